@@ -1,0 +1,63 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// Folders and arrows: a target may import only what is listed here, so a wrong arrow is a compile
+// error. Nothing below Interface knows that a terminal exists.
+let package = Package(
+  name: "strata",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "strata", targets: ["strata"]),
+    .library(name: "ManagedModel", targets: ["ManagedModel"]),
+    .library(name: "ManagedStore", targets: ["ManagedStore"]),
+    .library(name: "Migration", targets: ["Migration"]),
+  ],
+  targets: [
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(
+      name: "CCrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+
+    .target(name: "SQLite", dependencies: ["CSQLite"]),
+    .target(name: "ManagedModel", dependencies: ["CExpat", "CCrypto"]),
+    .target(name: "ManagedStore", dependencies: ["SQLite", "ManagedModel", "CZlib"]),
+    .target(name: "Migration", dependencies: ["ManagedStore", "ManagedModel", "SQLite"]),
+
+    .target(name: "Terminal"),
+    .target(
+      name: "Interface", dependencies: ["Terminal", "ManagedModel", "ManagedStore", "Migration"]),
+    .target(
+      name: "Curses", dependencies: ["CNcurses", "Terminal"],
+      linkerSettings: [
+        .linkedLibrary("ncursesw", .when(platforms: [.linux])),
+        .linkedLibrary("ncurses", .when(platforms: [.macOS])),
+      ]),
+    .executableTarget(
+      name: "strata",
+      dependencies: [
+        "Curses", "Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel", "SQLite",
+      ],
+      resources: [.embedInCode("Themes")]),
+
+    .target(name: "TestSupport", dependencies: ["ManagedStore", "ManagedModel"], path: "Tests/TestSupport"),
+    .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
+    .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel", "TestSupport"]),
+    .testTarget(
+      name: "ManagedStoreTests",
+      dependencies: ["ManagedStore", "ManagedModel", "SQLite", "TestSupport"]),
+    .testTarget(
+      name: "MigrationTests",
+      dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite", "TestSupport"]),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+    .testTarget(
+      name: "InterfaceTests",
+      dependencies: ["Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel"]),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: ["strata", "Migration", "ManagedStore", "ManagedModel", "TestSupport"]),
+    .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,69 @@
+/// What went wrong with a model, a store or a migration, told for a person.
+///
+/// One type serves the whole engine, so that a caller, the command line and the interface can show
+/// any failure the same way: what happened, to which file, entity and property, and what to try.
+public struct CoreDataError: Error, Sendable, Equatable {
+  /// What the failure means for the person who asked.
+  public enum Kind: String, Sendable {
+    /// The request itself makes no sense (an unknown entity, two contradicting options).
+    case usage
+    /// A file is missing, damaged, locked or not what it was taken for.
+    case unreadable
+    /// The store does not belong to the model.
+    case incompatible
+    /// Going on would lose values, or break a rule of the destination model.
+    case refused
+    /// A migration began and could not finish; the store is as it was.
+    case failed
+    /// The person asked to stop; the store is as it was.
+    case cancelled
+  }
+
+  public var kind: Kind
+  /// The NSCocoaErrorDomain code Core Data would report, where it has one (134000 and up).
+  public var code: Int?
+  public var message: String
+  public var path: String?
+  public var entity: String?
+  public var property: String?
+  /// What to try, as a sentence.
+  public var hint: String?
+
+  public init(
+    _ kind: Kind, code: Int? = nil, _ message: String, path: String? = nil, entity: String? = nil,
+    property: String? = nil, hint: String? = nil
+  ) {
+    self.kind = kind
+    self.code = code
+    self.message = message
+    self.path = path
+    self.entity = entity
+    self.property = property
+    self.hint = hint
+  }
+
+  /// The same failure, with the file it happened to where none was known below.
+  public func at(path: String) -> CoreDataError {
+    var copy = self
+    copy.path = copy.path ?? path
+    return copy
+  }
+}
+
+extension CoreDataError: CustomStringConvertible {
+  /// One line: what happened, then the file, entity and property, then Core Data's code.
+  public var description: String {
+    var places: [String] = []
+    if let path { places.append(path) }
+    switch (entity, property) {
+    case (let entity?, let property?): places.append("\(entity).\(property)")
+    case (let entity?, nil): places.append(entity)
+    case (nil, let property?): places.append(property)
+    case (nil, nil): break
+    }
+    var line = message
+    if !places.isEmpty { line += ": " + places.joined(separator: ", ") }
+    if let code { line += " (\(code))" }
+    return line
+  }
+}

@@ -1,0 +1,186 @@
+/// A managed object model: the entities of a store and how they relate.
+///
+/// A value that was made is sound: names are unique, every parent exists and no entity is its own
+/// ancestor, so that walks over the hierarchy end.
+public struct Model: Sendable, Equatable {
+  /// The entities, sorted by name in byte order.
+  public let entities: [Entity]
+  public let versionIdentifiers: [String]
+  /// Configuration name to the names of its entities; the default one, of all, is not listed.
+  public let configurations: [String: [String]]
+  public let fetchRequests: [FetchRequestTemplate]
+  /// What a reader met and did not understand, as sentences; never a reason to fail.
+  public let warnings: [String]
+
+  private let indexes: [String: Int]
+  private let children: [String: [String]]
+
+  /// Deepest hierarchy accepted; real ones stay below ten.
+  public static let maximumDepth = 256
+
+  /// Makes a model of entities in any order.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable when two entities or two properties of one
+  ///   entity share a name, a parent does not exist, or an entity would be its own ancestor.
+  public init(
+    entities: [Entity], versionIdentifiers: [String] = [],
+    configurations: [String: [String]] = [:], fetchRequests: [FetchRequestTemplate] = [],
+    warnings: [String] = []
+  ) throws {
+    let sorted = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    var indexes: [String: Int] = [:]
+    var children: [String: [String]] = [:]
+    for (index, entity) in sorted.enumerated() {
+      guard indexes.updateValue(index, forKey: entity.name) == nil else {
+        throw CoreDataError(.unreadable, "two entities share a name", entity: entity.name)
+      }
+      if let parent = entity.parent { children[parent, default: []].append(entity.name) }
+      var names: Set<String> = []
+      let all =
+        entity.attributes.map(\.name) + entity.relationships.map(\.name)
+        + entity.fetchedProperties.map(\.name)
+      for name in all where !names.insert(name).inserted {
+        throw CoreDataError(
+          .unreadable, "two properties share a name", entity: entity.name, property: name)
+      }
+    }
+    for entity in sorted {
+      var depth = 0
+      var current = entity
+      while let parent = current.parent {
+        guard let index = indexes[parent] else {
+          throw CoreDataError(
+            .unreadable, "the parent entity “\(parent)” does not exist", entity: current.name)
+        }
+        depth += 1
+        guard depth <= Self.maximumDepth, parent != entity.name else {
+          throw CoreDataError(
+            .unreadable, "the entity is its own ancestor, or its hierarchy is too deep",
+            entity: entity.name)
+        }
+        current = sorted[index]
+      }
+    }
+    self.entities = sorted
+    self.versionIdentifiers = versionIdentifiers
+    self.configurations = configurations
+    self.fetchRequests = fetchRequests
+    self.warnings = warnings
+    self.indexes = indexes
+    self.children = children
+  }
+
+  /// The entity of that name.
+  public func entity(named name: String) -> Entity? {
+    indexes[name].map { entities[$0] }
+  }
+
+  /// Names of the entities directly below `name`, sorted by name in byte order.
+  public func children(of name: String) -> [String] { children[name] ?? [] }
+
+  /// The entity and its ancestors, from the root down to the entity itself; empty when unknown.
+  public func lineage(of name: String) -> [Entity] {
+    var chain: [Entity] = []
+    var current = entity(named: name)
+    while let entity = current {
+      chain.append(entity)
+      current = entity.parent.flatMap { self.entity(named: $0) }
+    }
+    return chain.reversed()
+  }
+
+  /// Name of the topmost ancestor, or of the entity itself; it names the table in a store.
+  public func root(of name: String) -> String { lineage(of: name).first?.name ?? name }
+
+  /// The entity and all its descendants, in pre-order, siblings in case-insensitive name order:
+  /// the order in which Core Data numbers entities.
+  public func subtree(of name: String) -> [String] {
+    var names: [String] = []
+    var stack = [name]
+    while let next = stack.popLast() {
+      names.append(next)
+      stack.append(contentsOf: children(of: next).sorted(by: Self.precedes).reversed())
+    }
+    return names
+  }
+
+  /// All entities in the order of their numbers in a fresh store: pre-order over the hierarchies.
+  public var entitiesInStoreOrder: [Entity] {
+    entities.filter { $0.parent == nil }.map(\.name).sorted(by: Self.precedes)
+      .flatMap(subtree(of:)).compactMap(entity(named:))
+  }
+
+  /// Attributes an entity has, inherited ones first, each level in declaration order.
+  public func attributes(of name: String) -> [Attribute] {
+    var result: [Attribute] = []
+    for entity in lineage(of: name) {
+      for attribute in entity.attributes {
+        if let index = result.firstIndex(where: { $0.name == attribute.name }) {
+          result[index] = attribute
+        } else {
+          result.append(attribute)
+        }
+      }
+    }
+    return result
+  }
+
+  /// Relationships an entity has, inherited ones first, each level in declaration order.
+  public func relationships(of name: String) -> [Relationship] {
+    var result: [Relationship] = []
+    for entity in lineage(of: name) {
+      for relationship in entity.relationships {
+        if let index = result.firstIndex(where: { $0.name == relationship.name }) {
+          result[index] = relationship
+        } else {
+          result.append(relationship)
+        }
+      }
+    }
+    return result
+  }
+
+  /// The attribute of that name, own or inherited.
+  public func attribute(named name: String, of entity: String) -> Attribute? {
+    lineage(of: entity).reversed().lazy.compactMap { $0.attribute(named: name) }.first
+  }
+
+  /// The relationship of that name, own or inherited.
+  public func relationship(named name: String, of entity: String) -> Relationship? {
+    lineage(of: entity).reversed().lazy.compactMap { $0.relationship(named: name) }.first
+  }
+
+  /// Name of the entity in `entity`'s lineage that declares the property.
+  public func declaringEntity(of property: String, in entity: String) -> String? {
+    lineage(of: entity).first {
+      $0.attribute(named: property) != nil || $0.relationship(named: property) != nil
+    }?.name
+  }
+
+  /// Whether `name` is `ancestor` or below it.
+  public func isKind(_ name: String, of ancestor: String) -> Bool {
+    lineage(of: name).contains { $0.name == ancestor }
+  }
+
+  /// The order of siblings: by name without regard to case, then by bytes.
+  static func precedes(_ a: String, _ b: String) -> Bool {
+    let (lowerA, lowerB) = (a.lowercased(), b.lowercased())
+    return lowerA == lowerB
+      ? a.utf8.lexicographicallyPrecedes(b.utf8)
+      : lowerA.utf8.lexicographicallyPrecedes(lowerB.utf8)
+  }
+}
+
+/// A fetch request that a model keeps under a name.
+public struct FetchRequestTemplate: Sendable, Equatable {
+  public var name: String
+  public var entity: String?
+  /// The predicate in predicate format.
+  public var predicate: String?
+
+  public init(_ name: String, entity: String? = nil, predicate: String? = nil) {
+    self.name = name
+    self.entity = entity
+    self.predicate = predicate
+  }
+}

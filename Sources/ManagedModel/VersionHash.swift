@@ -1,0 +1,13 @@
+/// A digest of everything about an entity that affects storage: 32 bytes of SHA-256.
+///
+/// Two entities with equal hashes can share a table; renaming identifiers, defaults and validation
+/// are left out on purpose, as Core Data does.
+public struct VersionHash: Sendable, Hashable {
+  public let bytes: [UInt8]
+
+  /// - Returns: `nil` unless there are exactly 32 bytes.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == 32 else { return nil }
+    self.bytes = bytes
+  }
+}

@@ -1,0 +1,4 @@
+@main
+struct Strata {
+  static func main() {}
+}
