@@ -1,0 +1,263 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+import ManagedModel
+
+/// The few file operations the engine needs, each failing with a sentence that names the file.
+package enum FileSystem {
+  package enum Kind: Sendable, Equatable { case file, directory, other }
+
+  package struct Status: Sendable, Equatable {
+    package var kind: Kind
+    package var size: Int
+    package var device: UInt64
+    package var inode: UInt64
+    package var permissions: mode_t
+  }
+
+  /// What is at a path, links followed; `nil` when nothing is.
+  package static func status(_ path: String) -> Status? {
+    var info = stat()
+    guard stat(path, &info) == 0 else { return nil }
+    let kind: Kind =
+      switch info.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .directory
+      default: .other
+      }
+    return Status(
+      kind: kind, size: Int(info.st_size), device: UInt64(bitPattern: Int64(info.st_dev)),
+      inode: UInt64(info.st_ino), permissions: info.st_mode & 0o7777)
+  }
+
+  package static func isFile(_ path: String) -> Bool { status(path)?.kind == .file }
+  package static func isDirectory(_ path: String) -> Bool { status(path)?.kind == .directory }
+  package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+
+  /// All bytes of a file, or `limit` of them from `offset`.
+  package static func read(_ path: String, offset: Int = 0, limit: Int? = nil) throws -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("cannot read", path) }
+    defer { close(descriptor) }
+    guard let status = status(path), status.kind == .file else {
+      throw CoreDataError(.unreadable, "not a file", path: path)
+    }
+    let wanted = max(0, min(status.size - offset, limit ?? Int.max))
+    guard wanted > 0 else { return [] }
+    var failed = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
+      count = 0
+      while count < wanted, let base = buffer.baseAddress {
+        let got = pread(descriptor, base + count, wanted - count, off_t(offset + count))
+        if got < 0 && errno == EINTR { continue }
+        if got < 0 { failed = true }
+        if got <= 0 { break }
+        count += got
+      }
+    }
+    if failed { throw failure("cannot read", path) }
+    return bytes
+  }
+
+  /// Writes a new file or replaces the content of one.
+  package static func write(_ bytes: [UInt8], to path: String) throws {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw failure("cannot write", path) }
+    defer { close(descriptor) }
+    var done = 0
+    while done < bytes.count {
+      let wrote = bytes.withUnsafeBytes { buffer in
+        write_(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done)
+      }
+      if wrote < 0 && errno == EINTR { continue }
+      guard wrote > 0 else { throw failure("cannot write", path) }
+      done += wrote
+    }
+  }
+
+  /// Names in a folder, sorted; without `.` and `..`.
+  package static func list(_ path: String) throws -> [String] {
+    guard let directory = opendir(path) else { throw failure("cannot list", path) }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  package static func makeDirectory(_ path: String) throws {
+    if isDirectory(path) { return }
+    if let parent = parent(of: path), !isDirectory(parent) { try makeDirectory(parent) }
+    guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+      throw failure("cannot make the folder", path)
+    }
+  }
+
+  /// Makes a folder of an unused name in the temporary folder.
+  package static func makeTemporaryDirectory(prefix: String = "strata") throws -> String {
+    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array((base + "/" + prefix + ".XXXXXX").utf8CString)
+    let made = template.withUnsafeMutableBufferPointer { buffer in
+      buffer.baseAddress.flatMap(mkdtemp).map { String(cString: $0) }
+    }
+    guard let made else { throw failure("cannot make a temporary folder in", base) }
+    return made
+  }
+
+  package static func remove(_ path: String) { unlink(path) }
+
+  /// Removes a folder and all in it; links inside are removed, not followed.
+  package static func removeTree(_ path: String) {
+    var info = stat()
+    guard lstat(path, &info) == 0 else { return }
+    if info.st_mode & S_IFMT == S_IFDIR {
+      for name in (try? list(path)) ?? [] { removeTree(path + "/" + name) }
+      rmdir(path)
+    } else {
+      unlink(path)
+    }
+  }
+
+  /// Puts a file under another name in one step, replacing what is there.
+  package static func rename(_ source: String, to destination: String) throws {
+    guard rename_(source, destination) == 0 else { throw failure("cannot rename", source) }
+  }
+
+  /// Gives a file a second name; false where the file system cannot, or the name is taken.
+  package static func link(_ source: String, to destination: String) -> Bool {
+    link_(source, destination) == 0
+  }
+
+  /// Copies a file: by sharing its blocks where the file system can, else byte for byte.
+  package static func copy(_ source: String, to destination: String) throws {
+    let input = open(source, O_RDONLY | O_CLOEXEC)
+    guard input >= 0 else { throw failure("cannot read", source) }
+    defer { close(input) }
+    let mode = status(source)?.permissions ?? 0o644
+    let output = open(destination, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode | 0o200)
+    guard output >= 0 else { throw failure("cannot write", destination) }
+    defer { close(output) }
+    if cloneBlocks(from: input, to: output) { return }
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let got = buffer.withUnsafeMutableBytes { Self.read_(input, $0.baseAddress, $0.count) }
+      if got < 0 && errno == EINTR { continue }
+      guard got >= 0 else { throw failure("cannot read", source) }
+      if got == 0 { return }
+      var done = 0
+      while done < got {
+        let wrote = buffer.withUnsafeBytes {
+          write_(output, $0.baseAddress.map { $0 + done }, got - done)
+        }
+        if wrote < 0 && errno == EINTR { continue }
+        guard wrote > 0 else { throw failure("cannot write", destination) }
+        done += wrote
+      }
+    }
+  }
+
+  /// Forces a file, or the names in a folder, to the disk.
+  package static func sync(_ path: String) throws {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("cannot open", path) }
+    defer { close(descriptor) }
+    #if canImport(Darwin)
+      // fsync leaves the data in the drive's cache on macOS.
+      guard fcntl(descriptor, F_FULLFSYNC) != -1 || fsync(descriptor) == 0 else {
+        throw failure("cannot sync", path)
+      }
+    #else
+      guard fsync(descriptor) == 0 else { throw failure("cannot sync", path) }
+    #endif
+  }
+
+  /// Bytes free for this user on the file system of a path.
+  package static func freeSpace(at path: String) -> Int? {
+    var info = statvfs()
+    guard statvfs(path, &info) == 0 else { return nil }
+    return Int(info.f_bavail) &* Int(info.f_frsize)
+  }
+
+  /// The folder a path is in; `nil` for a root.
+  package static func parent(of path: String) -> String? {
+    let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty ? nil : "." }
+    if slash == trimmed.startIndex { return trimmed.count == 1 ? nil : "/" }
+    return String(trimmed[..<slash])
+  }
+
+  /// The last part of a path.
+  package static func name(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
+
+  /// The name up to its last dot, for a path or a name.
+  package static func stem(of path: String) -> String {
+    let name = name(of: path)
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+    return String(name[..<dot])
+  }
+
+  /// The path without links, `.` and `..`; the path itself where nothing is there.
+  package static func canonical(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  private static func failure(_ what: String, _ path: String) -> CoreDataError {
+    let number = errno
+    let hint: String? =
+      switch number {
+      case EACCES, EPERM: "You have no right to it: check its permissions and those of its folder."
+      case ENOENT: "Nothing is there: check the path."
+      case ENOSPC, EDQUOT: "The disk is full: free some space and try again."
+      case EROFS: "The file system is read-only."
+      default: nil
+      }
+    return CoreDataError(
+      .unreadable, "\(what): \(String(cString: strerror(number)))", path: path, hint: hint)
+  }
+
+  private static func cloneBlocks(from input: Int32, to output: Int32) -> Bool {
+    #if canImport(Darwin)
+      false
+    #else
+      // FICLONE is a macro of sizes that Swift does not import: _IOW(0x94, 9, int).
+      ioctl(output, 0x4004_9409, input) == 0
+    #endif
+  }
+}
+
+// The methods above share their names with the C functions.
+#if canImport(Darwin)
+  private let write_ = Darwin.write
+  private let rename_ = Darwin.rename
+  private let link_ = Darwin.link
+#else
+  private let write_ = Glibc.write
+  private let rename_: @Sendable (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32 = {
+    Glibc.rename($0, $1)
+  }
+  private let link_: @Sendable (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32 = {
+    Glibc.link($0, $1)
+  }
+#endif
+
+extension FileSystem {
+  private static func read_(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int)
+    -> Int
+  {
+    #if canImport(Darwin)
+      Darwin.read(descriptor, buffer, count)
+    #else
+      Glibc.read(descriptor, buffer, count)
+    #endif
+  }
+}

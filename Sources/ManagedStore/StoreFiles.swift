@@ -1,0 +1,158 @@
+import ManagedModel
+import SQLite
+
+/// The files that make up one store, and the way to read them without leaving a trace.
+public struct StoreFiles: Sendable, Equatable {
+  public let path: String
+
+  public init(path: String) { self.path = path }
+
+  public var walPath: String { path + "-wal" }
+  public var shmPath: String { path + "-shm" }
+  public var journalPath: String { path + "-journal" }
+  package var folder: String { FileSystem.parent(of: path) ?? "." }
+
+  /// The hidden folder in which Core Data keeps large values: `.<name>_SUPPORT/_EXTERNAL_DATA`.
+  public var externalDataFolder: String {
+    Self.externalDataFolder(folder: folder, stem: FileSystem.stem(of: path))
+  }
+
+  static func externalDataFolder(folder: String, stem: String) -> String {
+    folder + "/." + stem + "_SUPPORT/_EXTERNAL_DATA"
+  }
+
+  /// Path of an external data file; `nil` for a name that is not a plain one, since a damaged or
+  /// hostile store must not lead outside its folder.
+  package func externalData(named name: String) -> String? {
+    let allowed = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    guard allowed, !name.isEmpty, name.utf8.count <= 255 else { return nil }
+    return externalDataFolder + "/" + name
+  }
+
+  /// How the files were read.
+  public enum Access: Sendable, Equatable {
+    /// The main file alone, as if it could not change.
+    case immutable
+    /// Through the -wal and -shm of a program that has the store open.
+    case live
+    /// A private copy in the temporary folder, made since only the -wal holds the newest rows.
+    case snapshot
+  }
+
+  /// Refuses what is not an SQLite file, with a sentence about what it is instead.
+  package func check() throws {
+    guard let status = FileSystem.status(path) else {
+      throw CoreDataError(
+        .unreadable, "there is no such file", path: path, hint: "Check the path of the store.")
+    }
+    guard status.kind == .file else {
+      throw CoreDataError(
+        .unreadable, status.kind == .directory ? "this is a folder, not a store" : "not a file",
+        path: path, hint: "Name the store file in it, such as App.sqlite.")
+    }
+    let head = try FileSystem.read(path, limit: 512)
+    guard !head.isEmpty else {
+      throw CoreDataError(
+        .unreadable, code: 134080, "the file is empty", path: path,
+        hint: WriteAheadLog(besideStore: path).frames > 0
+          ? "Its -wal holds rows: was the store copied while it was in use?" : nil)
+    }
+    if head.starts(with: Array("SQLite format 3\0".utf8)) {
+      guard head.count >= 100 else {
+        throw CoreDataError(
+          .unreadable, code: 134080, "the file is cut off within its header", path: path)
+      }
+      let pageSize = Int(head[16]) << 8 | Int(head[17])
+      let bytes = pageSize == 1 ? 65536 : pageSize
+      let pages = head[28..<32].reduce(0) { $0 << 8 | Int($1) }
+      // The page count is only valid when the change counter is the one it was written with.
+      let isCounted = head[24..<28].elementsEqual(head[92..<96])
+      if isCounted, pages > 0, status.size < pages * bytes,
+        !WriteAheadLog(besideStore: path).isPresent
+      {
+        throw CoreDataError(
+          .unreadable, code: 134080,
+          "the file is cut off: \(status.size) bytes of \(pages * bytes)", path: path,
+          hint: "Take another copy of the store, or recover what is left with sqlite3 .recover.")
+      }
+      return
+    }
+    throw CoreDataError(
+      .unreadable, code: 134000, "this is no SQLite store, but \(Self.describe(head))", path: path,
+      hint: "strata reads Core Data stores of the SQLite type.")
+  }
+
+  private static func describe(_ head: [UInt8]) -> String {
+    let text = String(decoding: head.prefix(256), as: UTF8.self)
+    if head.starts(with: Array("bplist00".utf8)) { return "a binary property list" }
+    if head.starts(with: Array("CBIN".utf8)) { return "a Core Data store of the binary type" }
+    if text.hasPrefix("<?xml") {
+      return text.contains("<database>") || text.contains("DOCTYPE database")
+        ? "a Core Data store of the XML type" : "XML"
+    }
+    if head.starts(with: [0x50, 0x4B, 3, 4]) { return "a ZIP archive" }
+    if head.starts(with: [0x1F, 0x8B]) { return "a gzip file" }
+    if head.allSatisfy({ $0 >= 0x20 || $0 == 9 || $0 == 10 || $0 == 13 }) { return "text" }
+    return "something else (or it is encrypted)"
+  }
+
+  /// Opens the store so that neither its bytes nor its folder change.
+  ///
+  /// SQLite's own ways all have a catch: an ordinary open rewrites the file and deletes the -wal on
+  /// close; `mode=ro` leaves a -shm behind; `immutable=1` does not look at the -wal. So: immutable
+  /// where no -wal matters, in place where a program has it open already, else a private snapshot.
+  package func openForReading(wal: WriteAheadLog) throws -> (
+    connection: Connection, access: Access, snapshot: Snapshot?
+  ) {
+    try check()
+    let hasHotJournal = (FileSystem.status(journalPath)?.size ?? 0) > 512
+    if wal.frames == 0 && !hasHotJournal {
+      if let holder = StoreLock.writer(of: path) {
+        throw CoreDataError(
+          .unreadable, code: 134080, "another program (process \(holder)) is writing to the store",
+          path: path, hint: "Close that program and try again.")
+      }
+      return (try Connection(path: path, mode: .immutable), .immutable, nil)
+    }
+    if wal.frames > 0, FileSystem.isFile(shmPath) {
+      // A read-only folder or -shm can still refuse; a snapshot then serves as well.
+      if let connection = try? Connection(path: path, mode: .readOnly, busyTimeout: 2000),
+        (try? connection.value("SELECT count(*) FROM sqlite_master")) != nil
+      {
+        return (connection, .live, nil)
+      }
+    }
+    let snapshot = try Snapshot(of: self)
+    let mode: Connection.Mode = hasHotJournal ? .readWrite : .readOnly
+    return (try Connection(path: snapshot.path, mode: mode), .snapshot, snapshot)
+  }
+}
+
+/// A private copy of a store's files in the temporary folder, removed when it is let go.
+package final class Snapshot {
+  package let path: String
+  private let folder: String
+
+  init(of files: StoreFiles) throws {
+    folder = try FileSystem.makeTemporaryDirectory()
+    path = folder + "/" + FileSystem.name(of: files.path)
+    do {
+      try FileSystem.copy(files.path, to: path)
+      for suffix in ["-wal", "-journal"] where FileSystem.isFile(files.path + suffix) {
+        try FileSystem.copy(files.path + suffix, to: path + suffix)
+      }
+    } catch {
+      FileSystem.removeTree(folder)
+      throw error
+    }
+  }
+
+  deinit { FileSystem.removeTree(folder) }
+}

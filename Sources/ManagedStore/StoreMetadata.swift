@@ -1,0 +1,133 @@
+import ManagedModel
+import SQLite
+
+/// The row of Z_METADATA: who made the store, and of which model.
+public struct StoreMetadata: Sendable, Equatable {
+  public var uuid: String
+  /// Everything in Z_PLIST; keys that an app put there are kept through a migration.
+  public var values: [String: PropertyListValue]
+
+  public init(uuid: String, values: [String: PropertyListValue]) {
+    self.uuid = uuid
+    self.values = values
+  }
+
+  /// Hash of each entity of the model that made the store, as Core Data wrote it.
+  public var versionHashes: [String: VersionHash] {
+    guard case .dictionary(let hashes) = values["NSStoreModelVersionHashes"] else { return [:] }
+    return hashes.compactMapValues {
+      if case .data(let bytes) = $0 { VersionHash(bytes: bytes) } else { nil }
+    }
+  }
+
+  public var versionIdentifiers: [String] {
+    switch values["NSStoreModelVersionIdentifiers"] {
+    case .array(let items): items.compactMap(\.string)
+    case .string(let text): [text]
+    default: []
+    }
+  }
+
+  public var storeType: String? { values["NSStoreType"]?.string }
+  public var digest: String? { values["NSStoreModelVersionHashesDigest"]?.string }
+  public var checksum: String? { values["NSStoreModelVersionChecksumKey"]?.string }
+
+  /// Number of the framework that last saved the store: 419 is iOS 5, 1526 macOS 26.
+  public var frameworkVersion: Int? {
+    if case .integer(let number) = values["NSPersistenceFrameworkVersion"] {
+      Int(number)
+    } else {
+      nil
+    }
+  }
+
+  /// Reads the metadata of an open database.
+  ///
+  /// - Throws: ``CoreDataError`` when the database is no Core Data store, or its metadata is empty
+  ///   or no property list.
+  package init(_ connection: Connection, path: String) throws {
+    let tables: Set<String>
+    do {
+      tables = Set(
+        try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+          .compactMap { $0.first?.text })
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path)
+    }
+    guard tables.contains("Z_METADATA"), tables.contains("Z_PRIMARYKEY") else {
+      throw CoreDataError(
+        .unreadable, code: 134000, "an SQLite database, but no Core Data store", path: path,
+        hint: "It has no Z_METADATA and Z_PRIMARYKEY tables; open it with sqlite3.")
+    }
+    let row: [Value]?
+    do {
+      row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA LIMIT 1").first
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path)
+    }
+    guard let row, row.count == 2 else {
+      throw CoreDataError(
+        .unreadable, code: 134080, "the store's metadata (Z_METADATA) has no row", path: path)
+    }
+    let bytes = row[1].blob ?? row[1].text.map { Array($0.utf8) } ?? []
+    guard !bytes.isEmpty else {
+      throw CoreDataError(
+        .unreadable, code: 134080, "the store's metadata (Z_METADATA.Z_PLIST) is empty",
+        path: path, hint: "Core Data would not open it either: take another copy of the store.")
+    }
+    let list: PropertyListValue
+    do {
+      list = try PropertyList.read(bytes)
+    } catch let error as CoreDataError {
+      throw CoreDataError(
+        .unreadable, code: 134080,
+        "the store's metadata (Z_METADATA.Z_PLIST) is no property list: \(error.message)",
+        path: path)
+    }
+    guard case .dictionary(let values) = list else {
+      throw CoreDataError(
+        .unreadable, code: 134080, "the store's metadata (Z_METADATA.Z_PLIST) is no dictionary",
+        path: path)
+    }
+    self.init(uuid: row[0].text ?? "", values: values)
+  }
+
+  /// Metadata of a model, over what is there: hashes, digest, checksum and identifiers change,
+  /// everything else stays.
+  public func updated(for model: Model) -> StoreMetadata {
+    var copy = self
+    copy.values["NSStoreModelVersionHashes"] = .dictionary(
+      model.versionHashes.mapValues { .data($0.bytes) })
+    copy.values["NSStoreModelVersionHashesVersion"] = .integer(3)
+    copy.values["NSStoreModelVersionHashesDigest"] = .string(model.versionHashesDigest)
+    copy.values["NSStoreModelVersionChecksumKey"] = .string(model.versionChecksum)
+    copy.values["NSStoreModelVersionIdentifiers"] = .array(
+      model.versionIdentifiers.map { .string($0) })
+    return copy
+  }
+}
+
+extension PropertyListValue {
+  var string: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+}
+
+extension CoreDataError {
+  /// What an SQLite failure on a store means for the person.
+  package init(sqlite error: SQLiteError, path: String, kind: Kind = .unreadable) {
+    let hint: String? =
+      switch error.code {
+      case 5, 6: "Another program is using the store: close it and try again."
+      case 8: "The store or its folder is read-only."
+      case 11, 26:
+        "The file is damaged, or a -wal of another store lies beside it: try a copy without the -wal."
+      case 13: "The disk is full: free some space and try again."
+      case 14: "Check the permissions of the store and of its folder."
+      default: nil
+      }
+    self.init(
+      kind, code: 134180, "SQLite: \(error.message) (\(error.extendedCode))", path: path, hint: hint
+    )
+  }
+}

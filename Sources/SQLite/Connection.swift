@@ -1,0 +1,214 @@
+import CSQLite
+
+/// A handle on one SQLite database, used by one caller at a time.
+package final class Connection {
+  /// How a file is opened; only `.readWrite` and `.create` can change it.
+  package enum Mode: Sendable, Equatable {
+    /// Through the -wal and -shm files that are there; may create a -shm.
+    case readOnly
+    /// As if nobody else could write: no lock, no -shm, and the -wal is not looked at.
+    case immutable
+    case readWrite
+    /// Makes the file where it is missing.
+    case create
+  }
+
+  private let handle: OpaquePointer
+  private var cache: [String: Statement] = [:]
+  private var progressHandler: ProgressHandler?
+
+  /// Opens `path`; the file is not read before the first statement.
+  package init(path: String, mode: Mode, busyTimeout milliseconds: Int32 = 0) throws {
+    var flags: Int32
+    var suffix = ""
+    switch mode {
+    case .readOnly: flags = SQLITE_OPEN_READONLY
+    case .immutable:
+      flags = SQLITE_OPEN_READONLY
+      suffix = "?immutable=1"
+    case .readWrite: flags = SQLITE_OPEN_READWRITE
+    case .create: flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    }
+    flags |= SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    var opened: OpaquePointer?
+    let result = sqlite3_open_v2(Self.uri(path: path) + suffix, &opened, flags, nil)
+    guard let opened else {
+      throw SQLiteError(extendedCode: result, message: "out of memory")
+    }
+    guard result == SQLITE_OK else {
+      let message = String(cString: sqlite3_errmsg(opened))
+      sqlite3_close_v2(opened)
+      throw SQLiteError(extendedCode: result, message: message)
+    }
+    handle = opened
+    sqlite3_busy_timeout(handle, milliseconds)
+  }
+
+  deinit {
+    cache.removeAll()
+    sqlite3_close_v2(handle)
+  }
+
+  /// A `file:` URI of a path: everything that could end the path or mean something is escaped.
+  private static func uri(path: String) -> String {
+    var text = path.hasPrefix("/") ? "file://" : "file:"
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+        UInt8(ascii: "-"), UInt8(ascii: "_"):
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        let hex = String(byte, radix: 16)
+        text += hex.count == 1 ? "%0\(hex)" : "%\(hex)"
+      }
+    }
+    return text
+  }
+
+  /// Compiles one statement.
+  package func prepare(_ sql: String) throws -> Statement {
+    var statement: OpaquePointer?
+    let result = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+    guard result == SQLITE_OK, let statement else {
+      throw error(code: result == SQLITE_OK ? SQLITE_MISUSE : result, sql: sql)
+    }
+    return Statement(handle: statement)
+  }
+
+  /// The compiled statement of that text, kept for the next call and reset before it is returned.
+  ///
+  /// Do not use one such statement inside a loop over itself.
+  package func cached(_ sql: String) throws -> Statement {
+    if let statement = cache[sql] {
+      statement.reset()
+      return statement
+    }
+    let statement = try prepare(sql)
+    if cache.count > 200 { cache.removeAll() }
+    cache[sql] = statement
+    return statement
+  }
+
+  /// Runs every statement in a text, without parameters.
+  package func execute(_ sql: String) throws {
+    let result = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard result == SQLITE_OK else { throw error(code: result, sql: sql) }
+  }
+
+  /// Runs one statement to its end.
+  package func run(_ sql: String, _ values: [Value] = []) throws {
+    let statement = try prepare(sql)
+    try statement.bind(values)
+    while try statement.step() {}
+  }
+
+  /// All rows of a query; for results known to be small.
+  package func rows(_ sql: String, _ values: [Value] = []) throws -> [[Value]] {
+    let statement = try prepare(sql)
+    try statement.bind(values)
+    var rows: [[Value]] = []
+    while try statement.step() { rows.append(statement.row()) }
+    return rows
+  }
+
+  /// First column of the first row.
+  package func value(_ sql: String, _ values: [Value] = []) throws -> Value? {
+    let statement = try prepare(sql)
+    try statement.bind(values)
+    return try statement.step() ? statement.value(at: 0) : nil
+  }
+
+  /// Rows changed by the last INSERT, UPDATE or DELETE.
+  package var changes: Int { Int(sqlite3_changes64(handle)) }
+
+  /// Asks `shouldStop` every `instructions` virtual machine steps; `true` interrupts the running
+  /// statement, which then throws an error that says it was interrupted.
+  package func onProgress(every instructions: Int32 = 20_000, _ shouldStop: (() -> Bool)?) {
+    guard let shouldStop else {
+      sqlite3_progress_handler(handle, 0, nil, nil)
+      progressHandler = nil
+      return
+    }
+    let handler = ProgressHandler(shouldStop)
+    progressHandler = handler
+    sqlite3_progress_handler(
+      handle, instructions,
+      { context in
+        // The handler object is kept alive by the connection for as long as it is registered.
+        guard let context else { return 0 }
+        return Unmanaged<ProgressHandler>.fromOpaque(context).takeUnretainedValue().shouldStop()
+          ? 1 : 0
+      }, Unmanaged.passUnretained(handler).toOpaque())
+  }
+
+  /// Defines an SQL function of any number of arguments that returns NULL.
+  ///
+  /// Core Data's triggers for derived attributes call functions that only Core Data registers;
+  /// without stand-ins, writing to such a table fails with "no such function".
+  package func defineNullFunction(_ name: String) throws {
+    let result = sqlite3_create_function_v2(
+      handle, name, -1, SQLITE_UTF8, nil, { context, _, _ in sqlite3_result_null(context) }, nil,
+      nil, nil)
+    guard result == SQLITE_OK else { throw error(code: result, sql: nil) }
+  }
+
+  /// Copies the whole database into another, a few pages at a time.
+  ///
+  /// - Parameter progress: gets pages done and pages in all; answers whether to go on.
+  /// - Returns: false when `progress` asked to stop.
+  package func backup(
+    to destination: Connection, pagesPerStep: Int32 = 2048,
+    progress: (_ done: Int, _ total: Int) throws -> Bool
+  ) throws -> Bool {
+    guard let backup = sqlite3_backup_init(destination.handle, "main", handle, "main") else {
+      throw destination.error(code: sqlite3_extended_errcode(destination.handle), sql: nil)
+    }
+    defer { sqlite3_backup_finish(backup) }
+    while true {
+      let result = sqlite3_backup_step(backup, pagesPerStep)
+      let total = Int(sqlite3_backup_pagecount(backup))
+      let left = Int(sqlite3_backup_remaining(backup))
+      guard result == SQLITE_OK || result == SQLITE_DONE else {
+        throw SQLiteError(
+          extendedCode: result, message: String(cString: sqlite3_errstr(result)), sql: "backup")
+      }
+      guard try progress(total - left, total) else { return false }
+      if result == SQLITE_DONE { return true }
+    }
+  }
+
+  /// Runs `body` in a transaction that is rolled back when it throws.
+  package func transaction<T>(
+    _ begin: String = "BEGIN IMMEDIATE", _ body: () throws -> T
+  ) throws -> T {
+    try execute(begin)
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      // The transaction is gone already when SQLite rolled back by itself (a full disk, an
+      // interrupt); the first error is the one worth telling.
+      if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  func error(code: Int32, sql: String?) -> SQLiteError {
+    SQLiteError(
+      extendedCode: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+  }
+}
+
+/// Boxes the question so that C can hold a pointer to it.
+private final class ProgressHandler {
+  let shouldStop: () -> Bool
+  init(_ shouldStop: @escaping () -> Bool) { self.shouldStop = shouldStop }
+}
+
+/// A name as SQL: in double quotes, with quotes inside doubled.
+package func quoted(_ name: String) -> String {
+  "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+    + "\""
+}

@@ -1,0 +1,32 @@
+import CSQLite
+
+/// A failure that SQLite reported, with the statement that met it.
+package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The extended result code; the primary one is its low byte.
+  package let extendedCode: Int32
+  package let message: String
+  package let sql: String?
+
+  package init(extendedCode: Int32, message: String, sql: String? = nil) {
+    self.extendedCode = extendedCode
+    self.message = message
+    self.sql = sql
+  }
+
+  /// The primary result code: 5 busy, 8 read-only, 11 corrupt, 13 full, 14 cannot open …
+  package var code: Int32 { extendedCode & 0xFF }
+
+  package var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+  package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
+  package var isFull: Bool { code == SQLITE_FULL }
+  package var isNotADatabase: Bool { code == SQLITE_NOTADB }
+  package var isCorrupt: Bool { code == SQLITE_CORRUPT }
+  package var isReadOnly: Bool { code == SQLITE_READONLY }
+  package var isCannotOpen: Bool { code == SQLITE_CANTOPEN }
+  package var isConstraint: Bool { code == SQLITE_CONSTRAINT }
+
+  package var description: String {
+    sql.map { "\(message) (SQLite \(extendedCode)) in: \($0)" }
+      ?? "\(message) (SQLite \(extendedCode))"
+  }
+}

@@ -1,0 +1,110 @@
+import CSQLite
+
+/// A compiled statement, and while it runs, the row it stands on.
+package final class Statement {
+  private let handle: OpaquePointer
+
+  /// SQLITE_TRANSIENT is a cast inside a macro: SQLite copies the bytes before bind returns.
+  private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+  init(handle: OpaquePointer) { self.handle = handle }
+
+  deinit { sqlite3_finalize(handle) }
+
+  package var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
+  package var columnCount: Int { Int(sqlite3_column_count(handle)) }
+
+  /// Makes the statement ready to run again; bound values stay.
+  package func reset() { sqlite3_reset(handle) }
+
+  /// Binds values to the parameters in order; parameters without one are NULL.
+  package func bind(_ values: [Value]) throws {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+    for (offset, value) in values.enumerated() { try bind(value, at: offset) }
+  }
+
+  /// Binds one value; parameters count from 0.
+  package func bind(_ value: Value, at offset: Int) throws {
+    let index = Int32(clamping: offset + 1)
+    let result: Int32
+    switch value {
+    case .null: result = sqlite3_bind_null(handle, index)
+    case .integer(let number): result = sqlite3_bind_int64(handle, index, number)
+    case .real(let number): result = sqlite3_bind_double(handle, index, number)
+    case .text(let text):
+      result = text.withCString {
+        sqlite3_bind_text64(
+          handle, index, $0, UInt64(text.utf8.count), Self.transient, UInt8(SQLITE_UTF8))
+      }
+    case .blob(let bytes):
+      result = bytes.withUnsafeBytes {
+        // A null pointer would bind NULL; an empty blob is a value.
+        $0.isEmpty
+          ? sqlite3_bind_zeroblob(handle, index, 0)
+          : sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), Self.transient)
+      }
+    }
+    guard result == SQLITE_OK else { throw failure(result) }
+  }
+
+  private func failure(_ result: Int32) -> SQLiteError {
+    // The handle outlives its connection until the last statement is finalized (close_v2).
+    let message = sqlite3_errmsg(sqlite3_db_handle(handle)).map { String(cString: $0) } ?? ""
+    return SQLiteError(extendedCode: result, message: message, sql: sql)
+  }
+
+  /// Goes to the next row; false after the last.
+  @discardableResult
+  package func step() throws -> Bool {
+    let result = sqlite3_step(handle)
+    switch result {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    default:
+      let error = failure(result)
+      sqlite3_reset(handle)
+      throw error
+    }
+  }
+
+  /// The value in a column of the current row; columns count from 0.
+  package func value(at column: Int) -> Value {
+    let index = Int32(clamping: column)
+    switch sqlite3_column_type(handle, index) {
+    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, index))
+    case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, index))
+    case SQLITE_TEXT: return .text(text(at: column))
+    case SQLITE_BLOB: return .blob(bytes(at: column))
+    default: return .null
+    }
+  }
+
+  package func isNull(at column: Int) -> Bool {
+    sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_NULL
+  }
+
+  /// The column as a whole number, 0 for NULL.
+  package func integer(at column: Int) -> Int64 {
+    sqlite3_column_int64(handle, Int32(clamping: column))
+  }
+
+  /// The column as text; bytes that are no UTF-8 become replacement characters.
+  package func text(at column: Int) -> String {
+    let index = Int32(clamping: column)
+    guard let start = sqlite3_column_text(handle, index) else { return "" }
+    let count = Int(sqlite3_column_bytes(handle, index))
+    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  /// The column's bytes as stored.
+  package func bytes(at column: Int) -> [UInt8] {
+    let index = Int32(clamping: column)
+    guard let start = sqlite3_column_blob(handle, index) else { return [] }
+    return [UInt8](
+      UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, index))))
+  }
+
+  /// All columns of the current row.
+  package func row() -> [Value] { (0..<columnCount).map(value(at:)) }
+}

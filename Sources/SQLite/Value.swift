@@ -1,0 +1,27 @@
+/// What a column of a row holds, in SQLite's five storage classes.
+package enum Value: Sendable, Hashable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+
+  package var isNull: Bool { self == .null }
+
+  /// The number as an integer, where it is one.
+  package var integer: Int64? {
+    switch self {
+    case .integer(let value): value
+    case .real(let value): Int64(exactly: value)
+    default: nil
+    }
+  }
+
+  package var text: String? {
+    if case .text(let value) = self { value } else { nil }
+  }
+
+  package var blob: [UInt8]? {
+    if case .blob(let value) = self { value } else { nil }
+  }
+}
