@@ -10,4 +10,20 @@ public struct VersionHash: Sendable, Hashable {
     guard bytes.count == 32 else { return nil }
     self.bytes = bytes
   }
+
+  /// - Returns: `nil` unless the text is 64 hexadecimal digits.
+  public init?(hex: String) {
+    guard let bytes = ByteText.bytes(hex: hex) else { return nil }
+    self.init(bytes: bytes)
+  }
+
+  /// The digest of the bytes.
+  init(of bytes: [UInt8]) { self.bytes = Digest.sha256(bytes) }
+
+  /// 64 lowercase hexadecimal digits.
+  public var hex: String { ByteText.hex(bytes) }
+}
+
+extension VersionHash: CustomStringConvertible {
+  public var description: String { hex }
 }

@@ -1,0 +1,79 @@
+extension Model {
+  /// The version hash of every entity by name, as store metadata and VersionInfo.plist hold them.
+  ///
+  /// Each call computes all of them in one pass; keep the result when asking for several.
+  /// The rules are those of Apple's framework, found by recomputing the hashes that it wrote.
+  public var versionHashes: [String: VersionHash] {
+    var hashing = ModelHashing(model: self)
+    hashing.run()
+    return hashing.entityHashes
+  }
+
+  /// The hash of each property that enters the hash of the entity, own and inherited.
+  ///
+  /// Comparing two of these tells which property moved an entity's hash. Transient and fetched
+  /// properties enter no hash and are not listed. Empty when the model has no such entity.
+  public func propertyHashes(of entity: String) -> [String: VersionHash] {
+    var result: [String: VersionHash] = [:]
+    for ancestor in lineage(of: entity) {
+      for (name, hash) in ModelHashing.ownPropertyHashes(of: ancestor) {
+        result.updateValue(hash, forKey: name)
+      }
+    }
+    return result
+  }
+
+  /// What NSStoreModelVersionHashesDigest holds: Base64 of a SHA-512 over names and hashes.
+  public var versionHashesDigest: String { Self.versionHashesDigest(of: versionHashes) }
+
+  /// What NSStoreModelVersionChecksumKey holds (since about iOS 17): Base64 of a SHA-256 over the
+  /// hashes. Xcode shows it and staged migrations refer to it.
+  public var versionChecksum: String { Self.versionChecksum(of: versionHashes) }
+
+  /// The digest of hashes that a store or a VersionInfo.plist states.
+  public static func versionHashesDigest(of hashes: [String: VersionHash]) -> String {
+    var bytes: [UInt8] = []
+    for (name, hash) in sortedByName(hashes) {
+      bytes.append(contentsOf: name.utf8)
+      bytes.append(contentsOf: hash.bytes)
+    }
+    return ByteText.base64(Digest.sha512(bytes))
+  }
+
+  /// The checksum of hashes that a store or a VersionInfo.plist states.
+  public static func versionChecksum(of hashes: [String: VersionHash]) -> String {
+    ByteText.base64(Digest.sha256(sortedByName(hashes).flatMap(\.value.bytes)))
+  }
+
+  /// Why a hash computed here may differ from Apple's: entity name to a sentence, for the features
+  /// that no file written by Apple's tools was at hand to check against.
+  public var unverifiedVersionHashes: [String: String] {
+    var result: [String: String] = [:]
+    for entity in entities {
+      let lineage = lineage(of: entity.name)
+      let attributes = lineage.flatMap(\.attributes).filter { !$0.isTransient }
+      if attributes.contains(where: { $0.type == .composite }) {
+        result[entity.name] = "composite attributes: the hash rule was not checked against Apple's"
+      } else if attributes.contains(where: { $0.derivation?.filter != nil }) {
+        result[entity.name] = "a filtering predicate: the hash rule was not checked against Apple's"
+      } else if hasOverride(in: lineage) {
+        result[entity.name] =
+          "an inherited relationship is overridden: the hash rule was not checked against Apple's"
+      }
+    }
+    return result
+  }
+
+  private func hasOverride(in lineage: [Entity]) -> Bool {
+    var seen: Set<String> = []
+    for relationship in lineage.flatMap(\.relationships)
+    where !seen.insert(relationship.name).inserted { return true }
+    return false
+  }
+
+  private static func sortedByName(
+    _ hashes: [String: VersionHash]
+  ) -> [(key: String, value: VersionHash)] {
+    hashes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+  }
+}

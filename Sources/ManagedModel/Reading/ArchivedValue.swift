@@ -1,0 +1,109 @@
+/// A place in an archive that refers to a value, which is read when asked for.
+package struct ArchivedReference: Sendable {
+  let archive: KeyedArchive
+  let raw: PropertyListValue
+
+  package var value: ArchivedValue { archive.resolve(raw) }
+
+  /// The number of the object referred to, which identifies it in circles.
+  package var uid: Int? {
+    if case .uid(let uid) = raw { uid } else { nil }
+  }
+}
+
+/// A value of a keyed archive: Foundation's own classes as what they mean, all others as objects.
+package enum ArchivedValue: Sendable {
+  case null
+  case boolean(Bool)
+  case integer(Int64)
+  case real(Double)
+  /// NSDecimalNumber: the digits as text.
+  case decimal(String)
+  /// Seconds since 2001-01-01 00:00:00 UTC.
+  case date(Double)
+  case data([UInt8])
+  case string(String)
+  /// Sixteen bytes.
+  case uuid([UInt8])
+  case url(String)
+  /// NSArray and NSOrderedSet.
+  case array([ArchivedReference])
+  case set([ArchivedReference])
+  case dictionary([(key: ArchivedReference, value: ArchivedReference)])
+  case object(ArchivedObject)
+}
+
+extension ArchivedValue {
+  package var string: String? {
+    if case .string(let value) = self { value } else { nil }
+  }
+
+  package var boolean: Bool? {
+    switch self {
+    case .boolean(let value): value
+    case .integer(let value): value != 0
+    default: nil
+    }
+  }
+
+  package var integer: Int64? {
+    switch self {
+    case .integer(let value): value
+    case .boolean(let value): value ? 1 : 0
+    case .real(let value): Int64(exactly: value)
+    default: nil
+    }
+  }
+
+  package var object: ArchivedObject? {
+    if case .object(let value) = self { value } else { nil }
+  }
+
+  /// The elements of an array or a set, each followed; empty for any other value.
+  package var elements: [ArchivedValue] { references.map(\.value) }
+
+  /// The elements of an array or a set; empty for any other value.
+  package var references: [ArchivedReference] {
+    switch self {
+    case .array(let values), .set(let values): values
+    default: []
+    }
+  }
+
+  /// The entries of a dictionary whose keys are strings, in the archive's order.
+  package var entries: [(key: String, value: ArchivedReference)] {
+    guard case .dictionary(let pairs) = self else { return [] }
+    return pairs.compactMap { pair in pair.key.value.string.map { ($0, pair.value) } }
+  }
+
+  package var isNull: Bool {
+    if case .null = self { true } else { false }
+  }
+}
+
+/// An object of a class that is not one of Foundation's value classes.
+package struct ArchivedObject: Sendable {
+  let archive: KeyedArchive
+  /// Its number in the archive; `nil` for one that is written in place.
+  package let uid: Int?
+  package let className: String
+  /// The class and its superclasses, nearest first, as the archive names them.
+  package let ancestry: [String]
+  let fields: [String: PropertyListValue]
+
+  /// The value under a key of the object; null when it has none.
+  package subscript(key: String) -> ArchivedValue {
+    fields[key].map(archive.resolve) ?? .null
+  }
+
+  package func reference(_ key: String) -> ArchivedReference {
+    ArchivedReference(archive: archive, raw: fields[key] ?? .null)
+  }
+
+  package func has(_ key: String) -> Bool { fields[key] != nil }
+
+  /// Names of the object's fields, sorted.
+  package var keys: [String] { fields.keys.filter { $0 != "$class" }.sorted() }
+
+  package func isKind(of name: String) -> Bool { className == name || ancestry.contains(name) }
+}

@@ -1,0 +1,230 @@
+/// Reads `bplist00`: a header, objects, a table of their offsets, and a trailer of 32 bytes.
+///
+/// Every object is read once and kept, so that a list whose containers are shared costs no more
+/// than its bytes. What it would hold once unfolded is counted too, since whoever walks the value
+/// pays for that.
+struct BinaryPropertyListReader {
+  static let magic = Array("bplist00".utf8)
+
+  private let bytes: [UInt8]
+  private let objectCount: Int
+  private let top: Int
+  private let offsetSize: Int
+  private let referenceSize: Int
+  private let table: Int
+  private var objects: [Int: (value: PropertyListValue, weight: Int)] = [:]
+  private var open: Set<Int> = []
+  /// Bytes of content still allowed: a sound file has no object inside another.
+  private var budget: Int
+  private let maximumWeight: Int
+
+  init(_ bytes: [UInt8]) throws {
+    guard bytes.count >= 8 + 1 + 1 + 32, bytes.starts(with: Self.magic) else {
+      throw Self.error("the binary property list is cut short")
+    }
+    self.bytes = bytes
+    let trailer = bytes.count - 32
+    offsetSize = Int(bytes[trailer + 6])
+    referenceSize = Int(bytes[trailer + 7])
+    guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else {
+      throw Self.error("the binary property list's trailer is damaged")
+    }
+    let count = Self.unsigned(bytes, at: trailer + 8, size: 8)
+    let top = Self.unsigned(bytes, at: trailer + 16, size: 8)
+    let table = Self.unsigned(bytes, at: trailer + 24, size: 8)
+    let limit = UInt64(trailer)
+    // Each object takes at least an entry of the table, so the count is bounded by the bytes.
+    guard count > 0, count <= limit, top < count, table >= 8, table <= limit,
+      count * UInt64(offsetSize) <= limit - table
+    else { throw Self.error("the binary property list's trailer is damaged") }
+    objectCount = Int(count)
+    self.top = Int(top)
+    self.table = Int(table)
+    budget = bytes.count
+    maximumWeight = 1_000_000 + (bytes.count < 1 << 40 ? bytes.count * 16 : bytes.count)
+  }
+
+  mutating func read() throws -> PropertyListValue {
+    try object(top, depth: 0).value
+  }
+
+  private mutating func object(
+    _ index: Int, depth: Int
+  ) throws -> (value: PropertyListValue, weight: Int) {
+    if let known = objects[index] { return known }
+    guard index < objectCount else { throw Self.error("a reference points to no object") }
+    guard depth < PropertyList.maximumDepth else { throw Self.error("nested too deeply") }
+    guard open.insert(index).inserted else {
+      throw Self.error("a container of the binary property list holds itself")
+    }
+    defer { open.remove(index) }
+    let offset = Self.unsigned(bytes, at: table + index * offsetSize, size: offsetSize)
+    guard offset >= 8, offset < UInt64(table) else {
+      throw Self.error("an object lies outside the file")
+    }
+    let result = try decode(at: Int(offset), depth: depth)
+    guard result.weight <= maximumWeight else {
+      throw Self.error("unfolded, the property list would be too large")
+    }
+    objects[index] = result
+    return result
+  }
+
+  private mutating func decode(
+    at offset: Int, depth: Int
+  ) throws -> (value: PropertyListValue, weight: Int) {
+    let marker = bytes[offset]
+    let low = Int(marker & 15)
+    switch marker >> 4 {
+    case 0x0:
+      switch low {
+      case 0, 15: return (.null, 1)
+      case 8: return (.boolean(false), 1)
+      case 9: return (.boolean(true), 1)
+      default: throw Self.unknown(marker, at: offset)
+      }
+    case 0x1: return (try integer(at: offset + 1, power: low), 1)
+    case 0x2:
+      let content = try take(offset + 1, count: low <= 3 ? 1 << low : 0)
+      switch content.count {
+      case 4:
+        let bits = UInt32(truncatingIfNeeded: Self.unsigned(bytes, at: content.lowerBound, size: 4))
+        return (.real(Double(Float(bitPattern: bits))), 1)
+      case 8: return (.real(double(at: content.lowerBound)), 1)
+      default: throw Self.unknown(marker, at: offset)
+      }
+    case 0x3:
+      guard low == 3 else { throw Self.unknown(marker, at: offset) }
+      return (.date(double(at: try take(offset + 1, count: 8).lowerBound)), 1)
+    case 0x4:
+      let content = try sized(at: offset, unit: 1)
+      return (.data(Array(bytes[content])), 1 + content.count / 64)
+    case 0x5, 0x7:
+      // ASCII as Apple writes it; UTF-8 reads the same and forgives more.
+      let content = try sized(at: offset, unit: 1)
+      return (.string(String(decoding: bytes[content], as: UTF8.self)), 1 + content.count / 64)
+    case 0x6:
+      let content = try sized(at: offset, unit: 2)
+      var units: [UInt16] = []
+      units.reserveCapacity(content.count / 2)
+      for index in stride(from: content.lowerBound, to: content.upperBound, by: 2) {
+        units.append(UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1]))
+      }
+      return (.string(String(decoding: units, as: UTF16.self)), 1 + content.count / 64)
+    case 0x8:
+      let content = try take(offset + 1, count: low + 1)
+      guard content.count <= 8,
+        let uid = Int(
+          exactly: Self.unsigned(bytes, at: content.lowerBound, size: content.count))
+      else { throw Self.unknown(marker, at: offset) }
+      return (.uid(uid), 1)
+    case 0xA, 0xB, 0xC: return try array(at: offset, depth: depth)
+    case 0xD: return try dictionary(at: offset, depth: depth)
+    default: throw Self.unknown(marker, at: offset)
+    }
+  }
+
+  private mutating func array(
+    at offset: Int, depth: Int
+  ) throws -> (value: PropertyListValue, weight: Int) {
+    let content = try sized(at: offset, unit: referenceSize)
+    var values: [PropertyListValue] = []
+    var weight = 1
+    for position in stride(from: content.lowerBound, to: content.upperBound, by: referenceSize) {
+      let (value, size) = try object(reference(at: position), depth: depth + 1)
+      values.append(value)
+      weight += size
+      guard weight <= maximumWeight else { break }
+    }
+    return (.array(values), weight)
+  }
+
+  private mutating func dictionary(
+    at offset: Int, depth: Int
+  ) throws -> (value: PropertyListValue, weight: Int) {
+    let content = try sized(at: offset, unit: referenceSize * 2)
+    let half = content.count / 2
+    var values: [String: PropertyListValue] = [:]
+    var weight = 1
+    for position in stride(
+      from: content.lowerBound, to: content.lowerBound + half, by: referenceSize)
+    {
+      let key = try object(reference(at: position), depth: depth + 1)
+      guard case .string(let name) = key.value else {
+        throw Self.error("a dictionary's key is not a string")
+      }
+      let (value, size) = try object(reference(at: position + half), depth: depth + 1)
+      values[name] = value
+      weight += size + key.weight
+      guard weight <= maximumWeight else { break }
+    }
+    return (.dictionary(values), weight)
+  }
+
+  private mutating func integer(at offset: Int, power: Int) throws -> PropertyListValue {
+    guard power <= 4 else { throw Self.error("an integer has more than 128 bits") }
+    let content = try take(offset, count: 1 << power)
+    guard content.count == 16 else {
+      let value = Self.unsigned(bytes, at: content.lowerBound, size: content.count)
+      // One to four bytes are unsigned, eight are signed.
+      return .integer(Int64(bitPattern: value))
+    }
+    // Sixteen bytes are how Apple writes a UInt64 above Int64.max.
+    let high = Self.unsigned(bytes, at: content.lowerBound, size: 8)
+    let low = Self.unsigned(bytes, at: content.lowerBound + 8, size: 8)
+    let signed = Int64(bitPattern: low)
+    if (high == 0 && signed >= 0) || (high == .max && signed < 0) { return .integer(signed) }
+    return .real(Double(Int64(bitPattern: high)) * 0x1p64 + Double(low))
+  }
+
+  /// The content of an object whose marker's low half, or an integer after it, is its count.
+  private mutating func sized(at offset: Int, unit: Int) throws -> Range<Int> {
+    var start = offset + 1
+    var count = UInt64(bytes[offset] & 15)
+    if count == 15 {
+      guard start < table, bytes[start] >> 4 == 1, bytes[start] & 15 <= 3 else {
+        throw Self.error("an object's length is damaged")
+      }
+      let content = try take(start + 1, count: 1 << Int(bytes[start] & 15))
+      count = Self.unsigned(bytes, at: content.lowerBound, size: content.count)
+      start = content.upperBound
+    }
+    guard count <= UInt64(bytes.count) else { throw Self.error("an object is cut short") }
+    return try take(start, count: Int(count) * unit)
+  }
+
+  /// Claims bytes of content.
+  private mutating func take(_ start: Int, count: Int) throws -> Range<Int> {
+    guard count >= 0, start <= table, count <= table - start else {
+      throw Self.error("an object is cut short")
+    }
+    budget -= count
+    guard budget >= 0 else { throw Self.error("objects overlap") }
+    return start..<(start + count)
+  }
+
+  private func reference(at offset: Int) throws -> Int {
+    let value = Self.unsigned(bytes, at: offset, size: referenceSize)
+    guard value < UInt64(objectCount) else { throw Self.error("a reference points to no object") }
+    return Int(value)
+  }
+
+  private func double(at offset: Int) -> Double {
+    Double(bitPattern: Self.unsigned(bytes, at: offset, size: 8))
+  }
+
+  /// Big-endian; the caller has checked the bounds.
+  private static func unsigned(_ bytes: [UInt8], at offset: Int, size: Int) -> UInt64 {
+    var value: UInt64 = 0
+    for index in offset..<(offset + size) { value = value << 8 | UInt64(bytes[index]) }
+    return value
+  }
+
+  private static func unknown(_ marker: UInt8, at offset: Int) -> CoreDataError {
+    error("an object of unknown type 0x\(ByteText.hex([marker])) at byte \(offset)")
+  }
+
+  private static func error(_ message: String) -> CoreDataError {
+    CoreDataError(.unreadable, message)
+  }
+}

@@ -1,0 +1,93 @@
+/// An archive that Apple's NSKeyedArchiver wrote: compiled models, model caches, mapping models,
+/// transformable values.
+///
+/// It is a list of objects that refer to each other by number, in circles too, so nothing is
+/// unfolded until asked for: an ``ArchivedValue`` holds its references as ``ArchivedReference``,
+/// and following one is a step of the caller's. No class of Apple's is needed; each object keeps
+/// the name of its class.
+package struct KeyedArchive: Sendable {
+  /// The entry of `$top` that archivers use when one object is archived.
+  package static let rootKey = "root"
+
+  let objects: [PropertyListValue]
+  package let top: [String: PropertyListValue]
+
+  /// Reads an archive from a property list, binary or XML.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable when the bytes are no property list, or one
+  ///   that is no keyed archive.
+  package init(_ bytes: [UInt8]) throws {
+    try self.init(propertyList: PropertyList.read(bytes))
+  }
+
+  package init(propertyList: PropertyListValue) throws {
+    guard let objects = propertyList["$objects"]?.array, let top = propertyList["$top"]?.dictionary
+    else {
+      throw CoreDataError(.unreadable, "a property list, but not a keyed archive")
+    }
+    self.objects = objects
+    self.top = top
+  }
+
+  /// Whether a property list looks like a keyed archive.
+  package static func isKeyedArchive(_ value: PropertyListValue) -> Bool {
+    value["$objects"]?.array != nil && value["$top"]?.dictionary != nil
+  }
+
+  /// The archived object: what `$top` holds as root, or its only entry.
+  package var root: ArchivedReference {
+    let value = top[Self.rootKey] ?? (top.count == 1 ? top.values.first : nil)
+    return ArchivedReference(archive: self, raw: value ?? .null)
+  }
+
+  /// The value of a raw property list value of this archive, one reference followed.
+  ///
+  /// A reference to nothing and `$null` are ``ArchivedValue/null``.
+  func resolve(_ raw: PropertyListValue) -> ArchivedValue {
+    guard case .uid(let uid) = raw else { return plain(raw, uid: nil) }
+    guard objects.indices.contains(uid) else { return .null }
+    if uid == 0, objects[0] == .string("$null") { return .null }
+    return plain(objects[uid], uid: uid)
+  }
+
+  private func plain(_ value: PropertyListValue, uid: Int?) -> ArchivedValue {
+    switch value {
+    case .null, .uid: .null
+    case .boolean(let value): .boolean(value)
+    case .integer(let value): .integer(value)
+    case .real(let value): .real(value)
+    case .date(let value): .date(value)
+    case .data(let value): .data(value)
+    case .string(let value): .string(value)
+    case .array(let values): .array(references(values))
+    case .dictionary(let fields): object(fields, uid: uid)
+    }
+  }
+
+  private func object(_ fields: [String: PropertyListValue], uid: Int?) -> ArchivedValue {
+    guard let (name, ancestry) = classNames(fields["$class"]) else {
+      let pairs = fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+      return .dictionary(
+        pairs.map {
+          (
+            key: ArchivedReference(archive: self, raw: .string($0.key)),
+            value: ArchivedReference(archive: self, raw: $0.value)
+          )
+        })
+    }
+    let object = ArchivedObject(
+      archive: self, uid: uid, className: name, ancestry: ancestry, fields: fields)
+    return FoundationObject.value(of: object) ?? .object(object)
+  }
+
+  private func classNames(_ raw: PropertyListValue?) -> (name: String, ancestry: [String])? {
+    guard case .uid(let uid) = raw, objects.indices.contains(uid),
+      let name = objects[uid]["$classname"]?.string
+    else { return nil }
+    return (name, objects[uid]["$classes"]?.array?.compactMap(\.string) ?? [name])
+  }
+
+  func references(_ values: [PropertyListValue]) -> [ArchivedReference] {
+    values.map { ArchivedReference(archive: self, raw: $0) }
+  }
+}

@@ -1,0 +1,118 @@
+/// Reads the XML form of property lists.
+enum XMLPropertyListReader {
+  /// An open <array> or <dict>: where its values begin on the shared stacks.
+  private struct Container {
+    var isDictionary: Bool
+    var firstValue: Int
+    var firstKey: Int
+  }
+
+  static func read(_ bytes: [UInt8]) throws -> PropertyListValue {
+    // One stack of finished values and one of keys serve all open containers, so that adding a
+    // value never copies a container.
+    var values: [PropertyListValue] = []
+    var keys: [String] = []
+    var containers: [Container] = []
+    var text = ""
+    var leaf: String?
+
+    func add(_ value: PropertyListValue, _ reader: XMLReader) throws {
+      if let container = containers.last {
+        let expectsKey = keys.count - container.firstKey == values.count - container.firstValue
+        guard !container.isDictionary || !expectsKey else {
+          throw reader.error("a value without a <key> in a <dict>")
+        }
+      } else if !values.isEmpty {
+        throw reader.error("a second value in the property list")
+      }
+      values.append(value)
+    }
+
+    func close(_ reader: XMLReader) throws {
+      guard let container = containers.popLast() else { return }
+      let content = Array(values[container.firstValue...])
+      let names = Array(keys[container.firstKey...])
+      values.removeSubrange(container.firstValue...)
+      keys.removeSubrange(container.firstKey...)
+      guard container.isDictionary else { return try add(.array(content), reader) }
+      guard names.count == content.count else { throw reader.error("a <key> without a value") }
+      try add(
+        keyed(Dictionary(zip(names, content), uniquingKeysWith: { _, last in last })), reader)
+    }
+
+    try XMLReader.read(bytes) { event, reader in
+      switch event {
+      case .start(let name, _):
+        guard leaf == nil else { throw reader.error("<\(name)> inside a <\(leaf ?? "")>") }
+        switch name {
+        case "plist": break
+        case "dict", "array":
+          guard containers.count < PropertyList.maximumDepth else {
+            throw reader.error("nested too deeply")
+          }
+          containers.append(
+            Container(
+              isDictionary: name == "dict", firstValue: values.count, firstKey: keys.count))
+        default:
+          leaf = name
+          text = ""
+        }
+      case .text(let content): text += content
+      case .end(let name):
+        switch name {
+        case "plist": break
+        case "dict", "array":
+          try close(reader)
+        case "key":
+          leaf = nil
+          guard let container = containers.last, container.isDictionary,
+            keys.count - container.firstKey == values.count - container.firstValue
+          else { throw reader.error("a <key> where a value was expected") }
+          keys.append(text)
+        default:
+          leaf = nil
+          try add(scalar(name, text, reader), reader)
+        }
+      }
+    }
+    guard let result = values.first else { throw CoreDataError(.unreadable, "the property list is empty") }
+    return result
+  }
+
+  /// The XML form has no references: a keyed archive in it writes them as {CF$UID: n}.
+  private static func keyed(_ values: [String: PropertyListValue]) -> PropertyListValue {
+    if values.count == 1, case .integer(let uid) = values["CF$UID"], let uid = Int(exactly: uid),
+      uid >= 0
+    {
+      return .uid(uid)
+    }
+    return .dictionary(values)
+  }
+
+  private static func scalar(
+    _ name: String, _ text: String, _ reader: XMLReader
+  ) throws -> PropertyListValue {
+    switch name {
+    case "string": return .string(text)
+    case "true": return .boolean(true)
+    case "false": return .boolean(false)
+    case "integer":
+      guard let value = Int64(text.trimmed) else { throw reader.error("“\(text)” is no integer") }
+      return .integer(value)
+    case "real":
+      guard let value = Double(text.trimmed) else { throw reader.error("“\(text)” is no number") }
+      return .real(value)
+    case "date":
+      guard let value = CoreDataDate.seconds(iso8601: text.trimmed) else {
+        throw reader.error("“\(text)” is no date of the form 2001-01-01T00:00:00Z")
+      }
+      return .date(value)
+    case "data":
+      guard let value = ByteText.bytes(base64: text) else {
+        throw reader.error("<data> is not Base64")
+      }
+      return .data(value)
+    default: throw reader.error("unknown tag <\(name)> in a property list")
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import CExpat
+
+/// Reads XML as a stream of tags, over expat.
+///
+/// A document that declares entities is refused, so that none can expand without bound, and
+/// nothing outside the document is ever fetched.
+package final class XMLReader {
+  package enum Event {
+    case start(String, attributes: [(name: String, value: String)])
+    case text(String)
+    case end(String)
+  }
+
+  /// Deepest nesting of tags accepted.
+  package static let maximumDepth = 256
+
+  private let parser: XML_Parser?
+  private let handle: (Event, XMLReader) throws -> Void
+  private var failure: (any Error)?
+  private var depth = 0
+  private var text: [UInt8] = []
+
+  /// Hands every tag and the text between tags to `handle`, in order.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable naming the line, or what `handle` throws.
+  package static func read(
+    _ bytes: [UInt8], _ handle: @escaping (Event, XMLReader) throws -> Void
+  ) throws {
+    let reader = XMLReader(handle)
+    defer { XML_ParserFree(reader.parser) }
+    try reader.run(bytes)
+  }
+
+  /// The line that is being read, from 1.
+  package var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
+
+  /// An error at the current line.
+  package func error(_ message: String) -> CoreDataError {
+    CoreDataError(.unreadable, "line \(line): \(message)")
+  }
+
+  private init(_ handle: @escaping (Event, XMLReader) throws -> Void) {
+    self.handle = handle
+    parser = XML_ParserCreate(nil)
+  }
+
+  private func run(_ bytes: [UInt8]) throws {
+    // The parser keeps a pointer to this reader, which outlives it: see `read`.
+    XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+    XML_SetElementHandler(
+      parser,
+      { data, name, attributes in
+        XMLReader.from(data)?.start(name, attributes)
+      },
+      { data, name in XMLReader.from(data)?.end(name) })
+    XML_SetCharacterDataHandler(parser) { data, characters, count in
+      guard let characters else { return }
+      let buffer = UnsafeRawBufferPointer(start: characters, count: Int(count))
+      XMLReader.from(data)?.text.append(contentsOf: buffer)
+    }
+    XML_SetEntityDeclHandler(parser) { data, _, _, _, _, _, _, _, _ in
+      guard let reader = XMLReader.from(data) else { return }
+      reader.stop(reader.error("entity declarations are not accepted"))
+    }
+    var position = 0
+    repeat {
+      let end = min(position + 1 << 20, bytes.count)
+      let isFinal: Int32 = end == bytes.count ? 1 : 0
+      let status = bytes[position..<end].withUnsafeBytes { chunk in
+        XML_Parse(
+          parser, chunk.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(chunk.count),
+          isFinal)
+      }
+      if let failure { throw failure }
+      guard status == XML_STATUS_OK else {
+        let reason = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
+        throw error("the XML is malformed: \(reason ?? "unknown error")")
+      }
+      position = end
+    } while position < bytes.count
+  }
+
+  private static func from(_ data: UnsafeMutableRawPointer?) -> XMLReader? {
+    data.map { Unmanaged<XMLReader>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func start(
+    _ name: UnsafePointer<XML_Char>?, _ list: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?
+  ) {
+    guard failure == nil, let name else { return }
+    flush()
+    depth += 1
+    guard depth <= Self.maximumDepth else { return stop(error("tags are nested too deeply")) }
+    var attributes: [(name: String, value: String)] = []
+    // Expat's list is name, value, name, value, null.
+    if let list {
+      var index = 0
+      while let key = list[index], let value = list[index + 1] {
+        attributes.append((String(cString: key), String(cString: value)))
+        index += 2
+      }
+    }
+    send(.start(String(cString: name), attributes: attributes))
+  }
+
+  private func end(_ name: UnsafePointer<XML_Char>?) {
+    guard failure == nil, let name else { return }
+    flush()
+    depth -= 1
+    send(.end(String(cString: name)))
+  }
+
+  private func flush() {
+    guard !text.isEmpty else { return }
+    let content = String(decoding: text, as: UTF8.self)
+    text.removeAll(keepingCapacity: true)
+    send(.text(content))
+  }
+
+  private func send(_ event: Event) {
+    guard failure == nil else { return }
+    do { try handle(event, self) } catch { stop(error) }
+  }
+
+  private func stop(_ error: any Error) {
+    if failure == nil { failure = error }
+    _ = XML_StopParser(parser, XML_Bool(0))
+  }
+}
