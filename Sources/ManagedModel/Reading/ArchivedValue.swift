@@ -87,8 +87,6 @@ package struct ArchivedObject: Sendable {
   /// Its number in the archive; `nil` for one that is written in place.
   package let uid: Int?
   package let className: String
-  /// The class and its superclasses, nearest first, as the archive names them.
-  package let ancestry: [String]
   let fields: [String: PropertyListValue]
 
   /// The value under a key of the object; null when it has none.
@@ -104,6 +102,14 @@ package struct ArchivedObject: Sendable {
 
   /// Names of the object's fields, sorted.
   package var keys: [String] { fields.keys.filter { $0 != "$class" }.sorted() }
+
+  /// The class and its superclasses, nearest first, as the archive names them; at most sixteen.
+  package var ancestry: [String] {
+    guard case .uid(let type) = fields["$class"], archive.objects.indices.contains(type),
+      let names = archive.objects[type]["$classes"]?.array
+    else { return [className] }
+    return names.prefix(16).compactMap(\.string)
+  }
 
   package func isKind(of name: String) -> Bool { className == name || ancestry.contains(name) }
 }

@@ -65,7 +65,9 @@ package struct KeyedArchive: Sendable {
   }
 
   private func object(_ fields: [String: PropertyListValue], uid: Int?) -> ArchivedValue {
-    guard let (name, ancestry) = classNames(fields["$class"]) else {
+    guard case .uid(let type) = fields["$class"], objects.indices.contains(type),
+      let name = objects[type]["$classname"]?.string
+    else {
       let pairs = fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
       return .dictionary(
         pairs.map {
@@ -75,16 +77,8 @@ package struct KeyedArchive: Sendable {
           )
         })
     }
-    let object = ArchivedObject(
-      archive: self, uid: uid, className: name, ancestry: ancestry, fields: fields)
+    let object = ArchivedObject(archive: self, uid: uid, className: name, fields: fields)
     return FoundationObject.value(of: object) ?? .object(object)
-  }
-
-  private func classNames(_ raw: PropertyListValue?) -> (name: String, ancestry: [String])? {
-    guard case .uid(let uid) = raw, objects.indices.contains(uid),
-      let name = objects[uid]["$classname"]?.string
-    else { return nil }
-    return (name, objects[uid]["$classes"]?.array?.compactMap(\.string) ?? [name])
   }
 
   func references(_ values: [PropertyListValue]) -> [ArchivedReference] {

@@ -1,0 +1,257 @@
+/// A property as an archived entity lists it.
+struct CompiledProperty {
+  enum Content: Equatable {
+    case attribute(Attribute)
+    case relationship(Relationship)
+    case fetched(FetchedProperty)
+  }
+
+  var name: String
+  /// Whether it is a stand-in for a property of an ancestor.
+  var isProxy: Bool
+  var content: Content
+}
+
+/// Reads the property descriptions of an archived model.
+struct CompiledPropertyReader {
+  private(set) var warnings: [String] = []
+  private var expressions: ArchivedExpressionReader
+  /// Work still allowed: an archive's objects may be listed any number of times.
+  private var budget: Int
+
+  init(budget: Int) {
+    self.budget = budget
+    expressions = ArchivedExpressionReader(budget: budget)
+  }
+
+  mutating func charge(_ amount: Int) throws {
+    budget -= amount
+    guard budget >= 0 else {
+      throw CoreDataError(.unreadable, "the archived model refers to its objects too often")
+    }
+  }
+
+  mutating func read(
+    _ value: ArchivedValue, of entity: String
+  ) throws -> [CompiledProperty] {
+    var references = value.references
+    if case .dictionary(let pairs) = value { references = pairs.map(\.value) }
+    try charge(references.count * 16)
+    var result: [CompiledProperty] = []
+    for reference in references {
+      guard var object = reference.value.object else { continue }
+      let isProxy = object.className == "_NSPropertyDescriptionProxy"
+      if isProxy {
+        guard let underlying = object["NSUnderlyingProperty"].object else { continue }
+        object = underlying
+      }
+      guard let name = object["NSPropertyName"].string else {
+        throw CoreDataError(.unreadable, "a property has no name", entity: entity)
+      }
+      guard let content = try content(object, name: name, entity: entity) else { continue }
+      result.append(CompiledProperty(name: name, isProxy: isProxy, content: content))
+    }
+    return result.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
+
+  private mutating func content(
+    _ object: ArchivedObject, name: String, entity: String
+  ) throws -> CompiledProperty.Content? {
+    if object.isKind(of: "NSFetchedPropertyDescription") {
+      return .fetched(try fetched(object, name: name, entity: entity))
+    }
+    if object.isKind(of: "NSRelationshipDescription") {
+      return .relationship(try relationship(object, name: name, entity: entity))
+    }
+    if object.isKind(of: "NSAttributeDescription") || object.has("NSAttributeType") {
+      return .attribute(try attribute(object, name: name, entity: entity, depth: 0))
+    }
+    warn("“\(entity).\(name)” is of the unknown class \(object.className) and was left out")
+    return nil
+  }
+
+  private mutating func attribute(
+    _ object: ArchivedObject, name: String, entity: String, depth: Int
+  ) throws -> Attribute {
+    let number = object["NSAttributeType"].integer ?? 0
+    let type = UInt32(exactly: number).flatMap(AttributeType.init(rawValue:))
+    if type == nil { warn("“\(entity).\(name)” is of the unknown attribute type \(number)") }
+    var attribute = Attribute(name, type ?? .undefined)
+    attribute.isOptional = object["NSIsOptional"].boolean ?? false
+    attribute.isTransient = object["NSIsTransient"].boolean ?? false
+    attribute.isIndexed = object["NSIsIndexed"].boolean ?? false
+    attribute.renamingIdentifier = Self.renaming(object, name: name)
+    attribute.versionHashModifier = Self.nonEmpty(object["NSVersionHashModifier"])
+    attribute.valueTransformerName = Self.nonEmpty(object["NSValueTransformerName"])
+    attribute.userInfo = try userInfo(object)
+    let flags = object["NSFlagsKey"].integer ?? 0
+    attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
+    attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
+    // Every attribute names the class of its type; only another one is worth keeping.
+    let className = object["NSAttributeValueClassName"].string
+    if className != ArchiveClasses.valueClassName(of: attribute.type) {
+      attribute.className = className
+    }
+    if object.has("NSDerivationExpression"),
+      let text = try expression(
+        object["NSDerivationExpression"], "“\(entity).\(name)”", entity: entity)
+    {
+      attribute.derivation = Attribute.Derivation(
+        expression: text,
+        filter: try predicate(
+          object["NSFilteringPredicate"], "“\(entity).\(name)”", entity: entity))
+    }
+    attribute.defaultValue = defaultValue(object, attribute, entity: entity)
+    attribute.validation = try validation(object, name: name, entity: entity)
+    try addElements(object, to: &attribute, entity: entity, depth: depth)
+    return attribute
+  }
+
+  /// The elements of a composite attribute. No archive that Apple wrote was at hand; the key is the
+  /// one this program writes.
+  private mutating func addElements(
+    _ object: ArchivedObject, to attribute: inout Attribute, entity: String, depth: Int
+  ) throws {
+    guard attribute.type == .composite, depth < 16 else { return }
+    let elements = object["NSElements"]
+    try charge(elements.references.count * 16)
+    attribute.elements = try elements.elements.compactMap(\.object).map {
+      try self.attribute(
+        $0, name: $0["NSPropertyName"].string ?? "", entity: entity, depth: depth + 1)
+    }
+  }
+
+  private mutating func defaultValue(
+    _ object: ArchivedObject, _ attribute: Attribute, entity: String
+  ) -> AttributeValue? {
+    let value = object["NSDefaultValue"]
+    guard !value.isNull else { return nil }
+    if let known = ArchivedDefault.value(value, as: attribute.type) { return known }
+    let place = "“\(entity).\(attribute.name)”"
+    if let name = value.object?.className {
+      warn("the default value of \(place) is a \(name), which only its app can read")
+    } else {
+      warn("the default value of \(place) does not fit its type")
+    }
+    return nil
+  }
+
+  private mutating func validation(
+    _ object: ArchivedObject, name: String, entity: String
+  ) throws -> Attribute.Validation {
+    var validation = Attribute.Validation()
+    let rules = object["NSValidationPredicates"]
+    try charge(rules.references.count)
+    for rule in rules.elements {
+      do {
+        validation.add(try expressions.predicate(rule))
+      } catch let error as CoreDataError {
+        warn("a validation rule of “\(entity).\(name)” was left out: \(error.message)")
+      }
+    }
+    return validation
+  }
+
+  private mutating func relationship(
+    _ object: ArchivedObject, name: String, entity: String
+  ) throws -> Relationship {
+    guard
+      let destination = object["_NSDestinationEntityName"].string
+        ?? object["NSDestinationEntity"].object?["NSEntityName"].string
+    else {
+      throw CoreDataError(
+        .unreadable, "a relationship has no destination", entity: entity, property: name)
+    }
+    var relationship = Relationship(name, to: destination)
+    relationship.inverse =
+      object["_NSInverseRelationshipName"].string
+      ?? object["NSInverseRelationship"].object?["NSPropertyName"].string
+    relationship.isOptional = object["NSIsOptional"].boolean ?? false
+    relationship.isTransient = object["NSIsTransient"].boolean ?? false
+    relationship.isOrdered = object["NSIsOrdered"].boolean ?? false
+    // -1, which code sets for "no limit", wraps around as it does in the hash.
+    relationship.maxCount = UInt32(truncatingIfNeeded: object["NSMaxCount"].integer ?? 0)
+    relationship.minCount = UInt32(truncatingIfNeeded: object["NSMinCount"].integer ?? 0)
+    relationship.isToMany = relationship.maxCount != 1
+    let rule = object["NSDeleteRule"].integer ?? 1
+    if let known = UInt32(exactly: rule).flatMap(Relationship.DeleteRule.init(rawValue:)) {
+      relationship.deleteRule = known
+    } else {
+      warn("“\(entity).\(name)” has the unknown delete rule \(rule)")
+    }
+    relationship.renamingIdentifier = Self.renaming(object, name: name)
+    relationship.versionHashModifier = Self.nonEmpty(object["NSVersionHashModifier"])
+    relationship.userInfo = try userInfo(object)
+    return relationship
+  }
+
+  private mutating func fetched(
+    _ object: ArchivedObject, name: String, entity: String
+  ) throws -> FetchedProperty {
+    var property = FetchedProperty(name)
+    property.isOptional = object["NSIsOptional"].boolean ?? false
+    let request = object["NSFetchRequest"].object
+    property.entity =
+      object["_NSFetchRequestEntityName"].string
+      ?? request?["NSEntity"].object?["NSEntityName"].string
+    property.predicate = try predicate(
+      request?["NSPredicate"] ?? .null, "“\(entity).\(name)”", entity: entity)
+    property.renamingIdentifier = Self.renaming(object, name: name)
+    property.userInfo = try userInfo(object)
+    return property
+  }
+
+  mutating func expression(
+    _ value: ArchivedValue, _ place: String, entity: String?
+  ) throws -> String? {
+    guard !value.isNull else { return nil }
+    do {
+      return try expressions.expression(value).description
+    } catch let error as CoreDataError {
+      warn("an expression of \(place)\(in: entity) was left out: \(error.message)")
+      return nil
+    }
+  }
+
+  mutating func predicate(
+    _ value: ArchivedValue, _ place: String, entity: String?
+  ) throws -> String? {
+    guard !value.isNull else { return nil }
+    do {
+      return try expressions.predicate(value).description
+    } catch let error as CoreDataError {
+      warn("a predicate of \(place)\(in: entity) was left out: \(error.message)")
+      return nil
+    }
+  }
+
+  mutating func userInfo(_ object: ArchivedObject) throws -> [String: String] {
+    var result: [String: String] = [:]
+    let entries = object["NSUserInfo"].entries
+    try charge(entries.count)
+    for (key, value) in entries {
+      if let text = value.value.string { result[key] = text }
+    }
+    return result
+  }
+
+  /// Archives always carry a renaming identifier: the name, when the model sets none.
+  static func renaming(_ object: ArchivedObject, name: String) -> String? {
+    nonEmpty(object["NSRenamingIdentifier"]).flatMap { $0 == name ? nil : $0 }
+  }
+
+  static func nonEmpty(_ value: ArchivedValue) -> String? {
+    value.string.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private mutating func warn(_ sentence: String) {
+    guard warnings.count < 1_000 else { return }
+    warnings.append(sentence)
+  }
+}
+
+extension DefaultStringInterpolation {
+  fileprivate mutating func appendInterpolation(in entity: String?) {
+    if let entity { appendLiteral(" in \(entity)") }
+  }
+}
