@@ -25,7 +25,7 @@ public struct EntityTable: Sendable, Equatable {
   public var isWholeTable: Bool
   /// Stored attributes, inherited ones included, sorted by name in byte order.
   public var attributes: [AttributeColumn]
-  /// Relationships, inherited ones included, sorted by name in byte order.
+  /// Relationships that are not transient, inherited ones included, sorted by name in byte order.
   public var relationships: [RelationshipColumns]
 
   public func column(of attribute: String) -> String? {
@@ -47,6 +47,6 @@ public enum RelationshipStorage: Sendable, Equatable {
   case join(table: String, owner: String, destination: String, orderColumn: String?)
   /// A relationship that is its own inverse: pairs count in both directions.
   case reflexive(table: String, first: String, second: String)
-  /// Transient, or the store has no place for it.
+  /// The store has no place for it.
   case none
 }

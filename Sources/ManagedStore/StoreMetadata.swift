@@ -107,12 +107,6 @@ public struct StoreMetadata: Sendable, Equatable {
   }
 }
 
-extension PropertyListValue {
-  var string: String? {
-    if case .string(let text) = self { text } else { nil }
-  }
-}
-
 extension CoreDataError {
   /// What an SQLite failure on a store means for the person.
   package init(sqlite error: SQLiteError, path: String, kind: Kind = .unreadable) {

@@ -273,7 +273,7 @@ package struct StoreSchema: Sendable, Equatable {
         }
       }
     }
-    for relationship in model.relationships(of: name) {
+    for relationship in model.relationships(of: name) where !relationship.isTransient {
       relationships.append(
         .init(
           relationship: relationship, storage: storage(of: relationship, in: name, table: table)))
@@ -288,9 +288,7 @@ package struct StoreSchema: Sendable, Equatable {
   private func storage(of relationship: Relationship, in entity: String, table: Table)
     -> RelationshipStorage
   {
-    guard !relationship.isTransient,
-      let declarer = model.declaringEntity(of: relationship.name, in: entity)
-    else { return .none }
+    guard let declarer = model.declaringEntity(of: relationship.name, in: entity) else { return .none }
     if !relationship.isToMany {
       guard let column = table.column(.toOne(entity: declarer, name: relationship.name)) else {
         return .none

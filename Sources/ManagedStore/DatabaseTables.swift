@@ -1,0 +1,45 @@
+import SQLite
+
+/// The tables that a database really has.
+package struct DatabaseTables: Sendable, Equatable {
+  package struct Column: Sendable, Equatable {
+    package var name: String
+    package var type: String
+    package var isPrimaryKey: Bool
+  }
+
+  package private(set) var tables: [String: [Column]] = [:]
+  /// Index name to its table.
+  package private(set) var indexes: [String: String] = [:]
+  package private(set) var triggers: [String: String] = [:]
+  /// CREATE statement of every table, index and trigger, by name.
+  package private(set) var sql: [String: String] = [:]
+
+  package init(_ connection: Connection) throws {
+    for row in try connection.rows("SELECT type, name, tbl_name, sql FROM sqlite_master") {
+      guard row.count == 4, let type = row[0].text, let name = row[1].text,
+        let table = row[2].text
+      else { continue }
+      sql[name] = row[3].text
+      switch type {
+      case "index": indexes[name] = table
+      case "trigger": triggers[name] = table
+      case "table":
+        // A virtual table whose module is missing cannot be asked; it holds no objects.
+        let info = (try? connection.rows("PRAGMA table_info(\(quoted(name)))")) ?? []
+        tables[name] = info.compactMap { column in
+          guard column.count >= 6, let name = column[1].text else { return nil }
+          return Column(
+            name: name, type: column[2].text ?? "", isPrimaryKey: column[5].integer != 0)
+        }
+      default: break
+      }
+    }
+  }
+
+  package func contains(_ table: String) -> Bool { tables[table] != nil }
+
+  package func columns(of table: String) -> Set<String> {
+    Set((tables[table] ?? []).map(\.name))
+  }
+}

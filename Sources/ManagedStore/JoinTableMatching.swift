@@ -1,0 +1,123 @@
+import ManagedModel
+
+extension StoreSchema {
+  /// Finds the join table of each many-to-many relationship among the tables of a real store.
+  ///
+  /// The expected name comes first. A store that was migrated in place can name its join tables by
+  /// other entity numbers, by the other side, or by a relationship's former name; then the columns
+  /// tell. A relationship whose table is nowhere keeps the expected one.
+  package func fitted(to database: DatabaseTables) -> (schema: StoreSchema, missing: [JoinTable]) {
+    let candidates = database.tables.keys.sorted().compactMap {
+      JoinCandidate(table: $0, columns: database.tables[$0] ?? [])
+    }
+    var missing: [JoinTable] = []
+    var taken: Set<String> = []
+    let fitted = joins.map { expected -> JoinTable in
+      let options = candidates.filter { !taken.contains($0.table) }.compactMap {
+        candidate -> (score: Int, join: JoinTable)? in match(expected, candidate)
+      }
+      guard let best = options.max(by: { $0.score < $1.score }) else {
+        missing.append(expected)
+        return expected
+      }
+      taken.insert(best.join.name)
+      return best.join
+    }
+    return (replacing(joins: fitted), missing)
+  }
+
+  private func match(_ expected: JoinTable, _ candidate: JoinCandidate) -> (Int, JoinTable)? {
+    let forward = formerNames(expected.relationship, in: expected.entity)
+    let backward = formerNames(expected.inverse, in: expected.inverseEntity)
+    let number = numbers[expected.entity] ?? 0
+    let other = numbers[expected.inverseEntity] ?? 0
+    var join = expected
+    join.name = candidate.table
+    if expected.isReflexive {
+      guard candidate.second.name == "REFLEXIVE", forward.contains(candidate.first.base) else {
+        return nil
+      }
+      join.first = candidate.first.name
+      join.second = candidate.second.name
+      return (candidate.table == expected.name ? 4 : 1, join)
+    }
+    // The column named after the inverse holds this side's keys.
+    func fit(_ own: JoinCandidate.Column, _ others: JoinCandidate.Column) -> Int? {
+      guard backward.contains(own.base) || backward.contains(own.unnumbered),
+        forward.contains(others.base) || forward.contains(others.unnumbered)
+      else { return nil }
+      return (own.number == number ? 2 : 0) + (others.number == other ? 2 : 0)
+        + (own.base == backward.first && others.base == forward.first ? 1 : 0)
+    }
+    let straight = fit(candidate.first, candidate.second)
+    let turned = fit(candidate.second, candidate.first)
+    guard straight != nil || turned != nil else { return nil }
+    let isStraight = (straight ?? -1) >= (turned ?? -1)
+    let own = isStraight ? candidate.first : candidate.second
+    let others = isStraight ? candidate.second : candidate.first
+    join.first = own.name
+    join.second = others.name
+    join.firstOrder = candidate.order(of: own)
+    join.secondOrder = candidate.order(of: others)
+    let score = (isStraight ? straight : turned) ?? 0
+    return (score * 2 + (candidate.table == expected.name ? 1 : 0), join)
+  }
+
+  /// Upper-cased names a relationship has had, the present one first.
+  private func formerNames(_ relationship: String, in entity: String) -> [String] {
+    let declared = model.relationship(named: relationship, of: entity)
+    return [relationship, declared?.renamingIdentifier].compactMap { $0?.uppercased() }
+  }
+}
+
+/// A table that has the shape of a join table: `Z_<n>NAME` with two key columns.
+private struct JoinCandidate {
+  struct Column {
+    var name: String
+    var number: Int64
+    /// The name without `Z_<n>`, and without the number that made it unique in the store.
+    var base: String
+    var unnumbered: String
+
+    init?(_ name: String) {
+      guard name.hasPrefix("Z_") else {
+        guard name == "REFLEXIVE" else { return nil }
+        self.name = name
+        (number, base, unnumbered) = (0, name, name)
+        return
+      }
+      let rest = name.dropFirst(2)
+      let digits = rest.prefix { $0.isASCII && $0.isNumber }
+      guard let number = Int64(digits), digits.count < rest.count else { return nil }
+      self.name = name
+      self.number = number
+      base = String(rest.dropFirst(digits.count))
+      unnumbered = String(
+        base.reversed().drop { $0.isASCII && $0.isNumber }.reversed())
+    }
+  }
+
+  var table: String
+  var first: Column
+  var second: Column
+  var orders: [String]
+
+  init?(table: String, columns: [DatabaseTables.Column]) {
+    guard Column(table) != nil, !columns.contains(where: { $0.name == "Z_PK" }) else { return nil }
+    let names = columns.map(\.name)
+    let keys = names.filter { !$0.hasPrefix("Z_FOK_") }
+    guard keys.count == 2, let first = Column(keys[0]), let second = Column(keys[1]) else {
+      return nil
+    }
+    self.table = table
+    self.first = first
+    self.second = second
+    orders = names.filter { $0.hasPrefix("Z_FOK_") }
+  }
+
+  func order(of column: Column) -> String? {
+    let expected = "Z_FOK_" + column.name.dropFirst(2)
+    return orders.first { $0 == expected }
+      ?? orders.first { Column("Z_" + $0.dropFirst(6))?.unnumbered == column.unnumbered }
+  }
+}

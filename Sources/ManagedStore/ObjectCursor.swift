@@ -1,0 +1,189 @@
+import ManagedModel
+import SQLite
+
+/// Walks all objects of exactly one entity in key order, with everything they hold.
+///
+/// Relationships come from cursors that run beside the rows, all in the order of the owner's key,
+/// so that a store of any size is read once, in flat memory, without a query an object.
+public final class ObjectCursor {
+  /// One object: attributes and relationships stand in the order of the cursor's table.
+  public struct Object: Sendable {
+    public var key: Int64
+    public var attributes: [PropertyValue]
+    public var relationships: [RelatedObjects]
+  }
+
+  public enum RelatedObjects: Sendable, Equatable {
+    case toOne(ObjectID?)
+    /// In order where the relationship is ordered, else by entity name and key.
+    case toMany([ObjectID])
+  }
+
+  public let table: EntityTable
+  private let store: Store
+  private let rows: Statement?
+  private var readers: [Reader] = []
+  private let decoder: ValueDecoder
+
+  private enum Reader {
+    case toOne(column: Int, entityColumn: Int, destination: String)
+    case toMany(RelatedCursor)
+    case nothing(isToMany: Bool)
+  }
+
+  /// - Throws: ``CoreDataError`` for an unknown entity, or when SQLite fails.
+  public init(_ store: Store, entity: String) throws {
+    let table = try store.knownTable(of: entity)
+    self.table = table
+    self.store = store
+    decoder = ValueDecoder(files: store.files, limit: nil)
+    guard store.database.contains(table.table) else {
+      rows = nil
+      return
+    }
+    var columns = ["t.Z_PK"]
+    for entry in table.attributes { columns.append("t." + quoted(entry.column)) }
+    var readers: [Reader] = []
+    rows = try store.reading {
+      for entry in table.relationships {
+        let relationship = entry.relationship
+        switch entry.storage {
+        case .toOne(let column, let entityColumn):
+          readers.append(
+            .toOne(
+              column: columns.count, entityColumn: columns.count + 1,
+              destination: relationship.destination))
+          columns.append("t." + quoted(column))
+          columns.append(
+            store.entityExpression(
+              key: "t." + quoted(column), entityColumn: entityColumn.map { "t." + quoted($0) },
+              destination: relationship.destination))
+        case .none:
+          readers.append(.nothing(isToMany: relationship.isToMany))
+        default:
+          readers.append(
+            .toMany(
+              try RelatedCursor(
+                store, entry.storage, destination: relationship.destination,
+                isOrdered: relationship.isOrdered)))
+        }
+      }
+      let isOnly = table.isWholeTable && table.numbers.count == 1
+      return try store.connection.prepare(
+        """
+        SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.table)) t
+        \(isOnly ? "" : "WHERE t.Z_ENT = \(table.number)") ORDER BY t.Z_PK
+        """)
+    }
+    self.readers = readers
+  }
+
+  /// The next object; `nil` after the last.
+  public func next() throws -> Object? {
+    guard let rows else { return nil }
+    return try store.reading {
+      guard try rows.step() else { return nil }
+      let key = rows.integer(at: 0)
+      var attributes: [PropertyValue] = []
+      attributes.reserveCapacity(table.attributes.count)
+      for (index, entry) in table.attributes.enumerated() {
+        attributes.append(decoder.decode(rows.stored(at: index + 1), of: entry.attribute))
+      }
+      var relationships: [RelatedObjects] = []
+      relationships.reserveCapacity(readers.count)
+      for reader in readers {
+        switch reader {
+        case .toOne(let column, let entityColumn, let destination):
+          guard !rows.isNull(at: column) else {
+            relationships.append(.toOne(nil))
+            continue
+          }
+          let entity = store.entityNames[rows.integer(at: entityColumn)] ?? destination
+          relationships.append(.toOne(ObjectID(entity: entity, key: rows.integer(at: column))))
+        case .toMany(let cursor): relationships.append(.toMany(try cursor.related(to: key)))
+        case .nothing(let isToMany): relationships.append(isToMany ? .toMany([]) : .toOne(nil))
+        }
+      }
+      return Object(key: key, attributes: attributes, relationships: relationships)
+    }
+  }
+}
+
+extension Statement {
+  fileprivate func stored(at column: Int) -> StoredColumn {
+    switch value(at: column) {
+    case .null: .null
+    case .integer(let number): .integer(number)
+    case .real(let number): .real(number)
+    case .text(let text): .text(text)
+    case .blob(let bytes): .blob(bytes, count: bytes.count)
+    }
+  }
+}
+
+/// The pairs of a to-many relationship in the order of the owner's key.
+private final class RelatedCursor {
+  private let statement: Statement
+  private let names: [Int64: String]
+  private let destination: String
+  private let isOrdered: Bool
+  private var hasRow: Bool
+
+  init(_ store: Store, _ storage: RelationshipStorage, destination: String, isOrdered: Bool) throws {
+    let sql: String
+    var isOrdered = isOrdered
+    switch storage {
+    case .foreignKey(let table, let column, let order):
+      sql = """
+        SELECT \(quoted(column)), Z_PK, Z_ENT, \(order.map { quoted($0) } ?? "NULL")
+        FROM \(quoted(table)) WHERE \(quoted(column)) IS NOT NULL ORDER BY \(quoted(column))
+        """
+      isOrdered = isOrdered && order != nil
+    case .join(let table, let owner, let other, let order):
+      let entity = store.entityExpression(
+        key: "j." + quoted(other), entityColumn: nil, destination: destination)
+      sql = """
+        SELECT j.\(quoted(owner)), j.\(quoted(other)), \(entity), \(order.map { "j." + quoted($0) } ?? "NULL")
+        FROM \(quoted(table)) j ORDER BY j.\(quoted(owner))
+        """
+      isOrdered = isOrdered && order != nil
+    case .reflexive(let table, let first, let second):
+      let entity = store.entityExpression(key: "b", entityColumn: nil, destination: destination)
+      sql = """
+        SELECT a, b, \(entity), NULL FROM (SELECT \(quoted(first)) a, \(quoted(second)) b
+        FROM \(quoted(table)) UNION SELECT \(quoted(second)), \(quoted(first)) FROM \(quoted(table)))
+        ORDER BY a
+        """
+    case .toOne, .none: sql = "SELECT 0, 0, 0, NULL WHERE 0"
+    }
+    statement = try store.connection.prepare(sql)
+    names = store.entityNames
+    self.destination = destination
+    self.isOrdered = isOrdered
+    hasRow = try statement.step()
+  }
+
+  /// Objects related to `key`; keys must be asked for in rising order.
+  func related(to key: Int64) throws -> [ObjectID] {
+    while hasRow, statement.integer(at: 0) < key { hasRow = try statement.step() }
+    guard hasRow, statement.integer(at: 0) == key else { return [] }
+    var found: [(order: Int64, id: ObjectID)] = []
+    while hasRow, statement.integer(at: 0) == key {
+      let entity = names[statement.integer(at: 2)] ?? destination
+      found.append(
+        (
+          isOrdered ? statement.integer(at: 3) : 0,
+          ObjectID(entity: entity, key: statement.integer(at: 1))
+        ))
+      hasRow = try statement.step()
+    }
+    if found.count > 1 {
+      found.sort { a, b in
+        if a.order != b.order { return a.order < b.order }
+        if a.id.entity != b.id.entity { return a.id.entity.precedes(b.id.entity) }
+        return a.id.key < b.id.key
+      }
+    }
+    return found.map(\.id)
+  }
+}

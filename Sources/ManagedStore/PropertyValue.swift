@@ -1,0 +1,155 @@
+import ManagedModel
+
+/// What a row holds for one property, small enough to show: bytes come as a summary.
+public enum PropertyValue: Sendable, Hashable {
+  case value(AttributeValue)
+  case data(DataValue)
+  case toOne(ObjectID?)
+  case toMany(ToMany)
+}
+
+/// A to-many relationship of one object: how many, and the first of them.
+public struct ToMany: Sendable, Hashable {
+  public var count: Int
+  /// In the relationship's order where it is ordered, else by entity and key; empty in a row page.
+  public var first: [ObjectID]
+
+  public init(count: Int, first: [ObjectID] = []) {
+    self.count = count
+    self.first = first
+  }
+}
+
+/// Bytes of a Binary or Transformable attribute.
+public struct DataValue: Sendable, Hashable {
+  public enum Location: Sendable, Hashable {
+    case row
+    /// In a file of its own beside the store.
+    case file(name: String)
+    /// The store names a file that is not there, or a name that is none of Core Data's.
+    case missing(name: String)
+  }
+
+  public var location: Location
+  /// Size of the content; 0 where it is missing.
+  public var count: Int
+  /// The content, or its beginning where only a summary was asked for.
+  public var bytes: [UInt8]
+
+  public init(location: Location, count: Int, bytes: [UInt8]) {
+    self.location = location
+    self.count = count
+    self.bytes = bytes
+  }
+
+  public var isMissing: Bool {
+    if case .missing = location { true } else { false }
+  }
+}
+
+/// Turns columns into values.
+struct ValueDecoder {
+  let files: StoreFiles
+  /// Most bytes of content to keep; `nil` for all.
+  var limit: Int?
+
+  /// Decodes what an attribute's column holds.
+  ///
+  /// SQLite lets a column hold any type: what does not fit the attribute is shown as it is.
+  func decode(_ value: StoredColumn, of attribute: Attribute) -> PropertyValue {
+    switch value {
+    case .null: return .value(.null)
+    case .integer(let number):
+      switch attribute.type {
+      case .boolean: return .value(.boolean(number != 0))
+      case .date: return .value(.date(Double(number)))
+      case .double, .float: return .value(.double(Double(number)))
+      case .decimal: return .value(.decimal(String(number)))
+      default: return .value(.integer(number))
+      }
+    case .real(let number):
+      switch attribute.type {
+      case .date: return .value(.date(number))
+      case .decimal: return .value(.decimal(decimalDigits(of: number)))
+      case .boolean: return .value(.boolean(number != 0))
+      case .integer16, .integer32, .integer64:
+        if let whole = Int64(exactly: number) { return .value(.integer(whole)) }
+        return .value(.double(number))
+      default: return .value(.double(number))
+      }
+    case .text(let text):
+      switch attribute.type {
+      case .decimal: return .value(.decimal(text))
+      case .uri: return .value(.uri(text))
+      case .binary, .transformable: return data(Array(text.utf8), count: text.utf8.count, attribute)
+      default: return .value(.string(text))
+      }
+    case .blob(let bytes, let count):
+      switch attribute.type {
+      case .uuid where count == 16: return .value(.uuid(bytes))
+      case .string: return .value(.string(String(decoding: bytes, as: UTF8.self)))
+      default: return data(bytes, count: count, attribute)
+      }
+    }
+  }
+
+  private func data(_ bytes: [UInt8], count: Int, _ attribute: Attribute) -> PropertyValue {
+    guard attribute.allowsExternalBinaryDataStorage, let mark = bytes.first else {
+      return .data(DataValue(location: .row, count: count, bytes: clipped(bytes)))
+    }
+    switch mark {
+    case 1:
+      return .data(
+        DataValue(location: .row, count: count - 1, bytes: clipped(Array(bytes.dropFirst()))))
+    case 2:
+      let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }.prefix(256), as: UTF8.self)
+      guard let path = files.externalData(named: name),
+        let status = FileSystem.status(path), status.kind == .file,
+        let content = try? FileSystem.read(path, limit: limit)
+      else { return .data(DataValue(location: .missing(name: name), count: 0, bytes: [])) }
+      return .data(DataValue(location: .file(name: name), count: status.size, bytes: content))
+    default:
+      return .data(DataValue(location: .row, count: count, bytes: clipped(bytes)))
+    }
+  }
+
+  private func clipped(_ bytes: [UInt8]) -> [UInt8] {
+    guard let limit, bytes.count > limit else { return bytes }
+    return Array(bytes.prefix(limit))
+  }
+}
+
+/// A column as read from SQLite; a blob may be cut, so its full size comes along.
+enum StoredColumn {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8], count: Int)
+}
+
+/// A number in plain digits, as a Decimal prints: no exponent, no trailing zeros.
+package func decimalDigits(of number: Double) -> String {
+  guard number.isFinite else { return number.description }
+  if let whole = Int64(exactly: number) { return String(whole) }
+  let text = number.description
+  guard let mark = text.firstIndex(where: { $0 == "e" || $0 == "E" }),
+    let exponent = Int(text[text.index(after: mark)...])
+  else { return text }
+  let mantissa = text[..<mark]
+  let isNegative = mantissa.hasPrefix("-")
+  let parts = mantissa.drop { $0 == "-" }.split(separator: ".", omittingEmptySubsequences: false)
+  let whole = parts.first.map(String.init) ?? "0"
+  let fraction = parts.count > 1 && parts[1] != "0" ? String(parts[1]) : ""
+  let digits = whole + fraction
+  let point = whole.count + exponent
+  let plain: String
+  if point <= 0 {
+    plain = "0." + String(repeating: "0", count: -point) + digits
+  } else if point >= digits.count {
+    plain = digits + String(repeating: "0", count: point - digits.count)
+  } else {
+    plain = digits.prefix(point) + "." + digits.dropFirst(point)
+  }
+  return isNegative ? "-" + plain : plain
+}

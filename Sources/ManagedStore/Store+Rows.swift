@@ -1,0 +1,202 @@
+import ManagedModel
+import SQLite
+
+extension Store {
+  /// Bytes of a Binary or Transformable attribute that a row page keeps: enough to name its kind.
+  static let pageSummary = 64
+  /// Bytes that a single object keeps: enough to unfold an ordinary archive.
+  static let objectSummary = 1 << 20
+
+  /// The columns that rows of an entity have: attributes, then relationships.
+  public func columns(of entity: String) throws -> [RowColumn] {
+    let table = try knownTable(of: entity)
+    return table.attributes.map {
+      RowColumn(name: $0.attribute.name, kind: .attribute($0.attribute.type))
+    }
+      + table.relationships.filter { $0.storage != .none }.map {
+        RowColumn(
+          name: $0.relationship.name,
+          kind: $0.relationship.isToMany
+            ? .toMany(destination: $0.relationship.destination)
+            : .toOne(destination: $0.relationship.destination))
+      }
+  }
+
+  func knownTable(of entity: String) throws -> EntityTable {
+    guard let table = tablesByEntity[entity] else {
+      throw CoreDataError(
+        .usage, "the store has no such entity", path: path, entity: entity,
+        hint: "Its entities: " + entityTables.map(\.entity).joined(separator: ", "))
+    }
+    return table
+  }
+
+  /// Reads one page of an entity's objects, those of subentities included.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity or property, or when SQLite fails.
+  public func rows(_ query: RowQuery) throws -> RowPage {
+    let table = try knownTable(of: query.entity)
+    let all = try columns(of: query.entity)
+    let shown: [RowColumn]
+    if let names = query.properties {
+      shown = try names.map { name in
+        guard let column = all.first(where: { $0.name == name }) else {
+          throw unknownProperty(name, in: query.entity, all)
+        }
+        return column
+      }
+    } else {
+      shown = all
+    }
+    guard database.contains(table.table) else {
+      return RowPage(entity: query.entity, columns: shown, rows: [])
+    }
+    var sortColumn: String?
+    if let property = query.sort.property {
+      if let column = table.column(of: property) {
+        sortColumn = column
+      } else if case .toOne(let column, _) = table.storage(of: property) {
+        sortColumn = column
+      } else {
+        throw unknownProperty(property, in: query.entity, all.filter { !$0.isToMany })
+      }
+    }
+    return try reading {
+      let selection = Selection(store: self, table: table, columns: shown, summary: Self.pageSummary)
+      let keyset = Keyset(
+        table: table, sortColumn: sortColumn, descending: query.sort.isDescending,
+        anchor: query.anchor, limit: query.limit)
+      let sql = """
+        SELECT t.Z_PK, t.Z_ENT, \(sortColumn.map { "t." + quoted($0) } ?? "NULL")\(selection.sql)
+        FROM (\(keyset.sql)) k CROSS JOIN \(quoted(table.table)) t ON t.Z_PK = k.Z_PK
+        ORDER BY \(keyset.order(of: "t"))
+        """
+      let statement = try connection.cached(sql)
+      try statement.bind(keyset.values)
+      var rows: [RowPage.Row] = []
+      while try statement.step() {
+        let key = statement.integer(at: 0)
+        let entity = entityNames[statement.integer(at: 1)] ?? query.entity
+        rows.append(
+          RowPage.Row(
+            id: ObjectID(entity: entity, key: key),
+            values: selection.values(of: statement, from: 3),
+            cursor: RowCursor(
+              key: key, sortValue: sortColumn == nil ? .none : .init(statement.value(at: 2)))))
+      }
+      statement.reset()
+      if keyset.isBackward { rows.reverse() }
+      return RowPage(entity: query.entity, columns: shown, rows: rows)
+    }
+  }
+
+  private func unknownProperty(_ name: String, in entity: String, _ known: [RowColumn])
+    -> CoreDataError
+  {
+    CoreDataError(
+      .usage, "the entity has no such property", path: path, entity: entity, property: name,
+      hint: "It has: " + known.map(\.name).joined(separator: ", "))
+  }
+
+  /// The key that stands `offset` places into an entity in key order; `nil` past the end.
+  public func key(at offset: Int, in entity: String) throws -> Int64? {
+    let table = try knownTable(of: entity)
+    guard database.contains(table.table), offset >= 0 else { return nil }
+    return try reading {
+      try connection.value(
+        """
+        SELECT Z_PK FROM \(quoted(table.table)) \(table.entityCondition().map { "WHERE " + $0 } ?? "")
+        ORDER BY Z_PK LIMIT 1 OFFSET ?
+        """, [.integer(Int64(offset))])?.integer
+    }
+  }
+
+  /// One object with all its properties; `nil` where there is none of that entity and key.
+  public func object(_ id: ObjectID, related: Int = 50) throws -> StoredObject? {
+    let table = try knownTable(of: id.entity)
+    guard database.contains(table.table) else { return nil }
+    return try reading {
+      let found = try connection.rows(
+        "SELECT Z_ENT FROM \(quoted(table.table)) WHERE Z_PK = ?", [.integer(id.key)])
+      guard let number = found.first?.first?.integer, table.numbers.contains(number) else {
+        return nil
+      }
+      let own = ObjectID(entity: entityNames[number] ?? id.entity, key: id.key)
+      let table = tablesByEntity[own.entity] ?? table
+      let columns = try columns(of: own.entity)
+      let selection = Selection(
+        store: self, table: table, columns: columns, summary: Self.objectSummary)
+      let statement = try connection.prepare(
+        "SELECT t.Z_PK\(selection.sql) FROM \(quoted(table.table)) t WHERE t.Z_PK = ?")
+      try statement.bind([.integer(id.key)])
+      guard try statement.step() else { return nil }
+      var values = selection.values(of: statement, from: 1)
+      for (index, column) in columns.enumerated() {
+        guard column.isToMany, index < values.count, case .toMany(let many) = values[index],
+          let storage = table.storage(of: column.name),
+          let relationship = table.relationships.first(where: { $0.relationship.name == column.name })
+        else { continue }
+        values[index] = .toMany(
+          ToMany(
+            count: many.count,
+            first: try self.related(
+              to: id.key, storage, destination: relationship.relationship.destination,
+              limit: related)))
+      }
+      return StoredObject(id: own, columns: columns, values: values)
+    }
+  }
+}
+
+extension RowColumn {
+  public var isToMany: Bool {
+    if case .toMany = kind { true } else { false }
+  }
+}
+
+/// One object of a store with every property it has.
+public struct StoredObject: Sendable, Equatable {
+  public var id: ObjectID
+  public var columns: [RowColumn]
+  /// One a column.
+  public var values: [PropertyValue]
+
+  public init(id: ObjectID, columns: [RowColumn], values: [PropertyValue]) {
+    self.id = id
+    self.columns = columns
+    self.values = values
+  }
+}
+
+extension EntityTable {
+  /// The condition that keeps other entities of the table out; `nil` where there are none.
+  func entityCondition(alias: String? = nil) -> String? {
+    guard !isWholeTable else { return nil }
+    let column = (alias.map { $0 + "." } ?? "") + "Z_ENT"
+    return numbers.count == 1
+      ? "\(column) = \(number)"
+      : "\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))"
+  }
+}
+
+extension RowCursor.SortValue {
+  init(_ value: Value) {
+    switch value {
+    case .null: self = .null
+    case .integer(let number): self = .integer(number)
+    case .real(let number): self = .real(number)
+    case .text(let text): self = .text(text)
+    case .blob(let bytes): self = .blob(bytes)
+    }
+  }
+
+  var value: Value {
+    switch self {
+    case .none, .null: .null
+    case .integer(let number): .integer(number)
+    case .real(let number): .real(number)
+    case .text(let text): .text(text)
+    case .blob(let bytes): .blob(bytes)
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import ManagedModel
+import SQLite
+
+extension StoreSchema {
+  /// CREATE TABLE of every hierarchy, with columns in the order Core Data gives them.
+  package var tableStatements: [String] { tables.map(\.sql) + joins.map(\.sql) }
+
+  /// Every index that Core Data makes for the model: name to CREATE INDEX.
+  ///
+  /// Indexes over expressions and R-trees are not made: no rule for them is known.
+  package var indexStatements: [(name: String, table: String, sql: String)] {
+    var statements: [(String, String, String)] = []
+    func add(_ name: String, _ table: String, _ columns: [String], unique: Bool = false) {
+      let kind = unique ? "CREATE UNIQUE INDEX" : "CREATE INDEX"
+      statements.append(
+        (
+          name, table,
+          "\(kind) \(Self.name(name)) ON \(Self.name(table)) (\(columns.joined(separator: ", ")))"
+        ))
+    }
+    for table in tables {
+      for column in table.columns {
+        switch column.content {
+        case .toOne, .owner: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
+        case .attribute(let entity, let name):
+          if model.entity(named: entity)?.attribute(named: name)?.isIndexed == true {
+            add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
+          }
+        default: break
+        }
+      }
+      if !model.children(of: table.root).isEmpty {
+        add("\(table.name)_Z_ENT_INDEX", table.name, ["Z_ENT"])
+      }
+    }
+    for join in joins {
+      add("\(join.name)_\(join.second)_INDEX", join.name, [join.second, join.first])
+    }
+    for entity in model.entitiesInStoreOrder {
+      guard let table = table(of: entity.name) else { continue }
+      for constraint in entity.uniquenessConstraints {
+        let columns = constraint.compactMap { column(of: $0, in: entity.name) }
+        guard !columns.isEmpty, columns.count == constraint.count else { continue }
+        add(
+          "Z_\(entity.name)_UNIQUE_\(constraint.joined(separator: "_"))", table.name,
+          columns.map { "\($0) COLLATE BINARY ASC" }, unique: true)
+      }
+      for index in entity.fetchIndexes {
+        var columns: [String] = []
+        for element in index.elements where element.kind == .binary {
+          guard let property = element.property, let column = column(of: property, in: entity.name)
+          else { continue }
+          columns.append("\(column) COLLATE BINARY \(element.isAscending ? "ASC" : "DESC")")
+        }
+        guard !columns.isEmpty, columns.count == index.elements.count,
+          index.partialPredicate == nil
+        else { continue }
+        add("Z_\(entity.name)_\(index.name)", table.name, columns)
+      }
+    }
+    var seen: Set<String> = []
+    return statements.filter { seen.insert($0.0).inserted }
+  }
+
+  /// The column of an attribute or a to-one relationship, own or inherited.
+  package func column(of property: String, in entity: String) -> String? {
+    guard let table = table(of: entity),
+      let declarer = model.declaringEntity(of: property, in: entity)
+    else { return nil }
+    return (table.column(.attribute(entity: declarer, name: property))
+      ?? table.column(.toOne(entity: declarer, name: property)))?.name
+  }
+
+  /// A name as Core Data writes it: bare where that is sound SQL, else in quotes.
+  static func name(_ name: String) -> String {
+    let isPlain = name.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    return isPlain ? name : quoted(name)
+  }
+
+  /// The bookkeeping tables of every store.
+  package static let bookkeepingStatements = [
+    "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
+    "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
+    "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+  ]
+
+  /// Rows of Z_PRIMARYKEY: number, name, parent's number or 0.
+  package var primaryKeyRows: [(number: Int64, name: String, parent: Int64)] {
+    model.entitiesInStoreOrder.compactMap { entity in
+      guard let number = numbers[entity.name] else { return nil }
+      return (number, entity.name, entity.parent.flatMap { numbers[$0] } ?? 0)
+    }
+  }
+}
+
+extension StoreSchema.Table {
+  /// CREATE TABLE with the spaces where Core Data puts them.
+  package var sql: String { sql(named: name) }
+
+  package func sql(named name: String) -> String {
+    let columns =
+      ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
+      + columns.map { "\(StoreSchema.name($0.name)) \($0.type)" }
+    return "CREATE TABLE \(StoreSchema.name(name)) ( \(columns.joined(separator: ", ")) )"
+  }
+}
+
+extension StoreSchema.JoinTable {
+  package var sql: String {
+    let keys = [first, second].map { "\(StoreSchema.name($0)) INTEGER" }
+    let orders = [firstOrder, secondOrder].compactMap { $0 }.map {
+      "\(StoreSchema.name($0)) INTEGER"
+    }
+    let columns = keys + orders
+    return """
+      CREATE TABLE \(StoreSchema.name(name)) ( \(columns.joined(separator: ", ")), \
+      PRIMARY KEY (\(StoreSchema.name(first)), \(StoreSchema.name(second))) )
+      """
+  }
+}
+
+/// Makes new, empty stores.
+public enum StoreCreation {
+  /// The framework version written into new stores: the newest whose files were studied (macOS 26).
+  static let frameworkVersion: Int64 = 1526
+
+  /// Writes an empty store of a model, as Core Data would make it.
+  ///
+  /// - Parameters:
+  ///   - path: must not exist yet.
+  ///   - uuid: the store's identity; upper-case UUID text.
+  /// - Throws: ``CoreDataError`` when the file exists or cannot be written.
+  public static func create(at path: String, model: Model, uuid: String) throws {
+    _ = try connection(at: path, model: model, uuid: uuid)
+  }
+
+  static func connection(at path: String, model: Model, uuid: String) throws -> (
+    Connection, StoreSchema
+  ) {
+    guard FileSystem.status(path) == nil else {
+      throw CoreDataError(
+        .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
+    }
+    let schema = StoreSchema(model: model)
+    do {
+      let connection = try Connection(path: path, mode: .create)
+      try connection.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;")
+      try connection.transaction {
+        for sql in schema.tableStatements { try connection.execute(sql) }
+        for index in schema.indexStatements { try connection.execute(index.sql) }
+        for sql in StoreSchema.bookkeepingStatements { try connection.execute(sql) }
+        for row in schema.primaryKeyRows {
+          try connection.run(
+            "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
+            [.integer(row.number), .text(row.name), .integer(row.parent)])
+        }
+        let metadata = StoreMetadata(
+          uuid: uuid,
+          values: [
+            "NSStoreType": .string("SQLite"),
+            "NSPersistenceFrameworkVersion": .integer(frameworkVersion),
+            "_NSAutoVacuumLevel": .string("2"),
+          ]
+        ).updated(for: model)
+        try connection.run(
+          "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
+          [.text(uuid), .blob(PropertyList.binary(.dictionary(metadata.values)))])
+        try connection.run(
+          "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)",
+          [.blob(try ModelCache.deflate(model.archived()))])
+      }
+      return (connection, schema)
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path, kind: .failed)
+    }
+  }
+}

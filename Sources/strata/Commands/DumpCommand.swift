@@ -1,0 +1,49 @@
+import ManagedStore
+
+/// `strata dump`: every object of a store, a line of JSON each, in a fixed order.
+enum DumpCommand {
+  static func dump(_ store: Store, blobs: Bool, to write: ([UInt8]) -> Void) throws {
+    var json = JSONWriter()
+    for entity in store.model.entities where store.table(of: entity.name) != nil {
+      let cursor = try ObjectCursor(store, entity: entity.name)
+      while let object = try cursor.next() {
+        line(object, of: cursor.table, blobs: blobs, to: &json)
+        if json.bytes.count > 1 << 16 {
+          write(json.bytes)
+          json.removeAll()
+        }
+      }
+    }
+    write(json.bytes)
+  }
+
+  private static func line(
+    _ object: ObjectCursor.Object, of table: EntityTable, blobs: Bool, to json: inout JSONWriter
+  ) {
+    json.object { json in
+      json.key("attributes")
+      json.object { json in
+        for (entry, value) in zip(table.attributes, object.attributes) {
+          json.key(entry.attribute.name)
+          json.value(value, blobs: blobs)
+        }
+      }
+      json.key("entity")
+      json.string(table.entity)
+      json.key("pk")
+      json.number(object.key)
+      json.key("relationships")
+      json.object { json in
+        for (entry, related) in zip(table.relationships, object.relationships) {
+          json.key(entry.relationship.name)
+          switch related {
+          case .toOne(let id): json.string(id?.description)
+          case .toMany(let ids):
+            json.array { json in for id in ids { json.string(id.description) } }
+          }
+        }
+      }
+    }
+    json.newline()
+  }
+}

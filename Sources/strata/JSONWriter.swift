@@ -1,0 +1,156 @@
+import ManagedModel
+import ManagedStore
+
+/// Builds JSON text byte by byte: for output of any length, in the order in which it is written.
+///
+/// Encoders make a tree first; a dump of a million objects is written as it is read.
+struct JSONWriter {
+  private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
+  /// Ends a line of NDJSON.
+  mutating func newline() {
+    bytes.append(UInt8(ascii: "\n"))
+    needsComma = false
+  }
+
+  mutating func object(_ body: (inout JSONWriter) -> Void) {
+    open("{")
+    body(&self)
+    close("}")
+  }
+
+  mutating func array(_ body: (inout JSONWriter) -> Void) {
+    open("[")
+    body(&self)
+    close("]")
+  }
+
+  mutating func key(_ name: String) {
+    comma()
+    quote(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  mutating func string(_ text: String) {
+    comma()
+    quote(text)
+    needsComma = true
+  }
+
+  mutating func string(_ text: String?) {
+    if let text { string(text) } else { null() }
+  }
+
+  mutating func number(_ value: Int64) { raw(String(value)) }
+  mutating func number(_ value: Int) { raw(String(value)) }
+
+  /// A finite number; infinities and NaN have no JSON number and become text.
+  mutating func number(_ value: Double) {
+    guard value.isFinite else { return string(value.description) }
+    if let whole = Int64(exactly: value), abs(whole) < 1 << 53 { return raw(String(whole)) }
+    raw(value.description)
+  }
+
+  mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
+  mutating func null() { raw("null") }
+
+  /// Text that is JSON already.
+  mutating func raw(_ text: String) {
+    comma()
+    bytes.append(contentsOf: text.utf8)
+    needsComma = true
+  }
+
+  private mutating func comma() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = false
+  }
+
+  private mutating func open(_ mark: Unicode.Scalar) {
+    comma()
+    bytes.append(UInt8(ascii: mark))
+    needsComma = false
+  }
+
+  private mutating func close(_ mark: Unicode.Scalar) {
+    bytes.append(UInt8(ascii: mark))
+    needsComma = true
+  }
+
+  private mutating func quote(_ text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
+      case UInt8(ascii: "\\"): bytes.append(contentsOf: [byte, byte])
+      case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
+      case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
+      case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
+      case 0..<0x20, 0x7F:
+        let hex = String(byte, radix: 16)
+        bytes.append(contentsOf: "\\u00".utf8)
+        if hex.utf8.count == 1 { bytes.append(UInt8(ascii: "0")) }
+        bytes.append(contentsOf: hex.utf8)
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+}
+
+extension JSONWriter {
+  /// A value in the form that `dump` promises, see the README.
+  mutating func value(_ value: AttributeValue, blobs: Bool) {
+    switch value {
+    case .null: null()
+    case .integer(let number): self.number(number)
+    case .boolean(let flag): bool(flag)
+    case .double(let number): self.number(number)
+    case .decimal(let digits): string(digits)
+    case .string(let text): string(text)
+    case .date(let seconds): number(seconds)
+    case .uuid(let bytes): string(UUIDText.text(bytes))
+    case .uri(let text): string(text)
+    case .bytes(let bytes): data(bytes, blobs: blobs)
+    }
+  }
+
+  mutating func value(_ value: PropertyValue, blobs: Bool) {
+    switch value {
+    case .value(let plain): self.value(plain, blobs: blobs)
+    case .data(let data):
+      if data.isMissing {
+        object {
+          $0.key("missing")
+          $0.bool(true)
+        }
+      } else {
+        self.data(data.bytes, blobs: blobs)
+      }
+    case .toOne(let id): string(id?.description)
+    case .toMany(let many):
+      array { writer in for id in many.first { writer.string(id.description) } }
+    }
+  }
+
+  private mutating func data(_ bytes: [UInt8], blobs: Bool) {
+    object {
+      if blobs {
+        $0.key("base64")
+        $0.string(ByteText.base64(bytes))
+      } else {
+        $0.key("bytes")
+        $0.number(bytes.count)
+        $0.key("sha256")
+        $0.string(ByteText.hex(Digest.sha256(bytes)))
+      }
+    }
+  }
+}
