@@ -25,7 +25,8 @@ package enum EntityNumbering {
     }
     let fresh = StoreSchema.freshNumbers(of: model)
     for entity in model.entities where numbers[entity.name] == nil {
-      guard let number = fresh[entity.name], let name = free.first(where: { $0.value == number })?.key
+      guard let number = fresh[entity.name],
+        let name = free.first(where: { $0.value == number })?.key
       else { continue }
       free[name] = nil
       numbers[entity.name] = number

@@ -1,9 +1,10 @@
+import ManagedModel
+
 #if canImport(Darwin)
   import Darwin
 #else
   import Glibc
 #endif
-import ManagedModel
 
 /// The few file operations the engine needs, each failing with a sentence that names the file.
 package enum FileSystem {
@@ -251,7 +252,9 @@ package enum FileSystem {
 #endif
 
 extension FileSystem {
-  private static func read_(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int)
+  private static func read_(
+    _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int
+  )
     -> Int
   {
     #if canImport(Darwin)

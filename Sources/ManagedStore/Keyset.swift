@@ -42,7 +42,8 @@ struct Keyset {
           WHERE Z_ENT = \(number)\(rest) ORDER BY \(order) LIMIT \(limit))
           """
       }
-      sql = "SELECT * FROM (\(parts.joined(separator: " UNION ALL "))) ORDER BY \(order) LIMIT \(limit)"
+      sql =
+        "SELECT * FROM (\(parts.joined(separator: " UNION ALL "))) ORDER BY \(order) LIMIT \(limit)"
       self.values = all
     } else {
       let conditions = [table.entityCondition(), condition.map { "(\($0))" }].compactMap { $0 }

@@ -129,7 +129,8 @@ private final class RelatedCursor {
   private let isOrdered: Bool
   private var hasRow: Bool
 
-  init(_ store: Store, _ storage: RelationshipStorage, destination: String, isOrdered: Bool) throws {
+  init(_ store: Store, _ storage: RelationshipStorage, destination: String, isOrdered: Bool) throws
+  {
     let sql: String
     var isOrdered = isOrdered
     switch storage {

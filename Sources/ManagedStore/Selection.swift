@@ -21,14 +21,16 @@ struct Selection {
         let attribute = entry.attribute
         // Long text and bytes stay in the file: a page needs their size and their beginning. One
         // byte more than the summary leaves room for the mark of external storage.
-        parts.append("CASE typeof(\(name)) WHEN 'blob' THEN substr(\(name), 1, \(max(summary + 1, 300))) ELSE \(name) END")
+        parts.append(
+          "CASE typeof(\(name)) WHEN 'blob' THEN substr(\(name), 1, \(max(summary + 1, 300))) ELSE \(name) END"
+        )
         parts.append("length(\(name))")
         widths.append(2)
         readers.append { statement, index in
           decoder.decode(statement.stored(at: index, sizeAt: index + 1), of: attribute)
         }
-      } else if let entry = table.relationships.first(where: { $0.relationship.name == column.name })
-      {
+      } else if let entry = table.relationships.first(where: { $0.relationship.name == column.name }
+      ) {
         let destination = entry.relationship.destination
         switch entry.storage {
         case .toOne(let name, let entityColumn):
@@ -109,7 +111,9 @@ extension Store {
   }
 
   /// The first objects that a to-many of one object leads to.
-  func related(to key: Int64, _ storage: RelationshipStorage, destination: String, limit: Int) throws
+  func related(
+    to key: Int64, _ storage: RelationshipStorage, destination: String, limit: Int
+  ) throws
     -> [ObjectID]
   {
     let sql: String

@@ -62,7 +62,8 @@ extension Store {
       }
     }
     return try reading {
-      let selection = Selection(store: self, table: table, columns: shown, summary: Self.pageSummary)
+      let selection = Selection(
+        store: self, table: table, columns: shown, summary: Self.pageSummary)
       let keyset = Keyset(
         table: table, sortColumn: sortColumn, descending: query.sort.isDescending,
         anchor: query.anchor, limit: query.limit)
@@ -90,7 +91,9 @@ extension Store {
     }
   }
 
-  private func unknownProperty(_ name: String, in entity: String, _ known: [RowColumn])
+  private func unknownProperty(
+    _ name: String, in entity: String, _ known: [RowColumn]
+  )
     -> CoreDataError
   {
     CoreDataError(
@@ -134,7 +137,9 @@ extension Store {
       for (index, column) in columns.enumerated() {
         guard column.isToMany, index < values.count, case .toMany(let many) = values[index],
           let storage = table.storage(of: column.name),
-          let relationship = table.relationships.first(where: { $0.relationship.name == column.name })
+          let relationship = table.relationships.first(where: {
+            $0.relationship.name == column.name
+          })
         else { continue }
         values[index] = .toMany(
           ToMany(

@@ -129,7 +129,9 @@ public final class Store {
   }
 
   /// The model in Z_MODELCACHE; `nil` where there is none.
-  private static func cachedModel(_ connection: Connection, _ database: DatabaseTables) throws
+  private static func cachedModel(
+    _ connection: Connection, _ database: DatabaseTables
+  ) throws
     -> Model?
   {
     guard database.contains("Z_MODELCACHE"),
@@ -196,14 +198,17 @@ extension EntityTable {
     guard database.contains(table) else {
       var copy = self
       copy.attributes = []
-      copy.relationships = relationships.map { .init(relationship: $0.relationship, storage: .none) }
+      copy.relationships = relationships.map {
+        .init(relationship: $0.relationship, storage: .none)
+      }
       return copy
     }
     let columns = database.columns(of: table)
     var copy = self
     copy.attributes = attributes.filter { entry in
       guard !columns.contains(entry.column) else { return true }
-      warnings.append("The table \(table) has no column \(entry.column) for \(entity).\(entry.attribute.name).")
+      warnings.append(
+        "The table \(table) has no column \(entry.column) for \(entity).\(entry.attribute.name).")
       return false
     }
     copy.relationships = relationships.map { entry in

@@ -67,7 +67,8 @@ extension StoreSchema {
     guard let table = table(of: entity),
       let declarer = model.declaringEntity(of: property, in: entity)
     else { return nil }
-    return (table.column(.attribute(entity: declarer, name: property))
+    return
+      (table.column(.attribute(entity: declarer, name: property))
       ?? table.column(.toOne(entity: declarer, name: property)))?.name
   }
 
@@ -141,7 +142,9 @@ public enum StoreCreation {
     _ = try connection(at: path, model: model, uuid: uuid)
   }
 
-  static func connection(at path: String, model: Model, uuid: String) throws -> (
+  static func connection(
+    at path: String, model: Model, uuid: String
+  ) throws -> (
     Connection, StoreSchema
   ) {
     guard FileSystem.status(path) == nil else {

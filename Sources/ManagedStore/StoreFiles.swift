@@ -108,7 +108,9 @@ public struct StoreFiles: Sendable, Equatable {
   /// SQLite's own ways all have a catch: an ordinary open rewrites the file and deletes the -wal on
   /// close; `mode=ro` leaves a -shm behind; `immutable=1` does not look at the -wal. So: immutable
   /// where no -wal matters, in place where a program has it open already, else a private snapshot.
-  package func openForReading(wal: WriteAheadLog) throws -> (
+  package func openForReading(
+    wal: WriteAheadLog
+  ) throws -> (
     connection: Connection, access: Access, snapshot: Snapshot?
   ) {
     try check()

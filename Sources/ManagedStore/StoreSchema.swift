@@ -132,7 +132,8 @@ package struct StoreSchema: Sendable, Equatable {
     var ranked: [(rank: Int, column: Column)] = []
     for name in model.subtree(of: root) {
       guard let entity = model.entity(named: name) else { continue }
-      for attribute in Self.storedAttributes(of: entity) where !isOverride(attribute.name, in: entity) {
+      for attribute in Self.storedAttributes(of: entity)
+      where !isOverride(attribute.name, in: entity) {
         guard let type = Self.columnType(of: attribute.type) else { continue }
         ranked.append(
           (
@@ -181,7 +182,8 @@ package struct StoreSchema: Sendable, Equatable {
           (
             0,
             Column(
-              name: column, type: "INTEGER", content: .owner(entity: owner, name: relationship.name))
+              name: column, type: "INTEGER", content: .owner(entity: owner, name: relationship.name)
+            )
           ))
         if relationship.isOrdered {
           ranked.append(
@@ -267,7 +269,8 @@ package struct StoreSchema: Sendable, Equatable {
     var relationships: [EntityTable.RelationshipColumns] = []
     let root = model.root(of: name)
     for entity in model.lineage(of: name) {
-      for attribute in Self.storedAttributes(of: entity) where !isOverride(attribute.name, in: entity) {
+      for attribute in Self.storedAttributes(of: entity)
+      where !isOverride(attribute.name, in: entity) {
         if let column = table.column(.attribute(entity: entity.name, name: attribute.name)) {
           attributes.append(.init(attribute: attribute, column: column.name))
         }
@@ -285,10 +288,14 @@ package struct StoreSchema: Sendable, Equatable {
       relationships: relationships.sorted { $0.relationship.name.precedes($1.relationship.name) })
   }
 
-  private func storage(of relationship: Relationship, in entity: String, table: Table)
+  private func storage(
+    of relationship: Relationship, in entity: String, table: Table
+  )
     -> RelationshipStorage
   {
-    guard let declarer = model.declaringEntity(of: relationship.name, in: entity) else { return .none }
+    guard let declarer = model.declaringEntity(of: relationship.name, in: entity) else {
+      return .none
+    }
     if !relationship.isToMany {
       guard let column = table.column(.toOne(entity: declarer, name: relationship.name)) else {
         return .none
@@ -299,16 +306,19 @@ package struct StoreSchema: Sendable, Equatable {
     }
     guard let destination = self.table(of: relationship.destination) else { return .none }
     guard let (inverseEntity, inverse) = inverse(of: relationship) else {
-      guard let column = destination.column(.owner(entity: declarer, name: relationship.name)) else {
+      guard let column = destination.column(.owner(entity: declarer, name: relationship.name))
+      else {
         return .none
       }
       return .foreignKey(
         table: destination.name, column: column.name,
-        orderColumn: destination.column(.ownerOrder(entity: declarer, name: relationship.name))?.name
+        orderColumn: destination.column(.ownerOrder(entity: declarer, name: relationship.name))?
+          .name
       )
     }
     if !inverse.isToMany {
-      guard let column = destination.column(.toOne(entity: inverseEntity, name: inverse.name)) else {
+      guard let column = destination.column(.toOne(entity: inverseEntity, name: inverse.name))
+      else {
         return .none
       }
       return .foreignKey(

@@ -1,0 +1,132 @@
+import ManagedModel
+
+/// A model as a person names it: a path to any form of model, `PATH@VERSION`, or a store.
+public struct ModelReference: Sendable, Equatable {
+  public let path: String
+  public let version: String?
+
+  /// Splits `PATH@VERSION`; a path that exists as it stands is not split.
+  public init(_ text: String) {
+    if FileSystem.status(text) == nil, let mark = text.lastIndex(of: "@") {
+      path = String(text[..<mark])
+      version = String(text[text.index(after: mark)...])
+    } else {
+      path = text
+      version = nil
+    }
+  }
+
+  /// A model with what is known of its origin.
+  public struct Loaded: Sendable, Equatable {
+    public var model: Model
+    /// The version's name in its bundle, or the file's name.
+    public var name: String
+    public var path: String
+    /// The keyed archive it was read from, where it came as one.
+    public var archive: [UInt8]?
+
+    public init(model: Model, name: String, path: String, archive: [UInt8]? = nil) {
+      self.model = model
+      self.name = name
+      self.path = path
+      self.archive = archive
+    }
+  }
+
+  /// Reads the model: a version by name, or the current one of a bundle.
+  ///
+  /// - Throws: ``CoreDataError``: unreadable for a file that is no model, usage for an unknown
+  ///   version, naming those there are.
+  public func load() throws -> Loaded {
+    let path =
+      self.path.count > 1 && self.path.hasSuffix("/") ? String(self.path.dropLast()) : self.path
+    guard let status = FileSystem.status(path) else {
+      throw CoreDataError(
+        .unreadable, "there is no such model", path: path,
+        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, or a store.")
+    }
+    if status.kind == .directory {
+      if path.hasSuffix(".xcdatamodel") {
+        try rejectVersion()
+        return Loaded(
+          model: try located(path + "/contents") {
+            try Model(contents: FileSystem.read(path + "/contents", limit: Self.limit))
+          }, name: FileSystem.stem(of: path), path: path)
+      }
+      let bundle = try ModelBundle(readingFrom: path)
+      let chosen = try located(path) { () throws -> ModelBundle.Version in
+        if let version { return try bundle.version(named: version) }
+        if let current = bundle.currentVersion { return current }
+        throw CoreDataError(
+          .usage, "the bundle does not say which of its versions is current", path: path,
+          hint: "Name one: \(path)@VERSION, of "
+            + bundle.versions.map { "“\($0.name)”" }.joined(separator: ", "))
+      }
+      let file = path + "/" + chosen.path
+      let archive = file.hasSuffix(".mom") ? try? FileSystem.read(file, limit: Self.limit) : nil
+      return Loaded(
+        model: try located(file) { try chosen.model }, name: chosen.name,
+        path: path + "@" + chosen.name,
+        archive: archive)
+    }
+    try rejectVersion()
+    let head = try FileSystem.read(path, limit: 16)
+    if head.starts(with: Array("SQLite format 3".utf8)) {
+      let store = try Store(path: path)
+      return Loaded(model: store.model, name: FileSystem.name(of: path), path: path)
+    }
+    let bytes = try FileSystem.read(path, limit: Self.limit)
+    if head.starts(with: Array("bplist".utf8)) {
+      return Loaded(
+        model: try located(path) { try Model(archive: bytes) }, name: FileSystem.stem(of: path),
+        path: path, archive: bytes)
+    }
+    let folder = FileSystem.parent(of: path) ?? "."
+    return Loaded(
+      model: try located(path) { try Model(contents: bytes) },
+      name: folder.hasSuffix(".xcdatamodel")
+        ? FileSystem.stem(of: folder) : FileSystem.stem(of: path),
+      path: path)
+  }
+
+  /// Most bytes of a model file that are read.
+  static let limit = 64 << 20
+
+  private func rejectVersion() throws {
+    guard let version else { return }
+    throw CoreDataError(
+      .usage, "only a bundle has versions, so “@\(version)” means nothing here", path: path,
+      hint: "Leave out what follows the @, or name a .xcdatamodeld or .momd.")
+  }
+
+  private func located<T>(_ path: String, _ body: () throws -> T) throws -> T {
+    do { return try body() } catch let error as CoreDataError { throw error.at(path: path) }
+  }
+}
+
+extension ModelBundle {
+  /// Reads a .xcdatamodeld or .momd folder.
+  public init(readingFrom path: String) throws {
+    let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    guard FileSystem.isDirectory(path) else {
+      throw CoreDataError(.unreadable, "this is no folder of models", path: path)
+    }
+    var files: [String: [UInt8]] = [:]
+    for name in try FileSystem.list(path) {
+      let inner = path + "/" + name
+      if ModelBundle.isRelevant(name), FileSystem.isFile(inner) {
+        files[name] = try FileSystem.read(inner, limit: ModelReference.limit)
+      } else if FileSystem.isDirectory(inner), ModelBundle.isRelevant(name + "/contents"),
+        FileSystem.isFile(inner + "/contents")
+      {
+        files[name + "/contents"] = try FileSystem.read(
+          inner + "/contents", limit: ModelReference.limit)
+      }
+    }
+    do {
+      try self.init(name: FileSystem.stem(of: path), files: files)
+    } catch let error as CoreDataError {
+      throw error.at(path: path)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/// How far a migration is: a complete picture each time, never a change to the one before.
+public struct MigrationProgress: Sendable, Equatable {
+  /// A part of the work with its own bar.
+  public struct Part: Sendable, Equatable {
+    public enum Kind: String, Sendable {
+      case copy, entity, relationships, indexes, verify, replace
+    }
+    public enum Unit: String, Sendable { case bytes, rows, items }
+
+    public var kind: Kind
+    /// The entity's name for an entity mapping, else what is done.
+    public var title: String
+    public var unit: Unit
+    public var done: Int
+    public var total: Int
+    /// Seconds this part has taken so far; 0 while it waits.
+    public var seconds: Double
+    public var isFinished: Bool
+
+    public init(
+      kind: Kind, title: String, unit: Unit, done: Int = 0, total: Int, seconds: Double = 0,
+      isFinished: Bool = false
+    ) {
+      self.kind = kind
+      self.title = title
+      self.unit = unit
+      self.done = done
+      self.total = total
+      self.seconds = seconds
+      self.isFinished = isFinished
+    }
+
+    /// Units a second; `nil` before anything is done.
+    public var rate: Double? { seconds > 0 && done > 0 ? Double(done) / seconds : nil }
+
+    /// Seconds left at the present rate.
+    public var remaining: Double? {
+      isFinished ? 0 : rate.map { Double(max(0, total - done)) / $0 }
+    }
+  }
+
+  /// Which of the steps of a chain this is, counted from 1.
+  public var step: Int
+  public var steps: Int
+  public var parts: [Part]
+  /// Index of the part at work.
+  public var current: Int
+  public var elapsed: Double
+  /// Rows handled in all, and bytes written in all.
+  public var rows: Int
+  public var bytesWritten: Int
+
+  public init(
+    step: Int = 1, steps: Int = 1, parts: [Part], current: Int = 0, elapsed: Double = 0,
+    rows: Int = 0, bytesWritten: Int = 0
+  ) {
+    self.step = step
+    self.steps = steps
+    self.parts = parts
+    self.current = current
+    self.elapsed = elapsed
+    self.rows = rows
+    self.bytesWritten = bytesWritten
+  }
+
+  /// Part of the work that is done, 0…1: every part weighs by its kind, since a row verified costs
+  /// less than one rewritten.
+  public var fraction: Double {
+    let weights = parts.map { part -> Double in
+      switch part.kind {
+      case .copy: 3
+      case .entity: 3 * Double(part.total + 1) / Double(entityRows + 1)
+      case .relationships, .indexes: 1
+      case .verify: 2
+      case .replace: 0.1
+      }
+    }
+    let all = weights.reduce(0, +)
+    guard all > 0 else { return 0 }
+    let done = zip(parts, weights).reduce(0.0) { sum, next in
+      let (part, weight) = next
+      let share =
+        part.isFinished ? 1 : part.total > 0 ? min(1, Double(part.done) / Double(part.total)) : 0
+      return sum + weight * share
+    }
+    return done / all
+  }
+
+  private var entityRows: Int {
+    parts.filter { $0.kind == .entity }.reduce(0) { $0 + $1.total }
+  }
+
+  /// Seconds left of the whole, from what the done part took; `nil` while that says little.
+  public var remaining: Double? {
+    let fraction = fraction
+    return fraction > 0.02 ? elapsed / fraction * (1 - fraction) : nil
+  }
+}
