@@ -73,7 +73,7 @@ extension StoreSchema {
   }
 
   /// A name as Core Data writes it: bare where that is sound SQL, else in quotes.
-  static func name(_ name: String) -> String {
+  package static func name(_ name: String) -> String {
     let isPlain = name.utf8.allSatisfy {
       switch $0 {
       case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import SQLite
 
 /// How a migration is to be run.
 public struct MigrationOptions: Sendable, Equatable {
@@ -8,28 +9,104 @@ public struct MigrationOptions: Sendable, Equatable {
   /// Write the result here and leave the store alone.
   public var output: String?
   public var keepsBackup = true
+  /// The backup's name ends in this, such as a date; made unique where it is taken.
+  public var backupSuffix = "1"
 
   public init() {}
 }
 
-/// Runs migrations.
+/// Plans and runs migrations.
 public enum StoreMigration {
   /// Finds out what migrating a store to a model would do; writes nothing.
   ///
   /// - Parameters:
   ///   - names: what to call the two versions in the plan.
-  /// - Throws: ``CoreDataError``: 134190 where the mapping cannot be inferred.
+  ///   - archive: the destination model's own keyed archive, where it came as one.
+  ///   - output: where the result is to go, for the check of free space; `nil`: beside the store.
+  /// - Throws: ``CoreDataError``: 134190 where the mapping cannot be inferred, 134130 where the
+  ///   store was opened with a model that did not make it.
   public static func plan(
     _ store: Store, to destination: Model, names: (from: String, to: String),
     archive: [UInt8]? = nil, output: String? = nil
   ) throws -> MigrationPlan {
-    throw CoreDataError(.failed, "planning is being built")
+    guard store.modelMatches else {
+      throw CoreDataError(
+        .refused, code: 134130, "the source model is not the one that made the store",
+        path: store.path, hint: "Give the right one with --from MODEL.")
+    }
+    let mapping: MappingModel
+    do {
+      mapping = try MappingInference.mapping(from: store.model, to: destination)
+    } catch let error as CoreDataError {
+      throw error.at(path: store.path)
+    }
+    let counts = try store.counts()
+    var rows: [String: Int] = [:]
+    for entityMapping in mapping.entityMappings {
+      rows[entityMapping.name] = entityMapping.source.map { counts[$0] ?? 0 } ?? 0
+    }
+    let step = MigrationPlan.Step(
+      from: names.from, to: names.to, source: store.model, destination: destination,
+      mapping: mapping, rows: rows)
+    let data = SourceData(store: store)
+    let size =
+      (FileSystem.status(store.path)?.size ?? 0)
+      + (FileSystem.status(store.files.walPath)?.size ?? 0)
+    var plan = MigrationPlan(
+      storePath: store.path, steps: [step], losses: [], checks: [], strategy: .inPlace,
+      storeBytes: size, bytesNeeded: size + size / 2,
+      bytesFree: FileSystem.freeSpace(at: FileSystem.parent(of: output ?? store.path) ?? "."),
+      notes: [], destinationArchive: archive)
+    guard mapping.kind != .none else { return plan }
+    plan.losses = try LossAnalysis(
+      data: data, source: store.model, destination: destination, mapping: mapping
+    ).losses()
+    plan.checks = try Preflight(
+      data: data, source: store.model, destination: destination, mapping: mapping
+    ).checks()
+    plan.notes = try notes(for: store, mapping: mapping, destination: destination)
+    return plan
+  }
+
+  private static func notes(for store: Store, mapping: MappingModel, destination: Model) throws
+    -> [String]
+  {
+    var notes: [String] = []
+    if let history = try store.history() {
+      notes.append(
+        "The store keeps history (\(history.transactions) transactions, \(history.changes) changes): its rows stay and follow the new entity numbers."
+      )
+    }
+    if let cloud = try store.cloudKit() {
+      notes.append(
+        "The store is mirrored to CloudKit: \(cloud.pendingUploads) rows wait to be uploaded, \(cloud.pendingDeletes) to be deleted. Mirroring must be off while it is migrated."
+      )
+    }
+    for entityMapping in mapping.entityMappings {
+      guard let to = entityMapping.destination, entityMapping.source != nil else { continue }
+      for attributeMapping in entityMapping.attributes where attributeMapping.source == nil {
+        guard destination.attribute(named: attributeMapping.name, of: to)?.isDerived == true else {
+          continue
+        }
+        notes.append(
+          "\(to).\(attributeMapping.name) is derived: Core Data fills it when the objects are saved next."
+        )
+      }
+    }
+    for index in destination.entities.flatMap(\.fetchIndexes)
+    where index.partialPredicate != nil
+      || index.elements.contains(where: { $0.kind == .rtree || $0.property == nil })
+    {
+      notes.append(
+        "The index “\(index.name)” is of a kind that is not made yet; Core Data works without it.")
+    }
+    return notes
   }
 
   /// Carries a plan out: on a clone, verified, put in place by one rename.
   ///
-  /// Synchronous: call it from a task of its own. `progress` is called between batches and on
-  /// long statements; `isCancelled` is asked as often.
+  /// Synchronous: call it from a task of its own. `progress` is called between batches;
+  /// `isCancelled` is asked as often, and within long statements.
   ///
   /// - Throws: ``CoreDataError``: refused (losses not allowed, data checks), failed, or cancelled.
   ///   The store is as it was then.
@@ -38,6 +115,6 @@ public enum StoreMigration {
     isCancelled: @escaping () -> Bool = { false },
     progress: @escaping (MigrationProgress) -> Void = { _ in }
   ) throws -> MigrationReceipt {
-    throw CoreDataError(.failed, "running is being built")
+    try MigrationRun(plan: plan, options: options).run(isCancelled: isCancelled, progress: progress)
   }
 }

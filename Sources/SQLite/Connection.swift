@@ -13,7 +13,7 @@ package final class Connection {
     case create
   }
 
-  private let handle: OpaquePointer
+  private var handle: OpaquePointer?
   private var cache: [String: Statement] = [:]
   private var progressHandler: ProgressHandler?
 
@@ -31,7 +31,8 @@ package final class Connection {
     }
     flags |= SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     var opened: OpaquePointer?
-    let result = sqlite3_open_v2(Self.uri(path: path) + suffix, &opened, flags, nil)
+    let uri = Self.uri(path: path) + suffix
+    let result = sqlite3_open_v2(uri, &opened, flags, nil)
     guard let opened else {
       throw SQLiteError(extendedCode: result, message: "out of memory")
     }
@@ -41,13 +42,23 @@ package final class Connection {
       throw SQLiteError(extendedCode: result, message: message)
     }
     handle = opened
+    // A reader stays one when its database is attached to a connection that writes another.
+    let isReader = mode == .readOnly
+    self.uri = isReader ? uri + "?mode=ro" : uri
     sqlite3_busy_timeout(handle, milliseconds)
   }
 
-  deinit {
+  deinit { close() }
+
+  /// Closes the database; whatever is asked of the connection afterwards fails.
+  package func close() {
     cache.removeAll()
     sqlite3_close_v2(handle)
+    handle = nil
   }
+
+  /// What ATTACH needs to read this database the way this connection does.
+  package let uri: String
 
   /// A `file:` URI of a path: everything that could end the path or mean something is escaped.
   private static func uri(path: String) -> String {

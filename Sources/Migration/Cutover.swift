@@ -1,0 +1,118 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Puts a finished, verified file in a store's place: the only code that opens a store for writing.
+struct Cutover {
+  /// Given by the person; the rename happens where a link leads, so that the link stays.
+  let storePath: String
+  let resultPath: String
+  /// What the store was when it was copied; anything else means that it changed meanwhile.
+  let fingerprint: StoreFingerprint
+  let backupPath: String?
+
+  /// One rename, after which the old file lives on under the backup's name.
+  ///
+  /// The order matters. The old store is locked, so that no other program can write between the
+  /// comparison and the rename; its -wal is merged and removed, since a -wal that stayed would be
+  /// applied to the new file; only then does the name change hands.
+  func run() throws {
+    try FileSystem.sync(resultPath)
+    let lock = try lockStore()
+    do {
+      if let backupPath {
+        if !FileSystem.link(storePath, to: backupPath) { try copy(lock, to: backupPath) }
+      }
+      try replace(lock)
+    } catch {
+      if let backupPath { FileSystem.remove(backupPath) }
+      throw error
+    }
+  }
+
+  /// For file systems without hard links: through the locked connection, since opening the file a
+  /// second time and closing it would drop the lock.
+  private func copy(_ lock: Connection, to path: String) throws {
+    let backup = try Connection(path: path, mode: .create)
+    _ = try lock.backup(to: backup) { _, _ in true }
+    try FileSystem.sync(path)
+  }
+
+  private func replace(_ lock: Connection) throws {
+    if let permissions = FileSystem.status(storePath)?.permissions {
+      chmod(resultPath, permissions)
+    }
+    try FileSystem.rename(resultPath, to: storePath)
+    try FileSystem.sync(StoreFiles(path: storePath).folder)
+    // The lock is on the old file, which now is the backup: it may go.
+    try? lock.execute("ROLLBACK")
+  }
+
+  private func lockStore() throws -> Connection {
+    do {
+      let connection = try Connection(path: storePath, mode: .readWrite, busyTimeout: 500)
+      try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+      // In exclusive mode the lock outlives the transaction that took it.
+      try connection.execute("BEGIN EXCLUSIVE; COMMIT")
+      guard StoreFingerprint(of: storePath) == fingerprint else {
+        throw CoreDataError(
+          .failed, code: 134110, "the store was changed by another program meanwhile",
+          path: storePath, hint: "Close that program and migrate again. The store is as it is now.")
+      }
+      // Leaving WAL mode merges the log and removes -wal and -shm.
+      try connection.execute("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE")
+      guard FileSystem.status(storePath + "-wal").map({ $0.size == 0 }) ?? true else {
+        throw CoreDataError(
+          .failed, code: 134080, "the store's -wal could not be merged", path: storePath,
+          hint: "Close every program that uses the store and migrate again.")
+      }
+      return connection
+    } catch let error as SQLiteError {
+      if error.isBusy {
+        throw CoreDataError(
+          .failed, code: 134080, "another program is using the store", path: storePath,
+          hint: "Close it and migrate again. The store is as it was.")
+      }
+      throw CoreDataError(sqlite: error, path: storePath, kind: .failed)
+    }
+  }
+}
+
+/// What tells that a store's files have not changed since they were looked at.
+///
+/// Asked of the file system only: opening the file a second time and closing it again would drop
+/// the locks that this process holds on it, as POSIX has it.
+struct StoreFingerprint: Equatable {
+  private struct File: Equatable {
+    var inode: UInt64
+    var size: Int64
+    var seconds: Int
+    var nanoseconds: Int
+
+    init?(_ path: String) {
+      var info = stat()
+      guard stat(path, &info) == 0 else { return nil }
+      inode = UInt64(info.st_ino)
+      size = Int64(info.st_size)
+      #if canImport(Darwin)
+        (seconds, nanoseconds) = (info.st_mtimespec.tv_sec, info.st_mtimespec.tv_nsec)
+      #else
+        (seconds, nanoseconds) = (info.st_mtim.tv_sec, info.st_mtim.tv_nsec)
+      #endif
+    }
+  }
+
+  private let main: File?
+  /// `nil` where there is no -wal or an empty one, which come and go with a mere look.
+  private let wal: File?
+
+  init(of storePath: String) {
+    main = File(storePath)
+    wal = File(storePath + "-wal").flatMap { $0.size == 0 ? nil : $0 }
+  }
+}

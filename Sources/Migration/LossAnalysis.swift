@@ -1,0 +1,170 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Counts what a mapping would drop from a store.
+struct LossAnalysis {
+  let data: SourceData
+  let source: Model
+  let destination: Model
+  let mapping: MappingModel
+
+  func losses() throws -> [Loss] {
+    var losses: [Loss] = []
+    let removed = mapping.entityMappings.filter { $0.kind == .remove }.compactMap(\.source)
+    let added = mapping.entityMappings.filter { $0.kind == .add }.compactMap(\.destination)
+    for entity in removed {
+      let count = try data.count(entity, where: [])
+      guard count > 0 else { continue }
+      losses.append(
+        Loss(
+          entity: entity, values: count, samples: try data.samples(ofObjects: entity),
+          suggestion: suggestion(forEntity: entity, among: added)))
+    }
+    var properties: [String: Loss] = [:]
+    for entityMapping in mapping.entityMappings {
+      guard let from = entityMapping.source, let to = entityMapping.destination else { continue }
+      let kept = Set(entityMapping.attributes.compactMap(\.source))
+      for attribute in source.attributes(of: from)
+      where attribute.isStored && !attribute.isDerived && !kept.contains(attribute.name) {
+        guard let column = data.column(of: attribute.name, in: from) else { continue }
+        let count = try data.count(from, where: ["\(column) IS NOT NULL"])
+        try add(count, attribute.name, of: from, to: &properties) {
+          (
+            try data.samples(of: attribute.name, in: from),
+            suggestion(for: attribute, in: entityMapping, entity: to)
+          )
+        }
+      }
+      for relationship in source.relationships(of: from)
+      where isLost(relationship, of: from, entityMapping, removed: removed) {
+        let count = try data.edges(relationship.name, of: from)
+        try add(count, relationship.name, of: from, to: &properties) {
+          (
+            try samples(of: relationship.name, in: from),
+            suggestion(for: relationship, in: entityMapping, entity: to)
+          )
+        }
+      }
+    }
+    return losses + properties.values.sorted { $0.name < $1.name }
+  }
+
+  /// Adds to the loss of the property where it is declared, since subentities lose it together.
+  private func add(
+    _ count: Int, _ property: String, of entity: String, to losses: inout [String: Loss],
+    details: () throws -> (samples: [String], suggestion: String?)
+  ) throws {
+    guard count > 0 else { return }
+    let declarer = source.declaringEntity(of: property, in: entity) ?? entity
+    let key = "\(declarer).\(property)"
+    if let sofar = losses[key] {
+      losses[key]?.values += count
+      if sofar.samples.isEmpty { losses[key]?.samples = try details().samples }
+      return
+    }
+    let (samples, suggestion) = try details()
+    losses[key] = Loss(
+      entity: declarer, property: property, values: count, samples: samples,
+      suggestion: suggestion)
+  }
+
+  /// Links are lost when neither the relationship nor its inverse goes on; each pair counts once.
+  private func isLost(
+    _ relationship: Relationship, of entity: String, _ entityMapping: EntityMapping,
+    removed: [String]
+  ) -> Bool {
+    guard !relationship.isTransient,
+      !entityMapping.relationships.contains(where: { $0.source == relationship.name }),
+      !removed.contains(relationship.destination)
+    else { return false }
+    guard let inverse = relationship.inverse,
+      let back = source.relationship(named: inverse, of: relationship.destination)
+    else { return true }
+    let isInverseKept = mapping.mapping(fromSource: relationship.destination)?.relationships
+      .contains { $0.source == inverse } ?? false
+    if isInverseKept { return false }
+    if relationship.isToMany != back.isToMany { return !relationship.isToMany }
+    if relationship.name != inverse { return relationship.name < inverse }
+    return entity <= relationship.destination
+  }
+
+  private func samples(of relationship: String, in entity: String) throws -> [String] {
+    guard let empty = data.isEmpty(relationship, of: entity) else { return [] }
+    return try data.first(entity, where: ["NOT (\(empty))"]).map { id in
+      guard let object = try data.store.object(id, related: 3),
+        let index = object.columns.firstIndex(where: { $0.name == relationship }),
+        index < object.values.count
+      else { return "\(id)" }
+      switch object.values[index] {
+      case .toOne(let other?): return "\(id) → \(other)"
+      case .toMany(let many):
+        return "\(id) → " + many.first.map(\.description).joined(separator: ", ")
+      default: return "\(id)"
+      }
+    }
+  }
+
+  private func suggestion(
+    for attribute: Attribute, in entityMapping: EntityMapping, entity: String
+  ) -> String? {
+    let added = entityMapping.attributes.filter { $0.source == nil }.compactMap {
+      destination.attribute(named: $0.name, of: entity)
+    }.filter { $0.type == attribute.type }
+    return renaming(attribute.name, among: added.map(\.name), of: entity)
+  }
+
+  private func suggestion(
+    for relationship: Relationship, in entityMapping: EntityMapping, entity: String
+  ) -> String? {
+    let added = entityMapping.relationships.filter { $0.source == nil }.compactMap {
+      destination.relationship(named: $0.name, of: entity)
+    }.filter {
+      $0.isToMany == relationship.isToMany
+        && mapping.mapping(toDestination: $0.destination)?.source == relationship.destination
+    }
+    return renaming(relationship.name, among: added.map(\.name), of: entity)
+  }
+
+  /// Properties of the same type with a similar name, or the only candidate there is.
+  private func renaming(_ name: String, among candidates: [String], of entity: String) -> String? {
+    let best = candidates.map { ($0, NameSimilarity.of(name, $0)) }.max { $0.1 < $1.1 }
+    guard let best, best.1 >= 0.5 || candidates.count == 1 else { return nil }
+    return
+      "If \(entity).\(best.0) is the former “\(name)”, give it the renaming identifier “\(name)” in the model: its values are kept then."
+  }
+
+  /// A new entity that has at least half of the removed one's properties.
+  private func suggestion(forEntity entity: String, among added: [String]) -> String? {
+    let names = Set(source.attributes(of: entity).map { "\($0.name) \($0.type)" })
+    guard !names.isEmpty else { return nil }
+    let best = added.map { candidate -> (String, Double) in
+      let others = Set(destination.attributes(of: candidate).map { "\($0.name) \($0.type)" })
+      return (candidate, Double(names.intersection(others).count) / Double(names.count))
+    }.max { $0.1 < $1.1 }
+    guard let best, best.1 >= 0.5 else { return nil }
+    return
+      "If \(best.0) is the former “\(entity)”, give it the renaming identifier “\(entity)” in the model: its objects are kept then."
+  }
+}
+
+/// How alike two names are.
+enum NameSimilarity {
+  /// 0…1: one less the share of letters that must change, case aside.
+  static func of(_ a: String, _ b: String) -> Double {
+    let a = Array(a.lowercased())
+    let b = Array(b.lowercased())
+    guard !a.isEmpty, !b.isEmpty else { return 0 }
+    var row = Array(0...b.count)
+    for (i, letter) in a.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, other) in b.enumerated() {
+        let change = diagonal + (letter == other ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(change, row[j] + 1, row[j + 1] + 1)
+      }
+    }
+    return 1 - Double(row[b.count]) / Double(max(a.count, b.count))
+  }
+}

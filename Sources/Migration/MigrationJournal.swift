@@ -1,0 +1,76 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+import ManagedModel
+import ManagedStore
+
+/// A note outside the store's folder of what a migration is doing, held under a lock while it runs.
+///
+/// It keeps two migrations off one store, and lets the next run recognise and remove the temporary
+/// file of one that was interrupted.
+final class MigrationJournal {
+  private let path: String
+  private let descriptor: Int32
+
+  /// Where journals live: $XDG_STATE_HOME/strata/migrations, else ~/.local/state/….
+  static func folder() -> String {
+    func variable(_ name: String) -> String? {
+      getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+    let state =
+      variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" } ?? "/tmp"
+    return state + "/strata/migrations"
+  }
+
+  /// Takes the store for this process and clears what an interrupted run left.
+  ///
+  /// - Throws: ``CoreDataError`` when another strata is migrating the same store.
+  init(storePath: String) throws {
+    let folder = Self.folder()
+    try FileSystem.makeDirectory(folder)
+    let canonical = FileSystem.canonical(storePath)
+    path = folder + "/" + ByteText.hex(Digest.sha256(Array(canonical.utf8)).prefix(16)) + ".journal"
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw CoreDataError(
+        .failed, "cannot write the migration's journal", path: path,
+        hint: "Set XDG_STATE_HOME to a folder that can be written.")
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw CoreDataError(
+        .failed, "another strata is migrating this store", path: storePath,
+        hint: "Wait until it is done.")
+    }
+    let text = String(decoding: (try? FileSystem.read(path)) ?? [], as: UTF8.self)
+    for line in text.split(separator: "\n") where line.hasPrefix("temporary ") {
+      let left = String(line.dropFirst("temporary ".count))
+      // Only a name that this program gives is ever removed.
+      if FileSystem.name(of: left).hasPrefix(Self.temporaryPrefix) { Self.removeTemporary(left) }
+    }
+    try FileSystem.write([], to: path)
+  }
+
+  deinit {
+    unlink(path)
+    close(descriptor)
+  }
+
+  func note(temporary: String) throws {
+    try FileSystem.write(Array("temporary \(temporary)\n".utf8), to: path)
+  }
+
+  static let temporaryPrefix = ".strata-migrating-"
+
+  /// Name of the clone: hidden, beside the file it will replace, so that one rename suffices.
+  static func temporaryPath(beside path: String) -> String {
+    let folder = FileSystem.parent(of: path) ?? "."
+    return folder + "/" + temporaryPrefix + FileSystem.name(of: path)
+  }
+
+  static func removeTemporary(_ path: String) {
+    for suffix in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(path + suffix) }
+  }
+}

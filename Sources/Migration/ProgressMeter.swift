@@ -1,0 +1,101 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+import ManagedModel
+
+/// Keeps the account of a running migration and reports it, a batch at a time.
+final class ProgressMeter {
+  private var progress: MigrationProgress
+  private let report: (MigrationProgress) -> Void
+  private let isCancelled: () -> Bool
+  private let start = ProgressMeter.now()
+  private var partStart = 0.0
+  private var lastReport = -1.0
+
+  init(
+    parts: [MigrationProgress.Part], isCancelled: @escaping () -> Bool,
+    report: @escaping (MigrationProgress) -> Void
+  ) {
+    progress = MigrationProgress(parts: parts)
+    self.isCancelled = isCancelled
+    self.report = report
+    report(progress)
+  }
+
+  var elapsed: Double { Self.now() - start }
+
+  /// Whether the person asked to stop; also asked by SQLite in the middle of long statements.
+  var shouldStop: Bool { isCancelled() }
+
+  func checkCancelled() throws {
+    guard isCancelled() else { return }
+    throw CoreDataError(
+      .cancelled, code: 134120, "cancelled", hint: "Nothing was changed: the store is as it was.")
+  }
+
+  /// Starts the next part of that kind; parts that come before it are finished.
+  func begin(_ kind: MigrationProgress.Part.Kind, title: String? = nil) throws {
+    try checkCancelled()
+    guard
+      let index = progress.parts.firstIndex(where: {
+        $0.kind == kind && (title == nil || $0.title == title)
+      })
+    else { return }
+    finishCurrent()
+    progress.current = index
+    partStart = elapsed
+    send(always: true)
+  }
+
+  /// Adds to what the present part has done.
+  func advance(by count: Int, bytes: Int = 0) throws {
+    let current = progress.current
+    progress.parts[current].done += count
+    if progress.parts[current].unit == .rows { progress.rows += count }
+    progress.bytesWritten += bytes
+    send(always: false)
+    try checkCancelled()
+  }
+
+  /// Sets what the present part has done, and how much it is in all.
+  func update(done: Int, total: Int, bytes: Int) throws {
+    progress.parts[progress.current].total = total
+    progress.parts[progress.current].done = done
+    progress.bytesWritten = bytes
+    send(always: false)
+    try checkCancelled()
+  }
+
+  func finish() {
+    finishCurrent()
+    send(always: true)
+  }
+
+  private func finishCurrent() {
+    let current = progress.current
+    progress.parts[current].done = progress.parts[current].total
+    progress.parts[current].isFinished = true
+    progress.parts[current].seconds = elapsed - partStart
+  }
+
+  private func send(always: Bool) {
+    let now = elapsed
+    // A report every hundredth of a second is more than any screen shows.
+    guard always || now - lastReport >= 0.01 else { return }
+    lastReport = now
+    progress.elapsed = now
+    if !progress.parts[progress.current].isFinished {
+      progress.parts[progress.current].seconds = now - partStart
+    }
+    report(progress)
+  }
+
+  /// Seconds of a clock that never goes back.
+  static func now() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}

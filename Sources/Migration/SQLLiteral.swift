@@ -1,0 +1,43 @@
+import ManagedModel
+import SQLite
+
+extension AttributeValue {
+  /// The value as an SQL literal of the storage class Core Data gives it in that type's column.
+  func sqlLiteral(for attribute: Attribute) -> String {
+    let plain = literal
+    guard attribute.allowsExternalBinaryDataStorage, case .bytes(let bytes) = self else {
+      return plain
+    }
+    // A column that may refer to a file marks its own bytes with 0x01.
+    return Self.hex([1] + bytes)
+  }
+
+  private var literal: String {
+    switch self {
+    case .null: "NULL"
+    case .integer(let number): number == .min ? "(-9223372036854775807 - 1)" : String(number)
+    case .boolean(let flag): flag ? "1" : "0"
+    case .double(let number), .date(let number): Self.real(number)
+    case .decimal(let digits):
+      digits.utf8.allSatisfy { "+-.0123456789eE".utf8.contains($0) } && !digits.isEmpty
+        ? "CAST('\(digits)' AS DECIMAL)" : "NULL"
+    case .string(let text), .uri(let text): Self.quote(text)
+    case .bytes(let bytes), .uuid(let bytes): Self.hex(bytes)
+    }
+  }
+
+  private static func real(_ number: Double) -> String {
+    if number.isNaN { return "NULL" }
+    if number.isInfinite { return number < 0 ? "-9e999" : "9e999" }
+    return number.description
+  }
+
+  private static func quote(_ text: String) -> String {
+    // A NUL would end the statement's text for SQLite.
+    if text.utf8.contains(0) { return "CAST(\(hex(Array(text.utf8))) AS TEXT)" }
+    return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+      + "'"
+  }
+
+  private static func hex(_ bytes: [UInt8]) -> String { "x'" + ByteText.hex(bytes) + "'" }
+}

@@ -1,0 +1,126 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Questions that planning asks of a store's rows.
+struct SourceData {
+  let store: Store
+
+  /// The rows of exactly one entity: `FROM … WHERE …`, with further conditions to be added.
+  func rows(of entity: String, where conditions: [String] = []) -> String? {
+    guard let table = store.table(of: entity), store.database.contains(table.table) else {
+      return nil
+    }
+    let isOnly = table.isWholeTable && table.numbers.count == 1
+    let all = (isOnly ? [] : ["t.Z_ENT = \(table.number)"]) + conditions.map { "(\($0))" }
+    return "FROM \(quoted(table.table)) t"
+      + (all.isEmpty ? "" : " WHERE " + all.joined(separator: " AND "))
+  }
+
+  func column(of attribute: String, in entity: String) -> String? {
+    store.table(of: entity)?.column(of: attribute).map { "t." + quoted($0) }
+  }
+
+  /// Number of rows of an entity that fulfil a condition.
+  func count(_ entity: String, where conditions: [String]) throws -> Int {
+    guard let rows = rows(of: entity, where: conditions) else { return 0 }
+    return try store.reading {
+      Int(try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
+    }
+  }
+
+  /// The first few of them.
+  func first(_ entity: String, where conditions: [String], limit: Int = 5) throws -> [ObjectID] {
+    guard let rows = rows(of: entity, where: conditions) else { return [] }
+    return try store.reading {
+      try store.connection.rows("SELECT t.Z_PK \(rows) ORDER BY t.Z_PK LIMIT \(limit)")
+        .compactMap { $0.first?.integer.map { ObjectID(entity: entity, key: $0) } }
+    }
+  }
+
+  /// SQL that is true for rows without any object in a relationship; `nil` where it is not kept.
+  func isEmpty(_ relationship: String, of entity: String) -> String? {
+    switch store.table(of: entity)?.storage(of: relationship) {
+    case .toOne(let column, _): "t.\(quoted(column)) IS NULL"
+    case .foreignKey(let table, let column, _):
+      "NOT EXISTS (SELECT 1 FROM \(quoted(table)) o WHERE o.\(quoted(column)) = t.Z_PK)"
+    case .join(let table, let owner, _, _):
+      "NOT EXISTS (SELECT 1 FROM \(quoted(table)) o WHERE o.\(quoted(owner)) = t.Z_PK)"
+    case .reflexive(let table, let first, let second):
+      "NOT EXISTS (SELECT 1 FROM \(quoted(table)) o WHERE t.Z_PK IN (o.\(quoted(first)), o.\(quoted(second))))"
+    case .some(.none), nil: nil
+    }
+  }
+
+  /// Number of links that a relationship of an entity's own rows has.
+  func edges(_ relationship: String, of entity: String) throws -> Int {
+    guard let storage = store.table(of: entity)?.storage(of: relationship),
+      let owners = rows(of: entity)
+    else { return 0 }
+    let keys = "SELECT t.Z_PK \(owners)"
+    let sql: String
+    switch storage {
+    case .toOne(let column, _):
+      guard let rows = rows(of: entity, where: ["t.\(quoted(column)) IS NOT NULL"]) else { return 0 }
+      sql = "SELECT count(*) \(rows)"
+    case .foreignKey(let table, let column, _):
+      sql = "SELECT count(*) FROM \(quoted(table)) WHERE \(quoted(column)) IN (\(keys))"
+    case .join(let table, let owner, _, _):
+      sql = "SELECT count(*) FROM \(quoted(table)) WHERE \(quoted(owner)) IN (\(keys))"
+    case .reflexive(let table, _, _): sql = "SELECT count(*) FROM \(quoted(table))"
+    case .none: return 0
+    }
+    return try store.reading { Int(try store.connection.value(sql)?.integer ?? 0) }
+  }
+
+  /// A few different values of an attribute, as text.
+  func samples(of attribute: String, in entity: String, limit: Int = 5) throws -> [String] {
+    let page = try store.rows(
+      RowQuery(
+        entity: entity, sort: .init(property: attribute, descending: true), limit: 50,
+        properties: [attribute]))
+    var texts: [String] = []
+    for row in page.rows where row.id.entity == entity {
+      guard let value = row.values.first, value != .value(.null) else { continue }
+      let text = SampleText.text(of: value)
+      if !texts.contains(text) { texts.append(text) }
+      if texts.count == limit { break }
+    }
+    return texts
+  }
+
+  /// The first objects of an entity, each with the text that best names it.
+  func samples(ofObjects entity: String, limit: Int = 5) throws -> [String] {
+    let label = store.table(of: entity)?.attributes.first { $0.attribute.type == .string }
+    let page = try store.rows(
+      RowQuery(
+        entity: entity, limit: limit, properties: label.map { [$0.attribute.name] } ?? []))
+    return page.rows.filter { $0.id.entity == entity }.map { row in
+      guard let value = row.values.first, value != .value(.null) else { return "\(row.id)" }
+      return "\(row.id) “\(SampleText.text(of: value))”"
+    }
+  }
+}
+
+/// Values as short text for lists of samples.
+enum SampleText {
+  static func text(of value: PropertyValue) -> String {
+    switch value {
+    case .value(let plain):
+      switch plain {
+      case .null: "NULL"
+      case .integer(let number): String(number)
+      case .boolean(let flag): flag ? "true" : "false"
+      case .double(let number): number.description
+      case .date(let seconds): CoreDataDate.text(seconds)
+      case .decimal(let text), .uri(let text): text
+      case .string(let text): text.count > 60 ? text.prefix(60) + "…" : text
+      case .bytes(let bytes): "\(bytes.count) bytes"
+      case .uuid(let bytes): UUIDText.text(bytes)
+      }
+    case .data(let data): data.isMissing ? "file missing" : "\(data.count) bytes"
+    case .toOne(let id): id?.description ?? "NULL"
+    case .toMany(let many): "\(many.count) objects"
+    }
+  }
+}

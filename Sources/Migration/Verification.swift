@@ -1,0 +1,196 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Compares a migrated clone with its source, before it may take the source's place.
+struct Verification {
+  let step: MigrationPlan.Step
+  let schemas: StepSchemas
+  let connection: Connection
+  let meter: ProgressMeter
+  let path: String
+
+  private var source: Store { schemas.store }
+  private var destination: StoreSchema { schemas.destination }
+
+  struct Result {
+    var entities: [MigrationReceipt.EntityCount] = []
+    var edges: [String: Int] = [:]
+    var verified: [MigrationReceipt.Verified] = []
+  }
+
+  /// - Throws: ``CoreDataError`` of kind failed that names the first difference.
+  func run() throws -> Result {
+    try meter.begin(.verify)
+    var result = Result()
+    try verifyIntegrity()
+    result.verified.append(.init(what: "database integrity", count: 1))
+    var values = 0
+    for entityMapping in step.mapping.entityMappings {
+      try verifyRows(of: entityMapping, values: &values, into: &result)
+    }
+    result.verified.append(.init(what: "values compared with the source", count: values))
+    try verifyLinks(into: &result)
+    try verifyBookkeeping()
+    result.verified.append(
+      .init(what: "entities' version hashes", count: step.destination.entities.count))
+    return result
+  }
+
+  private func verifyIntegrity() throws {
+    let problems = try connection.rows("PRAGMA main.integrity_check(5)").compactMap {
+      $0.first?.text
+    }
+    guard problems == ["ok"] else {
+      throw failure("the migrated file is damaged: \(problems.joined(separator: "; "))")
+    }
+  }
+
+  private func verifyRows(
+    of entityMapping: EntityMapping, values: inout Int, into result: inout Result
+  ) throws {
+    guard let to = entityMapping.destination, let table = destination.table(of: to),
+      let number = destination.numbers[to]
+    else {
+      if let from = entityMapping.source {
+        result.entities.append(.init(entity: from, before: step.rows[entityMapping.name] ?? 0, after: 0))
+      }
+      return
+    }
+    let here = "main." + quoted(table.name)
+    let after = Int(
+      try connection.value("SELECT count(*) FROM \(here) WHERE Z_ENT = \(number)")?.integer ?? 0)
+    guard let from = entityMapping.source, let sourceTable = source.table(of: from),
+      source.database.contains(sourceTable.table)
+    else {
+      guard after == 0 else {
+        throw failure("objects appeared in a new entity", entity: to)
+      }
+      result.entities.append(.init(entity: to, before: 0, after: 0))
+      return
+    }
+    let there = "src." + quoted(sourceTable.table)
+    let before = Int(
+      try connection.value("SELECT count(*) FROM \(there) WHERE Z_ENT = \(sourceTable.number)")?
+        .integer ?? 0)
+    guard before == after else {
+      throw failure("\(before) objects became \(after)", entity: to)
+    }
+    result.entities.append(.init(entity: to, before: before, after: after))
+    var names = ["Z_OPT"]
+    var differences = ["d.Z_OPT IS NOT s.Z_OPT"]
+    var edgeColumns: [(name: String, column: String)] = []
+    for column in table.columns {
+      let sql = schemas.expression(for: column.content, in: entityMapping)
+      // New positions in an order are made by the migration, and have nothing to equal.
+      switch column.content {
+      case .toOneOrder, .ownerOrder: if sql == nil { continue }
+      case .toOne(let entity, let name) where step.destination.isKind(to, of: entity):
+        edgeColumns.append((name, column.name))
+      default: break
+      }
+      names.append(column.name)
+      differences.append("d.\(quoted(column.name)) IS NOT \(sql ?? "NULL")")
+    }
+    // One pass by key: a missing row shows as a difference of Z_OPT and of the count.
+    let counts = differences.map { "sum(\($0))" }.joined(separator: ", ")
+    let statement = try connection.prepare(
+      """
+      SELECT count(*), \(counts) FROM \(there) s JOIN \(here) d ON d.Z_PK = s.Z_PK
+      WHERE s.Z_ENT = \(sourceTable.number) AND d.Z_ENT = \(number) AND s.Z_PK BETWEEN ? AND ?
+      """)
+    var compared = 0
+    try forEachRange(in: there) { low, high in
+      try statement.bind([.integer(low), .integer(high)])
+      guard try statement.step() else { return 0 }
+      let rows = Int(statement.integer(at: 0))
+      for (index, name) in names.enumerated() where statement.integer(at: index + 1) != 0 {
+        throw failure(
+          "\(statement.integer(at: index + 1)) values in the column \(name) differ from what was planned",
+          entity: to)
+      }
+      statement.reset()
+      compared += rows
+      return rows
+    }
+    guard compared == before else {
+      throw failure("only \(compared) of \(before) objects kept their keys", entity: to)
+    }
+    values += compared * names.count
+    for (name, column) in edgeColumns {
+      let count = try connection.value(
+        "SELECT count(\(quoted(column))) FROM \(here) WHERE Z_ENT = \(number)")
+      result.edges["\(to).\(name)"] = Int(count?.integer ?? 0)
+    }
+  }
+
+  private func forEachRange(in table: String, _ body: (Int64, Int64) throws -> Int) throws {
+    guard
+      let bounds = try connection.rows("SELECT min(Z_PK), max(Z_PK) FROM \(table)").first,
+      bounds.count == 2, var low = bounds[0].integer, let last = bounds[1].integer
+    else { return }
+    let next = try connection.prepare(
+      "SELECT max(Z_PK) FROM (SELECT Z_PK FROM \(table) WHERE Z_PK >= ? ORDER BY Z_PK LIMIT \(InPlaceMigration.batch))"
+    )
+    while low <= last {
+      try next.bind([.integer(low)])
+      guard try next.step(), let high = next.value(at: 0).integer else { return }
+      next.reset()
+      try meter.advance(by: try body(low, high))
+      guard high < Int64.max else { return }
+      low = high + 1
+    }
+  }
+
+  private func verifyLinks(into result: inout Result) throws {
+    var compared = 0
+    for join in destination.joins {
+      try meter.checkCancelled()
+      let count = Int(
+        try connection.value("SELECT count(*) FROM main.\(quoted(join.name))")?.integer ?? 0)
+      result.edges["\(join.entity).\(join.relationship)"] = count
+      let former = StepSchemas.sourceJoin(of: join, store: source, mapping: step.mapping)
+      guard let planned = schemas.links(of: join, former: former) else {
+        guard count == 0 else {
+          throw failure(
+            "links appeared in a new relationship", entity: join.entity, property: join.relationship)
+        }
+        continue
+      }
+      // The same SELECT that fills the table, against what is in it, in both directions.
+      let actual = "SELECT \(planned.columns) FROM main.\(quoted(join.name))"
+      let missing = try connection.value(
+        "SELECT count(*) FROM (SELECT * FROM (\(planned.select)) EXCEPT \(actual))")
+      let extra = try connection.value(
+        "SELECT count(*) FROM (\(actual) EXCEPT SELECT * FROM (\(planned.select)))")
+      guard missing?.integer == 0, extra?.integer == 0 else {
+        throw failure(
+          "\(missing?.integer ?? 0) links are missing and \(extra?.integer ?? 0) were not planned",
+          entity: join.entity, property: join.relationship)
+      }
+      compared += count
+    }
+    result.verified.append(.init(what: "links compared with the source", count: compared))
+  }
+
+  private func verifyBookkeeping() throws {
+    for table in destination.tables {
+      guard let number = destination.numbers[table.root] else { continue }
+      let maximum = try connection.value(
+        "SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = \(number)")?.integer
+      let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")?.integer
+      guard let maximum, maximum >= used ?? 0 else {
+        throw failure("the last key given out (Z_MAX) is too small", entity: table.root)
+      }
+    }
+  }
+
+  private func failure(_ message: String, entity: String? = nil, property: String? = nil)
+    -> CoreDataError
+  {
+    CoreDataError(
+      .failed, code: 134110, "verification failed: \(message)", path: path, entity: entity,
+      property: property,
+      hint: "The store is as it was. Please report this: the migration did not do what it planned.")
+  }
+}
