@@ -6,7 +6,8 @@ import Testing
 @Suite("models written and read again", .enabled(if: Fixtures.isAvailable, "no fixtures"))
 struct FixtureRoundTripTests {
   @Test(
-    "a compiled model archived anew reads back equal", arguments: Fixtures.paths(endingWith: ".mom"))
+    "a compiled model archived anew reads back equal", arguments: Fixtures.paths(endingWith: ".mom")
+  )
   func archive(path: String) throws {
     let model = try Model(archive: Fixtures.bytes(path))
     let copy = try Model(archive: model.archived())

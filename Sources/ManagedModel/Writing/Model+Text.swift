@@ -14,7 +14,8 @@ extension Model {
       let rows = attributes + relationships + fetched
       let width = min(rows.map(\.0.count).max() ?? 0, 40)
       for (name, summary) in rows {
-        lines.append("  " + name + String(repeating: " ", count: max(width - name.count, 0) + 2) + summary)
+        lines.append(
+          "  " + name + String(repeating: " ", count: max(width - name.count, 0) + 2) + summary)
       }
       for names in entity.uniquenessConstraints {
         lines.append("  unique: " + names.map(\.printable).joined(separator: ", "))
