@@ -59,9 +59,9 @@ package struct ArchivedExpressionReader {
         try expression(object["NSFalseExpression"], depth: depth + 1))
     case "NSFetchRequestExpression":
       return .fetch(
-        request: try expression(object["NSFetchRequestExpression"], depth: depth + 1),
-        context: try expression(object["NSContextExpression"], depth: depth + 1),
-        countOnly: object["NSCountOnly"].boolean ?? false)
+        request: try expression(object["NSFRExpression"], depth: depth + 1),
+        context: try expression(object["NSMOCExpression"], depth: depth + 1),
+        countOnly: object["NSCountOnlyFlag"].boolean ?? false)
     case "NSUnionSetExpression", "NSIntersectSetExpression", "NSMinusSetExpression":
       let words = [
         "NSUnionSetExpression": "UNION", "NSIntersectSetExpression": "INTERSECT",

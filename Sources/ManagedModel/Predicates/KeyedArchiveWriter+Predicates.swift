@@ -45,8 +45,8 @@ extension KeyedArchiveWriter {
       return node(
         "NSFetchRequestExpression", type: 50,
         [
-          "NSFetchRequestExpression": add(expression: request),
-          "NSContextExpression": add(expression: context), "NSCountOnly": .boolean(countOnly),
+          "NSFRExpression": add(expression: request),
+          "NSMOCExpression": add(expression: context), "NSCountOnlyFlag": .boolean(countOnly),
         ])
     case .setOperation(let word, let left, let right):
       let (name, type): (String, Int64) =

@@ -39,7 +39,10 @@ enum ModelDocumentTags {
     let expression = tag.nonEmpty("derivationExpression")
     let filter = tag.nonEmpty("derivationFilter") ?? tag.nonEmpty("filteringPredicate")
     if tag.boolean("derived") == true, let expression {
-      attribute.derivation = Attribute.Derivation(expression: expression, filter: filter)
+      // The hash is made of the text as NSExpression prints it, which may be spaced otherwise.
+      attribute.derivation = Attribute.Derivation(
+        expression: (try? Expression(format: expression).description) ?? expression,
+        filter: filter.map { (try? Predicate(format: $0).description) ?? $0 })
     }
     let seconds = tag.text("defaultDateTimeInterval")
     if let text = attribute.type == .date ? seconds : tag.text("defaultValueString") {
