@@ -51,7 +51,7 @@ public struct Attribute: Sendable, Equatable {
     public var minimum: String?
     public var maximum: String?
     public var pattern: String?
-    /// Rules of compiled models in predicate format, each with its warning.
+    /// Further rules of compiled models, in predicate format.
     public var predicates: [String] = []
 
     public init() {}

@@ -40,7 +40,9 @@ package struct ArchivedExpressionReader {
     case "NSKeyPathSpecifierExpression":
       return .keyPath(try text(object, "NSKeyPath", depth), of: nil)
     case "NSConstantValueExpression":
-      if case .string(let name) = object["NSConstantValueClassName"] { return .constant(.type(name)) }
+      if case .string(let name) = object["NSConstantValueClassName"] {
+        return .constant(.type(name))
+      }
       return .constant(try constant(object["NSConstantValue"], depth: depth + 1))
     case "NSKeyPathExpression", "NSFunctionExpression": return try function(object, depth: depth)
     case "NSAggregateExpression":
@@ -57,9 +59,9 @@ package struct ArchivedExpressionReader {
         try expression(object["NSFalseExpression"], depth: depth + 1))
     case "NSFetchRequestExpression":
       return .fetch(
-        request: try expression(object["NSFetchRequestExpression"], depth: depth + 1),
-        context: try expression(object["NSContextExpression"], depth: depth + 1),
-        countOnly: object["NSCountOnly"].boolean ?? false)
+        request: try expression(object["NSFRExpression"], depth: depth + 1),
+        context: try expression(object["NSMOCExpression"], depth: depth + 1),
+        countOnly: object["NSCountOnlyFlag"].boolean ?? false)
     case "NSUnionSetExpression", "NSIntersectSetExpression", "NSMinusSetExpression":
       let words = [
         "NSUnionSetExpression": "UNION", "NSIntersectSetExpression": "INTERSECT",
