@@ -13,14 +13,14 @@ public enum MappingInference {
 private struct Inference {
   let source: Model
   let destination: Model
-  let entities: Counterparts
+  let entities: NameAlignment
   let sourceHashes: [String: VersionHash]
   let destinationHashes: [String: VersionHash]
 
   init(source: Model, destination: Model) {
     self.source = source
     self.destination = destination
-    entities = Counterparts(entitiesOf: source, and: destination)
+    entities = destination.entityAlignment(from: source)
     sourceHashes = source.versionHashes
     destinationHashes = destination.versionHashes
   }
@@ -93,7 +93,7 @@ private struct Inference {
     // store, and must not be mistaken for another.
     let old = source.attributes(of: former)
     let new = destination.attributes(of: entity)
-    let matches = Counterparts(
+    let matches = NameAlignment(
       source: old.map { ($0.name, $0.canonicalName) },
       destination: new.map { ($0.name, $0.canonicalName) })
     try refuseConflicts(matches, entity: entity)
@@ -133,7 +133,7 @@ private struct Inference {
   {
     let old = source.relationships(of: former)
     let new = destination.relationships(of: entity)
-    let matches = Counterparts(
+    let matches = NameAlignment(
       source: old.map { ($0.name, $0.canonicalName) },
       destination: new.map { ($0.name, $0.canonicalName) })
     try refuseConflicts(matches, entity: entity)
@@ -174,7 +174,7 @@ private struct Inference {
       hint: "Let it lead to the same entity or to a parent of it, or give it another name.")
   }
 
-  private func refuseConflicts(_ matches: Counterparts, entity: String) throws {
+  private func refuseConflicts(_ matches: NameAlignment, entity: String) throws {
     guard let (name, claims) = matches.conflicts.min(by: { $0.key < $1.key }) else { return }
     throw refusal(
       "several properties claim to be the former “\(name)”: \(claims.joined(separator: ", "))",
