@@ -61,6 +61,7 @@ package struct List: Sendable, Equatable {
   }
 
   /// Does what arrows, paging keys, j/k, g/G and ^D/^U/^F/^B mean; `false` for any other key.
+  @discardableResult
   package mutating func handle(_ key: Key) -> Bool {
     switch key {
     case .up, .character("k"), .control("p"): move(by: -1)

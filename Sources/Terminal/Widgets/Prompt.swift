@@ -30,6 +30,7 @@ package struct Prompt: Sendable, Equatable {
 
   /// Edits as a shell does (^A ^E ^B ^F ^D ^H ^K ^U ^W, arrows, Home, End); `false` for keys that
   /// are none of its business, such as Enter and Escape.
+  @discardableResult
   package mutating func handle(_ key: Key) -> Bool {
     switch key {
     case .character(let character): insert(String(character))

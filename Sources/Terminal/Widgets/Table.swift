@@ -71,6 +71,7 @@ package struct Table: Sendable, Equatable {
   }
 
   /// Moves as a list does, and between columns with ← → h l 0 $.
+  @discardableResult
   package mutating func handle(_ key: Key) -> Bool {
     switch key {
     case .left, .character("h"): selectColumn(selectedColumn - 1)

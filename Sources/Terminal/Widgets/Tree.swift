@@ -74,6 +74,7 @@ package struct Tree<ID: Hashable & Sendable>: Sendable {
   }
 
   /// Moves as a list does; → l unfold, ← h fold or go to the parent.
+  @discardableResult
   package mutating func handle(_ key: Key) -> Bool {
     switch key {
     case .right, .character("l"):
