@@ -53,7 +53,7 @@ let package = Package(
     .testTarget(
       name: "MigrationTests",
       dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite", "TestSupport"]),
-    .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
     .testTarget(
       name: "InterfaceTests",
       dependencies: ["Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel"]),

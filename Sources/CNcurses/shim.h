@@ -7,11 +7,21 @@
 #define NCURSES_WIDECHAR 1
 #endif
 #include <curses.h>
+#include <langinfo.h>
 #include <locale.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <wchar.h>
 
 // <wchar.h> hides wcwidth behind a feature macro that Swift's importer does not set.
 extern int wcwidth(wchar_t c);
+
+// <term.h> defines hundreds of macros with names such as `lines`; these four are all we need.
+extern int setupterm(const char *term, int descriptor, int *problem);
+extern char *tigetstr(const char *name);
+extern int tigetflag(const char *name);
+extern int tigetnum(const char *name);
 
 // A_BOLD and its kin are casts inside macros, which Swift does not import.
 static const attr_t strata_attr_bold = A_BOLD;
@@ -24,11 +34,82 @@ static const attr_t strata_attr_normal = A_NORMAL;
 static inline int strata_colors(void) { return COLORS; }
 static inline int strata_color_pairs(void) { return COLOR_PAIRS; }
 
-// One cell: the character and its combining marks, attributes and a colour pair. The pair goes
-// through the extended argument, since a short holds no more than 32,767.
+// stdin, stdout and stdscr are mutable globals to Swift.
+static inline WINDOW *strata_window(void) { return stdscr; }
+static inline SCREEN *strata_newterm(const char *term) {
+  return newterm(term, stdout, stdin);
+}
+
+// The name of the character set of the current locale.
+static inline const char *strata_codeset(void) { return nl_langinfo(CODESET); }
+
+// ioctl is variadic. 0 when the size is known.
+static inline int strata_window_size(int *rows, int *columns) {
+  struct winsize size;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
+    return -1;
+  *rows = size.ws_row;
+  *columns = size.ws_col;
+  return 0;
+}
+
+// Pairs beyond 32,767 and colours of 24 bits need the extended calls of ncurses 6.1.
+static inline int strata_init_pair(int pair, int foreground, int background) {
+#if defined(NCURSES_EXT_COLORS) && NCURSES_EXT_COLORS
+  return init_extended_pair(pair, foreground, background);
+#else
+  return init_pair((short)pair, (short)foreground, (short)background);
+#endif
+}
+
+// One cell: the character and its combining marks, attributes and a colour pair.
 static inline int strata_put(int y, int x, const wchar_t *text, attr_t attributes, int pair) {
   cchar_t cell;
+#if defined(NCURSES_EXT_COLORS) && NCURSES_EXT_COLORS
+  // The pair goes through the extended argument, since a short holds no more than 32,767.
   if (setcchar(&cell, text, attributes, (short)(pair > 32767 ? 0 : pair), &pair) == ERR) return ERR;
+#else
+  if (setcchar(&cell, text, attributes, (short)pair, NULL) == ERR) return ERR;
+#endif
   return mvadd_wch(y, x, &cell);
+}
+
+enum {
+  STRATA_MOUSE_NONE,
+  STRATA_MOUSE_PRESS,
+  STRATA_MOUSE_RELEASE,
+  STRATA_MOUSE_DOUBLE,
+  STRATA_MOUSE_WHEEL_UP,
+  STRATA_MOUSE_WHEEL_DOWN
+};
+
+// The button masks are macros over macros.
+static inline void strata_mouse_on(void) {
+  mmask_t wanted = BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED |
+                   BUTTON4_PRESSED;
+#ifdef BUTTON5_PRESSED
+  wanted |= BUTTON5_PRESSED;
+#endif
+  mousemask(wanted, NULL);
+  // Waiting to tell a click from a press would hold up every other key.
+  mouseinterval(0);
+}
+
+static inline void strata_mouse_off(void) { mousemask(0, NULL); }
+
+// The mouse event after KEY_MOUSE; STRATA_MOUSE_NONE for one that nobody asked for.
+static inline int strata_mouse(int *x, int *y) {
+  MEVENT event;
+  if (getmouse(&event) != OK) return STRATA_MOUSE_NONE;
+  *x = event.x;
+  *y = event.y;
+  if (event.bstate & BUTTON1_DOUBLE_CLICKED) return STRATA_MOUSE_DOUBLE;
+  if (event.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED)) return STRATA_MOUSE_PRESS;
+  if (event.bstate & BUTTON1_RELEASED) return STRATA_MOUSE_RELEASE;
+  if (event.bstate & BUTTON4_PRESSED) return STRATA_MOUSE_WHEEL_UP;
+#ifdef BUTTON5_PRESSED
+  if (event.bstate & BUTTON5_PRESSED) return STRATA_MOUSE_WHEEL_DOWN;
+#endif
+  return STRATA_MOUSE_NONE;
 }
 #endif

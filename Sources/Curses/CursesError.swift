@@ -1,0 +1,27 @@
+/// Why there can be no full screen here.
+package enum CursesError: Error, Equatable, CustomStringConvertible {
+  case notATerminal
+  case unknownTerminal(String)
+  /// Terminfo knows it, but it cannot place its cursor: a printer, `dumb`.
+  case incapable(String)
+  case failed
+
+  package var description: String {
+    switch self {
+    case .notATerminal:
+      return "The screens need a terminal, and input or output is not one; the subcommands "
+        + "(see strata --help) work without."
+    case .unknownTerminal(""):
+      return "TERM is not set, so the terminal's abilities are unknown; "
+        + "try TERM=xterm-256color."
+    case .unknownTerminal(let name):
+      return "TERM is “\(name)”, which this system's terminfo does not know; "
+        + "try TERM=xterm-256color."
+    case .incapable(let name):
+      return "The terminal “\(name)” cannot place its cursor, which the screens need; the "
+        + "subcommands (see strata --help) work without."
+    case .failed:
+      return "The terminal could not be set up."
+    }
+  }
+}

@@ -1,0 +1,247 @@
+import CNcurses
+import Terminal
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The terminal as a screen: grids go out, keys come in.
+///
+/// There is one at a time. Whoever starts it calls `stop` on every way out, and
+/// `emergencyRestore` in handlers of signals that leave no way out.
+@MainActor
+package final class CursesScreen {
+  /// What the terminal can show; colours beyond it are reduced. With `.none` draw with
+  /// `Theme.mono`.
+  package let depth: ColorDepth
+
+  private var pairs: ColorPairs
+  private var styles: [Style: (attributes: attr_t, pair: Int32)] = [:]
+  private var keys = KeyReader()
+  /// What the terminal shows now; `nil` when that is unknown.
+  private var shown: Grid?
+  private var isActive = true
+  private let pasteMode: (on: String, off: String)?
+
+  /// Takes over the terminal.
+  ///
+  /// - Parameters:
+  ///   - term: the value of TERM.
+  ///   - noColor: the value of NO_COLOR.
+  /// - Throws: `CursesError` when there is no terminal or it cannot show a screen; nothing has been
+  ///   written to it then.
+  package init(term: String?, noColor: String?) throws(CursesError) {
+    let term = term ?? ""
+    guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw .notATerminal }
+    Self.setLocale()
+    // initscr would end the process for a terminal it does not know; this asks first.
+    var problem: Int32 = 0
+    guard !term.isEmpty, setupterm(term, STDOUT_FILENO, &problem) == OK else {
+      throw .unknownTerminal(term)
+    }
+    guard Terminfo.string("cup") != nil, Terminfo.string("clear") != nil else {
+      throw .incapable(term)
+    }
+    pasteMode = Self.pasteMode(term)
+    EmergencyRestore.prepare(
+      extra: [pasteMode?.off, Terminfo.string("kmous").map { _ in Self.mouseOff }]
+        .compactMap { $0 })
+    set_escdelay(25)
+    guard strata_newterm(term) != nil else { throw .failed }
+    // Raw, so that ^C, ^Z and ^S arrive as keys.
+    raw()
+    noecho()
+    nonl()
+    keypad(strata_window(), true)
+    nodelay(strata_window(), true)
+    intrflush(strata_window(), false)
+    curs_set(0)
+    var depth = ColorDepth.none
+    if has_colors(), start_color() == OK {
+      use_default_colors()
+      depth = ColorDepth(
+        terminfoColors: Int(strata_colors()), isDirect: Terminfo.flag("RGB"), noColor: noColor)
+    }
+    self.depth = depth
+    pairs = ColorPairs(isDirect: depth == .trueColor)
+    define_key("\u{1B}[200~", KeyDecoding.pasteStart)
+    define_key("\u{1B}[201~", KeyDecoding.pasteEnd)
+    enterModes()
+    // The first read would repaint curses' own empty screen over ours.
+    refresh()
+  }
+
+  /// Columns and rows as curses believes them; see `resize`.
+  package var size: Size {
+    Size(width: Int(getmaxx(strata_window())), height: Int(getmaxy(strata_window())))
+  }
+
+  /// Asks the terminal for its size and takes it on; for SIGWINCH, which a DispatchSource takes
+  /// away from curses.
+  @discardableResult
+  package func resize() -> Size {
+    var (rows, columns): (Int32, Int32) = (0, 0)
+    if isActive, strata_window_size(&rows, &columns) == 0, is_term_resized(rows, columns) {
+      resizeterm(rows, columns)
+      clear()
+      shown = nil
+    }
+    return size
+  }
+
+  /// Shows a grid, sending only what differs from the last one.
+  package func draw(_ grid: Grid) {
+    guard isActive else { return }
+    let old = shown?.size == grid.size ? shown : nil
+    if old == nil { erase() }
+    let size = size
+    let height = min(grid.height, size.height)
+    let width = min(grid.width, size.width)
+    for y in 0..<height {
+      let row = y * grid.width
+      for index in row..<(row + width) {
+        let cell = grid.cells[index]
+        if let old, old.cells[index] == cell { continue }
+        if cell.isContinuation { continue }
+        put(
+          cell, isWide: index + 1 < row + width && grid.cells[index + 1].isContinuation,
+          x: index - row, y: y)
+      }
+    }
+    if let cursor = grid.cursor, cursor.x < width, cursor.y < height {
+      move(Int32(cursor.y), Int32(cursor.x))
+      curs_set(1)
+    } else {
+      curs_set(0)
+    }
+    refresh()
+    shown = grid
+  }
+
+  /// Forgets what the terminal shows, so that the next grid is sent whole: ^L.
+  package func repaint() {
+    shown = nil
+    clearok(strata_window(), true)
+  }
+
+  /// The next key, or `nil` when there is none right now.
+  ///
+  /// When standard input becomes readable, call it until it answers `nil`: curses reads ahead.
+  package func nextKey() -> Key? {
+    isActive ? keys.next() : nil
+  }
+
+  /// Gives the terminal back for a while: before stopping for ^Z, before running an editor.
+  package func suspend() {
+    guard isActive else { return }
+    isActive = false
+    leaveModes()
+    endwin()
+  }
+
+  /// Takes the terminal again after `suspend`; the next grid is sent whole.
+  package func resume() {
+    guard !isActive else { return }
+    isActive = true
+    refresh()
+    enterModes()
+    shown = nil
+    clearok(strata_window(), true)
+    resize()
+  }
+
+  /// Gives the terminal back as it was. Calling it again does nothing.
+  package func stop() {
+    suspend()
+  }
+
+  /// Gives the terminal back from a signal handler or on the way into a trap.
+  ///
+  /// It only writes bytes and sets modes that were gathered at the start, which is all that a
+  /// signal handler may do. Without a screen it does nothing.
+  package nonisolated static func emergencyRestore() {
+    EmergencyRestore.run()
+  }
+
+  /// Sends text to the terminal past curses: an OSC 52 that copies to the clipboard, a title.
+  ///
+  /// It must not move the cursor.
+  package func send(_ sequence: String) {
+    guard isActive else { return }
+    fflush(nil)
+    Self.write(sequence)
+  }
+}
+
+extension CursesScreen {
+  private func put(_ cell: Cell, isWide: Bool, x: Int, y: Int) {
+    let look = look(of: cell.style)
+    var text = cell.text.unicodeScalars.map { wchar_t(bitPattern: $0.value) }
+    // Curses advances by the C library's width. Where that differs from ours, as for an emoji
+    // newer than the library, the row would slip; a stand-in of the right width cannot.
+    if let first = text.first, first >= 0x300, wcwidth(first) != (isWide ? 2 : 1) {
+      text = [0xFFFD]
+      if isWide { _ = strata_put(Int32(y), Int32(x + 1), [0x20, 0], look.attributes, look.pair) }
+    }
+    text.append(0)
+    _ = strata_put(Int32(y), Int32(x), text, look.attributes, look.pair)
+  }
+
+  private func look(of style: Style) -> (attributes: attr_t, pair: Int32) {
+    if let known = styles[style] { return known }
+    let reduced = style.reduced(to: depth)
+    var attributes = strata_attr_normal
+    if reduced.attributes.contains(.bold) { attributes |= strata_attr_bold }
+    if reduced.attributes.contains(.dim) { attributes |= strata_attr_dim }
+    if reduced.attributes.contains(.underline) { attributes |= strata_attr_underline }
+    if reduced.attributes.contains(.reverse) { attributes |= strata_attr_reverse }
+    let look = (attributes: attributes, pair: depth == .none ? 0 : pairs.number(for: reduced))
+    styles[style] = look
+    return look
+  }
+
+  private static let mouseOff = "\u{1B}[?1006l\u{1B}[?1000l"
+
+  private func enterModes() {
+    strata_mouse_on()
+    if let pasteMode { Self.write(pasteMode.on) }
+  }
+
+  private func leaveModes() {
+    strata_mouse_off()
+    if let pasteMode { Self.write(pasteMode.off) }
+  }
+
+  /// Bracketed paste where terminfo has it, or where terminfo is old but the family is known.
+  private static func pasteMode(_ term: String) -> (on: String, off: String)? {
+    if let on = Terminfo.string("BE"), let off = Terminfo.string("BD") { return (on, off) }
+    let families = ["xterm", "screen", "tmux", "rxvt", "alacritty", "foot", "kitty", "wezterm"]
+    guard families.contains(where: term.hasPrefix) else { return nil }
+    return ("\u{1B}[?2004h", "\u{1B}[?2004l")
+  }
+
+  /// The user's locale, or a UTF-8 one where that has another character set: we write Unicode.
+  private static func setLocale() {
+    setlocale(LC_ALL, "")
+    for fallback in ["C.UTF-8", "en_US.UTF-8"] {
+      if let codeset = strata_codeset(), String(cString: codeset) == "UTF-8" { return }
+      setlocale(LC_CTYPE, fallback)
+    }
+  }
+
+  private static func write(_ text: String) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let written = bytes.withUnsafeBytes { systemWrite(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      guard written > 0 else { return }
+      bytes = bytes.dropFirst(written)
+    }
+  }
+}
+
+/// `write` by a name that the methods above do not hide.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
+}

@@ -1,0 +1,41 @@
+import CNcurses
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// What puts the terminal back when there is no time for curses: a signal, a trap.
+///
+/// It is gathered while all is well into memory that stays where it is, so that the handler only
+/// has to call `write` and `tcsetattr`, which a signal handler may.
+struct EmergencyRestore {
+  private var bytes: UnsafeMutablePointer<UInt8>
+  private var count: Int
+  private var modes: termios
+
+  /// Written once before the screen starts and only read afterwards; a signal handler can wait for
+  /// no lock. Atomic enough: it is a pointer, set when the memory behind it is complete.
+  nonisolated(unsafe) private static var saved: UnsafeMutablePointer<EmergencyRestore>?
+
+  /// Keeps the modes that the terminal has now and the strings of terminfo that undo ours.
+  static func prepare(extra: [String]) {
+    var modes = termios()
+    guard saved == nil, tcgetattr(STDIN_FILENO, &modes) == 0 else { return }
+    let names = ["sgr0", "rmkx", "cnorm", "rmcup"]
+    let text = extra.joined() + names.compactMap(Terminfo.string).joined()
+    let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: max(1, text.utf8.count))
+    for (index, byte) in text.utf8.enumerated() { (bytes + index).initialize(to: byte) }
+    let place = UnsafeMutablePointer<EmergencyRestore>.allocate(capacity: 1)
+    place.initialize(
+      to: EmergencyRestore(bytes: bytes, count: text.utf8.count, modes: modes))
+    saved = place
+  }
+
+  static func run() {
+    guard let saved else { return }
+    _ = write(STDOUT_FILENO, saved.pointee.bytes, saved.pointee.count)
+    tcsetattr(STDIN_FILENO, TCSANOW, &saved.pointee.modes)
+  }
+}

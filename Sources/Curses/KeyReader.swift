@@ -1,0 +1,90 @@
+import CNcurses
+import Terminal
+
+/// Reads keys without waiting, and remembers a paste that has not ended yet.
+struct KeyReader {
+  /// A paste longer than this is cut; nobody means to type a book.
+  private static let pasteLimit = 1 << 20
+
+  private var paste: String.UnicodeScalarView?
+
+  /// The next key, or `nil` when there is none to read right now.
+  mutating func next() -> Key? {
+    while let input = read() {
+      if paste != nil {
+        if let key = continuePaste(input) { return key }
+        continue
+      }
+      switch input {
+      case .code(KeyDecoding.pasteStart): paste = String.UnicodeScalarView()
+      case .code(let code):
+        if let key = KeyDecoding.key(code: code) { return key }
+      case .scalar("\u{1B}"): if let key = afterEscape() { return key }
+      case .scalar(let scalar):
+        if let key = KeyDecoding.key(scalar: scalar) { return key }
+      }
+    }
+    return nil
+  }
+
+  private enum Input {
+    case code(Int32)
+    case scalar(Unicode.Scalar)
+  }
+
+  private func read() -> Input? {
+    var value: wint_t = 0
+    switch wget_wch(strata_window(), &value) {
+    case KEY_CODE_YES: return .code(Int32(truncatingIfNeeded: value))
+    case OK:
+      return .scalar(Unicode.Scalar(UInt32(truncatingIfNeeded: value)) ?? "\u{FFFD}")
+    default: return nil
+    }
+  }
+
+  private mutating func continuePaste(_ input: Input) -> Key? {
+    switch input {
+    case .code(KeyDecoding.pasteEnd):
+      let text = String(paste ?? String.UnicodeScalarView())
+      paste = nil
+      return .paste(text)
+    case .code(KEY_ENTER), .scalar("\r"): append("\n")
+    case .scalar(let scalar): append(scalar)
+    case .code: break
+    }
+    return nil
+  }
+
+  private mutating func append(_ scalar: Unicode.Scalar) {
+    if let count = paste?.count, count < Self.pasteLimit { paste?.append(scalar) }
+  }
+
+  /// Escape alone, a letter held with Alt, or a sequence that terminfo does not know.
+  private mutating func afterEscape() -> Key? {
+    guard let input = read() else { return .escape }
+    switch input {
+    case .code(let code): return KeyDecoding.key(code: code)
+    case .scalar("\u{1B}"):
+      unget_wch(0x1B)
+      return .escape
+    case .scalar("["), .scalar("O"):
+      var sequence = ""
+      while sequence.utf8.count < 64, case .scalar(let scalar)? = read() {
+        sequence.unicodeScalars.append(scalar)
+        if (0x40...0x7E).contains(scalar.value) { return finish(sequence) }
+      }
+      if sequence.isEmpty, case .scalar(let scalar) = input { return .alt(Character(scalar)) }
+      return nil
+    case .scalar(let scalar):
+      return .alt(Character(scalar))
+    }
+  }
+
+  private mutating func finish(_ sequence: String) -> Key? {
+    if sequence == "200~" {
+      paste = String.UnicodeScalarView()
+      return nil
+    }
+    return KeyDecoding.key(sequence: sequence)
+  }
+}

@@ -1,0 +1,61 @@
+import CNcurses
+import Terminal
+import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+@Suite("Text width")
+struct TextWidthTests {
+  #if canImport(Glibc)
+    /// Characters that Unicode has changed since the library's tables (glibc 2.36) were made.
+    private static let changed: Set<UInt32> = [
+      0x1171E  // AHOM CONSONANT SIGN MEDIAL RA is spacing since Unicode 15.1.
+    ]
+
+    @Test("every character that the C library knows is as wide as it says")
+    func agreesWithTheLibrary() throws {
+      let locale = try #require(newlocale(1 << LC_CTYPE, "C.UTF-8", nil))
+      let previous = uselocale(locale)
+      defer {
+        uselocale(previous)
+        freelocale(locale)
+      }
+      var differences: [String] = []
+      for value in UInt32(0xA0)...0x10FFFF {
+        guard let scalar = Unicode.Scalar(value), Sanitize.standIn(for: scalar) == nil else {
+          continue
+        }
+        let expected = Int(wcwidth(wchar_t(bitPattern: value)))
+        // Characters newer than the C library have no width there.
+        if expected >= 0, TextWidth.of(scalar) != expected, !Self.changed.contains(value) {
+          differences.append("U+\(String(value, radix: 16)): \(expected)")
+        }
+      }
+      #expect(differences.prefix(20) == [])
+    }
+  #endif
+
+  @Test(
+    "a text is as wide as what is drawn of it",
+    arguments: [
+      ("", 0), ("abc", 3), ("日本", 4), ("e\u{301}", 1), ("🍲", 2), ("\u{301}", 1), ("a\nb", 3),
+      ("\u{1112}\u{1161}\u{11AB}", 2), ("🇸🇪", 2), ("❤\u{FE0F}", 1), ("\u{202E}", 8),
+    ])
+  func widths(text: String, width: Int) {
+    #expect(TextWidth.of(text) == width)
+  }
+
+  @Test("measuring a huge text stops at the limit")
+  func bounded() {
+    let text = String(repeating: "x", count: 10_000_000)
+    let clock = ContinuousClock()
+    var width = 0
+    let time = clock.measure { width = TextWidth.of(text, upTo: 80) }
+    #expect(width == 81)
+    #expect(time < .milliseconds(50))
+  }
+}

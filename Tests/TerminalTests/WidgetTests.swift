@@ -1,0 +1,180 @@
+import Terminal
+import Testing
+
+@Suite("Widgets")
+struct WidgetTests {
+  private let theme = Theme.mono
+
+  @Test("the selected row of a list stays in sight")
+  func list() {
+    var list = List(count: 100, height: 10)
+    list.move(by: 12)
+    #expect(list.visible == 3..<13)
+    list.page(by: 1)
+    #expect(list.selected == 21)
+    #expect(list.visible.contains(21))
+    list.end()
+    #expect(list.visible == 90..<100)
+    list.setHeight(4)
+    #expect(list.visible == 96..<100)
+    list.setCount(3)
+    #expect((list.selected, list.visible) == (2, 0..<3))
+    list.move(by: .min)
+    #expect(list.selected == 0)
+    list.move(by: .max)
+    #expect(list.selected == 2)
+    list.setCount(0)
+    #expect(list.isEmpty && list.visible.isEmpty && list.selected == 0)
+  }
+
+  @Test("the wheel scrolls and takes the selection along only when it must")
+  func scrolling() {
+    var list = List(count: 100, selected: 5, height: 10)
+    list.scroll(by: 3)
+    #expect((list.offset, list.selected) == (3, 5))
+    list.scroll(by: 10)
+    #expect((list.offset, list.selected) == (13, 13))
+    #expect(list.row(at: Point(x: 0, y: 4), in: Rect(y: 2, width: 5, height: 10)) == 15)
+    #expect(list.row(at: Point(x: 0, y: 1), in: Rect(y: 2, width: 5, height: 10)) == nil)
+  }
+
+  @Test("a table draws the rows it has and waits for the others")
+  func table() {
+    var table = Table(
+      [.init("key", .trailing), .init("title"), .init("tags", .trailing)], count: 1_000_000)
+    table.load(
+      [
+        [[Span("12")], [Span("Carrot soup")], [Span("(3)")]],
+        [[Span("31")], [Span("日本のスープ")], [Span("(0)")]],
+      ], from: 0)
+    var grid = Grid(width: 30, height: 4)
+    table.draw(in: &grid, grid.bounds, theme: theme)
+    #expect(
+      grid.description == """
+          key  title         tags
+        ▌  12  Carrot soup    (3)
+           31  日本のスープ   (0)
+          …
+        """)
+    #expect(table.missing() == nil)
+    table.list.end()
+    #expect(table.missing() == 999_899..<1_000_000)
+  }
+
+  @Test("a table scrolls sideways until the selected column is in sight")
+  func columns() {
+    var table = Table((0..<6).map { .init("column \($0)") }, count: 0)
+    table.selectColumn(99)
+    #expect(table.selectedColumn == 5)
+    var grid = Grid(width: 24, height: 1)
+    table.draw(in: &grid, grid.bounds, theme: theme)
+    #expect(grid.row(0) == "  column 4  column 5")
+    table.handle(.character("0"))
+    var start = Grid(width: 24, height: 1)
+    table.draw(in: &start, start.bounds, theme: theme)
+    #expect(start.row(0) == "  column 0  column 1  c…")
+  }
+
+  @Test("a folded node hides what is below it, and selecting a hidden one unfolds")
+  func tree() {
+    var tree = Tree(
+      [
+        .init("Food", title: [Span("Food")], note: [Span("9,114")], isExpandable: true),
+        .init("Spice", depth: 1, title: [Span("Spice")], note: [Span("412")]),
+        .init("Tag", title: [Span("Tag")]),
+      ])
+    var grid = Grid(width: 20, height: 3)
+    tree.draw(in: &grid, grid.bounds, theme: theme)
+    #expect(grid.description == "▌ ▸ Food      9,114\n    Tag\n")
+    tree.select("Spice")
+    grid.fill(grid.bounds)
+    tree.draw(in: &grid, grid.bounds, theme: theme)
+    #expect(grid.description == "  ▾ Food      9,114\n▌     Spice     412\n    Tag")
+    tree.handle(.left)
+    #expect(tree.selected?.id == "Food")
+    tree.handle(.left)
+    #expect(tree.visibleNodes.map(\.id) == ["Food", "Tag"])
+  }
+
+  @Test(
+    "a gauge counts eighths of a cell",
+    arguments: [
+      (0.0, ""), (0.03, ""), (0.032, "▏"), (0.5, "██"), (0.99, "███▉"), (1.0, "████"),
+      (-1.0, ""), (9.0, "████"), (Double.nan, ""),
+    ])
+  func gauge(fraction: Double, bar: String) {
+    #expect(Gauge(fraction).bar(width: 4) == bar)
+  }
+
+  @Test("a prompt edits as a shell does")
+  func prompt() {
+    var prompt = Prompt("title contains soup")
+    for key: Key in [.control("w"), .paste("\"Crème\nbrûlée\""), .control("a"), .delete] {
+      let isHandled = prompt.handle(key)
+      #expect(isHandled)
+    }
+    #expect(prompt.text == "itle contains \"Crème brûlée\"")
+    #expect(prompt.cursor == 0)
+    for key: Key in [.character("T"), .end, .left, .backspace, .control("k")] {
+      let isHandled = prompt.handle(key)
+      #expect(isHandled)
+    }
+    #expect(prompt.text == "Title contains \"Crème brûlé")
+    prompt.handle(.control("u"))
+    #expect(prompt.text == "")
+    for key: Key in [.backspace, .delete, .left, .right, .control("w")] {
+      let isHandled = prompt.handle(key)
+      #expect(isHandled)
+    }
+    for key: Key in [.enter, .escape] {
+      let isHandled = prompt.handle(key)
+      #expect(!isHandled)
+    }
+  }
+
+  @Test("a mark typed after a letter joins it")
+  func marks() {
+    var prompt = Prompt("e")
+    prompt.insert("\u{301}")
+    #expect(prompt.cursor == 1)
+    prompt.handle(.backspace)
+    #expect(prompt.text == "")
+  }
+
+  @Test("a prompt scrolls to its cursor")
+  func promptScrolls() {
+    var grid = Grid(width: 10, height: 1)
+    Prompt("日本語abcdef").draw(in: &grid, grid.bounds, label: [Span("/")], theme: theme)
+    #expect(grid.row(0) == "/語abcdef")
+    #expect(grid.cursor == Point(x: 9, y: 0))
+  }
+
+  @Test("a help bar draws whole items and its note")
+  func helpBar() {
+    let bar = HelpBar(
+      [.init("⏎", "open"), .init("/", "filter"), .init("s", "sort")], note: "rows 1–2 of 2")
+    var wide = Grid(width: 50, height: 1)
+    bar.draw(in: &wide, wide.bounds, theme: theme)
+    #expect(wide.row(0) == " ⏎ open  / filter  s sort           rows 1–2 of 2")
+    var narrow = Grid(width: 18, height: 1)
+    bar.draw(in: &narrow, narrow.bounds, theme: theme)
+    #expect(narrow.row(0) == " ⏎ open  / filter")
+  }
+
+  @Test("a popup lies in the middle over what was there")
+  func popup() {
+    var grid = Grid(width: 16, height: 5)
+    grid.fill(grid.bounds, "·")
+    let inside = Popup("Keys", size: Size(width: 8, height: 1))
+      .draw(in: &grid, grid.bounds, theme: theme)
+    grid.write("? help me now", in: inside)
+    #expect(
+      grid.description == """
+        ················
+        ··┌ Keys ────┐··
+        ··│ ? help … │··
+        ··└──────────┘··
+        ················
+        """)
+  }
+}
