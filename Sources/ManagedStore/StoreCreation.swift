@@ -1,6 +1,19 @@
 import ManagedModel
 import SQLite
 
+/// How indexed attributes and compound indexes of a model become indexes of a store.
+package enum IndexStyle: Sendable {
+  /// `ZTABLE_ZCOLUMN_INDEX`, by frameworks before iOS 11.
+  case columns
+  /// `Z_Entity_attribute`: since iOS 11 they count as fetch indexes.
+  case fetchIndexes
+
+  /// The change lies between the framework versions 754 and 847, as the stores at hand show.
+  package init(frameworkVersion: Int?) {
+    self = frameworkVersion.map { $0 < 800 } ?? false ? .columns : .fetchIndexes
+  }
+}
+
 extension StoreSchema {
   /// CREATE TABLE of every hierarchy, with columns in the order Core Data gives them.
   package var tableStatements: [String] { tables.map(\.sql) + joins.map(\.sql) }
@@ -8,7 +21,9 @@ extension StoreSchema {
   /// Every index that Core Data makes for the model: name to CREATE INDEX.
   ///
   /// Indexes over expressions and R-trees are not made: no rule for them is known.
-  package var indexStatements: [(name: String, table: String, sql: String)] {
+  package func indexStatements(_ style: IndexStyle = .fetchIndexes) -> [(
+    name: String, table: String, sql: String
+  )] {
     var statements: [(String, String, String)] = []
     func add(_ name: String, _ table: String, _ columns: [String], unique: Bool = false) {
       let kind = unique ? "CREATE UNIQUE INDEX" : "CREATE INDEX"
@@ -23,8 +38,11 @@ extension StoreSchema {
         switch column.content {
         case .toOne, .owner: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
         case .attribute(let entity, let name):
-          if model.entity(named: entity)?.attribute(named: name)?.isIndexed == true {
-            add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
+          guard model.entity(named: entity)?.attribute(named: name)?.isIndexed == true else { break }
+          switch style {
+          case .columns: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
+          case .fetchIndexes:
+            add("Z_\(entity)_\(name)", table.name, ["\(column.name) COLLATE BINARY ASC"])
           }
         default: break
         }
@@ -44,6 +62,17 @@ extension StoreSchema {
         add(
           "Z_\(entity.name)_UNIQUE_\(constraint.joined(separator: "_"))", table.name,
           columns.map { "\($0) COLLATE BINARY ASC" }, unique: true)
+      }
+      for names in entity.compoundIndexes {
+        let columns = names.compactMap { column(of: $0, in: entity.name) }
+        guard !columns.isEmpty, columns.count == names.count else { continue }
+        switch style {
+        case .columns: add("\(table.name)_\(columns.joined(separator: "_"))", table.name, columns)
+        case .fetchIndexes:
+          add(
+            "Z_\(entity.name)_\(names.joined(separator: "_"))", table.name,
+            columns.map { "\($0) COLLATE BINARY ASC" })
+        }
       }
       for index in entity.fetchIndexes {
         var columns: [String] = []
@@ -157,7 +186,7 @@ public enum StoreCreation {
       try connection.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;")
       try connection.transaction {
         for sql in schema.tableStatements { try connection.execute(sql) }
-        for index in schema.indexStatements { try connection.execute(index.sql) }
+        for index in schema.indexStatements() { try connection.execute(index.sql) }
         for sql in StoreSchema.bookkeepingStatements { try connection.execute(sql) }
         for row in schema.primaryKeyRows {
           try connection.run(

@@ -21,11 +21,12 @@ struct InPlaceMigration {
 
   /// Alters the clone; the caller has begun no transaction.
   func run() throws {
-    // The clone is thrown away when anything fails, so it needs no journal of its own.
+    // The clone is thrown away when anything fails, so it needs no journal of its own. Without the
+    // schema's name such a pragma would reach the attached source too.
     try connection.execute(
       """
-      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;
-      PRAGMA legacy_alter_table = ON; PRAGMA cache_size = -16000; PRAGMA temp_store = FILE;
+      PRAGMA main.journal_mode = OFF; PRAGMA main.synchronous = OFF; PRAGMA foreign_keys = OFF;
+      PRAGMA legacy_alter_table = ON; PRAGMA main.cache_size = -16000; PRAGMA temp_store = FILE;
       """)
     let triggers = try dropTriggers()
     try connection.transaction("BEGIN EXCLUSIVE") {
@@ -226,11 +227,12 @@ struct InPlaceMigration {
 
   private func makeIndexes(triggers: [(table: String, sql: String)]) throws {
     try meter.begin(.indexes)
-    let wanted = destination.indexStatements
+    let style = IndexStyle(frameworkVersion: source.metadata.frameworkVersion)
+    let wanted = destination.indexStatements(style)
     let names = Set(wanted.map(\.name))
-    let own = Set(source.schema.indexStatements.map(\.name))
+    let own = Set(source.schema.indexStatements(style).map(\.name))
     let there = try DatabaseTables(connection)
-    for (name, table) in there.indexes.sorted(by: { $0.key < $1.key }) {
+    for name in there.indexes.keys.sorted() {
       guard let sql = there.sql[name] else { continue }
       let target = wanted.first { $0.name == name }
       let isRight = target.map { Self.normalized($0.sql) == Self.normalized(sql) } ?? false
@@ -238,7 +240,6 @@ struct InPlaceMigration {
       if !isRight, names.contains(name) || own.contains(name) {
         try connection.execute("DROP INDEX main.\(quoted(name))")
       }
-      _ = table
     }
     let left = try DatabaseTables(connection)
     for index in wanted where left.indexes[index.name] == nil {

@@ -117,8 +117,7 @@ struct MigrationRun {
     ).run()
     try connection.execute("DETACH DATABASE src")
     // Apple's stores say in their header that they are written through a -wal.
-    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA journal_mode;")
-    try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
     connection.onProgress(nil)
     connection.close()
     let result = try reopened(temporary, step: step)
