@@ -14,6 +14,10 @@ struct MigrationRun {
     guard let step = plan.steps.first else {
       throw CoreDataError(.failed, code: 134140, "the plan has no step", path: plan.storePath)
     }
+    guard !plan.isNothingToDo else {
+      throw CoreDataError(
+        .usage, "there is nothing to do: the store is of that model already", path: plan.storePath)
+    }
     // A link to a store stays a link: everything happens where it leads.
     let storePath = FileSystem.canonical(plan.storePath)
     let target = options.output ?? storePath

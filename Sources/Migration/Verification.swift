@@ -25,6 +25,15 @@ struct Verification {
     var result = Result()
     try verifyIntegrity()
     result.verified.append(.init(what: "database integrity", count: 1))
+    // No object may be forgotten: every entity of either model has its mapping.
+    let sources = Set(step.mapping.entityMappings.compactMap(\.source))
+    let destinations = Set(step.mapping.entityMappings.compactMap(\.destination))
+    for entity in source.model.entities where !sources.contains(entity.name) {
+      throw failure("no mapping took the objects", entity: entity.name)
+    }
+    for entity in step.destination.entities where !destinations.contains(entity.name) {
+      throw failure("no mapping made the entity", entity: entity.name)
+    }
     var values = 0
     for entityMapping in step.mapping.entityMappings {
       try verifyRows(of: entityMapping, values: &values, into: &result)
