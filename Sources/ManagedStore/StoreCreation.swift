@@ -21,7 +21,9 @@ extension StoreSchema {
   /// Every index that Core Data makes for the model: name to CREATE INDEX.
   ///
   /// Indexes over expressions and R-trees are not made: no rule for them is known.
-  package func indexStatements(_ style: IndexStyle = .fetchIndexes) -> [(
+  package func indexStatements(
+    _ style: IndexStyle = .fetchIndexes
+  ) -> [(
     name: String, table: String, sql: String
   )] {
     var statements: [(String, String, String)] = []
@@ -38,7 +40,9 @@ extension StoreSchema {
         switch column.content {
         case .toOne, .owner: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
         case .attribute(let entity, let name):
-          guard model.entity(named: entity)?.attribute(named: name)?.isIndexed == true else { break }
+          guard model.entity(named: entity)?.attribute(named: name)?.isIndexed == true else {
+            break
+          }
           switch style {
           case .columns: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
           case .fetchIndexes:
@@ -63,7 +67,9 @@ extension StoreSchema {
           "Z_\(entity.name)_UNIQUE_\(constraint.joined(separator: "_"))", table.name,
           columns.map { "\($0) COLLATE BINARY ASC" }, unique: true)
       }
-      for names in entity.compoundIndexes {
+      // Caches by newer frameworks list an old compound index a second time, as a fetch index.
+      let listed = entity.fetchIndexes.map { $0.elements.compactMap(\.property) }
+      for names in entity.compoundIndexes where style == .columns || !listed.contains(names) {
         let columns = names.compactMap { column(of: $0, in: entity.name) }
         guard !columns.isEmpty, columns.count == names.count else { continue }
         switch style {

@@ -176,7 +176,8 @@ struct InPlaceMigration {
     let name = "src." + quoted(table.table)
     guard
       let bounds = try connection.rows(
-        "SELECT min(Z_PK), max(Z_PK) FROM \(name)").first, bounds.count == 2,
+        "SELECT min(Z_PK), max(Z_PK) FROM \(name)"
+      ).first, bounds.count == 2,
       var low = bounds[0].integer, let last = bounds[1].integer
     else { return }
     let next = try connection.prepare(
@@ -203,7 +204,8 @@ struct InPlaceMigration {
     for join in destination.joins {
       let former = StepSchemas.sourceJoin(of: join, store: source, mapping: schemas.mapping)
       let same = former.map { join.hasSameColumns(as: $0) } ?? false
-      let all = schemas.isKept("0", destination: join.entity) == nil
+      let all =
+        schemas.isKept("0", destination: join.entity) == nil
         && schemas.isKept("0", destination: join.inverseEntity) == nil
       if same, all, source.database.contains(join.name) {
         kept.insert(join.name)
@@ -219,7 +221,8 @@ struct InPlaceMigration {
       try connection.execute(join.sql)
       guard let links = schemas.links(of: join, former: former) else { continue }
       try meter.checkCancelled()
-      try connection.execute("INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns)) \(links.select)")
+      try connection.execute(
+        "INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns)) \(links.select)")
     }
   }
 
@@ -363,7 +366,9 @@ extension StoreSchema.JoinTable {
 
 extension StepSchemas {
   /// A join table's columns and the SELECT of its rows from the source; `nil` for links that are new.
-  func links(of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?) -> (
+  func links(
+    of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?
+  ) -> (
     columns: String, select: String
   )? {
     var first = "owner"
@@ -375,7 +380,8 @@ extension StepSchemas {
       // Both positions are in the former table, whichever side names it.
       let isStraight = isStraight(join, former)
       (first, second) =
-        isStraight ? (quoted(former.first), quoted(former.second))
+        isStraight
+        ? (quoted(former.first), quoted(former.second))
         : (quoted(former.second), quoted(former.first))
       let orders = [former.firstOrder, former.secondOrder].map { $0.map { quoted($0) } ?? "NULL" }
       (firstOrder, secondOrder) = isStraight ? (orders[0], orders[1]) : (orders[1], orders[0])
@@ -394,12 +400,14 @@ extension StepSchemas {
     if let column = join.firstOrder {
       columns.append(quoted(column))
       values.append(
-        "coalesce(\(firstOrder), 1024 * row_number() OVER (PARTITION BY \(second) ORDER BY \(first)))")
+        "coalesce(\(firstOrder), 1024 * row_number() OVER (PARTITION BY \(second) ORDER BY \(first)))"
+      )
     }
     if let column = join.secondOrder {
       columns.append(quoted(column))
       values.append(
-        "coalesce(\(secondOrder), 1024 * row_number() OVER (PARTITION BY \(first) ORDER BY \(second)))")
+        "coalesce(\(secondOrder), 1024 * row_number() OVER (PARTITION BY \(first) ORDER BY \(second)))"
+      )
     }
     let conditions = [
       isKept("e." + first, destination: join.entity),

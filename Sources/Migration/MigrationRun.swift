@@ -51,7 +51,8 @@ struct MigrationRun {
     let losses = plan.unallowedLosses(options.allowedLosses)
     if let loss = losses.first {
       throw CoreDataError(
-        .refused, "the migration would lose \(loss.values) \(loss.property == nil ? "objects" : "values")"
+        .refused,
+        "the migration would lose \(loss.values) \(loss.property == nil ? "objects" : "values")"
           + (losses.count > 1 ? ", and \(losses.count - 1) more losses" : ""),
         path: plan.storePath, entity: loss.entity, property: loss.property,
         hint: (loss.suggestion.map { $0 + " " } ?? "") + "To accept: "
@@ -59,7 +60,8 @@ struct MigrationRun {
     }
     if let check = plan.checks.first {
       throw CoreDataError(
-        .refused, code: check.code, "\(check.message), in \(check.rows) rows"
+        .refused, code: check.code,
+        "\(check.message), in \(check.rows) rows"
           + (check.first.isEmpty
             ? "" : " (first: \(check.first.map(\.description).joined(separator: ", ")))"),
         path: plan.storePath, entity: check.entity, property: check.property, hint: check.hint)
@@ -75,7 +77,8 @@ struct MigrationRun {
       throw CoreDataError(
         .refused, code: 134160,
         "not enough space: about \(plan.bytesNeeded >> 20) MB are needed and \(free >> 20) MB are free",
-        path: options.output ?? plan.storePath, hint: "Free some space, or write elsewhere with --output.")
+        path: options.output ?? plan.storePath,
+        hint: "Free some space, or write elsewhere with --output.")
     }
   }
 

@@ -61,7 +61,9 @@ struct SourceData {
     let sql: String
     switch storage {
     case .toOne(let column, _):
-      guard let rows = rows(of: entity, where: ["t.\(quoted(column)) IS NOT NULL"]) else { return 0 }
+      guard let rows = rows(of: entity, where: ["t.\(quoted(column)) IS NOT NULL"]) else {
+        return 0
+      }
       sql = "SELECT count(*) \(rows)"
     case .foreignKey(let table, let column, _):
       sql = "SELECT count(*) FROM \(quoted(table)) WHERE \(quoted(column)) IN (\(keys))"

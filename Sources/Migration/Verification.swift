@@ -62,7 +62,8 @@ struct Verification {
       let number = destination.numbers[to]
     else {
       if let from = entityMapping.source {
-        result.entities.append(.init(entity: from, before: step.rows[entityMapping.name] ?? 0, after: 0))
+        result.entities.append(
+          .init(entity: from, before: step.rows[entityMapping.name] ?? 0, after: 0))
       }
       return
     }
@@ -162,7 +163,8 @@ struct Verification {
       guard let planned = schemas.links(of: join, former: former) else {
         guard count == 0 else {
           throw failure(
-            "links appeared in a new relationship", entity: join.entity, property: join.relationship)
+            "links appeared in a new relationship", entity: join.entity, property: join.relationship
+          )
         }
         continue
       }
@@ -194,7 +196,9 @@ struct Verification {
     }
   }
 
-  private func failure(_ message: String, entity: String? = nil, property: String? = nil)
+  private func failure(
+    _ message: String, entity: String? = nil, property: String? = nil
+  )
     -> CoreDataError
   {
     CoreDataError(
