@@ -21,7 +21,10 @@ let package = Package(
       name: "CCrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
 
     .target(name: "SQLite", dependencies: ["CSQLite"]),
-    .target(name: "ManagedModel", dependencies: ["CExpat", "CCrypto"]),
+    .target(
+      name: "ManagedModel", dependencies: ["CExpat", "CCrypto"],
+      // Rounding of Double is in libm, which a program without Foundation does not link.
+      linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     .target(name: "ManagedStore", dependencies: ["SQLite", "ManagedModel", "CZlib"]),
     .target(name: "Migration", dependencies: ["ManagedStore", "ManagedModel", "SQLite"]),
 

@@ -3,6 +3,7 @@
 /// It is made of bytes, so that the caller decides how files are read: ask ``isRelevant(_:)`` which
 /// of a folder's files to read. A version that cannot be read keeps its error and hides no other.
 public struct ModelBundle: Sendable {
+  /// One version of the model.
   public struct Version: Sendable {
     /// The version's name, without extension.
     public let name: String
@@ -16,35 +17,158 @@ public struct ModelBundle: Sendable {
 
   /// The bundle's name, without extension.
   public let name: String
-  /// The versions, in natural order of their names.
+  /// The versions, in natural order of their names: “Model 2” comes before “Model 10”.
   public let versions: [Version]
+  /// The name that .xccurrentversion or VersionInfo.plist marks as current, whether or not there is
+  /// such a version; the only version's name where neither file says.
   public let currentVersionName: String?
   /// The hashes VersionInfo.plist states: version name to entity name to hash.
   public let statedVersionHashes: [String: [String: VersionHash]]
   /// The checksums VersionInfo.plist states, by version name.
   public let statedVersionChecksums: [String: String]
+  /// What was odd about the bundle itself, as sentences.
+  public let warnings: [String]
 
+  /// Reads the versions among a bundle's files.
+  ///
   /// - Parameters:
   ///   - name: the bundle's file name; an extension is dropped.
   ///   - files: path relative to the bundle, with `/`, to the file's bytes.
+  /// - Throws: ``CoreDataError`` of kind unreadable when no file is a version.
   public init(name: String, files: [String: [UInt8]]) throws {
+    let name = Self.withoutExtension(name)
+    var warnings: [String] = []
+    var current: String?
+    var info = PropertyListValue.null
+    for (path, bytes) in files.sorted(by: { $0.key < $1.key }) {
+      do {
+        switch path {
+        case Self.currentVersionFile:
+          current = try PropertyList.read(bytes)["_XCCurrentVersionName"]?.string
+            .map(Self.withoutExtension)
+        case Self.versionInfoFile:
+          info = try PropertyList.read(bytes)
+        default: break
+        }
+      } catch let error as CoreDataError {
+        warnings.append("\(path) could not be read: \(error.message)")
+      }
+    }
+    current = current ?? info["NSManagedObjectModel_CurrentVersionName"]?.string
+    let versions = files.compactMap { path, bytes -> Version? in
+      guard let versionName = Self.versionName(path, bundle: name) else { return nil }
+      return Version(name: versionName, path: path, result: Self.read(path, bytes))
+    }
+    guard !versions.isEmpty else {
+      throw CoreDataError(
+        .unreadable, "no version of a model is in it",
+        hint: "a .xcdatamodeld holds .xcdatamodel folders, a .momd holds .mom files")
+    }
     self.name = name
-    versions = []
-    currentVersionName = nil
-    statedVersionHashes = [:]
-    statedVersionChecksums = [:]
+    self.versions = versions.sorted { Self.naturallyPrecedes($0.name, $1.name) }
+    currentVersionName = current ?? (versions.count == 1 ? versions[0].name : nil)
+    statedVersionHashes = (info["NSManagedObjectModel_VersionHashes"]?.dictionary ?? [:])
+      .mapValues { entities in
+        (entities.dictionary ?? [:]).compactMapValues { value in
+          value.data.flatMap { VersionHash(bytes: $0) }
+        }
+      }
+    statedVersionChecksums = (info["NSManagedObjectModel_VersionChecksums"]?.dictionary ?? [:])
+      .compactMapValues(\.string)
+    self.warnings = warnings
   }
 
   /// The version that is marked as current, or the only one.
-  public var currentVersion: Version? { nil }
+  public var currentVersion: Version? {
+    versions.first { $0.name == currentVersionName }
+  }
 
   /// The version of that name, with or without its extension.
   ///
   /// - Throws: ``CoreDataError`` of kind usage that lists the versions there are.
   public func version(named name: String) throws -> Version {
-    throw CoreDataError(.usage, "no version “\(name)”")
+    let short = Self.withoutExtension(name)
+    if let version = versions.first(where: { $0.name == name })
+      ?? versions.first(where: { $0.name == short })
+    {
+      return version
+    }
+    throw CoreDataError(
+      .usage, "the model “\(self.name)” has no version “\(name)”",
+      hint: "its versions are " + versions.map { "“\($0.name)”" }.joined(separator: ", "))
+  }
+
+  /// The versions whose model has exactly these hashes, as a store of theirs states them.
+  public func versions(matching hashes: [String: VersionHash]) -> [Version] {
+    versions.filter { (try? $0.model.versionHashes) == hashes }
   }
 
   /// Whether a file inside a bundle, by its relative path, is one that the bundle is made of.
-  public static func isRelevant(_ path: String) -> Bool { false }
+  ///
+  /// The .omo beside a .mom is Apple's private, optimised copy of it and is not needed.
+  public static func isRelevant(_ path: String) -> Bool {
+    path == currentVersionFile || path == versionInfoFile
+      || versionName(path, bundle: "") != nil
+  }
+
+  private static let currentVersionFile = ".xccurrentversion"
+  private static let versionInfoFile = "VersionInfo.plist"
+
+  /// The version a path inside the bundle holds; a lone `contents` is a bundle of one version.
+  private static func versionName(_ path: String, bundle: String) -> String? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+    guard let last = parts.last, let first = parts.first else { return nil }
+    switch parts.count {
+    case 1 where last == "contents": return bundle
+    case 1 where last.hasSuffix(".mom"): return String(last.dropLast(4))
+    case 2 where last == "contents" && first.hasSuffix(".xcdatamodel"):
+      return String(first.dropLast(".xcdatamodel".count))
+    default: return nil
+    }
+  }
+
+  private static func read(_ path: String, _ bytes: [UInt8]) -> Result<Model, CoreDataError> {
+    do {
+      return .success(
+        path.hasSuffix(".mom") ? try Model(archive: bytes) : try Model(contents: bytes))
+    } catch let error as CoreDataError {
+      return .failure(error.at(path: path))
+    } catch {
+      return .failure(CoreDataError(.unreadable, "\(error)", path: path))
+    }
+  }
+
+  private static func withoutExtension(_ name: String) -> String {
+    for suffix in [".xcdatamodeld", ".xcdatamodel", ".momd", ".mom"] where name.hasSuffix(suffix) {
+      return String(name.dropLast(suffix.count))
+    }
+    return name
+  }
+
+  /// Compares runs of digits as numbers and everything else as text.
+  private static func naturallyPrecedes(_ a: String, _ b: String) -> Bool {
+    let (left, right) = (runs(a), runs(b))
+    for (one, other) in zip(left, right) where one != other {
+      if let first = UInt64(one), let second = UInt64(other), first != second {
+        return first < second
+      }
+      return one < other
+    }
+    return left.count == right.count ? a < b : left.count < right.count
+  }
+
+  private static func runs(_ text: String) -> [String] {
+    var result: [String] = []
+    var wasDigit: Bool?
+    for character in text {
+      let isDigit = character.isASCII && character.isNumber
+      if isDigit == wasDigit, let last = result.indices.last {
+        result[last].append(character)
+      } else {
+        result.append(String(character))
+      }
+      wasDigit = isDigit
+    }
+    return result
+  }
 }

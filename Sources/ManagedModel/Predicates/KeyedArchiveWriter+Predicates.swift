@@ -1,0 +1,166 @@
+extension KeyedArchiveWriter {
+  /// Archives an expression in NSExpression's form.
+  package mutating func add(expression: Expression) -> PropertyListValue {
+    switch expression {
+    case .constant(let constant): return add(constant: constant)
+    case .selfObject: return node("NSSelfExpression", type: 1, [:])
+    case .variable(let name):
+      return node("NSVariableExpression", type: 2, ["NSVariable": string(name)])
+    case .keyPath(let path, of: let operand):
+      let specifier = node("NSKeyPathSpecifierExpression", type: 10, ["NSKeyPath": string(path)])
+      let selector = path.contains(".") || operand != nil ? "valueForKeyPath:" : "valueForKey:"
+      return node(
+        "NSKeyPathExpression", under: ["NSFunctionExpression"], type: operand == nil ? 3 : 4,
+        [
+          "NSOperand": add(expression: operand ?? .selfObject),
+          "NSSelectorName": string(selector), "NSArguments": array([specifier], mutable: true),
+        ])
+    case .function(let name, let receiver, let arguments):
+      let operand = receiver ?? .constant(.type("_NSPredicateUtilities"))
+      return node(
+        "NSFunctionExpression", type: 4,
+        [
+          "NSOperand": add(expression: operand), "NSSelectorName": string(name),
+          "NSArguments": array(arguments.map { add(expression: $0) }),
+        ])
+    case .aggregate(let elements):
+      return node(
+        "NSAggregateExpression", type: 14,
+        ["NSCollection": array(elements.map { add(expression: $0) })])
+    case .subquery(let collection, let variable, let predicate):
+      return node(
+        "NSSubqueryExpression", type: 13,
+        [
+          "NSCollection": add(expression: collection), "NSVariable": string(variable),
+          "NSPredicate": add(predicate: predicate),
+        ])
+    case .conditional(let predicate, let yes, let no):
+      return node(
+        "NSTernaryExpression", type: 20,
+        [
+          "NSPredicate": add(predicate: predicate), "NSTrueExpression": add(expression: yes),
+          "NSFalseExpression": add(expression: no),
+        ])
+    case .fetch(let request, let context, let countOnly):
+      return node(
+        "NSFetchRequestExpression", type: 50,
+        [
+          "NSFetchRequestExpression": add(expression: request),
+          "NSContextExpression": add(expression: context), "NSCountOnly": .boolean(countOnly),
+        ])
+    case .setOperation(let word, let left, let right):
+      let (name, type): (String, Int64) =
+        switch word {
+        case "UNION": ("NSUnionSetExpression", 5)
+        case "INTERSECT": ("NSIntersectSetExpression", 6)
+        default: ("NSMinusSetExpression", 7)
+        }
+      return node(
+        name, type: type,
+        ["NSLeftExpression": add(expression: left), "NSRightExpression": add(expression: right)])
+    }
+  }
+
+  /// Archives a predicate in NSPredicate's form.
+  package mutating func add(predicate: Predicate) -> PropertyListValue {
+    switch predicate {
+    case .always(let value):
+      let name = value ? "NSTruePredicate" : "NSFalsePredicate"
+      return add(class: [name, "NSPredicate", "NSObject"], [:])
+    case .not(let part): return compound(0, [part])
+    case .and(let parts): return compound(1, parts)
+    case .or(let parts): return compound(2, parts)
+    case .comparison(let comparison):
+      return add(
+        class: ["NSComparisonPredicate", "NSPredicate", "NSObject"],
+        [
+          "NSLeftExpression": add(expression: comparison.left),
+          "NSRightExpression": add(expression: comparison.right),
+          "NSPredicateOperator": comparator(comparison),
+        ])
+    }
+  }
+
+  private mutating func compound(_ type: Int64, _ parts: [Predicate]) -> PropertyListValue {
+    add(
+      class: ["NSCompoundPredicate", "NSPredicate", "NSObject"],
+      [
+        "NSCompoundPredicateType": .integer(type),
+        "NSSubpredicates": array(parts.map { add(predicate: $0) }),
+      ])
+  }
+
+  private mutating func comparator(_ comparison: Predicate.Comparison) -> PropertyListValue {
+    let options = PropertyListValue.integer(comparison.options.rawValue)
+    var fields: [String: PropertyListValue] = [
+      "NSOperatorType": .integer(comparison.comparator.rawValue),
+      "NSModifier": .integer(comparison.quantifier?.rawValue ?? 0),
+    ]
+    let name: String
+    switch comparison.comparator {
+    case .equal, .notEqual:
+      name = "NSEqualityPredicateOperator"
+      fields["NSNegate"] = .boolean(comparison.comparator == .notEqual)
+      fields["NSOptions"] = options
+    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+      name = "NSComparisonPredicateOperator"
+      fields["NSVariant"] = .integer(comparison.comparator.rawValue)
+      fields["NSOptions"] = options
+    case .isIn, .contains:
+      name = "NSInPredicateOperator"
+      fields["NSFlags"] = options
+    case .beginsWith, .endsWith:
+      name = "NSSubstringPredicateOperator"
+      fields["NSPosition"] = .integer(comparison.comparator == .beginsWith ? 0 : 1)
+      fields["NSFlags"] = options
+    case .matches:
+      name = "NSMatchingPredicateOperator"
+      fields["NSFlags"] = options
+    case .like:
+      name = "NSLikePredicateOperator"
+      fields["NSFlags"] = options
+    case .between:
+      name = "NSBetweenPredicateOperator"
+      fields["NSOptions"] = options
+    }
+    return add(class: [name, "NSPredicateOperator", "NSObject"], fields)
+  }
+
+  private mutating func add(constant: Expression.Constant) -> PropertyListValue {
+    switch constant {
+    case .null:
+      return node(
+        "NSConstantValueExpression", type: 0, ["NSConstantValueClassName": Self.null])
+    case .type(let name):
+      return node(
+        "NSConstantValueExpression", type: 0, ["NSConstantValueClassName": string(name)])
+    default:
+      return node("NSConstantValueExpression", type: 0, ["NSConstantValue": value(constant)])
+    }
+  }
+
+  private mutating func value(_ constant: Expression.Constant) -> PropertyListValue {
+    switch constant {
+    case .null: Self.null
+    case .boolean(let value): add(.boolean(value))
+    case .integer(let value): add(.integer(value))
+    case .real(let value): add(.real(value))
+    case .decimal(let digits): add(attributeValue: .decimal(digits))
+    case .string(let text), .type(let text): string(text)
+    case .date(let seconds): add(attributeValue: .date(seconds))
+    case .data(let bytes): add(.data(bytes))
+    case .uuid(let bytes): add(attributeValue: .uuid(bytes))
+    case .url(let text): add(attributeValue: .uri(text))
+    case .array(let elements): array(elements.map { value($0) })
+    }
+  }
+
+  private mutating func node(
+    _ name: String, under parents: [String] = [], type: Int64,
+    _ fields: [String: PropertyListValue]
+  ) -> PropertyListValue {
+    var fields = fields
+    fields["NSExpressionType"] = .integer(type)
+    return add(class: [name] + parents + ["NSExpression", "NSObject"], fields)
+  }
+}
