@@ -1,0 +1,79 @@
+/// A character with the marks that sit on it, safe to send to a terminal, and its width in cells.
+package struct Glyph: Sendable, Hashable {
+  package let text: String
+  /// 1 or 2.
+  package let width: Int
+}
+
+/// A text as a row of glyphs, lazily: only what is asked for is looked at.
+///
+/// A glyph is smaller than a `Character` where terminals disagree about the cluster: the parts of
+/// a joined emoji come one by one with the joiner's stand-in between them. A stand-in comes glyph
+/// by glyph too, so it can be cut like any text.
+package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
+  /// ncurses holds a character and four marks in a cell. More marks than that tell nothing.
+  private static var marks: Int { 4 }
+  /// How many marks in a row are looked at before the rest of the text is given up as "…".
+  private static var patience: Int { 256 }
+
+  private var scalars: Text.UnicodeScalarView.Iterator
+  private var next_: Unicode.Scalar?
+  private var standIn: Substring.UnicodeScalarView = "".unicodeScalars[...]
+
+  package init(_ text: Text) {
+    scalars = text.unicodeScalars.makeIterator()
+    next_ = scalars.next()
+  }
+
+  package mutating func next() -> Glyph? {
+    if let scalar = standIn.popFirst() { return Glyph(text: String(scalar), width: 1) }
+    while let scalar = next_ {
+      next_ = scalars.next()
+      if scalar.value >= 0x20 && scalar.value < 0x7F {
+        if let following = next_, following.value >= 0x300 { return joined(scalar, width: 1) }
+        return Glyph(text: String(scalar), width: 1)
+      }
+      // These two ask for the text or the emoji look of a symbol; terminals disagree on the width
+      // of the answer, and the symbol says the same without.
+      if scalar.value == 0xFE0E || scalar.value == 0xFE0F { continue }
+      if let replacement = Sanitize.standIn(for: scalar) {
+        standIn = replacement.unicodeScalars[...]
+        return standIn.popFirst().map { Glyph(text: String($0), width: 1) }
+      }
+      let width = TextWidth.of(scalar)
+      guard width > 0 else {
+        var lone = String.UnicodeScalarView("◌".unicodeScalars)
+        lone.append(scalar)
+        return joined(lone, marks: 1, width: 1)
+      }
+      return joined(scalar, width: width)
+    }
+    return nil
+  }
+
+  private mutating func joined(_ scalar: Unicode.Scalar, width: Int) -> Glyph {
+    joined(String.UnicodeScalarView([scalar]), marks: 0, width: width)
+  }
+
+  private mutating func joined(
+    _ base: String.UnicodeScalarView, marks: Int, width: Int
+  ) -> Glyph {
+    var text = base
+    var count = marks
+    while let mark = next_, mark.value >= 0x300 {
+      let isSelector = mark.value == 0xFE0E || mark.value == 0xFE0F
+      guard isSelector || (TextWidth.of(mark) == 0 && Sanitize.standIn(for: mark) == nil) else {
+        break
+      }
+      if count < Self.marks && !isSelector { text.append(mark) }
+      count += 1
+      if count > Self.patience {
+        next_ = nil
+        standIn = "…".unicodeScalars[...]
+        break
+      }
+      next_ = scalars.next()
+    }
+    return Glyph(text: String(text), width: width)
+  }
+}

@@ -1,0 +1,82 @@
+/// Box drawing: lines that join the lines they meet.
+extension Grid {
+  /// The sides of a cell that a line leaves through.
+  private struct Arms: OptionSet {
+    let rawValue: UInt8
+
+    static let up = Arms(rawValue: 1)
+    static let down = Arms(rawValue: 2)
+    static let left = Arms(rawValue: 4)
+    static let right = Arms(rawValue: 8)
+  }
+
+  private static let strokes: [String] = [
+    " ", "╵", "╷", "│", "╴", "┘", "┐", "┤", "╶", "└", "┌", "├", "─", "┴", "┬", "┼",
+  ]
+
+  /// A box around a rectangle, with a title in its upper edge and a note at the right of it.
+  ///
+  /// Where it runs over another box the two share the edge (`┬`, `├`, `┼`). Returns the inside.
+  @discardableResult
+  package mutating func box(
+    _ rect: Rect, style: Style = .plain, title: [Span] = [], note: [Span] = []
+  ) -> Rect {
+    guard rect.width >= 2, rect.height >= 2 else { return rect.inset(by: 1) }
+    hline(x: rect.x, y: rect.y, length: rect.width, style: style)
+    hline(x: rect.x, y: rect.bottom - 1, length: rect.width, style: style)
+    vline(x: rect.x, y: rect.y, length: rect.height, style: style)
+    vline(x: rect.right - 1, y: rect.y, length: rect.height, style: style)
+    self.title(title, note: note, onEdge: rect.row(0), style: style)
+    return rect.inset(by: 1)
+  }
+
+  /// A line across a box from one side to the other, with a title in it: the head of a lower pane.
+  package mutating func divider(
+    _ rect: Rect, at row: Int, style: Style = .plain, title: [Span] = [], note: [Span] = []
+  ) {
+    let edge = rect.row(row)
+    hline(x: edge.x, y: edge.y, length: edge.width, style: style)
+    self.title(title, note: note, onEdge: edge, style: style)
+  }
+
+  package mutating func hline(x: Int, y: Int, length: Int, style: Style = .plain) {
+    for column in max(0, x)..<max(0, x, min(x + max(0, length), width)) {
+      var arms: Arms = []
+      if column > x || length == 1 { arms.insert(.left) }
+      if column < x + length - 1 || length == 1 { arms.insert(.right) }
+      join(arms, column, y, style)
+    }
+  }
+
+  package mutating func vline(x: Int, y: Int, length: Int, style: Style = .plain) {
+    for row in max(0, y)..<max(0, y, min(y + max(0, length), height)) {
+      var arms: Arms = []
+      if row > y || length == 1 { arms.insert(.up) }
+      if row < y + length - 1 || length == 1 { arms.insert(.down) }
+      join(arms, x, row, style)
+    }
+  }
+
+  private mutating func join(_ arms: Arms, _ x: Int, _ y: Int, _ style: Style) {
+    guard let cell = self[x, y] else { return }
+    let there = cell.text == " " ? 0 : Self.strokes.firstIndex(of: cell.text) ?? 0
+    let joined = Arms(rawValue: UInt8(there)).union(arms)
+    put(Self.strokes[Int(joined.rawValue)], width: 1, x: x, y: y, style)
+  }
+
+  private mutating func title(_ title: [Span], note: [Span], onEdge edge: Rect, style: Style) {
+    let room = edge.width - 4
+    guard room > 0 else { return }
+    let titleWidth = min(room, title.width(upTo: room))
+    if titleWidth > 0 {
+      let spans = [Span(" ")] + title
+      let used = write(spans, at: Point(x: edge.x + 1, y: edge.y), within: room + 1)
+      write(" ", at: Point(x: edge.x + 1 + used, y: edge.y))
+    }
+    // A note gives way to the title: it is drawn whole or not at all.
+    let noteWidth = note.width(upTo: room)
+    guard noteWidth > 0, noteWidth + titleWidth + 3 <= room else { return }
+    let start = edge.right - 3 - noteWidth
+    write([Span(" ")] + note + [Span(" ")], at: Point(x: start, y: edge.y))
+  }
+}
