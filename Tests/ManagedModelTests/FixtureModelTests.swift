@@ -26,10 +26,14 @@ struct FixtureModelTests {
   @Test(
     "a source version hashes as its compiled one",
     arguments: [
-      ("coredataplus/SampleModel/SampleModel.xcdatamodeld",
-        "coredataplus/SampleModel/Fixtures/SampleModel.momd"),
-      ("coredataplus/SampleModel3/SampleModel3.xcdatamodeld",
-        "coredataplus/SampleModel3/Fixtures/SampleModel3.momd"),
+      (
+        "coredataplus/SampleModel/SampleModel.xcdatamodeld",
+        "coredataplus/SampleModel/Fixtures/SampleModel.momd"
+      ),
+      (
+        "coredataplus/SampleModel3/SampleModel3.xcdatamodeld",
+        "coredataplus/SampleModel3/Fixtures/SampleModel3.momd"
+      ),
       ("cartkit/CartStorage.xcdatamodeld", "cartkit/CartStorage.momd"),
     ])
   func sourceHashes(source: String, compiled: String) throws {
@@ -42,7 +46,8 @@ struct FixtureModelTests {
     }
   }
 
-  @Test("a source model is read without a warning", arguments: Fixtures.paths(endingWith: "/contents"))
+  @Test(
+    "a source model is read without a warning", arguments: Fixtures.paths(endingWith: "/contents"))
   func sourceWarnings(path: String) throws {
     let model = try Model(contents: Fixtures.bytes(path))
     #expect(model.warnings == [])

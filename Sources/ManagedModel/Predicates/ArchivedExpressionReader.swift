@@ -40,7 +40,9 @@ package struct ArchivedExpressionReader {
     case "NSKeyPathSpecifierExpression":
       return .keyPath(try text(object, "NSKeyPath", depth), of: nil)
     case "NSConstantValueExpression":
-      if case .string(let name) = object["NSConstantValueClassName"] { return .constant(.type(name)) }
+      if case .string(let name) = object["NSConstantValueClassName"] {
+        return .constant(.type(name))
+      }
       return .constant(try constant(object["NSConstantValue"], depth: depth + 1))
     case "NSKeyPathExpression", "NSFunctionExpression": return try function(object, depth: depth)
     case "NSAggregateExpression":

@@ -143,7 +143,8 @@ struct PredicateParser {
         if parser.tokens.skip(symbol: "+") {
           left = .function("add:to:", receiver: nil, arguments: [left, try parser.product()])
         } else if parser.tokens.skip(symbol: "-") {
-          left = .function("from:subtract:", receiver: nil, arguments: [left, try parser.product()])
+          left = .function(
+            "from:subtract:", receiver: nil, arguments: [left, try parser.product()])
         } else if let word = ["UNION", "INTERSECT", "MINUS"].first(where: {
           parser.tokens.skip(word: $0)
         }) {
@@ -180,7 +181,9 @@ struct PredicateParser {
     var left = try primary()
     while true {
       if tokens.skip(symbol: ".") {
-        guard case .word(let path) = tokens.next() else { throw tokens.error("expected a key path") }
+        guard case .word(let path) = tokens.next() else {
+          throw tokens.error("expected a key path")
+        }
         left = .keyPath(path, of: left == .selfObject ? nil : left)
       } else if tokens.skip(symbol: "[") {
         let index = try expression()
@@ -226,7 +229,9 @@ struct PredicateParser {
       try expect("(")
       let receiver = try expression()
       try expect(",")
-      guard case .string(let name) = tokens.next() else { throw tokens.error("expected a selector") }
+      guard case .string(let name) = tokens.next() else {
+        throw tokens.error("expected a selector")
+      }
       let rest = tokens.skip(symbol: ",") ? try list(until: ")") : []
       if rest.isEmpty { _ = tokens.skip(symbol: ")") }
       return .function(name, receiver: receiver, arguments: rest)

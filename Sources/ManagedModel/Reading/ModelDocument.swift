@@ -79,7 +79,8 @@ private final class ModelDocumentReader {
     case ("model", "entity"):
       entity = try ModelDocumentTags.entity(&tag)
     case ("model", "elements"): skippedDepth = path.count
-    case ("model", "configuration"): configuration = (try tag.required("name"), [])
+    case ("model", "configuration"):
+      configuration = (try tag.required("name"), [])
       tag.ignore("usedWithCloudKit", "usedWithSwiftData")
     case ("configuration", "memberEntity"):
       configuration?.members.append(try tag.required("name"))

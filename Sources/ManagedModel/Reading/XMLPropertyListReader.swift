@@ -75,7 +75,9 @@ enum XMLPropertyListReader {
         }
       }
     }
-    guard let result = values.first else { throw CoreDataError(.unreadable, "the property list is empty") }
+    guard let result = values.first else {
+      throw CoreDataError(.unreadable, "the property list is empty")
+    }
     return result
   }
 

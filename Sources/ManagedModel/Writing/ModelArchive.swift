@@ -189,7 +189,8 @@ private struct ModelArchiveWriter {
     return fields
   }
 
-  private mutating func add(_ index: FetchIndex, of entity: PropertyListValue) -> PropertyListValue {
+  private mutating func add(_ index: FetchIndex, of entity: PropertyListValue) -> PropertyListValue
+  {
     let place = writer.reserve()
     let elements = index.elements.map { element in
       var fields: [String: PropertyListValue] = [
@@ -229,7 +230,8 @@ private struct ModelArchiveWriter {
       }, mutable: true)
   }
 
-  private mutating func fetchRequest(entity: String?, predicate text: String?) -> PropertyListValue {
+  private mutating func fetchRequest(entity: String?, predicate text: String?) -> PropertyListValue
+  {
     let null = KeyedArchiveWriter.null
     return writer.add(
       class: ["NSFetchRequest", "NSPersistentStoreRequest", "NSObject"],

@@ -1,0 +1,141 @@
+/// What differs between two versions of a model.
+public struct ModelDifference: Sendable, Equatable {
+  /// Every entity of either version: those of the destination and those that are gone, by name in
+  /// byte order; unchanged ones too, so that two versions can be shown side by side.
+  public let entities: [EntityDifference]
+  /// Changes beside the entities: configurations, fetch requests, version identifiers. As
+  /// sentences; none moves a hash.
+  public let otherChanges: [String]
+  /// Two renaming identifiers that claim one source, as sentences; inference refuses such a model.
+  public let conflicts: [String]
+
+  /// Compares two versions; entities and properties are matched by their canonical names.
+  public init(from source: Model, to destination: Model) {
+    let alignment = destination.entityAlignment(from: source)
+    let sourceHashes = source.versionHashes
+    let destinationHashes = destination.versionHashes
+    var differences: [EntityDifference] = []
+    var conflicts = Self.sentences(alignment.conflicts, "entity", "")
+    for entity in destination.entities {
+      let old = alignment.sources[entity.name].flatMap(source.entity(named:))
+      var comparison = EntityComparison(
+        source: source, destination: destination, entities: alignment)
+      let changes = comparison.changes(from: old, to: entity)
+      conflicts += comparison.conflicts
+      let hashes = (
+        old.flatMap { sourceHashes[$0.name] }, destinationHashes[entity.name]
+      )
+      differences.append(
+        EntityDifference(
+          source: old, destination: entity, sourceHash: hashes.0, destinationHash: hashes.1,
+          changes: Self.explained(changes, of: entity, moved: hashes.0 != hashes.1)))
+    }
+    for entity in source.entities where alignment.destinations[entity.name] == nil {
+      differences.append(
+        EntityDifference(
+          source: entity, destination: nil, sourceHash: sourceHashes[entity.name],
+          destinationHash: nil,
+          changes: [
+            PropertyChange(
+              property: nil, kind: .removed, movesHash: true,
+              description: "entity “\(entity.name.printable)” removed")
+          ]))
+    }
+    entities = differences.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    otherChanges = Self.otherChanges(source, destination)
+    self.conflicts = conflicts
+  }
+
+  /// Whether nothing at all differs.
+  public var isIdentical: Bool {
+    otherChanges.isEmpty && entities.allSatisfy(\.changes.isEmpty)
+  }
+
+  /// Whether every entity has the same version hash in both, so that stores of the one open with
+  /// the other.
+  public var hashesAreEqual: Bool {
+    entities.allSatisfy { $0.sourceHash == $0.destinationHash && $0.sourceHash != nil }
+  }
+
+  public var added: [EntityDifference] { entities.filter { $0.source == nil } }
+  public var removed: [EntityDifference] { entities.filter { $0.destination == nil } }
+  /// Entities of both versions with at least one change.
+  public var changed: [EntityDifference] {
+    entities.filter { $0.source != nil && $0.destination != nil && !$0.changes.isEmpty }
+  }
+
+  /// The entity of that name in the destination, or failing that in the source.
+  public func entity(named name: String) -> EntityDifference? {
+    entities.first { $0.destination?.name == name } ?? entities.first { $0.source?.name == name }
+  }
+
+  /// An entity whose hash moved though nothing of its own did has it from its parent.
+  private static func explained(
+    _ changes: [PropertyChange], of entity: Entity, moved: Bool
+  ) -> [PropertyChange] {
+    guard moved, !changes.contains(where: \.movesHash), let parent = entity.parent else {
+      return changes
+    }
+    return changes + [
+      PropertyChange(
+        property: nil, kind: .inherited(from: parent), movesHash: true,
+        description: "its parent “\(parent.printable)” changed")
+    ]
+  }
+
+  static func sentences(
+    _ conflicts: [String: [String]], _ noun: String, _ place: String
+  ) -> [String] {
+    conflicts.sorted { $0.key < $1.key }.map { source, claimants in
+      let names = claimants.map { "“\($0.printable)”" }.joined(separator: " and ")
+      return "\(names)\(place) both say they were the \(noun) “\(source.printable)”"
+    }
+  }
+
+  private static func otherChanges(_ source: Model, _ destination: Model) -> [String] {
+    var sentences: [String] = []
+    if source.versionIdentifiers != destination.versionIdentifiers {
+      let old = source.versionIdentifiers.joined(separator: ", ").printable
+      let new = destination.versionIdentifiers.joined(separator: ", ").printable
+      sentences.append("version identifier “\(old)” became “\(new)”")
+    }
+    let names = Set(source.configurations.keys).union(destination.configurations.keys)
+    for name in names.sorted() {
+      switch (source.configurations[name], destination.configurations[name]) {
+      case (nil, _?): sentences.append("configuration “\(name.printable)” added")
+      case (_?, nil): sentences.append("configuration “\(name.printable)” removed")
+      case (let old, let new):
+        if old != new { sentences.append("configuration “\(name.printable)” has other entities") }
+      }
+    }
+    let old = Dictionary(
+      source.fetchRequests.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let new = Dictionary(
+      destination.fetchRequests.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    for name in Set(old.keys).union(new.keys).sorted() where old[name] != new[name] {
+      let what = old[name] == nil ? "added" : new[name] == nil ? "removed" : "changed"
+      sentences.append("fetch request “\(name.printable)” \(what)")
+    }
+    return sentences
+  }
+}
+
+/// An entity in two versions of a model.
+public struct EntityDifference: Sendable, Equatable {
+  public let source: Entity?
+  public let destination: Entity?
+  public let sourceHash: VersionHash?
+  public let destinationHash: VersionHash?
+  /// What differs; empty when nothing does.
+  public let changes: [PropertyChange]
+
+  /// The destination's name, or the source's where the entity is gone.
+  public var name: String { destination?.name ?? source?.name ?? "" }
+
+  public var isRenamed: Bool {
+    source != nil && destination != nil && source?.name != destination?.name
+  }
+
+  /// Whether the version hash differs, by which a store of the one does not fit the other.
+  public var isHashMoved: Bool { sourceHash != destinationHash }
+}

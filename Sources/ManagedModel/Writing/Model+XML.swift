@@ -1,0 +1,192 @@
+extension Model {
+  /// The model as the XML that Xcode writes into a .xcdatamodel's `contents`.
+  ///
+  /// It reads back equal, save for what only a compiled model can hold: validation rules other
+  /// than bounds and a pattern.
+  public func xcdatamodelContents() -> String {
+    var xml = XMLText()
+    xml.line(#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>"#)
+    xml.open(
+      "model",
+      [
+        ("type", "com.apple.IDECoreDataModeler.DataModel"), ("documentVersion", "1.0"),
+        ("lastSavedToolsVersion", "22758"), ("systemVersion", "23E224"),
+        ("minimumToolsVersion", "Automatic"), ("sourceLanguage", "Swift"),
+        ("userDefinedModelVersionIdentifier", versionIdentifiers.first ?? ""),
+      ])
+    for entity in entities { xml.write(entity) }
+    var written: Set<String> = []
+    for attribute in entities.flatMap(\.attributes) { xml.writeComposite(attribute, &written) }
+    for request in fetchRequests {
+      xml.empty(
+        "fetchRequest",
+        [
+          ("name", request.name), ("entity", request.entity),
+          ("predicateString", request.predicate),
+        ])
+    }
+    for (name, members) in configurations.sorted(by: { $0.key < $1.key }) {
+      xml.open("configuration", [("name", name)])
+      for member in members { xml.empty("memberEntity", [("name", member)]) }
+      xml.close("configuration")
+    }
+    xml.close("model")
+    return xml.text
+  }
+}
+
+extension XMLText {
+  fileprivate mutating func write(_ entity: Entity) {
+    open(
+      "entity",
+      [
+        ("name", entity.name), ("representedClassName", entity.className),
+        ("isAbstract", Self.yes(entity.isAbstract)), ("parentEntity", entity.parent),
+        ("elementID", entity.renamingIdentifier),
+        ("versionHashModifier", entity.versionHashModifier),
+        ("syncable", Self.flag(entity.isSyncable)),
+        ("codeGenerationType", entity.codeGenerationType),
+      ])
+    for attribute in entity.attributes { write(attribute) }
+    for relationship in entity.relationships { write(relationship) }
+    for property in entity.fetchedProperties { write(property) }
+    for index in entity.fetchIndexes { write(index) }
+    if !entity.compoundIndexes.isEmpty {
+      write(entity.compoundIndexes, "compoundIndexes", "compoundIndex", "index")
+    }
+    if !entity.uniquenessConstraints.isEmpty {
+      write(
+        entity.uniquenessConstraints, "uniquenessConstraints", "uniquenessConstraint", "constraint")
+    }
+    write(userInfo: entity.userInfo)
+    close("entity")
+  }
+
+  fileprivate mutating func write(_ attribute: Attribute) {
+    let isDate = attribute.type == .date
+    let defaultText = attribute.defaultValue.flatMap(DefaultValueText.text)
+    let elements = attribute.compositeName == nil ? attribute.elements : []
+    element(
+      "attribute",
+      [
+        ("name", attribute.name), ("optional", Self.yes(attribute.isOptional)),
+        ("transient", Self.yes(attribute.isTransient)),
+        ("attributeType", attribute.type == .undefined ? nil : attribute.type.name),
+        (isDate ? "minDateTimeInterval" : "minValueString", attribute.validation.minimum),
+        (isDate ? "maxDateTimeInterval" : "maxValueString", attribute.validation.maximum),
+        ("regularExpressionString", attribute.validation.pattern),
+        ("derived", Self.yes(attribute.isDerived)),
+        ("derivationExpression", attribute.derivation?.expression),
+        ("derivationFilter", attribute.derivation?.filter),
+        (isDate ? "defaultDateTimeInterval" : "defaultValueString", defaultText),
+        ("usesScalarValueType", Self.flag(attribute.usesScalarValueType)),
+        ("valueTransformerName", attribute.valueTransformerName),
+        ("customClassName", attribute.className), ("compositeName", attribute.compositeName),
+        (
+          "allowsExternalBinaryDataStorage",
+          Self.yes(attribute.allowsExternalBinaryDataStorage)
+        ),
+        ("allowsCloudEncryption", Self.yes(attribute.allowsCloudEncryption)),
+        ("preserveAfterDeletion", Self.yes(attribute.preservesValueInHistoryOnDeletion)),
+        ("indexed", Self.yes(attribute.isIndexed)),
+        ("spotlightIndexingEnabled", Self.yes(attribute.isIndexedBySpotlight)),
+        ("elementID", attribute.renamingIdentifier),
+        ("versionHashModifier", attribute.versionHashModifier),
+      ], isEmpty: attribute.userInfo.isEmpty && elements.isEmpty
+    ) { xml in
+      for element in elements { xml.write(element) }
+      xml.write(userInfo: attribute.userInfo)
+    }
+  }
+
+  private mutating func write(_ relationship: Relationship) {
+    let count = relationship.maxCount
+    let maximum: String? =
+      count == 0 ? nil : count == UInt32.max ? "-1" : String(count)
+    element(
+      "relationship",
+      [
+        ("name", relationship.name), ("optional", Self.yes(relationship.isOptional)),
+        ("transient", Self.yes(relationship.isTransient)),
+        ("toMany", Self.yes(relationship.isToMany)),
+        ("minCount", relationship.minCount == 0 ? nil : String(relationship.minCount)),
+        ("maxCount", maximum), ("deletionRule", relationship.deleteRule.name),
+        ("ordered", Self.yes(relationship.isOrdered)),
+        ("destinationEntity", relationship.destination), ("inverseName", relationship.inverse),
+        ("inverseEntity", relationship.inverse == nil ? nil : relationship.destination),
+        ("spotlightIndexingEnabled", Self.yes(relationship.isIndexedBySpotlight)),
+        ("elementID", relationship.renamingIdentifier),
+        ("versionHashModifier", relationship.versionHashModifier),
+      ], isEmpty: relationship.userInfo.isEmpty
+    ) { $0.write(userInfo: relationship.userInfo) }
+  }
+
+  private mutating func write(_ property: FetchedProperty) {
+    open(
+      "fetchedProperty",
+      [
+        ("name", property.name), ("optional", Self.yes(property.isOptional)),
+        ("elementID", property.renamingIdentifier),
+      ])
+    if property.entity != nil || property.predicate != nil {
+      empty(
+        "fetchRequest",
+        [
+          ("name", "fetchedPropertyFetchRequest"), ("entity", property.entity),
+          ("predicateString", property.predicate),
+        ])
+    }
+    write(userInfo: property.userInfo)
+    close("fetchedProperty")
+  }
+
+  private mutating func write(_ index: FetchIndex) {
+    open(
+      "fetchIndex",
+      [("name", index.name), ("partialIndexPredicate", index.partialPredicate)])
+    for element in index.elements {
+      empty(
+        "fetchIndexElement",
+        [
+          ("property", element.property), ("expression", element.expression),
+          ("type", element.kind == .rtree ? "RTree" : "Binary"),
+          ("order", element.isAscending ? "ascending" : "descending"),
+        ])
+    }
+    close("fetchIndex")
+  }
+
+  fileprivate mutating func writeComposite(_ attribute: Attribute, _ written: inout Set<String>) {
+    if let name = attribute.compositeName, written.insert(name).inserted {
+      open("compositeAttribute", [("name", name)])
+      for element in attribute.elements { write(element) }
+      close("compositeAttribute")
+    }
+    for element in attribute.elements { writeComposite(element, &written) }
+  }
+
+  private mutating func write(
+    _ lists: [[String]], _ outer: String, _ middle: String, _ inner: String
+  ) {
+    open(outer, [])
+    for names in lists {
+      open(middle, [])
+      for name in names { empty(inner, [("value", name)]) }
+      close(middle)
+    }
+    close(outer)
+  }
+
+  private mutating func write(userInfo: [String: String]) {
+    guard !userInfo.isEmpty else { return }
+    open("userInfo", [])
+    for (key, value) in userInfo.sorted(by: { $0.key < $1.key }) {
+      empty("entry", [("key", key), ("value", value)])
+    }
+    close("userInfo")
+  }
+
+  private static func yes(_ value: Bool) -> String? { value ? "YES" : nil }
+
+  private static func flag(_ value: Bool?) -> String? { value.map { $0 ? "YES" : "NO" } }
+}

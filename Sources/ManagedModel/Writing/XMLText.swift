@@ -1,0 +1,57 @@
+/// XML as Xcode lays it out: a tag a line, four spaces a level.
+struct XMLText {
+  typealias Attributes = [(String, String?)]
+
+  private(set) var text = ""
+  private var depth = 0
+
+  mutating func line(_ content: String) {
+    text += String(repeating: "    ", count: depth) + content + "\n"
+  }
+
+  /// Opens a tag; attributes without a value are left out.
+  mutating func open(_ name: String, _ attributes: Attributes) {
+    line("<\(name)\(Self.list(attributes))>")
+    depth += 1
+  }
+
+  mutating func close(_ name: String) {
+    depth -= 1
+    line("</\(name)>")
+  }
+
+  mutating func empty(_ name: String, _ attributes: Attributes) {
+    line("<\(name)\(Self.list(attributes))/>")
+  }
+
+  mutating func element(
+    _ name: String, _ attributes: Attributes, isEmpty: Bool, _ content: (inout XMLText) -> Void
+  ) {
+    guard !isEmpty else { return empty(name, attributes) }
+    open(name, attributes)
+    content(&self)
+    close(name)
+  }
+
+  private static func list(_ attributes: Attributes) -> String {
+    attributes.map { name, value in value.map { " \(name)=\"\(escaped($0))\"" } ?? "" }.joined()
+  }
+
+  /// Line breaks are written as references, since a parser turns plain ones in attributes into
+  /// spaces; characters that XML 1.0 cannot hold are replaced.
+  private static func escaped(_ value: String) -> String {
+    var result = ""
+    for scalar in value.unicodeScalars {
+      switch scalar.value {
+      case 0x26: result += "&amp;"
+      case 0x3C: result += "&lt;"
+      case 0x3E: result += "&gt;"
+      case 0x22: result += "&quot;"
+      case 0x09, 0x0A, 0x0D: result += "&#\(scalar.value);"
+      case 0..<0x20, 0xFFFE, 0xFFFF: result += "\u{FFFD}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

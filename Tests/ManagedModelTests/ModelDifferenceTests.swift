@@ -1,0 +1,123 @@
+import Testing
+
+@testable import ManagedModel
+
+@Suite("differences between models")
+struct ModelDifferenceTests {
+  private func model(_ edit: (inout Entity, inout Entity) -> Void = { _, _ in }) throws -> Model {
+    var book = Entity("Book")
+    book.attributes = [
+      Attribute("title", .string), Attribute("pages", .integer16, optional: true),
+    ]
+    book.relationships = [Relationship("author", to: "Author", inverse: "books", optional: true)]
+    var author = Entity("Author")
+    author.attributes = [Attribute("name", .string)]
+    author.relationships = [
+      Relationship("books", to: "Book", inverse: "author", toMany: true, optional: true)
+    ]
+    edit(&book, &author)
+    return try Model(entities: [book, author])
+  }
+
+  @Test("a model is identical to itself")
+  func identical() throws {
+    let difference = ModelDifference(from: try model(), to: try model())
+    #expect(difference.isIdentical)
+    #expect(difference.hashesAreEqual)
+    #expect(difference.entities.map(\.name) == ["Author", "Book"])
+  }
+
+  @Test("each change is told once, with whether it moves the hash")
+  func changes() throws {
+    let new = try model { book, _ in
+      book.attributes[0].type = .binary
+      book.attributes[1].isOptional = false
+      book.attributes[1].defaultValue = .integer(1)
+      book.attributes.append(Attribute("isbn", .string, optional: true))
+      book.uniquenessConstraints = [["isbn"]]
+      book.relationships[0].deleteRule = .cascade
+    }
+    let difference = ModelDifference(from: try model(), to: new)
+    #expect(difference.changed.map(\.name) == ["Book"])
+    #expect(
+      difference.entity(named: "Book")?.changes.map { "\($0.movesHash) \($0.description)" } == [
+        "true must be unique now: isbn",
+        "true attribute “title”: type String became Binary",
+        "true attribute “pages” became mandatory",
+        "false attribute “pages”: default none became “1”",
+        "true attribute “isbn” added: String, optional",
+        "false relationship “author”: delete rule Nullify became Cascade",
+      ])
+  }
+
+  @Test("a renaming identifier makes one entity of two names")
+  func renamed() throws {
+    let new = try model { book, author in
+      book.name = "Volume"
+      book.renamingIdentifier = "Book"
+      book.attributes[0].name = "heading"
+      book.attributes[0].renamingIdentifier = "title"
+      author.relationships[0].destination = "Volume"
+    }
+    let difference = ModelDifference(from: try model(), to: new)
+    #expect(difference.added.isEmpty && difference.removed.isEmpty)
+    let volume = difference.entity(named: "Volume")
+    #expect(volume?.isRenamed == true)
+    #expect(volume?.changes.contains { $0.kind == .renamed(from: "title") } == true)
+    #expect(
+      difference.entity(named: "Author")?.changes.map(\.description) == [
+        "relationship “books”: destination “Book” was renamed to “Volume”"
+      ])
+  }
+
+  @Test("an identifier that names nothing makes the thing new")
+  func unrelated() throws {
+    let new = try model { book, _ in
+      book.attributes[0].renamingIdentifier = "nothing"
+    }
+    let kinds = ModelDifference(from: try model(), to: new).entity(named: "Book")?.changes.map(
+      \.kind)
+    #expect(kinds == [.added, .removed])
+  }
+
+  @Test("two claims to one source are told")
+  func conflict() throws {
+    let new = try model { book, _ in
+      var copy = Attribute("heading", .string, optional: true)
+      copy.renamingIdentifier = "title"
+      book.attributes.append(copy)
+    }
+    #expect(
+      ModelDifference(from: try model(), to: new).conflicts == [
+        "“title” and “heading” of “Book” both say they were the attribute “title”"
+      ])
+  }
+
+  @Test("a child whose parent changed says so, and a property that moved up is not removed")
+  func hierarchy() throws {
+    var parent = Entity("Parent")
+    var child = Entity("Child", parent: "Parent")
+    child.attributes = [Attribute("x", .string)]
+    let old = try Model(entities: [parent, child, Entity("Second", parent: "Parent")])
+    parent.attributes = [Attribute("x", .string)]
+    child.attributes = []
+    let new = try Model(entities: [parent, child, Entity("Second", parent: "Parent")])
+    let difference = ModelDifference(from: old, to: new)
+    #expect(difference.entity(named: "Child")?.changes.map(\.kind) == [.movedUp(to: "Parent")])
+    #expect(difference.entity(named: "Second")?.changes.map(\.kind) == [.inherited(from: "Parent")])
+  }
+
+  @Test("a store fits when its hashes are the model's, entity by entity")
+  func compatibility() throws {
+    let old = try model()
+    let new = try model { book, _ in book.attributes[0].isOptional = true }
+    #expect(Compatibility(storeHashes: old.versionHashes, model: old).isCompatible)
+    let answer = Compatibility(storeHashes: old.versionHashes, model: new)
+    #expect(!answer.isCompatible)
+    #expect(answer.differing == ["Book"])
+    #expect(answer.matching == ["Author"])
+    let none = Compatibility(storeHashes: [:], model: new)
+    #expect(none.missingInStore == ["Author", "Book"])
+    #expect(none.likeness == 0)
+  }
+}
