@@ -1,15 +1,14 @@
-import ManagedModel
-import ManagedStore
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 @main
 struct Strata {
   static func main() {
-    do {
-      let store = try Store(path: CommandLine.arguments[2])
-      for warning in store.warnings { Output.error(warning + "\n") }
-      try DumpCommand.dump(store, blobs: false, to: Output.write)
-    } catch {
-      Output.error("strata: \(error)\n")
-    }
+    let status = CommandLineTool.run(
+      Array(CommandLine.arguments.dropFirst()), console: .process)
+    exit(status.rawValue)
   }
 }
