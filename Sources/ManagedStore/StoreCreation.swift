@@ -177,8 +177,11 @@ public enum StoreCreation {
     _ = try connection(at: path, model: model, uuid: uuid)
   }
 
+  /// - Parameters:
+  ///   - withIndexes: false for a caller that fills the tables first and indexes them afterwards.
+  ///   - setup: statements to run before any table is made, such as a PRAGMA.
   static func connection(
-    at path: String, model: Model, uuid: String
+    at path: String, model: Model, uuid: String, withIndexes: Bool = true, setup: String = ""
   ) throws -> (
     Connection, StoreSchema
   ) {
@@ -189,10 +192,12 @@ public enum StoreCreation {
     let schema = StoreSchema(model: model)
     do {
       let connection = try Connection(path: path, mode: .create)
-      try connection.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;")
+      try connection.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;" + setup)
       try connection.transaction {
         for sql in schema.tableStatements { try connection.execute(sql) }
-        for index in schema.indexStatements() { try connection.execute(index.sql) }
+        if withIndexes {
+          for index in schema.indexStatements() { try connection.execute(index.sql) }
+        }
         for sql in StoreSchema.bookkeepingStatements { try connection.execute(sql) }
         for row in schema.primaryKeyRows {
           try connection.run(
