@@ -40,12 +40,12 @@ struct Command: Sendable {
   let optionalArguments: Int
   let options: [Option]
   let example: String
-  let run: @Sendable (Arguments, Console) throws -> ExitStatus
+  let run: @Sendable (Arguments, Console) throws -> CommandStatus
 
   init(
     _ name: String, _ group: Group, _ summary: String, arguments: [String],
     optionalArguments: Int = 0, options: [Option], example: String,
-    run: @escaping @Sendable (Arguments, Console) throws -> ExitStatus
+    run: @escaping @Sendable (Arguments, Console) throws -> CommandStatus
   ) {
     self.name = name
     self.group = group
@@ -103,7 +103,7 @@ struct Command: Sendable {
 }
 
 /// What a command tells the shell.
-enum ExitStatus: Int32, Sendable {
+enum CommandStatus: Int32, Sendable {
   /// Done, and the answer is yes.
   case done = 0
   /// The answer is no: models differ, a store does not fit.

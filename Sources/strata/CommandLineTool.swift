@@ -7,7 +7,7 @@ import Terminal
 enum CommandLineTool {
   static let version = "0.1.0"
 
-  static func run(_ words: [String], console: Console) -> ExitStatus {
+  static func run(_ words: [String], console: Console) -> CommandStatus {
     do {
       return try dispatch(words, console)
     } catch {
@@ -17,7 +17,7 @@ enum CommandLineTool {
     }
   }
 
-  private static func dispatch(_ words: [String], _ console: Console) throws -> ExitStatus {
+  private static func dispatch(_ words: [String], _ console: Console) throws -> CommandStatus {
     guard let first = words.first else {
       console.write(usage)
       return .usage
@@ -52,7 +52,7 @@ enum CommandLineTool {
 
   private static func run(
     _ command: Command, _ words: [String], _ console: Console
-  ) throws -> ExitStatus {
+  ) throws -> CommandStatus {
     let arguments = try Arguments(words, for: command)
     if arguments.flag("help") {
       console.write(command.help)
@@ -120,7 +120,7 @@ enum CommandLineTool {
     }
   }
 
-  static func status(of kind: CoreDataError.Kind) -> ExitStatus {
+  static func status(of kind: CoreDataError.Kind) -> CommandStatus {
     switch kind {
     case .usage: .usage
     case .unreadable: .unreadable

@@ -10,7 +10,7 @@ enum Runtime {
   ///   - theme: name of a theme, or path of a theme file.
   static func open(
     storePath: String, model: String?, theme: String?, console: Console
-  ) throws -> ExitStatus {
+  ) throws -> CommandStatus {
     _ = try StoreOpening.open(storePath, model: model)
     guard console.isTerminal else {
       throw CoreDataError(

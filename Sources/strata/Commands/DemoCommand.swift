@@ -3,7 +3,7 @@ import ManagedStore
 
 /// `strata demo`: a believable store with its model versions, to try everything on.
 enum DemoCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let objects = try arguments.number("objects", atLeast: 1) ?? 5000
     let folder =
       arguments[0].isEmpty

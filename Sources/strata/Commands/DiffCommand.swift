@@ -3,7 +3,7 @@ import ManagedStore
 
 /// `strata diff`: what differs between two models, and what of it makes a store need migrating.
 enum DiffCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let source = try ModelReference(arguments[0]).load()
     let destination = try ModelReference(arguments[1]).load()
     let difference = ModelDifference(from: source.model, to: destination.model)

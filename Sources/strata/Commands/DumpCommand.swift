@@ -2,7 +2,7 @@ import ManagedStore
 
 /// `strata dump`: every object of a store, a line of JSON each, in a fixed order.
 enum DumpCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
     for warning in store.warnings { console.note("! " + warning) }
     try dump(store, blobs: arguments.flag("blobs")) { console.write($0) }

@@ -3,7 +3,7 @@ import ManagedStore
 
 /// `strata hash`: the digests by which Core Data tells whether a store fits a model.
 enum HashCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let model = try ModelReference(arguments[0]).load().model
     if arguments.flag("json") {
       console.json { $0.hashes(of: model) }

@@ -3,7 +3,7 @@ import ManagedStore
 
 /// `strata info`: what a store is, whose model it has, and what is in it.
 enum InfoCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
     let facts = try Facts(store)
     if arguments.flag("json") {

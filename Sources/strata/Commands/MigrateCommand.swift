@@ -4,7 +4,7 @@ import Migration
 
 /// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
 enum MigrateCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let plan = try PlanCommand.plan(arguments)
     let isJSON = arguments.flag("json")
     if plan.isNothingToDo {

@@ -4,7 +4,7 @@ import Terminal
 
 /// `strata model`: a model as text, JSON, Xcode's XML or a diagram.
 enum ModelCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let loaded = try ModelReference(arguments[0]).load()
     for warning in loaded.model.warnings { console.note("! " + warning) }
     switch arguments.flag("json") ? "json" : arguments.value("format") ?? "text" {

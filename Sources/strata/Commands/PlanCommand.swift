@@ -4,7 +4,7 @@ import Migration
 
 /// `strata plan`: what a migration would do, lose and break, found out without writing.
 enum PlanCommand {
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let plan = try plan(arguments)
     let unallowed = plan.unallowedLosses(Set(arguments.all("allow-loss")))
     if arguments.flag("json") {

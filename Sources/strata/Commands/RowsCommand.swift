@@ -6,7 +6,7 @@ import Terminal
 enum RowsCommand {
   private static let page = 500
 
-  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let format =
       arguments.flag("json") ? "json" : arguments.value("format") ?? "table"
     let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
