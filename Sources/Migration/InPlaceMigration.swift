@@ -104,16 +104,18 @@ struct InPlaceMigration {
     if !renumbering.isEmpty {
       let cases = renumbering.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
       let old = renumbering.map { String($0.old) }.joined(separator: ", ")
-      for entityMapping in mappings {
-        guard let table = entityMapping.source.flatMap({ source.table(of: $0) }) else { continue }
-        try forEachRange(of: table, counts: false) { range in
-          try connection.run(
-            """
-            UPDATE \(name) SET Z_ENT = CASE Z_ENT \(cases) END WHERE Z_PK BETWEEN ? AND ?
-            AND Z_ENT IN (\(old)) AND Z_PK IN (SELECT Z_PK FROM src.\(quoted(table.table)) WHERE Z_ENT = ?)
-            """, range + [.integer(table.number)])
-          return connection.changes
-        }
+      // Once over the whole table: an old number may be another entity's new one.
+      guard let any = mappings.lazy.compactMap({ $0.source.flatMap(source.table(of:)) }).first
+      else {
+        return
+      }
+      try forEachRange(of: any, counts: false) { range in
+        try connection.run(
+          """
+          UPDATE \(name) SET Z_ENT = CASE Z_ENT \(cases) END
+          WHERE Z_PK BETWEEN ? AND ? AND Z_ENT IN (\(old))
+          """, range)
+        return connection.changes
       }
     }
   }
