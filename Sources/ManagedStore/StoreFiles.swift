@@ -114,13 +114,14 @@ public struct StoreFiles: Sendable, Equatable {
     connection: Connection, access: Access, snapshot: Snapshot?
   ) {
     try check()
+    // Pages are being written: whatever is read or copied now could be half of a change.
+    if let holder = StoreLock.writer(of: path) {
+      throw CoreDataError(
+        .unreadable, code: 134080, "another program (process \(holder)) is writing to the store",
+        path: path, hint: "Close that program and try again.")
+    }
     let hasHotJournal = (FileSystem.status(journalPath)?.size ?? 0) > 512
     if wal.frames == 0 && !hasHotJournal {
-      if let holder = StoreLock.writer(of: path) {
-        throw CoreDataError(
-          .unreadable, code: 134080, "another program (process \(holder)) is writing to the store",
-          path: path, hint: "Close that program and try again.")
-      }
       return (try Connection(path: path, mode: .immutable), .immutable, nil)
     }
     if wal.frames > 0, FileSystem.isFile(shmPath) {

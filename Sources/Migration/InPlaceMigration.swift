@@ -247,8 +247,8 @@ struct InPlaceMigration {
       }
     }
     let left = try DatabaseTables(connection)
-    for index in wanted where left.indexes[index.name] == nil {
-      try connection.execute(index.sql)
+    for index in wanted {
+      if left.indexes[index.name] == nil { try connection.execute(index.sql) }
       try meter.advance(by: 1)
     }
     for (table, sql) in triggers where left.contains(table) {

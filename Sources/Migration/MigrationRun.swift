@@ -94,7 +94,10 @@ struct MigrationRun {
         total: step.rows[$0.name] ?? 0)
     }
     parts.append(.init(kind: .relationships, title: "relationships", unit: .items, total: 1))
-    parts.append(.init(kind: .indexes, title: "indexes", unit: .items, total: 1))
+    parts.append(
+      .init(
+        kind: .indexes, title: "indexes", unit: .items,
+        total: StoreSchema(model: step.destination).indexStatements().count))
     parts.append(
       .init(
         kind: .verify, title: "verify", unit: .rows,
