@@ -8,12 +8,19 @@ public final class Store {
   /// Where the model came from.
   public enum ModelSource: String, Sendable { case store, file }
 
+  /// The path as it was given.
   public let path: String
+  /// The files beside it that belong to it.
   public let files: StoreFiles
+  /// Who made the store, and of which model.
   public let metadata: StoreMetadata
+  /// What its -wal holds.
   public let wal: WriteAheadLog
+  /// How it is being read.
   public let access: StoreFiles.Access
+  /// The model it is read with.
   public let model: Model
+  /// Whether that model was in the store or came from outside.
   public let modelSource: ModelSource
   /// Whether the model's version hashes are those in the store's metadata.
   public let modelMatches: Bool
@@ -153,6 +160,7 @@ public final class Store {
     }
   }
 
+  /// Where an entity's objects are; `nil` for an entity the store does not have.
   public func table(of entity: String) -> EntityTable? { tablesByEntity[entity] }
 
   /// Number of objects of exactly each entity, subentities not included.

@@ -3,12 +3,17 @@ import SQLite
 
 /// The files that make up one store, and the way to read them without leaving a trace.
 public struct StoreFiles: Sendable, Equatable {
+  /// Path of the main file.
   public let path: String
 
+  /// Names the files; nothing is looked at.
   public init(path: String) { self.path = path }
 
+  /// The write-ahead log: transactions not yet in the main file.
   public var walPath: String { path + "-wal" }
+  /// The log's index, shared by the programs that have the store open.
   public var shmPath: String { path + "-shm" }
+  /// The rollback journal, where the store is not in WAL mode.
   public var journalPath: String { path + "-journal" }
   package var folder: String { FileSystem.parent(of: path) ?? "." }
 

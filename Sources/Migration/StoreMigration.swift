@@ -8,10 +8,12 @@ public struct MigrationOptions: Sendable, Equatable {
   public var allowedLosses: Set<String> = []
   /// Write the result here and leave the store alone.
   public var output: String?
+  /// Whether the old store is kept beside the new one.
   public var keepsBackup = true
   /// The backup's name ends in this, such as a date; made unique where it is taken.
   public var backupSuffix = "1"
 
+  /// Makes the options of a migration in place that keeps a backup and allows no loss.
   public init() {}
 }
 
