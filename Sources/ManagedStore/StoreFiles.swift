@@ -129,7 +129,8 @@ public struct StoreFiles: Sendable, Equatable {
     if wal.frames == 0 && !hasHotJournal {
       return (try Connection(path: path, mode: .immutable), .immutable, nil)
     }
-    if wal.frames > 0, FileSystem.isFile(shmPath) {
+    // A -shm that nobody holds was left by a program that was killed, or copied along.
+    if wal.frames > 0, FileSystem.isFile(shmPath), StoreLock.user(of: path) != nil {
       // A read-only folder or -shm can still refuse; a snapshot then serves as well.
       if let connection = try? Connection(path: path, mode: .readOnly, busyTimeout: 2000),
         (try? connection.value("SELECT count(*) FROM sqlite_master")) != nil

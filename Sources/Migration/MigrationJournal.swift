@@ -61,8 +61,9 @@ final class MigrationJournal {
     try FileSystem.write([], to: path)
   }
 
+  /// The file stays, empty: removing it while another process waits for its lock would let two in.
   deinit {
-    unlink(path)
+    ftruncate(descriptor, 0)
     close(descriptor)
   }
 

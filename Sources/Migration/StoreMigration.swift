@@ -97,6 +97,14 @@ public enum StoreMigration {
         )
       }
     }
+    for join in StoreSchema(model: destination).joins
+    where join.entity == join.inverseEntity && !join.isReflexive
+      && StepSchemas.sourceJoin(of: join, store: store, mapping: mapping) == nil
+    {
+      notes.append(
+        "The join table of \(join.entity).\(join.relationship) is new and named from that side (\(join.name)); within one entity Core Data may choose the other."
+      )
+    }
     for index in destination.entities.flatMap(\.fetchIndexes)
     where index.partialPredicate != nil
       || index.elements.contains(where: { $0.kind == .rtree || $0.property == nil })
