@@ -59,6 +59,8 @@ public final class Store {
       throw CoreDataError(sqlite: error, path: path)
     }
     let connection = opened.connection
+    // Cursors over relationships jump about in the file: SQLite's 2 MB would read pages again.
+    try? connection.execute("PRAGMA cache_size = -12000")
     let metadata = try StoreMetadata(connection, path: path)
     do {
       let database = try DatabaseTables(connection)
