@@ -24,7 +24,7 @@ struct Cutover {
   /// applied to the new file; only then does the name change hands.
   func run() throws {
     try FileSystem.sync(resultPath)
-    let (lock, wasLogged) = try lockStore()
+    let lock = try lockStore()
     do {
       if let backupPath, !FileSystem.link(storePath, to: backupPath) {
         try copy(lock, to: backupPath)
@@ -35,15 +35,13 @@ struct Cutover {
       try FileSystem.rename(resultPath, to: storePath)
     } catch {
       if let backupPath { FileSystem.remove(backupPath) }
-      try? lock.execute("ROLLBACK")
-      if wasLogged { try? lock.execute("PRAGMA journal_mode = WAL") }
       throw error
     }
     // The names are exchanged: from here on nothing may fail or take the backup away. A file system
     // that cannot sync a folder loses no more than the rename, and only with the power.
     try? FileSystem.sync(StoreFiles(path: storePath).folder)
     // The lock is on the old file, which now is the backup: it may go.
-    try? lock.execute("ROLLBACK")
+    lock.close()
   }
 
   /// For file systems without hard links: through the locked connection, since opening the file a
@@ -55,8 +53,8 @@ struct Cutover {
     try FileSystem.sync(path)
   }
 
-  /// The connection that keeps everybody out, and whether the store was written through a -wal.
-  private func lockStore() throws -> (Connection, wasLogged: Bool) {
+  /// The connection that keeps everybody out until it is closed.
+  private func lockStore() throws -> Connection {
     do {
       let connection = try Connection(path: storePath, mode: .readWrite, busyTimeout: 500)
       try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -67,17 +65,26 @@ struct Cutover {
           .failed, code: 134110, "the store was changed by another program meanwhile",
           path: storePath, hint: "Close that program and migrate again. The store is as it is now.")
       }
-      let mode = try connection.value("PRAGMA journal_mode")
-      // Leaving WAL mode merges the log and removes -wal and -shm.
-      try connection.execute("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE")
-      // A -shm that a killed program left is an index of the log that is gone now.
-      FileSystem.remove(storePath + "-shm")
-      guard FileSystem.status(storePath + "-wal").map({ $0.size == 0 }) ?? true else {
+      guard try connection.value("PRAGMA journal_mode") == .text("wal") else {
+        try connection.execute("BEGIN EXCLUSIVE")
+        return connection
+      }
+      // The log is merged and its file removed before the names change; leaving WAL mode would do
+      // the same, but writes the header through a journal that a crash would leave behind. SQLite
+      // must not remove the log by its name later: that name is the new store's then.
+      let merged = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)").first
+      connection.keepLogOnClose()
+      guard merged?.first?.integer == 0,
+        FileSystem.status(storePath + "-wal").map({ $0.size == 0 }) ?? true
+      else {
         throw CoreDataError(
           .failed, code: 134080, "the store's -wal could not be merged", path: storePath,
           hint: "Close every program that uses the store and migrate again.")
       }
-      return (connection, mode == .text("wal"))
+      FileSystem.remove(storePath + "-wal")
+      // A -shm that a killed program left is an index of the log that is gone now.
+      FileSystem.remove(storePath + "-shm")
+      return connection
     } catch let error as SQLiteError {
       if error.isBusy {
         throw CoreDataError(

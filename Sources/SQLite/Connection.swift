@@ -189,6 +189,12 @@ package final class Connection {
     }
   }
 
+  /// Leaves the -wal file in place when the last connection closes, instead of removing it by name.
+  package func keepLogOnClose() {
+    var keeps: Int32 = 1
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
+  }
+
   /// Runs `body` in a transaction that is rolled back when it throws.
   package func transaction<T>(
     _ begin: String = "BEGIN IMMEDIATE", _ body: () throws -> T

@@ -134,7 +134,7 @@ struct MigrationSafetyTests {
     let receipt = try StoreMigration.run(
       Library.plan(path, to: Library.model(replacing: Self.added)))
     let backup = try #require(receipt.backupPath)
-    #expect(try FileSystem.read(backup).count == bytes.count)
+    #expect(try FileSystem.read(backup) == bytes)
     #expect(try StoreDump.lines(at: backup) == lines)
     #expect(try !StoreDump.lines(at: backup).contains { $0.contains("missing") })
     #expect(
