@@ -1,0 +1,47 @@
+import ManagedModel
+
+/// A version of the model that the store can be compared with or migrated to.
+package struct ModelVersion: Sendable, Equatable {
+  package var name: String
+  /// What `--to` takes; empty for the store's own model where no file has it.
+  package var path: String
+  /// Whether the store is of this version.
+  package var isStores: Bool
+  /// Whether the bundle marks it as the current one.
+  package var isCurrent: Bool
+  package var result: Result<Model, CoreDataError>
+  /// The keyed archive it was read from, where it came as one.
+  package var archive: [UInt8]?
+
+  package init(
+    name: String, path: String, isStores: Bool = false, isCurrent: Bool = false,
+    result: Result<Model, CoreDataError>, archive: [UInt8]? = nil
+  ) {
+    self.name = name
+    self.path = path
+    self.isStores = isStores
+    self.isCurrent = isCurrent
+    self.result = result
+    self.archive = archive
+  }
+
+  package var model: Model? { try? result.get() }
+}
+
+extension [ModelVersion] {
+  /// The version of the store.
+  var storesIndex: Int? { firstIndex { $0.isStores } }
+
+  /// Where the store would go next: the bundle's current version, or the last that is not its own.
+  var destinationIndex: Int? {
+    if let current = firstIndex(where: { $0.isCurrent && !$0.isStores && $0.model != nil }) {
+      return current
+    }
+    if let stores = storesIndex,
+      let next = indices.first(where: { $0 > stores && self[$0].model != nil })
+    {
+      return next
+    }
+    return indices.last { !self[$0].isStores && self[$0].model != nil }
+  }
+}
