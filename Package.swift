@@ -59,7 +59,9 @@ let package = Package(
       dependencies: ["Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel"]),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["strata", "Migration", "ManagedStore", "ManagedModel", "TestSupport"]),
+      dependencies: [
+        "strata", "Migration", "ManagedStore", "ManagedModel", "SQLite", "TestSupport",
+      ]),
     .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
   ],
   swiftLanguageModes: [.v6]

@@ -17,11 +17,10 @@
 // <wchar.h> hides wcwidth behind a feature macro that Swift's importer does not set.
 extern int wcwidth(wchar_t c);
 
-// <term.h> defines hundreds of macros with names such as `lines`; these four are all we need.
+// <term.h> defines hundreds of macros with names such as `lines`; these three are all we need.
 extern int setupterm(const char *term, int descriptor, int *problem);
 extern char *tigetstr(const char *name);
 extern int tigetflag(const char *name);
-extern int tigetnum(const char *name);
 
 // A_BOLD and its kin are casts inside macros, which Swift does not import.
 static const attr_t strata_attr_bold = A_BOLD;

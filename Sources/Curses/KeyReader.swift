@@ -7,6 +7,7 @@ struct KeyReader {
   private static let pasteLimit = 1 << 20
 
   private var paste: String.UnicodeScalarView?
+  private var pasteLength = 0
 
   /// The next key, or `nil` when there is none to read right now.
   mutating func next() -> Key? {
@@ -47,6 +48,7 @@ struct KeyReader {
     case .code(KeyDecoding.pasteEnd):
       let text = String(paste ?? String.UnicodeScalarView())
       paste = nil
+      pasteLength = 0
       return .paste(text)
     case .code(KEY_ENTER), .scalar("\r"): append("\n")
     case .scalar(let scalar): append(scalar)
@@ -56,7 +58,9 @@ struct KeyReader {
   }
 
   private mutating func append(_ scalar: Unicode.Scalar) {
-    if let count = paste?.count, count < Self.pasteLimit { paste?.append(scalar) }
+    guard pasteLength < Self.pasteLimit else { return }
+    paste?.append(scalar)
+    pasteLength += 1
   }
 
   /// Escape alone, a letter held with Alt, or a sequence that terminfo does not know.

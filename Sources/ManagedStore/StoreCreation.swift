@@ -1,6 +1,19 @@
 import ManagedModel
 import SQLite
 
+/// How indexed attributes and compound indexes of a model become indexes of a store.
+package enum IndexStyle: Sendable {
+  /// `ZTABLE_ZCOLUMN_INDEX`, by frameworks before iOS 11.
+  case columns
+  /// `Z_Entity_attribute`: since iOS 11 they count as fetch indexes.
+  case fetchIndexes
+
+  /// The change lies between the framework versions 754 and 847, as the stores at hand show.
+  package init(frameworkVersion: Int?) {
+    self = frameworkVersion.map { $0 < 800 } ?? false ? .columns : .fetchIndexes
+  }
+}
+
 extension StoreSchema {
   /// CREATE TABLE of every hierarchy, with columns in the order Core Data gives them.
   package var tableStatements: [String] { tables.map(\.sql) + joins.map(\.sql) }
@@ -8,7 +21,11 @@ extension StoreSchema {
   /// Every index that Core Data makes for the model: name to CREATE INDEX.
   ///
   /// Indexes over expressions and R-trees are not made: no rule for them is known.
-  package var indexStatements: [(name: String, table: String, sql: String)] {
+  package func indexStatements(
+    _ style: IndexStyle = .fetchIndexes
+  ) -> [(
+    name: String, table: String, sql: String
+  )] {
     var statements: [(String, String, String)] = []
     func add(_ name: String, _ table: String, _ columns: [String], unique: Bool = false) {
       let kind = unique ? "CREATE UNIQUE INDEX" : "CREATE INDEX"
@@ -23,8 +40,13 @@ extension StoreSchema {
         switch column.content {
         case .toOne, .owner: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
         case .attribute(let entity, let name):
-          if model.entity(named: entity)?.attribute(named: name)?.isIndexed == true {
-            add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
+          guard model.entity(named: entity)?.attribute(named: name)?.isIndexed == true else {
+            break
+          }
+          switch style {
+          case .columns: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
+          case .fetchIndexes:
+            add("Z_\(entity)_\(name)", table.name, ["\(column.name) COLLATE BINARY ASC"])
           }
         default: break
         }
@@ -44,6 +66,19 @@ extension StoreSchema {
         add(
           "Z_\(entity.name)_UNIQUE_\(constraint.joined(separator: "_"))", table.name,
           columns.map { "\($0) COLLATE BINARY ASC" }, unique: true)
+      }
+      // Caches by newer frameworks list an old compound index a second time, as a fetch index.
+      let listed = entity.fetchIndexes.map { $0.elements.compactMap(\.property) }
+      for names in entity.compoundIndexes where style == .columns || !listed.contains(names) {
+        let columns = names.compactMap { column(of: $0, in: entity.name) }
+        guard !columns.isEmpty, columns.count == names.count else { continue }
+        switch style {
+        case .columns: add("\(table.name)_\(columns.joined(separator: "_"))", table.name, columns)
+        case .fetchIndexes:
+          add(
+            "Z_\(entity.name)_\(names.joined(separator: "_"))", table.name,
+            columns.map { "\($0) COLLATE BINARY ASC" })
+        }
       }
       for index in entity.fetchIndexes {
         var columns: [String] = []
@@ -142,8 +177,11 @@ public enum StoreCreation {
     _ = try connection(at: path, model: model, uuid: uuid)
   }
 
+  /// - Parameters:
+  ///   - withIndexes: false for a caller that fills the tables first and indexes them afterwards.
+  ///   - setup: statements to run before any table is made, such as a PRAGMA.
   static func connection(
-    at path: String, model: Model, uuid: String
+    at path: String, model: Model, uuid: String, withIndexes: Bool = true, setup: String = ""
   ) throws -> (
     Connection, StoreSchema
   ) {
@@ -154,10 +192,12 @@ public enum StoreCreation {
     let schema = StoreSchema(model: model)
     do {
       let connection = try Connection(path: path, mode: .create)
-      try connection.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;")
+      try connection.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;" + setup)
       try connection.transaction {
         for sql in schema.tableStatements { try connection.execute(sql) }
-        for index in schema.indexStatements { try connection.execute(index.sql) }
+        if withIndexes {
+          for index in schema.indexStatements() { try connection.execute(index.sql) }
+        }
         for sql in StoreSchema.bookkeepingStatements { try connection.execute(sql) }
         for row in schema.primaryKeyRows {
           try connection.run(

@@ -32,7 +32,9 @@ struct StepSchemas {
   }
 
   /// The join table of the source that holds the same links.
-  static func sourceJoin(of join: StoreSchema.JoinTable, store: Store, mapping: MappingModel)
+  static func sourceJoin(
+    of join: StoreSchema.JoinTable, store: Store, mapping: MappingModel
+  )
     -> StoreSchema.JoinTable?
   {
     func find(_ entity: String, _ relationship: String) -> StoreSchema.JoinTable? {
@@ -75,7 +77,8 @@ struct StepSchemas {
         let key = key(of: name, entityMapping, table),
         let relationship = destinationModel.relationship(named: name, of: to)
       else { return nil }
-      return "CASE WHEN \(key) IS NOT NULL THEN \(entityNumber(of: name, relationship, entityMapping, table, key: key)) END"
+      return
+        "CASE WHEN \(key) IS NOT NULL THEN \(entityNumber(of: name, relationship, entityMapping, table, key: key)) END"
     case .toOneOrder(let declarer, let name):
       guard destinationModel.isKind(to, of: declarer) else { return nil }
       return order(of: name, entityMapping)
@@ -89,7 +92,9 @@ struct StepSchemas {
   }
 
   /// A column that begins to allow external storage needs the mark that such columns have.
-  private func convert(_ column: String, former: String, in entity: String, to attribute: Attribute)
+  private func convert(
+    _ column: String, former: String, in entity: String, to attribute: Attribute
+  )
     -> String
   {
     guard let before = sourceModel.attribute(named: former, of: entity),
@@ -101,7 +106,8 @@ struct StepSchemas {
   }
 
   /// The destination's key of a to-one: its former column, or the one its inverse was kept in.
-  private func key(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable) -> String? {
+  private func key(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable) -> String?
+  {
     guard let to = entityMapping.destination,
       let relationship = destinationModel.relationship(named: name, of: to)
     else { return nil }
@@ -112,7 +118,9 @@ struct StepSchemas {
       column = "s." + quoted(own)
     }
     return column.map { column in
-      guard let isKept = isKept(column, destination: relationship.destination) else { return column }
+      guard let isKept = isKept(column, destination: relationship.destination) else {
+        return column
+      }
       return "CASE WHEN \(isKept) THEN \(column) END"
     }
   }
@@ -136,7 +144,9 @@ struct StepSchemas {
   }
 
   /// Where the source keeps a to-one's inverse, when that is a column of this very table.
-  private func inverseStorage(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable)
+  private func inverseStorage(
+    of name: String, _ entityMapping: EntityMapping, _ table: EntityTable
+  )
     -> (column: String, order: String?)?
   {
     guard let to = entityMapping.destination,
@@ -159,12 +169,15 @@ struct StepSchemas {
     return nil
   }
 
-  private func ownerStorage(_ owner: String, _ name: String, _ table: EntityTable, of entity: String)
+  private func ownerStorage(
+    _ owner: String, _ name: String, _ table: EntityTable, of entity: String
+  )
     -> (column: String, order: String?)?
   {
     guard let relationship = destinationModel.relationship(named: name, of: owner),
       destinationModel.isKind(entity, of: relationship.destination),
-      let ownerMapping = mapping.mapping(toDestination: owner), let ownerSource = ownerMapping.source,
+      let ownerMapping = mapping.mapping(toDestination: owner),
+      let ownerSource = ownerMapping.source,
       let former = ownerMapping.relationships.first(where: { $0.name == name })?.source,
       case .foreignKey(table.table, let column, let order) = store.table(of: ownerSource)?
         .storage(of: former)
@@ -213,7 +226,8 @@ struct StepSchemas {
   /// SQL for the pairs (owner, destination, position) of a destination relationship as the source
   /// keeps it; position is NULL where there is none.
   func edges(of relationship: String, in entity: String) -> String? {
-    guard let entityMapping = mapping.mapping(toDestination: entity), let from = entityMapping.source,
+    guard let entityMapping = mapping.mapping(toDestination: entity),
+      let from = entityMapping.source,
       let former = entityMapping.relationships.first(where: { $0.name == relationship })?.source,
       let table = store.table(of: from), let storage = table.storage(of: former)
     else { return nil }

@@ -1,11 +1,12 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
 #if canImport(Darwin)
   import Darwin
 #else
   import Glibc
 #endif
-import ManagedModel
-import ManagedStore
-import SQLite
 
 /// Puts a finished, verified file in a store's place: the only code that opens a store for writing.
 struct Cutover {

@@ -21,11 +21,12 @@ struct InPlaceMigration {
 
   /// Alters the clone; the caller has begun no transaction.
   func run() throws {
-    // The clone is thrown away when anything fails, so it needs no journal of its own.
+    // The clone is thrown away when anything fails, so it needs no journal of its own. Without the
+    // schema's name such a pragma would reach the attached source too.
     try connection.execute(
       """
-      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;
-      PRAGMA legacy_alter_table = ON; PRAGMA cache_size = -16000; PRAGMA temp_store = FILE;
+      PRAGMA main.journal_mode = OFF; PRAGMA main.synchronous = OFF; PRAGMA foreign_keys = OFF;
+      PRAGMA legacy_alter_table = ON; PRAGMA main.cache_size = -16000; PRAGMA temp_store = FILE;
       """)
     let triggers = try dropTriggers()
     try connection.transaction("BEGIN EXCLUSIVE") {
@@ -103,16 +104,18 @@ struct InPlaceMigration {
     if !renumbering.isEmpty {
       let cases = renumbering.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
       let old = renumbering.map { String($0.old) }.joined(separator: ", ")
-      for entityMapping in mappings {
-        guard let table = entityMapping.source.flatMap({ source.table(of: $0) }) else { continue }
-        try forEachRange(of: table, counts: false) { range in
-          try connection.run(
-            """
-            UPDATE \(name) SET Z_ENT = CASE Z_ENT \(cases) END WHERE Z_PK BETWEEN ? AND ?
-            AND Z_ENT IN (\(old)) AND Z_PK IN (SELECT Z_PK FROM src.\(quoted(table.table)) WHERE Z_ENT = ?)
-            """, range + [.integer(table.number)])
-          return connection.changes
-        }
+      // Once over the whole table: an old number may be another entity's new one.
+      guard let any = mappings.lazy.compactMap({ $0.source.flatMap(source.table(of:)) }).first
+      else {
+        return
+      }
+      try forEachRange(of: any, counts: false) { range in
+        try connection.run(
+          """
+          UPDATE \(name) SET Z_ENT = CASE Z_ENT \(cases) END
+          WHERE Z_PK BETWEEN ? AND ? AND Z_ENT IN (\(old))
+          """, range)
+        return connection.changes
       }
     }
   }
@@ -175,7 +178,8 @@ struct InPlaceMigration {
     let name = "src." + quoted(table.table)
     guard
       let bounds = try connection.rows(
-        "SELECT min(Z_PK), max(Z_PK) FROM \(name)").first, bounds.count == 2,
+        "SELECT min(Z_PK), max(Z_PK) FROM \(name)"
+      ).first, bounds.count == 2,
       var low = bounds[0].integer, let last = bounds[1].integer
     else { return }
     let next = try connection.prepare(
@@ -202,7 +206,8 @@ struct InPlaceMigration {
     for join in destination.joins {
       let former = StepSchemas.sourceJoin(of: join, store: source, mapping: schemas.mapping)
       let same = former.map { join.hasSameColumns(as: $0) } ?? false
-      let all = schemas.isKept("0", destination: join.entity) == nil
+      let all =
+        schemas.isKept("0", destination: join.entity) == nil
         && schemas.isKept("0", destination: join.inverseEntity) == nil
       if same, all, source.database.contains(join.name) {
         kept.insert(join.name)
@@ -218,7 +223,8 @@ struct InPlaceMigration {
       try connection.execute(join.sql)
       guard let links = schemas.links(of: join, former: former) else { continue }
       try meter.checkCancelled()
-      try connection.execute("INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns)) \(links.select)")
+      try connection.execute(
+        "INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns)) \(links.select)")
     }
   }
 
@@ -226,11 +232,12 @@ struct InPlaceMigration {
 
   private func makeIndexes(triggers: [(table: String, sql: String)]) throws {
     try meter.begin(.indexes)
-    let wanted = destination.indexStatements
+    let style = IndexStyle(frameworkVersion: source.metadata.frameworkVersion)
+    let wanted = destination.indexStatements(style)
     let names = Set(wanted.map(\.name))
-    let own = Set(source.schema.indexStatements.map(\.name))
+    let own = Set(source.schema.indexStatements(style).map(\.name))
     let there = try DatabaseTables(connection)
-    for (name, table) in there.indexes.sorted(by: { $0.key < $1.key }) {
+    for name in there.indexes.keys.sorted() {
       guard let sql = there.sql[name] else { continue }
       let target = wanted.first { $0.name == name }
       let isRight = target.map { Self.normalized($0.sql) == Self.normalized(sql) } ?? false
@@ -238,7 +245,6 @@ struct InPlaceMigration {
       if !isRight, names.contains(name) || own.contains(name) {
         try connection.execute("DROP INDEX main.\(quoted(name))")
       }
-      _ = table
     }
     let left = try DatabaseTables(connection)
     for index in wanted where left.indexes[index.name] == nil {
@@ -362,7 +368,9 @@ extension StoreSchema.JoinTable {
 
 extension StepSchemas {
   /// A join table's columns and the SELECT of its rows from the source; `nil` for links that are new.
-  func links(of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?) -> (
+  func links(
+    of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?
+  ) -> (
     columns: String, select: String
   )? {
     var first = "owner"
@@ -374,7 +382,8 @@ extension StepSchemas {
       // Both positions are in the former table, whichever side names it.
       let isStraight = isStraight(join, former)
       (first, second) =
-        isStraight ? (quoted(former.first), quoted(former.second))
+        isStraight
+        ? (quoted(former.first), quoted(former.second))
         : (quoted(former.second), quoted(former.first))
       let orders = [former.firstOrder, former.secondOrder].map { $0.map { quoted($0) } ?? "NULL" }
       (firstOrder, secondOrder) = isStraight ? (orders[0], orders[1]) : (orders[1], orders[0])
@@ -393,12 +402,14 @@ extension StepSchemas {
     if let column = join.firstOrder {
       columns.append(quoted(column))
       values.append(
-        "coalesce(\(firstOrder), 1024 * row_number() OVER (PARTITION BY \(second) ORDER BY \(first)))")
+        "coalesce(\(firstOrder), 1024 * row_number() OVER (PARTITION BY \(second) ORDER BY \(first)))"
+      )
     }
     if let column = join.secondOrder {
       columns.append(quoted(column))
       values.append(
-        "coalesce(\(secondOrder), 1024 * row_number() OVER (PARTITION BY \(first) ORDER BY \(second)))")
+        "coalesce(\(secondOrder), 1024 * row_number() OVER (PARTITION BY \(first) ORDER BY \(second)))"
+      )
     }
     let conditions = [
       isKept("e." + first, destination: join.entity),

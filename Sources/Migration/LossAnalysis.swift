@@ -81,7 +81,8 @@ struct LossAnalysis {
     guard let inverse = relationship.inverse,
       let back = source.relationship(named: inverse, of: relationship.destination)
     else { return true }
-    let isInverseKept = mapping.mapping(fromSource: relationship.destination)?.relationships
+    let isInverseKept =
+      mapping.mapping(fromSource: relationship.destination)?.relationships
       .contains { $0.source == inverse } ?? false
     if isInverseKept { return false }
     if relationship.isToMany != back.isToMany { return !relationship.isToMany }

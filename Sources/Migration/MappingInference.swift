@@ -128,7 +128,9 @@ private struct Inference {
     }
   }
 
-  private func relationships(of entity: String, from former: String) throws
+  private func relationships(
+    of entity: String, from former: String
+  ) throws
     -> [RelationshipMapping]
   {
     let old = source.relationships(of: former)

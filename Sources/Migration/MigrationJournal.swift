@@ -1,10 +1,11 @@
+import ManagedModel
+import ManagedStore
+
 #if canImport(Darwin)
   import Darwin
 #else
   import Glibc
 #endif
-import ManagedModel
-import ManagedStore
 
 /// A note outside the store's folder of what a migration is doing, held under a lock while it runs.
 ///

@@ -14,6 +14,10 @@ struct MigrationRun {
     guard let step = plan.steps.first else {
       throw CoreDataError(.failed, code: 134140, "the plan has no step", path: plan.storePath)
     }
+    guard !plan.isNothingToDo else {
+      throw CoreDataError(
+        .usage, "there is nothing to do: the store is of that model already", path: plan.storePath)
+    }
     // A link to a store stays a link: everything happens where it leads.
     let storePath = FileSystem.canonical(plan.storePath)
     let target = options.output ?? storePath
@@ -47,7 +51,8 @@ struct MigrationRun {
     let losses = plan.unallowedLosses(options.allowedLosses)
     if let loss = losses.first {
       throw CoreDataError(
-        .refused, "the migration would lose \(loss.values) \(loss.property == nil ? "objects" : "values")"
+        .refused,
+        "the migration would lose \(loss.values) \(loss.property == nil ? "objects" : "values")"
           + (losses.count > 1 ? ", and \(losses.count - 1) more losses" : ""),
         path: plan.storePath, entity: loss.entity, property: loss.property,
         hint: (loss.suggestion.map { $0 + " " } ?? "") + "To accept: "
@@ -55,7 +60,8 @@ struct MigrationRun {
     }
     if let check = plan.checks.first {
       throw CoreDataError(
-        .refused, code: check.code, "\(check.message), in \(check.rows) rows"
+        .refused, code: check.code,
+        "\(check.message), in \(check.rows) rows"
           + (check.first.isEmpty
             ? "" : " (first: \(check.first.map(\.description).joined(separator: ", ")))"),
         path: plan.storePath, entity: check.entity, property: check.property, hint: check.hint)
@@ -71,7 +77,8 @@ struct MigrationRun {
       throw CoreDataError(
         .refused, code: 134160,
         "not enough space: about \(plan.bytesNeeded >> 20) MB are needed and \(free >> 20) MB are free",
-        path: options.output ?? plan.storePath, hint: "Free some space, or write elsewhere with --output.")
+        path: options.output ?? plan.storePath,
+        hint: "Free some space, or write elsewhere with --output.")
     }
   }
 
@@ -117,8 +124,7 @@ struct MigrationRun {
     ).run()
     try connection.execute("DETACH DATABASE src")
     // Apple's stores say in their header that they are written through a -wal.
-    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA journal_mode;")
-    try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
     connection.onProgress(nil)
     connection.close()
     let result = try reopened(temporary, step: step)

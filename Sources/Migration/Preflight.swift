@@ -41,7 +41,9 @@ struct Preflight {
     return checks
   }
 
-  private func checks(_ attributeMapping: AttributeMapping, from: String, to: String) throws
+  private func checks(
+    _ attributeMapping: AttributeMapping, from: String, to: String
+  ) throws
     -> [DataCheck]
   {
     guard let attribute = destination.attribute(named: attributeMapping.name, of: to),
@@ -98,7 +100,9 @@ struct Preflight {
     }
   }
 
-  private func check(_ relationshipMapping: RelationshipMapping, from: String, to: String) throws
+  private func check(
+    _ relationshipMapping: RelationshipMapping, from: String, to: String
+  ) throws
     -> [DataCheck]
   {
     guard let relationship = destination.relationship(named: relationshipMapping.name, of: to),
@@ -168,8 +172,10 @@ struct Preflight {
       guard let row = counted.first, row.count == 2, let groupCount = row[0].integer,
         groupCount > 0
       else { return [] }
-      let first = try connection.rows("WITH g(k, n) AS (\(groups)) SELECT k FROM g ORDER BY k LIMIT 5")
-        .compactMap { $0.first?.integer.map { ObjectID(entity: from, key: $0) } }
+      let first = try connection.rows(
+        "WITH g(k, n) AS (\(groups)) SELECT k FROM g ORDER BY k LIMIT 5"
+      )
+      .compactMap { $0.first?.integer.map { ObjectID(entity: from, key: $0) } }
       return [
         DataCheck(
           code: 134111, entity: entity, property: constraint.joined(separator: ", "),

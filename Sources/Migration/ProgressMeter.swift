@@ -1,9 +1,10 @@
+import ManagedModel
+
 #if canImport(Darwin)
   import Darwin
 #else
   import Glibc
 #endif
-import ManagedModel
 
 /// Keeps the account of a running migration and reports it, a batch at a time.
 final class ProgressMeter {

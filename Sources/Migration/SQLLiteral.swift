@@ -35,7 +35,8 @@ extension AttributeValue {
   private static func quote(_ text: String) -> String {
     // A NUL would end the statement's text for SQLite.
     if text.utf8.contains(0) { return "CAST(\(hex(Array(text.utf8))) AS TEXT)" }
-    return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+    return "'"
+      + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
       + "'"
   }
 

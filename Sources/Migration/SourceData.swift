@@ -61,7 +61,9 @@ struct SourceData {
     let sql: String
     switch storage {
     case .toOne(let column, _):
-      guard let rows = rows(of: entity, where: ["t.\(quoted(column)) IS NOT NULL"]) else { return 0 }
+      guard let rows = rows(of: entity, where: ["t.\(quoted(column)) IS NOT NULL"]) else {
+        return 0
+      }
       sql = "SELECT count(*) \(rows)"
     case .foreignKey(let table, let column, _):
       sql = "SELECT count(*) FROM \(quoted(table)) WHERE \(quoted(column)) IN (\(keys))"
@@ -91,7 +93,11 @@ struct SourceData {
 
   /// The first objects of an entity, each with the text that best names it.
   func samples(ofObjects entity: String, limit: Int = 5) throws -> [String] {
-    let label = store.table(of: entity)?.attributes.first { $0.attribute.type == .string }
+    let texts = store.table(of: entity)?.attributes.filter { $0.attribute.type == .string } ?? []
+    let label =
+      ["title", "name", "label"].lazy.compactMap { name in
+        texts.first { $0.attribute.name.lowercased().hasSuffix(name) }
+      }.first ?? texts.first
     let page = try store.rows(
       RowQuery(
         entity: entity, limit: limit, properties: label.map { [$0.attribute.name] } ?? []))

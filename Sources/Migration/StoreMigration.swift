@@ -68,7 +68,9 @@ public enum StoreMigration {
     return plan
   }
 
-  private static func notes(for store: Store, mapping: MappingModel, destination: Model) throws
+  private static func notes(
+    for store: Store, mapping: MappingModel, destination: Model
+  ) throws
     -> [String]
   {
     var notes: [String] = []

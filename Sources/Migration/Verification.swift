@@ -25,6 +25,15 @@ struct Verification {
     var result = Result()
     try verifyIntegrity()
     result.verified.append(.init(what: "database integrity", count: 1))
+    // No object may be forgotten: every entity of either model has its mapping.
+    let sources = Set(step.mapping.entityMappings.compactMap(\.source))
+    let destinations = Set(step.mapping.entityMappings.compactMap(\.destination))
+    for entity in source.model.entities where !sources.contains(entity.name) {
+      throw failure("no mapping took the objects", entity: entity.name)
+    }
+    for entity in step.destination.entities where !destinations.contains(entity.name) {
+      throw failure("no mapping made the entity", entity: entity.name)
+    }
     var values = 0
     for entityMapping in step.mapping.entityMappings {
       try verifyRows(of: entityMapping, values: &values, into: &result)
@@ -53,7 +62,8 @@ struct Verification {
       let number = destination.numbers[to]
     else {
       if let from = entityMapping.source {
-        result.entities.append(.init(entity: from, before: step.rows[entityMapping.name] ?? 0, after: 0))
+        result.entities.append(
+          .init(entity: from, before: step.rows[entityMapping.name] ?? 0, after: 0))
       }
       return
     }
@@ -153,7 +163,8 @@ struct Verification {
       guard let planned = schemas.links(of: join, former: former) else {
         guard count == 0 else {
           throw failure(
-            "links appeared in a new relationship", entity: join.entity, property: join.relationship)
+            "links appeared in a new relationship", entity: join.entity, property: join.relationship
+          )
         }
         continue
       }
@@ -185,7 +196,9 @@ struct Verification {
     }
   }
 
-  private func failure(_ message: String, entity: String? = nil, property: String? = nil)
+  private func failure(
+    _ message: String, entity: String? = nil, property: String? = nil
+  )
     -> CoreDataError
   {
     CoreDataError(

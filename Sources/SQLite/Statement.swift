@@ -13,6 +13,8 @@ package final class Statement {
 
   package var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
   package var columnCount: Int { Int(sqlite3_column_count(handle)) }
+  /// The largest number of a parameter.
+  package var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
 
   /// Makes the statement ready to run again; bound values stay.
   package func reset() { sqlite3_reset(handle) }

@@ -17,20 +17,20 @@ package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
   private static var patience: Int { 256 }
 
   private var scalars: Text.UnicodeScalarView.Iterator
-  private var next_: Unicode.Scalar?
+  private var ahead: Unicode.Scalar?
   private var standIn: Substring.UnicodeScalarView = "".unicodeScalars[...]
 
   package init(_ text: Text) {
     scalars = text.unicodeScalars.makeIterator()
-    next_ = scalars.next()
+    ahead = scalars.next()
   }
 
   package mutating func next() -> Glyph? {
     if let scalar = standIn.popFirst() { return Glyph(text: String(scalar), width: 1) }
-    while let scalar = next_ {
-      next_ = scalars.next()
+    while let scalar = ahead {
+      ahead = scalars.next()
       if scalar.value >= 0x20 && scalar.value < 0x7F {
-        if let following = next_, following.value >= 0x300 { return joined(scalar, width: 1) }
+        if let following = ahead, following.value >= 0x300 { return joined(scalar, width: 1) }
         return Glyph(text: String(scalar), width: 1)
       }
       // These two ask for the text or the emoji look of a symbol; terminals disagree on the width
@@ -60,7 +60,7 @@ package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
   ) -> Glyph {
     var text = base
     var count = marks
-    while let mark = next_, mark.value >= 0x300 {
+    while let mark = ahead, mark.value >= 0x300 {
       let isSelector = mark.value == 0xFE0E || mark.value == 0xFE0F
       guard isSelector || (TextWidth.of(mark) == 0 && Sanitize.standIn(for: mark) == nil) else {
         break
@@ -68,11 +68,11 @@ package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
       if count < Self.marks && !isSelector { text.append(mark) }
       count += 1
       if count > Self.patience {
-        next_ = nil
+        ahead = nil
         standIn = "…".unicodeScalars[...]
         break
       }
-      next_ = scalars.next()
+      ahead = scalars.next()
     }
     return Glyph(text: String(text), width: width)
   }

@@ -9,7 +9,8 @@ enum Output {
   /// Writes to standard output; a closed pipe ends the program as it would any other.
   static func write(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
   static func write(_ text: String) { write(Array(text.utf8), to: STDOUT_FILENO) }
-  static func error(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
+  static func error(_ bytes: [UInt8]) { write(bytes, to: STDERR_FILENO) }
+  static func error(_ text: String) { error(Array(text.utf8)) }
 
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
   static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }

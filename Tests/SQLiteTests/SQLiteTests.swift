@@ -1,1 +1,78 @@
+import TestSupport
 import Testing
+
+@testable import SQLite
+
+@Suite("SQLite")
+struct SQLiteTests {
+  @Test("values of every storage class come back as they went in")
+  func values() throws {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    try connection.execute("CREATE TABLE t (a)")
+    let values: [Value] = [
+      .null, .integer(.min), .integer(.max), .real(-0.5), .real(.infinity), .text(""),
+      .text("a\0b’"), .blob([]), .blob([0, 255]),
+    ]
+    for value in values { try connection.run("INSERT INTO t VALUES (?)", [value]) }
+    #expect(try connection.rows("SELECT a FROM t ORDER BY rowid").map { $0[0] } == values)
+  }
+
+  @Test("a path with characters that mean something in a URI is only a path")
+  func path() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a?mode=memory #%41&é.sqlite")
+    let connection = try Connection(path: path, mode: .create)
+    try connection.execute("CREATE TABLE t (a)")
+    #expect(try Connection(path: path, mode: .immutable).value("SELECT count(*) FROM t") == .integer(0))
+    #expect(throws: SQLiteError.self) {
+      try Connection(path: path, mode: .immutable).execute("INSERT INTO t VALUES (1)")
+    }
+  }
+
+  @Test("a long statement is interrupted when asked")
+  func interrupt() throws {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    var asked = 0
+    connection.onProgress {
+      asked += 1
+      return asked > 3
+    }
+    do {
+      _ = try connection.value(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
+      Issue.record("it ended")
+    } catch let error as SQLiteError {
+      #expect(error.isInterrupted)
+    }
+    connection.onProgress(nil)
+    #expect(try connection.value("SELECT 1") == .integer(1))
+  }
+
+  @Test("a transaction that throws is rolled back, and the first error is the one told")
+  func transaction() throws {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    try connection.execute("CREATE TABLE t (a UNIQUE)")
+    do {
+      try connection.transaction {
+        try connection.run("INSERT INTO t VALUES (1)")
+        try connection.run("INSERT INTO t VALUES (1)")
+      }
+      Issue.record("it went through")
+    } catch let error as SQLiteError {
+      #expect(error.isConstraint)
+    }
+    #expect(try connection.value("SELECT count(*) FROM t") == .integer(0))
+  }
+
+  @Test("a closed connection answers with an error")
+  func closed() throws {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    connection.close()
+    #expect(throws: SQLiteError.self) { try connection.execute("SELECT 1") }
+  }
+
+  @Test("names are quoted")
+  func names() {
+    #expect(quoted(#"a"b"#) == #""a""b""#)
+  }
+}

@@ -2,6 +2,13 @@ import ManagedStore
 
 /// `strata dump`: every object of a store, a line of JSON each, in a fixed order.
 enum DumpCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
+    for warning in store.warnings { console.note("! " + warning) }
+    try dump(store, blobs: arguments.flag("blobs")) { console.write($0) }
+    return .done
+  }
+
   static func dump(_ store: Store, blobs: Bool, to write: ([UInt8]) -> Void) throws {
     var json = JSONWriter()
     for entity in store.model.entities where store.table(of: entity.name) != nil {

@@ -1,0 +1,243 @@
+import ManagedModel
+import SQLite
+
+/// Writes objects into a new store; it never touches one that is there.
+///
+/// The file grows under a temporary name and gets its own in ``finish()``, so that half a store is
+/// never mistaken for one; without `finish()` it goes away with the writer.
+///
+///     let writer = try StoreWriter(creating: "Recipes.sqlite", model: model)
+///     let julia = try writer.insert("Person", attributes: ["name": .string("Julia")])
+///     try writer.insert(
+///       "Recipe", attributes: ["title": .string("Carrot soup")], toOne: ["author": julia])
+///     try writer.finish()
+///
+/// One caller at a time. Objects may refer to ones that are inserted later, by the keys that they
+/// will have; nothing checks that they come.
+public final class StoreWriter {
+  /// Bytes from which a value that may be kept outside is: Core Data's limit is about 100 KB.
+  public static let externalThreshold = 100 * 1024
+
+  public let path: String
+  public let uuid: String
+  /// Objects written so far.
+  public private(set) var count = 0
+
+  private let schema: StoreSchema
+  private let files: StoreFiles
+  private let temporaryPath: String
+  private var connection: Connection?
+  private var insertions: [String: EntityInsertion] = [:]
+  private var lastKeys: [String: Int64] = [:]
+  private var pending = 0
+  private var externalFiles: [String] = []
+  private static let batch = 20_000
+
+  /// - Parameters:
+  ///   - path: must not exist yet.
+  ///   - uuid: the store's identity as upper-case text; a random one when `nil`.
+  /// - Throws: ``CoreDataError`` when the file exists or cannot be written.
+  public init(creating path: String, model: Model, uuid: String? = nil) throws {
+    guard FileSystem.status(path) == nil else {
+      throw CoreDataError(
+        .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
+    }
+    self.path = path
+    self.uuid = uuid ?? Self.randomUUID()
+    files = StoreFiles(path: path)
+    temporaryPath = path + ".writing"
+    FileSystem.remove(temporaryPath)
+    // Nothing is lost by a crash in a file that is nobody's yet.
+    (connection, schema) = try StoreCreation.connection(
+      at: temporaryPath, model: model, uuid: self.uuid, withIndexes: false,
+      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
+  }
+
+  deinit {
+    guard connection != nil else { return }
+    insertions = [:]
+    connection = nil
+    FileSystem.remove(temporaryPath)
+    for file in externalFiles { FileSystem.remove(file) }
+  }
+
+  /// The key that the next object of the entity will get: keys run through a whole hierarchy.
+  public func nextKey(of entity: String) -> Int64 {
+    (lastKeys[schema.model.root(of: entity)] ?? 0) + 1
+  }
+
+  /// Adds one object; properties that are not named are NULL, defaults are the caller's business.
+  ///
+  /// - Parameters:
+  ///   - key: its primary key, above those given before; the next free one when `nil`.
+  ///   - positions: place in the ordered inverse of a to-one, counted from 0; without one the
+  ///     object comes after those inserted before.
+  ///   - toMany: many-to-many relationships, given on one side, in order where ordered; and
+  ///     to-many ones without an inverse, whose objects must have been inserted.
+  /// - Throws: ``CoreDataError``: usage for an unknown entity, property or unfitting value.
+  @discardableResult
+  public func insert(
+    _ entity: String, key: Int64? = nil, attributes: [String: AttributeValue] = [:],
+    toOne: [String: ObjectID] = [:], positions: [String: Int] = [:],
+    toMany: [String: [ObjectID]] = [:]
+  ) throws -> ObjectID {
+    try writing { connection in
+      let insertion = try insertion(of: entity, connection)
+      let last = lastKeys[insertion.root] ?? 0
+      let key = key ?? last + 1
+      guard key > last else {
+        throw CoreDataError(
+          .usage, "the key \(key) is not above those given before", entity: entity)
+      }
+      if pending == 0 { try connection.execute("BEGIN") }
+      var values = [Value](repeating: .null, count: insertion.columnCount)
+      values[0] = .integer(key)
+      values[1] = .integer(insertion.number)
+      values[2] = .integer(1)
+      for (name, value) in attributes {
+        guard let slot = insertion.attributes[name] else {
+          throw insertion.unknown(name, as: "attribute")
+        }
+        values[slot.index] = try column(value, slot.attribute, entity: entity, key: key)
+      }
+      for (name, id) in toOne {
+        guard let slot = insertion.toOnes[name] else {
+          throw insertion.unknown(name, as: "to-one relationship")
+        }
+        guard let number = schema.numbers[id.entity],
+          schema.model.isKind(id.entity, of: slot.destination)
+        else {
+          throw CoreDataError(
+            .usage, "\(id) is no \(slot.destination)", entity: entity, property: name)
+        }
+        values[slot.index] = .integer(id.key)
+        if let index = slot.entityIndex { values[index] = .integer(number) }
+        if let index = slot.orderIndex {
+          values[index] = .integer(
+            positions[name].map { OrderKey.of(position: $0) } ?? OrderKey.of(key: key))
+        }
+      }
+      try insertion.statement.bind(values)
+      try insertion.statement.step()
+      for (name, ids) in toMany {
+        guard let link = insertion.links[name] else {
+          throw insertion.unknown(name, as: "to-many relationship without a to-one inverse")
+        }
+        try link.write(ids, of: key)
+      }
+      lastKeys[insertion.root] = key
+      count += 1
+      pending += 1
+      if pending >= Self.batch {
+        try connection.execute("COMMIT")
+        pending = 0
+      }
+      return ObjectID(entity: entity, key: key)
+    }
+  }
+
+  /// Makes the indexes, writes the last keys, and puts the file in its place, synced and in WAL
+  /// mode as Core Data leaves its stores, without a -wal.
+  ///
+  /// - Throws: ``CoreDataError`` of kind failed, also where a uniqueness constraint does not hold.
+  public func finish() throws {
+    try writing { connection in
+      if pending == 0 { try connection.execute("BEGIN") }
+      for (root, key) in lastKeys {
+        try connection.run(
+          "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_NAME = ?", [.integer(key), .text(root)])
+      }
+      try connection.execute("COMMIT")
+      pending = 0
+      for index in schema.indexStatements() { try connection.execute(index.sql) }
+      try connection.execute("PRAGMA journal_mode = WAL;")
+    }
+    // The last handle on a store in WAL mode takes the -wal along when it is closed.
+    insertions = [:]
+    connection = nil
+    try FileSystem.sync(temporaryPath)
+    for file in externalFiles { try FileSystem.sync(file) }
+    guard FileSystem.link(temporaryPath, to: path) else {
+      throw CoreDataError(.failed, "the store could not be put in its place", path: path)
+    }
+    FileSystem.remove(temporaryPath)
+    try FileSystem.sync(files.folder)
+  }
+
+  private func insertion(of entity: String, _ connection: Connection) throws -> EntityInsertion {
+    if let known = insertions[entity] { return known }
+    let made = try EntityInsertion(entity, schema: schema, connection: connection)
+    insertions[entity] = made
+    return made
+  }
+
+  private func writing<T>(_ body: (Connection) throws -> T) throws -> T {
+    guard let connection else {
+      throw CoreDataError(.usage, "the store is finished", path: path)
+    }
+    do {
+      return try body(connection)
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path, kind: .failed)
+    } catch let error as CoreDataError {
+      throw error.at(path: path)
+    }
+  }
+
+  /// A value as its column holds it.
+  private func column(
+    _ value: AttributeValue, _ attribute: Attribute, entity: String, key: Int64
+  ) throws -> Value {
+    switch (attribute.type, value) {
+    case (_, .null): return .null
+    case (.integer16, .integer(let number)), (.integer32, .integer(let number)),
+      (.integer64, .integer(let number)):
+      return .integer(number)
+    case (.boolean, .boolean(let flag)): return .integer(flag ? 1 : 0)
+    case (.double, .double(let number)), (.float, .double(let number)): return .real(number)
+    case (.decimal, .decimal(let digits)):
+      // The column's numeric affinity turns the digits into a number.
+      return .text(digits)
+    case (.string, .string(let text)), (.uri, .uri(let text)): return .text(text)
+    case (.date, .date(let seconds)): return .real(seconds)
+    case (.uuid, .uuid(let bytes)) where bytes.count == 16: return .blob(bytes)
+    case (.binary, .bytes(let bytes)), (.transformable, .bytes(let bytes)):
+      guard attribute.allowsExternalBinaryDataStorage else { return .blob(bytes) }
+      guard bytes.count > Self.externalThreshold else { return .blob([1] + bytes) }
+      let name = externalName(entity: entity, key: key, attribute: attribute.name)
+      let file = files.externalDataFolder + "/" + name
+      try FileSystem.makeDirectory(files.externalDataFolder)
+      try FileSystem.write(bytes, to: file)
+      externalFiles.append(file)
+      return .blob([2] + Array(name.utf8) + [0])
+    default:
+      throw CoreDataError(
+        .usage, "the value does not fit the type \(attribute.type.name)", entity: entity,
+        property: attribute.name)
+    }
+  }
+
+  /// A UUID made of what it names, so that the same objects give the same files.
+  private func externalName(entity: String, key: Int64, attribute: String) -> String {
+    Self.uuidText(Digest.sha256(Array("\(uuid)/\(entity)/\(key)/\(attribute)".utf8)).prefix(16))
+  }
+
+  private static func randomUUID() -> String {
+    uuidText((0..<16).map { _ in UInt8.random(in: 0...255) })
+  }
+
+  private static func uuidText(_ bytes: some Sequence<UInt8>) -> String {
+    var bytes = Array(bytes)
+    bytes[6] = bytes[6] & 0x0F | 0x40
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    return UUIDText.text(bytes)
+  }
+}
+
+/// Positions in ordered relationships, with room left between them as Core Data leaves it.
+enum OrderKey {
+  static func of(position: Int) -> Int64 { Int64(position) * 1024 + 2048 }
+
+  /// A position after all those of smaller keys, for an object whose place is not told.
+  static func of(key: Int64) -> Int64 { (key + 1) * 1024 }
+}

@@ -1,0 +1,114 @@
+import ManagedModel
+
+/// The words behind a subcommand, sorted into arguments and options.
+struct Arguments: Sendable, Equatable {
+  private(set) var positional: [String] = []
+  private var values: [String: [String]] = [:]
+
+  /// Reads the words by what the command says it takes.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage that says which word is wrong and what comes nearest.
+  init(_ words: [String], for command: Command) throws {
+    var words = words[...]
+    var endOfOptions = false
+    while let word = words.popFirst() {
+      guard word.hasPrefix("-"), word != "-", !endOfOptions else {
+        positional.append(word)
+        continue
+      }
+      if word == "--" {
+        endOfOptions = true
+        continue
+      }
+      let text = word == "-h" ? "--help" : word
+      let parts = text.drop { $0 == "-" }.split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false
+      ).map(String.init)
+      let name = parts.first ?? ""
+      guard text.hasPrefix("--"), let option = command.options.first(where: { $0.name == name })
+      else {
+        throw Self.wrong("unknown option \(word)", command, near: name)
+      }
+      guard let placeholder = option.value else {
+        guard parts.count == 1 else {
+          throw Self.wrong("--\(name) takes no value", command)
+        }
+        values[name] = ["true"]
+        continue
+      }
+      guard let value = parts.count == 2 ? parts[1] : words.popFirst() else {
+        throw Self.wrong("--\(name) needs a value: --\(name) \(placeholder)", command)
+      }
+      guard option.choices.isEmpty || option.choices.contains(value) else {
+        throw Self.wrong(
+          "--\(name) is one of \(option.choices.joined(separator: ", ")), not “\(value)”", command)
+      }
+      if values[name] != nil, !option.isRepeatable {
+        throw Self.wrong("--\(name) is given twice", command)
+      }
+      values[name, default: []].append(value)
+    }
+    guard !flag("help") else { return }
+    let required = command.arguments.count - command.optionalArguments
+    guard positional.count >= required else {
+      throw Self.wrong("\(command.arguments[positional.count]) is missing", command)
+    }
+    guard positional.count <= command.arguments.count else {
+      throw Self.wrong("one argument too many: “\(positional[command.arguments.count])”", command)
+    }
+  }
+
+  func flag(_ name: String) -> Bool { values[name] != nil }
+  func value(_ name: String) -> String? { values[name]?.last }
+  func all(_ name: String) -> [String] { values[name] ?? [] }
+
+  /// An argument by its place; empty where an optional one was left out.
+  subscript(_ index: Int) -> String { index < positional.count ? positional[index] : "" }
+
+  /// A whole number of at least `minimum`.
+  func number(_ name: String, atLeast minimum: Int = 0) throws -> Int? {
+    guard let text = value(name) else { return nil }
+    guard let number = Int(text), number >= minimum else {
+      throw CoreDataError(
+        .usage, "--\(name) takes a whole number from \(minimum) on, not “\(text)”")
+    }
+    return number
+  }
+
+  private static func wrong(
+    _ message: String, _ command: Command, near name: String? = nil
+  )
+    -> CoreDataError
+  {
+    let nearest = name.flatMap { Nearest.match($0, in: command.options.map(\.name)) }
+    return CoreDataError(
+      .usage, message,
+      hint: nearest.map { "Did you mean --\($0)?" } ?? "usage: \(command.synopsis)")
+  }
+}
+
+/// The known word that a mistyped one most likely meant.
+enum Nearest {
+  /// - Returns: `nil` where nothing is near enough to be worth suggesting.
+  static func match(_ word: String, in known: [String]) -> String? {
+    let ranked = known.map { (distance(word, $0), $0) }.min { $0.0 < $1.0 }
+    guard let (distance, match) = ranked else { return nil }
+    return distance <= max(1, min(word.count, match.count) / 2) ? match : nil
+  }
+
+  /// Letters to insert, remove or replace.
+  static func distance(_ a: String, _ b: String) -> Int {
+    let (a, b) = (Array(a.prefix(64)), Array(b.prefix(64)))
+    var row = Array(0...b.count)
+    for (i, letter) in a.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, other) in b.enumerated() {
+        let cost = diagonal + (letter == other ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(cost, row[j] + 1, row[j + 1] + 1)
+      }
+    }
+    return row[b.count]
+  }
+}

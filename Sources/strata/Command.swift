@@ -1,0 +1,118 @@
+/// A subcommand: everything its usage, its help and its completions are made from, and what it does.
+struct Command: Sendable {
+  /// An option such as `--limit N`, or a flag such as `--blobs`.
+  struct Option: Sendable {
+    let name: String
+    /// What stands for the value in usage; `nil` for a flag.
+    let value: String?
+    let help: String
+    /// The only values it takes, where there are few.
+    let choices: [String]
+    let isRepeatable: Bool
+
+    init(
+      _ name: String, _ value: String?, choices: [String] = [], repeatable: Bool = false,
+      _ help: String
+    ) {
+      self.name = name
+      self.value = value
+      self.help = help
+      self.choices = choices
+      isRepeatable = repeatable
+    }
+
+    /// A flag.
+    init(_ name: String, _ help: String) { self.init(name, nil, help) }
+
+    var usage: String { "--" + name + (value.map { " " + $0 } ?? "") }
+  }
+
+  enum Group: String, CaseIterable, Sendable {
+    case look, compare, migrate
+    case tryOut = "try"
+  }
+
+  let name: String
+  let group: Group
+  let summary: String
+  /// Names of the arguments; the last `optional` ones may be left out.
+  let arguments: [String]
+  let optionalArguments: Int
+  let options: [Option]
+  let example: String
+  let run: @Sendable (Arguments, Console) throws -> CommandStatus
+
+  init(
+    _ name: String, _ group: Group, _ summary: String, arguments: [String],
+    optionalArguments: Int = 0, options: [Option], example: String,
+    run: @escaping @Sendable (Arguments, Console) throws -> CommandStatus
+  ) {
+    self.name = name
+    self.group = group
+    self.summary = summary
+    self.arguments = arguments
+    self.optionalArguments = optionalArguments
+    self.options = options + Self.common
+    self.example = example
+    self.run = run
+  }
+
+  /// Options of every command.
+  static let common = [
+    Option(
+      "color", "WHEN", choices: ["auto", "never"],
+      "colour on a terminal, or never (NO_COLOR does the same)"),
+    Option("help", "show this help"),
+  ]
+
+  static let json = Option("json", "print JSON")
+  static let model = Option(
+    "model", "MODEL", "read the store with this model instead of the one in it")
+
+  /// `strata rows STORE ENTITY [--sort KEY[:desc]] …`
+  var synopsis: String {
+    var parts = ["strata", name].filter { !$0.isEmpty }
+    for (index, argument) in arguments.enumerated() {
+      parts.append(index < arguments.count - optionalArguments ? argument : "[\(argument)]")
+    }
+    for option in options where !Self.common.contains(where: { $0.name == option.name }) {
+      parts.append("[\(option.usage)]" + (option.isRepeatable ? "…" : ""))
+    }
+    return parts.joined(separator: " ")
+  }
+
+  var help: String {
+    let width = options.map(\.usage.count).max() ?? 0
+    let lines = options.map { option in
+      let gap = String(repeating: " ", count: width - option.usage.count)
+      let choices =
+        option.choices.isEmpty ? "" : " (" + option.choices.joined(separator: ", ") + ")"
+      return "  \(option.usage)\(gap)  \(option.help)\(choices)"
+    }
+    return """
+      \(summary)
+
+      usage: \(synopsis)
+
+      \(lines.joined(separator: "\n"))
+
+      example: \(example)
+
+      """
+  }
+}
+
+/// What a command tells the shell.
+enum CommandStatus: Int32, Sendable {
+  /// Done, and the answer is yes.
+  case done = 0
+  /// The answer is no: models differ, a store does not fit.
+  case no = 1
+  case usage = 2
+  /// Values would be lost, or a check against the data failed.
+  case refused = 3
+  case unreadable = 4
+  /// A migration failed; the store is as it was.
+  case failed = 5
+  case cancelled = 130
+}

@@ -1,0 +1,133 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+import Terminal
+
+/// The program as a function: words in, a status out, text through the console.
+enum CommandLineTool {
+  static let version = "0.1.0"
+
+  static func run(_ words: [String], console: Console) -> CommandStatus {
+    do {
+      return try dispatch(words, console)
+    } catch {
+      let error = error as? CoreDataError ?? Self.known(error)
+      report(error, asJSON: words.prefix { $0 != "--" }.contains("--json"), console)
+      return status(of: error.kind)
+    }
+  }
+
+  private static func dispatch(_ words: [String], _ console: Console) throws -> CommandStatus {
+    guard let first = words.first else {
+      console.write(usage)
+      return .usage
+    }
+    switch first {
+    case "--help", "-h", "help":
+      if let command = words.dropFirst().first.flatMap(CommandTable.command(named:)) {
+        console.write(command.help)
+      } else {
+        console.write(usage)
+      }
+      return .done
+    case "--version":
+      console.line("strata \(version)")
+      return .done
+    default: break
+    }
+    if let command = CommandTable.command(named: first) {
+      return try run(command, Array(words.dropFirst()), console)
+    }
+    // A bare word that is no file is a mistyped command; anything like a path is a store.
+    if !first.hasPrefix("-"), !first.contains("/"), !first.contains("."),
+      FileSystem.status(first) == nil
+    {
+      let nearest = Nearest.match(first, in: CommandTable.commands.map(\.name))
+      throw CoreDataError(
+        .usage, "there is no command “\(first)”, and no such file",
+        hint: nearest.map { "Did you mean “strata \($0)”?" } ?? "See strata --help.")
+    }
+    return try run(CommandTable.interface, words, console)
+  }
+
+  private static func run(
+    _ command: Command, _ words: [String], _ console: Console
+  ) throws -> CommandStatus {
+    let arguments = try Arguments(words, for: command)
+    if arguments.flag("help") {
+      console.write(command.help)
+      return .done
+    }
+    return try command.run(arguments, console)
+  }
+
+  static var usage: String {
+    let width = CommandTable.commands.map { $0.name.count + $0.arguments.joined().count }.max() ?? 0
+    var text = """
+      strata looks into Core Data stores and migrates them.
+
+      usage: \(CommandTable.interface.synopsis)
+             strata COMMAND …
+
+
+      """
+    for group in Command.Group.allCases {
+      var label = group.rawValue
+      for command in CommandTable.commands where command.group == group {
+        let name = ([command.name] + command.arguments).joined(separator: " ")
+        text += Self.padded(label, to: 9) + Self.padded(name, to: width + 4) + command.summary
+        text += "\n"
+        label = ""
+      }
+    }
+    return text + """
+
+      MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, PATH@VERSION, or a store.
+      strata COMMAND --help tells more, with an example; strata --version the version.
+
+      """
+  }
+
+  private static func padded(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
+  }
+
+  private static func known(_ error: any Error) -> CoreDataError {
+    if let error = error as? SQLiteError { return CoreDataError(.failed, error.description) }
+    return CoreDataError(.failed, "\(error)")
+  }
+
+  /// An error for a person on standard error, or for a program on standard output.
+  static func report(_ error: CoreDataError, asJSON: Bool, _ console: Console) {
+    guard asJSON else {
+      console.note("strata: \(error.description)")
+      if let hint = error.hint { console.note(hint) }
+      return
+    }
+    console.json { json in
+      json.key("error")
+      json.object { json in
+        json.key("code")
+        if let code = error.code { json.number(code) } else { json.null() }
+        for (key, value) in [
+          ("message", error.message), ("entity", error.entity), ("property", error.property),
+          ("path", error.path), ("hint", error.hint),
+        ] {
+          json.key(key)
+          json.string(value)
+        }
+      }
+    }
+  }
+
+  static func status(of kind: CoreDataError.Kind) -> CommandStatus {
+    switch kind {
+    case .usage: .usage
+    case .unreadable: .unreadable
+    case .incompatible: .no
+    case .refused: .refused
+    case .failed: .failed
+    case .cancelled: .cancelled
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/// Every subcommand; usage, help and the README come from this list.
+enum CommandTable {
+  static func command(named name: String) -> Command? { commands.first { $0.name == name } }
+
+  /// `strata STORE`: no subcommand, but the interface.
+  static let interface = Command(
+    "", .look, "Opens the terminal interface on a store.", arguments: ["STORE"],
+    options: [
+      Command.model,
+      Command.Option("theme", "NAME", "a theme by name, or a theme file"),
+    ],
+    example: "strata Recipes.sqlite"
+  ) { arguments, console in
+    try Runtime.open(
+      storePath: arguments[0], model: arguments.value("model"), theme: arguments.value("theme"),
+      console: console)
+  }
+
+  private static let allowLoss = Command.Option(
+    "allow-loss", "ENTITY[.PROPERTY]", repeatable: true,
+    "accept that these values or objects go")
+  private static let to = Command.Option("to", "MODEL", "the model to migrate to")
+  private static let from = Command.Option(
+    "from", "MODEL", "the store's own model, when neither it nor its neighbours give it")
+
+  static let commands = [
+    Command(
+      "info", .look, "identity, files, model match, entity counts, warnings",
+      arguments: ["STORE"], options: [Command.model, Command.json],
+      example: "strata info Recipes.sqlite --json", run: InfoCommand.run),
+    Command(
+      "rows", .look, "objects of an entity as a table, JSON or CSV",
+      arguments: ["STORE", "ENTITY"],
+      options: [
+        .init("sort", "KEY[:desc]", "order by an attribute or a to-one; by key without it"),
+        .init("limit", "N", "how many rows, or all (a table stops at 100 without it)"),
+        .init("offset", "N", "rows to pass over"),
+        .init("columns", "A,B,C", "the properties to show; all without it"),
+        .init(
+          "format", "FORMAT", choices: ["table", "json", "ndjson", "csv"], "how to print them"),
+        .init("json", "the same as --format json"), Command.model,
+      ], example: "strata rows Recipes.sqlite Recipe --sort createdAt:desc --columns title,author",
+      run: RowsCommand.run),
+    Command(
+      "dump", .look, "every object, a line of JSON each, in a fixed order",
+      arguments: ["STORE"],
+      options: [
+        .init("blobs", "print binary values in Base64 instead of their SHA-256"), Command.model,
+        .init("json", "tell errors as JSON; the dump always is"),
+      ],
+      example: "strata dump Recipes.sqlite > before.ndjson", run: DumpCommand.run),
+    Command(
+      "model", .look, "a model in another form", arguments: ["MODEL"],
+      options: [
+        .init(
+          "format", "FORMAT", choices: ["text", "json", "xcdatamodel", "mermaid"],
+          "how to print it"),
+        .init("json", "the same as --format json"),
+      ], example: "strata model Recipes.xcdatamodeld@'Recipes 2' --format mermaid",
+      run: ModelCommand.run),
+    Command(
+      "hash", .look, "version hashes, digest, checksum", arguments: ["MODEL"],
+      options: [Command.json], example: "strata hash Recipes.xcdatamodeld", run: HashCommand.run),
+    Command(
+      "diff", .compare, "what differs between two models", arguments: ["A", "B"],
+      options: [Command.json],
+      example: "strata diff Recipes.sqlite Recipes.xcdatamodeld@'Recipes 2'",
+      run: DiffCommand.run),
+    Command(
+      "plan", .migrate, "what migrating would do, lose and break; writes nothing",
+      arguments: ["STORE"], options: [to, from, allowLoss, Command.json],
+      example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld", run: PlanCommand.run),
+    Command(
+      "migrate", .migrate, "migrates the store, verified, keeping a backup",
+      arguments: ["STORE"],
+      options: [
+        to, from, .init("output", "FILE", "write the result here and leave the store alone"),
+        allowLoss, .init("no-backup", "do not keep the old store"),
+        .init("json", "print progress and the receipt as NDJSON"),
+      ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
+      run: MigrateCommand.run),
+    Command(
+      "demo", .tryOut, "writes a recipe box and its model versions, and opens it",
+      arguments: ["DIR"], optionalArguments: 1,
+      options: [
+        .init("objects", "N", "how many objects (5000 without it)"),
+        .init("no-open", "only write the files"),
+        Command.json,
+      ], example: "strata demo /tmp/recipes --objects 100000 --no-open", run: DemoCommand.run),
+  ]
+}

@@ -1,0 +1,82 @@
+import ManagedModel
+import ManagedStore
+
+/// `strata diff`: what differs between two models, and what of it makes a store need migrating.
+enum DiffCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let source = try ModelReference(arguments[0]).load()
+    let destination = try ModelReference(arguments[1]).load()
+    let difference = ModelDifference(from: source.model, to: destination.model)
+    if arguments.flag("json") {
+      console.json { write(difference, to: &$0) }
+    } else {
+      print(difference, source.name, destination.name, console)
+    }
+    return difference.isIdentical ? .done : .no
+  }
+
+  private static func print(
+    _ difference: ModelDifference, _ source: String, _ destination: String, _ console: Console
+  ) {
+    guard !difference.isIdentical else {
+      console.line("\(source) and \(destination) are the same model")
+      return
+    }
+    console.line("\(source) → \(destination)")
+    for entity in difference.entities where !entity.changes.isEmpty || entity.source == nil {
+      let sign = entity.source == nil ? "+" : entity.destination == nil ? "−" : "~"
+      console.line(
+        "\(sign) \(entity.name)" + (entity.isHashMoved ? "  (hash moves)" : "  (hash stays)"))
+      for change in entity.changes {
+        console.line("    \(change.movesHash ? "*" : " ") \(change.description)")
+      }
+    }
+    for sentence in difference.otherChanges { console.line("  \(sentence)") }
+    for conflict in difference.conflicts { console.line("! \(conflict)") }
+    console.line(
+      difference.hashesAreEqual
+        ? "No version hash moves: stores of the one open with the other."
+        : "* moves the version hash: stores of \(source) must be migrated.")
+  }
+
+  private static func write(_ difference: ModelDifference, to json: inout JSONWriter) {
+    json.key("identical")
+    json.bool(difference.isIdentical)
+    json.key("hashesEqual")
+    json.bool(difference.hashesAreEqual)
+    json.key("entities")
+    json.array { json in
+      for entity in difference.entities where !entity.changes.isEmpty || entity.source == nil {
+        json.object { json in
+          for (key, value) in [
+            ("name", entity.name), ("source", entity.source?.name),
+            ("destination", entity.destination?.name), ("sourceHash", entity.sourceHash?.hex),
+            ("destinationHash", entity.destinationHash?.hex),
+          ] {
+            json.key(key)
+            json.string(value)
+          }
+          json.key("changes")
+          json.array { json in
+            for change in entity.changes {
+              json.object { json in
+                json.key("property")
+                json.string(change.property)
+                json.key("movesHash")
+                json.bool(change.movesHash)
+                json.key("description")
+                json.string(change.description)
+              }
+            }
+          }
+        }
+      }
+    }
+    for (key, sentences) in [
+      ("other", difference.otherChanges), ("conflicts", difference.conflicts),
+    ] {
+      json.key(key)
+      json.array { json in for sentence in sentences { json.string(sentence) } }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import ManagedModel
+import ManagedStore
+
+/// `strata hash`: the digests by which Core Data tells whether a store fits a model.
+enum HashCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let model = try ModelReference(arguments[0]).load().model
+    if arguments.flag("json") {
+      console.json { $0.hashes(of: model) }
+    } else {
+      let hashes = model.versionHashes
+      let rows = model.entities.map { [$0.name, hashes[$0.name]?.hex ?? ""] }
+      console.write(
+        TextTable.text(
+          [.left, .left],
+          rows + [["digest", model.versionHashesDigest], ["checksum", model.versionChecksum]],
+          limit: 100))
+    }
+    for (entity, reason) in model.unverifiedVersionHashes.sorted(by: { $0.key < $1.key }) {
+      console.note("! \(entity): \(reason)")
+    }
+    return .done
+  }
+}
+
+extension JSONWriter {
+  /// The members that name a model by its hashes.
+  mutating func hashes(of model: Model) {
+    let hashes = model.versionHashes
+    key("entities")
+    object { json in
+      for entity in model.entities {
+        json.key(entity.name)
+        json.string(hashes[entity.name]?.hex)
+      }
+    }
+    key("digest")
+    string(Model.versionHashesDigest(of: hashes))
+    key("checksum")
+    string(Model.versionChecksum(of: hashes))
+    key("versionIdentifiers")
+    array { json in for name in model.versionIdentifiers { json.string(name) } }
+  }
+}

@@ -1,0 +1,156 @@
+import ManagedModel
+import ManagedStore
+
+/// `strata info`: what a store is, whose model it has, and what is in it.
+enum InfoCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
+    let facts = try Facts(store)
+    if arguments.flag("json") {
+      console.json { facts.write(to: &$0) }
+    } else {
+      facts.print(to: console)
+    }
+    return .done
+  }
+
+  private struct Facts {
+    let store: Store
+    let counts: [String: Int]
+    let external: ExternalDataReport
+    let history: (transactions: Int, changes: Int)?
+    let cloudKit: (pendingUploads: Int, pendingDeletes: Int)?
+
+    init(_ store: Store) throws {
+      self.store = store
+      counts = try store.counts()
+      external = try store.externalData()
+      history = try store.history()
+      cloudKit = try store.cloudKit()
+    }
+
+    func write(to json: inout JSONWriter) {
+      json.key("path")
+      json.string(store.path)
+      json.key("uuid")
+      json.string(store.metadata.uuid)
+      json.key("storeType")
+      json.string(store.metadata.storeType)
+      json.key("frameworkVersion")
+      if let version = store.metadata.frameworkVersion { json.number(version) } else { json.null() }
+      json.key("versionIdentifiers")
+      json.array { json in for name in store.metadata.versionIdentifiers { json.string(name) } }
+      json.key("model")
+      json.object { json in
+        json.key("source")
+        json.string(store.modelSource.rawValue)
+        json.key("matches")
+        json.bool(store.modelMatches)
+      }
+      json.key("entities")
+      json.array { json in
+        for table in store.entityTables {
+          json.object { json in
+            json.key("name")
+            json.string(table.entity)
+            json.key("id")
+            json.number(table.number)
+            json.key("parent")
+            json.string(store.model.entity(named: table.entity)?.parent)
+            json.key("count")
+            json.number(counts[table.entity] ?? 0)
+          }
+        }
+      }
+      json.key("wal")
+      json.object { json in
+        json.key("frames")
+        json.number(store.wal.frames)
+        json.key("present")
+        json.bool(store.wal.isPresent)
+      }
+      json.key("externalData")
+      json.numbers([
+        ("referenced", external.referenced), ("missing", external.missing.count),
+        ("orphaned", external.orphaned.count),
+      ])
+      json.key("history")
+      if let history {
+        json.numbers([("transactions", history.transactions), ("changes", history.changes)])
+      } else {
+        json.null()
+      }
+      json.key("cloudKit")
+      if let cloudKit {
+        json.numbers([
+          ("pendingUploads", cloudKit.pendingUploads), ("pendingDeletes", cloudKit.pendingDeletes),
+        ])
+      } else {
+        json.null()
+      }
+      json.key("warnings")
+      json.array { json in for warning in store.warnings { json.string(warning) } }
+    }
+
+    func print(to console: Console) {
+      let metadata = store.metadata
+      let source = store.modelSource == .store ? "in the store" : "from a file"
+      let match =
+        store.modelMatches ? "✓ its version hashes are the store's" : "✗ its version hashes differ"
+      let wal =
+        store.wal.isPresent
+        ? "\(store.wal.frames) frames" : "none"
+      var rows = [
+        ["store", store.path], ["uuid", metadata.uuid],
+        [
+          "type",
+          (metadata.storeType ?? "unknown")
+            + (metadata.frameworkVersion.map { ", framework \($0)" } ?? ""),
+        ],
+        ["model", "\(source), \(match)"],
+        ["identifiers", metadata.versionIdentifiers.joined(separator: ", ")],
+        ["wal", wal],
+        [
+          "external",
+          "\(external.referenced) referenced, \(external.missing.count) missing, "
+            + "\(external.orphaned.count) orphaned",
+        ],
+      ]
+      if let history {
+        rows.append([
+          "history", "\(history.transactions) transactions, \(history.changes) changes",
+        ])
+      }
+      if let cloudKit {
+        rows.append([
+          "CloudKit",
+          "\(cloudKit.pendingUploads) to upload, \(cloudKit.pendingDeletes) to delete",
+        ])
+      }
+      console.write(TextTable.text([.left, .left], rows, limit: 200))
+      console.line()
+      var entities = [["entity", "id", "objects"]]
+      for table in store.entityTables {
+        let depth = store.model.lineage(of: table.entity).count - 1
+        entities.append([
+          String(repeating: "  ", count: max(0, depth)) + table.entity, String(table.number),
+          String(counts[table.entity] ?? 0),
+        ])
+      }
+      console.write(TextTable.text([.left, .right, .right], entities))
+      for warning in store.warnings { console.line("! " + warning) }
+    }
+  }
+}
+
+extension JSONWriter {
+  /// An object of counts.
+  mutating func numbers(_ members: [(String, Int)]) {
+    object { json in
+      for (name, value) in members {
+        json.key(name)
+        json.number(value)
+      }
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
+enum MigrateCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let plan = try PlanCommand.plan(arguments)
+    let isJSON = arguments.flag("json")
+    if plan.isNothingToDo {
+      if isJSON {
+        console.json { json in
+          json.key("receipt")
+          json.null()
+        }
+      } else {
+        console.line("nothing to do: the store is of that model already")
+      }
+      return .done
+    }
+    var options = MigrationOptions()
+    options.allowedLosses = Set(arguments.all("allow-loss"))
+    options.output = arguments.value("output")
+    options.keepsBackup = !arguments.flag("no-backup")
+    let unallowed = plan.unallowedLosses(options.allowedLosses)
+    if let loss = unallowed.first {
+      throw CoreDataError(
+        .refused, "\(loss.values) \(loss.property == nil ? "objects" : "values") would be lost",
+        path: plan.storePath, entity: loss.entity, property: loss.property,
+        hint: "Look at them with strata plan, and accept with "
+          + unallowed.map { "--allow-loss \($0.name)" }.joined(separator: " "))
+    }
+    if let check = plan.checks.first {
+      throw CoreDataError(
+        .refused, code: check.code, check.message, path: plan.storePath, entity: check.entity,
+        property: check.property, hint: check.hint)
+    }
+    let reporter = ProgressReporter(console: console, isJSON: isJSON)
+    let receipt: MigrationReceipt
+    do {
+      defer { reporter.finish() }
+      receipt = try Interruption.watching {
+        try StoreMigration.run(
+          plan, options: options, isCancelled: { Interruption.isRequested },
+          progress: { reporter.report($0) })
+      }
+    }
+    if isJSON {
+      console.json { $0.receipt(receipt) }
+    } else {
+      ReceiptText.print(receipt, to: console)
+    }
+    return .done
+  }
+}
+
+/// Shows progress at most ten times a second: a line on a terminal, or lines of JSON.
+final class ProgressReporter {
+  private let console: Console
+  private let isJSON: Bool
+  private var last: ContinuousClock.Instant?
+  private var hasLine = false
+
+  init(console: Console, isJSON: Bool) {
+    self.console = console
+    self.isJSON = isJSON
+  }
+
+  func report(_ progress: MigrationProgress) {
+    guard isJSON || console.isErrorTerminal else { return }
+    let now = ContinuousClock.now
+    if let last, now - last < .milliseconds(100) { return }
+    last = now
+    if isJSON {
+      console.json { $0.progress(progress) }
+    } else {
+      console.rewrite(Self.line(progress))
+      hasLine = true
+    }
+  }
+
+  /// Clears the line.
+  func finish() {
+    if hasLine { console.rewrite("") }
+    hasLine = false
+  }
+
+  static func line(_ progress: MigrationProgress) -> String {
+    let percent = Int((progress.fraction * 100).rounded(.down))
+    var text = "\(percent) %"
+    if progress.steps > 1 { text += "  step \(progress.step) of \(progress.steps)" }
+    if progress.parts.indices.contains(progress.current) {
+      let part = progress.parts[progress.current]
+      text +=
+        part.unit == .bytes
+        ? "  \(part.title)  \(Size.text(part.done)) / \(Size.text(part.total))"
+        : "  \(part.title)  \(part.done) / \(part.total)"
+      if let rate = part.rate, part.unit == .rows { text += "  \(Int(rate))/s" }
+    }
+    if let remaining = progress.remaining { text += "  \(Int(remaining.rounded(.up))) s left" }
+    return text
+  }
+}
+
+/// A receipt as a person reads it.
+enum ReceiptText {
+  static func print(_ receipt: MigrationReceipt, to console: Console) {
+    console.line("migrated \(receipt.from) → \(receipt.to): \(receipt.resultPath)")
+    var rows = [["entity", "before", "after"]]
+    rows += receipt.entities.map { [$0.entity, String($0.before), String($0.after)] }
+    console.write(TextTable.text([.left, .right, .right], rows))
+    if !receipt.edges.isEmpty {
+      console.line()
+      let links = receipt.edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
+      console.write(TextTable.text([.left, .right], [["relationship", "links"]] + links))
+    }
+    for loss in receipt.losses { console.line("lost: \(loss.name), \(loss.values)") }
+    for verified in receipt.verified { console.line("✓ \(verified.what): \(verified.count)") }
+    for note in receipt.notes { console.line("note: \(note)") }
+    let (seconds, checking) = (rounded(receipt.seconds), rounded(receipt.verificationSeconds))
+    console.line(
+      "\(Size.text(receipt.bytes)) in \(seconds) s, \(checking) s of them verifying")
+    if let backup = receipt.backupPath { console.line("backup: \(backup)") }
+  }
+
+  private static func rounded(_ seconds: Double) -> Double { (seconds * 100).rounded() / 100 }
+}
+
+extension JSONWriter {
+  mutating func progress(_ progress: MigrationProgress) {
+    key("progress")
+    object { json in
+      json.key("fraction")
+      json.number(progress.fraction)
+      json.key("elapsed")
+      json.number(progress.elapsed)
+      json.key("remaining")
+      if let remaining = progress.remaining { json.number(remaining) } else { json.null() }
+      for (key, value) in [
+        ("step", progress.step), ("steps", progress.steps), ("current", progress.current),
+        ("rows", progress.rows), ("bytesWritten", progress.bytesWritten),
+      ] {
+        json.key(key)
+        json.number(value)
+      }
+      json.key("parts")
+      json.array { json in
+        for part in progress.parts {
+          json.object { json in
+            json.key("kind")
+            json.string(part.kind.rawValue)
+            json.key("title")
+            json.string(part.title)
+            json.key("unit")
+            json.string(part.unit.rawValue)
+            json.key("done")
+            json.number(part.done)
+            json.key("total")
+            json.number(part.total)
+            json.key("seconds")
+            json.number(part.seconds)
+            json.key("finished")
+            json.bool(part.isFinished)
+          }
+        }
+      }
+    }
+  }
+
+  mutating func receipt(_ receipt: MigrationReceipt) {
+    key("receipt")
+    object { json in
+      for (key, value) in [
+        ("store", receipt.storePath), ("result", receipt.resultPath), ("from", receipt.from),
+        ("to", receipt.to), ("strategy", receipt.strategy.rawValue), ("uuid", receipt.uuid),
+        ("checksum", receipt.checksum), ("backup", receipt.backupPath),
+      ] {
+        json.key(key)
+        json.string(value)
+      }
+      json.key("entities")
+      json.array { json in
+        for entity in receipt.entities {
+          json.object { json in
+            json.key("entity")
+            json.string(entity.entity)
+            json.key("before")
+            json.number(entity.before)
+            json.key("after")
+            json.number(entity.after)
+          }
+        }
+      }
+      json.key("edges")
+      json.numbers(receipt.edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.key("losses")
+      json.array { json in for loss in receipt.losses { json.loss(loss) } }
+      json.key("verified")
+      json.array { json in
+        for verified in receipt.verified {
+          json.object { json in
+            json.key("what")
+            json.string(verified.what)
+            json.key("count")
+            json.number(verified.count)
+          }
+        }
+      }
+      json.key("notes")
+      json.array { json in for note in receipt.notes { json.string(note) } }
+      json.key("seconds")
+      json.number(receipt.seconds)
+      json.key("verificationSeconds")
+      json.number(receipt.verificationSeconds)
+      json.key("bytes")
+      json.number(receipt.bytes)
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// `strata plan`: what a migration would do, lose and break, found out without writing.
+enum PlanCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let plan = try plan(arguments)
+    let unallowed = plan.unallowedLosses(Set(arguments.all("allow-loss")))
+    if arguments.flag("json") {
+      console.json { $0.plan(plan) }
+    } else {
+      PlanText.print(plan, unallowed: unallowed, to: console)
+    }
+    return unallowed.isEmpty && plan.checks.isEmpty ? .done : .refused
+  }
+
+  /// The plan that the arguments ask for; the store is closed again.
+  static func plan(_ arguments: Arguments) throws -> MigrationPlan {
+    guard let to = arguments.value("to") else {
+      throw CoreDataError(
+        .usage, "--to MODEL is missing", hint: "Name the model to migrate to with --to MODEL.")
+    }
+    let destination = try ModelReference(to).load()
+    let store = try StoreOpening.open(arguments[0], model: arguments.value("from"))
+    let hashes = store.metadata.versionHashes
+    let from =
+      StoreOpening.version(inBundle: ModelReference(to).path, of: hashes)?.name
+      ?? StoreOpening.version(besideStore: store.path, of: hashes)?.name
+      ?? FileSystem.name(of: store.path)
+    return try StoreMigration.plan(
+      store, to: destination.model, names: (from, destination.name), archive: destination.archive,
+      output: arguments.value("output"))
+  }
+}
+
+extension JSONWriter {
+  mutating func plan(_ plan: MigrationPlan) {
+    if let first = plan.steps.first, let last = plan.steps.last {
+      key("source")
+      object { $0.hashes(of: first.source) }
+      key("destination")
+      object { $0.hashes(of: last.destination) }
+    }
+    key("steps")
+    array { json in for step in plan.steps { json.step(step) } }
+    key("losses")
+    array { json in for loss in plan.losses { json.loss(loss) } }
+    key("checks")
+    array { json in
+      for check in plan.checks {
+        json.object { json in
+          json.key("code")
+          json.number(check.code)
+          json.key("entity")
+          json.string(check.entity)
+          json.key("property")
+          json.string(check.property)
+          json.key("rows")
+          json.number(check.rows)
+          json.key("message")
+          json.string(check.message)
+          json.key("hint")
+          json.string(check.hint)
+          json.key("first")
+          json.array { json in for id in check.first { json.string(id.description) } }
+        }
+      }
+    }
+    key("strategy")
+    string(plan.strategy.rawValue)
+    key("bytesNeeded")
+    number(plan.bytesNeeded)
+    key("bytesFree")
+    if let free = plan.bytesFree { number(free) } else { null() }
+    key("notes")
+    array { json in for note in plan.notes { json.string(note) } }
+  }
+
+  mutating func loss(_ loss: Loss) {
+    object { json in
+      json.key("entity")
+      json.string(loss.entity)
+      json.key("property")
+      json.string(loss.property)
+      json.key("values")
+      json.number(loss.values)
+      json.key("samples")
+      json.array { json in for sample in loss.samples { json.string(sample) } }
+      json.key("suggestion")
+      json.string(loss.suggestion)
+    }
+  }
+
+  private mutating func step(_ step: MigrationPlan.Step) {
+    object { json in
+      json.key("from")
+      json.string(step.from)
+      json.key("to")
+      json.string(step.to)
+      json.key("kind")
+      json.string(step.mapping.kind.rawValue)
+      json.key("entityMappings")
+      json.array { json in
+        for mapping in step.mapping.entityMappings {
+          json.mapping(mapping, rows: step.rows[mapping.name] ?? 0)
+        }
+      }
+    }
+  }
+
+  private mutating func mapping(_ mapping: EntityMapping, rows: Int) {
+    object { json in
+      for (key, value) in [
+        ("name", mapping.name), ("type", mapping.kind.name), ("source", mapping.source),
+        ("destination", mapping.destination),
+      ] {
+        json.key(key)
+        json.string(value)
+      }
+      json.key("attributes")
+      json.array { json in
+        for attribute in mapping.attributes {
+          json.object { json in
+            json.key("name")
+            json.string(attribute.name)
+            json.key("from")
+            json.string(attribute.source)
+            json.key("default")
+            json.value(attribute.defaultValue ?? .null, blobs: false)
+          }
+        }
+      }
+      json.key("relationships")
+      json.array { json in
+        for relationship in mapping.relationships {
+          json.object { json in
+            json.key("name")
+            json.string(relationship.name)
+            json.key("from")
+            json.string(relationship.source)
+            json.key("through")
+            json.string(relationship.through)
+          }
+        }
+      }
+      json.key("rows")
+      json.number(rows)
+    }
+  }
+}

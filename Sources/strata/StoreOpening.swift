@@ -1,0 +1,38 @@
+import ManagedModel
+import ManagedStore
+
+/// Opens a store as a person names it, with the models that lie beside it as a fallback.
+enum StoreOpening {
+  /// - Parameter model: what `--model` or `--from` named.
+  static func open(_ path: String, model: String? = nil) throws -> Store {
+    let given = try model.map { try ModelReference($0).load().model }
+    return try Store(path: path, model: given) { metadata in
+      version(besideStore: path, of: metadata.versionHashes)?.model
+    }
+  }
+
+  /// The model version beside a store that has these hashes.
+  static func version(
+    besideStore path: String, of hashes: [String: VersionHash]
+  ) -> (model: Model, name: String)? {
+    let folder = FileSystem.parent(of: path) ?? "."
+    for name in (try? FileSystem.list(folder)) ?? []
+    where name.hasSuffix(".momd") || name.hasSuffix(".xcdatamodeld") {
+      if let found = version(inBundle: folder + "/" + name, of: hashes) { return found }
+    }
+    return nil
+  }
+
+  /// The version of a bundle that has these hashes; a version that cannot be read is passed over.
+  static func version(
+    inBundle path: String, of hashes: [String: VersionHash]
+  ) -> (model: Model, name: String)? {
+    guard let bundle = try? ModelBundle(readingFrom: path) else { return nil }
+    for version in bundle.versions {
+      if let model = try? version.model, model.versionHashes == hashes {
+        return (model, version.name)
+      }
+    }
+    return nil
+  }
+}

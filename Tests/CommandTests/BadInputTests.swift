@@ -1,0 +1,111 @@
+import ManagedModel
+import SQLite
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import strata
+
+@Suite("What is told of bad input")
+struct BadInputTests {
+  private let folder: TemporaryFolder
+  private let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("Recipes.sqlite")
+    _ = try DemoCommand.write(to: folder.path, objects: 60)
+  }
+
+  private func expect(
+    _ words: [String], _ status: CommandStatus, _ location: SourceLocation = #_sourceLocation
+  ) throws {
+    let told = Captured(words)
+    #expect(told.status == status, "\(told.err)", sourceLocation: location)
+    #expect(told.err.hasPrefix("strata: "), sourceLocation: location)
+    #expect(told.out == "", sourceLocation: location)
+    let json = Captured(words + ["--json"])
+    #expect(json.status == status, sourceLocation: location)
+    #expect(try json.decoded(ErrorShape.self).error.message != "", sourceLocation: location)
+  }
+
+  @Test("what is no store is unreadable, for every command that takes one")
+  func noStore() throws {
+    let text = folder.path("text.sqlite")
+    try FileSystem.write(Array("hello".utf8), to: text)
+    let empty = folder.path("empty.sqlite")
+    try FileSystem.write([], to: empty)
+    let cut = folder.path("cut.sqlite")
+    let bytes = try FileSystem.read(store)
+    try FileSystem.write(Array(bytes.prefix(bytes.count / 2)), to: cut)
+    let other = folder.path("other.sqlite")
+    try Connection(path: other, mode: .create).execute("CREATE TABLE t (a)")
+    for path in [folder.path("none.sqlite"), folder.path, text, empty, cut, other] {
+      for command in ["info", "dump"] { try expect([command, path], .unreadable) }
+      try expect(["rows", path, "Recipe"], .unreadable)
+      try expect(["plan", path, "--to", folder.path("Recipes.xcdatamodeld")], .unreadable)
+      try expect(["migrate", path, "--to", folder.path("Recipes.xcdatamodeld")], .unreadable)
+      #expect(Captured(path).status == .unreadable)
+    }
+  }
+
+  @Test(
+    "a store with damaged bookkeeping is unreadable",
+    arguments: [
+      "UPDATE Z_METADATA SET Z_PLIST = x''", "UPDATE Z_METADATA SET Z_PLIST = x'0102'",
+      "DELETE FROM Z_METADATA", "UPDATE Z_MODELCACHE SET Z_CONTENT = x'00ff00ff'",
+    ])
+  func damaged(_ sql: String) throws {
+    do {
+      let connection = try Connection(path: store, mode: .readWrite)
+      try connection.execute(sql)
+    }
+    try expect(["info", store], .unreadable)
+  }
+
+  @Test("a store without a model in it is read with one that lies beside it, or not at all")
+  func withoutModel() throws {
+    do {
+      let connection = try Connection(path: store, mode: .readWrite)
+      try connection.execute("DROP TABLE Z_MODELCACHE")
+    }
+    let found = try Captured("info", store, "--json").decoded(InfoShape.self)
+    #expect(found.model.source == "file" && found.model.matches)
+    try FileSystem.rename(folder.path("Recipes.xcdatamodeld"), to: folder.path("elsewhere"))
+    try expect(["info", store], .unreadable)
+    #expect(
+      Captured("info", store, "--model", folder.path("elsewhere/Recipes.xcdatamodel")).status
+        == .done)
+  }
+
+  @Test("a model that is none is unreadable, and an unknown version wrong usage")
+  func badModel() throws {
+    let broken = folder.path("Broken.xcdatamodel")
+    try FileSystem.makeDirectory(broken)
+    try FileSystem.write(Array("<model><entity".utf8), to: broken + "/contents")
+    for command in ["model", "hash"] {
+      try expect([command, broken], .unreadable)
+      try expect([command, folder.path("none.mom")], .unreadable)
+      try expect([command, folder.path("Recipes.xcdatamodeld") + "@Nope"], .usage)
+    }
+    try expect(["diff", store, broken], .unreadable)
+    try expect(["info", store, "--model", broken], .unreadable)
+  }
+
+  @Test("control characters of a store reach neither a terminal nor a pipe")
+  func hostileText() throws {
+    do {
+      let connection = try Connection(path: store, mode: .readWrite)
+      try connection.run(
+        "UPDATE ZTAG SET ZNAME = ? WHERE Z_PK = 1", [.text("\u{1B}[2Jx\u{202E}y\u{7}")])
+    }
+    for format in ["table", "csv", "json", "ndjson"] {
+      let rows = Captured("rows", store, "Tag", "--format", format)
+      #expect(rows.status == .done)
+      #expect(!rows.out.utf8.contains(0x1B) && !rows.out.utf8.contains(7))
+      if format == "table" || format == "csv" {
+        #expect(!rows.out.unicodeScalars.contains("\u{202E}"))
+      }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import FoundationEssentials
+
+@testable import strata
+
+/// A command run in this process, with what it wrote.
+struct Captured {
+  let status: CommandStatus
+  let out: String
+  let err: String
+
+  init(_ words: String..., terminal: Bool = false) { self.init(words, terminal: terminal) }
+
+  init(_ words: [String], terminal: Bool = false) {
+    var (out, err): ([UInt8], [UInt8]) = ([], [])
+    status = CommandLineTool.run(
+      words,
+      console: Console(
+        isTerminal: terminal, out: { out += $0 }, err: { err += $0 }))
+    self.out = String(decoding: out, as: UTF8.self)
+    self.err = String(decoding: err, as: UTF8.self)
+  }
+
+  /// The JSON that was written, decoded.
+  func decoded<T: Decodable>(_ type: T.Type) throws -> T {
+    try JSONDecoder().decode(type, from: Data(out.utf8))
+  }
+
+  var lines: [Substring] { out.split(separator: "\n") }
+}

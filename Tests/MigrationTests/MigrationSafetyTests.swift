@@ -1,0 +1,252 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Migration
+
+@Suite("A migration that must not happen leaves the store as it was")
+struct MigrationSafetyTests {
+  static let added = [
+    (
+      #"<attribute name="label""#,
+      #"<attribute name="floor" optional="YES" attributeType="Integer 16" defaultValueString="3"/><attribute name="label""#
+    )
+  ]
+
+  private static func refusal(
+    _ plan: MigrationPlan, options: MigrationOptions = MigrationOptions(),
+    isCancelled: @escaping () -> Bool = { false }
+  ) -> CoreDataError? {
+    do {
+      _ = try StoreMigration.run(plan, options: options, isCancelled: isCancelled)
+      return nil
+    } catch { return error as? CoreDataError }
+  }
+
+  @Test("losses are refused until each is allowed by name")
+  func losses() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let before = try folder.contents()
+    let plan = try Library.plan(
+      path,
+      to: Library.model(replacing: [
+        (#"<attribute name="nickname" optional="YES" attributeType="String"/>"#, "")
+      ]))
+    let error = Self.refusal(plan)
+    #expect(error?.kind == .refused)
+    #expect(error?.entity == "Author")
+    #expect(error?.property == "nickname")
+    #expect(error?.hint?.contains("--allow-loss Author.nickname") == true)
+    #expect(try folder.contents() == before)
+    var options = MigrationOptions()
+    options.allowedLosses = ["Author"]
+    #expect(Self.refusal(plan, options: options) == nil)
+  }
+
+  @Test("a mandatory attribute without values is refused with the rows (134110)")
+  func mandatory() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let before = try folder.contents()
+    let plan = try Library.plan(
+      path,
+      to: Library.model(replacing: [
+        (
+          #"<attribute name="pages" optional="YES" attributeType="Integer 16"/>"#,
+          #"<attribute name="pages" attributeType="Integer 16"/>"#
+        )
+      ]))
+    #expect(plan.checks.map(\.code) == [134110, 134110, 134110])
+    #expect(plan.checks.reduce(0) { $0 + $1.rows } == 3)
+    #expect(Self.refusal(plan)?.code == 134110)
+    #expect(try folder.contents() == before)
+  }
+
+  @Test("duplicates under a new constraint are refused with their number (134111)")
+  func duplicates() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("Library.sqlite")
+    let writer = try StoreWriter(creating: path, model: Library.model(Library.version1))
+    for label in ["a", "b", "a", "a"] {
+      try writer.insert("Shelf", attributes: ["label": .string(label)])
+    }
+    try writer.insert("Shelf")
+    try writer.insert("Shelf")
+    try writer.finish()
+    let plan = try Library.plan(
+      path,
+      to: Library.model(replacing: [
+        (
+          #"<entity name="Shelf">"#,
+          #"<entity name="Shelf"><uniquenessConstraints><uniquenessConstraint><constraint value="label"/></uniquenessConstraint></uniquenessConstraints>"#
+        )
+      ]))
+    #expect(plan.checks.count == 1)
+    #expect(plan.checks.first?.code == 134111)
+    #expect(plan.checks.first?.rows == 3)
+    #expect(plan.checks.first?.first == [ObjectID(entity: "Shelf", key: 1)])
+  }
+
+  @Test("cancelled at any moment: nothing changed, nothing left")
+  func cancelled() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder, books: 600)
+    let before = try folder.contents()
+    let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
+    var moment = 0
+    var finished = false
+    while !finished, moment < 200 {
+      // Asked to stop at the first, second, third … question.
+      var asked = 0
+      let stop = moment
+      let error = Self.refusal(plan) {
+        asked += 1
+        return asked > stop
+      }
+      if let error {
+        #expect(error.kind == .cancelled)
+        #expect(error.code == 134120)
+        #expect(try folder.contents() == before)
+      } else {
+        finished = true
+      }
+      moment += 1
+    }
+    #expect(finished)
+    #expect(moment > 8)
+  }
+
+  @Test("the old store is kept as a backup that reads as before, with its external data")
+  func backup() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let lines = try StoreDump.lines(at: path)
+    let bytes = try FileSystem.read(path)
+    let receipt = try StoreMigration.run(
+      Library.plan(path, to: Library.model(replacing: Self.added)))
+    let backup = try #require(receipt.backupPath)
+    #expect(try FileSystem.read(backup).count == bytes.count)
+    #expect(try StoreDump.lines(at: backup) == lines)
+    #expect(try !StoreDump.lines(at: backup).contains { $0.contains("missing") })
+    #expect(
+      try FileSystem.list(folder.path).filter { !$0.hasPrefix(".Library_SUPPORT") }
+        == ["Library.backup-1", "Library.sqlite"])
+  }
+
+  @Test("the second time there is nothing to do")
+  func again() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let model = try Library.model(replacing: Self.added)
+    _ = try StoreMigration.run(Library.plan(path, to: model))
+    let before = try folder.contents()
+    let plan = try Library.plan(path, to: model)
+    #expect(plan.isNothingToDo)
+    #expect(Self.refusal(plan)?.kind == .usage)
+    #expect(try folder.contents() == before)
+  }
+
+  @Test("--output leaves the store alone and takes its external data along")
+  func output() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let before = try folder.contents()
+    let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
+    var options = MigrationOptions()
+    options.output = folder.path("Out.sqlite")
+    let receipt = try StoreMigration.run(plan, options: options)
+    #expect(receipt.backupPath == nil)
+    var after = try folder.contents()
+    after["Out.sqlite"] = nil
+    #expect(after == before)
+    let lines = try StoreDump.lines(at: folder.path("Out.sqlite"))
+    #expect(!lines.contains { $0.contains("missing") })
+    #expect(Self.refusal(plan, options: options)?.message == "the output exists already")
+  }
+
+  @Test("rows that only the -wal holds are migrated, and the -wal is gone afterwards")
+  func log() throws {
+    let folder = try TemporaryFolder()
+    let live = try Library.store(in: folder)
+    let connection = try Connection(path: live, mode: .readWrite)
+    try connection.execute("INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 4, 1)")
+    let path = folder.path("Copy.sqlite")
+    try FileSystem.copy(live, to: path)
+    try FileSystem.copy(live + "-wal", to: path + "-wal")
+    connection.close()
+    let before = try Store(path: path)
+    #expect(before.wal.frames > 0)
+    let lines = try StoreDump.lines(before)
+    let receipt = try StoreMigration.run(
+      Library.plan(path, to: Library.model(replacing: Self.added)))
+    #expect(!FileSystem.isFile(path + "-wal"))
+    #expect(try Store(path: path).counts()["Loan"] == 3)
+    #expect(try StoreDump.lines(at: #require(receipt.backupPath)) == lines)
+  }
+
+  @Test("a store that another program writes to is left alone")
+  func locked() throws {
+    guard FileSystem.isFile("/usr/bin/sqlite3") else {
+      print("skipped: sqlite3 is not installed")
+      return
+    }
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
+    let other = try OtherProgram(
+      "/usr/bin/sqlite3", [path, "BEGIN EXCLUSIVE; CREATE TABLE busy (a);", ".shell sleep 30"])
+    defer { other.kill() }
+    try other.wait { StoreLock.user(of: path) != nil }
+    let error = Self.refusal(plan)
+    #expect(error?.message.contains("is using the store") == true, "\(String(describing: error))")
+    #expect(FileSystem.status(MigrationJournal.temporaryPath(beside: path)) == nil)
+  }
+
+  @Test("two migrations of one store: the second is refused")
+  func twice() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
+    let first = try MigrationJournal(storePath: path)
+    #expect(Self.refusal(plan)?.message == "another strata is migrating this store")
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("what an interrupted run left is recognised and removed")
+  func leftOver() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let temporary = MigrationJournal.temporaryPath(beside: path)
+    try FileSystem.write([1, 2, 3], to: temporary)
+    _ = try StoreMigration.run(Library.plan(path, to: Library.model(replacing: Self.added)))
+    #expect(FileSystem.status(temporary) == nil)
+    #expect(try Store(path: path).modelMatches)
+  }
+
+  @Test("a store that changes while it is migrated is not replaced")
+  func changed() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder, books: 300)
+    let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
+    var isChanged = false
+    do {
+      _ = try StoreMigration.run(
+        plan,
+        progress: { progress in
+          guard !isChanged, progress.parts[progress.current].kind == .verify else { return }
+          isChanged = true
+          if let other = try? Connection(path: path, mode: .readWrite) {
+            try? other.execute("UPDATE ZSHELF SET ZLABEL = 'new'")
+          }
+        })
+      Issue.record("the store was replaced")
+    } catch let error as CoreDataError {
+      #expect(error.message.contains("changed by another program"))
+    }
+    #expect(try StoreDump.lines(at: path).contains { $0.contains("label=new") })
+    #expect(try Store(path: path).model.versionIdentifiers == ["1"])
+  }
+}

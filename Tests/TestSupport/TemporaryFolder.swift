@@ -1,0 +1,33 @@
+import ManagedStore
+
+/// A folder for one test, removed when it is let go.
+public final class TemporaryFolder {
+  public let path: String
+
+  public init() throws { path = try FileSystem.makeTemporaryDirectory(prefix: "strata-test") }
+
+  deinit { FileSystem.removeTree(path) }
+
+  /// The path of a name in the folder.
+  public func path(_ name: String) -> String { path + "/" + name }
+
+  /// Copies a fixture here with its -wal, and its external data where there is any.
+  public func copy(fixture relative: String, as name: String? = nil) throws -> String {
+    let source = Fixtures.path(relative)
+    let target = path(name ?? FileSystem.name(of: relative))
+    try FileSystem.copy(source, to: target)
+    if FileSystem.isFile(source + "-wal") {
+      try FileSystem.copy(source + "-wal", to: target + "-wal")
+    }
+    return target
+  }
+
+  /// Every file in the folder with its bytes, to tell that nothing changed.
+  public func contents() throws -> [String: [UInt8]] {
+    var result: [String: [UInt8]] = [:]
+    for name in try FileSystem.list(path) where FileSystem.isFile(path(name)) {
+      result[name] = try FileSystem.read(path(name))
+    }
+    return result
+  }
+}
