@@ -32,16 +32,21 @@ extension [ModelVersion] {
   /// The version of the store.
   var storesIndex: Int? { firstIndex { $0.isStores } }
 
-  /// Where the store would go next: the bundle's current version, or the last that is not its own.
+  /// Where the store would go next: the bundle's current version, or the one after its own; `nil`
+  /// when it is of the newest.
   var destinationIndex: Int? {
-    if let current = firstIndex(where: { $0.isCurrent && !$0.isStores && $0.model != nil }) {
-      return current
+    if let current = firstIndex(where: \.isCurrent) {
+      if self[current].isStores { return nil }
+      if self[current].model != nil { return current }
     }
-    if let stores = storesIndex,
-      let next = indices.first(where: { $0 > stores && self[$0].model != nil })
-    {
-      return next
-    }
-    return indices.last { !self[$0].isStores && self[$0].model != nil }
+    guard let stores = storesIndex else { return indices.last { self[$0].model != nil } }
+    return indices.first { $0 > stores && self[$0].model != nil }
+  }
+
+  /// The two versions to compare first: the store's and its destination, or the two newest.
+  var comparedIndices: (from: Int, to: Int)? {
+    guard let stores = storesIndex else { return nil }
+    if let destination = destinationIndex { return (stores, destination) }
+    return indices.last { $0 != stores && self[$0].model != nil }.map { (Swift.min($0, stores), Swift.max($0, stores)) }
   }
 }

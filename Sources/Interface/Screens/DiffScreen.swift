@@ -60,10 +60,10 @@ extension DiffScreen {
 
   /// The versions are known: begins with the store's own and the one it would go to.
   static func takeVersions(_ state: inout State) {
-    let stores = state.versions.storesIndex
+    let compared = state.versions.comparedIndices
     state.diff = DiffScreen()
-    state.diff.from = stores
-    state.diff.to = state.versions.destinationIndex
+    state.diff.from = compared?.from
+    state.diff.to = compared?.to
   }
 
   static func enter(_ state: inout State) -> [Effect] {

@@ -45,6 +45,8 @@ extension MappingScreen {
     let lines =
       state.versionsTask != nil
       ? ["looking for versions of the model …"]
+      : state.versions.count > 1
+      ? ["✓ The store is of the model’s current version.", "", "o chooses another one"]
       : [
         "There is no other version of the model beside the store.",
         "",

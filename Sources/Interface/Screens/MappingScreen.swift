@@ -186,6 +186,7 @@ extension MappingScreen {
     case .nextPane:
       state.mapping.focus = state.mapping.focus == .mappings ? .losses : .mappings
     case .show(let screen):
+      if !state.migrate.isRunning { state.migrate.phase = .ready }
       state.screen = screen
       return state.entered()
     case .planAgain: if let to = state.mapping.to { return plan(to: to, in: &state) }
