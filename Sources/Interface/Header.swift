@@ -58,7 +58,7 @@ enum Header {
     var parts: [(rank: Int, spans: [Span])] = [
       (0, [Span(store.fileName, theme[.title])]),
       (5, [Span(store.hashPrefix, theme[.dim])]),
-      (2, [Span("model "), Span("“\(state.storeModelName)” ")]),
+      (2, [Span("model “\(state.storeModelName)”")]),
       (1, [match]),
     ]
     if store.walFrames > 0 {

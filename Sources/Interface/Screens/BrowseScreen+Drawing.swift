@@ -66,13 +66,14 @@ extension BrowseScreen {
     for pane in panes {
       let frame = layout.pane(pane)
       guard !frame.isEmpty else { continue }
-      let isFocused = pane == browse.focus
-      let style = theme[isFocused ? .borderFocused : .border]
-      let titleStyle = theme[isFocused ? .title : .dim]
+      grid.box(frame, style: theme[pane == browse.focus ? .borderFocused : .border])
+    }
+    for pane in panes {
+      // After all borders, since a shared edge would run over the title in it.
+      let frame = layout.pane(pane)
       let title = title(of: pane, state, width: frame.width - 6)
-      grid.box(
-        frame, style: style, title: title.isEmpty ? [] : [Span(title, titleStyle)],
-        note: note(of: pane, state, theme))
+      let style = theme[pane == browse.focus ? .title : .dim]
+      grid.title([Span(title, style)], note: note(of: pane, state, theme), on: frame)
     }
     for pane in panes where !layout.pane(pane).isEmpty {
       let inside = layout.content(of: pane)

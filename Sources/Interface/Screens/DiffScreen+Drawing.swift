@@ -44,8 +44,10 @@ extension DiffScreen {
     let names = (state.versions[from].name, state.versions[to].name)
     let layout = DiffLayout(rect)
     drawSummary(diff, names, with: theme, in: &grid, rect.row(0))
-    grid.box(layout.right, style: theme[.border], title: [Span(names.1, theme[.title])])
-    grid.box(layout.left, style: theme[.border], title: [Span(names.0, theme[.title])])
+    grid.box(layout.left, style: theme[.border])
+    grid.box(layout.right, style: theme[.border])
+    grid.title([Span(names.0, theme[.title])], on: layout.left)
+    grid.title([Span(names.1, theme[.title])], on: layout.right)
     drawLines(diff, with: theme, in: &grid, layout, isFocused: state.layers.isEmpty)
     guard layout.meaning.height > 2 else { return }
     grid.box(

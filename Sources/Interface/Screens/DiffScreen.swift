@@ -96,6 +96,10 @@ extension DiffScreen {
     state.diff.comparison = comparison
     state.diff.allLines = DiffLine.lines(of: comparison.difference)
     state.diff.refilter()
+    if let first = state.diff.lines.firstIndex(where: \.isChanged) {
+      state.diff.list.setHeight(DiffLayout(state.body).list.height)
+      state.diff.list.select(first)
+    }
     return []
   }
 

@@ -14,8 +14,8 @@ struct MappingLayout {
     let problemCount = state.mapping.problemList.count
     let isFocused = state.mapping.focus == .losses
     // One problem takes several lines; the pane grows with them up to half of the screen.
-    let wanted = problemCount == 0 ? 4 : min(4 + 2 * problemCount, body.height / (isFocused ? 2 : 3))
-    let problemHeight = body.height < 14 ? (isFocused ? body.height - 1 : 0) : max(5, wanted)
+    let wanted = problemCount == 0 ? 3 : min(4 + 2 * problemCount, body.height / (isFocused ? 2 : 3))
+    let problemHeight = body.height < 14 ? (isFocused ? body.height - 1 : 0) : problemCount == 0 ? 3 : max(5, wanted)
     summary = body.row(0)
     let upper = Rect(
       x: body.x, y: body.y + 1, width: body.width,
@@ -95,6 +95,23 @@ extension MappingScreen {
       drawMappings(state, plan, with: theme, in: &grid, layout.mappings, isFocused: false)
       drawProblems(state, with: theme, in: &grid, layout.problems, isFocused: isActive)
     }
+    drawTitles(state, with: theme, in: &grid, layout)
+  }
+
+  /// After all borders, since a shared edge would run over the title in it.
+  private static func drawTitles(
+    _ state: State, with theme: Theme, in grid: inout Grid, _ layout: MappingLayout
+  ) {
+    let mapping = state.mapping
+    let isUpper = mapping.focus == .mappings
+    grid.title([Span("Entity mappings", theme[isUpper ? .title : .dim])], on: layout.mappings)
+    if mapping.entityMappings.indices.contains(mapping.mappings.selected) {
+      let name = mapping.entityMappings[mapping.mappings.selected].name
+      grid.title([Span(name, theme[.dim])], on: layout.properties)
+    }
+    grid.title(
+      [Span("what would be lost, what would fail", theme[isUpper ? .dim : .title])],
+      on: layout.problems)
   }
 
   private static func drawSummary(
@@ -155,9 +172,7 @@ extension MappingScreen {
   ) {
     guard rect.height > 1 else { return }
     let mapping = state.mapping
-    let inside = grid.box(
-      rect, style: theme[isFocused ? .borderFocused : .border],
-      title: [Span("Entity mappings", theme[isFocused ? .title : .dim])])
+    let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
     let mappings = mapping.entityMappings
     let rows = plan.steps.map(\.rows).reduce(into: [:]) { $0.merge($1) { first, _ in first } }
     mapping.mappings.draw(in: &grid, inside, theme: theme, isFocused: isFocused) { row in
@@ -203,8 +218,7 @@ extension MappingScreen {
       return
     }
     let mapping = mappings[index]
-    let inside = grid.box(rect, style: theme[.border], title: [Span(mapping.name, theme[.title])])
-      .inset(horizontally: 1, vertically: 0)
+    let inside = grid.box(rect, style: theme[.border]).inset(horizontally: 1, vertically: 0)
     let lines = propertyLines(mapping, theme)
     let nameWidth = max(6, min(24, lines.map { TextWidth.of($0.name, upTo: 24) }.max() ?? 0))
     for (row, line) in lines.enumerated() where row < inside.height {
@@ -271,11 +285,7 @@ extension MappingScreen {
     guard rect.height > 2 else { return }
     let mapping = state.mapping
     let problems = mapping.problemList
-    let inside = grid.box(
-      rect, style: theme[isFocused ? .borderFocused : .border],
-      title: [
-        Span("what would be lost, what would fail", theme[isFocused ? .title : .dim])
-      ])
+    let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
     guard !problems.isEmpty else {
       grid.write(
         "✓ Nothing is lost, and no rule of the new version is broken.",
