@@ -9,8 +9,9 @@ enum Header {
   }
 
   /// Where each screen's name lies, from the right.
-  private static func places(in state: State, width: Int) -> [(screen: Screen, text: String, x: Int)]
-  {
+  private static func places(
+    in state: State, width: Int
+  ) -> [(screen: Screen, text: String, x: Int)] {
     var all = tabs(width)
     if width < 80, let active = all.firstIndex(where: { $0.screen == state.screen }) {
       all[active].text += " " + state.screen.title

@@ -47,6 +47,8 @@ extension [ModelVersion] {
   var comparedIndices: (from: Int, to: Int)? {
     guard let stores = storesIndex else { return nil }
     if let destination = destinationIndex { return (stores, destination) }
-    return indices.last { $0 != stores && self[$0].model != nil }.map { (Swift.min($0, stores), Swift.max($0, stores)) }
+    return indices.last { $0 != stores && self[$0].model != nil }.map {
+      (Swift.min($0, stores), Swift.max($0, stores))
+    }
   }
 }

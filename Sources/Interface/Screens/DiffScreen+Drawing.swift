@@ -82,7 +82,7 @@ extension DiffScreen {
         difference.hashesAreEqual
         ? Span("✓ same hashes  ", theme[.success]) : Span("")
       note = [
-        fits, Span("entities: \(counts)   only changes [\(diff.showsOnlyChanges ? "x" : " ")] ")
+        fits, Span("entities: \(counts)   only changes [\(diff.showsOnlyChanges ? "x" : " ")] "),
       ]
     } else {
       note = [Span("comparing … ", theme[.dim])]
@@ -152,7 +152,10 @@ extension DiffScreen {
     let room = place.width - indent
     if line.property == nil {
       grid.write(
-        [Span(side.name + "  ", style.adding(.bold)), Span(side.text, plain ? .plain : theme[.dim])],
+        [
+          Span(side.name + "  ", style.adding(.bold)),
+          Span(side.text, plain ? .plain : theme[.dim]),
+        ],
         at: Point(x: x, y: place.y), within: room)
     } else {
       grid.write(side.name, at: Point(x: x, y: place.y), style: style, within: nameWidth)
@@ -202,7 +205,9 @@ extension DiffScreen {
     } else {
       sentences.append(("✓ Core Data can infer the mapping between these versions.", .success))
     }
-    for conflict in comparison.difference.conflicts { sentences.append(("! " + conflict, .warning)) }
+    for conflict in comparison.difference.conflicts {
+      sentences.append(("! " + conflict, .warning))
+    }
     for other in comparison.difference.otherChanges where diff.selectedLine?.isChanged != true {
       sentences.append((other, .dim))
     }

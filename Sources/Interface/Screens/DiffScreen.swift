@@ -37,7 +37,8 @@ extension DiffScreen {
     let command = diff.command(state)
     return [
       Binding([.character("n")], "next change", .nextChange, unless: noChange),
-      Binding([.character("N")], "previous change", .previousChange, unless: noChange, footer: false),
+      Binding(
+        [.character("N")], "previous change", .previousChange, unless: noChange, footer: false),
       Binding(
         [.character("c")], diff.showsOnlyChanges ? "everything" : "only changes", .onlyChanges),
       Binding(

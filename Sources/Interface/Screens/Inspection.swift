@@ -51,9 +51,11 @@ package struct Inspection: Sendable, Equatable {
     case .toMany(let many):
       line.isExpandable = !many.first.isEmpty
       line.value = ValueText(
-        many.count == 0 ? "none" : NumberText.grouped(many.count) + "  "
-          + many.first.prefix(4).map(\.description).joined(separator: " · ")
-          + (many.count > 4 ? " …" : ""), many.count == 0 ? .null : .relationship)
+        many.count == 0
+          ? "none"
+          : NumberText.grouped(many.count) + "  "
+            + many.first.prefix(4).map(\.description).joined(separator: " · ")
+            + (many.count > 4 ? " …" : ""), many.count == 0 ? .null : .relationship)
       lines.append(line)
       for id in many.first {
         lines.append(
@@ -74,7 +76,8 @@ package struct Inspection: Sendable, Equatable {
   }
 
   private mutating func addText(_ text: String, under line: inout Line) {
-    let parts = text.split(maxSplits: 200, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    let parts = text.split(
+      maxSplits: 200, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     line.isExpandable = true
     line.value = ValueText((parts.first.map(String.init) ?? "") + " ⏎…", .string)
     lines.append(line)

@@ -14,8 +14,10 @@ struct MappingLayout {
     let problemCount = state.mapping.problemList.count
     let isFocused = state.mapping.focus == .losses
     // One problem takes several lines; the pane grows with them up to half of the screen.
-    let wanted = problemCount == 0 ? 3 : min(4 + 2 * problemCount, body.height / (isFocused ? 2 : 3))
-    let problemHeight = body.height < 14 ? (isFocused ? body.height - 1 : 0) : problemCount == 0 ? 3 : max(5, wanted)
+    let wanted =
+      problemCount == 0 ? 3 : min(4 + 2 * problemCount, body.height / (isFocused ? 2 : 3))
+    let problemHeight =
+      body.height < 14 ? (isFocused ? body.height - 1 : 0) : problemCount == 0 ? 3 : max(5, wanted)
     summary = body.row(0)
     let upper = Rect(
       x: body.x, y: body.y + 1, width: body.width,
@@ -46,13 +48,13 @@ extension MappingScreen {
       state.versionsTask != nil
       ? ["looking for versions of the model …"]
       : state.versions.count > 1
-      ? ["✓ The store is of the model’s current version.", "", "o chooses another one"]
-      : [
-        "There is no other version of the model beside the store.",
-        "",
-        "Put a .xcdatamodeld or .momd into the store’s folder, or name one:",
-        "strata \(state.storeArgument) --model MODEL",
-      ]
+        ? ["✓ The store is of the model’s current version.", "", "o chooses another one"]
+        : [
+          "There is no other version of the model beside the store.",
+          "",
+          "Put a .xcdatamodeld or .momd into the store’s folder, or name one:",
+          "strata \(state.storeArgument) --model MODEL",
+        ]
     for (index, line) in lines.enumerated() {
       grid.write(
         line, in: rect.row(rect.height / 3 + index),
@@ -79,7 +81,8 @@ extension MappingScreen {
     }
     if plan.isNothingToDo {
       let line = rect.row(rect.height / 2)
-      grid.write("✓ The store is of this version already.", in: line, style: theme[.success], align: .center)
+      grid.write(
+        "✓ The store is of this version already.", in: line, style: theme[.success], align: .center)
       grid.write(
         "o chooses another one", in: rect.row(rect.height / 2 + 1), style: theme[.dim],
         align: .center)
@@ -130,7 +133,10 @@ extension MappingScreen {
           theme[.dim]))
       let losses = plan.unallowedLosses(state.mapping.allowedLosses)
       if !plan.checks.isEmpty {
-        note.append(Span("✗ \(NumberText.counted(plan.checks.count, "check")) fail  ", theme[.error]))
+        note.append(
+          Span(
+            "✗ \(plan.checks.count) \(plan.checks.count == 1 ? "check fails" : "checks fail")  ",
+            theme[.error]))
       }
       if !losses.isEmpty {
         let noun = losses.count == 1 ? "loss" : "losses"
@@ -266,7 +272,8 @@ extension MappingScreen {
     let relationships = mapping.relationships.map { relationship -> (Bool, PropertyLine) in
       guard let source = relationship.source else {
         return (
-          true, (relationship.name, .added, [arrow, Span("∅", theme[.null]), Span("  new", theme[.dim])])
+          true,
+          (relationship.name, .added, [arrow, Span("∅", theme[.null]), Span("  new", theme[.dim])])
         )
       }
       let through = relationship.through.map { "\($0)($source.\(source))" } ?? "$source.\(source)"
@@ -330,7 +337,7 @@ extension MappingScreen {
         [
           Span("✗ ", theme[.error]), Span(place, theme[.entity]),
           Span(
-            "  \(check.message), in \(NumberText.counted(check.rows, "row")) (\(check.code))")
+            "  \(check.message), in \(NumberText.counted(check.rows, "row")) (\(check.code))"),
         ]
       ]
       if !check.first.isEmpty {

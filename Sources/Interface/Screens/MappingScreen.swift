@@ -88,8 +88,10 @@ extension MappingScreen {
     let loss = mapping.selectedLoss
     let noLoss: String? =
       loss == nil
-      ? (mapping.plan?.losses.isEmpty == false
-        ? "select a loss in the lower pane first (Tab)" : "nothing would be lost") : nil
+      ? mapping.plan.map { plan in
+        plan.losses.isEmpty
+          ? "nothing would be lost" : "select a loss in the lower pane first (Tab)"
+      } ?? "there is no plan" : nil
     let isAllowed = loss.map { $0.isAllowed(by: mapping.allowedLosses) } ?? false
     return [
       Binding(

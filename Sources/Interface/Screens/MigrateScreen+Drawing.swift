@@ -126,7 +126,8 @@ extension MigrateScreen {
       isCancelling
       ? " stopping … the store stays as it was"
       : " the original is untouched until the last step; ^C stops and leaves it so"
-    grid.write(sentence, at: foot.origin, style: theme[isCancelling ? .warning : .dim], within: foot.width)
+    grid.write(
+      sentence, at: foot.origin, style: theme[isCancelling ? .warning : .dim], within: foot.width)
     guard let progress else {
       grid.write(" starting …", at: rect.row(2).origin, style: theme[.dim], within: rect.width)
       return
@@ -195,7 +196,8 @@ extension MigrateScreen {
     var text = "\(percent) %   elapsed \(NumberText.seconds(progress.elapsed))"
     if let left = progress.remaining { text += "   left \(NumberText.seconds(left))" }
     if line.width >= 90 {
-      text += "   rows \(NumberText.grouped(progress.rows))   "
+      text +=
+        "   rows \(NumberText.grouped(progress.rows))   "
         + "written \(NumberText.bytes(progress.bytesWritten))"
     }
     grid.write(" total ", at: line.origin, style: theme[.entity])
@@ -207,7 +209,9 @@ extension MigrateScreen {
   }
 
   /// A line of the receipt: what, and two columns of numbers where there are any.
-  typealias ReceiptLine = (sign: String, role: Theme.Role, text: String, before: String, after: String)
+  typealias ReceiptLine = (
+    sign: String, role: Theme.Role, text: String, before: String, after: String
+  )
 
   static func receiptLines(_ receipt: MigrationReceipt) -> [ReceiptLine] {
     func line(_ text: String = "", _ role: Theme.Role = .text, sign: String = " ") -> ReceiptLine {

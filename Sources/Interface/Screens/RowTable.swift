@@ -22,13 +22,18 @@ package struct RowTable: Sendable, Equatable {
   package var window = RowWindow()
 
   static let maxWidth = 40
+  private static let labels = ["title", "name", "label", "subject", "displayName", "filename"]
 
   init(entity: String, properties: [RowColumn], hasSubentities: Bool) {
     self.entity = entity
     self.properties = properties
+    // What a person would call the object by comes first.
+    let label = Self.labels.lazy.compactMap { label in
+      properties.firstIndex { $0.name == label && $0.kind == .attribute(.string) }
+    }.first
     columns =
-      [.key] + (hasSubentities ? [.entity] : [])
-      + properties.indices.map { .property($0) }
+      [.key] + (hasSubentities ? [.entity] : []) + (label.map { [.property($0)] } ?? [])
+      + properties.indices.filter { $0 != label }.map { .property($0) }
     widths = []
     // A title needs room for the arrow of sorting.
     widths = columns.map { min(Self.maxWidth, TextWidth.of(title($0), upTo: Self.maxWidth)) }

@@ -7,7 +7,7 @@ import ManagedStore
 /// it was counted from an end.
 package struct RowWindow: Sendable, Equatable {
   package static let page = 200
-  static let capacity = 1_000
+  package static let capacity = 1_000
 
   package private(set) var rows: [RowPage.Row] = []
   /// Whether the first and the last row there are are among `rows`.

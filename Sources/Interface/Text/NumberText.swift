@@ -30,9 +30,10 @@ package enum NumberText {
       + units[unit]
   }
 
-  /// `0.7 s`, `1:05`, `2:03:04`
+  /// `34 ms`, `1.7 s`, `1:05`, `2:03:04`
   package static func seconds(_ seconds: Double) -> String {
     guard seconds.isFinite, seconds < 1e9 else { return "—" }
+    if seconds < 0.95 { return "\(Int((max(0, seconds) * 1000).rounded())) ms" }
     if seconds < 60 { return fixed(max(0, seconds), digits: 1) + " s" }
     let whole = Int(seconds)
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)

@@ -16,7 +16,9 @@ enum PropertyText {
     var text = (relationship.isToMany ? "⇉ " : "→ ") + relationship.destination
     if relationship.isOrdered { text += " ordered" }
     text += relationship.isOptional ? " optional" : " mandatory"
-    if relationship.deleteRule != .nullify { text += " \(relationship.deleteRule.name.lowercased())" }
+    if relationship.deleteRule != .nullify {
+      text += " \(relationship.deleteRule.name.lowercased())"
+    }
     return text
   }
 }

@@ -69,7 +69,8 @@ final class Runtime {
       source: StoreSource(path: storePath, model: model), mailbox: mailbox)
     let names = themes.names.contains(name) ? themes.names : [name] + themes.names
     state = State(
-      storePath: storePath, size: Terminal.Size(width: 80, height: 24), themeNames: names, themeName: name)
+      storePath: storePath, size: Terminal.Size(width: 80, height: 24), themeNames: names,
+      themeName: name)
   }
 
   private static func environment(_ name: String) -> String? {
