@@ -5,7 +5,7 @@ package enum Keymap {
   /// The bindings that the keys go to now: those of the uppermost layer, or of the screen and of
   /// everywhere.
   package static func bindings(_ state: State) -> [Binding] {
-    if let layer = state.layers.last { return layer.bindings + always }
+    if let layer = state.layers.last { return layer.bindings + always(state) }
     return screen(state.screen, state) + everywhere(state)
   }
 
@@ -41,15 +41,20 @@ package enum Keymap {
         command: "strata info \(store)", footer: false),
       Binding([.character("T")], "theme", .nextTheme, footer: false),
       Binding([.character("q")], "quit", .quit),
-    ] + always
+    ] + always(state)
   }
 
   /// What works under any popup too.
-  private static let always = [
-    Binding([.control("c")], "cancel, twice quits", .interrupt, footer: false),
-    Binding([.control("z")], "suspend", .suspend, footer: false),
-    Binding([.control("l")], "draw again", .repaint, footer: false),
-  ]
+  private static func always(_ state: State) -> [Binding] {
+    let isRunning = state.migrate.isRunning
+    return [
+      Binding(
+        [.control("c")], isRunning ? "stop the migration" : "cancel, twice quits", .interrupt,
+        footer: isRunning),
+      Binding([.control("z")], "suspend", .suspend, footer: false),
+      Binding([.control("l")], "draw again", .repaint, footer: false),
+    ]
+  }
 
   /// Every binding under the name of its screen: the help page, and the README's table.
   package static func sections(_ state: State) -> [(title: String, bindings: [Binding])] {

@@ -201,6 +201,7 @@ extension BrowseScreen {
     if task == state.browse.rowsTask?.task {
       state.browse.rowsTask = nil
       state.browse.rowsError = error
+      state.notice = Notice(error.description, .warning)
     } else if task == state.browse.objectTask {
       state.browse.objectTask = nil
       state.notice = Notice(error.description, .warning)

@@ -46,7 +46,11 @@ package struct DiffLine: Sendable, Equatable {
     let head = DiffLine(
       sign: sign, entity: entity.name, property: nil,
       left: entity.source.map { Side(name: $0.name, text: text($0, entity.sourceHash)) },
-      right: entity.destination.map { Side(name: $0.name, text: text($0, entity.destinationHash)) },
+      right: entity.destination.map {
+        let isMoved = entity.source != nil && entity.isHashMoved
+        return Side(
+          name: $0.name, text: text($0, entity.destinationHash) + (isMoved ? "  moved" : ""))
+      },
       changes: own, hasChanges: !entity.changes.isEmpty)
     return [head] + properties(of: entity)
   }

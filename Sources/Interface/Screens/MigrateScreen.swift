@@ -40,13 +40,15 @@ extension MigrateScreen {
     }
     return [
       Binding(
-        [.enter], "migrate", .migrate, unless: reason, command: state.mapping.command(state)),
+        [.enter], "migrate", .migrate, unless: reason, command: state.mapping.command(state),
+        footer: !migrate.isRunning),
       Binding([.character("m")], "mapping", .show(.mapping)),
       Binding(
         [.character("o")], "other version", .chooseVersion,
         unless: migrate.isRunning
           ? "a migration is running"
-          : state.versions.count > 1 ? nil : MappingScreen.noVersions),
+          : state.versions.count > 1 ? nil : MappingScreen.noVersions,
+        footer: !migrate.isRunning),
       Keymap.movement,
     ]
   }
