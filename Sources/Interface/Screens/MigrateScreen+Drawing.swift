@@ -162,8 +162,13 @@ extension MigrateScreen {
       grid.write("waiting", at: rest.origin, style: theme[.dim], within: rest.width)
       return
     }
+    // One thing to do has no bar: it is done or it is not.
+    if !part.isFinished, part.total <= 1 {
+      grid.write("at work …", at: rest.origin, style: theme[.dim], within: rest.width)
+      return
+    }
     let numbers = numbers(of: part)
-    let barWidth = max(8, rest.width - 36)
+    let barWidth = max(8, rest.width - 42)
     let bar = Rect(x: rest.x, y: rest.y, width: min(barWidth, rest.width), height: 1)
     (part.isFinished ? Gauge(1) : Gauge(part.done, of: part.total))
       .draw(in: &grid, bar, theme: theme)
