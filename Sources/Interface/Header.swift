@@ -59,11 +59,11 @@ enum Header {
     var parts: [(rank: Int, spans: [Span])] = [
       (0, [Span(store.fileName, theme[.title])]),
       (5, [Span(store.hashPrefix, theme[.dim])]),
-      (2, [Span("model “\(state.storeModelName)”")]),
+      (4, [Span(state.storeModelName.map { "model “\($0)”" } ?? "model")]),
       (1, [match]),
     ]
     if store.walFrames > 0 {
-      parts.append((4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
+      parts.append((2, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
     }
     if !store.warnings.isEmpty {
       parts.append(

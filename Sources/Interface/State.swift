@@ -50,11 +50,13 @@ package struct State: Sendable, Equatable {
     return TaskID(lastTask)
   }
 
-  /// The name of the store's own model, as the versions beside it tell.
-  var storeModelName: String {
-    if let version = versions.first(where: \.isStores) { return version.name }
+  /// The name of the store's own model, as the versions beside it or its own identifiers tell.
+  var storeModelName: String? {
+    if let version = versions.first(where: { $0.isStores && !$0.path.isEmpty }) {
+      return version.name
+    }
     let identifiers = store?.model.versionIdentifiers.filter { !$0.isEmpty } ?? []
-    return identifiers.isEmpty ? "in the store" : identifiers.joined(separator: ", ")
+    return identifiers.isEmpty ? nil : identifiers.joined(separator: ", ")
   }
 
   /// The store's path as a shell takes it.

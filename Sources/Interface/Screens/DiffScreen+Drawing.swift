@@ -175,7 +175,7 @@ extension DiffScreen {
           (
             change.description + " — "
               + (change.movesHash
-                ? "moves the hash: stores need migrating" : "the hash stays: stores still open"),
+                ? "moves the hash" : "the hash stays"),
             change.movesHash ? .changed : .text
           ))
       }

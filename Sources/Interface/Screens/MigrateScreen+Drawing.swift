@@ -41,7 +41,7 @@ extension MigrateScreen {
     }
     lines.append([
       Span(state.store?.fileName ?? "", theme[.title]), Span("   "),
-      Span(state.storeModelName, theme[.entity]), Span(" → ", theme[.dim]),
+      Span(state.storeModelName ?? "this store’s model", theme[.entity]), Span(" → ", theme[.dim]),
       Span(state.versions[to].name, theme[.entity]),
     ])
     lines.append([])
