@@ -188,7 +188,7 @@ extension RowTable {
     let range = Double(max(1, total - rect.height))
     let place = Double(rect.height - length) * Double(ordinal + window.offset) / range
     let start = max(0, min(rect.height - length, Int(place.rounded())))
-    for row in start..<(start + length) {
+    for row in start..<(start + length) where grid[rect.right, rect.y + row]?.text == "│" {
       grid.write("┃", at: Point(x: rect.right, y: rect.y + row), style: theme[.border])
     }
   }
