@@ -45,6 +45,10 @@ let package = Package(
       resources: [.embedInCode("Themes")]),
 
     .target(name: "TestSupport", dependencies: ["ManagedStore", "ManagedModel"], path: "Tests/TestSupport"),
+    // Timing and long fuzzing: run by hand, never by the tests.
+    .executableTarget(
+      name: "Benchmarks", dependencies: ["TestSupport", "ManagedStore", "ManagedModel"],
+      path: "Tests/Benchmarks"),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
     .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel", "TestSupport"]),
     .testTarget(

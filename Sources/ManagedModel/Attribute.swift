@@ -1,31 +1,48 @@
 /// A value that objects of an entity hold.
 public struct Attribute: Sendable, Equatable {
+  /// Name, unique within the entity and its ancestors' properties.
   public var name: String
+  /// What kind of value it holds; it decides the column's type.
   public var type: AttributeType
+  /// Whether an object may be without a value. Enters the version hash.
   public var isOptional = false
+  /// Whether the value lives in memory only: no column, no part in the entity's hash.
   public var isTransient = false
   /// The value a new object starts with, and that existing rows take when a migration adds the
   /// attribute. `nil` when the model gives none.
   public var defaultValue: AttributeValue?
+  /// Name the attribute had in an older version, by which inference finds its values again.
   public var renamingIdentifier: String?
+  /// Text that enters the hash and nothing else: a way to force a migration.
   public var versionHashModifier: String?
+  /// Whether large values may lie in files beside the store. Enters the hash.
   public var allowsExternalBinaryDataStorage = false
+  /// Whether history keeps the value when the object is deleted. Enters the hash.
   public var preservesValueInHistoryOnDeletion = false
+  /// Whether CloudKit keeps the value encrypted. Enters no hash.
   public var allowsCloudEncryption = false
+  /// Whether the model asks for an index in the older way, with a flag on the attribute.
   public var isIndexed = false
+  /// Whether Core Spotlight may index the value. Enters no hash.
   public var isIndexedBySpotlight = false
+  /// Whether generated code uses a scalar; `nil` where the model does not say.
   public var usesScalarValueType: Bool?
+  /// Name of the transformer that turns a Transformable's value into bytes.
   public var valueTransformerName: String?
   /// The class of the attribute's values where the model names one (`customClassName`).
   public var className: String?
+  /// How the store computes the value, for a derived attribute; `nil` for any other.
   public var derivation: Derivation?
+  /// Rules for values, checked when objects are saved.
   public var validation = Validation()
   /// The attributes that make up a composite one.
   public var elements: [Attribute] = []
   /// The name of the composite attribute definition that `elements` came from.
   public var compositeName: String?
+  /// Whatever the model's author noted. Enters no hash.
   public var userInfo: [String: String] = [:]
 
+  /// Makes a persistent attribute; everything else starts out as Xcode leaves it.
   public init(_ name: String, _ type: AttributeType, optional: Bool = false) {
     self.name = name
     self.type = type
@@ -39,6 +56,7 @@ public struct Attribute: Sendable, Equatable {
     /// The filtering predicate in predicate format.
     public var filter: String?
 
+    /// Makes a derivation of texts in predicate format, spelled as the framework prints them.
     public init(expression: String, filter: String? = nil) {
       self.expression = expression
       self.filter = filter
@@ -49,11 +67,14 @@ public struct Attribute: Sendable, Equatable {
   public struct Validation: Sendable, Equatable {
     /// Lower and upper bound as the model writes them: a length for a String, else a value.
     public var minimum: String?
+    /// Upper bound, or greatest length of a String.
     public var maximum: String?
+    /// Regular expression that a String must match.
     public var pattern: String?
     /// Further rules of compiled models, in predicate format.
     public var predicates: [String] = []
 
+    /// Makes a validation without rules.
     public init() {}
   }
 

@@ -19,16 +19,22 @@ public struct CoreDataError: Error, Sendable, Equatable {
     case cancelled
   }
 
+  /// What the failure means for the person who asked.
   public var kind: Kind
   /// The NSCocoaErrorDomain code Core Data would report, where it has one (134000 and up).
   public var code: Int?
+  /// What happened, as a clause without a capital letter or a full stop.
   public var message: String
+  /// The file it happened to.
   public var path: String?
+  /// The entity it is about.
   public var entity: String?
+  /// The property it is about; with an entity, one of that entity's.
   public var property: String?
   /// What to try, as a sentence.
   public var hint: String?
 
+  /// Makes an error; give whatever of code, file, entity, property and hint is known.
   public init(
     _ kind: Kind, code: Int? = nil, _ message: String, path: String? = nil, entity: String? = nil,
     property: String? = nil, hint: String? = nil

@@ -1,15 +1,20 @@
 /// An index that a model asks the store to keep.
 public struct FetchIndex: Sendable, Equatable {
+  /// One column or expression of an index.
   public struct Element: Sendable, Equatable {
+    /// The form of an index element: ordinary, or an R-tree for ranges of coordinates.
     public enum Kind: Sendable, Equatable { case binary, rtree }
 
     /// Name of the indexed property; `nil` when an expression is indexed instead.
     public var property: String?
     /// The indexed expression in predicate format.
     public var expression: String?
+    /// Ordinary or R-tree.
     public var kind: Kind
+    /// Whether the element is sorted upwards.
     public var isAscending: Bool
 
+    /// Makes an element over a property or over an expression, not both.
     public init(
       property: String? = nil, expression: String? = nil, kind: Kind = .binary,
       isAscending: Bool = true
@@ -21,11 +26,14 @@ public struct FetchIndex: Sendable, Equatable {
     }
   }
 
+  /// Name of the index, unique within its entity.
   public var name: String
+  /// What is indexed, the most significant first.
   public var elements: [Element]
   /// Predicate format of the rows a partial index covers.
   public var partialPredicate: String?
 
+  /// Makes an index; `partialPredicate` restricts the rows it covers.
   public init(_ name: String, elements: [Element], partialPredicate: String? = nil) {
     self.name = name
     self.elements = elements

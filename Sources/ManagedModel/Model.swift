@@ -5,9 +5,11 @@
 public struct Model: Sendable, Equatable {
   /// The entities, sorted by name in byte order.
   public let entities: [Entity]
+  /// Identifiers that the model's author gave the version; free text, often empty.
   public let versionIdentifiers: [String]
   /// Configuration name to the names of its entities; the default one, of all, is not listed.
   public let configurations: [String: [String]]
+  /// Fetch requests kept under a name, sorted by it.
   public let fetchRequests: [FetchRequestTemplate]
   /// What a reader met and did not understand, as sentences; never a reason to fail.
   public let warnings: [String]
@@ -173,11 +175,14 @@ public struct Model: Sendable, Equatable {
 
 /// A fetch request that a model keeps under a name.
 public struct FetchRequestTemplate: Sendable, Equatable {
+  /// Name under which an app asks for it.
   public var name: String
+  /// Name of the entity fetched.
   public var entity: String?
   /// The predicate in predicate format.
   public var predicate: String?
 
+  /// Makes a template; `predicate` is in predicate format.
   public init(_ name: String, entity: String? = nil, predicate: String? = nil) {
     self.name = name
     self.entity = entity

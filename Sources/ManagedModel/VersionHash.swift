@@ -3,6 +3,7 @@
 /// Two entities with equal hashes can share a table; renaming identifiers, defaults and validation
 /// are left out on purpose, as Core Data does.
 public struct VersionHash: Sendable, Hashable {
+  /// The 32 bytes.
   public let bytes: [UInt8]
 
   /// - Returns: `nil` unless there are exactly 32 bytes.
@@ -25,5 +26,6 @@ public struct VersionHash: Sendable, Hashable {
 }
 
 extension VersionHash: CustomStringConvertible {
+  /// The hash in hexadecimal.
   public var description: String { hex }
 }

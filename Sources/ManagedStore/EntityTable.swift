@@ -4,16 +4,21 @@ import ManagedModel
 public struct EntityTable: Sendable, Equatable {
   /// An attribute and the column that holds it.
   public struct AttributeColumn: Sendable, Equatable {
+    /// The attribute; for an element of a composite one, named `composite_element`.
     public var attribute: Attribute
+    /// Name of the column, as it is in this store.
     public var column: String
   }
 
   /// A relationship and how the store keeps it.
   public struct RelationshipColumns: Sendable, Equatable {
+    /// The relationship as the model has it.
     public var relationship: Relationship
+    /// Where its links are in this store.
     public var storage: RelationshipStorage
   }
 
+  /// Name of the entity.
   public var entity: String
   /// Z_ENT of the entity's own rows.
   public var number: Int64
@@ -28,10 +33,12 @@ public struct EntityTable: Sendable, Equatable {
   /// Relationships that are not transient, inherited ones included, sorted by name in byte order.
   public var relationships: [RelationshipColumns]
 
+  /// The column of an attribute, own or inherited; `nil` where the store has none.
   public func column(of attribute: String) -> String? {
     attributes.first { $0.attribute.name == attribute }?.column
   }
 
+  /// How a relationship is kept, own or inherited; `nil` for an unknown name.
   public func storage(of relationship: String) -> RelationshipStorage? {
     relationships.first { $0.relationship.name == relationship }?.storage
   }

@@ -78,6 +78,14 @@ package enum FileSystem {
     }
   }
 
+  /// Makes a file that must not exist yet, with these permissions whatever the umask is.
+  package static func createEmpty(_ path: String, permissions: mode_t) throws {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions | 0o600)
+    guard descriptor >= 0 else { throw failure("cannot write", path) }
+    fchmod(descriptor, permissions | 0o600)
+    close(descriptor)
+  }
+
   /// Names in a folder, sorted; without `.` and `..`.
   package static func list(_ path: String) throws -> [String] {
     guard let directory = opendir(path) else { throw failure("cannot list", path) }
@@ -222,8 +230,10 @@ package enum FileSystem {
       case EROFS: "The file system is read-only."
       default: nil
       }
+    let isReading = what == "cannot read" || what == "cannot list"
     return CoreDataError(
-      .unreadable, "\(what): \(String(cString: strerror(number)))", path: path, hint: hint)
+      isReading ? .unreadable : .failed, "\(what): \(String(cString: strerror(number)))",
+      path: path, hint: hint)
   }
 
   private static func cloneBlocks(from input: Int32, to output: Int32) -> Bool {

@@ -2,7 +2,9 @@ import ManagedModel
 
 /// A model as a person names it: a path to any form of model, `PATH@VERSION`, or a store.
 public struct ModelReference: Sendable, Equatable {
+  /// Path of the model, bundle or store.
   public let path: String
+  /// The version asked for by name; `nil` for the current or only one.
   public let version: String?
 
   /// Splits `PATH@VERSION`; a path that exists as it stands is not split.
@@ -18,13 +20,16 @@ public struct ModelReference: Sendable, Equatable {
 
   /// A model with what is known of its origin.
   public struct Loaded: Sendable, Equatable {
+    /// The model itself.
     public var model: Model
     /// The version's name in its bundle, or the file's name.
     public var name: String
+    /// Where it came from, as `PATH` or `PATH@VERSION`.
     public var path: String
     /// The keyed archive it was read from, where it came as one.
     public var archive: [UInt8]?
 
+    /// Makes a loaded model, for one that came from elsewhere.
     public init(model: Model, name: String, path: String, archive: [UInt8]? = nil) {
       self.model = model
       self.name = name

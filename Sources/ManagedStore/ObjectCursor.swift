@@ -8,17 +8,22 @@ import SQLite
 public final class ObjectCursor {
   /// One object: attributes and relationships stand in the order of the cursor's table.
   public struct Object: Sendable {
+    /// Z_PK.
     public var key: Int64
+    /// One value for each of the table's ``EntityTable/attributes``.
     public var attributes: [PropertyValue]
+    /// One entry for each of the table's ``EntityTable/relationships``.
     public var relationships: [RelatedObjects]
   }
 
+  /// What a relationship of one object leads to.
   public enum RelatedObjects: Sendable, Equatable {
     case toOne(ObjectID?)
     /// In order where the relationship is ordered, else by entity name and key.
     case toMany([ObjectID])
   }
 
+  /// The entity whose objects are walked, with its columns.
   public let table: EntityTable
   private let store: Store
   private let rows: Statement?

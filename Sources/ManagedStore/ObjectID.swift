@@ -5,6 +5,7 @@ public struct ObjectID: Sendable, Hashable {
   /// Z_PK.
   public var key: Int64
 
+  /// Names the object of that entity with that primary key, whether or not there is one.
   public init(entity: String, key: Int64) {
     self.entity = entity
     self.key = key

@@ -10,10 +10,12 @@ public enum PropertyValue: Sendable, Hashable {
 
 /// A to-many relationship of one object: how many, and the first of them.
 public struct ToMany: Sendable, Hashable {
+  /// Number of related objects.
   public var count: Int
   /// In the relationship's order where it is ordered, else by entity and key; empty in a row page.
   public var first: [ObjectID]
 
+  /// Makes the value; `first` may hold fewer than `count`.
   public init(count: Int, first: [ObjectID] = []) {
     self.count = count
     self.first = first
@@ -22,6 +24,7 @@ public struct ToMany: Sendable, Hashable {
 
 /// Bytes of a Binary or Transformable attribute.
 public struct DataValue: Sendable, Hashable {
+  /// Where the bytes are.
   public enum Location: Sendable, Hashable {
     case row
     /// In a file of its own beside the store.
@@ -30,18 +33,21 @@ public struct DataValue: Sendable, Hashable {
     case missing(name: String)
   }
 
+  /// Where the bytes are.
   public var location: Location
   /// Size of the content; 0 where it is missing.
   public var count: Int
   /// The content, or its beginning where only a summary was asked for.
   public var bytes: [UInt8]
 
+  /// Makes the value; `count` is the size of the whole content.
   public init(location: Location, count: Int, bytes: [UInt8]) {
     self.location = location
     self.count = count
     self.bytes = bytes
   }
 
+  /// Whether the store refers to a file that cannot be read.
   public var isMissing: Bool {
     if case .missing = location { true } else { false }
   }

@@ -2,17 +2,21 @@ import ManagedModel
 
 /// Which rows of an entity to read: always a page, found by key and never by skipping rows.
 public struct RowQuery: Sendable, Equatable {
+  /// An order of rows; equal values are ordered by key.
   public struct Sort: Sendable, Equatable {
     /// Name of an attribute or of a to-one relationship; `nil` sorts by key.
     public var property: String?
+    /// Whether the greatest comes first. NULL is below every value.
     public var isDescending: Bool
 
+    /// Makes an order; without a property, by key.
     public init(property: String? = nil, descending: Bool = false) {
       self.property = property
       self.isDescending = descending
     }
   }
 
+  /// Where a page begins or ends.
   public enum Anchor: Sendable, Equatable {
     case start
     case end
@@ -20,13 +24,18 @@ public struct RowQuery: Sendable, Equatable {
     case before(RowCursor)
   }
 
+  /// Name of the entity; objects of its subentities are read too.
   public var entity: String
+  /// The order of the rows.
   public var sort: Sort
+  /// Which part of that order the page is.
   public var anchor: Anchor
+  /// Most rows to read.
   public var limit: Int
   /// Names of the properties to read; `nil` for all of the entity.
   public var properties: [String]?
 
+  /// Makes a query: by default the first hundred objects, by key, with all properties.
   public init(
     entity: String, sort: Sort = Sort(), anchor: Anchor = .start, limit: Int = 100,
     properties: [String]? = nil
@@ -42,6 +51,7 @@ public struct RowQuery: Sendable, Equatable {
 /// The place of a row in an order, by which the page after or before it is found.
 public struct RowCursor: Sendable, Hashable {
   package var sortValue: SortValue
+  /// Z_PK of the row.
   public var key: Int64
 
   package init(key: Int64, sortValue: SortValue = .none) {
@@ -61,15 +71,19 @@ public struct RowCursor: Sendable, Hashable {
 
 /// A property shown as a column.
 public struct RowColumn: Sendable, Equatable {
+  /// What a column shows.
   public enum Kind: Sendable, Equatable {
     case attribute(AttributeType)
     case toOne(destination: String)
     case toMany(destination: String)
   }
 
+  /// Name of the property.
   public var name: String
+  /// What the property is.
   public var kind: Kind
 
+  /// Makes a column.
   public init(name: String, kind: Kind) {
     self.name = name
     self.kind = kind
@@ -78,10 +92,13 @@ public struct RowColumn: Sendable, Equatable {
 
 /// Some consecutive rows of an entity.
 public struct RowPage: Sendable, Equatable {
+  /// One object of a page.
   public struct Row: Sendable, Equatable {
+    /// The object's own entity and its key.
     public var id: ObjectID
     /// One a column of the page.
     public var values: [PropertyValue]
+    /// The row's place in the page's order, to go on from.
     public var cursor: RowCursor
 
     package init(id: ObjectID, values: [PropertyValue], cursor: RowCursor? = nil) {
@@ -91,10 +108,14 @@ public struct RowPage: Sendable, Equatable {
     }
   }
 
+  /// Name of the entity asked for.
   public var entity: String
+  /// The properties read, in the order of each row's values.
   public var columns: [RowColumn]
+  /// The rows, in the order asked for, also where the page was found from the end.
   public var rows: [Row]
 
+  /// Makes a page.
   public init(entity: String, columns: [RowColumn], rows: [Row]) {
     self.entity = entity
     self.columns = columns

@@ -154,6 +154,7 @@ extension Store {
 }
 
 extension RowColumn {
+  /// Whether the column shows a to-many relationship.
   public var isToMany: Bool {
     if case .toMany = kind { true } else { false }
   }
@@ -161,11 +162,14 @@ extension RowColumn {
 
 /// One object of a store with every property it has.
 public struct StoredObject: Sendable, Equatable {
+  /// The object's own entity and its key.
   public var id: ObjectID
+  /// Its properties: attributes, then relationships.
   public var columns: [RowColumn]
   /// One a column.
   public var values: [PropertyValue]
 
+  /// Makes an object of values that stand in the order of the columns.
   public init(id: ObjectID, columns: [RowColumn], values: [PropertyValue]) {
     self.id = id
     self.columns = columns

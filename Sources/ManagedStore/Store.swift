@@ -8,12 +8,19 @@ public final class Store {
   /// Where the model came from.
   public enum ModelSource: String, Sendable { case store, file }
 
+  /// The path as it was given.
   public let path: String
+  /// The files beside it that belong to it.
   public let files: StoreFiles
+  /// Who made the store, and of which model.
   public let metadata: StoreMetadata
+  /// What its -wal holds.
   public let wal: WriteAheadLog
+  /// How it is being read.
   public let access: StoreFiles.Access
+  /// The model it is read with.
   public let model: Model
+  /// Whether that model was in the store or came from outside.
   public let modelSource: ModelSource
   /// Whether the model's version hashes are those in the store's metadata.
   public let modelMatches: Bool
@@ -52,6 +59,8 @@ public final class Store {
       throw CoreDataError(sqlite: error, path: path)
     }
     let connection = opened.connection
+    // Cursors over relationships jump about in the file: SQLite's 2 MB would read pages again.
+    try? connection.execute("PRAGMA cache_size = -12000")
     let metadata = try StoreMetadata(connection, path: path)
     do {
       let database = try DatabaseTables(connection)
@@ -153,6 +162,7 @@ public final class Store {
     }
   }
 
+  /// Where an entity's objects are; `nil` for an entity the store does not have.
   public func table(of entity: String) -> EntityTable? { tablesByEntity[entity] }
 
   /// Number of objects of exactly each entity, subentities not included.

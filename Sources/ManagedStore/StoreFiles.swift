@@ -3,12 +3,17 @@ import SQLite
 
 /// The files that make up one store, and the way to read them without leaving a trace.
 public struct StoreFiles: Sendable, Equatable {
+  /// Path of the main file.
   public let path: String
 
+  /// Names the files; nothing is looked at.
   public init(path: String) { self.path = path }
 
+  /// The write-ahead log: transactions not yet in the main file.
   public var walPath: String { path + "-wal" }
+  /// The log's index, shared by the programs that have the store open.
   public var shmPath: String { path + "-shm" }
+  /// The rollback journal, where the store is not in WAL mode.
   public var journalPath: String { path + "-journal" }
   package var folder: String { FileSystem.parent(of: path) ?? "." }
 
@@ -114,16 +119,18 @@ public struct StoreFiles: Sendable, Equatable {
     connection: Connection, access: Access, snapshot: Snapshot?
   ) {
     try check()
+    // Pages are being written: whatever is read or copied now could be half of a change.
+    if let holder = StoreLock.writer(of: path) {
+      throw CoreDataError(
+        .unreadable, code: 134080, "another program (process \(holder)) is writing to the store",
+        path: path, hint: "Close that program and try again.")
+    }
     let hasHotJournal = (FileSystem.status(journalPath)?.size ?? 0) > 512
     if wal.frames == 0 && !hasHotJournal {
-      if let holder = StoreLock.writer(of: path) {
-        throw CoreDataError(
-          .unreadable, code: 134080, "another program (process \(holder)) is writing to the store",
-          path: path, hint: "Close that program and try again.")
-      }
       return (try Connection(path: path, mode: .immutable), .immutable, nil)
     }
-    if wal.frames > 0, FileSystem.isFile(shmPath) {
+    // A -shm that nobody holds was left by a program that was killed, or copied along.
+    if wal.frames > 0, FileSystem.isFile(shmPath), StoreLock.user(of: path) != nil {
       // A read-only folder or -shm can still refuse; a snapshot then serves as well.
       if let connection = try? Connection(path: path, mode: .readOnly, busyTimeout: 2000),
         (try? connection.value("SELECT count(*) FROM sqlite_master")) != nil

@@ -19,9 +19,12 @@ package enum StoreLock {
   }
 
   /// The process that has any lock on the file, reading or writing.
+  ///
+  /// In WAL mode every open connection holds the last of the nine lock bytes in the -shm, so that a
+  /// -shm without a lock is one that nobody uses. Locks of this very process are never reported.
   package static func user(of path: String) -> Int? {
     holder(of: path, start: pendingByte, length: length, type: Int16(F_WRLCK))
-      ?? holder(of: path + "-shm", start: 120, length: 8, type: Int16(F_WRLCK))
+      ?? holder(of: path + "-shm", start: 120, length: 9, type: Int16(F_WRLCK))
   }
 
   private static func holder(of path: String, start: off_t, length: off_t, type: Int16) -> Int? {

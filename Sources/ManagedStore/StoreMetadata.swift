@@ -3,10 +3,12 @@ import SQLite
 
 /// The row of Z_METADATA: who made the store, and of which model.
 public struct StoreMetadata: Sendable, Equatable {
+  /// The store's identity (Z_UUID); object URIs contain it.
   public var uuid: String
   /// Everything in Z_PLIST; keys that an app put there are kept through a migration.
   public var values: [String: PropertyListValue]
 
+  /// Makes metadata of a property list's entries.
   public init(uuid: String, values: [String: PropertyListValue]) {
     self.uuid = uuid
     self.values = values
@@ -20,6 +22,7 @@ public struct StoreMetadata: Sendable, Equatable {
     }
   }
 
+  /// Identifiers of the model version that made the store.
   public var versionIdentifiers: [String] {
     switch values["NSStoreModelVersionIdentifiers"] {
     case .array(let items): items.compactMap(\.string)
@@ -28,8 +31,11 @@ public struct StoreMetadata: Sendable, Equatable {
     }
   }
 
+  /// NSStoreType: `SQLite` in every store that can be read here.
   public var storeType: String? { values["NSStoreType"]?.string }
+  /// NSStoreModelVersionHashesDigest as Core Data wrote it, in Base64.
   public var digest: String? { values["NSStoreModelVersionHashesDigest"]?.string }
+  /// NSStoreModelVersionChecksumKey as Core Data wrote it; `nil` in older stores.
   public var checksum: String? { values["NSStoreModelVersionChecksumKey"]?.string }
 
   /// Number of the framework that last saved the store: 419 is iOS 5, 1526 macOS 26.

@@ -9,6 +9,7 @@ public struct WriteAheadLog: Sendable, Equatable {
   /// Frames whose salt or checksum does not fit: left over from before, or of another store.
   public var ignoredFrames: Int
 
+  /// There is no log.
   public static let absent = WriteAheadLog(isPresent: false, frames: 0, ignoredFrames: 0)
 
   /// Reads the log beside a store.

@@ -19,14 +19,14 @@ struct StepSchemas {
     var schema = StoreSchema(model: model)
     schema = schema.replacing(
       joins: schema.joins.map { join in
-        // Within one entity either side may name the table: an existing one keeps its side.
-        guard join.entity == join.inverseEntity, !join.isReflexive,
+        // Either side may name the table, as stores show: an existing one keeps its side.
+        guard !join.isReflexive,
           let former = Self.sourceJoin(of: join, store: store, mapping: mapping),
           let entityMapping = mapping.mapping(toDestination: join.entity),
           let name = entityMapping.relationships.first(where: { $0.name == join.relationship })?
             .source, former.relationship != name
         else { return join }
-        return join.turned(number: schema.numbers[join.entity] ?? 0)
+        return join.turned(number: schema.numbers[join.inverseEntity] ?? 0)
       })
     destination = schema
   }
@@ -84,14 +84,17 @@ struct StepSchemas {
       return order(of: name, entityMapping)
     case .owner(let owner, let name):
       guard let storage = ownerStorage(owner, name, table, of: to) else { return nil }
-      return "s." + quoted(storage.column)
+      let column = "s." + quoted(storage.column)
+      guard let isKept = isKept(column, destination: owner) else { return column }
+      return "CASE WHEN \(isKept) THEN \(column) END"
     case .ownerOrder(let owner, let name):
       guard let storage = ownerStorage(owner, name, table, of: to) else { return nil }
       return storage.order.map { "s." + quoted($0) }
     }
   }
 
-  /// A column that begins to allow external storage needs the mark that such columns have.
+  /// A column that begins to allow external storage needs the mark that such columns have, and one
+  /// that ceases to must lose it; values in files are refused beforehand.
   private func convert(
     _ column: String, former: String, in entity: String, to attribute: Attribute
   )
@@ -102,7 +105,7 @@ struct StepSchemas {
     else { return column }
     return attribute.allowsExternalBinaryDataStorage
       ? "CASE WHEN \(column) IS NULL THEN NULL ELSE CAST(x'01' || \(column) AS BLOB) END"
-      : column
+      : "CASE WHEN substr(\(column), 1, 1) = x'01' THEN substr(\(column), 2) ELSE \(column) END"
   }
 
   /// The destination's key of a to-one: its former column, or the one its inverse was kept in.

@@ -24,16 +24,26 @@ struct Cutover {
   /// applied to the new file; only then does the name change hands.
   func run() throws {
     try FileSystem.sync(resultPath)
-    let lock = try lockStore()
+    let (lock, wasLogged) = try lockStore()
     do {
-      if let backupPath {
-        if !FileSystem.link(storePath, to: backupPath) { try copy(lock, to: backupPath) }
+      if let backupPath, !FileSystem.link(storePath, to: backupPath) {
+        try copy(lock, to: backupPath)
       }
-      try replace(lock)
+      if let permissions = FileSystem.status(storePath)?.permissions {
+        chmod(resultPath, permissions)
+      }
+      try FileSystem.rename(resultPath, to: storePath)
     } catch {
       if let backupPath { FileSystem.remove(backupPath) }
+      try? lock.execute("ROLLBACK")
+      if wasLogged { try? lock.execute("PRAGMA journal_mode = WAL") }
       throw error
     }
+    // The names are exchanged: from here on nothing may fail or take the backup away. A file system
+    // that cannot sync a folder loses no more than the rename, and only with the power.
+    try? FileSystem.sync(StoreFiles(path: storePath).folder)
+    // The lock is on the old file, which now is the backup: it may go.
+    try? lock.execute("ROLLBACK")
   }
 
   /// For file systems without hard links: through the locked connection, since opening the file a
@@ -41,20 +51,12 @@ struct Cutover {
   private func copy(_ lock: Connection, to path: String) throws {
     let backup = try Connection(path: path, mode: .create)
     _ = try lock.backup(to: backup) { _, _ in true }
+    if let permissions = FileSystem.status(storePath)?.permissions { chmod(path, permissions) }
     try FileSystem.sync(path)
   }
 
-  private func replace(_ lock: Connection) throws {
-    if let permissions = FileSystem.status(storePath)?.permissions {
-      chmod(resultPath, permissions)
-    }
-    try FileSystem.rename(resultPath, to: storePath)
-    try FileSystem.sync(StoreFiles(path: storePath).folder)
-    // The lock is on the old file, which now is the backup: it may go.
-    try? lock.execute("ROLLBACK")
-  }
-
-  private func lockStore() throws -> Connection {
+  /// The connection that keeps everybody out, and whether the store was written through a -wal.
+  private func lockStore() throws -> (Connection, wasLogged: Bool) {
     do {
       let connection = try Connection(path: storePath, mode: .readWrite, busyTimeout: 500)
       try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -65,14 +67,17 @@ struct Cutover {
           .failed, code: 134110, "the store was changed by another program meanwhile",
           path: storePath, hint: "Close that program and migrate again. The store is as it is now.")
       }
+      let mode = try connection.value("PRAGMA journal_mode")
       // Leaving WAL mode merges the log and removes -wal and -shm.
       try connection.execute("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE")
+      // A -shm that a killed program left is an index of the log that is gone now.
+      FileSystem.remove(storePath + "-shm")
       guard FileSystem.status(storePath + "-wal").map({ $0.size == 0 }) ?? true else {
         throw CoreDataError(
           .failed, code: 134080, "the store's -wal could not be merged", path: storePath,
           hint: "Close every program that uses the store and migrate again.")
       }
-      return connection
+      return (connection, mode == .text("wal"))
     } catch let error as SQLiteError {
       if error.isBusy {
         throw CoreDataError(

@@ -99,6 +99,7 @@ struct InPlaceMigration {
         return connection.changes
       }
     }
+    try numberNewOrders(of: table)
     // New numbers come last: until here rows are told apart by the old ones.
     let renumbering = schemas.renumbering.filter { $0.old != $0.new && kept.contains($0.old) }
     if !renumbering.isEmpty {
@@ -246,32 +247,53 @@ struct InPlaceMigration {
         try connection.execute("DROP INDEX main.\(quoted(name))")
       }
     }
-    let left = try DatabaseTables(connection)
-    for index in wanted where left.indexes[index.name] == nil {
-      try connection.execute(index.sql)
+    var left = try DatabaseTables(connection)
+    // Indexes of the app's own went with tables that were written again.
+    for (name, table) in source.database.indexes.sorted(by: { $0.key < $1.key }) {
+      guard let sql = source.database.sql[name], left.indexes[name] == nil, !own.contains(name),
+        !names.contains(name), left.contains(table), Self.fits(sql, left)
+      else { continue }
+      try connection.execute(sql)
+    }
+    left = try DatabaseTables(connection)
+    for index in wanted {
+      if left.indexes[index.name] == nil { try connection.execute(index.sql) }
       try meter.advance(by: 1)
     }
-    for (table, sql) in triggers where left.contains(table) {
-      let functions = Self.functionNames(in: sql)
-      for function in functions { try connection.defineNullFunction(function) }
-      // A trigger over a column that is gone cannot be put back; it had nothing left to do.
-      do { try connection.execute(sql) } catch let error as SQLiteError where error.code == 1 {}
+    // SQLite looks at a trigger's columns only when it runs: one over a column that is gone would
+    // make every later write fail, so it is not put back.
+    for (table, sql) in triggers where left.contains(table) && Self.fits(sql, left) {
+      for function in Self.functionNames(in: sql) { try connection.defineNullFunction(function) }
+      try connection.execute(sql)
     }
   }
 
   /// Names of functions that only Core Data has.
   static func functionNames(in sql: String) -> Set<String> {
-    var names: Set<String> = []
-    var word = ""
-    for character in sql + " " {
-      if character.isLetter || character.isNumber || character == "_" {
-        word.append(character)
-      } else {
-        if word.hasPrefix("NSCoreData") { names.insert(word) }
-        word = ""
-      }
+    Set(words(of: sql).filter { $0.hasPrefix("NSCoreData") })
+  }
+
+  /// Whether every table and column that an index or trigger names is still there.
+  ///
+  /// Core Data's names are all in capitals and begin with Z; the statement's own name comes third.
+  static func fits(_ sql: String, _ database: DatabaseTables) -> Bool {
+    let known = Set(database.tables.keys).union(
+      database.tables.values.flatMap { $0.map(\.name) })
+    var words = words(of: sql)
+    guard
+      let name = words.firstIndex(where: {
+        $0.uppercased() == "INDEX" || $0.uppercased() == "TRIGGER"
+      }),
+      name + 1 < words.count
+    else { return false }
+    words.remove(at: name + 1)
+    return words.allSatisfy { word in
+      !word.hasPrefix("Z") || word != word.uppercased() || known.contains(word)
     }
-    return names
+  }
+
+  private static func words(of sql: String) -> [String] {
+    sql.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
   }
 
   private static func normalized(_ sql: String) -> String {

@@ -78,8 +78,9 @@ private struct Inference {
       entity.name == former && sourceHashes[former] == destinationHashes[entity.name]
     return EntityMapping(
       name: name(of: entity.name), kind: isCopy ? .copy : .transform, source: former,
-      destination: entity.name, attributes: try attributes(of: entity.name, from: former),
-      relationships: try relationships(of: entity.name, from: former))
+      destination: entity.name,
+      attributes: try attributes(of: entity.name, from: former, byName: isCopy),
+      relationships: try relationships(of: entity.name, from: former, byName: isCopy))
   }
 
   private func name(of entity: String) -> String {
@@ -88,17 +89,23 @@ private struct Inference {
     return isCopy ? "IEM_Copy_\(entity)" : "IEM_Transform_\(entity)"
   }
 
-  private func attributes(of entity: String, from former: String) throws -> [AttributeMapping] {
+  /// - Parameter byName: an entity whose hash did not change has the same properties under the same
+  ///   names, whatever renaming identifiers came since.
+  private func attributes(
+    of entity: String, from former: String, byName: Bool
+  ) throws
+    -> [AttributeMapping]
+  {
     // Transient attributes take part in the matching: one that becomes persistent is new to the
     // store, and must not be mistaken for another.
     let old = source.attributes(of: former)
     let new = destination.attributes(of: entity)
     let matches = NameAlignment(
-      source: old.map { ($0.name, $0.canonicalName) },
-      destination: new.map { ($0.name, $0.canonicalName) })
+      source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
+      destination: new.map { ($0.name, byName ? $0.name : $0.canonicalName) })
     try refuseConflicts(matches, entity: entity)
     return try new.filter(\.isStored).map { attribute in
-      if source.relationship(named: attribute.name, of: former) != nil,
+      if source.relationship(named: attribute.canonicalName, of: former) != nil,
         matches.sources[attribute.name] == nil
       {
         throw refusal(
@@ -129,21 +136,21 @@ private struct Inference {
   }
 
   private func relationships(
-    of entity: String, from former: String
+    of entity: String, from former: String, byName: Bool
   ) throws
     -> [RelationshipMapping]
   {
     let old = source.relationships(of: former)
     let new = destination.relationships(of: entity)
     let matches = NameAlignment(
-      source: old.map { ($0.name, $0.canonicalName) },
-      destination: new.map { ($0.name, $0.canonicalName) })
+      source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
+      destination: new.map { ($0.name, byName ? $0.name : $0.canonicalName) })
     try refuseConflicts(matches, entity: entity)
     return try new.filter { !$0.isTransient }.map { relationship in
       guard let match = matches.sources[relationship.name],
         let before = old.first(where: { $0.name == match }), !before.isTransient
       else {
-        if source.attribute(named: relationship.name, of: former)?.isStored == true {
+        if source.attribute(named: relationship.canonicalName, of: former)?.isStored == true {
           throw refusal(
             "an attribute would become a relationship", entity: entity,
             property: relationship.name,

@@ -11,10 +11,12 @@ public struct MappingModel: Sendable, Equatable {
     case recipe
   }
 
+  /// Where the mapping comes from.
   public var kind: Kind
   /// In the order in which they run: removals last, else by destination entity.
   public var entityMappings: [EntityMapping]
 
+  /// Makes a mapping model of entity mappings in the order in which they run.
   public init(kind: Kind, entityMappings: [EntityMapping]) {
     self.kind = kind
     self.entityMappings = entityMappings
@@ -42,6 +44,7 @@ public struct EntityMapping: Sendable, Equatable {
     case copy = 4
     case transform = 5
 
+    /// The kind as plans and receipts write it.
     public var name: String {
       switch self {
       case .custom: "custom"
@@ -55,12 +58,18 @@ public struct EntityMapping: Sendable, Equatable {
 
   /// `IEM_Copy_Person` and the like, as Core Data names inferred mappings.
   public var name: String
+  /// What happens to the objects.
   public var kind: Kind
+  /// Name of the source entity; `nil` for an entity that is new.
   public var source: String?
+  /// Name of the destination entity; `nil` for one that is removed.
   public var destination: String?
+  /// Where each stored attribute of the destination comes from, inherited ones included.
   public var attributes: [AttributeMapping]
+  /// Where each persistent relationship of the destination comes from, inherited ones included.
   public var relationships: [RelationshipMapping]
 
+  /// Makes a mapping of one entity.
   public init(
     name: String, kind: Kind, source: String?, destination: String?,
     attributes: [AttributeMapping] = [], relationships: [RelationshipMapping] = []
@@ -84,12 +93,14 @@ public struct AttributeMapping: Sendable, Equatable {
   /// mandatory; `nil` is NULL.
   public var defaultValue: AttributeValue?
 
+  /// Makes a mapping of one attribute.
   public init(name: String, source: String?, defaultValue: AttributeValue? = nil) {
     self.name = name
     self.source = source
     self.defaultValue = defaultValue
   }
 
+  /// Whether the values come from an attribute of another name.
   public var isRenamed: Bool { source != nil && source != name }
 }
 
@@ -102,11 +113,13 @@ public struct RelationshipMapping: Sendable, Equatable {
   /// The mapping that took the related objects over; `nil` for a relationship that is new.
   public var through: String?
 
+  /// Makes a mapping of one relationship.
   public init(name: String, source: String?, through: String? = nil) {
     self.name = name
     self.source = source
     self.through = through
   }
 
+  /// Whether the links come from a relationship of another name.
   public var isRenamed: Bool { source != nil && source != name }
 }

@@ -15,22 +15,29 @@ final class MigrationJournal {
   private let path: String
   private let descriptor: Int32
 
-  /// Where journals live: $XDG_STATE_HOME/strata/migrations, else ~/.local/state/….
-  static func folder() -> String {
+  /// Where journals live: $XDG_STATE_HOME/strata/migrations, else ~/.local/state/…; in the temporary
+  /// folder where that cannot be written.
+  static func folder() throws -> String {
     func variable(_ name: String) -> String? {
       getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
-    let state =
-      variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" } ?? "/tmp"
-    return state + "/strata/migrations"
+    let state = variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }
+    if let folder = state.map({ $0 + "/strata/migrations" }) {
+      do {
+        try FileSystem.makeDirectory(folder)
+        if FileSystem.isWritable(folder) { return folder }
+      } catch is CoreDataError {}
+    }
+    let folder = (variable("TMPDIR") ?? "/tmp") + "/strata-\(getuid())"
+    try FileSystem.makeDirectory(folder)
+    return folder
   }
 
   /// Takes the store for this process and clears what an interrupted run left.
   ///
   /// - Throws: ``CoreDataError`` when another strata is migrating the same store.
   init(storePath: String) throws {
-    let folder = Self.folder()
-    try FileSystem.makeDirectory(folder)
+    let folder = try Self.folder()
     let canonical = FileSystem.canonical(storePath)
     path = folder + "/" + ByteText.hex(Digest.sha256(Array(canonical.utf8)).prefix(16)) + ".journal"
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -54,8 +61,9 @@ final class MigrationJournal {
     try FileSystem.write([], to: path)
   }
 
+  /// The file stays, empty: removing it while another process waits for its lock would let two in.
   deinit {
-    unlink(path)
+    ftruncate(descriptor, 0)
     close(descriptor)
   }
 

@@ -7,14 +7,19 @@ public struct MigrationPlan: Sendable, Equatable {
   public struct Step: Sendable, Equatable {
     /// Version names where they are known, else the store's file name or a model's path.
     public var from: String
+    /// Name of the version the step leads to.
     public var to: String
+    /// The model the store has before the step.
     public var source: Model
+    /// The model it has afterwards.
     public var destination: Model
+    /// What becomes of each entity on the way.
     public var mapping: MappingModel
     /// Objects that each entity mapping takes, by the mapping's name.
     public var rows: [String: Int]
   }
 
+  /// How the result comes about.
   public enum Strategy: String, Sendable {
     /// A clone of the store is altered by SQL.
     case inPlace = "in-place"
@@ -22,10 +27,15 @@ public struct MigrationPlan: Sendable, Equatable {
     case copy
   }
 
+  /// Path of the store the plan was made for.
   public var storePath: String
+  /// The versions on the way, one after the other.
   public var steps: [Step]
+  /// What would be lost; running is refused until each loss is allowed.
   public var losses: [Loss]
+  /// What the destination would not accept; running is refused while there is any.
   public var checks: [DataCheck]
+  /// How the result comes about.
   public var strategy: Strategy
   /// Size of the store with its -wal, in bytes.
   public var storeBytes: Int
@@ -49,6 +59,7 @@ public struct MigrationPlan: Sendable, Equatable {
 
 /// Values or objects of this store that a migration would drop.
 public struct Loss: Sendable, Equatable {
+  /// Name of the source entity: the one that declares the property, or whose objects go.
   public var entity: String
   /// `nil` when whole objects go.
   public var property: String?
@@ -59,6 +70,7 @@ public struct Loss: Sendable, Equatable {
   /// What was probably meant: a renaming identifier that is missing.
   public var suggestion: String?
 
+  /// Makes a loss.
   public init(
     entity: String, property: String? = nil, values: Int, samples: [String] = [],
     suggestion: String? = nil
@@ -83,14 +95,20 @@ public struct Loss: Sendable, Equatable {
 public struct DataCheck: Sendable, Equatable {
   /// Core Data's code: 134110 or 134111.
   public var code: Int
+  /// Name of the destination entity.
   public var entity: String
+  /// Name of the property, or names of a constraint's properties; `nil` for the entity itself.
   public var property: String?
   /// Objects that break the rule; never 0.
   public var rows: Int
+  /// The first few of those objects, as they are called in the source.
   public var first: [ObjectID]
+  /// What is wrong, as a clause.
   public var message: String
+  /// What to do about it, as a sentence.
   public var hint: String
 
+  /// Makes a check that failed.
   public init(
     code: Int, entity: String, property: String?, rows: Int, first: [ObjectID] = [],
     message: String, hint: String

@@ -2,21 +2,29 @@
 public struct MigrationProgress: Sendable, Equatable {
   /// A part of the work with its own bar.
   public struct Part: Sendable, Equatable {
+    /// What a part does.
     public enum Kind: String, Sendable {
       case copy, entity, relationships, indexes, verify, replace
     }
+    /// What a part counts.
     public enum Unit: String, Sendable { case bytes, rows, items }
 
+    /// What the part does.
     public var kind: Kind
     /// The entity's name for an entity mapping, else what is done.
     public var title: String
+    /// What ``done`` and ``total`` count.
     public var unit: Unit
+    /// Units done.
     public var done: Int
+    /// Units there are, as far as is known.
     public var total: Int
     /// Seconds this part has taken so far; 0 while it waits.
     public var seconds: Double
+    /// Whether the part is over.
     public var isFinished: Bool
 
+    /// Makes a part that waits, unless told otherwise.
     public init(
       kind: Kind, title: String, unit: Unit, done: Int = 0, total: Int, seconds: Double = 0,
       isFinished: Bool = false
@@ -41,15 +49,20 @@ public struct MigrationProgress: Sendable, Equatable {
 
   /// Which of the steps of a chain this is, counted from 1.
   public var step: Int
+  /// Steps there are.
   public var steps: Int
+  /// All parts of this step, those to come included.
   public var parts: [Part]
   /// Index of the part at work.
   public var current: Int
+  /// Seconds since the migration began.
   public var elapsed: Double
   /// Rows handled in all, and bytes written in all.
   public var rows: Int
+  /// Bytes written so far.
   public var bytesWritten: Int
 
+  /// Makes a snapshot.
   public init(
     step: Int = 1, steps: Int = 1, parts: [Part], current: Int = 0, elapsed: Double = 0,
     rows: Int = 0, bytesWritten: Int = 0

@@ -3,13 +3,16 @@ import ManagedStore
 
 /// What a finished migration did, for a person and for a log.
 public struct MigrationReceipt: Sendable, Equatable {
+  /// Objects of one entity before and after.
   public struct EntityCount: Sendable, Equatable {
     /// Destination entity; for removed objects the source entity.
     public var entity: String
     /// Objects of the source entity that became this one, and objects there now.
     public var before: Int
+    /// Objects of the entity in the result.
     public var after: Int
 
+    /// Makes a count.
     public init(entity: String, before: Int, after: Int) {
       self.entity = entity
       self.before = before
@@ -17,38 +20,54 @@ public struct MigrationReceipt: Sendable, Equatable {
     }
   }
 
+  /// Something that was compared, and how often.
   public struct Verified: Sendable, Equatable {
+    /// What was compared.
     public var what: String
+    /// How many of them were found equal.
     public var count: Int
 
+    /// Makes an entry.
     public init(what: String, count: Int) {
       self.what = what
       self.count = count
     }
   }
 
+  /// Path of the store that was migrated.
   public var storePath: String
   /// Where the result is: the store itself, or the output file.
   public var resultPath: String
+  /// Name of the version the store had.
   public var from: String
+  /// Name of the version it has now.
   public var to: String
+  /// How the result came about.
   public var strategy: MigrationPlan.Strategy
+  /// Objects of each entity, before and after.
   public var entities: [EntityCount]
   /// Links in the result, by `Entity.relationship`.
   public var edges: [String: Int]
+  /// What was lost, as the plan foretold it and the options allowed.
   public var losses: [Loss]
   /// What was compared after the run and found right.
   public var verified: [Verified]
+  /// The store's identity, which stays the same.
   public var uuid: String
+  /// Version checksum of the destination model.
   public var checksum: String
+  /// The plan's remarks.
   public var notes: [String]
   /// Seconds in all, and those of them spent on verification.
   public var seconds: Double
+  /// Seconds spent on verification.
   public var verificationSeconds: Double
+  /// Size of the result.
   public var bytes: Int
   /// The old store, kept beside the new one; `nil` with `--output` or `--no-backup`.
   public var backupPath: String?
 
+  /// Makes a receipt.
   public init(
     storePath: String, resultPath: String, from: String, to: String,
     strategy: MigrationPlan.Strategy, entities: [EntityCount], edges: [String: Int] = [:],

@@ -20,12 +20,18 @@ struct MigrationRun {
     }
     // A link to a store stays a link: everything happens where it leads.
     let storePath = FileSystem.canonical(plan.storePath)
-    let target = options.output ?? storePath
+    let target = options.output.map(absolute) ?? storePath
     let journal = try MigrationJournal(storePath: storePath)
     if options.output == nil, let user = StoreLock.user(of: storePath) {
       throw CoreDataError(
         .failed, code: 134080, "another program (process \(user)) is using the store",
         path: plan.storePath, hint: "Close it and migrate again. The store is as it was.")
+    }
+    if options.output == nil, (FileSystem.status(storePath + "-journal")?.size ?? 0) > 512 {
+      throw CoreDataError(
+        .refused, code: 134080, "the store's last change was cut off: a -journal lies beside it",
+        path: plan.storePath,
+        hint: "Write the result elsewhere with --output, or let the app open the store once.")
     }
     let fingerprint = StoreFingerprint(of: storePath)
     let source = try Store(path: storePath, model: step.source)
@@ -45,6 +51,11 @@ struct MigrationRun {
       MigrationJournal.removeTemporary(temporary)
       throw translated(error)
     }
+  }
+
+  /// The journal outlives this process and its working folder.
+  private func absolute(_ path: String) -> String {
+    FileSystem.canonical(FileSystem.parent(of: path) ?? ".") + "/" + FileSystem.name(of: path)
   }
 
   private func refuse() throws {
@@ -94,7 +105,10 @@ struct MigrationRun {
         total: step.rows[$0.name] ?? 0)
     }
     parts.append(.init(kind: .relationships, title: "relationships", unit: .items, total: 1))
-    parts.append(.init(kind: .indexes, title: "indexes", unit: .items, total: 1))
+    parts.append(
+      .init(
+        kind: .indexes, title: "indexes", unit: .items,
+        total: StoreSchema(model: step.destination).indexStatements().count))
     parts.append(
       .init(
         kind: .verify, title: "verify", unit: .rows,
@@ -108,7 +122,10 @@ struct MigrationRun {
     fingerprint: StoreFingerprint, meter: ProgressMeter
   ) throws -> MigrationReceipt {
     try meter.begin(.copy)
-    let connection = try Connection(path: temporary, mode: .create)
+    // The clone may be read by those who may read the store, from its first byte on.
+    try FileSystem.createEmpty(
+      temporary, permissions: FileSystem.status(source.path)?.permissions ?? 0o600)
+    let connection = try Connection(path: temporary, mode: .readWrite)
     connection.onProgress { meter.shouldStop }
     try copy(source, to: connection, meter: meter)
     try connection.run(
@@ -187,7 +204,8 @@ struct MigrationRun {
   /// finds its own.
   private func backupPath(of path: String) -> String {
     let folder = FileSystem.parent(of: path) ?? "."
-    let base = folder + "/" + FileSystem.stem(of: path) + ".backup-" + options.backupSuffix
+    let suffix = String(options.backupSuffix.map { $0.isLetter || $0.isNumber ? $0 : "-" })
+    let base = folder + "/" + FileSystem.stem(of: path) + ".backup-" + suffix
     var candidate = base
     var number = 2
     while FileSystem.status(candidate) != nil {

@@ -74,6 +74,21 @@ struct Preflight {
         }
       }
     }
+    if let before, before.allowsExternalBinaryDataStorage,
+      !attribute.allowsExternalBinaryDataStorage,
+      let column = data.column(of: before.name, in: from)
+    {
+      let conditions = ["substr(\(column), 1, 1) = x'02'"]
+      let count = try data.count(from, where: conditions)
+      if count > 0 {
+        checks.append(
+          DataCheck(
+            code: 134110, entity: to, property: attribute.name, rows: count,
+            first: try data.first(from, where: conditions),
+            message: "values in files of their own on an attribute that no longer allows them",
+            hint: "Keep external storage allowed for \(to).\(attribute.name)."))
+      }
+    }
     if let before, let range = Self.range(of: attribute.type),
       let column = data.column(of: before.name, in: from), attribute.type != before.type
     {
@@ -110,11 +125,19 @@ struct Preflight {
     else { return [] }
     let conditions: [String]
     if let name = relationshipMapping.source {
-      // Empty ones that were allowed before and are not now; others were broken already.
-      guard source.relationship(named: name, of: from)?.isOptional == true,
+      // Empty ones that were allowed before and are not now; others were broken already. Those
+      // that lead to an object that goes will be empty afterwards.
+      var broken: [String] = []
+      if source.relationship(named: name, of: from)?.isOptional == true,
         let empty = data.isEmpty(name, of: from)
-      else { return [] }
-      conditions = [empty]
+      {
+        broken.append(empty)
+      }
+      if let gone = data.leadsTo(removedBy: mapping, relationship: name, of: from) {
+        broken.append(gone)
+      }
+      guard !broken.isEmpty else { return [] }
+      conditions = [broken.joined(separator: " OR ")]
     } else {
       conditions = []
     }
@@ -136,7 +159,12 @@ struct Preflight {
     else { return [] }
     let columns = constraint.map { name -> String? in
       if let attribute = entityMapping.attributes.first(where: { $0.name == name }) {
-        if let former = attribute.source { return data.column(of: former, in: from) }
+        if let former = attribute.source, let column = data.column(of: former, in: from) {
+          guard let value = attribute.defaultValue,
+            let declared = destination.attribute(named: name, of: entity)
+          else { return column }
+          return "coalesce(\(column), \(value.sqlLiteral(for: declared)))"
+        }
         guard let value = attribute.defaultValue,
           let declared = destination.attribute(named: name, of: entity)
         else { return nil }
@@ -162,7 +190,7 @@ struct Preflight {
     let groups = """
       SELECT min(t.Z_PK), count(*) FROM \(quoted(table.table)) t
       WHERE t.Z_ENT IN (\(numbers)) AND \(isPresent)
-      GROUP BY \(keys.enumerated().map { $1.hasPrefix("t.") ? $1 : "'\($0)'" }.joined(separator: ", "))
+      GROUP BY \(keys.map { "+\($0)" }.joined(separator: ", "))
       HAVING count(*) > 1
       """
     return try data.store.reading {

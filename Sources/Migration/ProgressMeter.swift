@@ -36,7 +36,7 @@ final class ProgressMeter {
       .cancelled, code: 134120, "cancelled", hint: "Nothing was changed: the store is as it was.")
   }
 
-  /// Starts the next part of that kind; parts that come before it are finished.
+  /// Starts the part of that kind and title; the one at work until now is finished.
   func begin(_ kind: MigrationProgress.Part.Kind, title: String? = nil) throws {
     try checkCancelled()
     guard
@@ -44,7 +44,7 @@ final class ProgressMeter {
         $0.kind == kind && (title == nil || $0.title == title)
       })
     else { return }
-    finishCurrent()
+    if index != progress.current { finishCurrent() }
     progress.current = index
     partStart = elapsed
     send(always: true)
@@ -54,7 +54,7 @@ final class ProgressMeter {
   func advance(by count: Int, bytes: Int = 0) throws {
     let current = progress.current
     progress.parts[current].done += count
-    if progress.parts[current].unit == .rows { progress.rows += count }
+    if progress.parts[current].kind == .entity { progress.rows += count }
     progress.bytesWritten += bytes
     send(always: false)
     try checkCancelled()
@@ -71,6 +71,10 @@ final class ProgressMeter {
 
   func finish() {
     finishCurrent()
+    for index in progress.parts.indices {
+      progress.parts[index].done = progress.parts[index].total
+      progress.parts[index].isFinished = true
+    }
     send(always: true)
   }
 

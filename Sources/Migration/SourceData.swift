@@ -52,6 +52,23 @@ struct SourceData {
     }
   }
 
+  /// SQL that is true for rows whose to-one leads to an object of an entity that goes; `nil` where
+  /// none can.
+  func leadsTo(removedBy mapping: MappingModel, relationship: String, of entity: String) -> String?
+  {
+    guard case .toOne(let column, _) = store.table(of: entity)?.storage(of: relationship),
+      let destination = store.model.relationship(named: relationship, of: entity)?.destination,
+      let table = store.table(of: destination)
+    else { return nil }
+    let removed = mapping.entityMappings.filter { $0.destination == nil }.compactMap(\.source)
+      .compactMap { store.table(of: $0) }.filter { $0.table == table.table }.map(\.number)
+    guard !removed.isEmpty else { return nil }
+    return """
+      EXISTS (SELECT 1 FROM \(quoted(table.table)) d WHERE d.Z_PK = t.\(quoted(column))
+      AND d.Z_ENT IN (\(removed.map(String.init).joined(separator: ", "))))
+      """
+  }
+
   /// Number of links that a relationship of an entity's own rows has.
   func edges(_ relationship: String, of entity: String) throws -> Int {
     guard let storage = store.table(of: entity)?.storage(of: relationship),

@@ -8,10 +8,12 @@ public struct MigrationOptions: Sendable, Equatable {
   public var allowedLosses: Set<String> = []
   /// Write the result here and leave the store alone.
   public var output: String?
+  /// Whether the old store is kept beside the new one.
   public var keepsBackup = true
   /// The backup's name ends in this, such as a date; made unique where it is taken.
   public var backupSuffix = "1"
 
+  /// Makes the options of a migration in place that keeps a backup and allows no loss.
   public init() {}
 }
 
@@ -94,6 +96,14 @@ public enum StoreMigration {
           "\(to).\(attributeMapping.name) is derived: Core Data fills it when the objects are saved next."
         )
       }
+    }
+    for join in StoreSchema(model: destination).joins
+    where join.entity == join.inverseEntity && !join.isReflexive
+      && StepSchemas.sourceJoin(of: join, store: store, mapping: mapping) == nil
+    {
+      notes.append(
+        "The join table of \(join.entity).\(join.relationship) is new and named from that side (\(join.name)); within one entity Core Data may choose the other."
+      )
     }
     for index in destination.entities.flatMap(\.fetchIndexes)
     where index.partialPredicate != nil

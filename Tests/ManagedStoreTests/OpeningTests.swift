@@ -151,6 +151,32 @@ struct OpeningTests {
     }
   }
 
+  @Test("a store that another program is writing to is left alone")
+  func locked() throws {
+    guard FileSystem.isFile("/usr/bin/sqlite3") else {
+      print("skipped: sqlite3 is not installed")
+      return
+    }
+    let folder = try TemporaryFolder()
+    let path = folder.path("Notes.sqlite")
+    try StoreCreation.create(at: path, model: Model(contents: Array(Self.model.utf8)), uuid: "A")
+    let other = try OtherProgram(
+      "/usr/bin/sqlite3",
+      [
+        path, "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; CREATE TABLE t (a);",
+        ".shell sleep 30",
+      ])
+    defer { other.kill() }
+    try other.wait { StoreLock.writer(of: path) != nil }
+    do {
+      _ = try Store(path: path)
+      Issue.record("the store was opened")
+    } catch let error as CoreDataError {
+      #expect(error.kind == .unreadable)
+      #expect(error.message.contains("is writing to the store"))
+    }
+  }
+
   @Test("external data names that lead elsewhere are refused")
   func externalNames() {
     let files = StoreFiles(path: "/tmp/App.sqlite")

@@ -135,6 +135,7 @@ struct InPlaceMigrationTests {
     ])
     func sorted(_ line: String) -> String { String(line.sorted()) }
     #expect(after.map(sorted) == before.map(sorted))
+    #expect(after.contains { $0.contains("books→[Novel/p1 Manual/p2 Book/p3]") })
   }
 
   @Test("a to-one that becomes to-many keeps its link")
@@ -165,5 +166,70 @@ struct InPlaceMigrationTests {
       )
     ])
     #expect(after == before)
+  }
+
+  @Test("values keep their bytes when external storage is switched off, and files are refused")
+  func externalStorageOff() throws {
+    let change = (
+      #"attributeType="Binary" allowsExternalBinaryDataStorage="YES""#, #"attributeType="Binary""#
+    )
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    // Book 2 keeps its cover in a file, book 4 in the row.
+    let refused = try Library.plan(path, to: Library.model(replacing: [change]))
+    #expect(refused.checks.map(\.rows) == [1])
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("UPDATE ZBOOK SET ZCOVER = NULL WHERE Z_PK = 2")
+    connection.close()
+    let before = try StoreDump.lines(at: path)
+    _ = try StoreMigration.run(Library.plan(path, to: Library.model(replacing: [change])))
+    #expect(try StoreDump.lines(at: path) == before)
+  }
+
+  @Test("an index of the app's own survives a table that is written again")
+  func foreignIndex() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(
+      "CREATE INDEX mine ON ZAUTHOR (ZNAME); CREATE INDEX gone ON ZAUTHOR (ZNICKNAME)")
+    connection.close()
+    let plan = try Library.plan(
+      path,
+      to: Library.model(replacing: [
+        (#"<attribute name="nickname" optional="YES" attributeType="String"/>"#, "")
+      ]))
+    var options = MigrationOptions()
+    options.allowedLosses = ["Author.nickname"]
+    _ = try StoreMigration.run(plan, options: options)
+    let indexes = try Store(path: path).database.indexes
+    #expect(indexes["mine"] == "ZAUTHOR")
+    #expect(indexes["gone"] == nil)
+  }
+
+  @Test("a trigger over a removed column is not put back; the table can be written afterwards")
+  func trigger() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(
+      """
+      CREATE TRIGGER Z_DA_ZAUTHOR_old AFTER UPDATE ON ZAUTHOR BEGIN
+      UPDATE ZLOAN SET ZDUE = NEW.ZNICKNAME; SELECT NSCoreDataDATriggerX(NEW.Z_PK); END;
+      CREATE TRIGGER Z_DA_ZAUTHOR_kept AFTER UPDATE OF ZNAME ON ZAUTHOR BEGIN
+      SELECT NSCoreDataDATriggerX(NEW.ZNAME); END;
+      """)
+    connection.close()
+    let plan = try Library.plan(
+      path,
+      to: Library.model(replacing: [
+        (#"<attribute name="nickname" optional="YES" attributeType="String"/>"#, "")
+      ]))
+    var options = MigrationOptions()
+    options.allowedLosses = ["Author.nickname"]
+    _ = try StoreMigration.run(plan, options: options)
+    #expect(try Set(Store(path: path).database.triggers.keys) == ["Z_DA_ZAUTHOR_kept"])
+    let after = try Connection(path: path, mode: .readWrite)
+    try after.execute("UPDATE ZAUTHOR SET Z_OPT = 2")
   }
 }

@@ -53,14 +53,25 @@ struct InferenceTests {
       kept.mapping(toDestination: "Shelf")?.attributes == [
         AttributeMapping(name: "sign", source: "label")
       ])
+    let floor = #"<attribute name="floor" optional="YES" attributeType="Integer 16"/>"#
     let new = try Self.mapping([
-      (#"<attribute name="label""#, #"<attribute name="label" elementID="nothing""#),
-      (#"<attribute name="due""#, #"<attribute name="until""#),
+      (#"<attribute name="label""#, floor + #"<attribute name="label" elementID="nothing""#)
     ])
     #expect(
       new.mapping(toDestination: "Shelf")?.attributes == [
-        AttributeMapping(name: "label", source: nil)
+        AttributeMapping(name: "floor", source: nil), AttributeMapping(name: "label", source: nil),
       ])
+  }
+
+  @Test("an entity whose hash is unchanged is copied by name, whatever identifiers it got")
+  func copied() throws {
+    let mapping = try Self.mapping([
+      (#"<attribute name="label""#, #"<attribute name="label" elementID="nothing""#),
+      (#"<attribute name="due""#, #"<attribute name="until""#),
+    ])
+    let shelf = mapping.mapping(toDestination: "Shelf")
+    #expect(shelf?.kind == .copy)
+    #expect(shelf?.attributes == [AttributeMapping(name: "label", source: "label")])
   }
 
   @Test("an attribute that turns mandatory fills its NULLs with the default")

@@ -6,6 +6,12 @@ import Testing
 
 @testable import Migration
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 @Suite("A migration that must not happen leaves the store as it was")
 struct MigrationSafetyTests {
   static let added = [
@@ -248,5 +254,52 @@ struct MigrationSafetyTests {
     }
     #expect(try StoreDump.lines(at: path).contains { $0.contains("label=new") })
     #expect(try Store(path: path).model.versionIdentifiers == ["1"])
+  }
+
+  @Test("a -wal with a -shm that nobody holds, as a killed app leaves them, is migrated")
+  func killedApp() throws {
+    let folder = try TemporaryFolder()
+    let live = try Library.store(in: folder)
+    let connection = try Connection(path: live, mode: .readWrite)
+    try connection.execute("INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 4, 1)")
+    let path = folder.path("Copy.sqlite")
+    for suffix in ["", "-wal", "-shm"] { try FileSystem.copy(live + suffix, to: path + suffix) }
+    connection.close()
+    _ = try StoreMigration.run(Library.plan(path, to: Library.model(replacing: Self.added)))
+    #expect(try Store(path: path).counts()["Loan"] == 3)
+    #expect(!FileSystem.isFile(path + "-wal"))
+    #expect(!FileSystem.isFile(path + "-shm"))
+  }
+
+  @Test("a store that only its owner may read stays so, and so does its backup")
+  func permissions() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    chmod(path, 0o600)
+    let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
+    var options = MigrationOptions()
+    options.output = folder.path("Out.sqlite")
+    _ = try StoreMigration.run(plan, options: options)
+    #expect(FileSystem.status(folder.path("Out.sqlite"))?.permissions == 0o600)
+    let receipt = try StoreMigration.run(plan)
+    #expect(FileSystem.status(path)?.permissions == 0o600)
+    #expect(try FileSystem.status(#require(receipt.backupPath))?.permissions == 0o600)
+  }
+
+  @Test("progress begins unfinished, never goes back, and ends finished")
+  func progress() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder, books: 200)
+    var seen: [MigrationProgress] = []
+    _ = try StoreMigration.run(
+      Library.plan(path, to: Library.model(replacing: Self.added)), progress: { seen.append($0) })
+    #expect(seen.first?.parts.allSatisfy { !$0.isFinished } == true)
+    #expect(seen.first?.fraction == 0)
+    for (before, after) in zip(seen, seen.dropFirst()) {
+      #expect(after.fraction >= before.fraction - 1e-9)
+      #expect(after.parts.map(\.title) == before.parts.map(\.title))
+    }
+    #expect(seen.last?.parts.allSatisfy { $0.isFinished && $0.done == $0.total } == true)
+    #expect(seen.last?.fraction == 1)
   }
 }

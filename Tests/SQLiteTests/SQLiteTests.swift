@@ -23,7 +23,8 @@ struct SQLiteTests {
     let path = folder.path("a?mode=memory #%41&é.sqlite")
     let connection = try Connection(path: path, mode: .create)
     try connection.execute("CREATE TABLE t (a)")
-    #expect(try Connection(path: path, mode: .immutable).value("SELECT count(*) FROM t") == .integer(0))
+    #expect(
+      try Connection(path: path, mode: .immutable).value("SELECT count(*) FROM t") == .integer(0))
     #expect(throws: SQLiteError.self) {
       try Connection(path: path, mode: .immutable).execute("INSERT INTO t VALUES (1)")
     }

@@ -1,7 +1,7 @@
 import ManagedStore
 
 /// A folder for one test, removed when it is let go.
-public final class TemporaryFolder {
+public final class TemporaryFolder: Sendable {
   public let path: String
 
   public init() throws { path = try FileSystem.makeTemporaryDirectory(prefix: "strata-test") }

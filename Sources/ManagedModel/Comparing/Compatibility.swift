@@ -31,6 +31,7 @@ public struct Compatibility: Sendable, Equatable {
     matching = shared.filter { storeHashes[$0] == hashes[$0] }
   }
 
+  /// Whether the store opens: no entity is missing on either side, and no hash differs.
   public var isCompatible: Bool {
     missingInStore.isEmpty && missingInModel.isEmpty && differing.isEmpty
   }

@@ -57,7 +57,9 @@ public struct ModelDifference: Sendable, Equatable {
     entities.allSatisfy { $0.sourceHash == $0.destinationHash && $0.sourceHash != nil }
   }
 
+  /// Entities that only the destination has.
   public var added: [EntityDifference] { entities.filter { $0.source == nil } }
+  /// Entities that only the source has.
   public var removed: [EntityDifference] { entities.filter { $0.destination == nil } }
   /// Entities of both versions with at least one change.
   public var changed: [EntityDifference] {
@@ -122,9 +124,13 @@ public struct ModelDifference: Sendable, Equatable {
 
 /// An entity in two versions of a model.
 public struct EntityDifference: Sendable, Equatable {
+  /// The entity in the older version; `nil` where it is new.
   public let source: Entity?
+  /// The entity in the newer version; `nil` where it is gone.
   public let destination: Entity?
+  /// Its version hash in the older version.
   public let sourceHash: VersionHash?
+  /// Its version hash in the newer version.
   public let destinationHash: VersionHash?
   /// What differs; empty when nothing does.
   public let changes: [PropertyChange]
@@ -132,6 +138,7 @@ public struct EntityDifference: Sendable, Equatable {
   /// The destination's name, or the source's where the entity is gone.
   public var name: String { destination?.name ?? source?.name ?? "" }
 
+  /// Whether it is in both under different names, by its renaming identifier.
   public var isRenamed: Bool {
     source != nil && destination != nil && source?.name != destination?.name
   }

@@ -1,5 +1,6 @@
 /// One thing that differs between two versions of an entity or of one of its properties.
 public struct PropertyChange: Sendable, Equatable {
+  /// What changed; a case with one Boolean carries the new state.
   public enum Kind: Sendable, Equatable {
     case added
     case removed
@@ -48,12 +49,14 @@ public struct PropertyChange: Sendable, Equatable {
   /// Name of the property, the destination's where both have it; `nil` when the entity itself
   /// changed.
   public let property: String?
+  /// What changed, for programs.
   public let kind: Kind
   /// Whether the change makes the entity's version hash another, so that a store needs migrating.
   public let movesHash: Bool
   /// The change as a sentence without a full stop.
   public let description: String
 
+  /// Makes a change as a comparison found it.
   public init(property: String?, kind: Kind, movesHash: Bool, description: String) {
     self.property = property
     self.kind = kind

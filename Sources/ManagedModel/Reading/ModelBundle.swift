@@ -9,6 +9,7 @@ public struct ModelBundle: Sendable {
     public let name: String
     /// The path of its file inside the bundle.
     public let path: String
+    /// The model, or why it could not be read.
     public let result: Result<Model, CoreDataError>
 
     /// - Throws: what reading the version ended in.

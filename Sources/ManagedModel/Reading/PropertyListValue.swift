@@ -19,10 +19,12 @@ extension PropertyListValue {
   /// The value under that key; `nil` when there is none or this is no dictionary.
   public subscript(key: String) -> PropertyListValue? { dictionary?[key] }
 
+  /// The text; `nil` when this is none.
   public var string: String? {
     if case .string(let value) = self { value } else { nil }
   }
 
+  /// The truth value; whole numbers count too, as NSNumber makes no difference.
   public var boolean: Bool? {
     switch self {
     case .boolean(let value): value
@@ -41,6 +43,7 @@ extension PropertyListValue {
     }
   }
 
+  /// The number as a Double; `nil` when this is none.
   public var real: Double? {
     switch self {
     case .real(let value): value
@@ -49,14 +52,17 @@ extension PropertyListValue {
     }
   }
 
+  /// The bytes; `nil` when these are none.
   public var data: [UInt8]? {
     if case .data(let value) = self { value } else { nil }
   }
 
+  /// The elements; `nil` when this is no array.
   public var array: [PropertyListValue]? {
     if case .array(let value) = self { value } else { nil }
   }
 
+  /// The entries; `nil` when this is no dictionary.
   public var dictionary: [String: PropertyListValue]? {
     if case .dictionary(let value) = self { value } else { nil }
   }

@@ -1,0 +1,34 @@
+import TestSupport
+
+/// What is too slow or too noisy for a test: `swift run -c release Benchmarks fuzz [INPUTS] [SEED]`.
+@main
+struct Benchmarks {
+  static func main() throws {
+    let words = Array(CommandLine.arguments.dropFirst())
+    switch words.first {
+    case "fuzz":
+      try fuzz(
+        inputs: words.dropFirst().first.flatMap { Int($0) } ?? 1_000_000,
+        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? .random(in: 1...1_000_000))
+    default: print("usage: Benchmarks fuzz [INPUTS] [SEED]")
+    }
+  }
+
+  private static func fuzz(inputs: Int, seed: UInt64) throws {
+    let folder = try TemporaryFolder()
+    let targets = try Fuzzing.targets(in: folder)
+    print("seed \(seed), \(inputs) inputs")
+    var total = 0
+    for target in targets {
+      // Stores are files: a twentieth of the share of what is read from memory.
+      let share =
+        target.name == "store" ? inputs / targets.count / 20 : inputs / (targets.count - 1)
+      let result = Fuzzing.run(target, count: share + 1, seed: seed)
+      total += result.inputs
+      print(
+        "\(target.name): \(result.inputs) inputs, \(result.accepted) accepted, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB"
+      )
+    }
+    print("\(total) inputs, no trap")
+  }
+}

@@ -1,0 +1,94 @@
+import ManagedModel
+import ManagedStore
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Feeds readers damaged input; what they answer does not matter, only that they answer.
+public struct Fuzzing {
+  /// A reader of bytes, and well-formed input to damage.
+  public struct Target: Sendable {
+    public var name: String
+    public var corpus: [[UInt8]]
+    public var read: @Sendable ([UInt8]) throws -> Void
+
+    public init(
+      _ name: String, corpus: [[UInt8]], _ read: @escaping @Sendable ([UInt8]) throws -> Void
+    ) {
+      self.name = name
+      self.corpus = corpus
+      self.read = read
+    }
+  }
+
+  public struct Result: Sendable {
+    public var inputs = 0
+    /// Inputs that were read as if nothing were wrong with them.
+    public var accepted = 0
+    public var slowest = 0.0
+    public var slowestInput: [UInt8] = []
+  }
+
+  /// Runs `count` damaged inputs through a target.
+  ///
+  /// Most are mutations of the corpus; some are cut off, spliced from two, or noise.
+  public static func run(_ target: Target, count: Int, seed: UInt64) -> Result {
+    var generator = SeededGenerator(seed: seed)
+    var result = Result()
+    for _ in 0..<count {
+      let input = damaged(target.corpus, using: &generator)
+      let start = now()
+      do {
+        try target.read(input)
+        result.accepted += 1
+      } catch {}
+      let seconds = now() - start
+      if seconds > result.slowest { (result.slowest, result.slowestInput) = (seconds, input) }
+      result.inputs += 1
+    }
+    return result
+  }
+
+  private static func damaged(
+    _ corpus: [[UInt8]], using generator: inout SeededGenerator
+  ) -> [UInt8] {
+    let one = corpus.randomElement(using: &generator) ?? []
+    switch Int.random(in: 0..<20, using: &generator) {
+    case 0: return Array(one.prefix(Int.random(in: 0...one.count, using: &generator)))
+    case 1:
+      let other = corpus.randomElement(using: &generator) ?? []
+      let cut = Int.random(in: 0...min(one.count, other.count), using: &generator)
+      return Array(one.prefix(cut) + other.dropFirst(cut))
+    case 2:
+      return (0..<Int.random(in: 0...300, using: &generator)).map { _ in
+        UInt8.random(in: 0...255, using: &generator)
+      }
+    default:
+      var bytes = generator.mutated(one)
+      for _ in 0..<Int.random(in: 0...3, using: &generator) { bytes = generator.mutated(bytes) }
+      return bytes
+    }
+  }
+
+  /// Largest resident size of this process so far, in bytes.
+  public static var peakMemory: Int {
+    var usage = rusage()
+    #if canImport(Darwin)
+      getrusage(RUSAGE_SELF, &usage)
+      return usage.ru_maxrss
+    #else
+      // RUSAGE_SELF is an enumerator that Swift imports as a type of its own; it is 0.
+      getrusage(0, &usage)
+      return usage.ru_maxrss * 1024
+    #endif
+  }
+
+  static func now() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}
