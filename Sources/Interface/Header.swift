@@ -59,11 +59,15 @@ enum Header {
     var parts: [(rank: Int, spans: [Span])] = [
       (0, [Span(store.fileName, theme[.title])]),
       (5, [Span(store.hashPrefix, theme[.dim])]),
-      (4, [Span(state.storeModelName.map { "model “\($0)”" } ?? "model")]),
+      // Without its name it says nothing that “exact” does not.
+      (
+        state.storeModelName == nil ? 6 : 2,
+        [Span(state.storeModelName.map { "model “\($0)”" } ?? "model")]
+      ),
       (1, [match]),
     ]
     if store.walFrames > 0 {
-      parts.append((2, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
+      parts.append((4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
     }
     if !store.warnings.isEmpty {
       parts.append(

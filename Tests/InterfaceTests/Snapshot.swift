@@ -11,12 +11,16 @@ import Testing
 ///
 /// With STRATA_RECORD set, the files are written instead; review them with git diff.
 enum Snapshot {
+  static let isRecording = getenv("STRATA_RECORD") != nil
+
+  /// The folder of the package.
+  static let package = #filePath.split(separator: "/", omittingEmptySubsequences: false)
+    .dropLast(3).joined(separator: "/")
+
   static func expect(_ grid: Grid, named name: String) throws {
-    let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false)
-      .dropLast().joined(separator: "/")
-    let path = "\(folder)/Snapshots/\(name).txt"
+    let path = "\(package)/Tests/InterfaceTests/Snapshots/\(name).txt"
     let text = grid.description + "\n"
-    if getenv("STRATA_RECORD") != nil {
+    if isRecording {
       try write(text, to: path)
       return
     }
@@ -24,7 +28,7 @@ enum Snapshot {
     #expect(text == expected, "\(name) looks different:\n\(text)")
   }
 
-  private static func read(_ path: String) -> String? {
+  static func read(_ path: String) -> String? {
     guard let file = fopen(path, "rb") else { return nil }
     defer { fclose(file) }
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
@@ -32,7 +36,7 @@ enum Snapshot {
     return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
-  private static func write(_ text: String, to path: String) throws {
+  static func write(_ text: String, to path: String) throws {
     let file = try #require(fopen(path, "wb"))
     defer { fclose(file) }
     let bytes = Array(text.utf8)

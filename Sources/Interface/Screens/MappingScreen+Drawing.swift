@@ -121,7 +121,8 @@ extension MappingScreen {
     _ state: State, to name: String, with theme: Theme, in grid: inout Grid, _ line: Rect
   ) {
     var spans = [
-      Span(" plan  ", theme[.dim]), Span(state.storeModelName ?? "this store’s model", theme[.entity]),
+      Span(" plan  ", theme[.dim]),
+      Span(state.storeModelName ?? "this store’s model", theme[.entity]),
       Span(" → ", theme[.dim]), Span(name, theme[.entity]),
     ]
     var note: [Span] = []

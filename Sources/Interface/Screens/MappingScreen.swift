@@ -135,7 +135,9 @@ extension MappingScreen {
     state.migrate.forget()
     let task = state.newTask()
     state.mapping.task = task
-    return old + [.plan(task, from: state.storeModelName ?? "this store’s model", to: state.versions[index])]
+    return old + [
+      .plan(task, from: state.storeModelName ?? "this store’s model", to: state.versions[index])
+    ]
   }
 
   static func cancel(in state: inout State) -> [Effect]? {

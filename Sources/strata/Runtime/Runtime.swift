@@ -28,6 +28,8 @@ final class Runtime {
     storePath: String, model: String?, theme: String?, console: Console
   ) throws -> CommandStatus {
     guard console.isTerminal else {
+      // What is wrong with the store is the better answer.
+      _ = try StoreOpening.open(storePath, model: model)
       throw CoreDataError(
         .usage, "the interface needs a terminal, and standard output is none",
         hint: "Use a command such as: strata info \(storePath)")
