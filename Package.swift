@@ -60,7 +60,8 @@ let package = Package(
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
     .testTarget(
       name: "InterfaceTests",
-      dependencies: ["Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel"]),
+      dependencies: ["Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel"],
+      exclude: ["Snapshots"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [

@@ -135,7 +135,9 @@ extension List {
     let length = max(1, height * height / count)
     let range = count - height
     let start = Int((Double(height - length) * Double(offset) / Double(range)).rounded())
-    for row in start..<min(rect.height, start + length) {
+    // Where another line meets the border the two stay joined.
+    for row in start..<min(rect.height, start + length)
+    where grid[rect.right, rect.y + row]?.text == "│" {
       grid.write("┃", at: Point(x: rect.right, y: rect.y + row), style: theme[.border])
     }
   }

@@ -1,0 +1,17 @@
+/// What a key can ask for, free of which key it is.
+package enum Action: Sendable, Hashable {
+  // Everywhere
+  case show(Screen)
+  case help, nextTheme, warnings, quit, interrupt, suspend, repaint
+  /// The key itself says where to: arrows, paging, j, k, g, G.
+  case navigate
+  case nextPane, previousPane
+  // Browse
+  case open, back, sort, leftColumn, rightColumn
+  // Diff and Mapping
+  case nextChange, previousChange, onlyChanges, chooseVersion, allowLoss
+  // Migrate
+  case migrate, planAgain
+  // Layers
+  case close, choose, confirm
+}

@@ -1,0 +1,35 @@
+import Terminal
+
+/// Draws everything; the grid is empty and as large as the terminal.
+package func draw(_ state: State, with theme: Theme, in grid: inout Grid) {
+  let screen = grid.bounds
+  guard screen.width >= State.smallest.width, screen.height >= State.smallest.height else {
+    let need = "strata needs \(State.smallest.width)×\(State.smallest.height)"
+    let have = "this is \(screen.width)×\(screen.height)"
+    for (index, line) in [need, have, "q quits"].enumerated() {
+      let row = screen.row(max(0, (screen.height - 3) / 2) + index)
+      grid.write(line, in: row, align: .center)
+    }
+    return
+  }
+  Header.draw(state, with: theme, in: &grid, screen.row(0))
+  let body = Rect(y: 1, width: screen.width, height: screen.height - 2)
+  if state.store == nil {
+    let text =
+      state.openTask == nil ? "The store could not be opened." : "opening \(state.storePath) …"
+    grid.write(text, in: body.row(body.height / 2), style: theme[.dim], align: .center)
+  } else {
+    switch state.screen {
+    case .browse: BrowseScreen.draw(state, with: theme, in: &grid, body)
+    case .diff: DiffScreen.draw(state, with: theme, in: &grid, body)
+    case .mapping: MappingScreen.draw(state, with: theme, in: &grid, body)
+    case .migrate: MigrateScreen.draw(state, with: theme, in: &grid, body)
+    }
+  }
+  for (depth, layer) in state.layers.enumerated() {
+    // The terminal's cursor belongs to the uppermost layer alone.
+    if depth == state.layers.count - 1 { grid.cursor = nil }
+    layer.draw(state, with: theme, in: &grid, body)
+  }
+  Footer.draw(state, with: theme, in: &grid, screen.row(screen.height - 1))
+}

@@ -1,0 +1,33 @@
+import Terminal
+
+/// The last row: what the keys do here, or what was just said.
+enum Footer {
+  static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    if let notice = state.notice {
+      grid.fill(rect, style: theme[.footerText])
+      let (sign, role): (String, Theme.Role) =
+        switch notice.kind {
+        case .plain: ("", .footerText)
+        case .success: ("✓ ", .success)
+        case .warning: ("! ", .warning)
+        }
+      grid.write(
+        [Span(" " + sign, theme[role]), Span(notice.text, theme[.footerText])], at: rect.origin,
+        within: rect.width)
+      return
+    }
+    let items = Keymap.bindings(state).filter(\.isInFooter).map {
+      HelpBar.Item($0.label, $0.title, isAvailable: $0.isAvailable)
+    }
+    HelpBar(items, note: state.layers.isEmpty ? note(state) : "")
+      .draw(in: &grid, rect, theme: theme)
+  }
+
+  private static func note(_ state: State) -> String {
+    switch state.screen {
+    case .browse: BrowseScreen.note(state)
+    case .diff: DiffScreen.note(state)
+    case .mapping, .migrate: ""
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Terminal
+
+/// The first row: which store, which model, and the four screens.
+enum Header {
+  private static func tabs(_ width: Int) -> [(screen: Screen, text: String)] {
+    Screen.allCases.map { screen in
+      (screen, width >= 80 ? "\(screen.rawValue) \(screen.title)" : "\(screen.rawValue)")
+    }
+  }
+
+  /// Where each screen's name lies, from the right.
+  private static func places(
+    in state: State, width: Int
+  ) -> [(screen: Screen, text: String, x: Int)] {
+    var all = tabs(width)
+    if width < 80, let active = all.firstIndex(where: { $0.screen == state.screen }) {
+      all[active].text += " " + state.screen.title
+    }
+    let total = all.reduce(0) { $0 + $1.text.count + 2 }
+    var x = max(0, width - total)
+    return all.map { tab in
+      let place = (tab.screen, tab.text, x)
+      x += tab.text.count + 2
+      return place
+    }
+  }
+
+  static func tab(at x: Int, in state: State) -> Screen? {
+    places(in: state, width: state.size.width).last { $0.x - 1 <= x }?.screen
+  }
+
+  static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    grid.fill(rect, style: theme[.header])
+    let places = places(in: state, width: rect.width)
+    let room = (places.first?.x ?? rect.width) - 3
+    // What matters least is left out first.
+    var parts = parts(state, theme)
+    while parts.count > 1, parts.map({ $0.spans.width() + 2 }).reduce(0, +) > room,
+      let least = parts.indices.max(by: { parts[$0].rank < parts[$1].rank })
+    {
+      parts.remove(at: least)
+    }
+    let spans = parts.map(\.spans).joined(separator: [Span("  ")])
+    grid.write(Array(spans), at: Point(x: 1, y: rect.y), within: max(0, room))
+    for place in places {
+      let isActive = place.screen == state.screen
+      // Without colours the header is reversed as a whole; a mark tells which screen it is.
+      let style = isActive ? theme[.headerActive] : theme[.header]
+      if isActive { grid.write("▸", at: Point(x: place.x - 1, y: rect.y), style: style) }
+      grid.write(place.text, at: Point(x: place.x, y: rect.y), style: style)
+    }
+  }
+
+  private static func parts(_ state: State, _ theme: Theme) -> [(rank: Int, spans: [Span])] {
+    guard let store = state.store else { return [(0, [Span(state.storePath, theme[.title])])] }
+    let match =
+      store.modelMatches
+      ? Span("✓ exact", theme[.success]) : Span("✗ other model", theme[.error])
+    var parts: [(rank: Int, spans: [Span])] = [
+      (0, [Span(store.fileName, theme[.title])]),
+      (5, [Span(store.hashPrefix, theme[.dim])]),
+      // Without its name it says nothing that “exact” does not.
+      (
+        state.storeModelName == nil ? 6 : 2,
+        [Span(state.storeModelName.map { "model “\($0)”" } ?? "model")]
+      ),
+      (1, [match]),
+    ]
+    if store.walFrames > 0 {
+      parts.append((4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
+    }
+    if !store.warnings.isEmpty {
+      parts.append(
+        (3, [Span("! \(NumberText.counted(store.warnings.count, "warning"))", theme[.warning])]))
+    }
+    return parts
+  }
+}

@@ -1,0 +1,80 @@
+import Terminal
+
+/// The keys there are: one list for input, footer, help page and README.
+package enum Keymap {
+  /// The bindings that the keys go to now: those of the uppermost layer, or of the screen and of
+  /// everywhere.
+  package static func bindings(_ state: State) -> [Binding] {
+    if let layer = state.layers.last { return layer.bindings + always(state) }
+    return screen(state.screen, state) + everywhere(state)
+  }
+
+  package static func screen(_ screen: Screen, _ state: State) -> [Binding] {
+    switch screen {
+    case .browse: BrowseScreen.bindings(state)
+    case .diff: DiffScreen.bindings(state)
+    case .mapping: MappingScreen.bindings(state)
+    case .migrate: MigrateScreen.bindings(state)
+    }
+  }
+
+  /// What a list does with the keys that move in it.
+  static let movement = Binding(
+    [
+      .up, .down, .character("k"), .character("j"), .pageUp, .pageDown, .control("b"),
+      .control("f"), .control("u"), .control("d"), .control("p"), .control("n"), .space, .home,
+      .end, .character("g"), .character("G"),
+    ], label: "↑↓ j k g G", "move", .navigate, footer: false)
+
+  package static func everywhere(_ state: State) -> [Binding] {
+    let store = state.storeArgument
+    let screens = Screen.allCases.map { screen in
+      Binding(
+        [.character(Character(String(screen.rawValue)))], screen.title.lowercased(), .show(screen),
+        command: screen == .diff ? "strata diff A B" : nil, footer: false)
+    }
+    return screens + [
+      Binding([.character("?"), .function(1)], "keys", .help),
+      Binding(
+        [.character("w")], "warnings", .warnings,
+        unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
+        command: "strata info \(store)", footer: false),
+      Binding([.character("T")], "theme", .nextTheme, footer: false),
+      Binding([.character("q")], "quit", .quit),
+    ] + always(state)
+  }
+
+  /// What works under any popup too.
+  private static func always(_ state: State) -> [Binding] {
+    let isRunning = state.migrate.isRunning
+    return [
+      Binding(
+        [.control("c")], isRunning ? "stop the migration" : "cancel, twice quits", .interrupt,
+        footer: isRunning),
+      Binding([.control("z")], "suspend", .suspend, footer: false),
+      Binding([.control("l")], "draw again", .repaint, footer: false),
+    ]
+  }
+
+  /// Every binding under the name of its screen: the help page, and the README's table.
+  package static func sections(_ state: State) -> [(title: String, bindings: [Binding])] {
+    let current = [state.screen] + Screen.allCases.filter { $0 != state.screen }
+    return current.prefix(1).map { ($0.title, screen($0, state)) }
+      + [("Everywhere", everywhere(state))]
+      + current.dropFirst().map { ($0.title, screen($0, state)) }
+  }
+
+  /// The README's table of keys.
+  package static func markdown() -> String {
+    let state = State(
+      storePath: "STORE", size: Size(width: 80, height: 24), themeNames: [], themeName: "")
+    var lines = ["| Where | Key | Does | Command line |", "|---|---|---|---|"]
+    for section in sections(state) {
+      for binding in section.bindings {
+        let command = binding.command.map { "`\($0)`" } ?? ""
+        lines.append("| \(section.title) | `\(binding.label)` | \(binding.title) | \(command) |")
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,64 @@
+import ManagedModel
+import Terminal
+
+/// Something to be read: what went wrong and what to try.
+package struct MessageLayer: Sendable, Equatable {
+  package var title: String
+  package var paragraphs: [String]
+  package var isError: Bool
+  var list = List()
+
+  init(title: String, paragraphs: [String], isError: Bool = true) {
+    self.title = title
+    self.paragraphs = paragraphs
+    self.isError = isError
+  }
+
+  /// A failure, told for a person.
+  init(_ error: CoreDataError) {
+    var place: [String] = []
+    if let entity = error.entity {
+      place.append(error.property.map { "\(entity).\($0)" } ?? entity)
+    }
+    if let path = error.path { place.append(path) }
+    var paragraphs = [error.message]
+    if !place.isEmpty { paragraphs.append(place.joined(separator: "  ")) }
+    if let hint = error.hint { paragraphs.append("→ " + hint) }
+    self.init(
+      title: error.code.map { "✗ error \($0)" } ?? "✗ error", paragraphs: paragraphs)
+  }
+
+  private func lines(width: Int) -> [String] {
+    var lines: [String] = []
+    for (index, paragraph) in paragraphs.enumerated() {
+      if index > 0 { lines.append("") }
+      lines += Wrapping.lines(paragraph, width: width)
+    }
+    return lines
+  }
+
+  mutating func move(_ key: Key, in state: State) {
+    list.setCount(lines(width: min(70, state.size.width - 4)).count)
+    list.setHeight(max(1, state.body.height - 2))
+    switch key {
+    case .up, .character("k"): list.scroll(by: -1)
+    case .down, .character("j"): list.scroll(by: 1)
+    default: list.handle(key)
+    }
+  }
+
+  func draw(with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let width = max(1, min(70, rect.width - 4))
+    let lines = lines(width: width)
+    let inside = Popup(title, size: Size(width: width, height: lines.count))
+      .draw(in: &grid, rect, theme: theme)
+    var list = list
+    list.setCount(lines.count)
+    list.setHeight(max(1, inside.height))
+    for (position, index) in list.visible.enumerated() {
+      let style = isError && index == 0 ? theme[.error] : .plain
+      grid.write(
+        lines[index], at: inside.row(position).origin, style: style, within: inside.width)
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import ManagedModel
+
+/// One line of two versions side by side: an entity or a property, with its counterpart.
+package struct DiffLine: Sendable, Equatable {
+  package enum Sign: String, Sendable {
+    case same = " "
+    case added = "+"
+    case removed = "−"
+    case changed = "~"
+  }
+
+  struct Side: Sendable, Equatable {
+    var name: String
+    var text: String
+  }
+
+  package var sign: Sign
+  /// The entity's name, the destination's where both have it.
+  package var entity: String
+  /// `nil` on the entity's own line.
+  package var property: String?
+  var left: Side?
+  var right: Side?
+  /// What differs, of the property or of the entity itself.
+  package var changes: [PropertyChange]
+  /// Whether anything in the entity differs; on its own line.
+  var hasChanges: Bool
+
+  package var isChanged: Bool { sign != .same }
+
+  /// All entities of a difference with their own properties, aligned by canonical names.
+  static func lines(of difference: ModelDifference) -> [DiffLine] {
+    difference.entities.flatMap { lines(of: $0) }
+  }
+
+  /// Changed lines with the entities they belong to.
+  static func onlyChanges(_ lines: [DiffLine]) -> [DiffLine] {
+    lines.filter { $0.isChanged || ($0.property == nil && $0.hasChanges) }
+  }
+
+  private static func lines(of entity: EntityDifference) -> [DiffLine] {
+    let own = entity.changes.filter { $0.property == nil }
+    let sign: Sign =
+      entity.source == nil
+      ? .added : entity.destination == nil ? .removed : own.isEmpty ? .same : .changed
+    let head = DiffLine(
+      sign: sign, entity: entity.name, property: nil,
+      left: entity.source.map { Side(name: $0.name, text: text($0, entity.sourceHash)) },
+      right: entity.destination.map {
+        let isMoved = entity.source != nil && entity.isHashMoved
+        return Side(
+          name: $0.name, text: text($0, entity.destinationHash) + (isMoved ? "  moved" : ""))
+      },
+      changes: own, hasChanges: !entity.changes.isEmpty)
+    return [head] + properties(of: entity)
+  }
+
+  private static func text(_ entity: Entity, _ hash: VersionHash?) -> String {
+    var text = entity.parent.map { ": \($0) " } ?? ""
+    if entity.isAbstract { text += "abstract " }
+    return text + "hash \(hash.map { String($0.hex.prefix(6)) } ?? "–")…"
+  }
+
+  private typealias Property = (name: String, canonicalName: String, text: String)
+
+  private static func properties(of entity: EntityDifference) -> [DiffLine] {
+    let old = entity.source.map(properties) ?? []
+    let new = entity.destination.map(properties) ?? []
+    let alignment = NameAlignment(
+      source: old.map { ($0.name, $0.canonicalName) },
+      destination: new.map { ($0.name, $0.canonicalName) })
+    func line(_ left: Property?, _ right: Property?) -> DiffLine {
+      let name = right?.name ?? left?.name ?? ""
+      let changes = entity.changes.filter { $0.property == name }
+      let isBoth = left != nil && right != nil
+      let sign: Sign =
+        left == nil ? .added : right == nil ? .removed : changes.isEmpty ? .same : .changed
+      var text = right?.text ?? ""
+      if isBoth, let former = left?.name, former != name { text += "  was \(former)" }
+      // In an entity that is new or gone, each property is so too.
+      return DiffLine(
+        sign: sign, entity: entity.name, property: name,
+        left: left.map { Side(name: $0.name, text: $0.text) },
+        right: right.map { Side(name: $0.name, text: text) },
+        changes: changes, hasChanges: false)
+    }
+    var lines: [DiffLine] = []
+    var placed: Set<String> = []
+    for property in new {
+      let source = alignment.sources[property.name]
+      // What is gone stands where it stood: before the first property that came after it.
+      if let source {
+        for gone in old.prefix(while: { $0.name != source })
+        where alignment.destinations[gone.name] == nil && placed.insert(gone.name).inserted {
+          lines.append(line(gone, nil))
+        }
+      }
+      lines.append(line(old.first { $0.name == source }, property))
+    }
+    for gone in old
+    where alignment.destinations[gone.name] == nil && placed.insert(gone.name).inserted {
+      lines.append(line(gone, nil))
+    }
+    return lines
+  }
+
+  private static func properties(_ entity: Entity) -> [Property] {
+    entity.attributes.map { ($0.name, $0.canonicalName, PropertyText.text($0)) }
+      + entity.relationships.map { ($0.name, $0.canonicalName, PropertyText.text($0)) }
+  }
+}

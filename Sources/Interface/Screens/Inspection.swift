@@ -1,0 +1,188 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// One object told in lines, ready to be shown: what the bytes were is not kept.
+package struct Inspection: Sendable, Equatable {
+  package struct Line: Sendable, Equatable {
+    /// The path of labels to the line, which names it when it is folded.
+    var id: String
+    var depth: Int
+    var label: String
+    var type: String
+    var value: ValueText
+    /// The object that Enter goes to.
+    package var target: ObjectID?
+    var isExpandable = false
+  }
+
+  package var id: ObjectID
+  package private(set) var lines: [Line] = []
+
+  /// Tells an object; archives are unfolded here, so a large one takes a while.
+  package init(_ object: StoredObject) {
+    id = object.id
+    for (column, value) in zip(object.columns, object.values) { add(column, value) }
+  }
+
+  private mutating func add(_ column: RowColumn, _ value: PropertyValue) {
+    var line = Line(
+      id: column.name, depth: 0, label: column.name, type: "",
+      value: ValueText(value, of: column))
+    switch column.kind {
+    case .attribute(let type): line.type = type.name
+    case .toOne(let destination): line.type = "→ \(destination)"
+    case .toMany(let destination): line.type = "⇉ \(destination)"
+    }
+    switch value {
+    case .value(.string(let text)) where text.contains(where: \.isNewline):
+      addText(text, under: &line)
+      return
+    case .value: break
+    case .data(let data):
+      let children = Self.unfolded(data)
+      line.isExpandable = !children.isEmpty
+      lines.append(line)
+      add(children, under: column.name)
+      return
+    case .toOne(let id):
+      line.target = id
+      if let id { line.value = ValueText("→ \(id)", .relationship) }
+    case .toMany(let many):
+      line.isExpandable = !many.first.isEmpty
+      line.value = ValueText(
+        many.count == 0
+          ? "none"
+          : NumberText.grouped(many.count) + "  "
+            + many.first.prefix(4).map(\.description).joined(separator: " · ")
+            + (many.count > 4 ? " …" : ""), many.count == 0 ? .null : .relationship)
+      lines.append(line)
+      for id in many.first {
+        lines.append(
+          Line(
+            id: "\(column.name)/\(id)", depth: 1, label: "", type: "",
+            value: ValueText("→ \(id)", .relationship), target: id))
+      }
+      if many.count > many.first.count, !many.first.isEmpty {
+        lines.append(
+          Line(
+            id: "\(column.name)/…", depth: 1, label: "", type: "",
+            value: ValueText(
+              "and \(NumberText.grouped(many.count - many.first.count)) more", .dim)))
+      }
+      return
+    }
+    lines.append(line)
+  }
+
+  private mutating func addText(_ text: String, under line: inout Line) {
+    let parts = text.split(
+      maxSplits: 200, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    line.isExpandable = true
+    line.value = ValueText((parts.first.map(String.init) ?? "") + " ⏎…", .string)
+    lines.append(line)
+    for (index, part) in parts.prefix(200).enumerated() {
+      lines.append(
+        Line(
+          id: "\(line.id)/\(index)", depth: 1, label: "", type: "",
+          value: ValueText(String(part.prefix(2_000)), .string)))
+    }
+  }
+
+  /// A part of what is inside a value.
+  private struct Child {
+    var depth: Int
+    var label: String
+    var value: ValueText
+    var hasChildren: Bool
+  }
+
+  private mutating func add(_ children: [Child], under id: String) {
+    for (index, child) in children.enumerated() {
+      lines.append(
+        Line(
+          id: "\(id)/\(index)", depth: child.depth, label: child.label, type: "",
+          value: child.value, isExpandable: child.hasChildren))
+    }
+  }
+
+  /// What bytes hold: an archive's tree, text, or the first bytes in hexadecimal.
+  private static func unfolded(_ data: DataValue) -> [Child] {
+    guard !data.bytes.isEmpty else { return [] }
+    let kind = DataKind(data.bytes)
+    if kind == .propertyList {
+      if let archive = try? KeyedArchive(data.bytes) {
+        return flattened(archive.tree(maximumNodes: 500), depth: 1)
+      }
+      if let list = try? PropertyList.read(data.bytes) { return flattened("", list, depth: 1) }
+    }
+    if kind.isText {
+      return String(decoding: data.bytes.prefix(1 << 16), as: UTF8.self)
+        .split(maxSplits: 200, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        .prefix(200)
+        .map {
+          Child(
+            depth: 1, label: "", value: ValueText(String($0.prefix(2_000)), .string),
+            hasChildren: false)
+        }
+    }
+    return hex(data.bytes.prefix(256))
+  }
+
+  private static func flattened(_ tree: ArchiveTree, depth: Int) -> [Child] {
+    [
+      Child(
+        depth: depth, label: tree.label, value: ValueText(tree.text, .transformable),
+        hasChildren: !tree.children.isEmpty)
+    ] + tree.children.flatMap { flattened($0, depth: depth + 1) }
+  }
+
+  private static func flattened(
+    _ label: String, _ list: PropertyListValue, depth: Int
+  ) -> [Child] {
+    func child(_ text: String, _ role: Theme.Role, _ children: [Child] = []) -> [Child] {
+      [
+        Child(
+          depth: depth, label: label, value: ValueText(text, role),
+          hasChildren: !children.isEmpty)
+      ] + children
+    }
+    guard depth < 20 else { return child("…", .dim) }
+    switch list {
+    case .null: return child("null", .null)
+    case .boolean(let truth): return child(truth ? "true" : "false", .boolean)
+    case .integer(let number): return child(String(number), .number)
+    case .real(let number): return child("\(number)", .number)
+    case .date(let seconds): return child(DateText.utc(seconds), .date)
+    case .data(let bytes):
+      return child("\(DataKind(bytes).rawValue) \(NumberText.bytes(bytes.count))", .data)
+    case .string(let text): return child(String(text.prefix(2_000)), .string)
+    case .uid(let number): return child("uid \(number)", .dim)
+    case .array(let items):
+      return child(
+        "array of \(items.count)", .transformable,
+        items.prefix(100).enumerated().flatMap {
+          flattened(String($0.offset), $0.element, depth: depth + 1)
+        })
+    case .dictionary(let fields):
+      return child(
+        "dictionary of \(fields.count)", .transformable,
+        fields.sorted { $0.key < $1.key }.prefix(100).flatMap {
+          flattened($0.key, $0.value, depth: depth + 1)
+        })
+    }
+  }
+
+  private static func hex(_ bytes: some Collection<UInt8>) -> [Child] {
+    let bytes = Array(bytes)
+    return stride(from: 0, to: bytes.count, by: 16).map { start in
+      let row = bytes[start..<min(bytes.count, start + 16)]
+      let digits = row.map { ByteText.hex([$0]) }.joined(separator: " ")
+      let text = String(
+        decoding: row.map { (32..<127).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
+      let padding = String(repeating: " ", count: 48 - digits.count)
+      return Child(
+        depth: 1, label: "", value: ValueText(digits + padding + text, .data), hasChildren: false)
+    }
+  }
+}

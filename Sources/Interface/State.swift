@@ -1,0 +1,64 @@
+import ManagedModel
+import Terminal
+
+/// Everything that the interface shows and remembers.
+package struct State: Sendable, Equatable {
+  package var size: Size
+  /// The store's path as the person gave it, for the command lines that are shown.
+  package let storePath: String
+  /// `nil` while it is being opened.
+  package var store: StoreSummary?
+  package var versions: [ModelVersion] = []
+  package var screen = Screen.browse
+  /// Popups over the screen; the last one has the keys.
+  package var layers: [Layer] = []
+  package var notice: Notice?
+  package var browse = BrowseScreen()
+  package var diff = DiffScreen()
+  package var mapping = MappingScreen()
+  package var migrate = MigrateScreen()
+  package let themeNames: [String]
+  package var themeName: String
+
+  var openTask: TaskID?
+  var versionsTask: TaskID?
+  /// Whether the last key was a ^C that found nothing to cancel.
+  var isLeaving = false
+  private var lastTask = 0
+
+  package init(storePath: String, size: Size, themeNames: [String], themeName: String) {
+    self.storePath = storePath
+    self.size = size
+    self.themeNames = themeNames
+    self.themeName = themeName
+  }
+
+  /// Below this the screen only says what it needs.
+  package static let smallest = Size(width: 40, height: 10)
+
+  package var isTooSmall: Bool {
+    size.width < Self.smallest.width || size.height < Self.smallest.height
+  }
+
+  /// What is between header and footer.
+  var body: Rect {
+    Rect(y: 1, width: size.width, height: size.height - 2)
+  }
+
+  mutating func newTask() -> TaskID {
+    lastTask += 1
+    return TaskID(lastTask)
+  }
+
+  /// The name of the store's own model, as the versions beside it or its own identifiers tell.
+  var storeModelName: String? {
+    if let version = versions.first(where: { $0.isStores && !$0.path.isEmpty }) {
+      return version.name
+    }
+    let identifiers = store?.model.versionIdentifiers.filter { !$0.isEmpty } ?? []
+    return identifiers.isEmpty ? nil : identifiers.joined(separator: ", ")
+  }
+
+  /// The store's path as a shell takes it.
+  var storeArgument: String { ShellText.quoted(storePath) }
+}

@@ -1,0 +1,37 @@
+import ManagedModel
+import ManagedStore
+
+/// What the interface knows of the store from opening it: all but its rows.
+package struct StoreSummary: Sendable, Equatable {
+  package var path: String
+  package var fileName: String
+  package var model: Model
+  package var modelMatches: Bool
+  package var uuid: String
+  package var walFrames: Int
+  package var access: StoreFiles.Access
+  package var warnings: [String]
+  /// The columns of each entity that the store has a table for.
+  package var columns: [String: [RowColumn]]
+
+  package init(
+    path: String, fileName: String, model: Model, modelMatches: Bool, uuid: String,
+    walFrames: Int = 0, access: StoreFiles.Access = .immutable, warnings: [String] = [],
+    columns: [String: [RowColumn]]
+  ) {
+    self.path = path
+    self.fileName = fileName
+    self.model = model
+    self.modelMatches = modelMatches
+    self.uuid = uuid
+    self.walFrames = walFrames
+    self.access = access
+    self.warnings = warnings
+    self.columns = columns
+    let digest = ByteText.bytes(base64: model.versionHashesDigest) ?? []
+    hashPrefix = ByteText.hex(digest.prefix(4)).uppercased()
+  }
+
+  /// The first digits of the digest of all version hashes.
+  package let hashPrefix: String
+}

@@ -1,0 +1,79 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// A value as a person reads it, with the role its look comes from.
+package struct ValueText: Sendable, Equatable {
+  package var text: String
+  package var role: Theme.Role
+
+  package init(_ text: String, _ role: Theme.Role) {
+    self.text = text
+    self.role = role
+  }
+
+  /// What a cell or a line of the inspector shows of a value.
+  package init(_ value: PropertyValue, of column: RowColumn) {
+    switch value {
+    case .value(let value): self.init(value)
+    case .data(let data):
+      var isTransformable = false
+      if case .attribute(.transformable) = column.kind { isTransformable = true }
+      self.init(data, isTransformable: isTransformable)
+    case .toOne(nil): self.init("∅", .null)
+    case .toOne(let id?):
+      if case .toOne(destination: id.entity) = column.kind {
+        self.init("→ p\(id.key)", .relationship)
+      } else {
+        self.init("→ \(id)", .relationship)
+      }
+    case .toMany(let many):
+      self.init("(\(NumberText.grouped(many.count)))", many.count == 0 ? .null : .relationship)
+    }
+  }
+
+  package init(_ value: AttributeValue) {
+    switch value {
+    case .null: self.init("—", .null)
+    case .integer(let number): self.init(String(number), .number)
+    case .boolean(let truth): self.init(truth ? "true" : "false", .boolean)
+    case .double(let number):
+      self.init(Int64(exactly: number).map { "\($0).0" } ?? "\(number)", .number)
+    case .decimal(let digits): self.init(digits, .number)
+    // Text of megabytes is cut where nobody looks any more.
+    case .string(let text): self.init(String(text.prefix(2_000)), .string)
+    case .date(let seconds): self.init(DateText.utc(seconds), .date)
+    case .bytes(let bytes): self.init("\(bytes.count) bytes", .data)
+    case .uuid(let bytes): self.init(UUIDText.text(bytes), .identifier)
+    case .uri(let text): self.init(String(text.prefix(2_000)), .identifier)
+    }
+  }
+
+  package init(_ data: DataValue, isTransformable: Bool) {
+    if data.isMissing {
+      self.init("! file missing", .warning)
+      return
+    }
+    let kind = DataKind(data.bytes)
+    let name = isTransformable && kind == .propertyList ? "archive" : kind.rawValue
+    var text = data.count == 0 ? "empty" : "\(name) \(NumberText.bytes(data.count))"
+    if case .file = data.location { text += " ext" }
+    self.init(text, isTransformable ? .transformable : .data)
+  }
+
+  var span: (Theme) -> Span {
+    { theme in Span(text, theme[role]) }
+  }
+}
+
+/// Dates for people, in UTC.
+package enum DateText {
+  /// `2024-03-01 12:00Z`, with seconds where there are any.
+  package static func utc(_ seconds: Double) -> String {
+    var text = CoreDataDate.text(seconds)
+    guard text.hasSuffix("Z"), let mark = text.firstIndex(of: "T") else { return text }
+    text.replaceSubrange(mark...mark, with: " ")
+    if text.hasSuffix(":00Z") { text = text.dropLast(4) + "Z" }
+    return text
+  }
+}

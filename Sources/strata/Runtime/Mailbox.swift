@@ -1,0 +1,34 @@
+import Interface
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Messages on their way to the loop, from whatever thread; each wakes it.
+final class Mailbox: Sendable {
+  private let messages = Mutex<[Message]>([])
+  private let wake: @Sendable () -> Void
+
+  init(wake: @escaping @Sendable () -> Void) {
+    self.wake = wake
+  }
+
+  /// Puts a message in; progress takes the place of progress that nobody has read yet.
+  func post(_ message: Message) {
+    messages.withLock { messages in
+      if case .progress = message, case .progress? = messages.last { messages.removeLast() }
+      messages.append(message)
+    }
+    wake()
+  }
+
+  func takeAll() -> [Message] {
+    messages.withLock { messages in
+      defer { messages.removeAll() }
+      return messages
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import Interface
+import ManagedModel
+import ManagedStore
+
+/// Which store is looked at, and where the versions of its model are.
+struct StoreSource: Sendable {
+  let path: String
+  /// What `--model` named.
+  let model: String?
+
+  /// Opens the store with the model in it; `--model` serves where there is none.
+  func open() throws -> Store {
+    guard let model else { return try StoreOpening.open(path) }
+    let reference = ModelReference(model)
+    return try Store(path: path) { metadata in
+      if let found = StoreOpening.version(
+        inBundle: reference.path, of: metadata.versionHashes)
+      {
+        return found.model
+      }
+      return (try? reference.load())?.model
+        ?? StoreOpening.version(besideStore: path, of: metadata.versionHashes)?.model
+    }
+  }
+
+  /// The versions of the named bundle or of the one beside the store, the store's own among them.
+  func versions(of model: Model, hashes: [String: VersionHash]) -> [ModelVersion] {
+    var candidates: [[ModelVersion]] = bundles.map { self.versions(inBundle: $0, hashes: hashes) }
+    if let named = self.model {
+      let reference = ModelReference(named)
+      if !FileSystem.isDirectory(reference.path) || named.hasSuffix(".xcdatamodel") {
+        candidates.insert([single(reference, named, hashes: hashes)], at: 0)
+      }
+    }
+    candidates.removeAll(where: \.isEmpty)
+    var versions =
+      candidates.first { $0.contains { $0.isStores } } ?? candidates.first ?? []
+    if !versions.contains(where: { $0.isStores }) {
+      let identifiers = model.versionIdentifiers.filter { !$0.isEmpty }
+      let name = identifiers.isEmpty ? "this store’s" : identifiers.joined(separator: ", ")
+      versions.insert(
+        ModelVersion(name: name, path: "", isStores: true, result: .success(model)), at: 0)
+    }
+    return versions
+  }
+
+  private var bundles: [String] {
+    if let model {
+      let path = ModelReference(model).path
+      return FileSystem.isDirectory(path) && !path.hasSuffix(".xcdatamodel") ? [path] : []
+    }
+    let folder = FileSystem.parent(of: path) ?? "."
+    return ((try? FileSystem.list(folder)) ?? []).sorted()
+      .filter { $0.hasSuffix(".xcdatamodeld") || $0.hasSuffix(".momd") }
+      .map { folder == "." ? $0 : folder + "/" + $0 }
+  }
+
+  private func versions(inBundle path: String, hashes: [String: VersionHash]) -> [ModelVersion] {
+    guard let bundle = try? ModelBundle(readingFrom: path) else { return [] }
+    return bundle.versions.map { version in
+      ModelVersion(
+        name: version.name, path: path + "@" + version.name,
+        isStores: (try? version.model)?.versionHashes == hashes,
+        isCurrent: version.name == bundle.currentVersionName, result: version.result)
+    }
+  }
+
+  private func single(
+    _ reference: ModelReference, _ path: String, hashes: [String: VersionHash]
+  ) -> ModelVersion {
+    do {
+      let loaded = try reference.load()
+      return ModelVersion(
+        name: loaded.name, path: path, isStores: loaded.model.versionHashes == hashes,
+        result: .success(loaded.model))
+    } catch {
+      let error = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
+      return ModelVersion(
+        name: FileSystem.stem(of: reference.path), path: path, result: .failure(error))
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite(
+  "The interface in a terminal", .serialized,
+  .enabled(if: Shell.hasTmux, "tmux is not installed"),
+  .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
+struct InterfaceRunTests {
+  /// A fresh demo store in a folder that goes away.
+  private final class Demo {
+    let folder: String
+
+    init() {
+      var template = Array("/tmp/strata-e2e-XXXXXX".utf8CString)
+      folder = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp/strata-e2e"
+      Shell.run("'\(Shell.strata)' demo '\(folder)/demo' --no-open")
+    }
+
+    /// Names, sizes and contents of everything in the store's folder.
+    var fingerprint: String {
+      Shell.output(
+        of:
+          "cd '\(folder)/demo' && find . -type f | sort | xargs -d '\\n' cksum && ls -lA --time-style=full-iso",
+        through: folder + "/sum")
+    }
+
+    deinit { Shell.run("rm -rf '\(folder)'") }
+  }
+
+  @Test("the four screens, and nothing beside the store has changed after a look")
+  func screens() {
+    let demo = Demo()
+    let before = demo.fingerprint
+    #expect(before.contains("Recipes.sqlite"))
+    let terminal = TmuxTerminal(
+      width: 100, height: 30, folder: demo.folder,
+      "'\(Shell.strata)' '\(demo.folder)/demo/Recipes.sqlite'")
+    let browse = terminal.screen(showing: "Entities", "2,060", "model “Recipes”  ✓ exact")
+    #expect(browse.contains("▸1 Browse") && browse.contains("Amount/p1"), "\(browse)")
+    terminal.send("2")
+    let diff = terminal.screen(showing: "what it means", "favourites")
+    #expect(diff.contains("Recipes  ⟷  Recipes 2"), "\(diff)")
+    terminal.send("3")
+    let mapping = terminal.screen(showing: "IEM_Transform_Person")
+    #expect(mapping.contains("✓ can run"), "\(mapping)")
+    terminal.send("4")
+    let migrate = terminal.screen(showing: "migrates now")
+    #expect(migrate.contains("the same as  strata migrate"), "\(migrate)")
+    terminal.resize(width: 60, height: 20)
+    terminal.send("1")
+    let narrow = terminal.screen(showing: "▸1 Browse  2  3  4")
+    #expect(narrow.contains("Amount/p1"), "\(narrow)")
+    terminal.send("q")
+    #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
+    #expect(demo.fingerprint == before)
+  }
+
+  @Test("a migration ends in a receipt, and Browse shows the migrated store")
+  func migration() {
+    let demo = Demo()
+    let terminal = TmuxTerminal(
+      width: 100, height: 30, folder: demo.folder,
+      "'\(Shell.strata)' '\(demo.folder)/demo/Recipes.sqlite'")
+    _ = terminal.screen(showing: "2,060")
+    terminal.send("4")
+    _ = terminal.screen(showing: "migrates now")
+    terminal.send("Enter")
+    let receipt = terminal.screen(showing: "receipt", "Recipes.backup-1")
+    #expect(receipt.contains("migrated “Recipes” → “Recipes 2”"), "\(receipt)")
+    terminal.send("1")
+    let browse = terminal.screen(showing: "model “Recipes 2”", "Rating")
+    #expect(browse.contains("Rating"), "\(browse)")
+    terminal.send("q")
+    #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
+  }
+
+  @Test("what is no store is told in the shell, with the status of an unreadable file")
+  func unreadable() {
+    let demo = Demo()
+    Shell.run("echo hello > '\(demo.folder)/demo/note.sqlite'")
+    let terminal = TmuxTerminal(
+      width: 100, height: 30, folder: demo.folder,
+      "'\(Shell.strata)' '\(demo.folder)/demo/note.sqlite'")
+    let screen = terminal.screen(showing: "EXIT 4")
+    #expect(screen.contains("EXIT 4") && screen.contains("strata: "), "\(screen)")
+  }
+
+  @Test("SIGTERM leaves the terminal as it was")
+  func terminated() {
+    let demo = Demo()
+    let terminal = TmuxTerminal(
+      width: 100, height: 30, folder: demo.folder,
+      "echo before; '\(Shell.strata)' '\(demo.folder)/demo/Recipes.sqlite'")
+    _ = terminal.screen(showing: "Entities")
+    terminal.signal("TERM")
+    let screen = terminal.screen(showing: "before", "EXIT")
+    #expect(screen.contains("before") && !screen.contains("Entities"), "\(screen)")
+  }
+}

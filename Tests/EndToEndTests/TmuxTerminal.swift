@@ -1,0 +1,52 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A terminal of tmux's with a program in it.
+final class TmuxTerminal {
+  let folder: String
+  private let socket: String
+
+  /// - Parameter command: run by a shell that then says `EXIT` with its status.
+  init(width: Int, height: Int, folder: String, _ command: String) {
+    self.folder = folder
+    socket = "TMUX= tmux -f /dev/null -S '\(folder)/tmux'"
+    Shell.run(
+      """
+      \(socket) new-session -d -x \(width) -y \(height) \
+      "TERM=xterm-256color NO_COLOR= \(command); echo EXIT \\$?; sleep 60"
+      """)
+  }
+
+  func send(_ keys: String...) {
+    for key in keys { Shell.run("\(socket) send-keys \(key)") }
+  }
+
+  func resize(width: Int, height: Int) {
+    Shell.run("\(socket) resize-window -x \(width) -y \(height)")
+  }
+
+  /// Sends a signal to the program, the child of the terminal's shell.
+  func signal(_ name: String) {
+    Shell.run("kill -\(name) $(pgrep -P $(\(socket) display-message -p '#{pane_pid}'))")
+  }
+
+  var screen: String {
+    Shell.output(of: "\(socket) capture-pane -p", through: folder + "/capture")
+  }
+
+  /// The screen once all of these are on it; as it is after five seconds otherwise.
+  func screen(showing texts: String...) -> String {
+    var text = screen
+    for _ in 0..<100 {
+      if texts.allSatisfy({ text.contains($0) }) { return text }
+      usleep(50_000)
+      text = screen
+    }
+    return text
+  }
+
+  deinit { Shell.run("\(socket) kill-server") }
+}

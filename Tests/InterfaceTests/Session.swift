@@ -1,0 +1,81 @@
+import Interface
+import ManagedModel
+import ManagedStore
+import Migration
+import Terminal
+
+/// The interface with a store of literals behind it: keys go in, effects are answered at once.
+struct Session {
+  var state: State
+  /// Every effect that was asked for.
+  var effects: [Effect] = []
+  var plan: MigrationPlan?
+  /// Largest number of rows that were in memory.
+  var mostRows = 0
+  /// Whether counts, objects and rows are answered.
+  var answers = true
+
+  init(width: Int = 100, height: Int = 30, plan: MigrationPlan? = nil) throws {
+    state = State(
+      storePath: "Recipes.sqlite", size: Size(width: width, height: height),
+      themeNames: ["mono", "paper"], themeName: "mono")
+    self.plan = try plan ?? SampleStore.plan()
+    try send(.start)
+    try send("Tab", "Tab", "j", "j", "Esc")
+  }
+
+  /// Names of keys, as the help page shows them.
+  mutating func send(_ names: String...) throws {
+    for name in names {
+      guard let key = Key(name: name) else { throw CoreDataError(.usage, "no key \(name)") }
+      try send(.key(key))
+    }
+  }
+
+  mutating func send(_ message: Message) throws {
+    var queue = update(&state, message)
+    while !queue.isEmpty {
+      let effect = queue.removeFirst()
+      effects.append(effect)
+      for answer in try answer(to: effect) {
+        queue += update(&state, answer)
+        mostRows = max(mostRows, state.browse.table?.window.rows.count ?? 0)
+      }
+    }
+  }
+
+  private func answer(to effect: Effect) throws -> [Message] {
+    guard answers else { return [] }
+    switch effect {
+    case .open(let id): return [.opened(id, try SampleStore.summary())]
+    case .versions(let id): return [.versions(id, try SampleStore.versions())]
+    case .count(let id):
+      return [.counted(id, ["Recipe": 8_572, "Soup": 1_428, "Person": 3, "Draft": 2])]
+    case .rows(let id, let query): return [.rows(id, SampleStore.page(query))]
+    case .object(let id, let object):
+      let columns = try SampleStore.summary().columns[object.entity] ?? []
+      let values: [PropertyValue] =
+        object.entity == "Person"
+        ? [
+          .value(.string("Ann \(object.key)")),
+          .toMany(
+            ToMany(
+              count: 2,
+              first: [ObjectID(entity: "Recipe", key: 3), ObjectID(entity: "Soup", key: 7)])),
+        ] : SampleStore.row(object.key).values
+      return [
+        .object(id, Inspection(StoredObject(id: object, columns: columns, values: values)))
+      ]
+    case .compare(let id, let from, let to):
+      return [.compared(id, Comparison(from: from, to: to))]
+    case .plan(let id, _, _): return plan.map { [.planned(id, $0)] } ?? []
+    default: return []
+    }
+  }
+
+  func screen() -> Grid {
+    var grid = Grid(state.size)
+    draw(state, with: .mono, in: &grid)
+    return grid
+  }
+}
