@@ -110,9 +110,9 @@ struct Verification {
       WHERE s.Z_ENT = \(sourceTable.number) AND d.Z_ENT = \(number) AND s.Z_PK BETWEEN ? AND ?
       """)
     var compared = 0
-    try forEachRange(in: there) { low, high in
+    try KeyRanges(connection, table: there).forEach { low, high in
       try statement.bind([.integer(low), .integer(high)])
-      guard try statement.step() else { return 0 }
+      guard try statement.step() else { return }
       let rows = Int(statement.integer(at: 0))
       for (index, name) in names.enumerated() where statement.integer(at: index + 1) != 0 {
         throw failure(
@@ -121,7 +121,7 @@ struct Verification {
       }
       statement.reset()
       compared += rows
-      return rows
+      try meter.advance(by: rows)
     }
     guard compared == before else {
       throw failure("only \(compared) of \(before) objects kept their keys", entity: to)
@@ -131,24 +131,6 @@ struct Verification {
       let count = try connection.value(
         "SELECT count(\(quoted(column))) FROM \(here) WHERE Z_ENT = \(number)")
       result.edges["\(to).\(name)"] = Int(count?.integer ?? 0)
-    }
-  }
-
-  private func forEachRange(in table: String, _ body: (Int64, Int64) throws -> Int) throws {
-    guard
-      let bounds = try connection.rows("SELECT min(Z_PK), max(Z_PK) FROM \(table)").first,
-      bounds.count == 2, var low = bounds[0].integer, let last = bounds[1].integer
-    else { return }
-    let next = try connection.prepare(
-      "SELECT max(Z_PK) FROM (SELECT Z_PK FROM \(table) WHERE Z_PK >= ? ORDER BY Z_PK LIMIT \(InPlaceMigration.batch))"
-    )
-    while low <= last {
-      try next.bind([.integer(low)])
-      guard try next.step(), let high = next.value(at: 0).integer else { return }
-      next.reset()
-      try meter.advance(by: try body(low, high))
-      guard high < Int64.max else { return }
-      low = high + 1
     }
   }
 

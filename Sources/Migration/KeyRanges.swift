@@ -1,0 +1,35 @@
+import SQLite
+
+/// The keys of a table in ranges of so few rows that progress and cancelling are felt at once.
+struct KeyRanges {
+  static let rows: Int64 = 20_000
+
+  private let connection: Connection
+  private let table: String
+
+  /// - Parameter table: as SQL, with its schema.
+  init(_ connection: Connection, table: String) {
+    self.connection = connection
+    self.table = table
+  }
+
+  /// Calls `body` with the first and the last key of each range, in rising order.
+  func forEach(_ body: (_ low: Int64, _ high: Int64) throws -> Void) throws {
+    guard
+      let bounds = try connection.rows("SELECT min(Z_PK), max(Z_PK) FROM \(table)").first,
+      bounds.count == 2, var low = bounds[0].integer, let last = bounds[1].integer
+    else { return }
+    let next = try connection.prepare(
+      """
+      SELECT max(Z_PK) FROM (SELECT Z_PK FROM \(table) WHERE Z_PK >= ? ORDER BY Z_PK LIMIT \(Self.rows))
+      """)
+    while low <= last {
+      try next.bind([.integer(low)])
+      guard try next.step(), let high = next.value(at: 0).integer else { return }
+      next.reset()
+      try body(low, high)
+      guard high < Int64.max else { return }
+      low = high + 1
+    }
+  }
+}
