@@ -40,7 +40,13 @@ package struct Inspection: Sendable, Equatable {
       return
     case .value: break
     case .data(let data):
-      let children = Self.unfolded(data)
+      var children = Self.unfolded(data)
+      // The root of an archive stands on the property's own line, its contents below.
+      if let root = children.first, root.hasChildren {
+        line.value.text += "  " + root.value.text
+        children.removeFirst()
+        for index in children.indices { children[index].depth -= 1 }
+      }
       line.isExpandable = !children.isEmpty
       lines.append(line)
       add(children, under: column.name)

@@ -196,6 +196,8 @@ struct DemoStore {
       (writer.string("fontSize"), writer.add(.integer(Int64(12 + variant % 6)))),
       (writer.string("keepsScreenOn"), writer.add(.boolean(variant % 3 == 0))),
     ]
-    return writer.bytes(root: writer.dictionary(entries.map { (key: $0.0, value: $0.1) }))
+    // In two steps: the writer must have the dictionary before it is asked for its bytes.
+    let root = writer.dictionary(entries.map { (key: $0.0, value: $0.1) })
+    return writer.bytes(root: root)
   }
 }
