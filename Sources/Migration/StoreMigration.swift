@@ -23,22 +23,27 @@ public enum StoreMigration {
   ///
   /// - Parameters:
   ///   - names: what to call the two versions in the plan.
+  ///   - source: the version of the app's model that made the store, where it is at hand: an app
+  ///     migrates from it, and its renaming identifiers, which no hash shows and the model in the
+  ///     store may lack, say what is what. One whose hashes are not the store's is ignored.
   ///   - archive: the destination model's own keyed archive, where it came as one.
   ///   - output: where the result is to go, for the check of free space; `nil`: beside the store.
   /// - Throws: ``CoreDataError``: 134190 where the mapping cannot be inferred, 134130 where the
   ///   store was opened with a model that did not make it.
   public static func plan(
     _ store: Store, to destination: Model, names: (from: String, to: String),
-    archive: [UInt8]? = nil, output: String? = nil
+    source given: Model? = nil, archive: [UInt8]? = nil, output: String? = nil
   ) throws -> MigrationPlan {
     guard store.modelMatches else {
       throw CoreDataError(
         .refused, code: 134130, "the source model is not the one that made the store",
         path: store.path, hint: "Give the right one with --from MODEL.")
     }
+    let source =
+      given.flatMap { $0.versionHashes == store.metadata.versionHashes ? $0 : nil } ?? store.model
     let mapping: MappingModel
     do {
-      mapping = try MappingInference.mapping(from: store.model, to: destination)
+      mapping = try MappingInference.mapping(from: source, to: destination)
     } catch let error as CoreDataError {
       throw error.at(path: store.path)
     }
@@ -48,7 +53,7 @@ public enum StoreMigration {
       rows[entityMapping.name] = entityMapping.source.map { counts[$0] ?? 0 } ?? 0
     }
     let step = MigrationPlan.Step(
-      from: names.from, to: names.to, source: store.model, destination: destination,
+      from: names.from, to: names.to, source: source, destination: destination,
       mapping: mapping, rows: rows)
     let data = SourceData(store: store)
     let size =
@@ -61,10 +66,10 @@ public enum StoreMigration {
       notes: [], destinationArchive: archive)
     guard mapping.kind != .none else { return plan }
     plan.losses = try LossAnalysis(
-      data: data, source: store.model, destination: destination, mapping: mapping
+      data: data, source: source, destination: destination, mapping: mapping
     ).losses()
     plan.checks = try Preflight(
-      data: data, source: store.model, destination: destination, mapping: mapping
+      data: data, source: source, destination: destination, mapping: mapping
     ).checks()
     plan.notes = try notes(for: store, mapping: mapping, destination: destination)
     return plan

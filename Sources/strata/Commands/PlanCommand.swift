@@ -24,13 +24,14 @@ enum PlanCommand {
     let destination = try ModelReference(to).load()
     let store = try StoreOpening.open(arguments[0], model: arguments.value("from"))
     let hashes = store.metadata.versionHashes
-    let from =
-      StoreOpening.version(inBundle: ModelReference(to).path, of: hashes)?.name
-      ?? StoreOpening.version(besideStore: store.path, of: hashes)?.name
-      ?? FileSystem.name(of: store.path)
+    let version =
+      StoreOpening.version(inBundle: ModelReference(to).path, of: hashes)
+      ?? StoreOpening.version(besideStore: store.path, of: hashes)
     return try StoreMigration.plan(
-      store, to: destination.model, names: (from, destination.name), archive: destination.archive,
-      output: arguments.value("output"))
+      store, to: destination.model,
+      names: (version?.name ?? FileSystem.name(of: store.path), destination.name),
+      source: arguments.value("from") == nil ? version?.model : nil,
+      archive: destination.archive, output: arguments.value("output"))
   }
 }
 

@@ -49,14 +49,17 @@ actor StoreSession {
   func plan(from: String, to version: ModelVersion) throws -> MigrationPlan {
     try Task.checkCancellation()
     let store = try opened()
+    // The version file that made the store knows renaming identifiers that the store may not.
+    let made = try versions().first { $0.isStores }.flatMap { try? $0.result.get() }
     guard !version.path.isEmpty else {
       return try StoreMigration.plan(
-        store, to: version.result.get(), names: (from, version.name))
+        store, to: version.result.get(), names: (from, version.name), source: made)
     }
     // Read again for its archive, which goes into the store as it is.
     let destination = try ModelReference(version.path).load()
     return try StoreMigration.plan(
-      store, to: destination.model, names: (from, version.name), archive: destination.archive)
+      store, to: destination.model, names: (from, version.name), source: made,
+      archive: destination.archive)
   }
 
   func versions() throws -> [ModelVersion] {
