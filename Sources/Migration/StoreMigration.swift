@@ -29,6 +29,11 @@ public enum StoreMigration {
     _ store: Store, to destination: Model, names: (from: String, to: String),
     archive: [UInt8]? = nil, output: String? = nil
   ) throws -> MigrationPlan {
+    guard store.modelSource != .raw else {
+      throw CoreDataError(
+        .refused, code: 134130, "the store has no model in it, and none was found beside it",
+        path: store.path, hint: "Give the one that made it with --from MODEL.")
+    }
     guard store.modelMatches else {
       throw CoreDataError(
         .refused, code: 134130, "the source model is not the one that made the store",
