@@ -137,31 +137,16 @@ extension StoreSchema {
 extension Store {
   /// Rows whose Z_ENT is no entity of their table.
   ///
-  /// Exact where several entities share a table, since their numbers are counted anyway; of a table
-  /// of one entity only the first and the last 10,000 rows are looked at, so that a look at a large
-  /// store stays quick.
+  /// Exact where several entities share a table; of a table of one entity, which has no index on
+  /// Z_ENT, only the first and the last thousand rows are looked at, so that a look at a large store
+  /// stays quick.
   public func rowsOfUnknownEntities() throws -> [StoreDrift.Rows] {
     var result: [StoreDrift.Rows] = []
     try reading {
       for table in entityTables where table.isWholeTable {
         guard database.columns(of: table.table).contains("Z_ENT") else { continue }
-        let name = quoted(table.table)
-        let rows =
-          table.numbers.count > 1
-          ? "SELECT Z_ENT FROM \(name)"
-          : """
-          SELECT Z_ENT FROM (SELECT Z_PK, Z_ENT FROM \(name) ORDER BY Z_PK LIMIT 10000)
-          UNION ALL SELECT Z_ENT FROM (SELECT Z_PK, Z_ENT FROM \(name) WHERE Z_PK >
-          (SELECT coalesce((SELECT Z_PK FROM \(name) ORDER BY Z_PK LIMIT 1 OFFSET 9999),
-          9223372036854775807)) ORDER BY Z_PK DESC LIMIT 10000)
-          """
-        let known = table.numbers.map(String.init).joined(separator: ", ")
-        for row in try connection.rows(
-          """
-          SELECT Z_ENT, count(*) FROM (\(rows)) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(known))
-          GROUP BY Z_ENT
-          """)
-        where row.count == 2 {
+        for row in try connection.rows(Self.unknownRows(of: table, in: database))
+        where row.count == 2 && row[1] != .integer(0) {
           result.append(
             .init(
               table: table.table, number: row[0].integer ?? 0, count: Int(row[1].integer ?? 0)))
@@ -169,5 +154,38 @@ extension Store {
       }
     }
     return result
+  }
+
+  private static func unknownRows(of table: EntityTable, in database: DatabaseTables) -> String {
+    let name = quoted(table.table)
+    let known = table.numbers.map(String.init).joined(separator: ", ")
+    if table.numbers.count == 1 {
+      return """
+        SELECT Z_ENT, count(*) FROM (
+          SELECT Z_ENT FROM (SELECT Z_ENT FROM \(name) ORDER BY Z_PK LIMIT 1000)
+          UNION ALL SELECT Z_ENT FROM (
+            SELECT Z_ENT FROM \(name) WHERE Z_PK > (
+              SELECT coalesce((SELECT Z_PK FROM \(name) ORDER BY Z_PK LIMIT 1 OFFSET 999),
+                9223372036854775807))
+            ORDER BY Z_PK DESC LIMIT 1000))
+        WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(known)) GROUP BY Z_ENT
+        """
+    }
+    guard database.indexes[table.table + "_Z_ENT_INDEX"] == table.table else {
+      return """
+        SELECT Z_ENT, count(*) FROM \(name) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(known))
+        GROUP BY Z_ENT
+        """
+    }
+    // Leaps from one number to the next through the index instead of reading every row of it.
+    return """
+      WITH RECURSIVE number(n) AS (
+        SELECT min(Z_ENT) FROM \(name)
+        UNION ALL SELECT (SELECT min(Z_ENT) FROM \(name) WHERE Z_ENT > n) FROM number
+        WHERE n IS NOT NULL LIMIT 10000)
+      SELECT n, (SELECT count(*) FROM \(name) WHERE Z_ENT = n) FROM number
+      WHERE n IS NOT NULL AND n NOT IN (\(known))
+      UNION ALL SELECT NULL, count(*) FROM \(name) WHERE Z_ENT IS NULL
+      """
   }
 }

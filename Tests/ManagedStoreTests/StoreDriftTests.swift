@@ -74,13 +74,23 @@ struct StoreDriftTests {
     let folder = try TemporaryFolder()
     let store = try Self.store(
       after: """
-        INSERT INTO ZITEM (Z_PK, Z_ENT) VALUES (50, 99), (51, 99);
+        INSERT INTO ZITEM (Z_PK, Z_ENT) VALUES (50, 99), (51, 99), (52, NULL), (53, 2);
         INSERT INTO ZTAG (Z_PK, Z_ENT) VALUES (50, 1);
         """, in: folder)
     #expect(
       try store.rowsOfUnknownEntities() == [
-        .init(table: "ZITEM", number: 99, count: 2), .init(table: "ZTAG", number: 1, count: 1),
+        .init(table: "ZITEM", number: 99, count: 2), .init(table: "ZITEM", number: 0, count: 1),
+        .init(table: "ZTAG", number: 1, count: 1),
       ])
+  }
+
+  @Test("so they are without the index on the numbers")
+  func rowsWithoutIndex() throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(
+      after: "DROP INDEX ZITEM_Z_ENT_INDEX; INSERT INTO ZITEM (Z_PK, Z_ENT) VALUES (50, 99)",
+      in: folder)
+    #expect(try store.rowsOfUnknownEntities() == [.init(table: "ZITEM", number: 99, count: 1)])
   }
 
   @Test("a join table of another name is found by its columns, which is no fault")
