@@ -44,15 +44,17 @@ package struct RawSchema {
       free.removeAll { $0 == name }
       warnings.append("The entity \(root) was found in the table \(name) by the rows in it.")
     }
-    for row in roots where tableNames[row.name] == nil {
-      warnings.append("No table was found for \(row.name).")
+    let homeless = roots.map(\.name).filter { tableNames[$0] == nil }
+    if !homeless.isEmpty {
+      warnings.append("No table was found for the entities \(Self.list(homeless)).")
     }
-    for name in free { warnings.append("The table \(name) belongs to no entity and is not shown.") }
+    if !free.isEmpty {
+      warnings.append("Tables that belong to no entity are not shown: \(Self.list(free)).")
+    }
 
     let joins = database.tables.keys.filter { Self.isJoin($0, database.columns(of: $0)) }.sorted()
     if !joins.isEmpty {
-      warnings.append(
-        "Many-to-many tables are not shown without a model: \(joins.joined(separator: ", ")).")
+      warnings.append("Many-to-many tables are not shown without a model: \(Self.list(joins)).")
     }
 
     let entities = rows.map { row in
@@ -85,6 +87,12 @@ package struct RawSchema {
         attributes: attributes.sorted { $0.attribute.name.precedes($1.attribute.name) },
         relationships: [])
     }
+  }
+
+  /// The first names; a damaged store can have thousands.
+  private static func list(_ names: [String]) -> String {
+    names.prefix(20).joined(separator: ", ")
+      + (names.count > 20 ? " and \(names.count - 20) more" : "")
   }
 
   private typealias Row = (number: Int64, name: String, parent: Int64)

@@ -7,6 +7,12 @@ import Testing
 @testable import ManagedStore
 @testable import strata
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 @Suite("Finding the model of a store")
 struct FindModelTests {
   private let folder: TemporaryFolder
@@ -99,6 +105,37 @@ struct FindModelTests {
     let bare = folder.path("bare.git")
     try repository.run("clone", "-q", "--bare", repository.path, bare)
     #expect(Captured("find-model", store, bare).status == .done)
+  }
+
+  @Test(
+    "nothing that a repository's configuration names is run, and missing content is passed over",
+    .enabled(if: GitRepository.isAvailable, "git is not installed"))
+  func hostile() throws {
+    let repository = try GitRepository(at: folder.path("project"))
+    try repository.commit(file, Self.model("text"), "First")
+    try repository.commit(file, Self.model("body"), "Second")
+    let trap = folder.path("trapped")
+    let script = folder.path("trap.sh")
+    try FileSystem.write(Array("#!/bin/sh\ntouch '\(trap)'\n".utf8), to: script)
+    chmod(script, 0o755)
+    for key in [
+      "core.fsmonitor", "core.pager", "diff.external", "gpg.program", "core.sshCommand",
+      "diff.x.textconv", "core.editor", "core.hooksPath", "remote.origin.uploadpack",
+    ] { try repository.run("config", key, script) }
+    try repository.run("config", "log.showSignature", "true")
+    try repository.run("config", "remote.origin.url", repository.path)
+    try repository.run("config", "remote.origin.promisor", "true")
+    try repository.run("config", "extensions.partialClone", "origin")
+    try repository.run("config", "core.repositoryFormatVersion", "1")
+    try repository.run("config", "protocol.file.allow", "always")
+    try FileSystem.write(
+      Array("*.mom diff=x\ncontents diff=x\n".utf8),
+      to: repository.path + "/.gitattributes")
+    let blob = try repository.run("rev-parse", "HEAD:" + file)
+    FileSystem.remove(repository.path + "/.git/objects/\(blob.prefix(2))/\(blob.dropFirst(2))")
+    let answer = try Captured("find-model", store, repository.path, "--json").decoded(Answer.self)
+    #expect(FileSystem.status(trap) == nil)
+    #expect(answer.matches.map(\.git?.first?.subject) == ["First"], "\(answer.notes)")
   }
 
   @Test(

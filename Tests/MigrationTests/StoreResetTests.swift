@@ -220,6 +220,26 @@ struct StoreResetTests {
     #expect(try Store(path: path).counts()["Author"] == 2)
   }
 
+  @Test("a store that another program merely has open, through a -wal, is refused")
+  func open() throws {
+    guard FileSystem.isFile("/usr/bin/sqlite3") else {
+      print("skipped: sqlite3 is not installed")
+      return
+    }
+    let program = try OtherProgram(
+      "/usr/bin/sqlite3",
+      [path, "PRAGMA journal_mode = WAL; SELECT count(*) FROM ZAUTHOR;", ".shell sleep 30"])
+    defer { program.kill() }
+    try program.wait { FileSystem.isFile(path + "-shm") && StoreLock.user(of: path) != nil }
+    do {
+      _ = try StoreReset.run(path: path, model: other)
+      Issue.record("the store was reset")
+    } catch let error as CoreDataError {
+      #expect(error.message.contains("is using the store"), "\(error)")
+    }
+    #expect(try !FileSystem.list(folder.path).contains { $0.contains("backup") })
+  }
+
   @Test("a link stays a link, and a folder is refused")
   func places() throws {
     #expect(throws: CoreDataError.self) { try StoreReset.run(path: folder.path, model: other) }

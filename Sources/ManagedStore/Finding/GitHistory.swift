@@ -140,6 +140,8 @@ public struct GitHistory {
       ] + words,
       environment: environment + [
         "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C",
+        // A partial clone would fetch what is missing, by any program its configuration names.
+        "GIT_ALLOW_PROTOCOL=none",
       ], input: input, output: output)
   }
 
