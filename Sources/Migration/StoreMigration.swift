@@ -66,10 +66,14 @@ public enum StoreMigration {
     plan.losses = try LossAnalysis(
       data: data, source: store.model, destination: destination, mapping: mapping
     ).losses()
+    let drift = DriftAnalysis(store: store)
+    plan.losses += try drift.losses()
     plan.checks = try Preflight(
       data: data, source: store.model, destination: destination, mapping: mapping
     ).checks()
+    plan.checks += try drift.checks()
     plan.notes = try notes(for: store, mapping: mapping, destination: destination)
+    plan.notes += store.drift.sentences
     return plan
   }
 
