@@ -78,6 +78,11 @@ public struct ModelReference: Sendable, Equatable {
     let head = try FileSystem.read(path, limit: 16)
     if head.starts(with: Array("SQLite format 3".utf8)) {
       let store = try Store(path: path)
+      guard store.modelSource != .raw else {
+        throw CoreDataError(
+          .unreadable, code: 134130, "the store has no model in it (no Z_MODELCACHE)", path: path,
+          hint: "Name the model itself; strata find-model STORE PATH… looks for it.")
+      }
       return Loaded(model: store.model, name: FileSystem.name(of: path), path: path)
     }
     let bytes = try FileSystem.read(path, limit: Self.limit)

@@ -6,7 +6,11 @@ import SQLite
 /// One caller at a time: a store holds an SQLite handle and is not `Sendable`.
 public final class Store {
   /// Where the model came from.
-  public enum ModelSource: String, Sendable { case store, file }
+  public enum ModelSource: String, Sendable {
+    case store, file
+    /// Nowhere: it was made of the tables and columns, under their own names.
+    case raw
+  }
 
   /// The path as it was given.
   public let path: String
@@ -26,6 +30,8 @@ public final class Store {
   public let modelMatches: Bool
   /// Entities with their tables, in the order of their numbers.
   public let entityTables: [EntityTable]
+  /// Where the tables are not what the model asks for; told among the warnings, too.
+  public let drift: StoreDrift
   /// Things a person should know, as sentences.
   public let warnings: [String]
 
@@ -45,8 +51,9 @@ public final class Store {
   /// - Parameters:
   ///   - model: read the store with this model instead of the one in it.
   ///   - fallback: candidates for a store without a model cache, such as models that lie beside it;
-  ///     the first whose hashes equal the store's is used.
-  /// - Throws: ``CoreDataError`` of kind unreadable: not a store, damaged, locked, without a model.
+  ///     the first whose hashes equal the store's is used. Where there is none either, the store
+  ///     opens raw: see ``ModelSource/raw``.
+  /// - Throws: ``CoreDataError`` of kind unreadable: not a store, damaged, locked.
   public init(
     path: String, model given: Model? = nil, fallback: (StoreMetadata) -> Model? = { _ in nil }
   ) throws {
@@ -67,6 +74,7 @@ public final class Store {
       var warnings: [String] = []
       let model: Model
       let source: ModelSource
+      var raw: RawSchema?
       if let given {
         (model, source) = (given, .file)
       } else if let cached = try Self.cachedModel(connection, database) {
@@ -75,40 +83,44 @@ public final class Store {
         (model, source) = (found, .file)
         warnings.append("The store has no model in it; it is read with a model found beside it.")
       } else {
-        throw CoreDataError(
-          .unreadable, code: 134130, "the store has no model in it (no Z_MODELCACHE)", path: path,
-          hint: "Give the model that made it with --model MODEL.")
+        let made = try RawSchema(connection, database)
+        (model, source) = (made.model, .raw)
+        warnings += made.warnings
+        raw = made
       }
-      let hashes = model.versionHashes
-      modelMatches = hashes == metadata.versionHashes
-      if !modelMatches {
-        warnings.append(
-          "The model's version hashes are not those of the store (134100): values may be missing.")
-      }
-      let keys = try connection.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
-      let numbers = EntityNumbering.match(
-        model: model,
-        rows: keys.compactMap { row in
-          guard row.count == 2, let number = row[0].integer, let name = row[1].text else {
-            return nil
-          }
-          return (number, name)
-        })
-      for entity in model.entities where numbers[entity.name] == nil {
-        warnings.append("The entity \(entity.name) has no number in this store's Z_PRIMARYKEY.")
-      }
-      let (schema, missing) = StoreSchema(model: model, numbers: numbers).fitted(to: database)
-      for join in missing {
-        warnings.append(
-          "No join table was found for \(join.entity).\(join.relationship) (\(join.name)).")
-      }
+      let schema: StoreSchema
       var tables: [EntityTable] = []
-      for entity in model.entitiesInStoreOrder {
-        guard let table = schema.entityTable(of: entity.name) else { continue }
-        if !database.contains(table.table), entity.parent == nil {
-          warnings.append("The table \(table.table) of \(entity.name) is missing.")
+      if let raw {
+        modelMatches = false
+        schema = StoreSchema(model: model, numbers: raw.numbers)
+        drift = StoreDrift()
+        tables = raw.tables
+      } else {
+        modelMatches = model.versionHashes == metadata.versionHashes
+        if !modelMatches {
+          warnings.append(
+            "The model's version hashes are not those of the store (134100): values may be missing."
+          )
         }
-        tables.append(table.fitted(to: database, warnings: &warnings))
+        let keys = try connection.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
+        let fresh = StoreSchema(
+          model: model,
+          numbers: EntityNumbering.match(
+            model: model,
+            rows: keys.compactMap { row in
+              guard row.count == 2, let number = row[0].integer, let name = row[1].text else {
+                return nil
+              }
+              return (number, name)
+            }))
+        let missing: [StoreSchema.JoinTable]
+        (schema, missing) = fresh.fitted(to: database)
+        drift = try schema.drift(
+          of: database, expected: fresh, missing: missing, connection: connection)
+        warnings += drift.sentences
+        tables = model.entitiesInStoreOrder.compactMap {
+          schema.entityTable(of: $0.name)?.fitted(to: database)
+        }
       }
       entityTables = tables
       tablesByEntity = Dictionary(tables.map { ($0.entity, $0) }) { first, _ in first }
@@ -203,8 +215,8 @@ public final class Store {
 }
 
 extension EntityTable {
-  /// The same without the columns that the database does not have, each told as a warning.
-  func fitted(to database: DatabaseTables, warnings: inout [String]) -> EntityTable {
+  /// The same without the columns that the database does not have; ``StoreDrift`` tells of them.
+  func fitted(to database: DatabaseTables) -> EntityTable {
     guard database.contains(table) else {
       var copy = self
       copy.attributes = []
@@ -215,19 +227,12 @@ extension EntityTable {
     }
     let columns = database.columns(of: table)
     var copy = self
-    copy.attributes = attributes.filter { entry in
-      guard !columns.contains(entry.column) else { return true }
-      warnings.append(
-        "The table \(table) has no column \(entry.column) for \(entity).\(entry.attribute.name).")
-      return false
-    }
+    copy.attributes = attributes.filter { columns.contains($0.column) }
     copy.relationships = relationships.map { entry in
       var entry = entry
       switch entry.storage {
       case .toOne(let column, let entityColumn):
         if !columns.contains(column) {
-          warnings.append(
-            "The table \(table) has no column \(column) for \(entity).\(entry.relationship.name).")
           entry.storage = .none
         } else if let entityColumn, !columns.contains(entityColumn) {
           entry.storage = .toOne(column: column, entityColumn: nil)

@@ -7,8 +7,8 @@
 /// SQLite's locks on a store file, asked about without taking one.
 package enum StoreLock {
   // SQLite locks bytes far into the file: https://www.sqlite.org/src/file?name=src/os.h
-  private static let pendingByte: off_t = 0x4000_0000
-  private static let length: off_t = 512
+  static let pendingByte: off_t = 0x4000_0000
+  static let length: off_t = 512
 
   /// The process that holds a lock with which readers must not go on: it is writing pages.
   package static func writer(of path: String) -> Int? {

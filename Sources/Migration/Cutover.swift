@@ -124,6 +124,9 @@ struct StoreFingerprint: Equatable {
   /// `nil` where there is no -wal or an empty one, which come and go with a mere look.
   private let wal: File?
 
+  /// Whether there was a main file.
+  var exists: Bool { main != nil }
+
   init(of storePath: String) {
     main = File(storePath)
     wal = File(storePath + "-wal").flatMap { $0.size == 0 ? nil : $0 }

@@ -34,6 +34,11 @@ public enum StoreMigration {
     _ store: Store, to destination: Model, names: (from: String, to: String),
     source given: Model? = nil, archive: [UInt8]? = nil, output: String? = nil
   ) throws -> MigrationPlan {
+    guard store.modelSource != .raw else {
+      throw CoreDataError(
+        .refused, code: 134130, "the store has no model in it, and none was found beside it",
+        path: store.path, hint: "Give the one that made it with --from MODEL.")
+    }
     guard store.modelMatches else {
       throw CoreDataError(
         .refused, code: 134130, "the source model is not the one that made the store",
@@ -68,10 +73,14 @@ public enum StoreMigration {
     plan.losses = try LossAnalysis(
       data: data, source: source, destination: destination, mapping: mapping
     ).losses()
+    let drift = DriftAnalysis(store: store)
+    plan.losses += try drift.losses()
     plan.checks = try Preflight(
       data: data, source: source, destination: destination, mapping: mapping
     ).checks()
+    plan.checks += try drift.checks()
     plan.notes = try notes(for: store, mapping: mapping, destination: destination)
+    plan.notes += store.drift.sentences
     return plan
   }
 

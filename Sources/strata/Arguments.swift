@@ -53,7 +53,8 @@ struct Arguments: Sendable, Equatable {
     guard positional.count >= required else {
       throw Self.wrong("\(command.arguments[positional.count]) is missing", command)
     }
-    guard positional.count <= command.arguments.count else {
+    let isOpenEnded = command.arguments.last?.hasSuffix("…") == true
+    guard isOpenEnded || positional.count <= command.arguments.count else {
       throw Self.wrong("one argument too many: “\(positional[command.arguments.count])”", command)
     }
   }

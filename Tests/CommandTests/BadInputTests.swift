@@ -63,7 +63,7 @@ struct BadInputTests {
     try expect(["info", store], .unreadable)
   }
 
-  @Test("a store without a model in it is read with one that lies beside it, or not at all")
+  @Test("a store without a model in it is read with one that lies beside it, or raw")
   func withoutModel() throws {
     do {
       let connection = try Connection(path: store, mode: .readWrite)
@@ -72,7 +72,10 @@ struct BadInputTests {
     let found = try Captured("info", store, "--json").decoded(InfoShape.self)
     #expect(found.model.source == "file" && found.model.matches)
     try FileSystem.rename(folder.path("Recipes.xcdatamodeld"), to: folder.path("elsewhere"))
-    try expect(["info", store], .unreadable)
+    let raw = try Captured("info", store, "--json").decoded(InfoShape.self)
+    #expect(raw.model.source == nil && !raw.model.matches)
+    try expect(
+      ["plan", store, "--to", folder.path("elsewhere/Recipes.xcdatamodel")], .refused)
     #expect(
       Captured("info", store, "--model", folder.path("elsewhere/Recipes.xcdatamodel")).status
         == .done)

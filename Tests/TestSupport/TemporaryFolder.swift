@@ -1,5 +1,11 @@
 import ManagedStore
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// A folder for one test, removed when it is let go.
 public final class TemporaryFolder: Sendable {
   public let path: String
@@ -31,3 +37,6 @@ public final class TemporaryFolder: Sendable {
     return result
   }
 }
+
+/// Makes a symbolic link; false where that failed.
+public func symbolicLink(_ path: String, to target: String) -> Bool { symlink(target, path) == 0 }

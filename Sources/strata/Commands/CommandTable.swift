@@ -67,6 +67,21 @@ enum CommandTable {
       example: "strata diff Recipes.sqlite Recipes.xcdatamodeld@'Recipes 2'",
       run: DiffCommand.run),
     Command(
+      "explain", .compare, "why a store does not open with a model, or what an error means",
+      arguments: ["STORE", "MODEL"], optionalArguments: 2,
+      options: [
+        .init("error", "TEXT", "explain an error instead: a code, or the pasted text (- reads it)"),
+        Command.json,
+      ], example: "strata explain Recipes.sqlite Recipes.xcdatamodeld", run: ExplainCommand.run),
+    Command(
+      "find-model", .compare, "which model version made a store: in folders and git history",
+      arguments: ["STORE", "PATH…"], optionalArguments: 2,
+      options: [
+        .init("log", "FILE", "take the hashes from a pasted error instead of a store (- reads it)"),
+        .init("export", "DIR", "write the model found as DIR/NAME.xcdatamodel"), Command.json,
+      ], example: "strata find-model Recipes.sqlite ~/Projects/Recipes --export /tmp",
+      run: FindModelCommand.run),
+    Command(
       "plan", .migrate, "what migrating would do, lose and break; writes nothing",
       arguments: ["STORE"], options: [to, from, allowLoss, Command.json],
       example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld", run: PlanCommand.run),
@@ -79,6 +94,14 @@ enum CommandTable {
         .init("json", "print progress and the receipt as NDJSON"),
       ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
       run: MigrateCommand.run),
+    Command(
+      "reset", .migrate, "an empty store of a model in its place; the old one is set aside",
+      arguments: ["STORE"],
+      options: [
+        .init("model", "MODEL", "the model of the empty store"),
+        .init("delete-backup", "delete the old store instead of keeping it"),
+        .init("force", "also reset a store that opens with the model"), Command.json,
+      ], example: "strata reset Recipes.sqlite --model Recipes.xcdatamodeld", run: ResetCommand.run),
     Command(
       "demo", .tryOut, "writes a recipe box and its model versions, and opens it",
       arguments: ["DIR"], optionalArguments: 1,

@@ -20,6 +20,8 @@ enum InfoCommand {
     let external: ExternalDataReport
     let history: (transactions: Int, changes: Int)?
     let cloudKit: (pendingUploads: Int, pendingDeletes: Int)?
+    let drift: StoreDrift
+    let warnings: [String]
 
     init(_ store: Store) throws {
       self.store = store
@@ -27,6 +29,12 @@ enum InfoCommand {
       external = try store.externalData()
       history = try store.history()
       cloudKit = try store.cloudKit()
+      var drift = store.drift
+      drift.rows = try store.rowsOfUnknownEntities()
+      self.drift = drift
+      var unknown = StoreDrift()
+      unknown.rows = drift.rows
+      warnings = store.warnings + unknown.sentences
     }
 
     func write(to json: inout JSONWriter) {
@@ -43,7 +51,7 @@ enum InfoCommand {
       json.key("model")
       json.object { json in
         json.key("source")
-        json.string(store.modelSource.rawValue)
+        json.string(store.modelSource == .raw ? nil : store.modelSource.rawValue)
         json.key("matches")
         json.bool(store.modelMatches)
       }
@@ -89,14 +97,23 @@ enum InfoCommand {
         json.null()
       }
       json.key("warnings")
-      json.array { json in for warning in store.warnings { json.string(warning) } }
+      json.array { json in for warning in warnings { json.string(warning) } }
+      json.key("drift")
+      json.drift(drift)
+    }
+
+    private var match: String {
+      store.modelMatches ? "✓ its version hashes are the store's" : "✗ its version hashes differ"
     }
 
     func print(to console: Console) {
       let metadata = store.metadata
-      let source = store.modelSource == .store ? "in the store" : "from a file"
-      let match =
-        store.modelMatches ? "✓ its version hashes are the store's" : "✗ its version hashes differ"
+      let model =
+        switch store.modelSource {
+        case .raw: "none: tables and columns are shown raw"
+        case .store: "in the store, " + match
+        case .file: "from a file, " + match
+        }
       let wal =
         store.wal.isPresent
         ? "\(store.wal.frames) frames" : "none"
@@ -107,7 +124,7 @@ enum InfoCommand {
           (metadata.storeType ?? "unknown")
             + (metadata.frameworkVersion.map { ", framework \($0)" } ?? ""),
         ],
-        ["model", "\(source), \(match)"],
+        ["model", model],
         ["identifiers", metadata.versionIdentifiers.joined(separator: ", ")],
         ["wal", wal],
         [
@@ -138,7 +155,13 @@ enum InfoCommand {
         ])
       }
       console.write(TextTable.text([.left, .right, .right], entities))
-      for warning in store.warnings { console.line("! " + warning) }
+      for warning in warnings { console.line("! " + warning) }
+      for join in drift.joins {
+        guard let found = join.found else { continue }
+        console.line(
+          "· The join table of \(join.entity).\(join.relationship) is \(found), told by its columns; a fresh store would call it \(join.expected)."
+        )
+      }
     }
   }
 }

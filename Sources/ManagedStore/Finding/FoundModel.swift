@@ -1,0 +1,55 @@
+import ManagedModel
+
+/// A model that a search came upon, with where it was and how well it fits.
+public struct FoundModel: Sendable, Equatable {
+  public enum Origin: Sendable, Equatable {
+    case file(path: String)
+    /// The model cache of a store.
+    case store(path: String)
+    case git(GitOrigin)
+  }
+
+  /// A content of a file in a repository's history.
+  public struct GitOrigin: Sendable, Equatable {
+    /// The repository's own folder (`.git`).
+    public var repository: String
+    public var path: String
+    public var blob: String
+    /// The first commit that had it, and the last.
+    public var first: GitHistory.Commit?
+    public var last: GitHistory.Commit?
+    /// Whether HEAD has it still.
+    public var isCurrent: Bool
+  }
+
+  /// The version's name: that of the .xcdatamodel or .mom, or of the store.
+  public var name: String
+  public var model: Model
+  public var origin: Origin
+  /// The file's own XML, where it is such.
+  public var contents: [UInt8]?
+  /// Entities whose hashes are the store's, and those of either side whose are not.
+  public var matching: [String]
+  public var differing: [String]
+
+  public var isMatch: Bool { differing.isEmpty && !matching.isEmpty }
+
+  /// Writes it as `NAME.xcdatamodel`: the very bytes found where they are XML, else made anew.
+  ///
+  /// - Returns: the path of the folder written.
+  /// - Throws: ``CoreDataError``: refused where a folder of that name is there.
+  public func export(to folder: String) throws -> String {
+    let safe = name.filter { $0 != "/" && $0 != "\0" }
+    let path =
+      folder + "/" + (safe.isEmpty || safe.hasPrefix(".") ? "Model" : safe) + ".xcdatamodel"
+    guard FileSystem.status(path) == nil else {
+      throw CoreDataError(
+        .refused, "the folder exists already", path: path, hint: "Name another folder to export to."
+      )
+    }
+    try FileSystem.makeDirectory(path)
+    try FileSystem.write(
+      contents ?? Array(model.xcdatamodelContents().utf8), to: path + "/contents")
+    return path
+  }
+}

@@ -1,0 +1,182 @@
+import ManagedModel
+
+/// Looks for the model whose version hashes are a store's, in folders and in git history.
+///
+/// Folders are walked to any depth with bounds; links are followed, each folder once. What is read:
+/// `.mom`, `.xcdatamodel`, and the model caches of other stores.
+public struct ModelSearch {
+  public let hashes: [String: HashPattern]
+  /// Models that fit exactly, in the order found.
+  public private(set) var matches: [FoundModel] = []
+  /// The one with the most equal hashes among those that do not fit; `nil` where none has any.
+  public private(set) var nearest: FoundModel?
+  /// What could not be looked at, as sentences.
+  public private(set) var notes: [String] = []
+  public private(set) var modelsRead = 0
+  public private(set) var filesSeen = 0
+  /// Contents of model files that git history held.
+  public private(set) var versionsRead = 0
+
+  private let git: String
+  private let store: FileSystem.Status?
+  private var visited: Set<[UInt64]> = []
+  private var repositories: Set<String> = []
+  private var isGitMissing = false
+
+  /// Most files and folders that are looked at, and the deepest folder.
+  static let fileLimit = 2_000_000
+  static let depthLimit = 64
+
+  /// - Parameters:
+  ///   - store: the store whose model is wanted; it is not an answer itself.
+  ///   - git: the program to ask for history.
+  public init(
+    hashes: [String: HashPattern], excluding store: String? = nil, git: String = "git"
+  ) {
+    self.hashes = hashes
+    self.store = store.flatMap(FileSystem.status)
+    self.git = git
+  }
+
+  /// - Throws: ``CoreDataError`` where nothing is at the path.
+  public mutating func look(in path: String) throws {
+    let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    guard let status = FileSystem.status(path) else {
+      throw CoreDataError(.unreadable, "there is nothing to look through", path: path)
+    }
+    let folder = status.kind == .directory ? path : FileSystem.parent(of: path) ?? "."
+    history(around: folder, isAsked: true)
+    walk(path, depth: 0)
+  }
+
+  private mutating func walk(_ path: String, depth: Int) {
+    guard filesSeen < Self.fileLimit else {
+      note("More than \(Self.fileLimit) files: the rest was not looked at.")
+      return
+    }
+    filesSeen += 1
+    guard let status = FileSystem.status(path) else { return }
+    switch status.kind {
+    case .directory:
+      guard visited.insert([status.device, status.inode]).inserted else { return }
+      guard depth < Self.depthLimit else {
+        note("Folders below \(path) are too deep and were not looked at.")
+        return
+      }
+      guard let names = try? FileSystem.list(path) else {
+        note("The folder \(path) cannot be read.")
+        return
+      }
+      for name in names {
+        if name == ".git" {
+          history(around: path, isAsked: false)
+        } else {
+          walk(path + "/" + name, depth: depth + 1)
+        }
+      }
+    case .file: file(path, status)
+    case .other: break
+    }
+  }
+
+  private mutating func file(_ path: String, _ status: FileSystem.Status) {
+    let name = FileSystem.name(of: path)
+    let folder = FileSystem.parent(of: path) ?? "."
+    if name == "contents", folder.hasSuffix(".xcdatamodel") {
+      guard let bytes = try? FileSystem.read(path, limit: ModelReference.limit) else { return }
+      consider(FileSystem.stem(of: folder), .file(path: folder), bytes, isXML: true)
+    } else if name.hasSuffix(".mom") {
+      guard let bytes = try? FileSystem.read(path, limit: ModelReference.limit) else { return }
+      consider(FileSystem.stem(of: path), .file(path: path), bytes, isXML: false)
+    } else if status.size >= 512, status.inode != store?.inode || status.device != store?.device,
+      let head = try? FileSystem.read(path, limit: 16),
+      head.elementsEqual(Array("SQLite format 3\0".utf8)),
+      let found = try? Store(path: path), found.modelSource == .store
+    {
+      modelsRead += 1
+      consider(FileSystem.stem(of: path), .store(path: path), found.model, contents: nil)
+    }
+  }
+
+  private mutating func consider(
+    _ name: String, _ origin: FoundModel.Origin, _ bytes: [UInt8], isXML: Bool
+  ) {
+    modelsRead += 1
+    do {
+      let model = isXML ? try Model(contents: bytes) : try Model(archive: bytes)
+      consider(name, origin, model, contents: isXML ? bytes : nil)
+    } catch {
+      if case .file(let path) = origin { note("\(path) could not be read as a model.") }
+    }
+  }
+
+  private mutating func consider(
+    _ name: String, _ origin: FoundModel.Origin, _ model: Model, contents: [UInt8]?
+  ) {
+    let result = HashPattern.compare(hashes, with: model.versionHashes)
+    let found = FoundModel(
+      name: name, model: model, origin: origin, contents: contents, matching: result.matching,
+      differing: result.differing)
+    if found.isMatch {
+      if matches.count < 1000 { matches.append(found) }
+      return
+    }
+    guard !found.matching.isEmpty else { return }
+    let best = nearest.map { ($0.matching.count, -$0.differing.count) } ?? (0, 0)
+    if best < (found.matching.count, -found.differing.count) { nearest = found }
+  }
+
+  // MARK: History
+
+  private mutating func history(around folder: String, isAsked: Bool) {
+    guard !isGitMissing else { return }
+    do {
+      var history = try GitHistory(around: folder, git: git)
+      guard repositories.insert(history.repository).inserted else { return }
+      try history.list()
+      var (read, known) = (0, matches.count)
+      let former = nearest
+      try history.read { blob, bytes in
+        read += 1
+        let isXML = blob.path.hasSuffix("contents")
+        let name = FileSystem.stem(
+          of: isXML ? FileSystem.parent(of: blob.path) ?? blob.path : blob.path)
+        let origin = FoundModel.Origin.git(
+          .init(
+            repository: history.repository, path: blob.path, blob: blob.id, isCurrent: false))
+        consider(name, origin, bytes, isXML: isXML)
+      }
+      versionsRead += read
+      // Only what is shown is asked about: each question is a run of git.
+      let blobs = Dictionary(history.blobs.map { ($0.id, $0) }) { first, _ in first }
+      while known < min(matches.count, 50) {
+        matches[known] = try dated(matches[known], history, blobs)
+        known += 1
+      }
+      if let found = nearest, found != former { nearest = try dated(found, history, blobs) }
+    } catch GitHistory.Failure.missing {
+      isGitMissing = true
+      note("git is not installed: no history was looked at.")
+    } catch GitHistory.Failure.noRepository {
+      if !isAsked { note("\(folder)/.git is no repository.") }
+    } catch GitHistory.Failure.refused(let reason) {
+      note("The history of \(folder) could not be read: \(reason)")
+    } catch {
+      note("The history of \(folder) could not be read: \(error)")
+    }
+  }
+
+  private func dated(
+    _ found: FoundModel, _ history: GitHistory, _ blobs: [String: GitHistory.Blob]
+  ) throws -> FoundModel {
+    guard case .git(var origin) = found.origin, let blob = blobs[origin.blob] else { return found }
+    (origin.first, origin.last, origin.isCurrent) = try history.life(of: blob)
+    var copy = found
+    copy.origin = .git(origin)
+    return copy
+  }
+
+  private mutating func note(_ text: String) {
+    if notes.count < 50, !notes.contains(text) { notes.append(text) }
+  }
+}

@@ -1,0 +1,97 @@
+import ManagedModel
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Runs another program without a shell and reads what it prints as it prints it.
+///
+/// Its input comes from a file and its messages go to one, so that neither side can wait for the
+/// other over a full pipe.
+enum Subprocess {
+  struct Result {
+    var status: Int32
+    /// The beginning of what it wrote to standard error.
+    var message: String
+  }
+
+  /// - Parameters:
+  ///   - program: a name that is looked for in PATH, or a path.
+  ///   - environment: the whole environment, as `NAME=value`.
+  ///   - output: called with each piece; what it throws ends the program.
+  /// - Returns: `nil` where there is no such program.
+  static func run(
+    _ program: String, _ arguments: [String], environment: [String], input: [UInt8] = [],
+    output: (ArraySlice<UInt8>) throws -> Void
+  ) throws -> Result? {
+    let folder = try FileSystem.makeTemporaryDirectory()
+    defer { FileSystem.removeTree(folder) }
+    let (inputPath, messagePath) = (folder + "/input", folder + "/message")
+    try FileSystem.write(input, to: inputPath)
+
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw CoreDataError(.failed, "cannot make a pipe") }
+    defer { close(ends[0]) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+    posix_spawn_file_actions_addopen(&actions, 2, messagePath, O_WRONLY | O_CREAT, 0o600)
+    var process: pid_t = 0
+    var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+    defer { for text in words + variables { free(text) } }
+    let failure = posix_spawnp(&process, program, &actions, nil, &words, &variables)
+    close(ends[1])
+    guard failure == 0 else { return nil }
+
+    do {
+      try drain(ends[0], output)
+    } catch {
+      kill(process, SIGKILL)
+      _ = wait(for: process)
+      throw error
+    }
+    let status = wait(for: process)
+    // Older C libraries find out only in the child that the program is not there.
+    if status == 127 { return nil }
+    let message = (try? FileSystem.read(messagePath, limit: 4096)) ?? []
+    return Result(status: status, message: String(decoding: message, as: UTF8.self))
+  }
+
+  private static func drain(_ end: Int32, _ output: (ArraySlice<UInt8>) throws -> Void) throws {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let got = read(end, &buffer, buffer.count)
+      if got < 0 && errno == EINTR { continue }
+      guard got > 0 else { return }
+      try output(buffer[..<got])
+    }
+  }
+
+  private static func wait(for process: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+    // WIFEXITED and WEXITSTATUS are macros.
+    return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+  }
+
+  /// This process's environment, as `NAME=value`.
+  static func environment() -> [String] {
+    var result: [String] = []
+    var next = environ
+    while let text = next.pointee {
+      result.append(String(cString: text))
+      next += 1
+    }
+    return result
+  }
+}

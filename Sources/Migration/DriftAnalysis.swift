@@ -1,0 +1,39 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// What a migration would do to a store whose tables do not fit its own model.
+///
+/// Tables are rebuilt from the model, so a column that it does not know goes with its values, and rows
+/// of no entity would be given one: neither may happen unsaid.
+struct DriftAnalysis {
+  let store: Store
+
+  /// Columns with values that the model does not know; allowed as `Entity.ZCOLUMN`.
+  func losses() throws -> [Loss] {
+    let roots = Dictionary(
+      store.entityTables.filter(\.isWholeTable).map { ($0.table, $0.entity) }
+    ) { first, _ in first }
+    return try store.reading {
+      try store.drift.unexpectedColumns.compactMap { column in
+        let (table, name) = (quoted(column.table), quoted(column.column))
+        let count = try store.connection.value(
+          "SELECT count(*) FROM \(table) WHERE \(name) IS NOT NULL")?.integer
+        guard let count, count > 0 else { return nil }
+        return Loss(
+          entity: roots[column.table] ?? column.table, property: column.column,
+          values: Int(count))
+      }
+    }
+  }
+
+  /// Rows that belong to no entity of their table.
+  func checks() throws -> [DataCheck] {
+    try store.rowsOfUnknownEntities().map { rows in
+      DataCheck(
+        code: 134020, entity: rows.table, property: nil, rows: rows.count,
+        message: "rows have the entity number \(rows.number), which belongs to no entity here",
+        hint: "Correct Z_ENT of these rows, or delete them, in a copy of the store.")
+    }
+  }
+}

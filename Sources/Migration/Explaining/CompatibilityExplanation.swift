@@ -1,0 +1,90 @@
+import ManagedModel
+import ManagedStore
+
+/// Whether a store opens with a model as Core Data decides it, and if not, what moved each hash.
+public struct CompatibilityExplanation: Sendable {
+  /// What lightweight migration would make of it.
+  public enum Inference: Sendable, Equatable {
+    case notNeeded
+    case possible
+    /// The 134190 that says which property stands in the way.
+    case refused(CoreDataError)
+    /// The store's own model is not known, so that nothing can be compared.
+    case unknown
+  }
+
+  /// What happened to one entity's hash.
+  public struct EntityReason: Sendable, Equatable {
+    public enum Problem: String, Sendable {
+      case missingInStore, missingInModel, differing
+    }
+
+    public var entity: String
+    public var problem: Problem
+    public var storeHash: VersionHash?
+    public var modelHash: VersionHash?
+    /// The changes that moved it, as the difference of the two models has them; empty where the
+    /// store's own model is not known.
+    public var changes: [PropertyChange]
+  }
+
+  public let compatibility: Compatibility
+  /// The configuration that the store is compatible with; `nil` for the whole model.
+  public let configuration: String?
+  /// Entities that do not fit, by name.
+  public let reasons: [EntityReason]
+  public let inference: Inference
+  /// Entities of the model whose hash rule was not checked against Apple's, with the reason.
+  public let unverified: [String: String]
+
+  public var isCompatible: Bool { compatibility.isCompatible }
+
+  /// - Parameters:
+  ///   - hashes: what the store's metadata states.
+  ///   - source: the store's own model, where it is known.
+  public init(hashes: [String: VersionHash], source: Model?, model: Model) {
+    let whole = Compatibility(storeHashes: hashes, model: model)
+    // Core Data compares the entities of the configuration that the store is opened with.
+    let fitting =
+      whole.isCompatible
+      ? nil
+      : model.configurations.keys.sorted().first {
+        Compatibility(storeHashes: hashes, model: model, configuration: $0).isCompatible
+      }
+    configuration = fitting
+    compatibility =
+      fitting.map { Compatibility(storeHashes: hashes, model: model, configuration: $0) } ?? whole
+    unverified = model.unverifiedVersionHashes
+    guard !compatibility.isCompatible else {
+      (reasons, inference) = ([], .notNeeded)
+      return
+    }
+    let difference = source.map { ModelDifference(from: $0, to: model) }
+    let modelHashes = model.versionHashes
+    let problems =
+      whole.missingInStore.map { ($0, EntityReason.Problem.missingInStore) }
+      + whole.missingInModel.map { ($0, .missingInModel) }
+      + whole.differing.map { ($0, .differing) }
+    reasons = problems.sorted { $0.0 < $1.0 }.map { name, problem in
+      let entity =
+        problem == .missingInModel
+        ? difference?.entities.first { $0.source?.name == name }
+        : difference?.entities.first { $0.destination?.name == name }
+      return EntityReason(
+        entity: name, problem: problem, storeHash: hashes[name], modelHash: modelHashes[name],
+        changes: (entity?.changes ?? []).filter(\.movesHash))
+    }
+    guard let source else {
+      inference = .unknown
+      return
+    }
+    do {
+      _ = try MappingInference.mapping(from: source, to: model)
+      inference = .possible
+    } catch let error as CoreDataError {
+      inference = .refused(error)
+    } catch {
+      inference = .refused(CoreDataError(.refused, code: 134190, "\(error)"))
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/// What one error code of Core Data, or of SQLite beneath it, means to the person who met it.
+public struct ErrorMeaning: Sendable, Equatable {
+  public enum Domain: String, Sendable, CaseIterable {
+    case cocoa = "NSCocoaErrorDomain"
+    case sqlite = "NSSQLiteErrorDomain"
+  }
+
+  public let domain: Domain
+  public let code: Int
+  /// Apple's or SQLite's constant; `nil` for codes that only logs show.
+  public let name: String?
+  /// What happened.
+  public let meaning: String
+  /// Where it usually comes from.
+  public let cause: String
+  /// What to do.
+  public let advice: String
+
+  init(
+    _ domain: Domain, _ code: Int, _ name: String?, _ meaning: String, cause: String,
+    advice: String
+  ) {
+    self.domain = domain
+    self.code = code
+    self.name = name
+    self.meaning = meaning
+    self.cause = cause
+    self.advice = advice
+  }
+}
+
+/// Every error code that Core Data reports, as a table.
+public enum ErrorCatalogue {
+  /// By domain, then by code.
+  public static let all =
+    fileMeanings + validationMeanings + contextMeanings + storeMeanings + migrationMeanings
+    + cloudMeanings + sqliteMeanings
+
+  /// - Parameter domain: as an NSError prints it; `nil` looks in all, Cocoa's first.
+  /// - Returns: `nil` for a code that is unknown; extended SQLite codes are told by their last byte.
+  public static func meaning(of code: Int, domain: String? = nil) -> ErrorMeaning? {
+    let domains = ErrorMeaning.Domain.allCases.filter { domain == nil || $0.rawValue == domain }
+    for domain in domains {
+      if let exact = all.first(where: { $0.domain == domain && $0.code == code }) { return exact }
+    }
+    if domains.contains(.cocoa), cloudRange.contains(code) {
+      return undocumentedCloudMeaning(code)
+    }
+    guard domains == [.sqlite], code > 255 else { return nil }
+    return all.first { $0.domain == .sqlite && $0.code == code & 0xFF }
+  }
+
+  /// The meaning of a constant such as `NSMigrationMissingMappingModelError` or `SQLITE_CORRUPT`.
+  public static func meaning(named name: String) -> ErrorMeaning? {
+    all.first { $0.name == name }
+  }
+}

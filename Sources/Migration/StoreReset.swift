@@ -1,0 +1,136 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// An empty store of a model in the place of one that does not open with it.
+///
+/// The old store is set aside, never changed and never removed unless that is asked for: its main
+/// file, -wal, -shm and external data live on under the backup's name and open there as a store.
+public enum StoreReset {
+  /// What is at the store's path, as the model sees it.
+  public enum State: Sendable, Equatable {
+    case missing
+    /// It opens with the model: resetting would only lose its objects.
+    case compatible
+    case incompatible(Compatibility)
+    /// It cannot be opened at all; why.
+    case unreadable(CoreDataError)
+  }
+
+  public struct Options: Sendable, Equatable {
+    /// Reset a store that opens with the model, too; and with `deletesBackup`, delete a file that
+    /// is no Core Data store.
+    public var isForced = false
+    /// Remove the old store once the new one is in place.
+    public var deletesBackup = false
+
+    public init() {}
+  }
+
+  /// What was done.
+  public struct Receipt: Sendable, Equatable {
+    public var storePath: String
+    /// What was there before.
+    public var state: State
+    /// The main file of the store set aside; `nil` where there was none, or it was deleted.
+    public var backupPath: String?
+    /// Every file and folder set aside, under its new name.
+    public var setAside: [String]
+    public var isBackupDeleted: Bool
+    public var uuid: String
+  }
+
+  /// Finds out what a reset would replace; changes nothing.
+  public static func state(of path: String, model: Model) -> State {
+    guard FileSystem.status(path) != nil else { return .missing }
+    do {
+      let store = try Store(path: path)
+      let compatibility = Compatibility(storeHashes: store.metadata.versionHashes, model: model)
+      return compatibility.isCompatible ? .compatible : .incompatible(compatibility)
+    } catch let error as CoreDataError {
+      return .unreadable(error)
+    } catch {
+      return .unreadable(CoreDataError(.unreadable, "\(error)", path: path))
+    }
+  }
+
+  /// Resets the store.
+  ///
+  /// - Throws: ``CoreDataError``: refused for a store that opens with the model; failed for one that
+  ///   is in use, or when a file could not be moved. The store is as it was then.
+  public static func run(
+    path given: String, model: Model, options: Options = Options()
+  ) throws -> Receipt {
+    try run(path: given, model: model, options: options) { _ in }
+  }
+
+  /// - Parameter before: called before each step, for tests that let it fail there.
+  static func run(
+    path given: String, model: Model, options: Options, before: (StoreSwap.Step) throws -> Void
+  ) throws -> Receipt {
+    // A link to a store stays a link: everything happens where it leads.
+    let path = FileSystem.canonical(given)
+    if let status = FileSystem.status(path), status.kind != .file {
+      throw CoreDataError(
+        .usage, status.kind == .directory ? "this is a folder, not a store" : "not a file",
+        path: given, hint: "Name the store file in it, such as App.sqlite.")
+    }
+    let journal = try MigrationJournal(storePath: path)
+    let fingerprint = StoreFingerprint(of: path)
+    if fingerprint.exists { _ = try HeldStoreLock(path) }
+    let state = state(of: path, model: model)
+    try refuse(state, options, given)
+
+    let temporary = MigrationJournal.temporaryPath(beside: path)
+    try journal.note(temporary: temporary)
+    MigrationJournal.removeTemporary(temporary)
+    let uuid = UUIDText.text((0..<16).map { _ in UInt8.random(in: 0...255) })
+    do {
+      try make(temporary, model: model, uuid: uuid)
+      let lock = fingerprint.exists ? try HeldStoreLock(path) : nil
+      guard StoreFingerprint(of: path) == fingerprint else {
+        throw CoreDataError(
+          .failed, "the store was changed by another program meanwhile", path: given,
+          hint: "Close that program and try again. The store is as it is now.")
+      }
+      var swap = StoreSwap(storePath: path, freshPath: temporary)
+      try withExtendedLifetime(lock) { try swap.run(before: before) }
+      if options.deletesBackup { swap.deleteBackup() }
+      return Receipt(
+        storePath: given, state: state,
+        backupPath: options.deletesBackup || !swap.hasMainFile ? nil : swap.backupPath,
+        setAside: options.deletesBackup ? [] : swap.setAside,
+        isBackupDeleted: options.deletesBackup && !swap.setAside.isEmpty, uuid: uuid)
+    } catch {
+      MigrationJournal.removeTemporary(temporary)
+      if let error = error as? SQLiteError {
+        throw CoreDataError(sqlite: error, path: given, kind: .failed)
+      }
+      throw error
+    }
+  }
+
+  private static func refuse(_ state: State, _ options: Options, _ path: String) throws {
+    switch state {
+    case .compatible where !options.isForced:
+      throw CoreDataError(
+        .refused, "the store opens with this model: a reset would only empty it", path: path,
+        hint: "Use --force to set it aside all the same.")
+    case .unreadable(let error)
+    where error.code == 134000 && options.deletesBackup && !options.isForced:
+      throw CoreDataError(
+        .refused, code: 134000, "not deleted: \(error.message)", path: path,
+        hint: "Leave out --delete-backup to set it aside, or use --force.")
+    default: return
+    }
+  }
+
+  /// An empty store with the mark of a -wal in its header, as Apple's stores have it.
+  private static func make(_ path: String, model: Model, uuid: String) throws {
+    try StoreCreation.create(at: path, model: model, uuid: uuid)
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
+    connection.close()
+    try FileSystem.sync(path)
+  }
+}

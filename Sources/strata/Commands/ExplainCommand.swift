@@ -1,0 +1,186 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// `strata explain`: why a store does not open with a model, or what an error means.
+enum ExplainCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    if let text = arguments.value("error") {
+      guard arguments.positional.isEmpty else {
+        throw CoreDataError(
+          .usage, "--error explains an error alone, without a store",
+          hint: "strata explain --error 134140")
+      }
+      let text = text == "-" ? String(decoding: InputText.standardInput(), as: UTF8.self) : text
+      return ErrorExplanation(ErrorReport(text)).tell(asJSON: arguments.flag("json"), console)
+    }
+    guard arguments.positional.count == 2 else {
+      throw CoreDataError(
+        .usage, arguments.positional.isEmpty ? "STORE is missing" : "MODEL is missing",
+        hint: "strata explain STORE MODEL, or strata explain --error CODE")
+    }
+    return try Facts(store: arguments[0], model: arguments[1])
+      .tell(asJSON: arguments.flag("json"), console)
+  }
+
+  private struct Facts {
+    let store: Store
+    let model: ModelReference.Loaded
+    let explanation: CompatibilityExplanation
+    /// The known version with the most equal hashes.
+    let nearest: (name: String, matching: Int, of: Int)?
+
+    init(store path: String, model text: String) throws {
+      let reference = ModelReference(text)
+      model = try reference.load()
+      store = try StoreOpening.open(path)
+      let hashes = store.metadata.versionHashes
+      var source = store.modelMatches ? store.model : nil
+      let bundle = try? ModelBundle(readingFrom: reference.path)
+      if source == nil { source = try? bundle?.versions(matching: hashes).first?.model }
+      explanation = CompatibilityExplanation(
+        hashes: hashes, source: source, model: model.model)
+      var best: (name: String, matching: Int, of: Int)?
+      for version in bundle?.versions ?? [] {
+        guard let candidate = try? version.model else { continue }
+        let found = Compatibility(storeHashes: hashes, model: candidate)
+        let of =
+          found.matching.count + found.differing.count + found.missingInModel.count
+          + found.missingInStore.count
+        if best.map({
+          Double(found.matching.count) / Double(max(1, of))
+            > Double($0.matching) / Double(max(1, $0.of))
+        }) ?? (found.matching.count > 0) {
+          best = (version.name, found.matching.count, of)
+        }
+      }
+      nearest = best
+    }
+
+    func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
+      if asJSON { console.json(write) } else { print(console) }
+      return explanation.isCompatible ? .done : .no
+    }
+
+    private func print(_ console: Console) {
+      if explanation.isCompatible {
+        console.line(
+          "The store opens with \(model.name)"
+            + (explanation.configuration.map { ", in its configuration “\($0)”" } ?? "") + ".")
+      } else {
+        console.line(
+          "The store does not open with \(model.name): Core Data would say 134100, the model is not the one that made the store."
+        )
+        for reason in explanation.reasons {
+          switch reason.problem {
+          case .missingInStore:
+            console.line("+ \(reason.entity): the store does not know this entity")
+          case .missingInModel:
+            console.line("− \(reason.entity): the model does not have this entity")
+          case .differing: console.line("~ \(reason.entity): its hash differs")
+          }
+          for change in reason.changes { console.line("    \(change.description)") }
+        }
+        let fitting = explanation.compatibility.matching.count
+        console.line("\(fitting) of \(fitting + explanation.reasons.count) entities fit.")
+        tellInference(console)
+        if let nearest {
+          console.line(
+            nearest.matching == nearest.of
+              ? "The store is of the version “\(nearest.name)”."
+              : "The nearest version is “\(nearest.name)”: \(nearest.matching) of \(nearest.of) entities fit."
+          )
+        }
+      }
+      for (entity, reason) in explanation.unverified.sorted(by: { $0.key < $1.key }) {
+        console.note("! \(entity): \(reason)")
+      }
+    }
+
+    private func tellInference(_ console: Console) {
+      switch explanation.inference {
+      case .notNeeded: break
+      case .possible:
+        console.line(
+          "Lightweight migration can carry it: strata plan \(store.path) --to \(model.path)")
+      case .refused(let error):
+        console.line("Lightweight migration refuses (134190): \(error.description)")
+        if let hint = error.hint { console.line(hint) }
+      case .unknown:
+        console.line(
+          "The store's own model is not known, so what changed cannot be told: strata find-model \(store.path) PATH… looks for it."
+        )
+      }
+    }
+
+    private func write(_ json: inout JSONWriter) {
+      json.key("compatible")
+      json.bool(explanation.isCompatible)
+      json.key("code")
+      if explanation.isCompatible { json.null() } else { json.number(134100) }
+      json.key("configuration")
+      json.string(explanation.configuration)
+      json.key("model")
+      json.string(model.name)
+      json.key("matching")
+      json.array { json in
+        for name in explanation.compatibility.matching { json.string(name) }
+      }
+      json.key("entities")
+      json.array { json in
+        for reason in explanation.reasons {
+          json.object { json in
+            for (key, value) in [
+              ("name", reason.entity), ("problem", reason.problem.rawValue),
+              ("storeHash", reason.storeHash?.hex), ("modelHash", reason.modelHash?.hex),
+            ] {
+              json.key(key)
+              json.string(value)
+            }
+            json.list("changes", reason.changes) {
+              [("property", $0.property), ("description", $0.description)]
+            }
+          }
+        }
+      }
+      json.key("inference")
+      json.object { json in
+        json.key("possible")
+        switch explanation.inference {
+        case .notNeeded, .possible: json.bool(true)
+        case .refused: json.bool(false)
+        case .unknown: json.null()
+        }
+        json.key("refusal")
+        if case .refused(let error) = explanation.inference {
+          json.object { json in
+            json.key("code")
+            json.number(error.code ?? 134190)
+            for (key, value) in [
+              ("message", error.message), ("entity", error.entity), ("property", error.property),
+              ("hint", error.hint),
+            ] {
+              json.key(key)
+              json.string(value)
+            }
+          }
+        } else {
+          json.null()
+        }
+      }
+      json.key("nearest")
+      if let nearest {
+        json.object { json in
+          json.key("name")
+          json.string(nearest.name)
+          json.key("matching")
+          json.number(nearest.matching)
+          json.key("entities")
+          json.number(nearest.of)
+        }
+      } else {
+        json.null()
+      }
+    }
+  }
+}

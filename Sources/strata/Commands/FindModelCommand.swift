@@ -1,0 +1,164 @@
+import ManagedModel
+import ManagedStore
+
+/// `strata find-model`: which model version made a store, or wrote a pasted error, and where it is.
+enum FindModelCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    var paths = arguments.positional[...]
+    var hashes: [String: HashPattern]
+    var store: String?
+    if let log = arguments.value("log") {
+      hashes = HashPattern.read(fromLog: try InputText.read(log))
+      guard !hashes.isEmpty else {
+        throw CoreDataError(
+          .unreadable, "the text holds no version hashes", path: log,
+          hint: "They look like Event = <5431c046 …>; within NSStoreModelVersionHashes.")
+      }
+    } else {
+      guard let path = paths.popFirst() else {
+        throw CoreDataError(
+          .usage, "STORE is missing",
+          hint: "strata find-model STORE PATH…, or strata find-model --log FILE PATH…")
+      }
+      store = path
+      hashes = try StoreOpening.open(path).metadata.versionHashes.mapValues(HashPattern.init)
+      guard !hashes.isEmpty else {
+        throw CoreDataError(
+          .unreadable, "the store's metadata has no version hashes to find a model by", path: path)
+      }
+    }
+    guard !paths.isEmpty else {
+      throw CoreDataError(
+        .usage, "PATH is missing", hint: "Name folders, models or git repositories to look through."
+      )
+    }
+    var search = ModelSearch(hashes: hashes, excluding: store)
+    for path in paths { try search.look(in: path) }
+    let exported = try arguments.value("export").flatMap { folder in
+      try search.matches.first?.export(to: folder)
+    }
+    if arguments.flag("json") {
+      console.json { write(search, exported, &$0) }
+    } else {
+      print(search, exported, console)
+    }
+    return search.matches.isEmpty ? .no : .done
+  }
+
+  private static func print(_ search: ModelSearch, _ exported: String?, _ console: Console) {
+    for found in search.matches {
+      console.line(
+        "\(found.name): all \(found.matching.count) entities have the store's version hashes")
+      place(found, console)
+    }
+    if search.matches.isEmpty {
+      if let nearest = search.nearest {
+        let total = nearest.matching.count + nearest.differing.count
+        console.line(
+          "No model fits. The nearest is \(nearest.name): \(nearest.matching.count) of \(total) entities fit."
+        )
+        place(nearest, console)
+        console.line("  differing: " + nearest.differing.joined(separator: ", "))
+      } else {
+        console.line("No model fits, and none has an entity in common.")
+      }
+    }
+    if let exported { console.line("written: \(exported)") }
+    console.note(
+      "looked at \(search.filesSeen) files, \(search.modelsRead) models, \(search.versionsRead) of them versions in git history"
+    )
+    for note in search.notes { console.note("! " + note) }
+  }
+
+  private static func place(_ found: FoundModel, _ console: Console) {
+    switch found.origin {
+    case .file(let path): console.line("  in \(path)")
+    case .store(let path): console.line("  in the model cache of \(path)")
+    case .git(let origin):
+      console.line("  in the history of \(origin.repository): \(origin.path)")
+      if let first = origin.first { console.line("    first " + text(first)) }
+      if let last = origin.last {
+        console.line("    last  " + text(last) + (origin.isCurrent ? " (HEAD has it)" : ""))
+      }
+    }
+  }
+
+  private static func text(_ commit: GitHistory.Commit) -> String {
+    "\(commit.id.prefix(12)) \(commit.date.prefix(10)) \(commit.subject)"
+  }
+
+  private static func write(
+    _ search: ModelSearch, _ exported: String?, _ json: inout JSONWriter
+  ) {
+    json.key("found")
+    json.bool(!search.matches.isEmpty)
+    json.key("matches")
+    json.array { json in for found in search.matches { json.found(found) } }
+    json.key("nearest")
+    if search.matches.isEmpty, let nearest = search.nearest {
+      json.found(nearest)
+    } else {
+      json.null()
+    }
+    json.key("exported")
+    json.string(exported)
+    json.key("searched")
+    json.numbers([
+      ("files", search.filesSeen), ("models", search.modelsRead),
+      ("versionsInHistory", search.versionsRead),
+    ])
+    json.key("notes")
+    json.array { json in for note in search.notes { json.string(note) } }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func found(_ found: FoundModel) {
+    object { json in
+      json.key("name")
+      json.string(found.name)
+      let (kind, path): (String, String) =
+        switch found.origin {
+        case .file(let path): ("file", path)
+        case .store(let path): ("store", path)
+        case .git(let origin): ("git", origin.path)
+        }
+      json.key("kind")
+      json.string(kind)
+      json.key("path")
+      json.string(path)
+      json.key("git")
+      if case .git(let origin) = found.origin {
+        json.object { json in
+          json.key("repository")
+          json.string(origin.repository)
+          json.key("blob")
+          json.string(origin.blob)
+          json.key("isCurrent")
+          json.bool(origin.isCurrent)
+          for (name, commit) in [("first", origin.first), ("last", origin.last)] {
+            json.key(name)
+            if let commit {
+              json.object { json in
+                for (key, value) in [
+                  ("id", commit.id), ("date", commit.date), ("subject", commit.subject),
+                ] {
+                  json.key(key)
+                  json.string(value)
+                }
+              }
+            } else {
+              json.null()
+            }
+          }
+        }
+      } else {
+        json.null()
+      }
+      for (name, entities) in [("matching", found.matching), ("differing", found.differing)] {
+        json.key(name)
+        json.array { json in for entity in entities { json.string(entity) } }
+      }
+    }
+  }
+}

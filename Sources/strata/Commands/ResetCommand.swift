@@ -1,0 +1,61 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// `strata reset`: an empty store of a model in the place of one that does not open with it.
+enum ResetCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    guard let text = arguments.value("model") else {
+      throw CoreDataError(
+        .usage, "--model is missing", hint: "Name the model that the empty store is to have.")
+    }
+    let model = try ModelReference(text).load()
+    var options = StoreReset.Options()
+    options.isForced = arguments.flag("force")
+    options.deletesBackup = arguments.flag("delete-backup")
+    let receipt = try StoreReset.run(path: arguments[0], model: model.model, options: options)
+    if arguments.flag("json") {
+      console.json { write(receipt, &$0) }
+    } else {
+      print(receipt, model.name, console)
+    }
+    return .done
+  }
+
+  private static func print(
+    _ receipt: StoreReset.Receipt, _ model: String, _ console: Console
+  ) {
+    switch receipt.state {
+    case .missing: console.line("There was no store at \(receipt.storePath).")
+    case .compatible: console.line("The store opened with \(model); it was set aside all the same.")
+    case .incompatible(let compatibility):
+      console.line(
+        "The store did not fit \(model): \(compatibility.matching.count) entities of it did.")
+    case .unreadable(let error): console.line("The store could not be opened: \(error.message).")
+    }
+    console.line("new, empty store of \(model): \(receipt.storePath)")
+    if receipt.isBackupDeleted { console.line("the old store was deleted, as asked") }
+    for path in receipt.setAside { console.line("set aside: \(path)") }
+  }
+
+  private static func write(_ receipt: StoreReset.Receipt, _ json: inout JSONWriter) {
+    let (state, reason): (String, String?) =
+      switch receipt.state {
+      case .missing: ("missing", nil)
+      case .compatible: ("compatible", nil)
+      case .incompatible: ("incompatible", nil)
+      case .unreadable(let error): ("unreadable", error.message)
+      }
+    for (key, value) in [
+      ("path", receipt.storePath), ("state", state), ("reason", reason), ("uuid", receipt.uuid),
+      ("backup", receipt.backupPath),
+    ] {
+      json.key(key)
+      json.string(value)
+    }
+    json.key("setAside")
+    json.array { json in for path in receipt.setAside { json.string(path) } }
+    json.key("backupDeleted")
+    json.bool(receipt.isBackupDeleted)
+  }
+}

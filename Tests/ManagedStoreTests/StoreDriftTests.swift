@@ -1,0 +1,112 @@
+import ManagedModel
+import SQLite
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+
+@Suite("Stores whose tables do not fit their model")
+struct StoreDriftTests {
+  private static func store(after sql: String, in folder: TemporaryFolder) throws -> Store {
+    let path = folder.path("Items.sqlite")
+    let writer = try StoreWriter(
+      creating: path, model: Model(contents: Array(RawStoreTests.model.utf8)), uuid: "A")
+    _ = try writer.insert("Item", attributes: ["title": .string("stone")])
+    try writer.finish()
+    try Connection(path: path, mode: .readWrite).execute(sql)
+    return try Store(path: path)
+  }
+
+  @Test("a store that fits has no drift")
+  func none() throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(after: "SELECT 1", in: folder)
+    #expect(store.drift == StoreDrift())
+    #expect(store.warnings == [])
+  }
+
+  @Test(
+    "what is off is said, and the store still opens",
+    arguments: [
+      (
+        "ALTER TABLE ZITEM DROP COLUMN ZWEIGHT",
+        "The table ZITEM has no column ZWEIGHT for Item.weight."
+      ),
+      ("DROP TABLE ZTAG", "The table ZTAG of Tag is missing."),
+      (
+        "ALTER TABLE ZITEM ADD COLUMN ZEXTRA BLOB",
+        "The table ZITEM has a column ZEXTRA (BLOB) that the model does not know."
+      ),
+      (
+        "ALTER TABLE ZTAG DROP COLUMN ZNAME; ALTER TABLE ZTAG ADD COLUMN ZNAME INTEGER",
+        "The column ZTAG.ZNAME of Tag.name is declared INTEGER, not VARCHAR."
+      ),
+      ("DROP TABLE Z_1TAGS", "No join table was found for Item.tags (Z_1TAGS)."),
+      (
+        "INSERT INTO Z_PRIMARYKEY VALUES (7, 'Ghost', 0, 0)",
+        "Z_PRIMARYKEY names an entity Ghost (7) that the model does not have."
+      ),
+      (
+        "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'",
+        "The entity Tag has no number in this store's Z_PRIMARYKEY."
+      ),
+      (
+        "UPDATE Z_PRIMARYKEY SET Z_SUPER = 3 WHERE Z_NAME = 'Book'",
+        "Z_PRIMARYKEY gives Book the parent number 3; by the model it is 1."
+      ),
+      (
+        "UPDATE Z_PRIMARYKEY SET Z_MAX = 0 WHERE Z_NAME = 'Item'",
+        "Z_PRIMARYKEY says that the last key of Item is 0, but 1 is in use."
+      ),
+    ])
+  func said(sql: String, sentence: String) throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(after: sql, in: folder)
+    #expect(store.drift.sentences.contains(sentence), "\(store.drift.sentences)")
+    #expect(store.warnings.contains(sentence))
+    _ = try StoreDump.lines(store)
+    _ = try store.counts()
+    _ = try store.externalData()
+  }
+
+  @Test("rows of entities that their table does not have are counted")
+  func rows() throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(
+      after: """
+        INSERT INTO ZITEM (Z_PK, Z_ENT) VALUES (50, 99), (51, 99), (52, NULL), (53, 2);
+        INSERT INTO ZTAG (Z_PK, Z_ENT) VALUES (50, 1);
+        """, in: folder)
+    #expect(
+      try store.rowsOfUnknownEntities() == [
+        .init(table: "ZITEM", number: 99, count: 2), .init(table: "ZITEM", number: 0, count: 1),
+        .init(table: "ZTAG", number: 1, count: 1),
+      ])
+  }
+
+  @Test("so they are without the index on the numbers")
+  func rowsWithoutIndex() throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(
+      after: "DROP INDEX ZITEM_Z_ENT_INDEX; INSERT INTO ZITEM (Z_PK, Z_ENT) VALUES (50, 99)",
+      in: folder)
+    #expect(try store.rowsOfUnknownEntities() == [.init(table: "ZITEM", number: 99, count: 1)])
+  }
+
+  @Test("a join table of another name is found by its columns, which is no fault")
+  func join() throws {
+    let folder = try TemporaryFolder()
+    let store = try Self.store(after: "ALTER TABLE Z_1TAGS RENAME TO Z_9TAGS", in: folder)
+    #expect(store.drift.joins.map(\.found) == ["Z_9TAGS"])
+    #expect(store.drift.isEmpty)
+  }
+
+  @Test(
+    "no store that Apple's engine wrote has drifted",
+    .enabled(if: Fixtures.isAvailable, "fixtures are absent"), arguments: FixtureStoreTests.stores)
+  func apple(path: String) throws {
+    let store = try Store(path: Fixtures.path(path))
+    #expect(store.drift.sentences == [])
+    #expect(try store.rowsOfUnknownEntities() == [])
+  }
+}

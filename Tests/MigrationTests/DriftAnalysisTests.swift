@@ -1,0 +1,50 @@
+import ManagedModel
+import SQLite
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import Migration
+
+@Suite("Migrating a store whose tables do not fit its model")
+struct DriftAnalysisTests {
+  private static let added = [
+    (
+      "<attribute name=\"nickname\"",
+      "<attribute name=\"born\" optional=\"YES\" attributeType=\"Date\"/><attribute name=\"nickname\""
+    )
+  ]
+
+  private static func plan(after sql: String, in folder: TemporaryFolder) throws -> MigrationPlan {
+    let path = try Library.store(in: folder)
+    try Connection(path: path, mode: .readWrite).execute(sql)
+    return try Library.plan(path, to: Library.model(replacing: added))
+  }
+
+  @Test("a column that the model does not know is a loss when it holds values")
+  func column() throws {
+    let folder = try TemporaryFolder()
+    let plan = try Self.plan(
+      after: "ALTER TABLE ZAUTHOR ADD COLUMN ZODD BLOB; UPDATE ZAUTHOR SET ZODD = x'01'",
+      in: folder)
+    #expect(plan.losses == [Loss(entity: "Author", property: "ZODD", values: 2)])
+    #expect(plan.notes.contains { $0.contains("ZODD") })
+    let before = try folder.contents()
+    #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    #expect(try folder.contents() == before)
+    var options = MigrationOptions()
+    options.allowedLosses = ["Author.ZODD"]
+    _ = try StoreMigration.run(plan, options: options)
+  }
+
+  @Test("an empty one is only told of, and rows of no entity are refused")
+  func rows() throws {
+    let folder = try TemporaryFolder()
+    let empty = try Self.plan(after: "ALTER TABLE ZAUTHOR ADD COLUMN ZODD BLOB", in: folder)
+    #expect(empty.losses == [] && empty.checks == [] && empty.notes.count == 1)
+    let other = try TemporaryFolder()
+    let plan = try Self.plan(after: "UPDATE ZAUTHOR SET Z_ENT = 99 WHERE Z_PK = 1", in: other)
+    #expect(plan.checks.map(\.code) == [134020] && plan.checks[0].rows == 1)
+    #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+  }
+}
