@@ -261,7 +261,7 @@ struct MigrationSafetyTests {
     let folder = try TemporaryFolder()
     let live = try Library.store(in: folder)
     let connection = try Connection(path: live, mode: .readWrite)
-    try connection.execute("INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 4, 1)")
+    try connection.execute("INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 6, 1)")
     let path = folder.path("Copy.sqlite")
     for suffix in ["", "-wal", "-shm"] { try FileSystem.copy(live + suffix, to: path + suffix) }
     connection.close()
