@@ -26,16 +26,19 @@ public struct RowQuery: Sendable, Equatable {
   public var limit: Int
   /// Names of the properties to read; `nil` for all of the entity.
   public var properties: [String]?
+  /// Which of the objects; `nil` for all. Made for the same entity and store.
+  public var filter: RowFilter?
 
   public init(
     entity: String, sort: Sort = Sort(), anchor: Anchor = .start, limit: Int = 100,
-    properties: [String]? = nil
+    properties: [String]? = nil, filter: RowFilter? = nil
   ) {
     self.entity = entity
     self.sort = sort
     self.anchor = anchor
     self.limit = limit
     self.properties = properties
+    self.filter = filter
   }
 }
 

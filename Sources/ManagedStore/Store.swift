@@ -54,6 +54,7 @@ public final class Store {
     let connection = opened.connection
     let metadata = try StoreMetadata(connection, path: path)
     do {
+      try FilterFunctions.define(on: connection)
       let database = try DatabaseTables(connection)
       var warnings: [String] = []
       let model: Model

@@ -5,7 +5,7 @@ package final class Statement {
   private let handle: OpaquePointer
 
   /// SQLITE_TRANSIENT is a cast inside a macro: SQLite copies the bytes before bind returns.
-  private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
   init(handle: OpaquePointer) { self.handle = handle }
 
