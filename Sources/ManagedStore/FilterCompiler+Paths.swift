@@ -23,6 +23,8 @@ extension FilterCompiler {
           range: offset..<(offset + length)))
       offset += length + 1
     }
+    // SQLite joins 64 tables at most; no path that means something is as long.
+    guard names.count <= 32 else { throw wrong("the key path is too long", place) }
     if names.first?.text.uppercased() == "SELF" { names.removeFirst() }
     return try follow(names[...], from: start, through: nil, path: path, place)
   }

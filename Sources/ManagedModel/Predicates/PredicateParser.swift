@@ -26,6 +26,8 @@ struct PredicateParser {
   /// nest them would be tried twice at each level.
   private var steps = 20_000
   private var depth = 0
+  /// Operators still allowed: each wraps what stands before it once more.
+  private var operators = 64
 
   init(_ text: String) { tokens = PredicateTokens(text) }
 
@@ -48,6 +50,11 @@ struct PredicateParser {
     defer { depth -= 1 }
     guard depth < 48, steps > 0 else { throw tokens.error("nested too deeply") }
     return try parse(&self)
+  }
+
+  private mutating func wrap() throws {
+    operators -= 1
+    guard operators > 0 else { throw tokens.error("too many operators") }
   }
 
   // MARK: Predicates
@@ -171,6 +178,7 @@ struct PredicateParser {
           return left
         }
         parser.tokens.places.insert(place, at: start)
+        try parser.wrap()
       }
     }
   }
@@ -188,6 +196,7 @@ struct PredicateParser {
         return left
       }
       tokens.places.insert(place, at: start)
+      try wrap()
     }
   }
 
@@ -199,6 +208,7 @@ struct PredicateParser {
       guard tokens.skip(symbol: "**") else { return left }
       left = .function("raise:toPower:", receiver: nil, arguments: [left, try postfix()])
       tokens.places.insert(place, at: start)
+      try wrap()
     }
   }
 
@@ -228,6 +238,7 @@ struct PredicateParser {
       } else {
         return left
       }
+      try wrap()
     }
   }
 

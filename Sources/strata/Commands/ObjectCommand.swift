@@ -41,7 +41,7 @@ enum ObjectCommand {
       let lines = self.lines(value)
       let head = padded(heads[index].0, widths.0) + "  " + padded(heads[index].1, widths.1) + "  "
       console.line("  " + head + (lines.first ?? ""))
-      let indent = String(repeating: " ", count: TextWidth.of(head) + 4)
+      let indent = String(repeating: " ", count: TextWidth.of(head) + 2)
       for line in lines.dropFirst() { console.line(indent + line) }
     }
     console.line("referenced by" + (references.isEmpty ? " nothing" : ""))

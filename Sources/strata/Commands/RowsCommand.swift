@@ -212,7 +212,17 @@ enum CellText {
     case .value(.null): "∅"
     case .toOne(let id): id.map { "→ \($0)" } ?? "∅"
     case .toMany(let many): "(\(many.count))"
+    case .data(let data) where !data.isMissing:
+      kind(data).map { "\($0), " + csv(value) } ?? csv(value)
     default: csv(value)
+    }
+  }
+
+  /// `JPEG`, `keyed archive`; `nil` where bytes are only bytes.
+  private static func kind(_ data: DataValue) -> String? {
+    switch DataKind(data.bytes, isWhole: data.bytes.count == data.count) {
+    case .empty, .bytes: nil
+    case let kind: kind.description
     }
   }
 
