@@ -82,7 +82,8 @@ struct Keyset {
         : "(\(column) IS NULL AND Z_PK > ?) OR \(column) IS NOT NULL"
     default:
       values += [cursor.sortValue.value, cursor.sortValue.value, .integer(cursor.key)]
-      let seek = "\(column) \(sign) ? OR (\(column) = ? AND Z_PK \(sign) ?)"
+      let place = cursor.sortValue.parameter
+      let seek = "\(column) \(sign) \(place) OR (\(column) = \(place) AND Z_PK \(sign) ?)"
       return descending ? "\(seek) OR \(column) IS NULL" : seek
     }
   }

@@ -58,6 +58,8 @@ public struct RowCursor: Sendable, Hashable {
     case integer(Int64)
     case real(Double)
     case text(String)
+    /// Text that is no UTF-8: decoded, it would be another place in the order.
+    case brokenText([UInt8])
     case blob([UInt8])
   }
 }

@@ -35,14 +35,17 @@ extension Store {
     let direction = query.sort.isDescending ? "DESC" : "ASC"
     let order = sortColumn.map { "t.\(quoted($0)) \(direction), " } ?? ""
     return try reading {
-      let rows = try connection.rows(
+      let statement = try connection.prepare(
         """
         SELECT t.Z_PK, \(sortColumn.map { "t." + quoted($0) } ?? "NULL")
         FROM \(quoted(table.table)) t \(restriction(table, condition))
         ORDER BY \(order)t.Z_PK \(direction) LIMIT 1 OFFSET ?
-        """, (condition?.values ?? []) + [.integer(Int64(offset))])
-      guard let row = rows.first, row.count == 2, let key = row[0].integer else { return nil }
-      return RowCursor(key: key, sortValue: sortColumn == nil ? .none : .init(row[1]))
+        """)
+      try statement.bind((condition?.values ?? []) + [.integer(Int64(offset))])
+      guard try statement.step() else { return nil }
+      return RowCursor(
+        key: statement.integer(at: 0),
+        sortValue: sortColumn == nil ? .none : .init(statement, at: 1))
     }
   }
 

@@ -75,7 +75,7 @@ extension Store {
             id: ObjectID(entity: entity, key: key),
             values: selection.values(of: statement, from: 3),
             cursor: RowCursor(
-              key: key, sortValue: sortColumn == nil ? .none : .init(statement.value(at: 2)))))
+              key: key, sortValue: sortColumn == nil ? .none : .init(statement, at: 2))))
       }
       statement.reset()
       if keyset.isBackward { rows.reverse() }
@@ -164,12 +164,14 @@ extension EntityTable {
 }
 
 extension RowCursor.SortValue {
-  init(_ value: Value) {
-    switch value {
+  init(_ statement: Statement, at column: Int) {
+    switch statement.value(at: column) {
     case .null: self = .null
     case .integer(let number): self = .integer(number)
     case .real(let number): self = .real(number)
-    case .text(let text): self = .text(text)
+    case .text(let text):
+      self =
+        statement.brokenText(at: column, decodedAs: text).map { .brokenText($0) } ?? .text(text)
     case .blob(let bytes): self = .blob(bytes)
     }
   }
@@ -180,7 +182,12 @@ extension RowCursor.SortValue {
     case .integer(let number): .integer(number)
     case .real(let number): .real(number)
     case .text(let text): .text(text)
-    case .blob(let bytes): .blob(bytes)
+    case .blob(let bytes), .brokenText(let bytes): .blob(bytes)
     }
+  }
+
+  /// The parameter that the value is bound to.
+  var parameter: String {
+    if case .brokenText = self { "CAST(? AS TEXT)" } else { "?" }
   }
 }

@@ -107,6 +107,14 @@ package final class Statement {
       UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, index))))
   }
 
+  /// The bytes of a text that is no UTF-8; `nil` where `text`, as decoded from it, is all there is.
+  package func brokenText(at column: Int, decodedAs text: String) -> [UInt8]? {
+    // Whatever is broken became U+FFFD, whose first byte is rare in text that is whole.
+    guard text.utf8.contains(0xEF) else { return nil }
+    let bytes = bytes(at: column)
+    return text.utf8.elementsEqual(bytes) ? nil : bytes
+  }
+
   /// All columns of the current row.
   package func row() -> [Value] { (0..<columnCount).map(value(at:)) }
 }

@@ -38,7 +38,8 @@ enum ObjectCommand {
       heads.map { TextWidth.of($0.0) }.max() ?? 0, heads.map { TextWidth.of($0.1) }.max() ?? 0
     )
     for (index, value) in object.values.enumerated() where index < heads.count {
-      let lines = self.lines(value)
+      let lines =
+        CellText.broken(value, in: object.columns[index]).map { [$0] } ?? self.lines(value)
       let head = padded(heads[index].0, widths.0) + "  " + padded(heads[index].1, widths.1) + "  "
       console.line("  " + head + (lines.first ?? ""))
       let indent = String(repeating: " ", count: TextWidth.of(head) + 2)

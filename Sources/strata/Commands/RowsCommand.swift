@@ -93,18 +93,19 @@ private struct TablePrinter: RowPrinter {
       }
     }
     table = TextTable(
-      [.right] + kinds, fitting: [header] + page.rows.map { cells($0) }, limit: 40)
+      [.right] + kinds, fitting: [header] + page.rows.map { cells($0, page.columns) }, limit: 40)
     console.write(table.line(header) + "\n")
   }
 
   func print(_ page: RowPage) {
-    console.write(page.rows.map { table.line(cells($0)) + "\n" }.joined())
+    console.write(page.rows.map { table.line(cells($0, page.columns)) + "\n" }.joined())
   }
 
   func end() {}
 
-  private func cells(_ row: RowPage.Row) -> [String] {
-    [String(row.id.key)] + row.values.map(CellText.table)
+  private func cells(_ row: RowPage.Row, _ columns: [RowColumn]) -> [String] {
+    [String(row.id.key)]
+      + zip(row.values, columns).map { CellText.broken($0, in: $1) ?? CellText.table($0) }
   }
 }
 
@@ -216,6 +217,12 @@ enum CellText {
       kind(data).map { "\($0), " + csv(value) } ?? csv(value)
     default: csv(value)
     }
+  }
+
+  /// Text that is no UTF-8, with U+FFFD for what is broken; `nil` for anything else.
+  static func broken(_ value: PropertyValue, in column: RowColumn) -> String? {
+    guard case .data(let data) = value, column.kind == .attribute(.string) else { return nil }
+    return "! not UTF-8: " + String(decoding: data.bytes, as: UTF8.self)
   }
 
   /// `JPEG`, `keyed archive`; `nil` where bytes are only bytes.
