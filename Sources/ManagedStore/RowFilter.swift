@@ -16,7 +16,8 @@ import SQLite
 /// digits in quotes against a Decimal (exact), `Entity/p12` or an object's URI against a
 /// relationship or SELF, and an entity's name against `entity`.
 ///
-/// Text without `[c]` or `[d]` is compared byte for byte.
+/// Text without `[c]` or `[d]` is compared byte for byte, also with `[n]` and `[l]`; `MATCHES` knows
+/// the part of ICU's regular expressions that needs no going back, so that no pattern takes long.
 public struct RowFilter: Sendable, Equatable {
   /// The predicate as it was written.
   public let text: String
