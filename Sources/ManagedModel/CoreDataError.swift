@@ -33,11 +33,13 @@ public struct CoreDataError: Error, Sendable, Equatable {
   public var property: String?
   /// What to try, as a sentence.
   public var hint: String?
+  /// The words that are wrong, where the failure is one of a text that a person wrote.
+  public var mark: TextMark?
 
   /// Makes an error; give whatever of code, file, entity, property and hint is known.
   public init(
     _ kind: Kind, code: Int? = nil, _ message: String, path: String? = nil, entity: String? = nil,
-    property: String? = nil, hint: String? = nil
+    property: String? = nil, hint: String? = nil, mark: TextMark? = nil
   ) {
     self.kind = kind
     self.code = code
@@ -46,6 +48,7 @@ public struct CoreDataError: Error, Sendable, Equatable {
     self.entity = entity
     self.property = property
     self.hint = hint
+    self.mark = mark
   }
 
   /// The same failure, with the file it happened to where none was known below.

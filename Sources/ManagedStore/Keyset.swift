@@ -10,7 +10,8 @@ struct Keyset {
   private let isDescending: Bool
 
   init(
-    table: EntityTable, sortColumn: String?, descending: Bool, anchor: RowQuery.Anchor, limit: Int
+    table: EntityTable, sortColumn: String?, descending: Bool, anchor: RowQuery.Anchor, limit: Int,
+    filter: SQLText? = nil
   ) {
     self.sortColumn = sortColumn
     switch anchor {
@@ -25,6 +26,10 @@ struct Keyset {
     } else if case .before(let cursor) = anchor {
       condition = Self.beyond(cursor, sortColumn, descending: isDescending, &values)
     }
+    if let filter {
+      values += filter.values
+      condition = condition.map { "(\($0)) AND (\(filter.sql))" } ?? filter.sql
+    }
     let direction = isDescending ? "DESC" : "ASC"
     let order =
       (sortColumn.map { quoted($0) + " \(direction), " } ?? "") + "Z_PK \(direction)"
@@ -38,7 +43,7 @@ struct Keyset {
         all += values
         let rest = condition.map { " AND (\($0))" } ?? ""
         return """
-          SELECT * FROM (SELECT \(columns) FROM \(quoted(table.table))
+          SELECT * FROM (SELECT \(columns) FROM \(quoted(table.table)) t
           WHERE Z_ENT = \(number)\(rest) ORDER BY \(order) LIMIT \(limit))
           """
       }
@@ -47,9 +52,9 @@ struct Keyset {
       self.values = all
     } else {
       let conditions = [table.entityCondition(), condition.map { "(\($0))" }].compactMap { $0 }
-      let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+      let restriction = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
       sql =
-        "SELECT \(columns) FROM \(quoted(table.table)) \(filter) ORDER BY \(order) LIMIT \(limit)"
+        "SELECT \(columns) FROM \(quoted(table.table)) t \(restriction) ORDER BY \(order) LIMIT \(limit)"
       self.values = values
     }
   }
@@ -77,7 +82,8 @@ struct Keyset {
         : "(\(column) IS NULL AND Z_PK > ?) OR \(column) IS NOT NULL"
     default:
       values += [cursor.sortValue.value, cursor.sortValue.value, .integer(cursor.key)]
-      let seek = "\(column) \(sign) ? OR (\(column) = ? AND Z_PK \(sign) ?)"
+      let place = cursor.sortValue.parameter
+      let seek = "\(column) \(sign) \(place) OR (\(column) = \(place) AND Z_PK \(sign) ?)"
       return descending ? "\(seek) OR \(column) IS NULL" : seek
     }
   }

@@ -120,7 +120,8 @@ extension Statement {
     case .null: .null
     case .integer(let number): .integer(number)
     case .real(let number): .real(number)
-    case .text(let text): .text(text)
+    case .text(let text):
+      brokenText(at: column, decodedAs: text).map { .brokenText($0) } ?? .text(text)
     case .blob(let bytes): .blob(bytes, count: bytes.count)
     }
   }

@@ -90,6 +90,9 @@ struct ValueDecoder {
       case .binary, .transformable: return data(Array(text.utf8), count: text.utf8.count, attribute)
       default: return .value(.string(text))
       }
+    case .brokenText(let bytes):
+      // As bytes, so that a dump and a copy lose nothing; whoever shows it may put in U+FFFD.
+      return .data(DataValue(location: .row, count: bytes.count, bytes: clipped(bytes)))
     case .blob(let bytes, let count):
       switch attribute.type {
       case .uuid where count == 16: return .value(.uuid(bytes))
@@ -131,6 +134,8 @@ enum StoredColumn {
   case integer(Int64)
   case real(Double)
   case text(String)
+  /// Text that is no UTF-8.
+  case brokenText([UInt8])
   case blob([UInt8], count: Int)
 }
 

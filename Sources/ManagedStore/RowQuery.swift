@@ -34,17 +34,20 @@ public struct RowQuery: Sendable, Equatable {
   public var limit: Int
   /// Names of the properties to read; `nil` for all of the entity.
   public var properties: [String]?
+  /// Which of the objects; `nil` for all. Made for the same entity and store.
+  public var filter: RowFilter?
 
   /// Makes a query: by default the first hundred objects, by key, with all properties.
   public init(
     entity: String, sort: Sort = Sort(), anchor: Anchor = .start, limit: Int = 100,
-    properties: [String]? = nil
+    properties: [String]? = nil, filter: RowFilter? = nil
   ) {
     self.entity = entity
     self.sort = sort
     self.anchor = anchor
     self.limit = limit
     self.properties = properties
+    self.filter = filter
   }
 }
 
@@ -65,6 +68,8 @@ public struct RowCursor: Sendable, Hashable {
     case integer(Int64)
     case real(Double)
     case text(String)
+    /// Text that is no UTF-8: decoded, it would be another place in the order.
+    case brokenText([UInt8])
     case blob([UInt8])
   }
 }

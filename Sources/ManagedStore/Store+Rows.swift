@@ -51,22 +51,14 @@ extension Store {
     guard database.contains(table.table) else {
       return RowPage(entity: query.entity, columns: shown, rows: [])
     }
-    var sortColumn: String?
-    if let property = query.sort.property {
-      if let column = table.column(of: property) {
-        sortColumn = column
-      } else if case .toOne(let column, _) = table.storage(of: property) {
-        sortColumn = column
-      } else {
-        throw unknownProperty(property, in: query.entity, all.filter { !$0.isToMany })
-      }
-    }
+    let sortColumn = try self.sortColumn(query, table)
+    let filter = try condition(query.filter, of: query.entity)
     return try reading {
       let selection = Selection(
         store: self, table: table, columns: shown, summary: Self.pageSummary)
       let keyset = Keyset(
         table: table, sortColumn: sortColumn, descending: query.sort.isDescending,
-        anchor: query.anchor, limit: query.limit)
+        anchor: query.anchor, limit: query.limit, filter: filter)
       let sql = """
         SELECT t.Z_PK, t.Z_ENT, \(sortColumn.map { "t." + quoted($0) } ?? "NULL")\(selection.sql)
         FROM (\(keyset.sql)) k CROSS JOIN \(quoted(table.table)) t ON t.Z_PK = k.Z_PK
@@ -83,7 +75,7 @@ extension Store {
             id: ObjectID(entity: entity, key: key),
             values: selection.values(of: statement, from: 3),
             cursor: RowCursor(
-              key: key, sortValue: sortColumn == nil ? .none : .init(statement.value(at: 2)))))
+              key: key, sortValue: sortColumn == nil ? .none : .init(statement, at: 2))))
       }
       statement.reset()
       if keyset.isBackward { rows.reverse() }
@@ -91,7 +83,7 @@ extension Store {
     }
   }
 
-  private func unknownProperty(
+  func unknownProperty(
     _ name: String, in entity: String, _ known: [RowColumn]
   )
     -> CoreDataError
@@ -99,19 +91,6 @@ extension Store {
     CoreDataError(
       .usage, "the entity has no such property", path: path, entity: entity, property: name,
       hint: "It has: " + known.map(\.name).joined(separator: ", "))
-  }
-
-  /// The key that stands `offset` places into an entity in key order; `nil` past the end.
-  public func key(at offset: Int, in entity: String) throws -> Int64? {
-    let table = try knownTable(of: entity)
-    guard database.contains(table.table), offset >= 0 else { return nil }
-    return try reading {
-      try connection.value(
-        """
-        SELECT Z_PK FROM \(quoted(table.table)) \(table.entityCondition().map { "WHERE " + $0 } ?? "")
-        ORDER BY Z_PK LIMIT 1 OFFSET ?
-        """, [.integer(Int64(offset))])?.integer
-    }
   }
 
   /// One object with all its properties; `nil` where there is none of that entity and key.
@@ -189,12 +168,14 @@ extension EntityTable {
 }
 
 extension RowCursor.SortValue {
-  init(_ value: Value) {
-    switch value {
+  init(_ statement: Statement, at column: Int) {
+    switch statement.value(at: column) {
     case .null: self = .null
     case .integer(let number): self = .integer(number)
     case .real(let number): self = .real(number)
-    case .text(let text): self = .text(text)
+    case .text(let text):
+      self =
+        statement.brokenText(at: column, decodedAs: text).map { .brokenText($0) } ?? .text(text)
     case .blob(let bytes): self = .blob(bytes)
     }
   }
@@ -205,7 +186,12 @@ extension RowCursor.SortValue {
     case .integer(let number): .integer(number)
     case .real(let number): .real(number)
     case .text(let text): .text(text)
-    case .blob(let bytes): .blob(bytes)
+    case .blob(let bytes), .brokenText(let bytes): .blob(bytes)
     }
+  }
+
+  /// The parameter that the value is bound to.
+  var parameter: String {
+    if case .brokenText = self { "CAST(? AS TEXT)" } else { "?" }
   }
 }

@@ -70,6 +70,7 @@ public final class Store {
     try? connection.execute("PRAGMA cache_size = -12000")
     let metadata = try StoreMetadata(connection, path: path)
     do {
+      try FilterFunctions.define(on: connection)
       let database = try DatabaseTables(connection)
       var warnings: [String] = []
       let model: Model

@@ -164,6 +164,26 @@ package final class Connection {
     guard result == SQLITE_OK else { throw error(code: result, sql: nil) }
   }
 
+  /// Defines an SQL function: the same arguments must always give the same value.
+  ///
+  /// It may be called once a row, from whatever thread steps a statement of this connection.
+  package func defineFunction(
+    _ name: String, arguments: Int32, _ body: @escaping ([Value]) -> Value
+  ) throws {
+    let result = sqlite3_create_function_v2(
+      handle, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
+      // SQLite owns the box and gives it back through the last closure, also when this call fails.
+      Unmanaged.passRetained(SQLFunction(body)).toOpaque(),
+      { context, count, values in
+        guard let box = sqlite3_user_data(context) else { return sqlite3_result_null(context) }
+        let function = Unmanaged<SQLFunction>.fromOpaque(box).takeUnretainedValue()
+        let arguments = (0..<Int(count)).map { Value(argument: values?[$0]) }
+        function.body(arguments).result(in: context)
+      }, nil, nil,
+      { box in if let box { Unmanaged<SQLFunction>.fromOpaque(box).release() } })
+    guard result == SQLITE_OK else { throw error(code: result, sql: nil) }
+  }
+
   /// Copies the whole database into another, a few pages at a time.
   ///
   /// - Parameter progress: gets pages done and pages in all; answers whether to go on.

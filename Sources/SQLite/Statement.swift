@@ -5,7 +5,7 @@ package final class Statement {
   private let handle: OpaquePointer
 
   /// SQLITE_TRANSIENT is a cast inside a macro: SQLite copies the bytes before bind returns.
-  private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
   init(handle: OpaquePointer) { self.handle = handle }
 
@@ -105,6 +105,14 @@ package final class Statement {
     guard let start = sqlite3_column_blob(handle, index) else { return [] }
     return [UInt8](
       UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, index))))
+  }
+
+  /// The bytes of a text that is no UTF-8; `nil` where `text`, as decoded from it, is all there is.
+  package func brokenText(at column: Int, decodedAs text: String) -> [UInt8]? {
+    // Whatever is broken became U+FFFD, whose first byte is rare in text that is whole.
+    guard text.utf8.contains(0xEF) else { return nil }
+    let bytes = bytes(at: column)
+    return text.utf8.elementsEqual(bytes) ? nil : bytes
   }
 
   /// All columns of the current row.

@@ -101,6 +101,7 @@ enum CommandLineTool {
   static func report(_ error: CoreDataError, asJSON: Bool, _ console: Console) {
     guard asJSON else {
       console.note("strata: \(error.description)")
+      if let mark = error.mark { for line in MarkedLines.lines(mark) { console.note(line) } }
       if let hint = error.hint { console.note(hint) }
       return
     }
@@ -115,6 +116,13 @@ enum CommandLineTool {
         ] {
           json.key(key)
           json.string(value)
+        }
+        if let mark = error.mark {
+          json.key("range")
+          json.array {
+            $0.number(mark.range.lowerBound)
+            $0.number(mark.range.upperBound)
+          }
         }
       }
     }

@@ -26,6 +26,8 @@ struct PredicateParser {
   /// nest them would be tried twice at each level.
   private var steps = 20_000
   private var depth = 0
+  /// Operators still allowed: each wraps what stands before it once more.
+  private var operators = 64
 
   init(_ text: String) { tokens = PredicateTokens(text) }
 
@@ -37,6 +39,9 @@ struct PredicateParser {
     return result
   }
 
+  /// Where each name and constant of the result stands, see ``LocatedPredicate``.
+  var places: [Range<Int>] { tokens.places }
+
   private mutating func nested<Result>(
     _ parse: (inout PredicateParser) throws -> Result
   ) throws -> Result {
@@ -45,6 +50,11 @@ struct PredicateParser {
     defer { depth -= 1 }
     guard depth < 48, steps > 0 else { throw tokens.error("nested too deeply") }
     return try parse(&self)
+  }
+
+  private mutating func wrap() throws {
+    operators -= 1
+    guard operators > 0 else { throw tokens.error("too many operators") }
   }
 
   // MARK: Predicates
@@ -73,13 +83,26 @@ struct PredicateParser {
       if parser.tokens.skip(word: "TRUEPREDICATE") { return .always(true) }
       if parser.tokens.skip(word: "FALSEPREDICATE") { return .always(false) }
       let start = parser.tokens
-      if parser.tokens.skip(symbol: "("), let inner = try? parser.predicate(),
-        parser.tokens.skip(symbol: ")"), parser.comparator() == nil
-      {
-        return inner
+      guard parser.tokens.peek == .symbol("(") else { return try parser.comparison() }
+      let failure: CoreDataError?
+      do {
+        try parser.expect("(")
+        let inner = try parser.predicate()
+        try parser.expect(")")
+        if parser.comparator() == nil { return inner }
+        failure = nil
+      } catch let error as CoreDataError {
+        failure = error
       }
+      // What was in parentheses may be an expression instead; of two failures, the one that got
+      // further is about what was meant.
       parser.tokens = start
-      return try parser.comparison()
+      do {
+        return try parser.comparison()
+      } catch let error as CoreDataError {
+        throw [error, failure].compactMap { $0 }
+          .max { $0.mark?.range.lowerBound ?? 0 < $1.mark?.range.lowerBound ?? 0 } ?? error
+      }
     }
   }
 
@@ -93,16 +116,16 @@ struct PredicateParser {
     guard let comparator = comparator() else { throw tokens.error("expected a comparison") }
     var options: Predicate.Options = []
     if tokens.skip(symbol: "[") {
-      guard case .word(let letters) = tokens.next() else {
-        throw tokens.error("expected c, d, n or l")
-      }
+      guard case .word(let letters) = tokens.peek,
+        letters.lowercased().allSatisfy("cdnl".contains)
+      else { throw tokens.error("expected c, d, n or l") }
+      _ = tokens.next()
       for letter in letters.lowercased() {
         switch letter {
         case "c": options.insert(.caseInsensitive)
         case "d": options.insert(.diacriticInsensitive)
         case "n": options.insert(.normalized)
-        case "l": options.insert(.localeSensitive)
-        default: throw tokens.error("expected c, d, n or l")
+        default: options.insert(.localeSensitive)
         }
       }
       try expect("]")
@@ -138,8 +161,10 @@ struct PredicateParser {
 
   mutating func expression() throws -> Expression {
     try nested { parser in
+      let start = parser.tokens.places.count
       var left = try parser.product()
       while true {
+        let place = parser.tokens.range
         if parser.tokens.skip(symbol: "+") {
           left = .function("add:to:", receiver: nil, arguments: [left, try parser.product()])
         } else if parser.tokens.skip(symbol: "-") {
@@ -152,13 +177,17 @@ struct PredicateParser {
         } else {
           return left
         }
+        parser.tokens.places.insert(place, at: start)
+        try parser.wrap()
       }
     }
   }
 
   private mutating func product() throws -> Expression {
+    let start = tokens.places.count
     var left = try power()
     while true {
+      let place = tokens.range
       if tokens.skip(symbol: "*") {
         left = .function("multiply:by:", receiver: nil, arguments: [left, try power()])
       } else if tokens.skip(symbol: "/") {
@@ -166,36 +195,61 @@ struct PredicateParser {
       } else {
         return left
       }
+      tokens.places.insert(place, at: start)
+      try wrap()
     }
   }
 
   private mutating func power() throws -> Expression {
+    let start = tokens.places.count
     var left = try postfix()
-    while tokens.skip(symbol: "**") {
+    while true {
+      let place = tokens.range
+      guard tokens.skip(symbol: "**") else { return left }
       left = .function("raise:toPower:", receiver: nil, arguments: [left, try postfix()])
+      tokens.places.insert(place, at: start)
+      try wrap()
     }
-    return left
   }
 
   private mutating func postfix() throws -> Expression {
+    let start = tokens.places.count
     var left = try primary()
     while true {
+      let place = tokens.range
       if tokens.skip(symbol: ".") {
-        guard case .word(let path) = tokens.next() else {
+        let place = tokens.range
+        guard case .word(let path) = tokens.peek else {
           throw tokens.error("expected a key path")
         }
-        left = .keyPath(path, of: left == .selfObject ? nil : left)
+        _ = tokens.next()
+        if left == .selfObject {
+          tokens.places[start...] = [place]
+          left = .keyPath(path, of: nil)
+        } else {
+          tokens.places.insert(place, at: start)
+          left = .keyPath(path, of: left)
+        }
       } else if tokens.skip(symbol: "[") {
         let index = try expression()
         try expect("]")
         left = .function("objectFrom:withIndex:", receiver: nil, arguments: [left, index])
+        tokens.places.insert(place, at: start)
       } else {
         return left
       }
+      try wrap()
     }
   }
 
   private mutating func primary() throws -> Expression {
+    switch tokens.peek {
+    case .unclosed: throw tokens.error("the text has no closing quote")
+    case .symbol("("), .symbol("{"): break
+    case .symbol("-"), .string, .integer, .real, .data, .variable, .word:
+      tokens.places.append(tokens.range)
+    default: throw tokens.error("expected a name or a value")
+    }
     switch tokens.next() {
     case .string(let text): return .constant(.string(text))
     case .integer(let value): return .constant(.integer(value))
@@ -203,9 +257,16 @@ struct PredicateParser {
     case .data(let bytes): return .constant(.data(bytes))
     case .variable(let name): return .variable(name)
     case .symbol("-"):
-      switch tokens.next() {
-      case .integer(let value): return .constant(.integer(0 &- value))
-      case .real(let value): return .constant(.real(-value))
+      if let sign = tokens.places.popLast() {
+        tokens.places.append(sign.lowerBound..<tokens.range.upperBound)
+      }
+      switch tokens.peek {
+      case .integer(let value):
+        _ = tokens.next()
+        return .constant(.integer(0 &- value))
+      case .real(let value):
+        _ = tokens.next()
+        return .constant(.real(-value))
       default: throw tokens.error("expected a number")
       }
     case .symbol("("):
@@ -215,7 +276,7 @@ struct PredicateParser {
     case .symbol("{"):
       return .aggregate(try list(until: "}"))
     case .word(let word): return try word.hasSuffix(":") ? call(word) : named(word)
-    default: throw tokens.error("expected an expression")
+    default: throw tokens.error("expected a name or a value")
     }
   }
 
@@ -249,9 +310,10 @@ struct PredicateParser {
       try expect("(")
       let collection = try expression()
       try expect(",")
-      guard case .variable(let name) = tokens.next() else {
+      guard case .variable(let name) = tokens.peek else {
         throw tokens.error("expected a variable")
       }
+      _ = tokens.next()
       try expect(",")
       let condition = try predicate()
       try expect(")")

@@ -9,12 +9,18 @@ struct PredicateTokens {
     case real(Double)
     case data([UInt8])
     case symbol(String)
+    /// Text in quotes that nothing closes.
+    case unclosed
     case end
   }
 
   private let bytes: [UInt8]
   private var position = 0
   private(set) var peek = Token.end
+  /// Where the next token stands, in bytes of the text.
+  private(set) var range = 0..<0
+  /// Where the names and constants that were parsed stand, in the order of the text.
+  var places: [Range<Int>] = []
 
   init(_ text: String) {
     bytes = Array(text.utf8)
@@ -41,19 +47,31 @@ struct PredicateTokens {
     return true
   }
 
+  /// An error at the next token.
   func error(_ message: String) -> CoreDataError {
-    CoreDataError(
-      .unreadable,
-      "the predicate “\(String(decoding: bytes.prefix(200), as: UTF8.self))” is not understood: "
-        + "\(message) near character \(position)")
+    let text = String(decoding: bytes, as: UTF8.self)
+    return CoreDataError(
+      .unreadable, "the predicate “\(text.prefix(200))” is not understood: \(message)",
+      mark: TextMark(text, range))
   }
 
   private mutating func advance() {
+    skipSpace()
+    let start = position
+    read()
+    range = start..<position
+  }
+
+  private mutating func skipSpace() {
     while position < bytes.count, [9, 10, 13, 32].contains(bytes[position]) { position += 1 }
+  }
+
+  private mutating func read() {
     guard position < bytes.count else { return peek = .end }
     let byte = bytes[position]
     switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "'"): peek = .string(quoted(by: byte))
+    case UInt8(ascii: "\""), UInt8(ascii: "'"):
+      peek = quoted(by: byte).map { .string($0) } ?? .unclosed
     case UInt8(ascii: "$"):
       position += 1
       let start = position
@@ -65,7 +83,8 @@ struct PredicateTokens {
     }
   }
 
-  private mutating func quoted(by quote: UInt8) -> String {
+  /// The text up to the closing quote; `nil` where there is none.
+  private mutating func quoted(by quote: UInt8) -> String? {
     var content: [UInt8] = []
     position += 1
     while position < bytes.count, bytes[position] != quote {
@@ -83,7 +102,8 @@ struct PredicateTokens {
       content.append(byte)
       position += 1
     }
-    position = min(position + 1, bytes.count)
+    guard position < bytes.count else { return nil }
+    position += 1
     return String(decoding: content, as: UTF8.self)
   }
 

@@ -32,6 +32,7 @@ enum CommandTable {
       "rows", .look, "objects of an entity as a table, JSON or CSV",
       arguments: ["STORE", "ENTITY"],
       options: [
+        .init("where", "PREDICATE", "only these, as NSPredicate text: title CONTAINS[c] \"soup\""),
         .init("sort", "KEY[:desc]", "order by an attribute or a to-one; by key without it"),
         .init("limit", "N", "how many rows, or all (a table stops at 100 without it)"),
         .init("offset", "N", "rows to pass over"),
@@ -39,8 +40,17 @@ enum CommandTable {
         .init(
           "format", "FORMAT", choices: ["table", "json", "ndjson", "csv"], "how to print them"),
         .init("json", "the same as --format json"), Command.model,
-      ], example: "strata rows Recipes.sqlite Recipe --sort createdAt:desc --columns title,author",
+      ],
+      example: "strata rows Recipes.sqlite Recipe --where 'ANY tags.name == \"quick\"' "
+        + "--sort createdAt:desc",
       run: RowsCommand.run),
+    Command(
+      "object", .look, "one object, what it points at and what points at it",
+      arguments: ["STORE", "REF"],
+      options: [
+        .init("limit", "N", "related objects to name for each relationship (50 without it)"),
+        Command.json, Command.model,
+      ], example: "strata object Recipes.sqlite Recipe/p12", run: ObjectCommand.run),
     Command(
       "dump", .look, "every object, a line of JSON each, in a fixed order",
       arguments: ["STORE"],

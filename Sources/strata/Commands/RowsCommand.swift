@@ -15,13 +15,24 @@ enum RowsCommand {
     }
     var query = RowQuery(
       entity: arguments[1], sort: sort(arguments.value("sort")), limit: page, properties: columns)
+    if let text = arguments.value("where") {
+      query.filter = try RowFilter(text, entity: arguments[1], store: store)
+    }
     let limit: Int?
     if arguments.value("limit") == "all" {
       limit = nil
     } else {
       limit = try arguments.number("limit") ?? (format == "table" ? 100 : nil)
     }
-    try skip(try arguments.number("offset") ?? 0, &query, store)
+    var left = limit ?? .max
+    if let offset = try arguments.number("offset"), offset > 0 {
+      // The row before the first one; where there is none, no rows are left to print.
+      if let last = try store.cursor(at: offset - 1, in: query) {
+        query.anchor = .after(last)
+      } else {
+        left = 0
+      }
+    }
     var printer: any RowPrinter =
       switch format {
       case "csv": CSVPrinter(console: console)
@@ -29,7 +40,6 @@ enum RowsCommand {
       case "ndjson": JSONPrinter(console: console, isArray: false)
       default: TablePrinter(console: console)
       }
-    var left = limit ?? .max
     var isFirst = true
     while left > 0 || isFirst {
       query.limit = min(page, left)
@@ -42,7 +52,7 @@ enum RowsCommand {
       query.anchor = .after(last.cursor)
     }
     printer.end()
-    if left == 0, format == "table", !arguments.flag("limit") {
+    if left == 0, limit == 100, format == "table", !arguments.flag("limit") {
       console.note("the first \(limit ?? 0) rows; --limit all prints every one")
     }
     return .done
@@ -54,27 +64,6 @@ enum RowsCommand {
     let isDescending = parts.count == 2 && parts[1] == "desc"
     let isPlain = parts.count == 1 || parts[1] == "desc" || parts[1] == "asc"
     return RowQuery.Sort(property: isPlain ? parts.first : text, descending: isDescending)
-  }
-
-  /// Goes past the first rows: at once in key order, else a page of bare keys at a time.
-  private static func skip(_ count: Int, _ query: inout RowQuery, _ store: Store) throws {
-    guard count > 0 else { return }
-    if query.sort.property == nil {
-      let key = try store.key(at: count, in: query.entity)
-      query.anchor = .after(RowCursor(key: key.map { $0 - 1 } ?? .max))
-      return
-    }
-    var bare = query
-    bare.properties = []
-    var left = count
-    while left > 0 {
-      bare.limit = min(5000, left)
-      let found = try store.rows(bare)
-      left -= found.rows.count
-      guard let last = found.rows.last else { break }
-      bare.anchor = .after(last.cursor)
-    }
-    query.anchor = bare.anchor
   }
 }
 
@@ -104,18 +93,19 @@ private struct TablePrinter: RowPrinter {
       }
     }
     table = TextTable(
-      [.right] + kinds, fitting: [header] + page.rows.map { cells($0) }, limit: 40)
+      [.right] + kinds, fitting: [header] + page.rows.map { cells($0, page.columns) }, limit: 40)
     console.write(table.line(header) + "\n")
   }
 
   func print(_ page: RowPage) {
-    console.write(page.rows.map { table.line(cells($0)) + "\n" }.joined())
+    console.write(page.rows.map { table.line(cells($0, page.columns)) + "\n" }.joined())
   }
 
   func end() {}
 
-  private func cells(_ row: RowPage.Row) -> [String] {
-    [String(row.id.key)] + row.values.map(CellText.table)
+  private func cells(_ row: RowPage.Row, _ columns: [RowColumn]) -> [String] {
+    [String(row.id.key)]
+      + zip(row.values, columns).map { CellText.broken($0, in: $1) ?? CellText.table($0) }
   }
 }
 
@@ -223,7 +213,23 @@ enum CellText {
     case .value(.null): "∅"
     case .toOne(let id): id.map { "→ \($0)" } ?? "∅"
     case .toMany(let many): "(\(many.count))"
+    case .data(let data) where !data.isMissing:
+      kind(data).map { "\($0), " + csv(value) } ?? csv(value)
     default: csv(value)
+    }
+  }
+
+  /// Text that is no UTF-8, with U+FFFD for what is broken; `nil` for anything else.
+  static func broken(_ value: PropertyValue, in column: RowColumn) -> String? {
+    guard case .data(let data) = value, column.kind == .attribute(.string) else { return nil }
+    return "! not UTF-8: " + String(decoding: data.bytes, as: UTF8.self)
+  }
+
+  /// `JPEG`, `keyed archive`; `nil` where bytes are only bytes.
+  private static func kind(_ data: DataValue) -> String? {
+    switch DataKind(data.bytes, isWhole: data.bytes.count == data.count) {
+    case .empty, .bytes: nil
+    case let kind: kind.description
     }
   }
 

@@ -1,0 +1,190 @@
+import ManagedModel
+import SQLite
+
+extension FilterCompiler {
+  /// A value from the store against one from the text.
+  func compare(
+    _ term: FilterTerm, _ how: FilterComparison, with constant: Expression.Constant,
+    _ range: Range<Int>
+  ) throws -> SQLText {
+    try checkOptions(how, term)
+    if case .null = constant {
+      switch how.comparator {
+      case .equal: return "\(term.sql) IS NULL"
+      case .notEqual: return "\(term.sql) IS NOT NULL"
+      default: throw wrong("nil can only be compared with == and !=", range)
+      }
+    }
+    if how.isText { return try textComparison(term, how, constant, range) }
+    if case .object(let entity) = term.kind {
+      return try compare(term, of: entity, how, with: constant, range)
+    }
+    if case .data(isPlain: false) = term.kind {
+      throw wrong("\(term.name) is kept outside the row: only nil can be asked for", term.range)
+    }
+    if how.isOrder, term.kind == .uuid || term.kind == .entity || term.kind.isData {
+      throw wrong("\(term.name) is \(term.kind.name) and has no order", term.range)
+    }
+    let value = try converted(constant, for: term, range)
+    if term.kind == .decimal {
+      return Self.compared("strata_compare(\(term.sql), \(value: value))", how, with: "0")
+    }
+    if term.kind == .text, how.flags != 0, case .text(let text) = value {
+      return Self.compared(how.fold(term.sql), how, with: "\(value: .text(how.fold(text)))")
+    }
+    return Self.compared(term.sql, how, with: "\(value: value)")
+  }
+
+  /// Two values from the store.
+  func compare(
+    _ left: FilterTerm, _ how: FilterComparison, with right: FilterTerm
+  ) throws -> SQLText {
+    try checkOptions(how, left)
+    if how.isText {
+      guard left.kind == .text else { throw notText(left) }
+      guard right.kind == .text else { throw notText(right) }
+      let (text, part) = (how.fold(left.sql), how.fold(right.sql))
+      switch how.comparator {
+      case .contains: return "instr(\(text), \(part)) > 0"
+      case .beginsWith: return "substr(\(text), 1, length(\(part))) = \(part)"
+      case .endsWith:
+        return """
+          (length(\(text)) >= length(\(part)) AND (\(part) = '' OR substr(\(text), -length(\(part))) = \(part)))
+          """
+      default:
+        throw wrong("a pattern must be text in quotes", right.range)
+      }
+    }
+    guard how.comparator != .isIn else { throw wrong("IN needs a list or a to-many", right.range) }
+    switch (left.kind, right.kind) {
+    case (.object(let one), .object(let other)):
+      guard !how.isOrder else { throw wrong("objects have no order", left.range) }
+      guard store.model.root(of: one) == store.model.root(of: other) else {
+        throw wrong("\(right.name) is never \(left.kind.name)", right.range)
+      }
+    case (let one, let other) where one.isNumeric && other.isNumeric:
+      if one == .decimal || other == .decimal {
+        let compared: SQLText = "strata_compare(\(left.sql), \(right.sql))"
+        if how.comparator == .equal {
+          return "(\(compared) = 0 OR (\(left.sql) IS NULL AND \(right.sql) IS NULL))"
+        }
+        if how.comparator == .notEqual {
+          return "(\(compared) <> 0 OR (\(left.sql) IS NULL) <> (\(right.sql) IS NULL))"
+        }
+        return Self.compared(compared, how, with: "0")
+      }
+    case (let one, let other):
+      guard one == other else {
+        throw wrong(
+          "\(right.name) is \(other.name) and \(left.name) is \(one.name)", right.range)
+      }
+    }
+    let (one, other) = (how.fold(left.sql), how.fold(right.sql))
+    // nil == nil holds.
+    if how.comparator == .equal { return "\(one) IS \(other)" }
+    return Self.compared(one, how, with: other)
+  }
+
+  private static func compared(
+    _ left: SQLText, _ how: FilterComparison, with right: SQLText
+  ) -> SQLText {
+    switch how.comparator {
+    // Rows without a value are different from any value.
+    case .notEqual: "\(left) IS NOT \(right)"
+    case .less: "\(left) < \(right)"
+    case .lessOrEqual: "\(left) <= \(right)"
+    case .greater: "\(left) > \(right)"
+    case .greaterOrEqual: "\(left) >= \(right)"
+    default: "\(left) = \(right)"
+    }
+  }
+
+  private func checkOptions(_ how: FilterComparison, _ term: FilterTerm) throws {
+    guard !how.options.isEmpty, term.kind != .text else { return }
+    throw wrong(
+      "\(how.options.symbol) compares text, and \(term.name) is \(term.kind.name)", term.range)
+  }
+
+  private func notText(_ term: FilterTerm) -> CoreDataError {
+    wrong("\(term.name) is \(term.kind.name), not text", term.range)
+  }
+
+  private func textComparison(
+    _ term: FilterTerm, _ how: FilterComparison, _ constant: Expression.Constant,
+    _ range: Range<Int>
+  ) throws -> SQLText {
+    guard term.kind == .text else { throw notText(term) }
+    guard case .string(let text) = constant else {
+      throw wrong("\(how.comparator.symbol) needs text in quotes", range)
+    }
+    let subject = how.fold(term.sql)
+    let part = how.fold(text)
+    let count = Int64(part.unicodeScalars.count)
+    switch how.comparator {
+    case .contains: return "instr(\(subject), \(value: .text(part))) > 0"
+    case .beginsWith:
+      // The first condition lets an index find where to begin.
+      return """
+        (\(subject) >= \(value: .text(part)) AND substr(\(subject), 1, \(number: count)) = \(value: .text(part)))
+        """
+    case .endsWith:
+      guard count > 0 else { return "\(term.sql) IS NOT NULL" }
+      return "substr(\(subject), -\(number: count)) = \(value: .text(part))"
+    default:
+      let flags = how.flags | (how.comparator == .like ? FilterFunctions.Flag.like : 0)
+      do {
+        _ = try FilterFunctions.pattern(text, flags)
+      } catch let error as CoreDataError {
+        throw wrong(error.message, range)
+      }
+      return "strata_matches(\(term.sql), \(value: .text(text)), \(number: flags))"
+    }
+  }
+
+  /// A relationship, or the object itself, against the name of an object.
+  private func compare(
+    _ term: FilterTerm, of entity: String, _ how: FilterComparison,
+    with constant: Expression.Constant, _ range: Range<Int>
+  ) throws -> SQLText {
+    guard case .string(let text) = constant else {
+      throw wrong("\(term.name) is \(term.kind.name): compare it with \"\(entity)/p1\"", range)
+    }
+    guard !how.isOrder else { throw wrong("objects have no order", range) }
+    let id: ObjectID
+    do {
+      id = try store.objectID(text)
+    } catch let error as CoreDataError {
+      throw wrong(error.message, range, hint: error.hint)
+    }
+    guard let table = store.table(of: id.entity), let own = store.table(of: entity),
+      table.table == own.table
+    else { throw wrong("\(text) is never \(term.kind.name)", range) }
+    var equal: SQLText = "\(term.sql) = \(value: .integer(id.key))"
+    if !table.isWholeTable {
+      let numbers = table.numbers.map(String.init).joined(separator: ", ")
+      equal = """
+        (\(equal) AND (SELECT Z_ENT FROM \(name: table.table) WHERE Z_PK = \(value: .integer(id.key))) \
+        IN (\(own: numbers)))
+        """
+    }
+    return how.comparator == .notEqual ? Self.not(equal) : equal
+  }
+
+  /// What stands in a list of IN: the side that is looked up, and the constant as its value.
+  func listed(
+    _ term: FilterTerm, _ constant: Expression.Constant, _ range: Range<Int>,
+    _ equal: FilterComparison
+  ) throws -> (SQLText, Value)? {
+    if case .null = constant { return nil }
+    if case .object = term.kind { return nil }
+    if term.kind == .decimal || term.kind.isData { return nil }
+    try checkOptions(equal, term)
+    let value = try converted(constant, for: term, range)
+    guard case .text(let text) = value, equal.flags != 0 else { return (term.sql, value) }
+    return (equal.fold(term.sql), .text(equal.fold(text)))
+  }
+}
+
+extension FilterTerm.Kind {
+  var isData: Bool { if case .data = self { true } else { false } }
+}

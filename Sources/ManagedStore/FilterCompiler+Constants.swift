@@ -1,0 +1,113 @@
+import ManagedModel
+import SQLite
+
+extension FilterCompiler {
+  /// A constant as a term's column would hold it.
+  func converted(
+    _ constant: Expression.Constant, for term: FilterTerm, _ range: Range<Int>
+  ) throws -> Value {
+    func unfit(_ hint: String) -> CoreDataError {
+      wrong("\(term.name) is \(term.kind.name): compare it with \(hint)", range)
+    }
+    switch (term.kind, constant) {
+    case (.number, .integer(let number)), (.boolean, .integer(let number)):
+      return .integer(number)
+    case (.number, .real(let number)), (.boolean, .real(let number)): return .real(number)
+    case (.number, .boolean(let flag)), (.boolean, .boolean(let flag)):
+      return .integer(flag ? 1 : 0)
+    case (.number, .decimal(let digits)): return Double(digits).map { .real($0) } ?? .null
+    case (.decimal, .integer(let number)): return .text(String(number))
+    case (.decimal, .real(let number)): return .text(decimalDigits(of: number))
+    case (.decimal, .decimal(let digits)), (.decimal, .string(let digits)):
+      guard DecimalDigits(digits) != nil else { throw unfit("a number") }
+      return .text(digits)
+    case (.text, .string(let text)), (.text, .url(let text)): return .text(text)
+    case (.text, .uuid(let bytes)): return .text(UUIDText.text(bytes))
+    case (.date, .date(let seconds)): return .real(seconds)
+    case (.date, .string(let text)):
+      guard let seconds = CoreDataDate.seconds(written: text) else {
+        throw unfit("a date such as \"2024-03-01\" or \"2024-03-01T12:00:00Z\"")
+      }
+      return .real(seconds)
+    case (.uuid, .string(let text)):
+      guard let bytes = UUIDText.bytes(text) else { throw unfit("a UUID of 36 characters") }
+      return .blob(bytes)
+    case (.uuid, .uuid(let bytes)), (.uuid, .data(let bytes)): return .blob(bytes)
+    case (.data, .data(let bytes)): return .blob(bytes)
+    case (.entity, .string(let name)):
+      guard let table = store.table(of: name) else {
+        let nearest = Nearest.match(name, in: store.entityTables.map(\.entity))
+        throw wrong(
+          "the store has no entity “\(name)”", range, hint: nearest.map { "Did you mean \($0)?" })
+      }
+      return .integer(table.number)
+    case (.number, _), (.decimal, _): throw unfit("a number")
+    case (.boolean, _): throw unfit("YES or NO")
+    case (.text, _): throw unfit("text in quotes")
+    case (.date, _):
+      throw unfit("a date such as \"2024-03-01\" or CAST(0, \"NSDate\")")
+    case (.uuid, _): throw unfit("the UUID's text in quotes")
+    case (.data, _): throw unfit("nil or <00ff>")
+    case (.entity, _): throw unfit("the entity's name in quotes")
+    case (.object(let entity), _): throw unfit("\"\(entity)/p1\"")
+    }
+  }
+
+  /// A constant by itself.
+  func plain(_ constant: Expression.Constant, _ range: Range<Int>) throws -> FilterTerm {
+    let (value, kind): (Value, FilterTerm.Kind)
+    switch constant {
+    case .null: throw wrong("nil can only be compared with == and !=", range)
+    case .boolean(let flag): (value, kind) = (.integer(flag ? 1 : 0), .boolean)
+    case .integer(let number): (value, kind) = (.integer(number), .number)
+    case .real(let number): (value, kind) = (.real(number), .number)
+    case .decimal(let digits): (value, kind) = (.text(digits), .decimal)
+    case .string(let text), .url(let text): (value, kind) = (.text(text), .text)
+    case .date(let seconds): (value, kind) = (.real(seconds), .date)
+    case .data(let bytes): (value, kind) = (.blob(bytes), .data(isPlain: true))
+    case .uuid(let bytes): (value, kind) = (.blob(bytes), .uuid)
+    case .type, .array: throw wrong("this is no value to compare with", range)
+    }
+    return FilterTerm(sql: "\(value: value)", kind: kind, name: constant.description, range: range)
+  }
+
+  /// `CAST(x, "NSDate")` and its like of a constant.
+  func cast(
+    _ constant: Expression.Constant, to type: String, _ range: Range<Int>, typeRange: Range<Int>
+  ) throws -> Expression.Constant {
+    switch (type, constant) {
+    case (_, .null): return .null
+    case ("NSDate", .string(let text)):
+      if let seconds = CoreDataDate.seconds(written: text) ?? Double(text) {
+        return .date(seconds)
+      }
+      throw wrong(
+        "“\(text)” is no date", range,
+        hint: "Write 2024-03-01, 2024-03-01T12:00:00Z or seconds since 2001-01-01.")
+    case ("NSDate", .integer(let number)): return .date(Double(number))
+    case ("NSDate", .real(let number)): return .date(number)
+    case ("NSDate", .date), ("NSString", .string), ("NSNumber", .integer), ("NSNumber", .real),
+      ("NSNumber", .boolean):
+      return constant
+    case ("NSNumber", .string(let text)):
+      if let whole = Int64(text) { return .integer(whole) }
+      guard let number = Double(text) else { throw wrong("“\(text)” is no number", range) }
+      return .real(number)
+    case ("NSNumber", .date(let seconds)): return .real(seconds)
+    case ("NSDecimalNumber", .string(let text)):
+      guard DecimalDigits(text) != nil else { throw wrong("“\(text)” is no number", range) }
+      return .decimal(text)
+    case ("NSDecimalNumber", .integer(let number)): return .decimal(String(number))
+    case ("NSDecimalNumber", .real(let number)): return .decimal(decimalDigits(of: number))
+    case ("NSUUID", .string(let text)):
+      guard let bytes = UUIDText.bytes(text) else { throw wrong("“\(text)” is no UUID", range) }
+      return .uuid(bytes)
+    case ("NSURL", .string(let text)): return .url(text)
+    case ("NSString", _): return .string(constant.description)
+    default:
+      throw wrong(
+        "this cannot be cast to “\(type)”", typeRange,
+        hint: "Known are NSDate, NSString, NSNumber, NSDecimalNumber, NSUUID and NSURL.")
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import ManagedModel
+import SQLite
+
+/// One name of a key path and where it stands.
+private struct PathName {
+  let text: String
+  let range: Range<Int>
+}
+
+extension FilterCompiler {
+  /// What a key path from an object leads to.
+  mutating func path(
+    _ path: String, from start: FilterObject, place: Range<Int>
+  ) throws -> FilterOperand {
+    var names: [PathName] = []
+    var offset = place.lowerBound
+    for part in path.split(separator: ".", omittingEmptySubsequences: false) {
+      let length = part.utf8.count
+      // A name like a word of the language is written #size.
+      names.append(
+        PathName(
+          text: String(part.hasPrefix("#") ? part.dropFirst() : part),
+          range: offset..<(offset + length)))
+      offset += length + 1
+    }
+    // SQLite joins 64 tables at most; no path that means something is as long.
+    guard names.count <= 32 else { throw wrong("the key path is too long", place) }
+    if names.first?.text.uppercased() == "SELF" { names.removeFirst() }
+    return try follow(names[...], from: start, through: nil, path: path, place)
+  }
+
+  private mutating func follow(
+    _ names: ArraySlice<PathName>, from start: FilterObject, through chain: FilterCollection?,
+    path: String, _ place: Range<Int>
+  ) throws -> FilterOperand {
+    var names = names
+    var object = start
+    var chain = chain
+    while let name = names.popFirst() {
+      guard let table = store.table(of: object.entity) else {
+        throw wrong("the store does not keep \(object.entity)", name.range)
+      }
+      let joined = names.first.map { name.text + "_" + $0.text }
+      if let column = table.column(of: name.text) {
+        let attribute = table.attributes.first { $0.column == column }?.attribute
+        return try value(
+          column, attribute, of: object, chain, names, path: path, name: name, place)
+      }
+      if let joined, let column = table.column(of: joined) {
+        // An element of a composite attribute.
+        names.removeFirst()
+        let attribute = table.attributes.first { $0.column == column }?.attribute
+        return try value(
+          column, attribute, of: object, chain, names, path: path, name: name, place)
+      }
+      if let entry = table.relationships.first(where: { $0.relationship.name == name.text }) {
+        try step(entry, name, &object, &chain)
+        continue
+      }
+      switch name.text {
+      case "entity", "@entity":
+        if names.first?.text == "name" { names.removeFirst() }
+        try expectEnd(names, after: name)
+        return leaf(entityNumber(of: object), .entity, path, place, chain)
+      case "objectID", "self":
+        try expectEnd(names, after: name)
+      case "@count":
+        guard let chain else { throw notMany(name) }
+        try expectEnd(names, after: name)
+        return .term(
+          FilterTerm(sql: chain.selecting("count(*)"), kind: .number, name: path, range: place))
+      case "@min", "@max", "@sum", "@avg":
+        guard let chain else { throw notMany(name) }
+        let rest = try follow(names, from: object, through: chain, path: path, place)
+        return .term(try aggregate(name.text, of: rest, path: path, name.range))
+      default: throw unknown(name, in: object.entity)
+      }
+    }
+    return leaf(object.key, .object(object.entity), path, place, chain)
+  }
+
+  /// Goes over a relationship: a to-one is a key, a to-many another row source.
+  private mutating func step(
+    _ entry: EntityTable.RelationshipColumns, _ name: PathName, _ object: inout FilterObject,
+    _ chain: inout FilterCollection?
+  ) throws {
+    let destination = entry.relationship.destination
+    let source: SQLText
+    let condition: SQLText
+    let next: FilterObject
+    switch entry.storage {
+    case .toOne(let column, _):
+      let key = try self.column(column, of: object)
+      object = FilterObject(entity: destination, row: nil, key: key)
+      return
+    case .none: throw wrong("the store does not keep \(name.text)", name.range)
+    case .foreignKey(let table, let column, _):
+      let row = alias()
+      source = "\(name: table) \(own: row)"
+      condition = "\(own: row).\(name: column) = \(object.key)"
+      next = FilterObject(entity: destination, row: row, key: "\(own: row).Z_PK")
+    case .join(let table, let owner, let other, _):
+      let row = alias()
+      source = "\(name: table) \(own: row)"
+      condition = "\(own: row).\(name: owner) = \(object.key)"
+      next = FilterObject(entity: destination, row: nil, key: "\(own: row).\(name: other)")
+    case .reflexive(let table, let first, let second):
+      let row = alias()
+      source = """
+        (SELECT \(name: first) a, \(name: second) b FROM \(name: table) UNION \
+        SELECT \(name: second), \(name: first) FROM \(name: table)) \(own: row)
+        """
+      condition = "\(own: row).a = \(object.key)"
+      next = FilterObject(entity: destination, row: nil, key: "\(own: row).b")
+    }
+    object = next
+    let element = FilterTerm(
+      sql: next.key, kind: .object(destination), name: name.text, range: name.range)
+    chain = FilterCollection(
+      sources: (chain?.sources ?? []) + [source],
+      conditions: (chain?.conditions ?? []) + [condition],
+      element: element, range: name.range)
+  }
+
+  /// A column of an object's row.
+  mutating func column(_ column: String, of object: FilterObject) throws -> SQLText {
+    if let row = object.row { return "\(own: row).\(name: column)" }
+    guard let table = store.table(of: object.entity) else { return "NULL" }
+    let row = alias()
+    return """
+      (SELECT \(own: row).\(name: column) FROM \(name: table.table) \(own: row) \
+      WHERE \(own: row).Z_PK = \(object.key))
+      """
+  }
+
+  private mutating func entityNumber(of object: FilterObject) -> SQLText {
+    if let row = object.row { return "\(own: row).Z_ENT" }
+    guard let table = store.table(of: object.entity) else { return "NULL" }
+    return "(SELECT Z_ENT FROM \(name: table.table) WHERE Z_PK = \(object.key))"
+  }
+
+  private mutating func value(
+    _ column: String, _ attribute: Attribute?, of object: FilterObject,
+    _ chain: FilterCollection?, _ names: ArraySlice<PathName>, path: String, name: PathName,
+    _ place: Range<Int>
+  ) throws -> FilterOperand {
+    var names = names
+    var sql = try self.column(column, of: object)
+    var kind = FilterTerm.Kind(attribute)
+    if names.first?.text == "length", kind == .text {
+      names.removeFirst()
+      (sql, kind) = ("length(\(sql))", .number)
+    }
+    let result = leaf(sql, kind, path, place, chain)
+    guard let next = names.popFirst() else { return result }
+    guard chain != nil, next.text.hasPrefix("@") else {
+      throw wrong("“\(name.text)” is an attribute: nothing can follow it", next.range)
+    }
+    try expectEnd(names, after: next)
+    return .term(try aggregate(next.text, of: result, path: path, next.range))
+  }
+
+  private func leaf(
+    _ sql: SQLText, _ kind: FilterTerm.Kind, _ path: String, _ place: Range<Int>,
+    _ chain: FilterCollection?
+  ) -> FilterOperand {
+    let term = FilterTerm(sql: sql, kind: kind, name: path, range: place)
+    guard var chain else { return .term(term) }
+    chain.element = term
+    chain.range = place
+    return .collection(chain)
+  }
+
+  /// `@count`, `@sum`, `@avg`, `@min`, `@max` of many values.
+  func aggregate(
+    _ name: String, of operand: FilterOperand, path: String, _ range: Range<Int>
+  ) throws -> FilterTerm {
+    guard case .collection(let many) = operand else {
+      throw wrong("\(name) needs a to-many relationship", range)
+    }
+    if name == "@count" {
+      return FilterTerm(
+        sql: many.selecting("count(*)"), kind: .number, name: path, range: many.range)
+    }
+    let functions = ["@sum": "total", "@avg": "avg", "@min": "min", "@max": "max"]
+    guard let function = functions[name] else {
+      throw wrong(
+        "“\(name)” is not known", range, hint: "Known are @count, @sum, @avg, @min, @max.")
+    }
+    let isOrder = name == "@min" || name == "@max"
+    let kind = many.element.kind
+    guard kind.isNumeric || (isOrder && (kind == .date || kind == .text)) else {
+      throw wrong("\(name) cannot be taken of \(kind.name)", many.range)
+    }
+    return FilterTerm(
+      sql: many.selecting("\(own: function)(\(many.element.sql))"),
+      kind: isOrder ? kind : .number, name: path, range: many.range)
+  }
+
+  private func expectEnd(_ names: ArraySlice<PathName>, after name: PathName) throws {
+    guard let next = names.first else { return }
+    throw wrong("nothing can follow “\(name.text)”", next.range)
+  }
+
+  private func notMany(_ name: PathName) -> CoreDataError {
+    wrong("\(name.text) needs a to-many relationship before it", name.range)
+  }
+
+  private func unknown(_ name: PathName, in entity: String) -> CoreDataError {
+    let attributes = store.model.attributes(of: entity).map(\.name)
+    let relationships = store.model.relationships(of: entity).map(\.name)
+    if (attributes + relationships).contains(name.text) {
+      return wrong("the store keeps no column for \(entity).\(name.text)", name.range)
+    }
+    let nearest = Nearest.match(name.text, in: attributes + relationships)
+    return wrong(
+      "\(entity) has no property “\(name.text)”", name.range,
+      hint: nearest.map { "Did you mean \($0)?" }
+        ?? "It has: " + (attributes + relationships).sorted().joined(separator: ", "))
+  }
+}
+
+extension FilterTerm.Kind {
+  init(_ attribute: Attribute?) {
+    switch attribute?.type {
+    case .integer16, .integer32, .integer64, .double, .float: self = .number
+    case .boolean: self = .boolean
+    case .decimal: self = .decimal
+    case .string, .uri: self = .text
+    case .date: self = .date
+    case .uuid: self = .uuid
+    default: self = .data(isPlain: attribute?.allowsExternalBinaryDataStorage == false)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import ManagedModel
+
+extension Store {
+  /// The object that a person names: `Entity/p12`, or its full URI, whose store must be this one.
+  ///
+  /// Whether there is such an object is another question, see ``object(_:related:)``.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage.
+  public func objectID(_ text: String) throws -> ObjectID {
+    guard let id = ObjectID(text) else {
+      throw CoreDataError(
+        .usage, "“\(text.prefix(200))” names no object",
+        hint: "Write Entity/p12, or x-coredata://\(metadata.uuid)/Entity/p12.")
+    }
+    let parts = text.split(separator: "/")
+    if parts.count == 4, parts[1].uppercased() != metadata.uuid.uppercased() {
+      throw CoreDataError(
+        .usage, "“\(text.prefix(200))” is an object of another store",
+        hint: "This store is \(metadata.uuid).")
+    }
+    guard tablesByEntity[id.entity] != nil else {
+      let names = entityTables.map(\.entity)
+      throw CoreDataError(
+        .usage, "the store has no entity “\(id.entity.prefix(100))”",
+        hint: Nearest.match(id.entity, in: names).map { "Did you mean \($0)?" }
+          ?? "Its entities: " + names.joined(separator: ", "))
+    }
+    return id
+  }
+}

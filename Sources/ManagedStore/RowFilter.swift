@@ -1,0 +1,41 @@
+import ManagedModel
+import SQLite
+
+/// A predicate over the objects of an entity, compiled to SQL for one store.
+///
+///     let soups = try RowFilter("title CONTAINS[c] \"soup\" AND ANY tags.name == \"quick\"",
+///                               entity: "Recipe", store: store)
+///     let page = try store.rows(RowQuery(entity: "Recipe", filter: soups))
+///
+/// The text is NSPredicate's format over the model's names. Where NSPredicate in memory and Core
+/// Data's SQL differ about nil, this follows NSPredicate: a predicate is true or false and never
+/// unknown. `nil == nil` holds, `!=` and `NOT` take rows without a value (Core Data's SQL for `!=`
+/// does so too), and nothing is less or greater than nil.
+///
+/// Beyond NSPredicate: ISO text against a Date (UTC without a zone), UUID text against a UUID,
+/// digits in quotes against a Decimal (exact), `Entity/p12` or an object's URI against a
+/// relationship or SELF, and an entity's name against `entity`.
+///
+/// Text without `[c]` or `[d]` is compared byte for byte, also with `[n]` and `[l]`; `MATCHES` knows
+/// the part of ICU's regular expressions that needs no going back, so that no pattern takes long.
+public struct RowFilter: Sendable, Equatable {
+  /// The predicate as it was written.
+  public let text: String
+  public let entity: String
+  /// A condition on a row whose alias is `t`.
+  let condition: SQLText
+
+  /// - Throws: ``CoreDataError`` of kind usage with a ``TextMark`` at the word that is wrong.
+  public init(_ text: String, entity: String, store: Store) throws {
+    self.text = text
+    self.entity = entity
+    guard text.utf8.count <= 100_000 else {
+      throw CoreDataError(.usage, "the predicate is too long", entity: entity)
+    }
+    let table = try store.knownTable(of: entity)
+    let predicate = try LocatedPredicate(format: text)
+    var compiler = FilterCompiler(store: store, text: text)
+    let row = FilterObject(entity: table.entity, row: "t", key: "t.Z_PK")
+    condition = try compiler.condition(predicate, FilterScope(object: row))
+  }
+}

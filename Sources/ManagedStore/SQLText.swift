@@ -1,0 +1,58 @@
+import SQLite
+
+/// A piece of SQL with the values of its parameters, put together by interpolation: pieces keep
+/// their values in order, names are quoted, and values can only be bound.
+struct SQLText: ExpressibleByStringInterpolation, Sendable, Equatable {
+  var sql: String
+  var values: [Value] = []
+
+  init(stringLiteral value: String) { sql = value }
+
+  init(stringInterpolation: StringInterpolation) {
+    sql = stringInterpolation.sql
+    values = stringInterpolation.values
+  }
+
+  struct StringInterpolation: StringInterpolationProtocol {
+    var sql = ""
+    var values: [Value] = []
+
+    init(literalCapacity: Int, interpolationCount: Int) {}
+
+    mutating func appendLiteral(_ literal: String) { sql += literal }
+
+    mutating func appendInterpolation(_ piece: SQLText) {
+      sql += piece.sql
+      values += piece.values
+    }
+
+    mutating func appendInterpolation(name: String) { sql += quoted(name) }
+
+    /// An alias or an operator of our own making.
+    mutating func appendInterpolation(own text: String) { sql += text }
+
+    mutating func appendInterpolation(value: Value) {
+      sql += "?"
+      values.append(value)
+    }
+
+    mutating func appendInterpolation(number: Int64) { sql += String(number) }
+  }
+
+  /// The pieces with a word between them, halved again and again: SQLite bounds the depth of an
+  /// expression, and `a OR b OR c …` is as deep as it is long.
+  static func joined(_ pieces: [SQLText], _ word: String) -> SQLText {
+    if pieces.count == 1 { return pieces[0] }
+    let half = pieces.count / 2
+    let (left, right) = (joined(Array(pieces[..<half]), word), joined(Array(pieces[half...]), word))
+    return "(\(left) \(own: word) \(right))"
+  }
+
+  /// The pieces as a list with commas.
+  static func list(_ pieces: [SQLText]) -> SQLText {
+    var result: SQLText = ""
+    result.sql = pieces.map(\.sql).joined(separator: ", ")
+    result.values = pieces.flatMap(\.values)
+    return result
+  }
+}

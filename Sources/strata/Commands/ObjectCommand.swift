@@ -1,0 +1,169 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// `strata object`: one object with all its values, what it points at and what points at it.
+enum ObjectCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let isJSON = arguments.flag("json")
+    let limit = try arguments.number("limit") ?? (isJSON ? 1_000_000_000 : 50)
+    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
+    var id: ObjectID
+    do {
+      id = try store.objectID(arguments[1])
+    } catch let error as CoreDataError {
+      throw error.at(path: store.path)
+    }
+    guard let object = try store.object(id, related: limit) else {
+      throw CoreDataError(
+        .usage, "there is no object \(id)", path: store.path,
+        hint: "strata rows \(store.path) \(id.entity) lists those there are.")
+    }
+    id = object.id
+    let references = try store.references(to: id, limit: limit)
+    if isJSON {
+      console.json { write(object, references, of: store, to: &$0) }
+    } else {
+      print(object, references, of: store, console)
+    }
+    return .done
+  }
+
+  private static func print(
+    _ object: StoredObject, _ references: [Reference], of store: Store, _ console: Console
+  ) {
+    console.line("\(object.id)  \(object.id.uri(store: store.metadata.uuid))")
+    let heads = object.columns.map { ($0.name, kind($0, of: object, store)) }
+    let widths = (
+      heads.map { TextWidth.of($0.0) }.max() ?? 0, heads.map { TextWidth.of($0.1) }.max() ?? 0
+    )
+    for (index, value) in object.values.enumerated() where index < heads.count {
+      let lines =
+        CellText.broken(value, in: object.columns[index]).map { [$0] } ?? self.lines(value)
+      let head = padded(heads[index].0, widths.0) + "  " + padded(heads[index].1, widths.1) + "  "
+      console.line("  " + head + (lines.first ?? ""))
+      let indent = String(repeating: " ", count: TextWidth.of(head) + 2)
+      for line in lines.dropFirst() { console.line(indent + line) }
+    }
+    console.line("referenced by" + (references.isEmpty ? " nothing" : ""))
+    let names = references.map { "\($0.entity).\($0.relationship.name)" }
+    let width = names.map { TextWidth.of($0) }.max() ?? 0
+    for (name, reference) in zip(names, references) {
+      console.line(
+        "  " + padded(name, width) + "  "
+          + listed(reference.first, of: reference.count)
+          + (reference.relationship.inverse == nil ? "  (no inverse)" : ""))
+    }
+  }
+
+  private static func kind(_ column: RowColumn, of object: StoredObject, _ store: Store) -> String {
+    switch column.kind {
+    case .attribute(let type): return type.name
+    case .toOne(let destination): return "→ \(destination)"
+    case .toMany(let destination):
+      let relationship = store.model.relationship(named: column.name, of: object.id.entity)
+      return "→→ \(destination)" + (relationship?.isOrdered == true ? ", ordered" : "")
+    }
+  }
+
+  private static func lines(_ value: PropertyValue) -> [String] {
+    switch value {
+    case .value(.null), .toOne(nil): return ["∅"]
+    case .value(.string(let text)):
+      return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    case .toOne(let id?): return ["\(id)"]
+    case .toMany(let many): return [listed(many.first, of: many.count)]
+    case .value(let plain): return [CellText.text(plain)]
+    case .data(let data):
+      if case .missing(let name) = data.location { return ["! the file \(name) is missing"] }
+      let content = UnfoldedData(data.bytes, isWhole: data.bytes.count == data.count)
+      var head = "\(content.kind), \(data.count) bytes"
+      if case .file(let name) = data.location { head += ", in the file \(name)" }
+      guard content.kind != .bytes || data.bytes.isEmpty else {
+        let hex = ByteText.hex(data.bytes.prefix(32))
+        return [head, hex + (data.count > 32 ? "…" : "")]
+      }
+      return [head] + content.lines
+    }
+  }
+
+  private static func listed(_ ids: [ObjectID], of count: Int) -> String {
+    let names = ids.map(\.description).joined(separator: ", ")
+    if count == 0 { return "none" }
+    if count == ids.count { return count == 1 ? names : "\(count): \(names)" }
+    return ids.isEmpty ? "\(count)" : "\(count): \(names), …"
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    let safe = Sanitize.text(text)
+    return safe + String(repeating: " ", count: max(0, width - TextWidth.of(safe)))
+  }
+
+  private static func write(
+    _ object: StoredObject, _ references: [Reference], of store: Store, to json: inout JSONWriter
+  ) {
+    let pairs = Array(zip(object.columns, object.values))
+    json.key("attributes")
+    json.object { json in
+      for case (let column, let value) in pairs {
+        guard case .attribute = column.kind else { continue }
+        json.key(column.name)
+        if case .data(let data) = value, !data.isMissing {
+          write(data, to: &json)
+        } else {
+          json.value(value, blobs: false)
+        }
+      }
+    }
+    json.key("entity")
+    json.string(object.id.entity)
+    json.key("pk")
+    json.number(object.id.key)
+    json.key("referencedBy")
+    json.array { json in
+      for reference in references {
+        json.object { json in
+          json.key("count")
+          json.number(reference.count)
+          json.key("entity")
+          json.string(reference.entity)
+          json.key("inverse")
+          json.string(reference.relationship.inverse)
+          json.key("objects")
+          json.array { json in for id in reference.first { json.string(id.description) } }
+          json.key("relationship")
+          json.string(reference.relationship.name)
+        }
+      }
+    }
+    json.key("relationships")
+    json.object { json in
+      for (column, value) in pairs {
+        if case .attribute = column.kind { continue }
+        json.key(column.name)
+        json.value(value, blobs: false)
+      }
+    }
+    json.key("uri")
+    json.string(object.id.uri(store: store.metadata.uuid))
+  }
+
+  private static func write(_ data: DataValue, to json: inout JSONWriter) {
+    let isWhole = data.bytes.count == data.count
+    let content = UnfoldedData(data.bytes, isWhole: isWhole)
+    json.object { json in
+      json.key("bytes")
+      json.number(data.count)
+      if !content.lines.isEmpty {
+        json.key("content")
+        json.array { json in for line in content.lines { json.string(line) } }
+      }
+      json.key("kind")
+      json.string(content.kind.description)
+      if isWhole {
+        json.key("sha256")
+        json.string(ByteText.hex(Digest.sha256(data.bytes)))
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import ManagedModel
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite("Predicates of any text")
+struct FilterFuzzTests {
+  /// STRATA_FUZZ asks for more than the few thousand that every run takes.
+  private static let rounds =
+    getenv("STRATA_FUZZ").flatMap { Int(String(cString: $0)) } ?? 3_000
+
+  @Test("mutated predicates select rows or are refused, and always at once")
+  func mutated() throws {
+    let folder = try TemporaryFolder()
+    let store = try RecipeBox.store(in: folder)
+    let cases =
+      RowFilterTests.comparisons + RowFilterTests.texts + RowFilterTests.others
+      + RowFilterTests.paths
+    let words = [
+      "title", "author.name", "tags", "==", "IN", "{", "}", "(", ")", "ANY", "NOT", "nil", "1",
+      "\"x\"", "SUBQUERY(tags, $t, ", "$t", ".@count", "BETWEEN", "MATCHES", "[cd]", "AND", "-",
+      "CAST(", ", \"NSDate\")", "9223372036854775807", "1e308", "TERNARY(", "<00>", ".", "SELF",
+    ]
+    let clock = ContinuousClock()
+    var random = SeededGenerator(seed: 7)
+    var understood = 0
+    for round in 0..<Self.rounds {
+      guard let example = cases.randomElement(using: &random) else { return }
+      var text = example.text
+      if round % 2 == 0 {
+        text = String(decoding: random.mutated(Array(text.utf8)), as: UTF8.self)
+      } else {
+        var parts = text.split(separator: " ").map(String.init)
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+          let word = words.randomElement(using: &random) ?? ""
+          let index = Int.random(in: 0...parts.count, using: &random)
+          if index < parts.count, Bool.random(using: &random) {
+            parts[index] = word
+          } else {
+            parts.insert(word, at: index)
+          }
+        }
+        text = parts.joined(separator: " ")
+      }
+      let took = clock.measure {
+        do {
+          let filter = try RowFilter(text, entity: example.entity, store: store)
+          _ = try store.count(of: example.entity, filter: filter)
+          understood += 1
+        } catch let error as CoreDataError {
+          // What SQLite refuses would be SQL that should not have been made.
+          #expect(error.kind == .usage, "\(text): \(error)")
+          #expect(error.mark != nil, "\(text): \(error)")
+        } catch {
+          Issue.record("\(text): \(error)")
+        }
+      }
+      #expect(took < .seconds(1), "\(text)")
+    }
+    #expect(understood > Self.rounds / 50)
+  }
+}
