@@ -1,6 +1,10 @@
+import ManagedStore
 import TestSupport
 
-/// What is too slow or too noisy for a test: `swift run -c release Benchmarks fuzz [INPUTS] [SEED]`.
+/// What is too slow or too noisy for a test.
+///
+///     swift build -c release && swift run -c release Benchmarks read
+///     swift run -c release Benchmarks fuzz 1000000
 @main
 struct Benchmarks {
   static func main() throws {
@@ -10,8 +14,18 @@ struct Benchmarks {
       try fuzz(
         inputs: words.dropFirst().first.flatMap { Int($0) } ?? 1_000_000,
         seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? .random(in: 1...1_000_000))
-    default: print("usage: Benchmarks fuzz [INPUTS] [SEED]")
+    case "read":
+      try ReadingBenchmark.run(
+        strata: strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_900_000,
+        rows: words.dropFirst(2).first.flatMap { Int($0) } ?? 5_000_000)
+    default: print("usage: Benchmarks fuzz [INPUTS] [SEED] | read [OBJECTS] [ROWS]")
     }
+  }
+
+  /// The program that was built beside this one.
+  private static var strata: String {
+    let own = CommandLine.arguments.first ?? ""
+    return (FileSystem.parent(of: own) ?? ".") + "/strata"
   }
 
   private static func fuzz(inputs: Int, seed: UInt64) throws {

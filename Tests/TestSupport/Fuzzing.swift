@@ -86,7 +86,8 @@ public struct Fuzzing {
     #endif
   }
 
-  static func now() -> Double {
+  /// Seconds of a clock that never goes back.
+  public static func now() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
