@@ -4,17 +4,26 @@ import CCrypto
 package enum Digest {
   /// The 32 bytes of SHA-256.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: 32)
-    _ = SHA256(bytes, bytes.count, &digest)
-    return digest
+    digest(of: bytes, algorithms.sha256, count: 32)
   }
 
   /// The 64 bytes of SHA-512.
   package static func sha512(_ bytes: [UInt8]) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: 64)
-    _ = SHA512(bytes, bytes.count, &digest)
+    digest(of: bytes, algorithms.sha512, count: 64)
+  }
+
+  private static func digest(of bytes: [UInt8], _ algorithm: OpaquePointer?, count: Int) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: count)
+    _ = EVP_Digest(bytes, bytes.count, &digest, nil, algorithm, nil)
     return digest
   }
+
+  /// Fetched once: SHA256() and EVP_sha256() look the algorithm up under a lock each time.
+  ///
+  /// OpenSSL's method objects never change once made, so any thread may use them.
+  nonisolated(unsafe) fileprivate static let algorithms = (
+    sha256: EVP_MD_fetch(nil, "SHA256", nil), sha512: EVP_MD_fetch(nil, "SHA512", nil)
+  )
 }
 
 /// SHA-256 of bytes that come a piece at a time, such as a file too large to hold.
@@ -24,7 +33,7 @@ package final class SHA256Stream {
 
   package init() {
     context = EVP_MD_CTX_new()
-    _ = EVP_DigestInit_ex(context, EVP_sha256(), nil)
+    _ = EVP_DigestInit_ex(context, Digest.algorithms.sha256, nil)
   }
 
   deinit { EVP_MD_CTX_free(context) }
@@ -38,7 +47,7 @@ package final class SHA256Stream {
   package func finish() -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     _ = EVP_DigestFinal_ex(context, &digest, nil)
-    _ = EVP_DigestInit_ex(context, EVP_sha256(), nil)
+    _ = EVP_DigestInit_ex(context, Digest.algorithms.sha256, nil)
     return digest
   }
 }

@@ -1,26 +1,23 @@
 /// A tag's attributes, which are read by name; what was not asked for in the end is not known.
 package struct XMLTag {
   package let name: String
-  private var values: [String: String] = [:]
-  private var order: [String] = []
-  private var read: Set<String> = []
+  // A tag has a handful of attributes: walking them costs less than hashing their names.
+  private var attributes: [(name: String, value: String, isRead: Bool)]
   private let xml: XMLReader
 
   package init(name: String, attributes: [(name: String, value: String)], xml: XMLReader) {
     self.name = name
     self.xml = xml
-    for (name, value) in attributes {
-      values[name] = value
-      order.append(name)
-    }
+    self.attributes = attributes.map { ($0.name, $0.value, false) }
   }
 
   /// Names of the attributes that nobody asked for, as the document orders them.
-  package var unread: [String] { order.filter { !read.contains($0) } }
+  package var unread: [String] { attributes.filter { !$0.isRead }.map(\.name) }
 
   package mutating func text(_ key: String) -> String? {
-    read.insert(key)
-    return values[key]
+    guard let index = attributes.firstIndex(where: { $0.name == key }) else { return nil }
+    attributes[index].isRead = true
+    return attributes[index].value
   }
 
   /// The text, where there is some.
@@ -54,5 +51,5 @@ package struct XMLTag {
   }
 
   /// Marks attributes as known and of no interest here.
-  package mutating func ignore(_ keys: String...) { read.formUnion(keys) }
+  package mutating func ignore(_ keys: String...) { for key in keys { _ = text(key) } }
 }

@@ -13,7 +13,10 @@ enum HashCommand {
       console.write(
         TextTable.text(
           [.left, .left],
-          rows + [["digest", model.versionHashesDigest], ["checksum", model.versionChecksum]],
+          rows + [
+            ["digest", Model.versionHashesDigest(of: hashes)],
+            ["checksum", Model.versionChecksum(of: hashes)],
+          ],
           limit: 100))
     }
     for (entity, reason) in model.unverifiedVersionHashes.sorted(by: { $0.key < $1.key }) {
