@@ -2,8 +2,8 @@ extension CoreDataDate {
   /// Seconds from 1970-01-01 to 2001-01-01, the reference date.
   package static let unixOffset = 978_307_200.0
 
-  /// A date as ISO 8601 text in UTC, to the millisecond where there are any; dates that no calendar
-  /// holds are shown as their number.
+  /// A date as ISO 8601 text in UTC, to the millisecond where there are any; dates outside the years
+  /// 1 to 9999 are shown as their number.
   package static func text(_ seconds: Double) -> String {
     guard seconds.isFinite, abs(seconds) < 8e12 else { return "\(seconds)" }
     let milliseconds = (seconds * 1000).rounded()
@@ -13,11 +13,12 @@ extension CoreDataDate {
     let day = unix >= 0 ? unix / 86400 : (unix - 86399) / 86400
     let second = unix - day * 86400
     let (year, month, dayOfMonth) = civil(fromDays: day)
+    guard (1...9999).contains(year) else { return "\(seconds)" }
     func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    let digits = String(abs(year))
+    let digits = String(year)
     let padded = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     var text =
-      (year < 0 ? "-" : "") + "\(padded)-\(two(month))-\(two(dayOfMonth))T"
+      "\(padded)-\(two(month))-\(two(dayOfMonth))T"
       + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60))"
     if rest > 0 {
       let fraction = String(rest)

@@ -12,7 +12,8 @@ package enum Digest {
     digest(of: bytes, algorithms.sha512, count: 64)
   }
 
-  private static func digest(of bytes: [UInt8], _ algorithm: OpaquePointer?, count: Int) -> [UInt8] {
+  private static func digest(of bytes: [UInt8], _ algorithm: OpaquePointer?, count: Int) -> [UInt8]
+  {
     var digest = [UInt8](repeating: 0, count: count)
     _ = EVP_Digest(bytes, bytes.count, &digest, nil, algorithm, nil)
     return digest

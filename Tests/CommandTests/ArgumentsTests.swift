@@ -70,10 +70,10 @@ struct ArgumentsTests {
 
   @Test("dates are told in UTC, and what is no date as its number")
   func dates() {
-    #expect(DateText.iso8601(0) == "2001-01-01T00:00:00Z")
-    #expect(DateText.iso8601(-0.5) == "2000-12-31T23:59:59.500Z")
-    #expect(DateText.iso8601(730_998_245) == "2024-03-01T15:04:05Z")
-    #expect(DateText.iso8601(.infinity) == "inf")
-    #expect(DateText.iso8601(1e300) == "1e+300")
+    #expect(CoreDataDate.text(0) == "2001-01-01T00:00:00Z")
+    #expect(CoreDataDate.text(-0.5) == "2000-12-31T23:59:59.500Z")
+    #expect(CoreDataDate.text(730_998_245) == "2024-03-01T15:04:05Z")
+    #expect(CoreDataDate.text(.infinity) == "inf")
+    #expect(CoreDataDate.text(1e300) == "1e+300")
   }
 }

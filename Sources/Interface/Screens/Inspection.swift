@@ -20,9 +20,17 @@ package struct Inspection: Sendable, Equatable {
   package private(set) var lines: [Line] = []
 
   /// Tells an object; archives are unfolded here, so a large one takes a while.
-  package init(_ object: StoredObject) {
+  ///
+  /// - Parameter localTime: a date as the clock on the wall shows it, where that is known.
+  package init(_ object: StoredObject, localTime: (Double) -> String? = { _ in nil }) {
     id = object.id
-    for (column, value) in zip(object.columns, object.values) { add(column, value) }
+    for (column, value) in zip(object.columns, object.values) {
+      add(column, value)
+      guard case .value(.date(let seconds)) = value, let local = localTime(seconds),
+        let last = lines.indices.last
+      else { continue }
+      lines[last].value.text += "  (\(local))"
+    }
   }
 
   private mutating func add(_ column: RowColumn, _ value: PropertyValue) {
@@ -115,14 +123,14 @@ package struct Inspection: Sendable, Equatable {
   /// What bytes hold: an archive's tree, text, or the first bytes in hexadecimal.
   private static func unfolded(_ data: DataValue) -> [Child] {
     guard !data.bytes.isEmpty else { return [] }
-    let kind = DataKind(data.bytes)
-    if kind == .propertyList {
+    let kind = DataKind(data.bytes, isWhole: data.bytes.count == data.count)
+    if kind == .propertyList || kind == .keyedArchive {
       if let archive = try? KeyedArchive(data.bytes) {
         return flattened(archive.tree(maximumNodes: 500), depth: 1)
       }
       if let list = try? PropertyList.read(data.bytes) { return flattened("", list, depth: 1) }
     }
-    if kind.isText {
+    if kind == .text || kind == .json {
       return String(decoding: data.bytes.prefix(1 << 16), as: UTF8.self)
         .split(maxSplits: 200, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         .prefix(200)
@@ -161,7 +169,7 @@ package struct Inspection: Sendable, Equatable {
     case .real(let number): return child("\(number)", .number)
     case .date(let seconds): return child(DateText.utc(seconds), .date)
     case .data(let bytes):
-      return child("\(DataKind(bytes).rawValue) \(NumberText.bytes(bytes.count))", .data)
+      return child("\(DataKind(bytes).description) \(NumberText.bytes(bytes.count))", .data)
     case .string(let text): return child(String(text.prefix(2_000)), .string)
     case .uid(let number): return child("uid \(number)", .dim)
     case .array(let items):

@@ -54,8 +54,9 @@ package struct ValueText: Sendable, Equatable {
       self.init("! file missing", .warning)
       return
     }
-    let kind = DataKind(data.bytes)
-    let name = isTransformable && kind == .propertyList ? "archive" : kind.rawValue
+    let kind = DataKind(data.bytes, isWhole: data.bytes.count == data.count)
+    let isArchive = kind == .keyedArchive || kind == .propertyList
+    let name = isTransformable && isArchive ? "archive" : kind.description
     var text = data.count == 0 ? "empty" : "\(name) \(NumberText.bytes(data.count))"
     if case .file = data.location { text += " ext" }
     self.init(text, isTransformable ? .transformable : .data)

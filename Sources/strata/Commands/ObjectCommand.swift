@@ -68,6 +68,8 @@ enum ObjectCommand {
 
   private static func lines(_ value: PropertyValue) -> [String] {
     switch value {
+    case .value(.date(let seconds)):
+      return [CoreDataDate.text(seconds) + (LocalTime.text(seconds).map { "  (\($0))" } ?? "")]
     case .value(.null), .toOne(nil): return ["∅"]
     case .value(.string(let text)):
       return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

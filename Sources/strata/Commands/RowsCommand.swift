@@ -255,7 +255,7 @@ enum CellText {
     case .double(let number): number.description
     case .decimal(let digits): digits
     case .string(let text), .uri(let text): text
-    case .date(let seconds): DateText.iso8601(seconds)
+    case .date(let seconds): CoreDataDate.text(seconds)
     case .bytes(let bytes): "\(bytes.count) bytes"
     case .uuid(let bytes): UUIDText.text(bytes)
     }

@@ -32,7 +32,7 @@ actor StoreSession {
 
   func object(_ id: ObjectID) throws -> Inspection? {
     try Task.checkCancellation()
-    return try opened().object(id).map(Inspection.init)
+    return try opened().object(id).map { Inspection($0, localTime: LocalTime.text) }
   }
 
   /// Counts a hierarchy after the other, telling what is known after each.
