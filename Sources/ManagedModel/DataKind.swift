@@ -1,21 +1,32 @@
 /// What bytes are, told by their content.
 public enum DataKind: Sendable, Hashable {
+  /// The image formats that are told apart; the raw value is the name people know.
   public enum Image: String, Sendable {
     case png = "PNG", jpeg = "JPEG", gif = "GIF", heic = "HEIC", webp = "WebP", tiff = "TIFF"
   }
 
+  /// No bytes at all.
   case empty
+  /// An image; its size is `nil` where the format is not read for it or the header is cut off.
   case image(Image, size: PixelSize?)
   case pdf
   case gzip
+  /// A property list that an NSKeyedArchiver wrote.
   case keyedArchive
+  /// Any other property list, binary or XML.
   case propertyList
+  /// UTF-8 text that begins and ends as JSON does; it is not parsed.
   case json
+  /// Any other UTF-8 text without control characters.
   case text
+  /// Anything else.
   case bytes
 
+  /// An image's width and height, as its header states them.
   public struct PixelSize: Sendable, Hashable {
+    /// Pixels across.
     public var width: Int
+    /// Pixels down.
     public var height: Int
   }
 

@@ -2,9 +2,13 @@
 public struct Relationship: Sendable, Equatable {
   /// What happens to related objects when an object is deleted; raw values are those of archives.
   public enum DeleteRule: UInt32, Sendable, CaseIterable {
+    /// Nothing: they keep pointing at an object that is gone.
     case noAction = 0
+    /// Their inverse is emptied.
     case nullify = 1
+    /// They are deleted, too.
     case cascade = 2
+    /// The deletion fails while there are any.
     case deny = 3
 
     /// The name Xcode writes in a model's XML.

@@ -1,9 +1,11 @@
 /// Some words of a text that a person wrote, to be underlined.
 public struct TextMark: Sendable, Equatable {
+  /// The whole text, as it was written.
   public var text: String
   /// Offsets of UTF-8 bytes in the text; empty at a place where something is missing.
   public var range: Range<Int>
 
+  /// Marks a range of a text, in UTF-8 bytes; what lies outside the text is cut off.
   public init(_ text: String, _ range: Range<Int>) {
     self.text = text
     let count = text.utf8.count

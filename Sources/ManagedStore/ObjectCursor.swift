@@ -18,6 +18,7 @@ public final class ObjectCursor {
 
   /// What a relationship of one object leads to.
   public enum RelatedObjects: Sendable, Equatable {
+    /// The object it leads to; `nil` where it leads to none.
     case toOne(ObjectID?)
     /// In order where the relationship is ordered, else by entity name and key.
     case toMany([ObjectID])

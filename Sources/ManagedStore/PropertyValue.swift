@@ -2,9 +2,13 @@ import ManagedModel
 
 /// What a row holds for one property, small enough to show: bytes come as a summary.
 public enum PropertyValue: Sendable, Hashable {
+  /// An attribute that is no bytes.
   case value(AttributeValue)
+  /// A Binary or Transformable attribute.
   case data(DataValue)
+  /// A to-one relationship; `nil` where it leads to no object.
   case toOne(ObjectID?)
+  /// A to-many relationship.
   case toMany(ToMany)
 }
 
@@ -26,6 +30,7 @@ public struct ToMany: Sendable, Hashable {
 public struct DataValue: Sendable, Hashable {
   /// Where the bytes are.
   public enum Location: Sendable, Hashable {
+    /// In the row itself.
     case row
     /// In a file of its own beside the store.
     case file(name: String)

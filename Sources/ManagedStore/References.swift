@@ -5,6 +5,7 @@ import SQLite
 public struct Reference: Sendable, Equatable {
   /// The entity that declares the relationship.
   public var entity: String
+  /// The relationship that holds the object.
   public var relationship: Relationship
   /// Objects that point.
   public var count: Int

@@ -21,6 +21,7 @@ import SQLite
 public struct RowFilter: Sendable, Equatable {
   /// The predicate as it was written.
   public let text: String
+  /// The entity whose objects it is about; a query must be for the same one.
   public let entity: String
   /// A condition on a row whose alias is `t`.
   let condition: SQLText

@@ -18,9 +18,13 @@ public struct RowQuery: Sendable, Equatable {
 
   /// Where a page begins or ends.
   public enum Anchor: Sendable, Equatable {
+    /// Begins with the first row.
     case start
+    /// Ends with the last row.
     case end
+    /// Begins with the row after this one.
     case after(RowCursor)
+    /// Ends with the row before this one.
     case before(RowCursor)
   }
 

@@ -7,7 +7,10 @@ import SQLite
 public final class Store {
   /// Where the model came from.
   public enum ModelSource: String, Sendable {
-    case store, file
+    /// In the store itself: its model cache.
+    case store
+    /// Outside: the caller gave it, or the fallback found it.
+    case file
     /// Nowhere: it was made of the tables and columns, under their own names.
     case raw
   }

@@ -9,23 +9,31 @@ import SQLite
 public struct StoreDrift: Sendable, Equatable {
   /// A table that an entity needs.
   public struct Table: Sendable, Equatable {
+    /// The root entity whose objects the table keeps.
     public var entity: String
+    /// The table's name in SQLite.
     public var table: String
   }
 
   /// A column of an entity's table; `property` is the one it is for, where the model knows.
   public struct Column: Sendable, Equatable {
+    /// The table's name in SQLite.
     public var table: String
+    /// The column's name, as the model asks for it or as the table has it.
     public var column: String
+    /// The entity that needs the column; `nil` where the model does not know it.
     public var entity: String?
+    /// The property that it is for; `nil` for Core Data's own columns, too.
     public var property: String?
-    /// The type the model asks for, and the one the table declares; `nil` where there is none.
+    /// The SQL type that the model asks for; `nil` where it does not know the column.
     public var expected: String?
+    /// The SQL type that the table declares; `nil` where the column is missing.
     public var found: String?
   }
 
   /// A row of Z_PRIMARYKEY that does not fit.
   public struct Number: Sendable, Equatable {
+    /// What is wrong with a row of Z_PRIMARYKEY.
     public enum Problem: Sendable, Equatable {
       /// The model has no such entity.
       case unknown
@@ -37,36 +45,52 @@ public struct StoreDrift: Sendable, Equatable {
       case maximum(stated: Int64, used: Int64)
     }
 
+    /// The entity, as the model or the row names it.
     public var entity: String
+    /// The row's Z_ENT; `nil` where there is no row.
     public var number: Int64?
+    /// What is wrong with it.
     public var problem: Problem
   }
 
   /// Rows whose Z_ENT is no entity of their table.
   public struct Rows: Sendable, Equatable {
+    /// The table's name in SQLite.
     public var table: String
+    /// The Z_ENT that is not known; 0 also stands for rows without one.
     public var number: Int64
+    /// Rows with that number, as far as they were looked at.
     public var count: Int
   }
 
   /// A many-to-many relationship whose table has another name than a fresh store would give it.
   public struct Join: Sendable, Equatable {
+    /// The entity that declares the relationship.
     public var entity: String
+    /// The relationship's name.
     public var relationship: String
+    /// The name that a fresh store would give the table.
     public var expected: String
     /// The table that its columns tell to be it; `nil` where none does.
     public var found: String?
   }
 
+  /// Tables that entities need and the store does not have.
   public var missingTables: [Table] = []
+  /// Columns that the model asks for and the tables do not have.
   public var missingColumns: [Column] = []
+  /// Columns that the model does not know.
   public var unexpectedColumns: [Column] = []
+  /// Columns declared with another type than the model asks for.
   public var otherTypes: [Column] = []
+  /// Rows of Z_PRIMARYKEY that do not fit, or that are missing.
   public var numbers: [Number] = []
+  /// Rows of unknown entities: empty in a store just opened, see ``Store/rowsOfUnknownEntities()``.
   public var rows: [Rows] = []
   /// Join tables that are nowhere, and those found by their columns; the latter are in order.
   public var joins: [Join] = []
 
+  /// A drift of nothing.
   public init() {}
 
   /// Whether nothing is wrong; join tables found by their columns are no fault.

@@ -18,7 +18,9 @@ public final class StoreWriter {
   /// Bytes from which a value that may be kept outside is: Core Data's limit is about 100 KB.
   public static let externalThreshold = 100 * 1024
 
+  /// The path that the store gets when it is finished.
   public let path: String
+  /// The store's identity, as its metadata and the URIs of its objects have it.
   public let uuid: String
   /// Objects written so far.
   public private(set) var count = 0

@@ -6,6 +6,7 @@ public struct MappingModel: Sendable, Equatable {
   public enum Kind: String, Sendable {
     /// The models have equal version hashes: nothing to move.
     case none
+    /// Worked out from the two models, as lightweight migration does.
     case inferred
     case mapping
     case recipe
@@ -37,11 +38,15 @@ public struct MappingModel: Sendable, Equatable {
 public struct EntityMapping: Sendable, Equatable {
   /// The raw value is the number of NSEntityMappingType.
   public enum Kind: UInt32, Sendable {
+    /// NSEntityMappingType's custom mapping, which inference never makes.
     case custom = 1
+    /// Only the destination has the entity: it begins without objects.
     case add = 2
+    /// Only the source has the entity: its objects go.
     case remove = 3
     /// The entity's version hash is the same in both models.
     case copy = 4
+    /// The version hashes differ: the objects stay and their properties are mapped.
     case transform = 5
 
     /// The kind as plans and receipts write it.

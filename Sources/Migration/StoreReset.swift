@@ -9,14 +9,17 @@ import SQLite
 public enum StoreReset {
   /// What is at the store's path, as the model sees it.
   public enum State: Sendable, Equatable {
+    /// Nothing is at the path.
     case missing
     /// It opens with the model: resetting would only lose its objects.
     case compatible
+    /// A store whose version hashes are not the model's, with what differs.
     case incompatible(Compatibility)
     /// It cannot be opened at all; why.
     case unreadable(CoreDataError)
   }
 
+  /// What a reset may do beyond setting an incompatible store aside.
   public struct Options: Sendable, Equatable {
     /// Reset a store that opens with the model, too; and with `deletesBackup`, delete a file that
     /// is no Core Data store.
@@ -24,11 +27,13 @@ public enum StoreReset {
     /// Remove the old store once the new one is in place.
     public var deletesBackup = false
 
+    /// Neither of them: what is in the way is set aside, and a fitting store refused.
     public init() {}
   }
 
   /// What was done.
   public struct Receipt: Sendable, Equatable {
+    /// The store's path, as it was given.
     public var storePath: String
     /// What was there before.
     public var state: State
@@ -36,7 +41,9 @@ public enum StoreReset {
     public var backupPath: String?
     /// Every file and folder set aside, under its new name.
     public var setAside: [String]
+    /// Whether an old store was set aside and then removed.
     public var isBackupDeleted: Bool
+    /// The new store's identity.
     public var uuid: String
   }
 

@@ -2,10 +2,13 @@ import ManagedModel
 
 /// A model that a search came upon, with where it was and how well it fits.
 public struct FoundModel: Sendable, Equatable {
+  /// Where a model was found.
   public enum Origin: Sendable, Equatable {
+    /// A .mom, or the folder of an .xcdatamodel.
     case file(path: String)
     /// The model cache of a store.
     case store(path: String)
+    /// A commit of a git repository.
     case git(GitOrigin)
   }
 
@@ -13,10 +16,13 @@ public struct FoundModel: Sendable, Equatable {
   public struct GitOrigin: Sendable, Equatable {
     /// The repository's own folder (`.git`).
     public var repository: String
+    /// The file's path within the repository.
     public var path: String
+    /// git's name for the content, in hexadecimal.
     public var blob: String
-    /// The first commit that had it, and the last.
+    /// The first commit that had it; `nil` where the history was not asked.
     public var first: GitHistory.Commit?
+    /// The last commit that had it: HEAD, where that has it still.
     public var last: GitHistory.Commit?
     /// Whether HEAD has it still.
     public var isCurrent: Bool
@@ -24,14 +30,18 @@ public struct FoundModel: Sendable, Equatable {
 
   /// The version's name: that of the .xcdatamodel or .mom, or of the store.
   public var name: String
+  /// The model itself.
   public var model: Model
+  /// Where it was.
   public var origin: Origin
   /// The file's own XML, where it is such.
   public var contents: [UInt8]?
-  /// Entities whose hashes are the store's, and those of either side whose are not.
+  /// Entities whose hashes are the store's, by name.
   public var matching: [String]
+  /// Entities of either side whose hashes are not the other's, or that only one side has.
   public var differing: [String]
 
+  /// Whether the hashes of all entities are the store's, so that Core Data would open it.
   public var isMatch: Bool { differing.isEmpty && !matching.isEmpty }
 
   /// Writes it as `NAME.xcdatamodel`: the very bytes found where they are XML, else made anew.

@@ -7,9 +7,11 @@ import ManagedModel
 public struct GitHistory {
   /// A commit, as far as a person needs to know it.
   public struct Commit: Sendable, Equatable {
+    /// The commit's hash, in hexadecimal.
     public var id: String
     /// Committer date, ISO 8601.
     public var date: String
+    /// The first line of the commit's message.
     public var subject: String
   }
 

@@ -5,9 +5,12 @@ import ManagedModel
 /// A store states it whole. A log of a newer system prints `{length = 32, bytes = 0x5431c046 8e0a…
 /// ... 51d3b4a2 }`: the beginning and the end, which is enough to tell one hash from another.
 public struct HashPattern: Sendable, Equatable {
+  /// The bytes that the hash begins with.
   public let prefix: [UInt8]
+  /// The bytes that it ends with; empty where the prefix is all that is known.
   public let suffix: [UInt8]
 
+  /// The pattern of a hash that is known whole.
   public init(_ hash: VersionHash) {
     prefix = hash.bytes
     suffix = []
@@ -20,8 +23,10 @@ public struct HashPattern: Sendable, Equatable {
     self.suffix = suffix
   }
 
+  /// Whether all 32 bytes are known.
   public var isWhole: Bool { prefix.count + suffix.count == 32 }
 
+  /// Whether a hash has the bytes that are known.
   public func matches(_ hash: VersionHash) -> Bool {
     hash.bytes.starts(with: prefix) && hash.bytes.suffix(suffix.count).elementsEqual(suffix)
   }

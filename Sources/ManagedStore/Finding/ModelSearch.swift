@@ -5,6 +5,7 @@ import ManagedModel
 /// Folders are walked to any depth with bounds; links are followed, each folder once. What is read:
 /// `.mom`, `.xcdatamodel`, and the model caches of other stores.
 public struct ModelSearch {
+  /// The store's version hashes by entity, as far as they are known.
   public let hashes: [String: HashPattern]
   /// Models that fit exactly, in the order found.
   public private(set) var matches: [FoundModel] = []
@@ -12,7 +13,9 @@ public struct ModelSearch {
   public private(set) var nearest: FoundModel?
   /// What could not be looked at, as sentences.
   public private(set) var notes: [String] = []
+  /// Models read so far, those of stores and of git history included.
   public private(set) var modelsRead = 0
+  /// Files and folders looked at so far, outside git history.
   public private(set) var filesSeen = 0
   /// Contents of model files that git history held.
   public private(set) var versionsRead = 0

@@ -5,7 +5,9 @@ import ManagedStore
 public struct CompatibilityExplanation: Sendable {
   /// What lightweight migration would make of it.
   public enum Inference: Sendable, Equatable {
+    /// The store opens with the model as it is.
     case notNeeded
+    /// A mapping can be inferred; whether the data allow it is for a plan to say.
     case possible
     /// The 134190 that says which property stands in the way.
     case refused(CoreDataError)
@@ -15,28 +17,41 @@ public struct CompatibilityExplanation: Sendable {
 
   /// What happened to one entity's hash.
   public struct EntityReason: Sendable, Equatable {
+    /// What is wrong with an entity.
     public enum Problem: String, Sendable {
-      case missingInStore, missingInModel, differing
+      /// The model has the entity, the store does not.
+      case missingInStore
+      /// The store has the entity, the model does not.
+      case missingInModel
+      /// Both have it, with different hashes.
+      case differing
     }
 
+    /// The entity's name, on the side that has it.
     public var entity: String
+    /// Why it does not fit.
     public var problem: Problem
+    /// The hash in the store's metadata; `nil` where the store does not have the entity.
     public var storeHash: VersionHash?
+    /// The model's hash; `nil` where the model does not have the entity.
     public var modelHash: VersionHash?
     /// The changes that moved it, as the difference of the two models has them; empty where the
     /// store's own model is not known.
     public var changes: [PropertyChange]
   }
 
+  /// Core Data's verdict, for the configuration named by ``configuration``.
   public let compatibility: Compatibility
   /// The configuration that the store is compatible with; `nil` for the whole model.
   public let configuration: String?
   /// Entities that do not fit, by name.
   public let reasons: [EntityReason]
+  /// Whether lightweight migration could bring the store to the model.
   public let inference: Inference
   /// Entities of the model whose hash rule was not checked against Apple's, with the reason.
   public let unverified: [String: String]
 
+  /// Whether Core Data would open the store with the model, or with one of its configurations.
   public var isCompatible: Bool { compatibility.isCompatible }
 
   /// - Parameters:

@@ -1,11 +1,16 @@
 /// What one error code of Core Data, or of SQLite beneath it, means to the person who met it.
 public struct ErrorMeaning: Sendable, Equatable {
+  /// Who numbers the error; the raw value is the domain as an NSError prints it.
   public enum Domain: String, Sendable, CaseIterable {
+    /// Cocoa's, in which Core Data numbers its own errors.
     case cocoa = "NSCocoaErrorDomain"
+    /// Those of SQLite beneath it.
     case sqlite = "NSSQLiteErrorDomain"
   }
 
+  /// The domain that the code belongs to.
   public let domain: Domain
+  /// The error's number within its domain.
   public let code: Int
   /// Apple's or SQLite's constant; `nil` for codes that only logs show.
   public let name: String?

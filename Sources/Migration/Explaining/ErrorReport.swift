@@ -5,15 +5,21 @@ import ManagedStore
 public struct ErrorReport: Sendable, Equatable {
   /// One error within the text: the outermost first, those beneath it after.
   public struct Entry: Sendable, Equatable {
+    /// As the text has it, or as the catalogue knows the code; `nil` where neither tells.
     public var domain: String?
+    /// The error's number.
     public var code: Int
     /// `nil` for a code that the catalogue does not have.
     public var meaning: ErrorMeaning?
   }
 
+  /// The errors within the text, each once, 32 at most.
   public var entries: [Entry] = []
+  /// What the text gives as reasons (`reason = …` and its like), each once.
   public var reasons: [String] = []
+  /// The entity that the text names first; `nil` where it names none.
   public var entity: String?
+  /// The property that the text names first; `nil` where it names none.
   public var property: String?
   /// NSStoreModelVersionHashes, where the text has them: enough to find the store's model by.
   public var hashes: [String: HashPattern] = [:]
