@@ -55,7 +55,8 @@ enum Header {
     guard let store = state.store else { return [(0, [Span(state.storePath, theme[.title])])] }
     let match =
       store.modelMatches
-      ? Span("✓ exact", theme[.success]) : Span("✗ other model", theme[.error])
+      ? Span("✓ exact", theme[.success])
+      : Span(store.isRaw ? "! no model: shown raw" : "✗ other model", theme[.error])
     var parts: [(rank: Int, spans: [Span])] = [
       (0, [Span(store.fileName, theme[.title])]),
       (5, [Span(store.hashPrefix, theme[.dim])]),

@@ -7,6 +7,8 @@ package struct StoreSummary: Sendable, Equatable {
   package var fileName: String
   package var model: Model
   package var modelMatches: Bool
+  /// Whether the store has no model, so that tables and columns are shown as they are.
+  package var isRaw: Bool
   package var uuid: String
   package var walFrames: Int
   package var access: StoreFiles.Access
@@ -15,7 +17,8 @@ package struct StoreSummary: Sendable, Equatable {
   package var columns: [String: [RowColumn]]
 
   package init(
-    path: String, fileName: String, model: Model, modelMatches: Bool, uuid: String,
+    path: String, fileName: String, model: Model, modelMatches: Bool, isRaw: Bool = false,
+    uuid: String,
     walFrames: Int = 0, access: StoreFiles.Access = .immutable, warnings: [String] = [],
     columns: [String: [RowColumn]]
   ) {
@@ -23,6 +26,7 @@ package struct StoreSummary: Sendable, Equatable {
     self.fileName = fileName
     self.model = model
     self.modelMatches = modelMatches
+    self.isRaw = isRaw
     self.uuid = uuid
     self.walFrames = walFrames
     self.access = access

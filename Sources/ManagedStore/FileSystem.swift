@@ -39,7 +39,8 @@ package enum FileSystem {
 
   /// All bytes of a file, or `limit` of them from `offset`.
   package static func read(_ path: String, offset: Int = 0, limit: Int? = nil) throws -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // Opening a FIFO would wait for a writer.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure("cannot read", path) }
     defer { close(descriptor) }
     guard let status = status(path), status.kind == .file else {

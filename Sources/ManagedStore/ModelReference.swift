@@ -91,6 +91,16 @@ public struct ModelReference: Sendable, Equatable {
         model: try located(path) { try Model(archive: bytes) }, name: FileSystem.stem(of: path),
         path: path, archive: bytes)
     }
+    guard let first = bytes.first(where: { ![9, 10, 13, 32].contains($0) }) else {
+      throw CoreDataError(
+        .unreadable, "the file is empty", path: path,
+        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, or a store.")
+    }
+    guard first == UInt8(ascii: "<") || bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
+      throw CoreDataError(
+        .unreadable, "this is no model", path: path,
+        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, or a store.")
+    }
     let folder = FileSystem.parent(of: path) ?? "."
     return Loaded(
       model: try located(path) { try Model(contents: bytes) },

@@ -60,13 +60,17 @@ public final class Store {
   public init(
     path: String, model given: Model? = nil, fallback: (StoreMetadata) -> Model? = { _ in nil }
   ) throws {
-    let files = StoreFiles(path: path)
-    let wal = WriteAheadLog(besideStore: path)
+    // Behind a link, the -wal and the external data lie beside the real file.
+    let files = StoreFiles(path: FileSystem.canonical(path))
+    let wal = WriteAheadLog(besideStore: files.path)
     let opened: (connection: Connection, access: StoreFiles.Access, snapshot: Snapshot?)
     do {
       opened = try files.openForReading(wal: wal)
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path)
+    } catch var error as CoreDataError {
+      if error.path == files.path { error.path = path }
+      throw error
     }
     let connection = opened.connection
     // Cursors over relationships jump about in the file: SQLite's 2 MB would read pages again.
@@ -81,8 +85,13 @@ public final class Store {
       var raw: RawSchema?
       if let given {
         (model, source) = (given, .file)
-      } else if let cached = try Self.cachedModel(connection, database) {
-        (model, source) = (cached, .store)
+      } else if let (cached, damage) = try Self.cachedModel(
+        connection, database, orElse: { fallback(metadata) })
+      {
+        (model, source) = (cached, damage == nil ? .store : .file)
+        if let damage {
+          warnings.append("\(damage.message): the store is read with a model found beside it.")
+        }
       } else if let found = fallback(metadata) {
         (model, source) = (found, .file)
         warnings.append("The store has no model in it; it is read with a model found beside it.")
@@ -153,17 +162,21 @@ public final class Store {
     }
   }
 
-  /// The model in Z_MODELCACHE; `nil` where there is none.
+  /// The model in Z_MODELCACHE, `nil` where there is none; a damaged one is replaced by another
+  /// where there is another, and its damage told.
   private static func cachedModel(
-    _ connection: Connection, _ database: DatabaseTables
-  ) throws
-    -> Model?
-  {
+    _ connection: Connection, _ database: DatabaseTables, orElse fallback: () -> Model?
+  ) throws -> (model: Model, damage: CoreDataError?)? {
     guard database.contains("Z_MODELCACHE"),
       let bytes = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")?.blob,
       !bytes.isEmpty
     else { return nil }
-    return try Model(archive: ModelCache.inflate(bytes))
+    do {
+      return (try Model(archive: ModelCache.inflate(bytes)), nil)
+    } catch let error as CoreDataError {
+      guard let other = fallback() else { throw error }
+      return (other, error)
+    }
   }
 
   /// Runs `body`, telling SQLite's failures as failures of this store.
@@ -195,7 +208,10 @@ public final class Store {
   /// Number of objects of exactly each entity in the hierarchy of a root entity's table.
   public func count(hierarchyOf table: EntityTable) throws -> [String: Int] {
     var counts: [String: Int] = [:]
-    guard database.contains(table.table) else { return counts }
+    guard database.contains(table.table) else {
+      for number in table.numbers { entityNames[number].map { counts[$0] = 0 } }
+      return counts
+    }
     try reading {
       if table.numbers.count == 1 {
         let count = try connection.value("SELECT count(*) FROM \(quoted(table.table))")

@@ -69,7 +69,8 @@ public struct StoreFiles: Sendable, Equatable {
         hint: WriteAheadLog(besideStore: path).frames > 0
           ? "Its -wal holds rows: was the store copied while it was in use?" : nil)
     }
-    if head.starts(with: Array("SQLite format 3\0".utf8)) {
+    let magic = Array("SQLite format 3\0".utf8)
+    if head.starts(with: magic) || magic.starts(with: head) {
       guard head.count >= 100 else {
         throw CoreDataError(
           .unreadable, code: 134080, "the file is cut off within its header", path: path)

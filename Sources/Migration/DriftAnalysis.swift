@@ -27,13 +27,27 @@ struct DriftAnalysis {
     }
   }
 
-  /// Rows that belong to no entity of their table.
+  /// Rows that belong to no entity of their table, and tables and columns that are not there: their
+  /// values are lost already, and a migration would hide it.
   func checks() throws -> [DataCheck] {
-    try store.rowsOfUnknownEntities().map { rows in
+    var checks = store.drift.missingTables.map { table in
       DataCheck(
-        code: 134020, entity: rows.table, property: nil, rows: rows.count,
-        message: "rows have the entity number \(rows.number), which belongs to no entity here",
-        hint: "Correct Z_ENT of these rows, or delete them, in a copy of the store.")
+        code: 134020, entity: table.entity, property: nil, rows: 0,
+        message: "the table \(table.table) is missing",
+        hint: "Recover it from another copy of the store: whatever it held is not here.")
     }
+    checks += store.drift.missingColumns.map { column in
+      DataCheck(
+        code: 134020, entity: column.entity ?? column.table, property: column.property, rows: 0,
+        message: "the column \(column.column) of \(column.table) is missing",
+        hint: "Recover it from another copy of the store, or add an empty column of that name.")
+    }
+    return try checks
+      + store.rowsOfUnknownEntities().map { rows in
+        DataCheck(
+          code: 134020, entity: rows.table, property: nil, rows: rows.count,
+          message: "rows have the entity number \(rows.number), which belongs to no entity here",
+          hint: "Correct Z_ENT of these rows, or delete them, in a copy of the store.")
+      }
   }
 }

@@ -99,7 +99,7 @@ public struct DataCheck: Sendable, Equatable {
   public var entity: String
   /// Name of the property, or names of a constraint's properties; `nil` for the entity itself.
   public var property: String?
-  /// Objects that break the rule; never 0.
+  /// Objects that break the rule; 0 where the tables themselves do.
   public var rows: Int
   /// The first few of those objects, as they are called in the source.
   public var first: [ObjectID]

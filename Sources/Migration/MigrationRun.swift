@@ -227,6 +227,7 @@ struct MigrationRun {
   }
 
   private func translated(_ error: any Error) -> any Error {
+    if let error = error as? CoreDataError { return error.at(path: plan.storePath) }
     guard let error = error as? SQLiteError else { return error }
     if error.isInterrupted {
       return CoreDataError(

@@ -100,6 +100,11 @@ public enum StoreMigration {
         "The store is mirrored to CloudKit: \(cloud.pendingUploads) rows wait to be uploaded, \(cloud.pendingDeletes) to be deleted. Mirroring must be off while it is migrated."
       )
     }
+    let missing = try store.externalData().missing.count
+    if missing > 0 {
+      notes.append(
+        "\(missing) external data files are missing beside the store: those values stay missing.")
+    }
     for entityMapping in mapping.entityMappings {
       guard let to = entityMapping.destination, entityMapping.source != nil else { continue }
       for attributeMapping in entityMapping.attributes where attributeMapping.source == nil {

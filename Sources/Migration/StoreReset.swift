@@ -21,8 +21,8 @@ public enum StoreReset {
 
   /// What a reset may do beyond setting an incompatible store aside.
   public struct Options: Sendable, Equatable {
-    /// Reset a store that opens with the model, too; and with `deletesBackup`, delete a file that
-    /// is no Core Data store.
+    /// Reset a store that opens with the model, too, and replace or delete a file that is no Core
+    /// Data store.
     public var isForced = false
     /// Remove the old store once the new one is in place.
     public var deletesBackup = false
@@ -128,6 +128,10 @@ public enum StoreReset {
       throw CoreDataError(
         .refused, code: 134000, "not deleted: \(error.message)", path: path,
         hint: "Leave out --delete-backup to set it aside, or use --force.")
+    case .unreadable(let error) where error.code == 134000 && !options.isForced:
+      throw CoreDataError(
+        .refused, code: 134000, "not replaced: \(error.message)", path: path,
+        hint: "Check the path; use --force to put a store in its place all the same.")
     default: return
     }
   }

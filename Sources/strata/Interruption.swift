@@ -6,7 +6,7 @@ import Synchronization
   import Glibc
 #endif
 
-/// ^C as a question that long work asks itself.
+/// ^C, a hang-up or a request to end, as a question that long work asks itself.
 enum Interruption {
   private static let requested = Atomic<Bool>(false)
 
@@ -14,15 +14,19 @@ enum Interruption {
 
   private static let handler: @Sendable @convention(c) (Int32) -> Void = { _ in
     requested.store(true, ordering: .relaxed)
-    signal(SIGINT, SIG_DFL)
   }
 
-  /// Turns the first ^C during `body` into a request to stop; a second one ends the program.
+  /// Turns those signals during `body` into a request to stop, which leaves nothing half-done
+  /// behind; a closed pipe does not end it either.
   static func watching<T>(_ body: () throws -> T) rethrows -> T {
     // The first use makes the flag, which must not happen inside a signal handler.
     requested.store(false, ordering: .relaxed)
-    let previous = signal(SIGINT, handler)
-    defer { signal(SIGINT, previous) }
+    let previous = [SIGINT, SIGTERM, SIGHUP].map { ($0, signal($0, handler)) }
+    let pipe = signal(SIGPIPE, SIG_IGN)
+    defer {
+      for (number, action) in previous { signal(number, action) }
+      signal(SIGPIPE, pipe)
+    }
     return try body()
   }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
   import Darwin
 #else
@@ -6,16 +8,30 @@
 
 /// Standard output and standard error, written in large pieces.
 enum Output {
+  /// errno of the first write to standard output that failed; nothing is written after it.
+  private static let failure = Atomic<Int32>(0)
+
+  /// What kept standard output from being written whole, as a sentence; `nil` where it was.
+  static var failureMessage: String? {
+    let number = failure.load(ordering: .relaxed)
+    return number == 0 ? nil : String(cString: strerror(number))
+  }
+
   /// Writes to standard output; a closed pipe ends the program as it would any other.
-  static func write(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
-  static func write(_ text: String) { write(Array(text.utf8), to: STDOUT_FILENO) }
-  static func error(_ bytes: [UInt8]) { write(bytes, to: STDERR_FILENO) }
+  static func write(_ bytes: [UInt8]) {
+    guard failure.load(ordering: .relaxed) == 0 else { return }
+    let number = write(bytes, to: STDOUT_FILENO)
+    if number != 0 { failure.store(number, ordering: .relaxed) }
+  }
+  static func write(_ text: String) { write(Array(text.utf8)) }
+  static func error(_ bytes: [UInt8]) { _ = write(bytes, to: STDERR_FILENO) }
   static func error(_ text: String) { error(Array(text.utf8)) }
 
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
   static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+  /// - Returns: 0, or the errno that ended it.
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     var done = 0
     while done < bytes.count {
       let wrote = bytes.withUnsafeBytes { buffer in
@@ -26,8 +42,9 @@ enum Output {
         #endif
       }
       if wrote < 0 && errno == EINTR { continue }
-      guard wrote > 0 else { return }
+      guard wrote > 0 else { return wrote < 0 ? errno : EIO }
       done += wrote
     }
+    return 0
   }
 }

@@ -9,6 +9,10 @@ struct Strata {
   static func main() {
     let status = CommandLineTool.run(
       Array(CommandLine.arguments.dropFirst()), console: .process)
+    if let message = Output.failureMessage {
+      Output.error("strata: the output could not be written: \(message)\n")
+      exit(status == .done ? CommandStatus.unreadable.rawValue : status.rawValue)
+    }
     exit(status.rawValue)
   }
 }

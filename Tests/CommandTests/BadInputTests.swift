@@ -6,6 +6,12 @@ import Testing
 @testable import ManagedStore
 @testable import strata
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 @Suite("What is told of bad input")
 struct BadInputTests {
   private let folder: TemporaryFolder
@@ -60,7 +66,41 @@ struct BadInputTests {
       let connection = try Connection(path: store, mode: .readWrite)
       try connection.execute(sql)
     }
+    try FileSystem.rename(folder.path("Recipes.xcdatamodeld"), to: folder.path("elsewhere"))
     try expect(["info", store], .unreadable)
+  }
+
+  @Test("a damaged model cache is told, and a model that lies beside the store serves instead")
+  func damagedCache() throws {
+    do {
+      let connection = try Connection(path: store, mode: .readWrite)
+      try connection.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'00ff00ff'")
+    }
+    let found = Captured("info", store)
+    #expect(found.status == .done)
+    #expect(found.out.contains("does not inflate"))
+  }
+
+  @Test("a table that is missing fails the plan")
+  func missingTable() throws {
+    do {
+      let connection = try Connection(path: store, mode: .readWrite)
+      try connection.execute("DROP TABLE ZTAG")
+    }
+    let to = folder.path("Recipes.xcdatamodeld") + "@Recipes 2"
+    let plan = Captured("plan", store, "--to", to)
+    #expect(plan.status == .refused)
+    #expect(plan.out.contains("the table ZTAG is missing"))
+    #expect(Captured("migrate", store, "--to", to).status == .refused)
+  }
+
+  @Test("behind a link, external data are found beside the real store")
+  func link() throws {
+    let elsewhere = try TemporaryFolder()
+    #expect(symlink(store, elsewhere.path("link.sqlite")) == 0)
+    let ours = Captured("dump", store)
+    #expect(!ours.out.contains("missing"))
+    #expect(Captured("dump", elsewhere.path("link.sqlite")).out == ours.out)
   }
 
   @Test("a store without a model in it is read with one that lies beside it, or raw")

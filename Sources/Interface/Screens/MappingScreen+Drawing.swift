@@ -296,7 +296,7 @@ extension MappingScreen {
     let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
     guard !problems.isEmpty else {
       grid.write(
-        "✓ Nothing is lost, and no rule of the new version is broken.",
+        "✓ Nothing is lost, and the rows keep every rule that is new.",
         at: Point(x: inside.x + 1, y: inside.y), style: theme[.success], within: inside.width - 1)
       return
     }

@@ -88,7 +88,7 @@ extension MigrateScreen {
     item("·", .dim, "verified row by row against the original, then put in place by one rename")
     item("·", .dim, "the old store stays beside it as a backup")
     if plan.checks.isEmpty {
-      item("✓", .success, "no rule of the new version is broken by the rows")
+      item("✓", .success, "the rows keep every rule that is new in this version")
     }
     for check in plan.checks.prefix(5) {
       let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity

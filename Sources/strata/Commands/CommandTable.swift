@@ -19,7 +19,8 @@ enum CommandTable {
   private static let allowLoss = Command.Option(
     "allow-loss", "ENTITY[.PROPERTY]", repeatable: true,
     "accept that these values or objects go")
-  private static let to = Command.Option("to", "MODEL", "the model to migrate to")
+  private static let to = Command.Option(
+    "to", "MODEL", "the model to migrate to, such as Recipes.xcdatamodeld@'Recipes 3'")
   private static let from = Command.Option(
     "from", "MODEL", "the store's own model, when neither it nor its neighbours give it")
 

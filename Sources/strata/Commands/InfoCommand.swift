@@ -34,7 +34,13 @@ enum InfoCommand {
       self.drift = drift
       var unknown = StoreDrift()
       unknown.rows = drift.rows
-      warnings = store.warnings + unknown.sentences
+      let missing =
+        external.missing.isEmpty
+        ? []
+        : [
+          "External data files are missing: \(external.missing.count) of \(external.referenced). Was the store copied without its hidden folder \(FileSystem.name(of: FileSystem.parent(of: store.files.externalDataFolder) ?? ""))?"
+        ]
+      warnings = store.warnings + unknown.sentences + missing
     }
 
     func write(to json: inout JSONWriter) {

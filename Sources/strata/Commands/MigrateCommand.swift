@@ -15,6 +15,7 @@ enum MigrateCommand {
         }
       } else {
         console.line("nothing to do: the store is of that model already")
+        if let output = arguments.value("output") { console.note("no file was written: \(output)") }
       }
       return .done
     }
@@ -28,7 +29,9 @@ enum MigrateCommand {
         .refused, "\(loss.values) \(loss.property == nil ? "objects" : "values") would be lost",
         path: plan.storePath, entity: loss.entity, property: loss.property,
         hint: "Look at them with strata plan, and accept with "
-          + unallowed.map { "--allow-loss \($0.name)" }.joined(separator: " "))
+          + unallowed.map { "--allow-loss \($0.name)" }.joined(separator: " ")
+          + (plan.checks.isEmpty
+            ? "" : ". Accepted or not, \(plan.checks.count) checks against the data fail as well."))
     }
     if let check = plan.checks.first {
       throw CoreDataError(

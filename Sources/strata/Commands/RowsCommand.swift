@@ -25,12 +25,14 @@ enum RowsCommand {
       limit = try arguments.number("limit") ?? (format == "table" ? 100 : nil)
     }
     var left = limit ?? .max
+    var isPast = false
     if let offset = try arguments.number("offset"), offset > 0 {
       // The row before the first one; where there is none, no rows are left to print.
       if let last = try store.cursor(at: offset - 1, in: query) {
         query.anchor = .after(last)
       } else {
         left = 0
+        isPast = true
       }
     }
     var printer: any RowPrinter =
@@ -52,8 +54,8 @@ enum RowsCommand {
       query.anchor = .after(last.cursor)
     }
     printer.end()
-    if left == 0, limit == 100, format == "table", !arguments.flag("limit") {
-      console.note("the first \(limit ?? 0) rows; --limit all prints every one")
+    if left == 0, !isPast, format == "table", arguments.value("limit") == nil {
+      console.note("\(limit ?? 0) rows; --limit all prints every one")
     }
     return .done
   }

@@ -52,6 +52,8 @@ final class Runtime {
   private var state: State
   private var screen: CursesScreen?
   private var isLeaving = false
+  /// Whether a signal, or the person in the middle of a migration, ended the program.
+  private var wasStopped = false
   private var needsDrawing = true
   private var lastDrawn = ContinuousClock.now - .seconds(1)
   /// What opening the store for the first time ended in, when it failed.
@@ -109,7 +111,7 @@ final class Runtime {
       screen?.stop()
       throw failure
     }
-    return .done
+    return wasStopped ? .cancelled : .done
   }
 
   /// Waits for something to happen and takes it in.
@@ -149,7 +151,10 @@ final class Runtime {
   /// Takes in signals and answers.
   private func receive() {
     let events = signals.take()
-    if events.contains(.terminate) { apply(.terminate) }
+    if events.contains(.terminate) {
+      wasStopped = true
+      apply(.terminate)
+    }
     if events.contains(.suspend) { suspend() }
     if events.contains(.resized), let screen { apply(.resized(screen.resize())) }
     for message in mailbox.takeAll() { apply(message) }
@@ -165,7 +170,9 @@ final class Runtime {
     needsDrawing = true
     for effect in effects {
       switch effect {
-      case .quit: isLeaving = true
+      case .quit:
+        if state.migrate.isRunning { wasStopped = true }
+        isLeaving = true
       case .suspend: suspend()
       case .repaint: screen?.repaint()
       default: performer.perform(effect)

@@ -83,7 +83,8 @@ actor StoreSession {
     }
     return StoreSummary(
       path: store.path, fileName: FileSystem.name(of: store.path), model: store.model,
-      modelMatches: store.modelMatches, uuid: store.metadata.uuid, walFrames: store.wal.frames,
+      modelMatches: store.modelMatches, isRaw: store.modelSource == .raw, uuid: store.metadata.uuid,
+      walFrames: store.wal.frames,
       access: store.access, warnings: store.warnings, columns: columns)
   }
 }
