@@ -108,6 +108,11 @@ public struct DataCheck: Sendable, Equatable {
   /// What to do about it, as a sentence.
   public var hint: String
 
+  /// What is wrong, in how many rows, and Core Data's code: one line for a person.
+  public var summary: String {
+    message + (rows == 0 ? "" : rows == 1 ? ", in 1 row" : ", in \(rows) rows") + " (\(code))"
+  }
+
   /// Makes a check that failed.
   public init(
     code: Int, entity: String, property: String?, rows: Int, first: [ObjectID] = [],

@@ -72,7 +72,7 @@ struct MigrationRun {
     if let check = plan.checks.first {
       throw CoreDataError(
         .refused, code: check.code,
-        "\(check.message), in \(check.rows) rows"
+        check.message + (check.rows == 0 ? "" : ", in \(check.rows) rows")
           + (check.first.isEmpty
             ? "" : " (first: \(check.first.map(\.description).joined(separator: ", ")))"),
         path: plan.storePath, entity: check.entity, property: check.property, hint: check.hint)

@@ -12,9 +12,11 @@ enum Output {
   private static let failure = Atomic<Int32>(0)
 
   /// What kept standard output from being written whole, as a sentence; `nil` where it was.
+  ///
+  /// A reader that went away, as `head` does, is no failure.
   static var failureMessage: String? {
     let number = failure.load(ordering: .relaxed)
-    return number == 0 ? nil : String(cString: strerror(number))
+    return number == 0 || number == EPIPE ? nil : String(cString: strerror(number))
   }
 
   /// Writes to standard output; a closed pipe ends the program as it would any other.

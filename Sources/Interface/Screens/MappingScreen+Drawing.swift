@@ -338,7 +338,7 @@ extension MappingScreen {
         [
           Span("✗ ", theme[.error]), Span(place, theme[.entity]),
           Span(
-            "  \(check.message), in \(NumberText.counted(check.rows, "row")) (\(check.code))"),
+            "  \(check.summary)"),
         ]
       ]
       if !check.first.isEmpty {

@@ -94,7 +94,7 @@ extension MigrateScreen {
       let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
       item(
         "✗", .error,
-        "\(place): \(check.message), in \(NumberText.counted(check.rows, "row")) (\(check.code))")
+        "\(place): \(check.summary)")
     }
     if plan.losses.isEmpty { item("✓", .success, "nothing is lost") }
     for loss in plan.losses.prefix(5) {

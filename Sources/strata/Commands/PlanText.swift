@@ -32,7 +32,7 @@ enum PlanText {
     }
     for check in plan.checks {
       let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
-      console.line("✗ \(place): \(check.message) (\(check.code)), \(check.rows) rows")
+      console.line("✗ \(place): \(check.summary)")
       if !check.first.isEmpty {
         console.line("  first: " + check.first.map(\.description).joined(separator: ", "))
       }
