@@ -100,10 +100,9 @@ private struct Inference {
     // store, and must not be mistaken for another.
     let old = source.attributes(of: former)
     let new = destination.attributes(of: entity)
-    let matches = NameAlignment(
-      source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
-      destination: new.map { ($0.name, byName ? $0.name : $0.canonicalName) })
-    try refuseConflicts(matches, entity: entity)
+    let matches = try alignment(
+      of: new.map { ($0.name, $0.canonicalName) }, from: old.map { ($0.name, $0.canonicalName) },
+      entity: entity, byName: byName)
     return try new.filter(\.isStored).map { attribute in
       if source.relationship(named: attribute.canonicalName, of: former) != nil,
         matches.sources[attribute.name] == nil
@@ -142,10 +141,9 @@ private struct Inference {
   {
     let old = source.relationships(of: former)
     let new = destination.relationships(of: entity)
-    let matches = NameAlignment(
-      source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
-      destination: new.map { ($0.name, byName ? $0.name : $0.canonicalName) })
-    try refuseConflicts(matches, entity: entity)
+    let matches = try alignment(
+      of: new.map { ($0.name, $0.canonicalName) }, from: old.map { ($0.name, $0.canonicalName) },
+      entity: entity, byName: byName)
     return try new.filter { !$0.isTransient }.map { relationship in
       guard let match = matches.sources[relationship.name],
         let before = old.first(where: { $0.name == match }), !before.isTransient
@@ -181,6 +179,19 @@ private struct Inference {
       "the relationship would lead to \(relationship.destination) where it led to \(before.destination)",
       entity: entity, property: relationship.name,
       hint: "Let it lead to the same entity or to a parent of it, or give it another name.")
+  }
+
+  /// Which property is which; by plain names where the entity's hash did not change.
+  private func alignment(
+    of new: [NameAlignment.Named], from old: [NameAlignment.Named], entity: String, byName: Bool
+  ) throws -> NameAlignment {
+    let matches =
+      byName
+      ? NameAlignment(
+        source: old.map { ($0.name, $0.name) }, destination: new.map { ($0.name, $0.name) })
+      : NameAlignment(source: old, destination: new)
+    try refuseConflicts(matches, entity: entity)
+    return matches
   }
 
   private func refuseConflicts(_ matches: NameAlignment, entity: String) throws {

@@ -64,10 +64,16 @@ struct MigrationRun {
       throw CoreDataError(
         .refused,
         "the migration would lose \(loss.values) \(loss.property == nil ? "objects" : "values")"
-          + (losses.count > 1 ? ", and \(losses.count - 1) more losses" : ""),
+          + (losses.count > 1
+            ? ", and more in \(losses.count - 1) other \(losses.count == 2 ? "place" : "places")"
+            : ""),
         path: plan.storePath, entity: loss.entity, property: loss.property,
         hint: (loss.suggestion.map { $0 + " " } ?? "") + "To accept: "
-          + losses.map { "--allow-loss \($0.name)" }.joined(separator: " "))
+          + losses.map { "--allow-loss \($0.name)" }.joined(separator: " ")
+          + (plan.checks.isEmpty
+            ? ""
+            : ". Accepted or not, the data fail \(plan.checks.count == 1 ? "a check" : "\(plan.checks.count) checks") as well.")
+      )
     }
     if let check = plan.checks.first {
       throw CoreDataError(

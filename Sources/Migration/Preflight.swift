@@ -16,15 +16,9 @@ struct Preflight {
         let entity = destination.entity(named: to)
       else { continue }
       if entity.isAbstract {
-        let count = try data.count(from, where: [])
-        if count > 0 {
-          checks.append(
-            DataCheck(
-              code: 134110, entity: to, property: nil, rows: count,
-              first: try data.first(from, where: []),
-              message: "objects of an entity that turned abstract",
-              hint: "Keep \(to) concrete, or delete its objects first."))
-        }
+        checks += try rows(
+          of: from, where: [], break: (to, nil), "objects of an entity that turned abstract",
+          hint: "Keep \(to) concrete, or delete its objects first.")
       }
       for attributeMapping in entityMapping.attributes {
         checks += try self.checks(attributeMapping, from: from, to: to)
@@ -39,6 +33,21 @@ struct Preflight {
       }
     }
     return checks
+  }
+
+  /// The rows of a source entity that fulfil a condition, as a check that failed; none where there
+  /// are none.
+  private func rows(
+    of from: String, where conditions: [String], break rule: (entity: String, property: String?),
+    _ message: String, hint: String
+  ) throws -> [DataCheck] {
+    let count = try data.count(from, where: conditions)
+    guard count > 0 else { return [] }
+    return [
+      DataCheck(
+        code: 134110, entity: rule.entity, property: rule.property, rows: count,
+        first: try data.first(from, where: conditions), message: message, hint: hint)
+    ]
   }
 
   private func checks(
@@ -61,47 +70,31 @@ struct Preflight {
         conditions = []
       }
       if let conditions {
-        let count = try data.count(from, where: conditions)
-        if count > 0 {
-          checks.append(
-            DataCheck(
-              code: 134110, entity: to, property: attribute.name, rows: count,
-              first: try data.first(from, where: conditions),
-              message: "missing values on a mandatory destination attribute",
-              hint:
-                "Give \(to).\(attribute.name) a default value, make it optional, or fill those rows first."
-            ))
-        }
+        checks += try rows(
+          of: from, where: conditions, break: (to, attribute.name),
+          "missing values on a mandatory destination attribute",
+          hint:
+            "Give \(to).\(attribute.name) a default value, make it optional, or fill those rows first."
+        )
       }
     }
     if let before, before.allowsExternalBinaryDataStorage,
       !attribute.allowsExternalBinaryDataStorage,
       let column = data.column(of: before.name, in: from)
     {
-      let conditions = ["substr(\(column), 1, 1) = x'02'"]
-      let count = try data.count(from, where: conditions)
-      if count > 0 {
-        checks.append(
-          DataCheck(
-            code: 134110, entity: to, property: attribute.name, rows: count,
-            first: try data.first(from, where: conditions),
-            message: "values in files of their own on an attribute that no longer allows them",
-            hint: "Keep external storage allowed for \(to).\(attribute.name)."))
-      }
+      checks += try rows(
+        of: from, where: ["substr(\(column), 1, 1) = x'02'"], break: (to, attribute.name),
+        "values in files of their own on an attribute that no longer allows them",
+        hint: "Keep external storage allowed for \(to).\(attribute.name).")
     }
     if let before, let range = Self.range(of: attribute.type),
       let column = data.column(of: before.name, in: from), attribute.type != before.type
     {
-      let conditions = ["\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"]
-      let count = try data.count(from, where: conditions)
-      if count > 0 {
-        checks.append(
-          DataCheck(
-            code: 134110, entity: to, property: attribute.name, rows: count,
-            first: try data.first(from, where: conditions),
-            message: "values that do not fit the narrower type \(attribute.type.name)",
-            hint: "Keep the type \(before.type.name), or change those values first."))
-      }
+      checks += try rows(
+        of: from, where: ["\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"],
+        break: (to, attribute.name),
+        "values that do not fit the narrower type \(attribute.type.name)",
+        hint: "Keep the type \(before.type.name), or change those values first.")
     }
     return checks
   }
@@ -141,15 +134,10 @@ struct Preflight {
     } else {
       conditions = []
     }
-    let count = try data.count(from, where: conditions)
-    guard count > 0 else { return [] }
-    return [
-      DataCheck(
-        code: 134110, entity: to, property: relationship.name, rows: count,
-        first: try data.first(from, where: conditions),
-        message: "missing objects on a mandatory destination relationship",
-        hint: "Make \(to).\(relationship.name) optional, or set it in those rows first.")
-    ]
+    return try rows(
+      of: from, where: conditions, break: (to, relationship.name),
+      "missing objects on a mandatory destination relationship",
+      hint: "Make \(to).\(relationship.name) optional, or set it in those rows first.")
   }
 
   /// Duplicates under a constraint that is new; NULL is never a duplicate.

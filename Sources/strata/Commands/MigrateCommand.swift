@@ -23,21 +23,6 @@ enum MigrateCommand {
     options.allowedLosses = Set(arguments.all("allow-loss"))
     options.output = arguments.value("output")
     options.keepsBackup = !arguments.flag("no-backup")
-    let unallowed = plan.unallowedLosses(options.allowedLosses)
-    if let loss = unallowed.first {
-      throw CoreDataError(
-        .refused, "\(loss.values) \(loss.property == nil ? "objects" : "values") would be lost",
-        path: plan.storePath, entity: loss.entity, property: loss.property,
-        hint: "Look at them with strata plan, and accept with "
-          + unallowed.map { "--allow-loss \($0.name)" }.joined(separator: " ")
-          + (plan.checks.isEmpty
-            ? "" : ". Accepted or not, \(plan.checks.count) checks against the data fail as well."))
-    }
-    if let check = plan.checks.first {
-      throw CoreDataError(
-        .refused, code: check.code, check.message, path: plan.storePath, entity: check.entity,
-        property: check.property, hint: check.hint)
-    }
     let reporter = ProgressReporter(console: console, isJSON: isJSON)
     let receipt: MigrationReceipt
     do {
