@@ -8,7 +8,9 @@ public struct MappingModel: Sendable, Equatable {
     case none
     /// Worked out from the two models, as lightweight migration does.
     case inferred
+    /// A mapping model that Xcode made: .cdm or .xcmappingmodel.
     case mapping
+    /// A recipe.
     case recipe
   }
 
@@ -16,11 +18,21 @@ public struct MappingModel: Sendable, Equatable {
   public var kind: Kind
   /// In the order in which they run: removals last, else by destination entity.
   public var entityMappings: [EntityMapping]
+  /// What policies find in the manager's `userInfo`.
+  public var userInfo: [String: PropertyListValue]
 
   /// Makes a mapping model of entity mappings in the order in which they run.
-  public init(kind: Kind, entityMappings: [EntityMapping]) {
+  public init(
+    kind: Kind, entityMappings: [EntityMapping], userInfo: [String: PropertyListValue] = [:]
+  ) {
     self.kind = kind
     self.entityMappings = entityMappings
+    self.userInfo = userInfo
+  }
+
+  /// The mapping of that name.
+  public func mapping(named name: String) -> EntityMapping? {
+    entityMappings.first { $0.name == name }
   }
 
   /// The mapping whose objects become objects of that entity.
@@ -73,6 +85,19 @@ public struct EntityMapping: Sendable, Equatable {
   public var attributes: [AttributeMapping]
   /// Where each persistent relationship of the destination comes from, inherited ones included.
   public var relationships: [RelationshipMapping]
+  /// True of the source objects that the mapping takes; `nil` takes all of exactly that entity.
+  public var condition: ValueExpression?
+  /// Objects with equal values of this become one destination object, made of the first of them;
+  /// those with NULL become none. `nil` makes one object of each.
+  public var distinct: ValueExpression?
+  /// Objects that are made along with each destination object and hang on it.
+  public var children: [ChildMapping] = []
+  /// Name of the NSEntityMigrationPolicy that carries the mapping out, as the mapping model has it.
+  public var policy: String?
+  /// The entity mapping's own user info.
+  public var userInfo: [String: PropertyListValue] = [:]
+  /// Whether a person wrote down that these objects, or those that ``condition`` leaves out, go.
+  public var isDeletionIntended = false
 
   /// Makes a mapping of one entity.
   public init(
@@ -97,12 +122,18 @@ public struct AttributeMapping: Sendable, Equatable {
   /// What a new attribute starts with, and what a NULL becomes where the attribute turned
   /// mandatory; `nil` is NULL.
   public var defaultValue: AttributeValue?
+  /// The value is computed: ``source`` is `nil` then, and a NULL still takes ``defaultValue``.
+  public var expression: ValueExpression?
 
   /// Makes a mapping of one attribute.
-  public init(name: String, source: String?, defaultValue: AttributeValue? = nil) {
+  public init(
+    name: String, source: String?, defaultValue: AttributeValue? = nil,
+    expression: ValueExpression? = nil
+  ) {
     self.name = name
     self.source = source
     self.defaultValue = defaultValue
+    self.expression = expression
   }
 
   /// Whether the values come from an attribute of another name.
@@ -113,10 +144,21 @@ public struct AttributeMapping: Sendable, Equatable {
 public struct RelationshipMapping: Sendable, Equatable {
   /// Name in the destination entity.
   public var name: String
-  /// Name in the source entity; `nil` for a relationship that is new.
+  /// Name in the source entity, or a key path of relationships; `nil` for a relationship that is
+  /// new. ``ofSourceObject`` stands for the source object itself.
   public var source: String?
-  /// The mapping that took the related objects over; `nil` for a relationship that is new.
+  /// The mapping that took the related objects over. `nil`: whichever mapping of the mapping model
+  /// took each of them to an entity that the relationship can lead to.
   public var through: String?
+  /// True of the source objects to link to, over their own properties: a FETCH with a predicate
+  /// that a mapping model has in place of a key path. ``source`` is `nil` then, ``fetched`` names
+  /// the source entity.
+  public var condition: ValueExpression?
+  /// Source entity of ``condition``.
+  public var fetched: String?
+
+  /// Stands in ``source`` for the source object itself: what another mapping made of it.
+  public static let ofSourceObject = "self"
 
   /// Makes a mapping of one relationship.
   public init(name: String, source: String?, through: String? = nil) {
@@ -127,4 +169,31 @@ public struct RelationshipMapping: Sendable, Equatable {
 
   /// Whether the links come from a relationship of another name.
   public var isRenamed: Bool { source != nil && source != name }
+}
+
+/// Objects that an entity mapping makes besides its own, one or many for each source object.
+public struct ChildMapping: Sendable, Equatable {
+  /// Destination entity of the objects.
+  public var destination: String
+  /// Relationship of the object they hang on that leads to them.
+  public var relationship: String
+  /// A JSON array: an object is made for each element, which is called `item` and its place, from
+  /// 0, `position`. `nil` makes one object.
+  public var each: ValueExpression?
+  /// Values over the source object's properties, `item` and `position`; defaults where none is given.
+  public var attributes: [AttributeMapping]
+  /// Objects that hang on these.
+  public var children: [ChildMapping]
+
+  /// Makes a mapping of objects that hang on others.
+  public init(
+    destination: String, relationship: String, each: ValueExpression? = nil,
+    attributes: [AttributeMapping] = [], children: [ChildMapping] = []
+  ) {
+    self.destination = destination
+    self.relationship = relationship
+    self.each = each
+    self.attributes = attributes
+    self.children = children
+  }
 }

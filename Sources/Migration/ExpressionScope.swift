@@ -1,0 +1,122 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// What names mean in an expression over a source object, as SQL.
+struct ExpressionScope {
+  let store: Store
+  /// Source entity of the object.
+  let entity: String
+  /// Alias of the object's row.
+  var row = "s"
+  /// What the source's tables are called by: `src.` in a migration, nothing on the store's own
+  /// connection.
+  var schema = "src."
+  /// SQL of names that are no properties: `item` and `position`.
+  var variables: [String: String] = [:]
+
+  /// The value at a key path through to-one relationships; an attribute's content wherever it is
+  /// kept, a to-one's key.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage naming the step that does not exist.
+  func value(of path: [String]) throws -> CompiledExpression {
+    guard let first = path.first else { return CompiledExpression("\(row).Z_PK", []) }
+    if path.count == 1, let variable = variables[first] { return CompiledExpression(variable, []) }
+    let (holder, key, alias) = try object(at: path.dropLast())
+    let name = path[path.count - 1]
+    guard let table = store.table(of: holder) else { throw unknown(name, in: holder) }
+    let sql: String
+    if let column = table.column(of: name) {
+      let isExternal =
+        store.model.attribute(named: name, of: holder)?.allowsExternalBinaryDataStorage ?? false
+      let place = "\(alias).\(quoted(column))"
+      sql = isExternal ? "strata_content(\(place))" : place
+    } else if case .toOne(let column, _) = table.storage(of: name) {
+      sql = "\(alias).\(quoted(column))"
+    } else {
+      throw unknown(name, in: holder)
+    }
+    guard let key else { return CompiledExpression(sql, [first]) }
+    return CompiledExpression(
+      "(SELECT \(sql) FROM \(schema)\(quoted(table.table)) \(alias) WHERE \(alias).Z_PK = \(key))",
+      [first])
+  }
+
+  /// How many objects a to-many relationship at the end of a path leads to.
+  func count(of path: [String]) throws -> CompiledExpression {
+    guard let first = path.first else { throw unknown("", in: entity) }
+    let (holder, key, alias) = try object(at: path.dropLast())
+    let name = path[path.count - 1]
+    let owner = key ?? "\(alias).Z_PK"
+    let count: String
+    switch store.table(of: holder)?.storage(of: name) {
+    case .toOne: count = "(\(try value(of: path).sql) IS NOT NULL)"
+    case .foreignKey(let table, let column, _):
+      count =
+        "(SELECT count(*) FROM \(schema)\(quoted(table)) c WHERE c.\(quoted(column)) = \(owner))"
+    case .join(let table, let column, _, _):
+      count =
+        "(SELECT count(*) FROM \(schema)\(quoted(table)) c WHERE c.\(quoted(column)) = \(owner))"
+    case .reflexive(let table, let one, let two):
+      count = """
+        (SELECT count(*) FROM (SELECT \(quoted(two)) FROM \(schema)\(quoted(table)) WHERE \(quoted(one)) = \(owner)
+        UNION SELECT \(quoted(one)) FROM \(schema)\(quoted(table)) WHERE \(quoted(two)) = \(owner)))
+        """
+    case .some(.none), nil: throw unknown(name, in: holder)
+    }
+    return CompiledExpression(count, [first])
+  }
+
+  /// The entity that a path of to-one relationships leads to, SQL for the key of the object there
+  /// (`nil` for the row itself), and the alias its row gets.
+  private func object(
+    at path: ArraySlice<String>
+  ) throws -> (entity: String, key: String?, alias: String) {
+    var holder = entity
+    var alias = row
+    var key: String?
+    for (depth, name) in path.enumerated() {
+      guard let relationship = store.model.relationship(named: name, of: holder) else {
+        throw unknown(name, in: holder)
+      }
+      guard let table = store.table(of: holder),
+        case .toOne(let column, _) = table.storage(of: name)
+      else {
+        throw CoreDataError(
+          .usage, "a key path goes through to-one relationships only", entity: holder,
+          property: name, hint: "Use count(\(path.joined(separator: "."))) for a to-many.")
+      }
+      let place = "\(alias).\(quoted(column))"
+      key =
+        key.map {
+          "(SELECT \(place) FROM \(schema)\(quoted(table.table)) \(alias) WHERE \(alias).Z_PK = \($0))"
+        } ?? place
+      holder = relationship.destination
+      alias = "p\(depth + 1)"
+    }
+    return (holder, key, alias)
+  }
+
+  func unknown(_ name: String, in entity: String) -> CoreDataError {
+    let table = store.table(of: entity)
+    let known =
+      (table?.attributes.map(\.attribute.name) ?? [])
+      + (table?.relationships.map(\.relationship.name) ?? [])
+    return CoreDataError(
+      .usage, "the source has no such property", entity: entity, property: name,
+      hint: known.isEmpty ? nil : "It has: " + known.joined(separator: ", "))
+  }
+}
+
+/// An expression as SQL over a source row, and what it reads.
+struct CompiledExpression: Equatable {
+  /// In parentheses where it is more than a name or a call.
+  var sql: String
+  /// Properties of the source entity that it uses: their values are not lost.
+  var properties: Set<String>
+
+  init(_ sql: String, _ properties: Set<String>) {
+    self.sql = sql
+    self.properties = properties
+  }
+}
