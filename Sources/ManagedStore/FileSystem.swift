@@ -145,7 +145,11 @@ package enum FileSystem {
   }
 
   /// Copies a file: by sharing its blocks where the file system can, else byte for byte.
-  package static func copy(_ source: String, to destination: String) throws {
+  ///
+  /// - Parameter progress: gets the bytes copied so far after each piece; it throws to stop.
+  package static func copy(
+    _ source: String, to destination: String, progress: (Int) throws -> Void = { _ in }
+  ) throws {
     let input = open(source, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw failure("cannot read", source) }
     defer { close(input) }
@@ -155,6 +159,7 @@ package enum FileSystem {
     defer { close(output) }
     if cloneBlocks(from: input, to: output) { return }
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    var total = 0
     while true {
       let got = buffer.withUnsafeMutableBytes { Self.read_(input, $0.baseAddress, $0.count) }
       if got < 0 && errno == EINTR { continue }
@@ -169,6 +174,8 @@ package enum FileSystem {
         guard wrote > 0 else { throw failure("cannot write", destination) }
         done += wrote
       }
+      total += got
+      try progress(total)
     }
   }
 

@@ -57,11 +57,20 @@ public final class Store {
   ///     the first whose hashes equal the store's is used. Where there is none either, the store
   ///     opens raw: see ``ModelSource/raw``.
   /// - Throws: ``CoreDataError`` of kind unreadable: not a store, damaged, locked.
-  public init(
+  public convenience init(
     path: String, model given: Model? = nil, fallback: (StoreMetadata) -> Model? = { _ in nil }
   ) throws {
     // Behind a link, the -wal and the external data lie beside the real file.
-    let files = StoreFiles(path: FileSystem.canonical(path))
+    try self.init(
+      path: path, files: StoreFiles(path: FileSystem.canonical(path)), model: given,
+      fallback: fallback)
+  }
+
+  /// - Parameter files: where the store's external data is, besides its main file.
+  package init(
+    path: String, files: StoreFiles, model given: Model? = nil,
+    fallback: (StoreMetadata) -> Model? = { _ in nil }
+  ) throws {
     let wal = WriteAheadLog(besideStore: files.path)
     let opened: (connection: Connection, access: StoreFiles.Access, snapshot: Snapshot?)
     do {

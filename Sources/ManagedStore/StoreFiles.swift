@@ -5,9 +5,21 @@ import SQLite
 public struct StoreFiles: Sendable, Equatable {
   /// Path of the main file.
   public let path: String
+  /// The hidden folder in which Core Data keeps large values: `.<name>_SUPPORT/_EXTERNAL_DATA`.
+  public let externalDataFolder: String
 
   /// Names the files; nothing is looked at.
-  public init(path: String) { self.path = path }
+  public init(path: String) {
+    self.path = path
+    externalDataFolder = Self.externalDataFolder(
+      folder: FileSystem.parent(of: path) ?? ".", stem: FileSystem.stem(of: path))
+  }
+
+  /// Files of a store that refers to the external data of another: a version on the way of it.
+  package init(path: String, externalDataOf other: StoreFiles) {
+    self.path = path
+    externalDataFolder = other.externalDataFolder
+  }
 
   /// The write-ahead log: transactions not yet in the main file.
   public var walPath: String { path + "-wal" }
@@ -16,11 +28,6 @@ public struct StoreFiles: Sendable, Equatable {
   /// The rollback journal, where the store is not in WAL mode.
   public var journalPath: String { path + "-journal" }
   package var folder: String { FileSystem.parent(of: path) ?? "." }
-
-  /// The hidden folder in which Core Data keeps large values: `.<name>_SUPPORT/_EXTERNAL_DATA`.
-  public var externalDataFolder: String {
-    Self.externalDataFolder(folder: folder, stem: FileSystem.stem(of: path))
-  }
 
   static func externalDataFolder(folder: String, stem: String) -> String {
     folder + "/." + stem + "_SUPPORT/_EXTERNAL_DATA"

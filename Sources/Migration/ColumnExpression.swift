@@ -10,6 +10,8 @@ struct StepSchemas {
   let destinationModel: Model
   /// Tables of the destination, with join tables named from the side the source names them from.
   let destination: StoreSchema
+  /// Mappings (by name) whose objects get other keys: what refers to them by key cannot follow.
+  var renumbered: Set<String> = []
 
   init(store: Store, mapping: MappingModel, destination model: Model) {
     self.store = store
@@ -60,8 +62,8 @@ struct StepSchemas {
     switch content {
     case .attribute(let declarer, let name):
       guard destinationModel.isKind(to, of: declarer),
-        let attributeMapping = entityMapping.attributes.first(where: { $0.name == name }),
-        let attribute = destinationModel.attribute(named: name, of: to)
+        let attributeMapping = entityMapping.attribute(storedAs: name, in: destinationModel),
+        let attribute = destination.storedAttribute(named: name, of: to)
       else { return nil }
       let literal = attributeMapping.defaultValue.map { $0.sqlLiteral(for: attribute) }
       guard let former = attributeMapping.source, let column = table.column(of: former) else {
@@ -93,19 +95,18 @@ struct StepSchemas {
     }
   }
 
-  /// A column that begins to allow external storage needs the mark that such columns have, and one
-  /// that ceases to must lose it; values in files are refused beforehand.
+  /// A column that begins to allow external storage needs the mark that such columns have; one that
+  /// ceases to loses it, and takes in what is in files.
   private func convert(
     _ column: String, former: String, in entity: String, to attribute: Attribute
   )
     -> String
   {
-    guard let before = sourceModel.attribute(named: former, of: entity),
+    guard let before = store.schema.storedAttribute(named: former, of: entity),
       before.allowsExternalBinaryDataStorage != attribute.allowsExternalBinaryDataStorage
     else { return column }
     return attribute.allowsExternalBinaryDataStorage
-      ? "CASE WHEN \(column) IS NULL THEN NULL ELSE CAST(x'01' || \(column) AS BLOB) END"
-      : "CASE WHEN substr(\(column), 1, 1) = x'01' THEN substr(\(column), 2) ELSE \(column) END"
+      ? "strata_inline(\(column))" : "strata_content(\(column))"
   }
 
   /// The destination's key of a to-one: its former column, or the one its inverse was kept in.
@@ -216,11 +217,13 @@ struct StepSchemas {
     return renumbered("(SELECT d.Z_ENT FROM src.\(quoted(target.table)) d WHERE d.Z_PK = \(key))")
   }
 
-  /// Old and new number of every entity that goes on.
+  /// Old and new number of every entity that goes on with its keys.
   var renumbering: [(old: Int64, new: Int64)] {
-    mapping.entityMappings.compactMap { entityMapping in
+    var seen: Set<Int64> = []
+    return mapping.entityMappings.compactMap { entityMapping in
       guard let from = entityMapping.source, let to = entityMapping.destination,
-        let old = store.table(of: from)?.number, let new = destination.numbers[to]
+        !renumbered.contains(entityMapping.name), let old = store.table(of: from)?.number,
+        let new = destination.numbers[to], seen.insert(old).inserted
       else { return nil }
       return (old, new)
     }

@@ -120,27 +120,14 @@ struct InPlaceMigration {
 
   private func rebuild(_ table: StoreSchema.Table) throws {
     try connection.execute(table.sql)
-    for entityMapping in schemas.mappings(into: table) {
-      guard let from = entityMapping.source, let to = entityMapping.destination,
-        let sourceTable = source.table(of: from), let number = destination.numbers[to]
-      else { continue }
-      try meter.begin(.entity, title: Self.title(of: entityMapping))
-      var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
-      var values = ["s.Z_PK", String(number), "s.Z_OPT"]
-      for column in table.columns {
-        guard let sql = schemas.expression(for: column.content, in: entityMapping) else { continue }
-        columns.append(quoted(column.name))
-        values.append(sql)
-      }
-      guard source.database.contains(sourceTable.table) else { continue }
-      let sql = """
-        INSERT INTO main.\(quoted(table.name)) (\(columns.joined(separator: ", ")))
-        SELECT \(values.joined(separator: ", ")) FROM src.\(quoted(sourceTable.table)) s
-        WHERE s.Z_PK BETWEEN ? AND ? AND s.Z_ENT = ? ORDER BY s.Z_PK
-        """
-      try forEachRange(of: sourceTable) { range in
-        try connection.run(sql, range + [.integer(sourceTable.number)])
-        return connection.changes
+    for row in schemas.rowSources(for: table) {
+      try meter.begin(.entity, title: row.entity)
+      let insert = try connection.prepare(row.insert)
+      try KeyRanges(connection, table: row.ranges.table).forEach { low, high in
+        try insert.bind([.integer(low), .integer(high)])
+        while try insert.step() {}
+        insert.reset()
+        try meter.advance(by: connection.changes)
       }
     }
     try numberNewOrders(of: table)
@@ -148,7 +135,7 @@ struct InPlaceMigration {
 
   /// Positions in a to-many that was not ordered before: by key, with room in between as Core Data
   /// leaves it.
-  private func numberNewOrders(of table: StoreSchema.Table) throws {
+  func numberNewOrders(of table: StoreSchema.Table) throws {
     for column in table.columns {
       let key: StoreSchema.Column?
       switch column.content {

@@ -6,22 +6,26 @@ struct KeyRanges {
 
   private let connection: Connection
   private let table: String
+  private let key: String
 
-  /// - Parameter table: as SQL, with its schema.
-  init(_ connection: Connection, table: String) {
+  /// - Parameters:
+  ///   - table: as SQL, with its schema.
+  ///   - key: the column that is its INTEGER PRIMARY KEY.
+  init(_ connection: Connection, table: String, key: String = "Z_PK") {
     self.connection = connection
     self.table = table
+    self.key = key
   }
 
   /// Calls `body` with the first and the last key of each range, in rising order.
   func forEach(_ body: (_ low: Int64, _ high: Int64) throws -> Void) throws {
     guard
-      let bounds = try connection.rows("SELECT min(Z_PK), max(Z_PK) FROM \(table)").first,
+      let bounds = try connection.rows("SELECT min(\(key)), max(\(key)) FROM \(table)").first,
       bounds.count == 2, var low = bounds[0].integer, let last = bounds[1].integer
     else { return }
     let next = try connection.prepare(
       """
-      SELECT max(Z_PK) FROM (SELECT Z_PK FROM \(table) WHERE Z_PK >= ? ORDER BY Z_PK LIMIT \(Self.rows))
+      SELECT max(\(key)) FROM (SELECT \(key) FROM \(table) WHERE \(key) >= ? ORDER BY \(key) LIMIT \(Self.rows))
       """)
     while low <= last {
       try next.bind([.integer(low)])

@@ -14,6 +14,8 @@ import ManagedStore
 final class MigrationJournal {
   private let path: String
   private let descriptor: Int32
+  /// What an interrupted run left and this one removed, as sentences.
+  private(set) var recovered: [String] = []
 
   /// Where journals live: $XDG_STATE_HOME/strata/migrations, else ~/.local/state/…; in the temporary
   /// folder where that cannot be written.
@@ -56,7 +58,13 @@ final class MigrationJournal {
     for line in text.split(separator: "\n") where line.hasPrefix("temporary ") {
       let left = String(line.dropFirst("temporary ".count))
       // Only a name that this program gives is ever removed.
-      if FileSystem.name(of: left).hasPrefix(Self.temporaryPrefix) { Self.removeTemporary(left) }
+      guard FileSystem.name(of: left).hasPrefix(Self.temporaryPrefix) else { continue }
+      if FileSystem.status(left) != nil {
+        recovered.append(
+          "An earlier run was interrupted: what it left (\(FileSystem.name(of: left))) was removed, and the migration began anew."
+        )
+      }
+      Self.removeTemporary(left)
     }
     try FileSystem.write([], to: path)
   }
@@ -67,8 +75,9 @@ final class MigrationJournal {
     close(descriptor)
   }
 
-  func note(temporary: String) throws {
-    try FileSystem.write(Array("temporary \(temporary)\n".utf8), to: path)
+  func note(temporaries: [String]) throws {
+    let lines = temporaries.map { "temporary \($0)\n" }.joined()
+    try FileSystem.write(Array(lines.utf8), to: path)
   }
 
   static let temporaryPrefix = ".strata-migrating-"

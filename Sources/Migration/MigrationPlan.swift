@@ -17,6 +17,10 @@ public struct MigrationPlan: Sendable, Equatable {
     public var mapping: MappingModel
     /// Objects that each entity mapping takes, by the mapping's name.
     public var rows: [String: Int]
+    /// How the step is carried out.
+    public var strategy: Strategy = .inPlace
+    /// First objects of the mappings that compute something, before and after.
+    public var previews: [MappingPreview] = []
   }
 
   /// How the result comes about.
@@ -35,8 +39,6 @@ public struct MigrationPlan: Sendable, Equatable {
   public var losses: [Loss]
   /// What the destination would not accept; running is refused while there is any.
   public var checks: [DataCheck]
-  /// How the result comes about.
-  public var strategy: Strategy
   /// Size of the store with its -wal, in bytes.
   public var storeBytes: Int
   /// Bytes that must be free beside the store (or beside the output) while it runs.
@@ -47,6 +49,13 @@ public struct MigrationPlan: Sendable, Equatable {
   public var notes: [String]
   /// The destination model's own archive where it came as one: it goes into the store as it is.
   public var destinationArchive: [UInt8]?
+  /// Swift policies for the classes that the mappings name.
+  public var policies = PolicyBindings()
+
+  /// How the result comes about: by copying where one of the steps does.
+  public var strategy: Strategy {
+    steps.contains { $0.strategy == .copy } ? .copy : .inPlace
+  }
 
   /// Whether the store is of the destination model already.
   public var isNothingToDo: Bool { steps.allSatisfy { $0.mapping.kind == .none } }
@@ -54,6 +63,45 @@ public struct MigrationPlan: Sendable, Equatable {
   /// Losses that the given allowances leave.
   public func unallowedLosses(_ allowed: Set<String>) -> [Loss] {
     losses.filter { !$0.isAllowed(by: allowed) }
+  }
+}
+
+/// One object of a mapping, before and after.
+public struct MappingPreview: Sendable, Equatable {
+  /// A property with its value as text.
+  public struct Property: Sendable, Equatable {
+    /// Name of the property.
+    public var name: String
+    /// Its value, as text.
+    public var value: String
+
+    /// Makes a property's value.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// Name of the entity mapping.
+  public var mapping: String
+  /// The source object; `nil` where the result is made of several.
+  public var source: ObjectID?
+  /// The entity that it becomes.
+  public var destination: String
+  /// What the mapping reads of it.
+  public var before: [Property]
+  /// What becomes of it.
+  public var after: [Property]
+
+  /// Makes a preview.
+  public init(
+    mapping: String, source: ObjectID?, destination: String, before: [Property], after: [Property]
+  ) {
+    self.mapping = mapping
+    self.source = source
+    self.destination = destination
+    self.before = before
+    self.after = after
   }
 }
 
@@ -69,6 +117,8 @@ public struct Loss: Sendable, Equatable {
   public var samples: [String]
   /// What was probably meant: a renaming identifier that is missing.
   public var suggestion: String?
+  /// Whether a recipe says so itself: such a loss needs no further leave.
+  public var isIntended = false
 
   /// Makes a loss.
   public init(
@@ -87,7 +137,7 @@ public struct Loss: Sendable, Equatable {
 
   /// A whole entity's name allows the loss of its properties too.
   public func isAllowed(by allowed: Set<String>) -> Bool {
-    allowed.contains(name) || allowed.contains(entity)
+    isIntended || allowed.contains(name) || allowed.contains(entity)
   }
 }
 

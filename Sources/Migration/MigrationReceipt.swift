@@ -66,6 +66,8 @@ public struct MigrationReceipt: Sendable, Equatable {
   public var bytes: Int
   /// The old store, kept beside the new one; `nil` with `--output` or `--no-backup`.
   public var backupPath: String?
+  /// Steps from version to version that it took.
+  public var steps: Int
 
   /// Makes a receipt.
   public init(
@@ -73,7 +75,7 @@ public struct MigrationReceipt: Sendable, Equatable {
     strategy: MigrationPlan.Strategy, entities: [EntityCount], edges: [String: Int] = [:],
     losses: [Loss] = [], verified: [Verified] = [], uuid: String, checksum: String,
     notes: [String] = [], seconds: Double, verificationSeconds: Double, bytes: Int,
-    backupPath: String?
+    backupPath: String?, steps: Int = 1
   ) {
     self.storePath = storePath
     self.resultPath = resultPath
@@ -91,5 +93,6 @@ public struct MigrationReceipt: Sendable, Equatable {
     self.verificationSeconds = verificationSeconds
     self.bytes = bytes
     self.backupPath = backupPath
+    self.steps = steps
   }
 }

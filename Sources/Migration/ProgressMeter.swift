@@ -16,16 +16,17 @@ final class ProgressMeter {
   private var lastReport = -1.0
 
   init(
-    parts: [MigrationProgress.Part], isCancelled: @escaping () -> Bool,
-    report: @escaping (MigrationProgress) -> Void
+    isCancelled: @escaping () -> Bool, report: @escaping (MigrationProgress) -> Void
   ) {
-    progress = MigrationProgress(parts: parts)
+    progress = MigrationProgress(parts: [])
     self.isCancelled = isCancelled
     self.report = report
-    report(progress)
   }
 
   var elapsed: Double { Self.now() - start }
+
+  /// How far it is, without a report.
+  var snapshot: MigrationProgress { progress }
 
   /// Whether the person asked to stop; also asked by SQLite in the middle of long statements.
   var shouldStop: Bool { isCancelled() }
@@ -34,6 +35,17 @@ final class ProgressMeter {
     guard isCancelled() else { return }
     throw CoreDataError(
       .cancelled, code: 134120, "cancelled", hint: "Nothing was changed: the store is as it was.")
+  }
+
+  /// Goes on to a step of a chain, with parts of its own.
+  func begin(step: Int, of steps: Int, parts: [MigrationProgress.Part]) throws {
+    try checkCancelled()
+    progress.step = step
+    progress.steps = steps
+    progress.parts = parts
+    progress.current = 0
+    partStart = elapsed
+    send(always: true)
   }
 
   /// Starts the part of that kind and title; the one at work until now is finished.
@@ -53,6 +65,7 @@ final class ProgressMeter {
   /// Adds to what the present part has done.
   func advance(by count: Int, bytes: Int = 0) throws {
     let current = progress.current
+    guard progress.parts.indices.contains(current) else { return try checkCancelled() }
     progress.parts[current].done += count
     if progress.parts[current].kind == .entity { progress.rows += count }
     progress.bytesWritten += bytes
@@ -62,6 +75,7 @@ final class ProgressMeter {
 
   /// Sets what the present part has done, and how much it is in all.
   func update(done: Int, total: Int, bytes: Int) throws {
+    guard progress.parts.indices.contains(progress.current) else { return try checkCancelled() }
     progress.parts[progress.current].total = total
     progress.parts[progress.current].done = done
     progress.bytesWritten = bytes
@@ -80,6 +94,7 @@ final class ProgressMeter {
 
   private func finishCurrent() {
     let current = progress.current
+    guard progress.parts.indices.contains(current) else { return }
     progress.parts[current].done = progress.parts[current].total
     progress.parts[current].isFinished = true
     progress.parts[current].seconds = elapsed - partStart
@@ -91,7 +106,9 @@ final class ProgressMeter {
     guard always || now - lastReport >= 0.01 else { return }
     lastReport = now
     progress.elapsed = now
-    if !progress.parts[progress.current].isFinished {
+    if progress.parts.indices.contains(progress.current),
+      !progress.parts[progress.current].isFinished
+    {
       progress.parts[progress.current].seconds = now - partStart
     }
     report(progress)

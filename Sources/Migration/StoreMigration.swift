@@ -52,39 +52,46 @@ public enum StoreMigration {
     } catch let error as CoreDataError {
       throw error.at(path: store.path)
     }
-    let counts = try store.counts()
-    var rows: [String: Int] = [:]
-    for entityMapping in mapping.entityMappings {
-      rows[entityMapping.name] = entityMapping.source.map { counts[$0] ?? 0 } ?? 0
-    }
-    let step = MigrationPlan.Step(
-      from: names.from, to: names.to, source: source, destination: destination,
-      mapping: mapping, rows: rows)
-    let data = SourceData(store: store)
+    return try plan(
+      store,
+      steps: [
+        MigrationPlan.Step(
+          from: names.from, to: names.to, source: source, destination: destination,
+          mapping: mapping, rows: [:])
+      ], archive: archive, output: output)
+  }
+
+  /// Finds out what steps from version to version would do; writes nothing beside the store.
+  ///
+  /// - Parameters:
+  ///   - steps: one after the other, the first from the store's own model.
+  ///   - policies: Swift policies for the classes, or the entity mappings, that the steps name.
+  ///   - strategy: how to carry inferred steps out; `nil` takes what costs less.
+  /// - Throws: ``CoreDataError``: 134170 for a policy that nothing stands in for; what is wrong with
+  ///   an expression.
+  public static func plan(
+    _ store: Store, steps: [MigrationPlan.Step], archive: [UInt8]? = nil, output: String? = nil,
+    policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil
+  ) throws -> MigrationPlan {
     let size =
       (FileSystem.status(store.path)?.size ?? 0)
       + (FileSystem.status(store.files.walPath)?.size ?? 0)
     var plan = MigrationPlan(
-      storePath: store.path, steps: [step], losses: [], checks: [], strategy: .inPlace,
-      storeBytes: size, bytesNeeded: size + size / 2,
+      storePath: store.path, steps: steps, losses: [], checks: [],
+      storeBytes: size, bytesNeeded: (size + size / 2) * (steps.count > 1 ? 2 : 1),
       bytesFree: FileSystem.freeSpace(at: FileSystem.parent(of: output ?? store.path) ?? "."),
-      notes: [], destinationArchive: archive)
-    guard mapping.kind != .none else { return plan }
-    plan.losses = try LossAnalysis(
-      data: data, source: source, destination: destination, mapping: mapping
-    ).losses()
-    let drift = DriftAnalysis(store: store)
-    plan.losses += try drift.losses()
-    plan.checks = try Preflight(
-      data: data, source: source, destination: destination, mapping: mapping
-    ).checks()
-    plan.checks += try drift.checks()
-    plan.notes = try notes(for: store, mapping: mapping, destination: destination)
-    plan.notes += store.drift.sentences
+      notes: [], destinationArchive: archive, policies: policies)
+    guard !plan.isNothingToDo else { return plan }
+    do {
+      try PlanAnalysis(store: store, strategy: strategy).run(&plan)
+    } catch {
+      throw StepSequence.translated(error, path: store.path)
+    }
     return plan
   }
 
-  private static func notes(
+  /// Remarks on a step: history, CloudKit, missing files, choices that were made.
+  static func notes(
     for store: Store, mapping: MappingModel, destination: Model
   ) throws
     -> [String]

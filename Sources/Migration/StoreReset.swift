@@ -89,7 +89,7 @@ public enum StoreReset {
     try refuse(state, options, given)
 
     let temporary = MigrationJournal.temporaryPath(beside: path)
-    try journal.note(temporary: temporary)
+    try journal.note(temporaries: [temporary])
     MigrationJournal.removeTemporary(temporary)
     let uuid = UUIDText.text((0..<16).map { _ in UInt8.random(in: 0...255) })
     do {

@@ -2,190 +2,326 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Compares a migrated clone with its source, before it may take the source's place.
+/// What comparing a migrated store with its source brought to light.
+public struct VerificationReport: Sendable, Equatable {
+  /// Something that is not as the mapping says.
+  public struct Difference: Sendable, Equatable {
+    /// Destination entity; `nil` where it concerns the file.
+    public var entity: String?
+    /// Property, where it concerns one.
+    public var property: String?
+    /// What is wrong, as a clause.
+    public var message: String
+    /// Values, links or objects concerned.
+    public var count: Int
+    /// The first objects concerned.
+    public var first: [ObjectID]
+
+    /// Makes a difference.
+    public init(
+      entity: String?, property: String? = nil, message: String, count: Int,
+      first: [ObjectID] = []
+    ) {
+      self.entity = entity
+      self.property = property
+      self.message = message
+      self.count = count
+      self.first = first
+    }
+  }
+
+  /// Objects of each entity before and after.
+  public var entities: [MigrationReceipt.EntityCount] = []
+  /// Links in the result, by `Entity.relationship`.
+  public var edges: [String: Int] = [:]
+  /// What was compared, and how often.
+  public var verified: [MigrationReceipt.Verified] = []
+  /// What is wrong; empty where everything is as it should be.
+  public var differences: [Difference] = []
+
+  /// Whether everything is as the mapping says.
+  public var isEqual: Bool { differences.isEmpty }
+}
+
+/// Compares a migrated store with its source, value by value and link by link.
+///
+/// The result is `main` on the connection, the source is attached as `src`.
 struct Verification {
   let step: MigrationPlan.Step
   let schemas: StepSchemas
+  let contents: MigratedContents
   let connection: Connection
   let meter: ProgressMeter
-  let path: String
+  /// Objects that policies made, by entity; their values are the policies' own.
+  var madeByPolicies: [String: Int] = [:]
+  var policyMappings: Set<String> = []
 
   private var source: Store { schemas.store }
   private var destination: StoreSchema { schemas.destination }
 
-  struct Result {
-    var entities: [MigrationReceipt.EntityCount] = []
-    var edges: [String: Int] = [:]
-    var verified: [MigrationReceipt.Verified] = []
-  }
-
-  /// - Throws: ``CoreDataError`` of kind failed that names the first difference.
-  func run() throws -> Result {
+  /// - Throws: ``CoreDataError`` when it is cancelled, or a file cannot be read.
+  func run() throws -> VerificationReport {
     try meter.begin(.verify)
-    var result = Result()
-    try verifyIntegrity()
-    result.verified.append(.init(what: "database integrity", count: 1))
-    // No object may be forgotten: every entity of either model has its mapping.
-    let sources = Set(step.mapping.entityMappings.compactMap(\.source))
-    let destinations = Set(step.mapping.entityMappings.compactMap(\.destination))
-    for entity in source.model.entities where !sources.contains(entity.name) {
-      throw failure("no mapping took the objects", entity: entity.name)
-    }
-    for entity in step.destination.entities where !destinations.contains(entity.name) {
-      throw failure("no mapping made the entity", entity: entity.name)
-    }
-    var values = 0
-    for entityMapping in step.mapping.entityMappings {
-      try verifyRows(of: entityMapping, values: &values, into: &result)
-    }
-    result.verified.append(.init(what: "values compared with the source", count: values))
-    try verifyLinks(into: &result)
-    try verifyBookkeeping()
-    result.verified.append(
-      .init(what: "entities' version hashes", count: step.destination.entities.count))
-    return result
+    var report = VerificationReport()
+    try verifyIntegrity(&report)
+    guard report.isEqual else { return report }
+    verifyCoverage(&report)
+    try verifyObjects(&report)
+    try verifyJoins(&report)
+    try verifyLinks(&report)
+    try countEdges(&report)
+    try verifyBookkeeping(&report)
+    return report
   }
 
-  private func verifyIntegrity() throws {
+  private func verifyIntegrity(_ report: inout VerificationReport) throws {
     let problems = try connection.rows("PRAGMA main.integrity_check(5)").compactMap {
       $0.first?.text
     }
     guard problems == ["ok"] else {
-      throw failure("the migrated file is damaged: \(problems.joined(separator: "; "))")
+      report.differences.append(
+        .init(
+          entity: nil, message: "the migrated file is damaged: \(problems.joined(separator: "; "))",
+          count: problems.count))
+      return
+    }
+    report.verified.append(.init(what: "database integrity", count: 1))
+  }
+
+  /// No object may be forgotten: in an inferred mapping, every entity of either model has its own.
+  private func verifyCoverage(_ report: inout VerificationReport) {
+    guard step.mapping.kind == .inferred else { return }
+    let sources = Set(step.mapping.entityMappings.compactMap(\.source))
+    let destinations = Set(step.mapping.entityMappings.compactMap(\.destination))
+    for entity in source.model.entities where !sources.contains(entity.name) {
+      report.differences.append(
+        .init(entity: entity.name, message: "no mapping took the objects", count: 1))
+    }
+    for entity in step.destination.entities where !destinations.contains(entity.name) {
+      report.differences.append(
+        .init(entity: entity.name, message: "no mapping made the entity", count: 1))
     }
   }
 
-  private func verifyRows(
-    of entityMapping: EntityMapping, values: inout Int, into result: inout Result
-  ) throws {
-    guard let to = entityMapping.destination, let table = destination.table(of: to),
-      let number = destination.numbers[to]
-    else {
-      if let from = entityMapping.source {
-        result.entities.append(
-          .init(entity: from, before: step.rows[entityMapping.name] ?? 0, after: 0))
+  private func verifyObjects(_ report: inout VerificationReport) throws {
+    var values = 0
+    var expected: [String: Int] = madeByPolicies
+    var before: [String: Int] = [:]
+    for row in contents.rows {
+      let count = try compare(row, values: &values, &report)
+      expected[row.entity, default: 0] += count
+    }
+    for entityMapping in step.mapping.entityMappings {
+      if let to = entityMapping.destination {
+        before[to, default: 0] += step.rows[entityMapping.name] ?? 0
       }
-      return
     }
-    let here = "main." + quoted(table.name)
-    let after = Int(
-      try connection.value("SELECT count(*) FROM \(here) WHERE Z_ENT = \(number)")?.integer ?? 0)
-    guard let from = entityMapping.source, let sourceTable = source.table(of: from),
-      source.database.contains(sourceTable.table)
-    else {
-      guard after == 0 else {
-        throw failure("objects appeared in a new entity", entity: to)
+    for entity in step.destination.entities {
+      guard let number = destination.numbers[entity.name],
+        let table = destination.table(of: entity.name)
+      else { continue }
+      let after = try count("main.\(quoted(table.name)) WHERE Z_ENT = \(number)")
+      let wanted = expected[entity.name] ?? 0
+      if after != wanted {
+        report.differences.append(
+          .init(
+            entity: entity.name,
+            message: "there are \(after) objects where there should be \(wanted)",
+            count: abs(after - wanted)))
       }
-      result.entities.append(.init(entity: to, before: 0, after: 0))
-      return
+      report.entities.append(
+        .init(entity: entity.name, before: before[entity.name] ?? 0, after: after))
     }
-    let there = "src." + quoted(sourceTable.table)
-    let before = Int(
-      try connection.value("SELECT count(*) FROM \(there) WHERE Z_ENT = \(sourceTable.number)")?
-        .integer ?? 0)
-    guard before == after else {
-      throw failure("\(before) objects became \(after)", entity: to)
+    for entityMapping in step.mapping.entityMappings where entityMapping.destination == nil {
+      guard let from = entityMapping.source else { continue }
+      report.entities.append(
+        .init(entity: from, before: step.rows[entityMapping.name] ?? 0, after: 0))
     }
-    result.entities.append(.init(entity: to, before: before, after: after))
-    var names = ["Z_OPT"]
-    var differences = ["d.Z_OPT IS NOT s.Z_OPT"]
-    var edgeColumns: [(name: String, column: String)] = []
-    for column in table.columns {
-      let sql = schemas.expression(for: column.content, in: entityMapping)
-      // New positions in an order are made by the migration, and have nothing to equal.
-      switch column.content {
-      case .toOneOrder, .ownerOrder: if sql == nil { continue }
-      case .toOne(let entity, let name) where step.destination.isKind(to, of: entity):
-        edgeColumns.append((name, column.name))
-      default: break
-      }
-      names.append(column.name)
-      differences.append("d.\(quoted(column.name)) IS NOT \(sql ?? "NULL")")
-    }
-    // One pass by key: a missing row shows as a difference of Z_OPT and of the count.
-    let counts = differences.map { "sum(\($0))" }.joined(separator: ", ")
+    report.verified.append(.init(what: "values compared with the source", count: values))
+  }
+
+  /// One pass by key over what should be there; answers how many objects that is.
+  private func compare(
+    _ row: RowSource, values: inout Int, _ report: inout VerificationReport
+  ) throws -> Int {
+    let compared = row.columns.dropFirst().filter { !row.later.contains($0.name) }
+    let here = "main." + quoted(row.table)
+    let sums = compared.map { "sum(d.\(quoted($0.name)) IS NOT e.\(quoted($0.name)))" }
     let statement = try connection.prepare(
       """
-      SELECT count(*), \(counts) FROM \(there) s JOIN \(here) d ON d.Z_PK = s.Z_PK
-      WHERE s.Z_ENT = \(sourceTable.number) AND d.Z_ENT = \(number) AND s.Z_PK BETWEEN ? AND ?
+      SELECT \((["count(*)", "count(d.Z_PK)"] + sums).joined(separator: ", "))
+      FROM (\(row.select)) e LEFT JOIN \(here) d ON d.Z_PK = e.Z_PK
       """)
-    var compared = 0
-    try KeyRanges(connection, table: there).forEach { low, high in
+    var (all, found) = (0, 0)
+    var wrong = [Int](repeating: 0, count: compared.count)
+    try KeyRanges(connection, table: row.ranges.table, key: row.ranges.column).forEach {
+      low, high in
       try statement.bind([.integer(low), .integer(high)])
       guard try statement.step() else { return }
       let rows = Int(statement.integer(at: 0))
-      for (index, name) in names.enumerated() where statement.integer(at: index + 1) != 0 {
-        throw failure(
-          "\(statement.integer(at: index + 1)) values in the column \(name) differ from what was planned",
-          entity: to)
-      }
+      all += rows
+      found += Int(statement.integer(at: 1))
+      for index in wrong.indices { wrong[index] += Int(statement.integer(at: index + 2)) }
       statement.reset()
-      compared += rows
       try meter.advance(by: rows)
     }
-    guard compared == before else {
-      throw failure("only \(compared) of \(before) objects kept their keys", entity: to)
+    values += found * compared.count
+    if all != found {
+      report.differences.append(
+        .init(
+          entity: row.entity, message: "\(all - found) of \(all) objects are missing",
+          count: all - found,
+          first: try first(row, "d.Z_PK IS NULL")))
     }
-    values += compared * names.count
-    for (name, column) in edgeColumns {
-      let count = try connection.value(
-        "SELECT count(\(quoted(column))) FROM \(here) WHERE Z_ENT = \(number)")
-      result.edges["\(to).\(name)"] = Int(count?.integer ?? 0)
+    for (index, column) in compared.enumerated() where wrong[index] - (all - found) > 0 {
+      let condition =
+        "d.Z_PK IS NOT NULL AND d.\(quoted(column.name)) IS NOT e.\(quoted(column.name))"
+      let objects = try first(row, condition)
+      guard !objects.isEmpty else { continue }
+      report.differences.append(
+        .init(
+          entity: row.entity, property: property(of: column.name, in: row),
+          message: "values in the column \(column.name) differ from what was planned",
+          count: wrong[index], first: objects))
+    }
+    return all
+  }
+
+  private func property(of column: String, in row: RowSource) -> String? {
+    let content = destination.tables.first { $0.name == row.table }?.columns.first {
+      $0.name == column
+    }?.content
+    switch content {
+    case .attribute(_, let name), .toOne(_, let name), .toOneEntity(_, let name),
+      .toOneOrder(_, let name), .owner(_, let name), .ownerOrder(_, let name):
+      return name
+    case nil: return nil
     }
   }
 
-  private func verifyLinks(into result: inout Result) throws {
+  private func first(_ row: RowSource, _ condition: String) throws -> [ObjectID] {
+    try connection.rows(
+      """
+      SELECT e.Z_PK FROM (\(row.selectAll)) e LEFT JOIN main.\(quoted(row.table)) d
+      ON d.Z_PK = e.Z_PK WHERE \(condition) ORDER BY e.Z_PK LIMIT 5
+      """
+    ).compactMap { $0.first?.integer.map { ObjectID(entity: row.entity, key: $0) } }
+  }
+
+  private func count(_ from: String) throws -> Int {
+    Int(try connection.value("SELECT count(*) FROM \(from)")?.integer ?? 0)
+  }
+
+  /// The same SELECT that fills a join table, against what is in it, in both directions.
+  private func verifyJoins(_ report: inout VerificationReport) throws {
     var compared = 0
-    for join in destination.joins {
+    for join in contents.joins {
       try meter.checkCancelled()
-      let count = Int(
-        try connection.value("SELECT count(*) FROM main.\(quoted(join.name))")?.integer ?? 0)
-      result.edges["\(join.entity).\(join.relationship)"] = count
-      let former = StepSchemas.sourceJoin(of: join, store: source, mapping: step.mapping)
-      guard let planned = schemas.links(of: join, former: former) else {
-        guard count == 0 else {
-          throw failure(
-            "links appeared in a new relationship", entity: join.entity, property: join.relationship
-          )
-        }
-        continue
-      }
-      // The same SELECT that fills the table, against what is in it, in both directions.
-      let actual = "SELECT \(planned.columns) FROM main.\(quoted(join.name))"
-      let missing = try connection.value(
-        "SELECT count(*) FROM (SELECT * FROM (\(planned.select)) EXCEPT \(actual))")
-      let extra = try connection.value(
-        "SELECT count(*) FROM (\(actual) EXCEPT SELECT * FROM (\(planned.select)))")
-      guard missing?.integer == 0, extra?.integer == 0 else {
-        throw failure(
-          "\(missing?.integer ?? 0) links are missing and \(extra?.integer ?? 0) were not planned",
-          entity: join.entity, property: join.relationship)
-      }
-      compared += count
+      let actual = "SELECT \(join.columns) FROM main.\(quoted(join.table))"
+      try compareLinks(
+        expected: join.select, actual: actual, entity: join.entity,
+        relationship: join.relationship, &report)
+      compared += try count("main.\(quoted(join.table))")
     }
-    result.verified.append(.init(what: "links compared with the source", count: compared))
+    // In an inferred mapping, a join table that nothing fills has nothing in it.
+    if step.mapping.kind == .inferred {
+      for join in destination.joins
+      where !contents.joins.contains(where: { $0.table == join.name }) && contents.links.isEmpty
+        && policyMappings.isEmpty
+      {
+        let extra = try count("main.\(quoted(join.name))")
+        guard extra > 0 else { continue }
+        report.differences.append(
+          .init(
+            entity: join.entity, property: join.relationship,
+            message: "links appeared in a new relationship", count: extra))
+      }
+    }
+    report.verified.append(.init(what: "links compared with the source", count: compared))
   }
 
-  private func verifyBookkeeping() throws {
+  private func compareLinks(
+    expected: String, actual: String, entity: String, relationship: String,
+    isMissingOnly: Bool = false, _ report: inout VerificationReport
+  ) throws {
+    let missing = try count("(SELECT * FROM (\(expected)) EXCEPT \(actual))")
+    let extra =
+      isMissingOnly ? 0 : try count("(\(actual) EXCEPT SELECT * FROM (\(expected)))")
+    guard missing > 0 || extra > 0 else { return }
+    report.differences.append(
+      .init(
+        entity: entity, property: relationship,
+        message: "\(missing) links are missing and \(extra) were not planned",
+        count: missing + extra))
+  }
+
+  /// Links that were set when all objects were there.
+  private func verifyLinks(_ report: inout VerificationReport) throws {
+    let writer = LinkWriter(schema: destination, connection: connection)
+    var compared = 0
+    let names = Set(contents.links.map { "\($0.entity)\n\($0.relationship)" }).sorted()
+    for name in names {
+      try meter.checkCancelled()
+      let links = contents.links.filter { "\($0.entity)\n\($0.relationship)" == name }
+      guard let one = links.first, let actual = writer.edges(of: one.relationship, in: one.entity),
+        let relationship = step.destination.relationship(named: one.relationship, of: one.entity)
+      else { continue }
+      var expected = links.map { "SELECT owner, destination FROM (\($0.select))" }
+        .joined(separator: " UNION ")
+      // Where a side is to-one, one of several claims wins.
+      if !relationship.isToMany {
+        expected = "SELECT owner, min(destination) FROM (\(expected)) GROUP BY owner"
+      }
+      if let (_, inverse) = destination.inverse(of: relationship), !inverse.isToMany {
+        expected = "SELECT max(owner), destination FROM (\(expected)) GROUP BY destination"
+      }
+      try compareLinks(
+        expected: expected, actual: actual, entity: one.entity, relationship: one.relationship,
+        isMissingOnly: true, &report)
+      compared += try count("(\(expected))")
+    }
+    if compared > 0 {
+      report.verified.append(.init(what: "links set by the mapping", count: compared))
+    }
+  }
+
+  private func countEdges(_ report: inout VerificationReport) throws {
+    for entity in step.destination.entities {
+      guard let table = destination.entityTable(of: entity.name) else { continue }
+      for entry in table.relationships {
+        guard case .toOne(let column, _) = entry.storage else { continue }
+        report.edges["\(entity.name).\(entry.relationship.name)"] = Int(
+          try connection.value(
+            "SELECT count(\(quoted(column))) FROM main.\(quoted(table.table)) WHERE Z_ENT = \(table.number)"
+          )?.integer ?? 0)
+      }
+    }
+    for join in destination.joins {
+      report.edges["\(join.entity).\(join.relationship)"] = try count("main.\(quoted(join.name))")
+    }
+  }
+
+  private func verifyBookkeeping(_ report: inout VerificationReport) throws {
     for table in destination.tables {
       guard let number = destination.numbers[table.root] else { continue }
       let maximum = try connection.value(
         "SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = \(number)")?.integer
       let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")?.integer
-      guard let maximum, maximum >= used ?? 0 else {
-        throw failure("the last key given out (Z_MAX) is too small", entity: table.root)
+      if (maximum ?? -1) < used ?? 0 {
+        report.differences.append(
+          .init(
+            entity: table.root, message: "the last key given out (Z_MAX) is too small", count: 1))
       }
     }
-  }
-
-  private func failure(
-    _ message: String, entity: String? = nil, property: String? = nil
-  )
-    -> CoreDataError
-  {
-    CoreDataError(
-      .failed, code: 134110, "verification failed: \(message)", path: path, entity: entity,
-      property: property,
-      hint: "The store is as it was. Please report this: the migration did not do what it planned.")
+    let there = try DatabaseTables(connection)
+    let style = IndexStyle(frameworkVersion: source.metadata.frameworkVersion)
+    let indexes = destination.indexStatements(style)
+    for index in indexes where there.indexes[index.name] == nil {
+      report.differences.append(
+        .init(entity: nil, message: "the index \(index.name) is missing", count: 1))
+    }
+    report.verified.append(.init(what: "indexes", count: indexes.count))
+    report.verified.append(
+      .init(what: "entities' version hashes", count: step.destination.entities.count))
   }
 }

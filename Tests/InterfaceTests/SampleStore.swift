@@ -131,7 +131,7 @@ struct SampleStore {
       losses: losses ?? [
         Loss(entity: "Draft", values: 2, samples: ["Draft/p1", "Draft/p2"]),
         Loss(entity: "Soup", property: "isHot", values: 1_428, samples: ["true", "false"]),
-      ], checks: checks, strategy: .inPlace, storeBytes: 1_200_000, bytesNeeded: 1_800_000,
+      ], checks: checks, storeBytes: 1_200_000, bytesNeeded: 1_800_000,
       bytesFree: 9_000_000_000, notes: [])
   }
 

@@ -1,0 +1,214 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// One step of a migration into a new file: rows by INSERT … SELECT in ranges of keys, then the
+/// links that rows cannot tell, then everything else the old file held, then indexes and triggers.
+struct CopyingMigration {
+  let shared: InPlaceMigration
+  let contents: MigratedContents
+  /// Runs the mappings that are carried out object by object.
+  let policies: PolicyRun?
+
+  private var connection: Connection { shared.connection }
+  private var meter: ProgressMeter { shared.meter }
+  private var source: Store { shared.source }
+  private var destination: StoreSchema { shared.destination }
+
+  /// Page size, vacuuming and the like follow the source; the file is thrown away when anything
+  /// fails, so it needs no journal.
+  static func prepare(_ connection: Connection, like source: Store) throws {
+    let pageSize = try source.connection.value("PRAGMA page_size")?.integer ?? 4096
+    let vacuum = try source.connection.value("PRAGMA auto_vacuum")?.integer ?? 2
+    try connection.execute(
+      """
+      PRAGMA main.page_size = \(pageSize); PRAGMA main.auto_vacuum = \(vacuum);
+      PRAGMA main.journal_mode = OFF; PRAGMA main.synchronous = OFF; PRAGMA foreign_keys = OFF;
+      PRAGMA main.cache_size = -16000; PRAGMA temp_store = FILE; PRAGMA main.locking_mode = EXCLUSIVE;
+      """)
+  }
+
+  func run() throws {
+    try connection.transaction("BEGIN EXCLUSIVE") {
+      for sql in destination.tableStatements + StoreSchema.bookkeepingStatements {
+        try connection.execute(sql)
+      }
+      try copyBookkeeping()
+      try makeObjects()
+      try makeLinks()
+      for table in destination.tables { try shared.numberNewOrders(of: table) }
+      try policies?.validate()
+      try copyOtherTables()
+      try shared.makeIndexes(triggers: [])
+      try copyRest()
+      try shared.updateBookkeeping()
+    }
+  }
+
+  private func makeObjects() throws {
+    let mappings = shared.step.mapping.entityMappings
+    var isDone: Set<String> = []
+    for entityMapping in mappings {
+      if let policies, policies.runs(entityMapping) {
+        try meter.begin(.entity, title: InPlaceMigration.title(of: entityMapping))
+        try policies.createInstances(of: entityMapping)
+        continue
+      }
+      for row in contents.rows where row.mapping == entityMapping.name {
+        if isDone.insert(row.mapping).inserted {
+          try meter.begin(.entity, title: InPlaceMigration.title(of: entityMapping))
+        }
+        try fill(row)
+      }
+    }
+  }
+
+  private func fill(_ row: RowSource) throws {
+    let insert = try connection.prepare(row.insert)
+    try KeyRanges(connection, table: row.ranges.table, key: row.ranges.column).forEach {
+      low, high in
+      try insert.bind([.integer(low), .integer(high)])
+      while try insert.step() {}
+      insert.reset()
+      try meter.advance(by: connection.changes)
+    }
+  }
+
+  private func makeLinks() throws {
+    try meter.begin(.relationships)
+    for join in contents.joins {
+      try meter.checkCancelled()
+      try connection.execute(
+        "INSERT OR IGNORE INTO main.\(quoted(join.table)) (\(join.columns)) \(join.select)")
+    }
+    let writer = LinkWriter(schema: destination, connection: connection)
+    for entityMapping in shared.step.mapping.entityMappings {
+      try meter.checkCancelled()
+      for link in contents.links where link.mapping == entityMapping.name {
+        try writer.write(link.select, relationship: link.relationship, of: link.entity)
+      }
+      if let policies, policies.runs(entityMapping) {
+        try policies.createRelationships(of: entityMapping)
+      }
+    }
+  }
+
+  /// Who the store is, and the keys of Core Data's own entities; the rest is written last.
+  private func copyBookkeeping() throws {
+    try connection.execute(
+      """
+      INSERT INTO main.Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST)
+      SELECT Z_VERSION, Z_UUID, Z_PLIST FROM src.Z_METADATA;
+      INSERT INTO main.Z_PRIMARYKEY SELECT * FROM src.Z_PRIMARYKEY
+      WHERE Z_ENT >= \(EntityNumbering.firstReserved);
+      """)
+  }
+
+  /// Tables that no model speaks of: history, CloudKit's, and the app's own.
+  private func copyOtherTables() throws {
+    let own = Set(source.schema.tables.map(\.name) + source.schema.joins.map(\.name))
+      .union(["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"])
+    let virtual = source.database.sql.filter {
+      $0.value.uppercased().hasPrefix("CREATE VIRTUAL TABLE")
+    }.keys
+    for name in source.database.tables.keys.sorted() where !own.contains(name) {
+      // A virtual table makes its own shadow tables.
+      let isShadow = virtual.contains { name.hasPrefix($0 + "_") }
+      guard !name.lowercased().hasPrefix("sqlite_"), !isShadow, !isRTree(name),
+        let sql = source.database.sql[name]
+      else { continue }
+      try meter.checkCancelled()
+      try connection.execute(sql)
+      try connection.execute("INSERT INTO main.\(quoted(name)) SELECT * FROM src.\(quoted(name))")
+    }
+  }
+
+  /// An R-tree is an index of its own kind: those the model asks for are made with the indexes.
+  private func isRTree(_ name: String) -> Bool {
+    source.database.sql[name]?.uppercased().contains("USING RTREE") ?? false
+  }
+
+  /// Indexes, triggers and views over those tables.
+  private func copyRest() throws {
+    let there = try DatabaseTables(connection)
+    let own = Set(source.schema.tables.map(\.name) + source.schema.joins.map(\.name))
+    for (name, table) in source.database.triggers.sorted(by: { $0.key < $1.key })
+    where !own.contains(table) && there.contains(table) && there.triggers[name] == nil {
+      if let sql = source.database.sql[name], InPlaceMigration.fits(sql, there) {
+        try connection.execute(sql)
+      }
+    }
+    for row in try connection.rows("SELECT sql FROM src.sqlite_master WHERE type = 'view'") {
+      // A view over what is gone would only fail when it is asked.
+      if let sql = row.first?.text, (try? connection.prepare("EXPLAIN " + sql)) != nil {
+        try connection.execute(sql)
+      }
+    }
+  }
+}
+
+/// What a migrated store must hold, told by SELECTs over its source.
+struct MigratedContents {
+  /// A join table of an inferred step, with the rows it takes.
+  struct Join {
+    var entity: String
+    var relationship: String
+    var table: String
+    var columns: String
+    var select: String
+  }
+
+  var rows: [RowSource] = []
+  var joins: [Join] = []
+  var links: [LinkSource] = []
+
+  /// The contents of an inferred step.
+  init(_ schemas: StepSchemas) {
+    for table in schemas.destination.tables { rows += schemas.rowSources(for: table) }
+    for join in schemas.destination.joins {
+      let former = StepSchemas.sourceJoin(of: join, store: schemas.store, mapping: schemas.mapping)
+      guard let links = schemas.links(of: join, former: former) else { continue }
+      joins.append(
+        Join(
+          entity: join.entity, relationship: join.relationship, table: join.name,
+          columns: links.columns, select: links.select))
+    }
+  }
+
+  init(_ mapped: MappedStep) {
+    rows = mapped.rows
+    links = mapped.links
+  }
+}
+
+extension StepSchemas {
+  /// The rows that each entity mapping gives a table.
+  func rowSources(for table: StoreSchema.Table) -> [RowSource] {
+    mappings(into: table).compactMap { entityMapping in
+      guard let from = entityMapping.source, let to = entityMapping.destination,
+        let sourceTable = store.table(of: from), let number = destination.numbers[to],
+        store.database.contains(sourceTable.table)
+      else { return nil }
+      let place = "src." + quoted(sourceTable.table)
+      var row = RowSource(
+        mapping: entityMapping.name, entity: to, table: table.name,
+        columns: [("Z_PK", "s.Z_PK"), ("Z_ENT", String(number)), ("Z_OPT", "s.Z_OPT")],
+        from: place + " s",
+        conditions: sourceTable.isWholeTable && sourceTable.numbers.count == 1
+          ? [] : ["s.Z_ENT = \(sourceTable.number)"],
+        ranges: (place, "s.Z_PK", "Z_PK"))
+      for column in table.columns {
+        if let sql = expression(for: column.content, in: entityMapping) {
+          row.columns.append((column.name, sql))
+          continue
+        }
+        // New positions in an order are made by the migration, and have nothing to equal.
+        switch column.content {
+        case .toOneOrder, .ownerOrder: row.later.insert(column.name)
+        default: break
+        }
+      }
+      return row
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// What key the object gets that a mapping makes of a source object.
+enum KeyAssignment: Equatable {
+  /// The source's key, moved by so much: 0 wherever the entity has one source.
+  case offset(Int64)
+  /// A temporary table of source and destination keys, whose name this is; `numbers` are those of
+  /// the entities that count, where the table holds others too.
+  case table(String, numbers: [Int64] = [])
+
+  /// SQL for the destination's key; NULL where the mapping made nothing of the source object.
+  func destination(of key: String) -> String {
+    switch self {
+    case .offset(0): key
+    case .offset(let distance): "(\(key) + \(distance))"
+    case .table(let name, let numbers):
+      "(SELECT a.destination FROM temp.\(quoted(name)) a WHERE a.source = \(key)"
+        + (numbers.isEmpty
+          ? "" : " AND a.entity IN (\(numbers.map(String.init).joined(separator: ", ")))")
+        + " LIMIT 1)"
+    }
+  }
+}
+
+/// Gives out the keys of each destination table, so that no two mappings claim one.
+struct KeyPlanning {
+  /// Highest key given out in each destination table (by its root entity).
+  private(set) var bounds: [String: Int64] = [:]
+  /// Source tables and entities whose objects keep their keys in a destination table.
+  private var keepers: [String: (table: String, entities: Set<String>)] = [:]
+  private let store: Store
+  private let maxima: [String: Int64]
+
+  init(store: Store) throws {
+    self.store = store
+    var maxima: [String: Int64] = [:]
+    for table in store.entityTables where table.isWholeTable && store.database.contains(table.table)
+    {
+      let used = try store.reading {
+        try store.connection.value("SELECT max(Z_PK) FROM \(quoted(table.table))")
+      }
+      maxima[table.table] = used?.integer ?? 0
+    }
+    self.maxima = maxima
+  }
+
+  /// Objects of one entity keep their keys in a table where nobody else could have them: where all
+  /// others that keep theirs come from the same source table.
+  mutating func offset(from entity: String, into root: String) -> Int64 {
+    guard let table = store.table(of: entity)?.table else { return 0 }
+    let highest = maxima[table] ?? 0
+    if let keeper = keepers[root] {
+      guard keeper.table == table, !keeper.entities.contains(entity) else {
+        let offset = bounds[root] ?? 0
+        bounds[root] = offset + highest
+        return offset
+      }
+    } else if let taken = bounds[root], taken > 0 {
+      bounds[root] = taken + highest
+      return taken
+    }
+    keepers[root, default: (table, [])].entities.insert(entity)
+    bounds[root] = max(bounds[root] ?? 0, highest)
+    return 0
+  }
+
+  /// The last key given out so far in a destination table.
+  func bound(of root: String) -> Int64 { bounds[root] ?? 0 }
+
+  /// Keys up to this one are taken from now on.
+  mutating func take(upTo key: Int64, of root: String) {
+    bounds[root] = max(bounds[root] ?? 0, key)
+  }
+}

@@ -1,0 +1,158 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension MappedStep {
+  /// What a column of a new row holds.
+  enum ColumnValue {
+    case sql(String)
+    /// A relationship that is set when all objects are there.
+    case later
+    /// Not a column of this entity, or one that starts empty.
+    case none
+  }
+
+  mutating func value(
+    of content: StoreSchema.Content, in entityMapping: EntityMapping, from: String, to: String
+  ) throws -> ColumnValue {
+    switch content {
+    case .attribute(let declarer, let name):
+      guard model.isKind(to, of: declarer) else { return .none }
+      return try attribute(name, in: entityMapping, from: from, to: to).map { .sql($0) } ?? .none
+    case .toOne(let declarer, let name):
+      guard model.isKind(to, of: declarer) else { return .none }
+      return try toOne(name, in: entityMapping, from: from, to: to) { $0.key }
+    case .toOneEntity(let declarer, let name):
+      guard model.isKind(to, of: declarer) else { return .none }
+      return try toOne(name, in: entityMapping, from: from, to: to) { $0.number }
+    case .toOneOrder(let declarer, let name):
+      guard model.isKind(to, of: declarer) else { return .none }
+      return order(of: name, in: entityMapping, from: from)
+    case .owner, .ownerOrder:
+      // Kept on the rows that a relationship leads to: set from the owners' side.
+      return .later
+    }
+  }
+
+  /// The value of a stored attribute of a new row; `nil` for NULL.
+  mutating func attribute(
+    _ name: String, in entityMapping: EntityMapping, from: String, to: String
+  ) throws -> String? {
+    guard let attribute = schema.storedAttribute(named: name, of: to) else { return nil }
+    guard let attributeMapping = entityMapping.attribute(storedAs: name, in: model) else {
+      return attribute.defaultValue.map { $0.sqlLiteral(for: attribute) }
+    }
+    return try value(
+      of: attribute, attributeMapping, in: entityMapping, from: from, variables: [:])
+  }
+
+  /// The same for a mapping that a policy carries out: what only the policy can tell is left to it.
+  mutating func policyValue(
+    of name: String, in entityMapping: EntityMapping, from: String, to: String
+  ) throws -> String? {
+    do {
+      return try attribute(name, in: entityMapping, from: from, to: to)
+    } catch let error as CoreDataError where error.code == 134170 {
+      return nil
+    }
+  }
+
+  /// The value that an attribute mapping gives; `nil` for NULL.
+  mutating func value(
+    of attribute: Attribute, _ attributeMapping: AttributeMapping,
+    in entityMapping: EntityMapping, from: String, variables: [String: String]
+  ) throws -> String? {
+    let literal = attributeMapping.defaultValue.map { $0.sqlLiteral(for: attribute) }
+    let value: String
+    if let expression = attributeMapping.expression {
+      let compiled = try compile(
+        expression, of: from, in: entityMapping, property: attribute.name, variables: variables)
+      value =
+        attribute.allowsExternalBinaryDataStorage
+        ? "strata_inline(\(compiled.sql))" : "(\(compiled.sql))"
+    } else if let former = attributeMapping.source {
+      guard let column = store.table(of: from)?.column(of: former) else {
+        throw ExpressionScope(store: store, entity: from).unknown(former, in: from)
+      }
+      use([former], of: from)
+      let place = "s." + quoted(column)
+      let was =
+        store.schema.storedAttribute(named: former, of: from)?.allowsExternalBinaryDataStorage
+        ?? false
+      let isExternal = attribute.allowsExternalBinaryDataStorage
+      value =
+        was == isExternal
+        ? place : isExternal ? "strata_inline(\(place))" : "strata_content(\(place))"
+    } else {
+      return literal
+    }
+    return literal.map { "coalesce(\(value), \($0))" } ?? value
+  }
+
+  private mutating func toOne(
+    _ name: String, in entityMapping: EntityMapping, from: String, to: String,
+    _ part: (DestinationObjectSQL) -> String
+  ) throws -> ColumnValue {
+    guard let relationship = model.relationship(named: name, of: to),
+      let relationshipMapping = entityMapping.relationships.first(where: { $0.name == name }),
+      relationshipMapping.source != nil || relationshipMapping.fetched != nil
+    else {
+      // Perhaps its inverse is mapped.
+      return schema.inverse(of: model.relationship(named: name, of: to)) == nil ? .none : .later
+    }
+    guard
+      let origin = try origin(of: relationshipMapping, in: entityMapping, from: from),
+      case .one(let key) = origin.value
+    else { return .later }
+    use([origin.property], of: from)
+    guard
+      let object = try destinationObject(
+        of: key, sourceEntity: origin.entity, through: relationshipMapping.through,
+        to: relationship.destination, in: entityMapping, name)
+    else { return .none }
+    return object.isLate ? .later : .sql(part(object))
+  }
+
+  /// A to-one's place in its ordered inverse, where the source keeps one in the same row.
+  func order(
+    of name: String, in entityMapping: EntityMapping, from: String
+  ) -> ColumnValue {
+    guard let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
+      let declarer = store.model.declaringEntity(of: former, in: from),
+      let column = store.schema.table(of: from)?.column(
+        .toOneOrder(entity: declarer, name: former)),
+      let table = store.table(of: from)?.table,
+      store.database.columns(of: table).contains(column.name)
+    else { return .later }
+    return .sql("s." + quoted(column.name))
+  }
+}
+
+extension StoreSchema {
+  /// An attribute as a column keeps it: an element of a composite one under `composite_element`.
+  func storedAttribute(named name: String, of entity: String) -> Attribute? {
+    if let plain = model.attribute(named: name, of: entity), plain.type != .composite {
+      return plain
+    }
+    return entityTable(of: entity)?.attributes.first { $0.attribute.name == name }?.attribute
+  }
+
+  func inverse(of relationship: Relationship?) -> (entity: String, Relationship)? {
+    relationship.flatMap { inverse(of: $0) }
+  }
+}
+
+extension EntityMapping {
+  /// The mapping of a stored attribute; that of a composite one speaks for its elements.
+  func attribute(storedAs name: String, in model: Model) -> AttributeMapping? {
+    if let own = attributes.first(where: { $0.name == name }) { return own }
+    guard let to = destination,
+      let composite = attributes.first(where: {
+        name.hasPrefix($0.name + "_")
+          && model.attribute(named: $0.name, of: to)?.type == .composite
+      })
+    else { return nil }
+    let element = name.dropFirst(composite.name.count)
+    return AttributeMapping(name: name, source: composite.source.map { $0 + element })
+  }
+}

@@ -1,0 +1,335 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// The object that a mapping made of a source object, as SQL.
+struct DestinationObjectSQL {
+  /// Its key; NULL where there is none.
+  var key: String
+  /// Its Z_ENT.
+  var number: String
+  /// Only known when policies have run.
+  var isLate: Bool
+}
+
+extension MappedStep {
+  /// Source objects that a relationship mapping speaks of.
+  struct Origin {
+    enum Value {
+      /// At most one: SQL for its key over the row `s`.
+      case one(String)
+      /// SELECT of owner (a source row's key), destination, position and inverse position.
+      case many(String)
+    }
+
+    var value: Value
+    /// Source entity of the objects.
+    var entity: String
+    /// The source entity's property that is read.
+    var property: String
+  }
+
+  /// - Returns: `nil` for a mapping without a source.
+  func origin(
+    of relationshipMapping: RelationshipMapping, in entityMapping: EntityMapping, from: String
+  ) throws -> Origin? {
+    if let fetched = relationshipMapping.fetched, let table = store.table(of: fetched) {
+      let condition = try relationshipMapping.condition.map {
+        try $0.compiled(
+          in: ExpressionScope(store: store, entity: fetched, row: "f"),
+          mapping: entityMapping.name, property: relationshipMapping.name
+        ).sql
+      }
+      guard let own = store.table(of: from) else { return nil }
+      let numbers = table.numbers.map(String.init).joined(separator: ", ")
+      return Origin(
+        value: .many(
+          """
+          SELECT s.Z_PK AS owner, f.Z_PK AS destination, NULL AS position, NULL AS inverse
+          FROM src.\(quoted(own.table)) s, src.\(quoted(table.table)) f
+          WHERE f.Z_ENT IN (\(numbers)) AND (\(condition ?? "1"))
+          """), entity: fetched, property: "")
+    }
+    guard let source = relationshipMapping.source else { return nil }
+    if source == RelationshipMapping.ofSourceObject {
+      return Origin(value: .one("s.Z_PK"), entity: from, property: "")
+    }
+    let path = source.split(separator: ".").map(String.init)
+    let scope = ExpressionScope(store: store, entity: from)
+    var holder = from
+    for name in path.dropLast() {
+      guard let step = store.model.relationship(named: name, of: holder) else {
+        throw scope.unknown(name, in: holder)
+      }
+      holder = step.destination
+    }
+    guard let last = path.last, let relationship = store.model.relationship(named: last, of: holder)
+    else { throw scope.unknown(path.last ?? source, in: holder) }
+    if !relationship.isToMany {
+      return Origin(
+        value: .one(try scope.value(of: path).sql), entity: relationship.destination,
+        property: path[0])
+    }
+    guard let edges = store.edges(of: last, in: holder) else { return nil }
+    guard path.count > 1, let own = store.table(of: from) else {
+      return Origin(value: .many(edges), entity: relationship.destination, property: path[0])
+    }
+    let middle = try scope.value(of: Array(path.dropLast())).sql
+    return Origin(
+      value: .many(
+        """
+        SELECT s.Z_PK AS owner, e.destination, e.position, NULL AS inverse
+        FROM src.\(quoted(own.table)) s JOIN (\(edges)) e ON e.owner = \(middle)
+        """), entity: relationship.destination, property: path[0])
+  }
+
+  /// What became of a source object, as an object that a relationship can lead to.
+  ///
+  /// - Parameters:
+  ///   - key: SQL for the source object's key.
+  ///   - sourceEntity: it is of this entity or one below it.
+  ///   - through: the mapping that is asked; `nil` asks those that made a `destination` of it.
+  func destinationObject(
+    of key: String, sourceEntity: String, through: String?, to destination: String,
+    in entityMapping: EntityMapping, _ property: String
+  ) throws -> DestinationObjectSQL? {
+    let subtree = store.model.subtree(of: sourceEntity)
+    var candidates: [EntityMapping] = []
+    // Inferred mappings are one an entity: the others of the hierarchy come along.
+    if let through, !through.hasPrefix("IEM_") {
+      guard let named = mapping.mapping(named: through), let made = named.destination,
+        named.source != nil
+      else {
+        throw CoreDataError(
+          .usage, "there is no mapping “\(through)” that makes objects",
+          entity: entityMapping.destination, property: property,
+          hint: "The mappings: " + mapping.entityMappings.map(\.name).joined(separator: ", "))
+      }
+      guard model.isKind(made, of: destination) else {
+        throw CoreDataError(
+          .usage,
+          "the mapping “\(through)” makes \(made), and the relationship leads to \(destination)",
+          entity: entityMapping.destination, property: property)
+      }
+      candidates = [named]
+    } else {
+      candidates = subtree.compactMap { entity in
+        mapping.entityMappings.first {
+          $0.source == entity && $0.destination.map { model.isKind($0, of: destination) } == true
+        }
+      }
+    }
+    guard !candidates.isEmpty, let table = store.table(of: sourceEntity) else { return nil }
+    let isLate = candidates.contains(where: isPolicy)
+    let covered = Set(candidates.compactMap(\.source))
+    let isComplete = subtree.allSatisfy {
+      covered.contains($0) || store.model.entity(named: $0)?.isAbstract == true
+    }
+    let offsets = Set(
+      candidates.map { keys[$0.name].flatMap { if case .offset(let by) = $0 { by } else { nil } } })
+    let numbers = Set(candidates.compactMap { $0.destination.flatMap { schema.numbers[$0] } })
+    if isComplete, candidates.allSatisfy({ $0.condition == nil }), offsets.count == 1,
+      let offset = offsets.first ?? nil
+    {
+      let moved = KeyAssignment.offset(offset).destination(of: key)
+      let number: String
+      if numbers.count == 1, let only = numbers.first {
+        number = "CASE WHEN \(key) IS NOT NULL THEN \(only) END"
+      } else {
+        number = lookup(
+          key, in: table,
+          candidates.compactMap { candidate in
+            guard let from = candidate.source.flatMap({ store.table(of: $0)?.number }),
+              let to = candidate.destination.flatMap({ schema.numbers[$0] })
+            else { return nil }
+            return ("d.Z_ENT = \(from)", String(to))
+          })
+      }
+      return DestinationObjectSQL(key: moved, number: number, isLate: isLate)
+    }
+    var keyCases: [(String, String)] = []
+    var numberCases: [(String, String)] = []
+    for candidate in candidates {
+      guard let from = candidate.source, let own = store.table(of: from),
+        let assignment = keys[candidate.name],
+        let to = candidate.destination.flatMap({ schema.numbers[$0] })
+      else { continue }
+      var conditions = try conditions(of: candidate, from: from, row: "d")
+      if conditions.isEmpty { conditions = ["d.Z_ENT = \(own.number)"] }
+      let when = conditions.map { "(\($0))" }.joined(separator: " AND ")
+      let made = assignment.destination(of: "d.Z_PK")
+      keyCases.append((when, made))
+      numberCases.append(
+        (
+          {
+            if case .table = assignment { return when + " AND \(made) IS NOT NULL" }
+            return when
+          }(), String(to)
+        ))
+    }
+    return DestinationObjectSQL(
+      key: lookup(key, in: table, keyCases), number: lookup(key, in: table, numberCases),
+      isLate: isLate)
+  }
+
+  private func lookup(
+    _ key: String, in table: EntityTable, _ cases: [(when: String, then: String)]
+  ) -> String {
+    let cases = cases.map { "WHEN \($0.when) THEN \($0.then)" }.joined(separator: " ")
+    return
+      "(SELECT CASE \(cases) END FROM src.\(quoted(table.table)) d WHERE d.Z_PK = \(key))"
+  }
+
+  /// Links of a mapping's relationships that its rows cannot tell.
+  mutating func addLinks(of entityMapping: EntityMapping) throws {
+    guard let from = entityMapping.source, let to = entityMapping.destination,
+      model.entity(named: to)?.isAbstract == false
+    else { return }
+    for relationshipMapping in entityMapping.relationships {
+      guard let relationship = model.relationship(named: relationshipMapping.name, of: to),
+        let origin = try origin(of: relationshipMapping, in: entityMapping, from: from)
+      else { continue }
+      use([origin.property], of: from)
+      guard !isToldOtherwise(relationship, relationshipMapping, origin, entityMapping, to) else {
+        continue
+      }
+      // Policies carry the relationships of what they made.
+      guard !isPolicy(entityMapping) else { continue }
+      if let select = try linkSelect(
+        relationshipMapping, relationship, origin, of: entityMapping, from: from)
+      {
+        append(
+          LinkSource(
+            entity: model.declaringEntity(of: relationship.name, in: to) ?? to,
+            relationship: relationship.name, mapping: entityMapping.name, select: select))
+      }
+    }
+  }
+
+  /// SELECT of a relationship's links in keys of the new store.
+  func linkSelect(
+    _ relationshipMapping: RelationshipMapping, _ relationship: Relationship, _ origin: Origin,
+    of entityMapping: EntityMapping, from: String
+  ) throws -> String? {
+    guard let own = store.table(of: from), let assignment = keys[entityMapping.name] else {
+      return nil
+    }
+    let conditions = try conditions(of: entityMapping, from: from, row: "s")
+    let edges: String
+    switch origin.value {
+    case .one(let key):
+      edges = """
+        SELECT s.Z_PK AS owner, \(key) AS destination, NULL AS position, NULL AS inverse
+        FROM src.\(quoted(own.table)) s
+        """
+    case .many(let select): edges = select
+    }
+    guard
+      let object = try destinationObject(
+        of: "e.destination", sourceEntity: origin.entity, through: relationshipMapping.through,
+        to: relationship.destination, in: entityMapping, relationship.name)
+    else { return nil }
+    let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+    return """
+      SELECT owner, destination, position, inverse FROM (
+      SELECT \(assignment.destination(of: "e.owner")) AS owner, \(object.key) AS destination,
+      e.position, e.inverse
+      FROM (\(edges)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner\(filter))
+      WHERE owner IS NOT NULL AND destination IS NOT NULL
+      """
+  }
+
+  /// SELECT of a relationship's links for the objects in `temp.carried` that a policy's mapping made.
+  func carriedLinks(
+    _ relationshipMapping: RelationshipMapping, _ relationship: Relationship, _ origin: Origin,
+    of entityMapping: EntityMapping, from: String
+  ) throws -> String? {
+    guard let own = store.table(of: from) else { return nil }
+    let made = associations(of: entityMapping.name)
+    let (key, position, inverse, edges): (String, String, String, String)
+    switch origin.value {
+    case .one(let sql):
+      var place = "NULL"
+      if case .sql(let order) = order(of: relationship.name, in: entityMapping, from: from) {
+        place = order
+      }
+      (key, position, inverse, edges) = (sql, "NULL", place, "")
+    case .many(let select):
+      (key, position, inverse) = ("e.destination", "e.position", "e.inverse")
+      edges = " JOIN (\(select)) e ON e.owner = s.Z_PK"
+    }
+    guard
+      let object = try destinationObject(
+        of: key, sourceEntity: origin.entity, through: relationshipMapping.through,
+        to: relationship.destination, in: entityMapping, relationship.name)
+    else { return nil }
+    return """
+      SELECT owner, destination, position, inverse FROM (
+      SELECT a.destination AS owner, \(object.key) AS destination, \(position) AS position,
+      \(inverse) AS inverse FROM temp.carried b JOIN temp.\(made) a ON a.destination = b.key
+      CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(edges))
+      WHERE destination IS NOT NULL
+      """
+  }
+
+  /// Whether the rows tell these links already, or those of the inverse.
+  private func isToldOtherwise(
+    _ relationship: Relationship, _ relationshipMapping: RelationshipMapping, _ origin: Origin,
+    _ entityMapping: EntityMapping, _ to: String
+  ) -> Bool {
+    if !relationship.isToMany {
+      guard case .one = origin.value, !isPolicy(entityMapping) else { return false }
+      let row = rows.first { $0.mapping == entityMapping.name }
+      let declarer = model.declaringEntity(of: relationship.name, in: to) ?? to
+      let column = schema.table(of: to)?.column(.toOne(entity: declarer, name: relationship.name))
+      return row != nil && column.map { row?.later.contains($0.name) == false } ?? false
+    }
+    guard let (_, inverse) = schema.inverse(of: relationship) else { return false }
+    // The inverse of what this comes from: where that is carried, so is this.
+    guard let former = relationshipMapping.source, relationshipMapping.fetched == nil,
+      let from = entityMapping.source,
+      let formerInverse = store.model.relationship(named: former, of: from)?.inverse
+    else { return false }
+    let carriers = mapping.entityMappings.filter { other in
+      other.destination.map { model.isKind($0, of: relationship.destination) } == true
+        && other.relationships.contains { $0.name == inverse.name && $0.source == formerInverse }
+    }
+    guard !carriers.isEmpty else { return false }
+    // A to-one tells; of two to-many sides the one that names the table does.
+    if !inverse.isToMany { return !carriers.contains(where: isPolicy) }
+    let isFirst = schema.joins.contains {
+      $0.relationship == relationship.name
+        && model.isKind(to, of: $0.entity)
+    }
+    return !isFirst && !carriers.contains(where: isPolicy)
+  }
+}
+
+extension Store {
+  /// SELECT of a to-many's links as the attached source keeps them: owner, destination, position in
+  /// the relationship, position in the inverse.
+  func edges(of relationship: String, in entity: String) -> String? {
+    switch table(of: entity)?.storage(of: relationship) {
+    case .foreignKey(let table, let column, let order):
+      return """
+        SELECT \(quoted(column)) AS owner, Z_PK AS destination, \(order.map { quoted($0) } ?? "NULL") AS position, \
+        NULL AS inverse FROM src.\(quoted(table)) WHERE \(quoted(column)) IS NOT NULL
+        """
+    case .join(let join, let owner, let other, let order):
+      let declared = schema.joins.first { $0.name == join }
+      let inverse = declared.flatMap { $0.first == owner ? $0.firstOrder : $0.secondOrder }
+        .flatMap { database.columns(of: join).contains($0) ? $0 : nil }
+      return """
+        SELECT \(quoted(owner)) AS owner, \(quoted(other)) AS destination, \
+        \(order.map { quoted($0) } ?? "NULL") AS position, \(inverse.map { quoted($0) } ?? "NULL") AS inverse
+        FROM src.\(quoted(join))
+        """
+    case .reflexive(let join, let first, let second):
+      return """
+        SELECT \(quoted(first)) AS owner, \(quoted(second)) AS destination, NULL AS position, \
+        NULL AS inverse FROM src.\(quoted(join))
+        """
+    case .toOne, .some(.none), nil: return nil
+    }
+  }
+}

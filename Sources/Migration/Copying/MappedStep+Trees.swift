@@ -1,0 +1,126 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension MappedStep {
+  /// Adds the rows of objects that hang on those of a mapping, and of those that hang on them.
+  ///
+  /// Which objects there are is worked out first, in a temporary table: their keys, the object each
+  /// hangs on, the source object, and the element it is made of.
+  ///
+  /// - Parameter parent: rows of the objects they hang on, with the source row as `s`.
+  mutating func addTree(
+    _ child: ChildMapping, of entityMapping: EntityMapping, parent: RowSource,
+    parentEntity: String, planning: inout KeyPlanning, _ connection: Connection
+  ) throws {
+    guard let from = entityMapping.source else { return }
+    let (relationship, table, number) = try destination(
+      of: child, parentEntity: parentEntity, entityMapping)
+    let root = model.root(of: child.destination)
+    let tree = "tree_\(rows.count)"
+    let base = planning.bound(of: root)
+    var outer: [String: String] = [:]
+    if parent.from.contains(" t JOIN ") { outer = ["item": "t.item", "position": "t.position"] }
+    let filter = parent.conditions.map { "(\($0))" }.joined(separator: " AND ")
+    let parentKey = parent.columns.first?.sql ?? "s.Z_PK"
+    let elements: String
+    if let each = child.each {
+      let list = try compile(
+        each, of: from, in: entityMapping, property: child.relationship, variables: outer)
+      // What is no JSON array has no elements.
+      elements = """
+        SELECT \(parentKey), s.Z_PK, e.value, e.key FROM \(parent.from)
+        JOIN json_each(CASE WHEN json_valid(\(list.sql)) AND json_type(\(list.sql)) = 'array'
+        THEN \(list.sql) ELSE '[]' END) e
+        """
+    } else {
+      elements = """
+        SELECT \(parentKey), s.Z_PK, \(outer["item"] ?? "NULL"), \(outer["position"] ?? "0")
+        FROM \(parent.from)
+        """
+    }
+    try connection.execute(
+      """
+      CREATE TEMP TABLE \(tree) (key INTEGER PRIMARY KEY, parent INTEGER, source INTEGER, item, position INTEGER);
+      INSERT INTO temp.\(tree) (key, parent, source, item, position)
+      SELECT \(base) + row_number() OVER (), * FROM (\(elements)\(filter.isEmpty ? "" : " WHERE \(filter)"));
+      CREATE INDEX temp.\(tree)_parent ON \(tree) (parent);
+      """)
+    let last = try connection.value("SELECT max(key) FROM temp.\(tree)")?.integer ?? base
+    planning.take(upTo: last, of: root)
+    guard let sourceTable = store.table(of: from) else { return }
+    var row = RowSource(
+      mapping: entityMapping.name, entity: child.destination, table: table.name,
+      columns: [("Z_PK", "t.key"), ("Z_ENT", String(number)), ("Z_OPT", "1")],
+      from: "temp.\(tree) t JOIN src.\(quoted(sourceTable.table)) s ON s.Z_PK = t.source",
+      ranges: ("temp.\(tree)", "t.key", "key"))
+    let variables = ["item": "t.item", "position": "t.position"]
+    let inverse = schema.inverse(of: relationship)
+    for column in table.columns {
+      switch column.content {
+      case .attribute(let declarer, let name) where model.isKind(child.destination, of: declarer):
+        guard let attribute = schema.storedAttribute(named: name, of: child.destination) else {
+          continue
+        }
+        let attributeMapping =
+          child.attributes.first { $0.name == name }
+          ?? AttributeMapping(name: name, source: nil, defaultValue: attribute.defaultValue)
+        if let sql = try value(
+          of: attribute, attributeMapping, in: entityMapping, from: from, variables: variables)
+        {
+          row.columns.append((column.name, sql))
+        }
+      case .toOne(_, let name) where name == inverse?.1.name && inverse?.1.isToMany == false:
+        row.columns.append((column.name, "t.parent"))
+      case .toOneEntity(_, let name) where name == inverse?.1.name:
+        guard let owner = schema.numbers[parentEntity] else { continue }
+        row.columns.append((column.name, String(owner)))
+      case .toOneOrder(_, let name) where name == inverse?.1.name:
+        row.columns.append((column.name, "(t.position + 2) * 1024"))
+      case .owner(let owner, let name)
+      where name == relationship.name && model.isKind(parentEntity, of: owner):
+        row.columns.append((column.name, "t.parent"))
+      case .ownerOrder(let owner, let name)
+      where name == relationship.name && model.isKind(parentEntity, of: owner):
+        row.columns.append((column.name, "(t.position + 2) * 1024"))
+      case .attribute: break
+      // Other relationships of these objects may be set from their inverse.
+      default: row.later.insert(column.name)
+      }
+    }
+    append(row)
+    if !relationship.isToMany || inverse?.1.isToMany == true {
+      append(
+        LinkSource(
+          entity: model.declaringEntity(of: relationship.name, in: parentEntity) ?? parentEntity,
+          relationship: relationship.name, mapping: entityMapping.name,
+          select: """
+            SELECT parent AS owner, key AS destination, (position + 2) * 1024 AS position,
+            NULL AS inverse FROM temp.\(tree)
+            """))
+    }
+    for grandchild in child.children {
+      try addTree(
+        grandchild, of: entityMapping, parent: row, parentEntity: child.destination,
+        planning: &planning, connection)
+    }
+  }
+
+  private func destination(
+    of child: ChildMapping, parentEntity: String, _ entityMapping: EntityMapping
+  ) throws -> (Relationship, StoreSchema.Table, Int64) {
+    guard let relationship = model.relationship(named: child.relationship, of: parentEntity),
+      let table = schema.table(of: child.destination),
+      let number = schema.numbers[child.destination],
+      model.isKind(child.destination, of: relationship.destination),
+      model.entity(named: child.destination)?.isAbstract == false
+    else {
+      throw CoreDataError(
+        .usage,
+        "in the mapping “\(entityMapping.name)”: objects of \(child.destination) cannot be made in “\(child.relationship)”",
+        entity: parentEntity, property: child.relationship,
+        hint: "Name a relationship of \(parentEntity) that leads to \(child.destination).")
+    }
+    return (relationship, table, number)
+  }
+}

@@ -1,0 +1,237 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// A mapping model laid out as SQL: which rows and links each mapping gives the new store.
+///
+/// Everything is a SELECT over the source, attached as `src`, and over temporary tables that are
+/// made of it alone; so it can be asked for in any order, and asked again to compare.
+struct MappedStep {
+  let store: Store
+  let mapping: MappingModel
+  let model: Model
+  let schema: StoreSchema
+  /// The key that each mapping (by name) gives what it makes.
+  private(set) var keys: [String: KeyAssignment] = [:]
+  private(set) var rows: [RowSource] = []
+  private(set) var links: [LinkSource] = []
+  /// Mappings that policies carry out: their rows are made one by one.
+  let policyMappings: Set<String>
+  /// Where policies may begin to give out keys, by root entity.
+  private(set) var bounds: [String: Int64] = [:]
+  /// Source properties that the mapping reads, by source entity.
+  private(set) var used: [String: Set<String>] = [:]
+  /// Mappings (by name) whose objects get other keys than their sources have.
+  private(set) var renumbered: Set<String> = []
+  var groups: [String: String] = [:]
+
+  /// - Parameters:
+  ///   - connection: has the source attached as `src`; temporary tables are made in it.
+  ///   - policies: names of mappings that run object by object.
+  /// - Throws: ``CoreDataError`` for an expression that cannot be compiled, with its place.
+  init(
+    _ schemas: StepSchemas, connection: Connection, policies: Set<String> = []
+  ) throws {
+    store = schemas.store
+    mapping = schemas.mapping
+    model = schemas.destinationModel
+    schema = schemas.destination
+    policyMappings = policies
+    let (store, mapping) = (store, mapping)
+    var planning = try KeyPlanning(store: store)
+    for entityMapping in mapping.entityMappings {
+      try assignKeys(to: entityMapping, &planning, connection)
+    }
+    for entityMapping in mapping.entityMappings where !policies.contains(entityMapping.name) {
+      try addRows(of: entityMapping, planning: &planning, connection)
+    }
+    for entityMapping in mapping.entityMappings { try addLinks(of: entityMapping) }
+    bounds = Dictionary(
+      schema.tables.map { ($0.root, planning.bound(of: $0.root)) }
+    ) { first, _ in first }
+  }
+
+  func isPolicy(_ entityMapping: EntityMapping) -> Bool {
+    policyMappings.contains(entityMapping.name)
+  }
+
+  /// The name of the temporary table that remembers what a policy made of what.
+  func associations(of mappingName: String) -> String {
+    "made_\(mapping.entityMappings.firstIndex { $0.name == mappingName } ?? 0)"
+  }
+
+  private mutating func assignKeys(
+    to entityMapping: EntityMapping, _ planning: inout KeyPlanning, _ connection: Connection
+  ) throws {
+    guard let from = entityMapping.source, let to = entityMapping.destination else { return }
+    let root = model.root(of: to)
+    guard model.entity(named: to) != nil, store.model.entity(named: from) != nil else {
+      throw CoreDataError(
+        .refused, code: 134140, "the mapping “\(entityMapping.name)” is not for these models",
+        entity: model.entity(named: to) == nil ? to : from)
+    }
+    if isPolicy(entityMapping) {
+      // Room for the keys of the sources; what a policy makes beyond that comes after.
+      let offset = planning.offset(from: from, into: root)
+      keys[entityMapping.name] = .table(
+        associations(of: entityMapping.name),
+        numbers: model.subtree(of: root).compactMap { schema.numbers[$0] })
+      policyOffsets[entityMapping.name] = offset
+      if offset != 0 { renumbered.insert(entityMapping.name) }
+    } else if let distinct = entityMapping.distinct {
+      try group(entityMapping, from: from, by: distinct, root: root, &planning, connection)
+      renumbered.insert(entityMapping.name)
+    } else {
+      let offset = planning.offset(from: from, into: root)
+      keys[entityMapping.name] = .offset(offset)
+      if offset != 0 { renumbered.insert(entityMapping.name) }
+    }
+  }
+
+  /// How far a policy's default instances are moved from their sources' keys.
+  private(set) var policyOffsets: [String: Int64] = [:]
+
+  /// Makes a row of each different value, and remembers which source went to which.
+  private mutating func group(
+    _ entityMapping: EntityMapping, from: String, by distinct: ValueExpression, root: String,
+    _ planning: inout KeyPlanning, _ connection: Connection
+  ) throws {
+    let index = keys.count
+    let (groups, sources) = ("groups_\(index)", "sources_\(index)")
+    let value = try compile(distinct, of: from, in: entityMapping).sql
+    let rows = try sourceRows(of: entityMapping, from: from)
+    let filter = (rows.conditions + ["\(value) IS NOT NULL"]).map { "(\($0))" }
+      .joined(separator: " AND ")
+    let base = planning.bound(of: root)
+    try connection.execute(
+      """
+      CREATE TEMP TABLE \(groups) (key INTEGER PRIMARY KEY, source INTEGER, value);
+      INSERT INTO temp.\(groups) SELECT \(base) + row_number() OVER (ORDER BY min(s.Z_PK)),
+        min(s.Z_PK), \(value) FROM \(rows.from) WHERE \(filter) GROUP BY \(value);
+      CREATE UNIQUE INDEX temp.\(groups)_value ON \(groups) (value);
+      CREATE TEMP TABLE \(sources) (source INTEGER PRIMARY KEY, destination INTEGER);
+      INSERT INTO temp.\(sources) SELECT s.Z_PK, g.key FROM \(rows.from)
+        JOIN temp.\(groups) g ON g.value = \(value) WHERE \(filter);
+      """)
+    let last = try connection.value("SELECT max(key) FROM temp.\(groups)")?.integer ?? base
+    planning.take(upTo: last, of: root)
+    keys[entityMapping.name] = .table(sources)
+    self.groups[entityMapping.name] = groups
+  }
+
+  private mutating func addRows(
+    of entityMapping: EntityMapping, planning: inout KeyPlanning, _ connection: Connection
+  ) throws {
+    guard let from = entityMapping.source, let to = entityMapping.destination,
+      let table = schema.table(of: to), let number = schema.numbers[to],
+      let key = keys[entityMapping.name], let sourceTable = store.table(of: from)
+    else { return }
+    guard model.entity(named: to)?.isAbstract == false || entityMapping.source == nil else {
+      return
+    }
+    if entityMapping.condition == nil, entityMapping.children.isEmpty,
+      !store.database.contains(sourceTable.table)
+    {
+      return
+    }
+    let source = try sourceRows(of: entityMapping, from: from)
+    let place = "src." + quoted(sourceTable.table)
+    var row: RowSource
+    if let groups = groups[entityMapping.name] {
+      row = RowSource(
+        mapping: entityMapping.name, entity: to, table: table.name,
+        columns: [("Z_PK", "g.key"), ("Z_ENT", String(number)), ("Z_OPT", "1")],
+        from: "temp.\(groups) g CROSS JOIN \(place) s ON s.Z_PK = g.source",
+        ranges: ("temp.\(groups)", "g.key", "key"))
+    } else {
+      let isKept = key == .offset(0)
+      row = RowSource(
+        mapping: entityMapping.name, entity: to, table: table.name,
+        columns: [
+          ("Z_PK", key.destination(of: "s.Z_PK")), ("Z_ENT", String(number)),
+          ("Z_OPT", isKept ? "s.Z_OPT" : "1"),
+        ],
+        from: source.from, conditions: source.conditions, ranges: (place, "s.Z_PK", "Z_PK"))
+    }
+    for column in table.columns {
+      switch try value(of: column.content, in: entityMapping, from: from, to: to) {
+      case .sql(let sql): row.columns.append((column.name, sql))
+      case .later: row.later.insert(column.name)
+      case .none: break
+      }
+    }
+    rows.append(row)
+    for child in entityMapping.children {
+      try addTree(
+        child, of: entityMapping, parent: row, parentEntity: to, planning: &planning, connection)
+    }
+  }
+
+  mutating func append(_ row: RowSource) { rows.append(row) }
+  mutating func append(_ link: LinkSource) { links.append(link) }
+  mutating func use(_ properties: Set<String>, of entity: String) {
+    used[entity, default: []].formUnion(properties)
+  }
+
+  /// FROM and conditions of the source objects that a mapping takes, as `s`.
+  func sourceRows(
+    of entityMapping: EntityMapping, from: String
+  ) throws -> (from: String, conditions: [String]) {
+    guard let table = store.table(of: from) else {
+      throw CoreDataError(
+        .refused, code: 134140, "the source has no such entity", entity: from)
+    }
+    return (
+      "src.\(quoted(table.table)) s", try conditions(of: entityMapping, from: from, row: "s")
+    )
+  }
+
+  /// What is true of the source rows that a mapping takes.
+  func conditions(
+    of entityMapping: EntityMapping, from: String, row: String
+  ) throws -> [String] {
+    guard let table = store.table(of: from) else { return ["0"] }
+    var conditions: [String] = []
+    if !(table.isWholeTable && table.numbers.count == 1) {
+      conditions.append("\(row).Z_ENT = \(table.number)")
+    }
+    if let condition = entityMapping.condition {
+      let scope = ExpressionScope(store: store, entity: from, row: row)
+      conditions.append(
+        try condition.compiled(in: scope, mapping: entityMapping.name, property: nil).sql)
+    }
+    return conditions
+  }
+
+  /// Compiles an expression over the source row `s`, and notes what it reads.
+  mutating func compile(
+    _ expression: ValueExpression, of entity: String, in entityMapping: EntityMapping,
+    property: String? = nil, variables: [String: String] = [:]
+  ) throws -> CompiledExpression {
+    let scope = ExpressionScope(store: store, entity: entity, variables: variables)
+    let compiled = try expression.compiled(
+      in: scope, mapping: entityMapping.name, property: property)
+    use(compiled.properties, of: entity)
+    return compiled
+  }
+}
+
+extension ValueExpression {
+  /// The expression as SQL; an error tells the mapping and the property that it stands in.
+  func compiled(
+    in scope: ExpressionScope, mapping: String, property: String?
+  ) throws -> CompiledExpression {
+    do {
+      switch form {
+      case .sql(let text): return try scope.compile(recipe: text)
+      case .expression(let expression): return try scope.compile(expression)
+      case .predicate(let format): return try scope.compile(predicate: format)
+      }
+    } catch var error as CoreDataError {
+      error.message = "in the mapping “\(mapping)”: \(error.message)"
+      if error.entity == nil { error.entity = scope.entity }
+      if error.property == nil { error.property = property }
+      throw error
+    }
+  }
+}

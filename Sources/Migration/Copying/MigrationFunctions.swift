@@ -1,0 +1,21 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// The SQL functions that a migration's statements use.
+enum MigrationFunctions {
+  static func define(on connection: Connection, store: Store) throws {
+    try FilterFunctions.define(on: connection)
+    try RecipeFunctions.define(
+      on: connection, files: store.files, storeUUID: store.metadata.uuid)
+    // Marks bytes as the row's own, in a column that may also name a file.
+    try connection.defineFunction("strata_inline", arguments: 1) { arguments in
+      switch arguments.first {
+      case .blob(let bytes): .blob([1] + bytes)
+      case .text(let text): .blob([1] + Array(text.utf8))
+      case .null, nil: .null
+      case .some(let other): other
+      }
+    }
+  }
+}

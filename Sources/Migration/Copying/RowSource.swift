@@ -1,0 +1,54 @@
+import SQLite
+
+/// The rows that an entity mapping gives one table of the destination: filled, and compared
+/// afterwards, by one SELECT over the source.
+struct RowSource {
+  /// Name of the entity mapping.
+  var mapping: String
+  /// Destination entity.
+  var entity: String
+  /// Destination table.
+  var table: String
+  /// Column names with the SQL of their values, Z_PK, Z_ENT and Z_OPT first.
+  var columns: [(name: String, sql: String)]
+  /// Columns that a relationship fills later: not to be compared.
+  var later: Set<String> = []
+  /// What stands behind FROM, such as `src."ZPERSON" s`.
+  var from: String
+  var conditions: [String] = []
+  /// The table whose keys are walked in ranges, as SQL, and the column that is the key there.
+  var ranges: (table: String, key: String, column: String)
+
+  /// The SELECT of the rows whose range key lies between `?1` and `?2`.
+  var select: String {
+    let values = columns.map { "\($0.sql) AS \(quoted($0.name))" }.joined(separator: ", ")
+    let all = ["\(ranges.key) BETWEEN ?1 AND ?2"] + conditions.map { "(\($0))" }
+    return "SELECT \(values) FROM \(from) WHERE \(all.joined(separator: " AND "))"
+  }
+
+  /// The same rows, all at once.
+  var selectAll: String {
+    let values = columns.map { "\($0.sql) AS \(quoted($0.name))" }.joined(separator: ", ")
+    let all =
+      conditions.isEmpty ? "" : " WHERE " + conditions.map { "(\($0))" }.joined(separator: " AND ")
+    return "SELECT \(values) FROM \(from)\(all)"
+  }
+
+  var insert: String {
+    let names = columns.map { quoted($0.name) }.joined(separator: ", ")
+    return """
+      INSERT INTO main.\(quoted(table)) (\(names)) \(select) ORDER BY \(ranges.key)
+      """
+  }
+}
+
+/// Links of a relationship that cannot be told row by row: set when all objects are there.
+struct LinkSource {
+  /// The destination entity that declares the relationship, and its name.
+  var entity: String
+  var relationship: String
+  /// Name of the entity mapping they come from.
+  var mapping: String
+  /// SELECT of owner, destination (keys of the new store) and position (NULL where there is none).
+  var select: String
+}

@@ -1,0 +1,333 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// What a mapping model, a recipe or a policy would do to a store: losses, checks, first rows.
+struct MappedAnalysis {
+  let step: MigrationPlan.Step
+  let store: Store
+  private let schemas: StepSchemas
+  private let mapped: MappedStep
+  private let connection: Connection
+  private let data: SourceData
+
+  /// Compiles everything against the store, in a scratch database.
+  ///
+  /// - Throws: ``CoreDataError``: 134170 for a policy class that nothing stands in for, usage for an
+  ///   expression that does not compile.
+  init(step: MigrationPlan.Step, store: Store, policies: PolicyBindings) throws {
+    self.step = step
+    self.store = store
+    for entityMapping in step.mapping.entityMappings {
+      guard let policy = entityMapping.policy, policies.type(for: entityMapping) == nil else {
+        continue
+      }
+      throw CoreDataError(
+        .refused, code: 134170,
+        "the mapping “\(entityMapping.name)” is carried out by the class \(policy), which is in the app",
+        path: store.path, entity: entityMapping.destination ?? entityMapping.source,
+        hint:
+          "Say what it does in a recipe, under policies: { \"\(policy)\": … }, and give that with --mapping; or bind a Swift EntityMigrationPolicy to its name."
+      )
+    }
+    // An empty path is a private database that goes away with the connection.
+    connection = try Connection(path: "", mode: .create)
+    try connection.execute("PRAGMA temp_store = FILE")
+    try MigrationFunctions.define(on: connection, store: store)
+    try connection.run("ATTACH DATABASE ? AS src", [.text(store.connection.uri)])
+    schemas = StepSchemas(store: store, mapping: step.mapping, destination: step.destination)
+    mapped = try MappedStep(
+      schemas, connection: connection, policies: step.policyMappings(policies))
+    data = SourceData(store: store)
+  }
+
+  /// Things to know that are neither losses nor failures.
+  var notes: [String] {
+    var notes: [String] = []
+    for entityMapping in step.mapping.entityMappings {
+      guard let from = entityMapping.source, let to = entityMapping.destination else { continue }
+      if mapped.renumbered.contains(entityMapping.name), step.rows[entityMapping.name] ?? 0 > 0 {
+        notes.append(
+          "Objects of \(from) get other keys as \(to): what refers to them by key outside the store (object URIs, history, CloudKit) no longer finds them."
+        )
+      }
+      if mapped.isPolicy(entityMapping) {
+        notes.append(
+          "What becomes of \(from) is up to a Swift policy (\(entityMapping.name)): what it leaves out cannot be told beforehand."
+        )
+      }
+    }
+    return notes
+  }
+
+  // MARK: Losses
+
+  func losses() throws -> [Loss] {
+    var losses: [Loss] = []
+    for entity in step.source.entities where !entity.isAbstract {
+      let takers = step.mapping.entityMappings.filter {
+        $0.source == entity.name && $0.destination != nil
+      }
+      if let loss = try objectLoss(entity.name, takers) { losses.append(loss) }
+      guard !takers.isEmpty, !takers.contains(where: mapped.isPolicy) else { continue }
+      losses += try valueLosses(entity.name)
+    }
+    return Self.joined(losses, step.source)
+  }
+
+  /// Objects that no mapping takes.
+  private func objectLoss(_ entity: String, _ takers: [EntityMapping]) throws -> Loss? {
+    let removals = step.mapping.entityMappings.filter {
+      $0.source == entity && $0.destination == nil
+    }
+    var conditions: [String] = []
+    for taker in takers {
+      guard !mapped.isPolicy(taker), let own = taker.condition else { return nil }
+      let compiled = try own.compiled(
+        in: ExpressionScope(store: store, entity: entity, row: "t", schema: ""),
+        mapping: taker.name, property: nil)
+      conditions.append("NOT ifnull((\(compiled.sql)), 0)")
+    }
+    // Conditions may call functions that only a migration's connection has.
+    guard let rows = data.rows(of: entity, where: conditions) else { return nil }
+    let from = qualified(rows)
+    let count = Int(try connection.value("SELECT count(*) \(from)")?.integer ?? 0)
+    guard count > 0 else { return nil }
+    var loss = Loss(
+      entity: entity, values: count,
+      samples: conditions.isEmpty
+        ? try data.samples(ofObjects: entity)
+        : try connection.rows("SELECT t.Z_PK \(from) ORDER BY t.Z_PK LIMIT 5").compactMap {
+          $0.first?.integer.map { ObjectID(entity: entity, key: $0).description }
+        })
+    loss.isIntended =
+      !(removals + takers).isEmpty && (removals + takers).allSatisfy(\.isDeletionIntended)
+    return loss
+  }
+
+  /// The source's tables under the name they have here.
+  private func qualified(_ rows: String) -> String {
+    rows.replacingFirst("FROM ", with: "FROM src.")
+  }
+
+  /// Values and links that no mapping reads.
+  private func valueLosses(_ entity: String) throws -> [Loss] {
+    var losses: [Loss] = []
+    let used = mapped.used[entity] ?? []
+    for entry in store.table(of: entity)?.attributes ?? []
+    where !entry.attribute.isDerived && !used.contains(entry.attribute.name) {
+      let count = try data.count(entity, where: ["t.\(quoted(entry.column)) IS NOT NULL"])
+      guard count > 0 else { continue }
+      losses.append(
+        Loss(
+          entity: entity, property: entry.attribute.name, values: count,
+          samples: try data.samples(of: entry.attribute.name, in: entity)))
+    }
+    for relationship in step.source.relationships(of: entity) where !relationship.isTransient {
+      guard !used.contains(relationship.name), !isInverseUsed(relationship) else { continue }
+      // Counted with the objects where nothing is left to lead to.
+      let others = step.source.subtree(of: relationship.destination)
+      guard
+        step.mapping.entityMappings.contains(where: { entityMapping in
+          entityMapping.destination != nil && entityMapping.source.map(others.contains) == true
+        })
+      else { continue }
+      let count = try data.edges(relationship.name, of: entity)
+      guard count > 0 else { continue }
+      losses.append(Loss(entity: entity, property: relationship.name, values: count))
+    }
+    return losses
+  }
+
+  private func isInverseUsed(_ relationship: Relationship) -> Bool {
+    guard let inverse = relationship.inverse else { return false }
+    return step.source.subtree(of: relationship.destination).contains {
+      mapped.used[$0]?.contains(inverse) == true
+    }
+  }
+
+  /// Subentities lose an inherited property together, where it is declared.
+  private static func joined(_ losses: [Loss], _ model: Model) -> [Loss] {
+    var all: [Loss] = []
+    for var loss in losses {
+      if let property = loss.property {
+        loss.entity = model.declaringEntity(of: property, in: loss.entity) ?? loss.entity
+      }
+      if let index = all.firstIndex(where: { $0.name == loss.name }) {
+        all[index].values += loss.values
+        if all[index].samples.isEmpty { all[index].samples = loss.samples }
+      } else {
+        all.append(loss)
+      }
+    }
+    return all
+  }
+
+  // MARK: Checks
+
+  func checks() throws -> [DataCheck] {
+    var checks: [DataCheck] = []
+    for row in mapped.rows { checks += try self.checks(row) }
+    for entity in step.destination.entities {
+      for constraint in entity.uniquenessConstraints {
+        checks += try check(constraint, of: entity.name)
+      }
+    }
+    return checks
+  }
+
+  /// Mandatory values that the mapping would leave out.
+  private func checks(_ row: RowSource) throws -> [DataCheck] {
+    guard let table = schemas.destination.table(of: row.entity) else { return [] }
+    var mandatory: [(column: String, property: String, isRelationship: Bool)] = []
+    for column in table.columns where !row.later.contains(column.name) {
+      switch column.content {
+      case .attribute(let declarer, let name)
+      where step.destination.isKind(row.entity, of: declarer):
+        let attribute = schemas.destination.storedAttribute(named: name, of: row.entity)
+        if attribute?.isOptional == false, attribute?.isDerived == false {
+          mandatory.append((column.name, name, false))
+        }
+      case .toOne(let declarer, let name) where step.destination.isKind(row.entity, of: declarer):
+        if step.destination.relationship(named: name, of: row.entity)?.isOptional == false {
+          mandatory.append((column.name, name, true))
+        }
+      default: break
+      }
+    }
+    mandatory = mandatory.filter { !wasBroken($0.property, row) }
+    guard !mandatory.isEmpty else { return [] }
+    let given = Set(row.columns.map(\.name))
+    let sums = mandatory.map {
+      given.contains($0.column) ? "sum(e.\(quoted($0.column)) IS NULL)" : "count(*)"
+    }
+    let counts =
+      try connection.rows("SELECT \(sums.joined(separator: ", ")) FROM (\(row.selectAll)) e").first
+      ?? []
+    var checks: [DataCheck] = []
+    for (index, property) in mandatory.enumerated() {
+      guard index < counts.count, let count = counts[index].integer, count > 0 else { continue }
+      let condition =
+        given.contains(property.column) ? "WHERE e.\(quoted(property.column)) IS NULL" : ""
+      let first = try connection.rows(
+        "SELECT e.Z_PK FROM (\(row.selectAll)) e \(condition) ORDER BY e.Z_PK LIMIT 5")
+      checks.append(
+        DataCheck(
+          code: 134110, entity: row.entity, property: property.property, rows: Int(count),
+          first: first.compactMap {
+            $0.first?.integer.map { ObjectID(entity: row.entity, key: $0) }
+          },
+          message: property.isRelationship
+            ? "missing objects on a mandatory destination relationship"
+            : "missing values on a mandatory destination attribute",
+          hint: property.isRelationship
+            ? "Delete those objects too, let the relationship lead elsewhere, or make it optional."
+            : "Compute a value with coalesce(…, …), give the attribute a default, or make it optional."
+        ))
+    }
+    return checks
+  }
+
+  /// Whether the source's own counterpart is mandatory and broken already: told, but not refused.
+  private func wasBroken(_ property: String, _ row: RowSource) -> Bool {
+    guard let entityMapping = step.mapping.mapping(named: row.mapping),
+      entityMapping.destination == row.entity, let from = entityMapping.source,
+      let source = entityMapping.attributes.first(where: { $0.name == property })?.source
+    else { return false }
+    return step.source.attribute(named: source, of: from)?.isOptional == false
+  }
+
+  /// Duplicates that the mapping would make under a constraint.
+  private func check(_ constraint: [String], of entity: String) throws -> [DataCheck] {
+    let columns = constraint.compactMap { schemas.destination.column(of: $0, in: entity) }
+    guard columns.count == constraint.count else { return [] }
+    let selects = mapped.rows.filter { row in
+      step.destination.isKind(row.entity, of: entity)
+        && columns.allSatisfy { column in row.columns.contains { $0.name == column } }
+    }.map { row in
+      "SELECT Z_PK, \(columns.map { quoted($0) }.joined(separator: ", ")) FROM (\(row.selectAll))"
+    }
+    guard !selects.isEmpty else { return [] }
+    let keys = columns.map { quoted($0) }
+    let groups = """
+      SELECT min(Z_PK) AS k, count(*) AS n FROM (\(selects.joined(separator: " UNION ALL ")))
+      WHERE \(keys.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))
+      GROUP BY \(keys.joined(separator: ", ")) HAVING count(*) > 1
+      """
+    guard
+      let row = try connection.rows("SELECT count(*), coalesce(sum(n), 0) FROM (\(groups))").first,
+      row.count == 2, let count = row[0].integer, count > 0
+    else { return [] }
+    let first = try connection.rows("SELECT k FROM (\(groups)) ORDER BY k LIMIT 5")
+    return [
+      DataCheck(
+        code: 134111, entity: entity, property: constraint.joined(separator: ", "),
+        rows: Int(row[1].integer ?? 0),
+        first: first.compactMap { $0.first?.integer.map { ObjectID(entity: entity, key: $0) } },
+        message: "duplicates under a uniqueness constraint, \(count) groups",
+        hint: "Let the mapping make the values different, or leave the duplicates out with where.")
+    ]
+  }
+
+  // MARK: Previews
+
+  /// The first rows of mappings that compute something, before and after.
+  func previews(limit: Int = 3) throws -> [MappingPreview] {
+    var previews: [MappingPreview] = []
+    for row in mapped.rows {
+      guard let entityMapping = step.mapping.mapping(named: row.mapping),
+        let from = entityMapping.source, let table = schemas.destination.entityTable(of: row.entity)
+      else { continue }
+      let computes =
+        entityMapping.destination != row.entity || entityMapping.distinct != nil
+        || entityMapping.condition != nil
+        || entityMapping.attributes.contains { $0.expression != nil }
+      guard computes else { continue }
+      let read =
+        store.table(of: from)?.attributes.filter {
+          mapped.used[from]?.contains($0.attribute.name) == true
+        } ?? []
+      let after = table.attributes.filter { entry in
+        row.columns.contains { $0.name == entry.column }
+      }
+      let values =
+        read.map { "s.\(quoted($0.column))" }
+        + after.map { entry in row.columns.first { $0.name == entry.column }?.sql ?? "NULL" }
+      let conditions =
+        row.conditions.isEmpty
+        ? "" : " WHERE " + row.conditions.map { "(\($0))" }.joined(separator: " AND ")
+      let rows = try connection.rows(
+        "SELECT \((["s.Z_PK"] + values).joined(separator: ", ")) FROM \(row.from)\(conditions) ORDER BY \(row.ranges.key) LIMIT \(limit)"
+      )
+      for values in rows where values.count == 1 + read.count + after.count {
+        previews.append(
+          MappingPreview(
+            mapping: row.mapping,
+            source: values[0].integer.map { ObjectID(entity: from, key: $0) },
+            destination: row.entity,
+            before: read.enumerated().map { index, entry in
+              .init(
+                name: entry.attribute.name,
+                value: Self.text(values[1 + index], of: entry.attribute))
+            },
+            after: after.enumerated().map { index, entry in
+              .init(
+                name: entry.attribute.name,
+                value: Self.text(values[1 + read.count + index], of: entry.attribute))
+            }))
+      }
+    }
+    return previews
+  }
+
+  private static func text(_ value: Value, of attribute: Attribute) -> String {
+    SampleText.text(of: .value(AttributeValue(column: value, of: attribute)))
+  }
+}
+
+extension String {
+  func replacingFirst(_ part: String, with other: String) -> String {
+    guard hasPrefix(part) else { return self }
+    return other + dropFirst(part.count)
+  }
+}

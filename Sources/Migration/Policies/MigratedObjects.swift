@@ -1,0 +1,140 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// An object of the store that is being migrated: read only, by the names of the source model.
+public final class SourceObject {
+  /// Entity and key.
+  public let id: ObjectID
+  private let entity: SourceEntity
+  private var values: [Value]?
+
+  init(id: ObjectID, entity: SourceEntity, values: [Value]? = nil) {
+    self.id = id
+    self.entity = entity
+    self.values = values
+  }
+
+  /// The value of an attribute; a value in a file of its own is read from there.
+  ///
+  /// - Throws: ``CoreDataError`` when the entity has no such attribute.
+  public func value(_ attribute: String) throws -> AttributeValue {
+    guard let index = entity.indexes[attribute] else {
+      throw entity.scope.unknown(attribute, in: id.entity)
+    }
+    if values == nil { values = try entity.values(of: id.key) }
+    guard let values, index < values.count else { return .null }
+    return AttributeValue(column: values[index], of: entity.attributes[index].attribute)
+  }
+
+  /// The text of a String or URI attribute; `nil` for NULL and for anything else.
+  public func text(_ attribute: String) throws -> String? {
+    switch try value(attribute) {
+    case .string(let text), .uri(let text): text
+    default: nil
+    }
+  }
+
+  /// The object that a to-one relationship leads to.
+  public func object(_ relationship: String) throws -> SourceObject? {
+    try entity.related(relationship, of: id.key).first
+  }
+
+  /// The objects of a relationship, in order where it is ordered.
+  public func objects(_ relationship: String) throws -> [SourceObject] {
+    try entity.related(relationship, of: id.key)
+  }
+}
+
+/// An object of the store that is being made.
+///
+/// Values are kept until the engine saves, every 500 objects.
+public final class DestinationObject {
+  /// Entity and key.
+  public let id: ObjectID
+  let entity: DestinationEntity
+  /// In the order of the entity's columns; `nil` for an object that is in the file and not loaded.
+  var values: [Value]?
+  var isStored: Bool
+  private unowned let manager: MigrationManager
+
+  init(
+    id: ObjectID, entity: DestinationEntity, values: [Value]?, isStored: Bool,
+    manager: MigrationManager
+  ) {
+    self.id = id
+    self.entity = entity
+    self.values = values
+    self.isStored = isStored
+    self.manager = manager
+  }
+
+  /// The value of an attribute.
+  ///
+  /// - Throws: ``CoreDataError`` when the entity has no such attribute.
+  public func value(_ attribute: String) throws -> AttributeValue {
+    let index = try entity.index(of: attribute)
+    if values == nil { values = try entity.values(of: id.key) }
+    guard let values, index < values.count else { return .null }
+    return AttributeValue(column: values[index], of: entity.attributes[index - 3].attribute)
+  }
+
+  /// Sets an attribute.
+  ///
+  /// - Throws: ``CoreDataError`` when the entity has no such attribute, or for a value of another
+  ///   type.
+  public func set(_ value: AttributeValue, for attribute: String) throws {
+    let index = try entity.index(of: attribute)
+    let column = try entity.column(value, at: index)
+    if values == nil { values = try entity.values(of: id.key) }
+    guard values?.indices.contains(index) == true else { return }
+    values?[index] = column
+    if isStored { manager.change(self) }
+  }
+
+  /// Sets a to-one relationship.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown relationship, or an object of another entity.
+  public func set(_ object: DestinationObject?, for relationship: String) throws {
+    try manager.link(self, to: object.map { [$0] } ?? [], in: relationship, isToMany: false)
+  }
+
+  /// Adds objects to a to-many relationship, after those that are in it.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown relationship, or an object of another entity.
+  public func add(_ objects: [DestinationObject], to relationship: String) throws {
+    try manager.link(self, to: objects, in: relationship, isToMany: true)
+  }
+}
+
+extension AttributeValue {
+  /// A value as a column holds it; SQLite lets any column hold any type.
+  init(column: Value, of attribute: Attribute) {
+    switch column {
+    case .null: self = .null
+    case .integer(let number):
+      switch attribute.type {
+      case .boolean: self = .boolean(number != 0)
+      case .date: self = .date(Double(number))
+      case .double, .float: self = .double(Double(number))
+      case .decimal: self = .decimal(String(number))
+      default: self = .integer(number)
+      }
+    case .real(let number):
+      switch attribute.type {
+      case .date: self = .date(number)
+      case .decimal: self = .decimal(decimalDigits(of: number))
+      case .boolean: self = .boolean(number != 0)
+      default: self = .double(number)
+      }
+    case .text(let text):
+      switch attribute.type {
+      case .uri: self = .uri(text)
+      case .decimal: self = .decimal(text)
+      default: self = .string(text)
+      }
+    case .blob(let bytes):
+      self = attribute.type == .uuid && bytes.count == 16 ? .uuid(bytes) : .bytes(bytes)
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// One step from a store into a temporary file, carried out and verified.
+struct StepRun {
+  let step: MigrationPlan.Step
+  let source: Store
+  /// The destination model's own archive, where it came as one.
+  let archive: [UInt8]?
+  let policies: PolicyBindings
+  let meter: ProgressMeter
+
+  struct Result {
+    var report: VerificationReport
+    var verificationSeconds: Double
+    var notes: [String]
+  }
+
+  func run(into path: String) throws -> Result {
+    // The result may be read by those who may read the store, from its first byte on.
+    try FileSystem.createEmpty(
+      path, permissions: FileSystem.status(source.path)?.permissions ?? 0o600)
+    if step.strategy == .inPlace { try clone(to: path) }
+    let connection = try Connection(path: path, mode: .readWrite)
+    connection.onProgress { meter.shouldStop }
+    try MigrationFunctions.define(on: connection, store: source)
+    var schemas = StepSchemas(store: source, mapping: step.mapping, destination: step.destination)
+    let contents: MigratedContents
+    var run: PolicyRun?
+    switch step.strategy {
+    case .inPlace:
+      try connection.run("ATTACH DATABASE ? AS src", [.text(source.connection.uri)])
+      contents = MigratedContents(schemas)
+      try InPlaceMigration(
+        step: step, schemas: schemas, connection: connection, meter: meter, archive: archive
+      ).run()
+    case .copy:
+      try CopyingMigration.prepare(connection, like: source)
+      try connection.run("ATTACH DATABASE ? AS src", [.text(source.connection.uri)])
+      if step.isInferredOnly(policies) {
+        contents = MigratedContents(schemas)
+      } else {
+        let mapped = try MappedStep(
+          schemas, connection: connection, policies: step.policyMappings(policies))
+        schemas.renumbered = mapped.renumbered
+        contents = MigratedContents(mapped)
+        run = try PolicyRun(mapped, bindings: policies, connection: connection, meter: meter)
+      }
+      try CopyingMigration(
+        shared: InPlaceMigration(
+          step: step, schemas: schemas, connection: connection, meter: meter, archive: archive),
+        contents: contents, policies: run
+      ).run()
+      if run != nil {
+        try Validation(step: step, schemas: schemas, connection: connection).run()
+      }
+    }
+    let start = meter.elapsed
+    let report = try Verification(
+      step: step, schemas: schemas, contents: contents, connection: connection, meter: meter,
+      madeByPolicies: run?.made ?? [:], policyMappings: step.policyMappings(policies)
+    ).run()
+    if let difference = report.differences.first {
+      throw CoreDataError(
+        .failed, code: 134110, "verification failed: \(difference.message)",
+        entity: difference.entity, property: difference.property,
+        hint:
+          "The store is as it was. Please report this: the migration did not do what it planned.")
+    }
+    try connection.execute("DETACH DATABASE src")
+    // Apple's stores say in their header that they are written through a -wal.
+    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
+    connection.onProgress(nil)
+    connection.close()
+    return Result(
+      report: report, verificationSeconds: meter.elapsed - start, notes: [])
+  }
+
+  /// A copy of the file itself where nothing can be in a log; else one that SQLite makes.
+  private func clone(to path: String) throws {
+    try meter.begin(.copy)
+    if source.access == .immutable {
+      let total = FileSystem.status(source.files.path)?.size ?? 0
+      try FileSystem.copy(source.files.path, to: path) { done in
+        try meter.update(done: done, total: total, bytes: done)
+      }
+      return
+    }
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+    let pageSize = Int(try source.connection.value("PRAGMA page_size")?.integer ?? 4096)
+    _ = try source.connection.backup(to: connection) { done, total in
+      try meter.update(done: done * pageSize, total: total * pageSize, bytes: done * pageSize)
+      return true
+    }
+    connection.close()
+  }
+}
+
+extension MigrationPlan.Step {
+  /// Mappings (by name) that a Swift policy carries out.
+  func policyMappings(_ policies: PolicyBindings) -> Set<String> {
+    Set(mapping.entityMappings.filter { policies.type(for: $0) != nil }.map(\.name))
+  }
+
+  /// Whether all of it can be done as lightweight migration does it.
+  func isInferredOnly(_ policies: PolicyBindings) -> Bool {
+    mapping.kind == .inferred && policyMappings(policies).isEmpty
+  }
+}

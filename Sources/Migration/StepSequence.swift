@@ -1,0 +1,142 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// The steps of a plan, each from the file before into a temporary one.
+struct StepSequence {
+  let plan: MigrationPlan
+  let meter: ProgressMeter
+  /// What an earlier run left and this one removed, as sentences.
+  var recovered: [String] = []
+
+  /// Where the sequence ended, and what was found there.
+  struct Result {
+    var path: String
+    var report: VerificationReport
+    var metadata: StoreMetadata
+    var verificationSeconds: Double
+    var notes: [String]
+  }
+
+  /// - Parameters:
+  ///   - storePath: the store itself, which is only read.
+  ///   - temporaries: two paths that are free.
+  func run(from storePath: String, through temporaries: [String]) throws -> Result {
+    let files = StoreFiles(path: storePath)
+    let steps = plan.steps.filter { $0.mapping.kind != .none }
+    guard let first = steps.first, temporaries.count == 2 else {
+      throw CoreDataError(.failed, code: 134140, "the plan has no step", path: plan.storePath)
+    }
+    var source = try Store(path: storePath, files: files, model: first.source)
+    guard source.modelMatches else {
+      throw CoreDataError(
+        .refused, code: 134130, "the store is no longer of the model it was planned for",
+        path: plan.storePath, hint: "Plan again.")
+    }
+    var result = Result(
+      path: storePath, report: VerificationReport(), metadata: source.metadata,
+      verificationSeconds: 0, notes: recovered)
+    for (index, planned) in steps.enumerated() {
+      var step = planned
+      if index > 0 { step.rows = try Self.rows(of: step.mapping, in: source) }
+      try meter.begin(step: index + 1, of: steps.count, parts: Self.parts(of: step, plan))
+      let path = temporaries[index % 2]
+      let isLast = index == steps.count - 1
+      MigrationJournal.removeTemporary(path)
+      let done = try StepRun(
+        step: step, source: source, archive: isLast ? plan.destinationArchive : nil,
+        policies: plan.policies, meter: meter
+      ).run(into: path)
+      result.verificationSeconds += done.verificationSeconds
+      result.notes += done.notes
+      result.report = merged(result.report, done.report)
+      // Opens as any store does: the model cache inflates, and its hashes are the destination's.
+      let made = try Store(
+        path: path, files: StoreFiles(path: path, externalDataOf: files),
+        model: isLast ? nil : steps[index + 1].source)
+      guard made.modelMatches, made.metadata.versionHashes == step.destination.versionHashes,
+        made.metadata.uuid == source.metadata.uuid
+      else {
+        throw CoreDataError(
+          .failed, code: 134110,
+          "verification failed: the result's version hashes or identity are not what they should be",
+          path: plan.storePath)
+      }
+      if index > 0 { MigrationJournal.removeTemporary(result.path) }
+      source = made
+      result.path = path
+      result.metadata = made.metadata
+    }
+    return result
+  }
+
+  /// Objects that each mapping takes of a store.
+  static func rows(of mapping: MappingModel, in store: Store) throws -> [String: Int] {
+    let counts = try store.counts()
+    var rows: [String: Int] = [:]
+    for entityMapping in mapping.entityMappings {
+      rows[entityMapping.name] = entityMapping.source.map { counts[$0] ?? 0 } ?? 0
+    }
+    return rows
+  }
+
+  /// What was compared adds up over the steps; counts are those of the first and the last.
+  private func merged(
+    _ sofar: VerificationReport, _ next: VerificationReport
+  ) -> VerificationReport {
+    guard !sofar.verified.isEmpty else { return next }
+    var all = next
+    for entry in sofar.verified {
+      if let index = all.verified.firstIndex(where: { $0.what == entry.what }) {
+        all.verified[index].count += entry.count
+      } else {
+        all.verified.append(entry)
+      }
+    }
+    return all
+  }
+
+  static func parts(
+    of step: MigrationPlan.Step, _ plan: MigrationPlan
+  ) -> [MigrationProgress.Part] {
+    let rows = step.mapping.entityMappings.filter { $0.source != nil && $0.destination != nil }
+    var parts: [MigrationProgress.Part] = []
+    if step.strategy == .inPlace {
+      parts.append(
+        MigrationProgress.Part(
+          kind: .copy, title: "copy store", unit: .bytes, total: plan.storeBytes))
+    }
+    parts += rows.map {
+      MigrationProgress.Part(
+        kind: .entity, title: InPlaceMigration.title(of: $0), unit: .rows,
+        total: step.rows[$0.name] ?? 0)
+    }
+    parts.append(.init(kind: .relationships, title: "relationships", unit: .items, total: 1))
+    parts.append(
+      .init(
+        kind: .indexes, title: "indexes", unit: .items,
+        total: StoreSchema(model: step.destination).indexStatements().count))
+    parts.append(
+      .init(
+        kind: .verify, title: "verify", unit: .rows,
+        total: rows.reduce(0) { $0 + (step.rows[$1.name] ?? 0) }))
+    parts.append(.init(kind: .replace, title: "put in place", unit: .items, total: 1))
+    return parts
+  }
+
+  static func translated(_ error: any Error, path: String) -> any Error {
+    if let error = error as? CoreDataError { return error.at(path: path) }
+    guard let error = error as? SQLiteError else { return error }
+    if error.isInterrupted {
+      return CoreDataError(
+        .cancelled, code: 134120, "cancelled", path: path,
+        hint: "Nothing was changed: the store is as it was.")
+    }
+    if error.isConstraint {
+      return CoreDataError(
+        .failed, code: 134111, "constraint violation: \(error.message)", path: path,
+        hint: "The store is as it was.")
+    }
+    return CoreDataError(sqlite: error, path: path, kind: .failed)
+  }
+}

@@ -1,0 +1,170 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Whether the objects that a mapping model, a recipe or a policy made fit their model.
+///
+/// What was wrong in the source already and only came along is no reason to refuse.
+struct Validation {
+  let step: MigrationPlan.Step
+  let schemas: StepSchemas
+  let connection: Connection
+
+  /// - Throws: ``CoreDataError`` of kind refused, code 134110, naming the property, the rows that
+  ///   break its rule, and the ways out.
+  func run() throws {
+    for entity in step.destination.entities where !entity.isAbstract {
+      guard let table = schemas.destination.entityTable(of: entity.name) else { continue }
+      for entry in table.attributes { try check(entry, table) }
+      for entry in table.relationships where !entry.relationship.isOptional {
+        try check(entry.relationship, table)
+      }
+      for entry in table.relationships { try checkDangling(entry, table) }
+    }
+  }
+
+  private func check(_ entry: EntityTable.AttributeColumn, _ table: EntityTable) throws {
+    let attribute = entry.attribute
+    let column = "t." + quoted(entry.column)
+    if !attribute.isOptional, !attribute.isDerived {
+      let broken = try rows(table, "\(column) IS NULL")
+      if !broken.isEmpty, try broken.count > former(attribute.name, of: table.entity, isEmpty: true)
+      {
+        throw refusal(
+          "missing values on a mandatory destination attribute", broken, table.entity,
+          attribute.name,
+          hint:
+            "Give the attribute a default value, compute one with coalesce(…, …), or make it optional."
+        )
+      }
+    }
+    guard let types = Self.storageClasses(of: attribute) else { return }
+    let list = types.map { "'\($0)'" }.joined(separator: ", ")
+    let wrong = try rows(table, "typeof(\(column)) NOT IN (\(list), 'null')")
+    guard !wrong.isEmpty else { return }
+    // What came over as it was is the source's own.
+    let isCopied = step.mapping.entityMappings.contains { entityMapping in
+      entityMapping.destination == table.entity
+        && entityMapping.attribute(storedAs: attribute.name, in: step.destination)?.source != nil
+    }
+    guard !isCopied else { return }
+    throw refusal(
+      "values that are no \(attribute.type.name)", wrong, table.entity, attribute.name,
+      hint: "Let the expression give a value of that type.")
+  }
+
+  private static func storageClasses(of attribute: Attribute) -> [String]? {
+    switch attribute.type {
+    case .integer16, .integer32, .integer64, .boolean: ["integer"]
+    case .double, .float, .date, .decimal: ["integer", "real"]
+    case .string, .uri: ["text"]
+    case .uuid, .binary, .transformable: ["blob"]
+    default: nil
+    }
+  }
+
+  private func check(_ relationship: Relationship, _ table: EntityTable) throws {
+    guard let empty = empty(relationship.name, table) else { return }
+    let broken = try rows(table, empty)
+    guard !broken.isEmpty,
+      try broken.count > former(relationship.name, of: table.entity, isEmpty: true)
+    else { return }
+    throw refusal(
+      "missing objects on a mandatory destination relationship", broken, table.entity,
+      relationship.name,
+      hint:
+        "Delete those objects too, let the relationship lead elsewhere, or make it optional.")
+  }
+
+  private func checkDangling(
+    _ entry: EntityTable.RelationshipColumns, _ table: EntityTable
+  ) throws {
+    guard case .toOne(let column, _) = entry.storage,
+      let other = schemas.destination.table(of: entry.relationship.destination)?.name
+    else { return }
+    let dangling = """
+      t.\(quoted(column)) IS NOT NULL AND NOT EXISTS
+      (SELECT 1 FROM main.\(quoted(other)) d WHERE d.Z_PK = t.\(quoted(column)))
+      """
+    let broken = try rows(table, dangling)
+    guard !broken.isEmpty,
+      try broken.count > former(entry.relationship.name, of: table.entity, isEmpty: false)
+    else { return }
+    throw refusal(
+      "links to objects that are not there", broken, table.entity, entry.relationship.name,
+      hint: "Please report this: the mapping should have left them out.")
+  }
+
+  private func empty(_ relationship: String, _ table: EntityTable) -> String? {
+    switch table.storage(of: relationship) {
+    case .toOne(let column, _): "t.\(quoted(column)) IS NULL"
+    case .foreignKey(let other, let column, _):
+      "t.Z_PK NOT IN (SELECT \(quoted(column)) FROM main.\(quoted(other)) WHERE \(quoted(column)) IS NOT NULL)"
+    case .join(let join, let owner, _, _):
+      "t.Z_PK NOT IN (SELECT \(quoted(owner)) FROM main.\(quoted(join)))"
+    case .reflexive(let join, let first, let second):
+      "t.Z_PK NOT IN (SELECT \(quoted(first)) FROM main.\(quoted(join)) UNION SELECT \(quoted(second)) FROM main.\(quoted(join)))"
+    case .some(.none), nil: nil
+    }
+  }
+
+  private struct Broken {
+    var count: Int
+    var first: [ObjectID]
+    var isEmpty: Bool { count == 0 }
+  }
+
+  private func rows(_ table: EntityTable, _ condition: String) throws -> Broken {
+    let from =
+      "FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.number) AND (\(condition))"
+    let count = Int(try connection.value("SELECT count(*) \(from)")?.integer ?? 0)
+    guard count > 0 else { return Broken(count: 0, first: []) }
+    let first = try connection.rows("SELECT t.Z_PK \(from) ORDER BY t.Z_PK LIMIT 5")
+    return Broken(
+      count: count,
+      first: first.compactMap {
+        $0.first?.integer.map { ObjectID(entity: table.entity, key: $0) }
+      })
+  }
+
+  /// How many source objects break the rule of the property's counterpart, where that had the rule.
+  private func former(_ property: String, of entity: String, isEmpty: Bool) throws -> Int {
+    let data = SourceData(store: schemas.store)
+    var count = 0
+    for entityMapping in step.mapping.entityMappings where entityMapping.destination == entity {
+      guard let from = entityMapping.source else { continue }
+      if let source = entityMapping.attributes.first(where: { $0.name == property })?.source,
+        schemas.sourceModel.attribute(named: source, of: from)?.isOptional == false,
+        let column = data.column(of: source, in: from)
+      {
+        count += try data.count(from, where: ["\(column) IS NULL"])
+      }
+      guard
+        let source = entityMapping.relationships.first(where: { $0.name == property })?.source,
+        let before = schemas.sourceModel.relationship(named: source, of: from)
+      else { continue }
+      if isEmpty {
+        guard !before.isOptional, let empty = data.isEmpty(source, of: from) else { continue }
+        count += try data.count(from, where: [empty])
+      } else if case .toOne(let column, _) = schemas.store.table(of: from)?.storage(of: source),
+        let other = schemas.store.table(of: before.destination)?.table
+      {
+        count += try data.count(
+          from,
+          where: [
+            "t.\(quoted(column)) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(quoted(other)) d WHERE d.Z_PK = t.\(quoted(column)))"
+          ])
+      }
+    }
+    return count
+  }
+
+  private func refusal(
+    _ message: String, _ broken: Broken, _ entity: String, _ property: String, hint: String
+  ) -> CoreDataError {
+    CoreDataError(
+      .refused, code: 134110,
+      "\(message), in \(broken.count) rows (first: \(broken.first.map(\.description).joined(separator: ", ")))",
+      entity: entity, property: property, hint: hint + " The store is as it was.")
+  }
+}
