@@ -57,12 +57,18 @@ extension Store {
     guard database.contains(table) else { return nil }
     let columns = database.columns(of: table)
     return try reading {
-      func pending(_ column: String) throws -> Int {
-        guard columns.contains(column) else { return 0 }
-        let sql = "SELECT count(*) FROM \(table) WHERE \(quoted(column)) <> 0"
-        return Int(try connection.value(sql)?.integer ?? 0)
+      func pending(_ names: [String]) throws -> Int {
+        let there = names.filter(columns.contains)
+        guard !there.isEmpty else { return 0 }
+        let condition = there.map { "\(quoted($0)) <> 0" }.joined(separator: " OR ")
+        return Int(
+          try connection.value("SELECT count(*) FROM \(table) WHERE \(condition)")?.integer ?? 0)
       }
-      return (try pending("ZNEEDSUPLOAD"), try pending("ZNEEDSDELETE"))
+      return (
+        try pending(["ZNEEDSUPLOAD"]),
+        // The first as the specification has it, the others as devices do.
+        try pending(["ZNEEDSDELETE", "ZNEEDSCLOUDDELETE", "ZNEEDSLOCALDELETE"])
+      )
     }
   }
 }

@@ -23,10 +23,8 @@ struct StepSchemas {
       joins: schema.joins.map { join in
         // Either side may name the table, as stores show: an existing one keeps its side.
         guard !join.isReflexive,
-          let former = Self.sourceJoin(of: join, store: store, mapping: mapping),
-          let entityMapping = mapping.mapping(toDestination: join.entity),
-          let name = entityMapping.relationships.first(where: { $0.name == join.relationship })?
-            .source, former.relationship != name
+          let former = Self.sourceJoin(of: join, store: store, mapping: mapping, to: model),
+          !Self.isStraight(join, former, store: store, mapping: mapping, to: model)
         else { return join }
         return join.turned(number: schema.numbers[join.inverseEntity] ?? 0)
       })
@@ -35,20 +33,16 @@ struct StepSchemas {
 
   /// The join table of the source that holds the same links.
   static func sourceJoin(
-    of join: StoreSchema.JoinTable, store: Store, mapping: MappingModel
-  )
-    -> StoreSchema.JoinTable?
-  {
+    of join: StoreSchema.JoinTable, store: Store, mapping: MappingModel, to model: Model
+  ) -> StoreSchema.JoinTable? {
     func find(_ entity: String, _ relationship: String) -> StoreSchema.JoinTable? {
-      guard let entityMapping = mapping.mapping(toDestination: entity),
-        let former = entityMapping.source,
-        let name = entityMapping.relationships.first(where: { $0.name == relationship })?.source
-      else { return nil }
-      let declarer = store.model.declaringEntity(of: name, in: former) ?? former
-      return store.schema.joins.first {
-        ($0.entity == declarer && $0.relationship == name)
-          || ($0.inverseEntity == declarer && $0.inverse == name)
-      }
+      mapping.origins(of: relationship, in: entity, model).lazy.compactMap { origin in
+        let declarer = store.model.declaringEntity(of: origin.name, in: origin.entity)
+        return store.schema.joins.first {
+          ($0.entity == declarer && $0.relationship == origin.name)
+            || ($0.inverseEntity == declarer && $0.inverse == origin.name)
+        }
+      }.first
     }
     return find(join.entity, join.relationship) ?? find(join.inverseEntity, join.inverse)
   }
@@ -87,7 +81,10 @@ struct StepSchemas {
     case .owner(let owner, let name):
       guard let storage = ownerStorage(owner, name, table, of: to) else { return nil }
       let column = "s." + quoted(storage.column)
-      guard let isKept = isKept(column, destination: owner) else { return column }
+      let former = mapping.origins(of: name, in: owner, destinationModel).first.flatMap {
+        sourceModel.declaringEntity(of: $0.name, in: $0.entity)
+      }
+      guard let isKept = isKept(column, destination: owner, former: former) else { return column }
       return "CASE WHEN \(isKept) THEN \(column) END"
     case .ownerOrder(let owner, let name):
       guard let storage = ownerStorage(owner, name, table, of: to) else { return nil }
@@ -121,29 +118,42 @@ struct StepSchemas {
     {
       column = "s." + quoted(own)
     }
+    let former = entityMapping.relationships.first { $0.name == name }?.source.flatMap { former in
+      entityMapping.source.flatMap { sourceModel.relationship(named: former, of: $0)?.destination }
+    }
     return column.map { column in
-      guard let isKept = isKept(column, destination: relationship.destination) else {
+      guard
+        let isKept = isKept(column, destination: relationship.destination, former: former)
+      else {
         return column
       }
       return "CASE WHEN \(isKept) THEN \(column) END"
     }
   }
 
-  /// SQL that is true for keys of objects that go on; `nil` where all in that hierarchy do.
-  func isKept(_ key: String, destination entity: String) -> String? {
+  /// SQL that is true for keys of objects that become objects of a destination entity; `nil` where
+  /// all do.
+  ///
+  /// - Parameter former: the source entity that the objects are of, or of one below it; `nil` where
+  ///   they can be any of the hierarchy.
+  func isKept(_ key: String, destination entity: String, former: String?) -> String? {
     let root = destinationModel.root(of: entity)
     guard
-      let former = destinationModel.subtree(of: root).lazy.compactMap({
-        mapping.mapping(toDestination: $0)?.source
-      }).first,
-      let table = store.table(of: former)
+      let any = former
+        ?? destinationModel.subtree(of: root).lazy.compactMap({
+          mapping.mapping(toDestination: $0)?.source
+        }).first,
+      let table = store.table(of: any)
     else { return nil }
-    let removed = mapping.entityMappings.filter { $0.destination == nil }.compactMap(\.source)
-      .compactMap { store.table(of: $0) }.filter { $0.table == table.table }.map(\.number)
-    guard !removed.isEmpty else { return nil }
+    let others = sourceModel.subtree(of: former ?? sourceModel.root(of: any)).filter { source in
+      guard sourceModel.entity(named: source)?.isAbstract == false else { return false }
+      let to = mapping.mapping(fromSource: source)?.destination
+      return to.map { !destinationModel.isKind($0, of: entity) } ?? true
+    }.compactMap { store.table(of: $0)?.number }
+    guard !others.isEmpty else { return nil }
     return """
       EXISTS (SELECT 1 FROM src.\(quoted(table.table)) d WHERE d.Z_PK = \(key)
-      AND d.Z_ENT NOT IN (\(removed.map(String.init).joined(separator: ", "))))
+      AND d.Z_ENT NOT IN (\(others.map(String.init).joined(separator: ", "))))
       """
   }
 
@@ -156,11 +166,11 @@ struct StepSchemas {
     guard let to = entityMapping.destination,
       let relationship = destinationModel.relationship(named: name, of: to),
       let inverse = relationship.inverse,
-      let other = mapping.mapping(toDestination: relationship.destination),
-      let otherSource = other.source,
-      let former = other.relationships.first(where: { $0.name == inverse })?.source,
-      case .foreignKey(table.table, let column, let order) = store.table(of: otherSource)?
-        .storage(of: former)
+      let origin = mapping.origins(
+        of: inverse, in: relationship.destination, destinationModel
+      ).first,
+      case .foreignKey(table.table, let column, let order) = store.table(of: origin.entity)?
+        .storage(of: origin.name)
     else { return nil }
     return (column, order)
   }
@@ -180,11 +190,9 @@ struct StepSchemas {
   {
     guard let relationship = destinationModel.relationship(named: name, of: owner),
       destinationModel.isKind(entity, of: relationship.destination),
-      let ownerMapping = mapping.mapping(toDestination: owner),
-      let ownerSource = ownerMapping.source,
-      let former = ownerMapping.relationships.first(where: { $0.name == name })?.source,
-      case .foreignKey(table.table, let column, let order) = store.table(of: ownerSource)?
-        .storage(of: former)
+      let origin = mapping.origins(of: name, in: owner, destinationModel).first,
+      case .foreignKey(table.table, let column, let order) = store.table(of: origin.entity)?
+        .storage(of: origin.name)
     else { return nil }
     return (column, order)
   }
@@ -229,37 +237,70 @@ struct StepSchemas {
     }
   }
 
-  /// SQL for the pairs (owner, destination, position) of a destination relationship as the source
-  /// keeps it; position is NULL where there is none.
+  /// SQL for the links (owner, destination, position, inverse position) of a destination relationship
+  /// as the source keeps them; a position is NULL where there is none.
+  ///
+  /// A relationship that moved up comes from each of the subentities that had it.
   func edges(of relationship: String, in entity: String) -> String? {
-    guard let entityMapping = mapping.mapping(toDestination: entity),
-      let from = entityMapping.source,
-      let former = entityMapping.relationships.first(where: { $0.name == relationship })?.source,
-      let table = store.table(of: from), let storage = table.storage(of: former)
+    var selects: [String] = []
+    for origin in mapping.origins(of: relationship, in: entity, destinationModel) {
+      guard let select = formerEdges(origin, to: relationship, in: entity),
+        !selects.contains(select)
+      else { continue }
+      selects.append(select)
+    }
+    return selects.isEmpty ? nil : selects.joined(separator: " UNION ALL ")
+  }
+
+  private func formerEdges(
+    _ origin: (entity: String, name: String), to relationship: String, in entity: String
+  ) -> String? {
+    guard let table = store.table(of: origin.entity), let storage = table.storage(of: origin.name)
     else { return nil }
-    switch storage {
-    case .toOne(let column, _):
-      let numbers = table.numbers.map(String.init).joined(separator: ", ")
+    if case .toOne(let column, _) = storage {
+      let declarer = sourceModel.declaringEntity(of: origin.name, in: origin.entity)
+      let order = declarer.flatMap {
+        store.schema.table(of: origin.entity)?.column(.toOneOrder(entity: $0, name: origin.name))
+      }.flatMap { store.database.columns(of: table.table).contains($0.name) ? $0.name : nil }
+      let numbers = (declarer.flatMap { store.table(of: $0)?.numbers } ?? table.numbers)
+        .map(String.init).joined(separator: ", ")
       return """
-        SELECT Z_PK AS owner, \(quoted(column)) AS destination, NULL AS position
+        SELECT Z_PK AS owner, \(quoted(column)) AS destination, NULL AS position, \(order.map { quoted($0) } ?? "NULL") AS inverse
         FROM src.\(quoted(table.table)) WHERE \(quoted(column)) IS NOT NULL AND Z_ENT IN (\(numbers))
         """
-    case .foreignKey(let other, let column, let order):
-      return """
-        SELECT \(quoted(column)) AS owner, Z_PK AS destination, \(order.map { quoted($0) } ?? "NULL") AS position
-        FROM src.\(quoted(other)) WHERE \(quoted(column)) IS NOT NULL
-        """
-    case .join(let join, let owner, let other, let order):
-      return """
-        SELECT \(quoted(owner)) AS owner, \(quoted(other)) AS destination, \(order.map { quoted($0) } ?? "NULL") AS position
-        FROM src.\(quoted(join))
-        """
-    case .reflexive(let join, let first, let second):
-      return """
-        SELECT \(quoted(first)) AS owner, \(quoted(second)) AS destination, NULL AS position
-        FROM src.\(quoted(join))
-        """
-    case .none: return nil
+    }
+    return store.edges(of: origin.name, in: origin.entity)
+  }
+
+  /// Whether the former table's first column holds keys of the same side.
+  static func isStraight(
+    _ join: StoreSchema.JoinTable, _ former: StoreSchema.JoinTable, store: Store,
+    mapping: MappingModel, to model: Model
+  ) -> Bool {
+    if join.isReflexive { return true }
+    let forward = mapping.origins(of: join.relationship, in: join.entity, model)
+    if let origin = forward.first {
+      return former.relationship == origin.name
+        && store.model.isKind(origin.entity, of: former.entity)
+    }
+    guard let origin = mapping.origins(of: join.inverse, in: join.inverseEntity, model).first
+    else { return true }
+    return former.inverse == origin.name
+      && store.model.isKind(origin.entity, of: former.inverseEntity)
+  }
+}
+
+extension MappingModel {
+  /// Where a destination relationship comes from: the mappings of the entity and of those below it
+  /// that carry it, each as a source entity and the relationship's name there.
+  func origins(
+    of relationship: String, in entity: String, _ model: Model
+  ) -> [(entity: String, name: String)] {
+    model.subtree(of: entity).compactMap { name in
+      guard let entityMapping = mapping(toDestination: name), let from = entityMapping.source,
+        let former = entityMapping.relationships.first(where: { $0.name == relationship })?.source
+      else { return nil }
+      return (from, former)
     }
   }
 }

@@ -52,11 +52,11 @@ extension InPlaceMigration {
   /// of entities that are gone would point at others, so they go too.
   private func updateEntityNumbers() throws {
     let renumbering = schemas.renumbering
-    let cases = renumbering.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
+    let cases = renumbering.map { "WHEN \($0.old) THEN -\($0.new)" }.joined(separator: " ")
     let kept = Set(renumbering.map(\.old))
     let removed = source.entityTables.map(\.number).filter { !kept.contains($0) }
     let isUnchanged = renumbering.allSatisfy { $0.old == $0.new } && removed.isEmpty
-    guard !isUnchanged else { return }
+    guard !isUnchanged else { return try forgetMirroredLinks() }
     for table in source.database.tables.keys.sorted() {
       let columns = source.database.columns(of: table)
       let column: String
@@ -73,8 +73,43 @@ extension InPlaceMigration {
         )
       }
       if !cases.isEmpty {
+        // By way of negative numbers: a unique index over the column is checked row by row, while
+        // one entity's old number still is another's new one.
         try connection.execute(
-          "UPDATE main.\(quoted(table)) SET \(column) = CASE \(column) \(cases) ELSE \(column) END")
+          """
+          UPDATE main.\(quoted(table)) SET \(column) = CASE \(column) \(cases) END
+          WHERE \(column) IN (\(renumbering.map { String($0.old) }.joined(separator: ", ")));
+          UPDATE main.\(quoted(table)) SET \(column) = -\(column) WHERE \(column) < 0;
+          """)
+      }
+    }
+    try forgetMirroredLinks()
+  }
+
+  /// CloudKit keeps links of many-to-manys by name: those of relationships that are gone would be
+  /// sent on.
+  private func forgetMirroredLinks() throws {
+    let table = "ANSCKMIRROREDRELATIONSHIP"
+    let columns = source.database.columns(of: table)
+    guard columns.contains("ZCDENTITYNAME"), columns.contains("ZRELATIONSHIPNAME") else { return }
+    for join in source.schema.joins {
+      for (entity, relationship) in [
+        (join.entity, join.relationship), (join.inverseEntity, join.inverse),
+      ] {
+        let to = schemas.mapping.mapping(fromSource: entity)
+        let now = to?.relationships.first { $0.source == relationship }?.name
+        let key: [Value] = [.text(entity), .text(relationship)]
+        if let name = to?.destination, let now {
+          guard name != entity || now != relationship else { continue }
+          try connection.run(
+            """
+            UPDATE main.\(table) SET ZCDENTITYNAME = ?3, ZRELATIONSHIPNAME = ?4
+            WHERE ZCDENTITYNAME = ?1 AND ZRELATIONSHIPNAME = ?2
+            """, key + [.text(name), .text(now)])
+        } else {
+          try connection.run(
+            "DELETE FROM main.\(table) WHERE ZCDENTITYNAME = ?1 AND ZRELATIONSHIPNAME = ?2", key)
+        }
       }
     }
   }

@@ -9,11 +9,13 @@ extension InPlaceMigration {
     var plans: [(join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?)] = []
     var kept: Set<String> = []
     for join in destination.joins {
-      let former = StepSchemas.sourceJoin(of: join, store: source, mapping: schemas.mapping)
+      let former = StepSchemas.sourceJoin(
+        of: join, store: source, mapping: schemas.mapping, to: schemas.destinationModel)
       let same = former.map { join.hasSameColumns(as: $0) } ?? false
+      let ends = schemas.formerEnds(of: join, former: former)
       let all =
-        schemas.isKept("0", destination: join.entity) == nil
-        && schemas.isKept("0", destination: join.inverseEntity) == nil
+        schemas.isKept("0", destination: join.entity, former: ends.first) == nil
+        && schemas.isKept("0", destination: join.inverseEntity, former: ends.second) == nil
       if same, all, source.database.contains(join.name) {
         kept.insert(join.name)
       } else {
@@ -50,12 +52,13 @@ extension StepSchemas {
   )? {
     var first = "owner"
     var second = "destination"
-    var firstOrder = "NULL"
+    var firstOrder = "inverse"
     var secondOrder = "position"
     let edges: String
     if let former {
       // Both positions are in the former table, whichever side names it.
-      let isStraight = isStraight(join, former)
+      let isStraight = Self.isStraight(
+        join, former, store: store, mapping: mapping, to: destinationModel)
       (first, second) =
         isStraight
         ? (quoted(former.first), quoted(former.second))
@@ -68,7 +71,7 @@ extension StepSchemas {
     } else if let back = self.edges(of: join.inverse, in: join.inverseEntity) {
       edges = back
       (first, second) = ("destination", "owner")
-      (firstOrder, secondOrder) = ("position", "NULL")
+      (firstOrder, secondOrder) = ("position", "inverse")
     } else {
       return nil
     }
@@ -86,9 +89,10 @@ extension StepSchemas {
         "coalesce(\(secondOrder), 1024 * row_number() OVER (PARTITION BY \(first) ORDER BY \(second)))"
       )
     }
+    let ends = formerEnds(of: join, former: former)
     let conditions = [
-      isKept("e." + first, destination: join.entity),
-      isKept("e." + second, destination: join.inverseEntity),
+      isKept("e." + first, destination: join.entity, former: ends.first),
+      isKept("e." + second, destination: join.inverseEntity, former: ends.second),
     ].compactMap { $0 }
     let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
     return (
@@ -97,13 +101,27 @@ extension StepSchemas {
     )
   }
 
-  /// Whether the former table's first column holds keys of the same side.
-  private func isStraight(_ join: StoreSchema.JoinTable, _ former: StoreSchema.JoinTable) -> Bool {
-    guard !join.isReflexive, let entityMapping = mapping.mapping(toDestination: join.entity),
-      let from = entityMapping.source,
-      let name = entityMapping.relationships.first(where: { $0.name == join.relationship })?.source
-    else { return true }
-    let declarer = sourceModel.declaringEntity(of: name, in: from) ?? from
-    return former.entity == declarer && former.relationship == name
+  /// Source entities that the two sides of a join table's links were of; `nil` where they can be any.
+  func formerEnds(
+    of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?
+  ) -> (first: String?, second: String?) {
+    if let former {
+      return Self.isStraight(join, former, store: store, mapping: mapping, to: destinationModel)
+        ? (former.entity, former.inverseEntity) : (former.inverseEntity, former.entity)
+    }
+    func ends(_ relationship: String, _ entity: String) -> (String?, String?)? {
+      let origins = mapping.origins(of: relationship, in: entity, destinationModel)
+      guard let origin = origins.first else { return nil }
+      // Several that moved up to one have no common declarer.
+      guard Set(origins.map { sourceModel.declaringEntity(of: $0.name, in: $0.entity) }).count == 1
+      else { return (nil, nil) }
+      return (
+        sourceModel.declaringEntity(of: origin.name, in: origin.entity),
+        sourceModel.relationship(named: origin.name, of: origin.entity)?.destination
+      )
+    }
+    if let own = ends(join.relationship, join.entity) { return (own.0, own.1) }
+    if let back = ends(join.inverse, join.inverseEntity) { return (back.1, back.0) }
+    return (nil, nil)
   }
 }

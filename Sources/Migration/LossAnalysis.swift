@@ -36,9 +36,8 @@ struct LossAnalysis {
           )
         }
       }
-      for relationship in source.relationships(of: from)
-      where isLost(relationship, of: from, entityMapping, removed: removed) {
-        let count = try data.edges(relationship.name, of: from)
+      for relationship in source.relationships(of: from) where !relationship.isTransient {
+        let count = try lostLinks(relationship, of: from, entityMapping)
         try add(count, relationship.name, of: from, to: &properties) {
           (
             try samples(of: relationship.name, in: from),
@@ -69,25 +68,61 @@ struct LossAnalysis {
       suggestion: suggestion)
   }
 
-  /// Links are lost when neither the relationship nor its inverse goes on; each pair counts once.
-  private func isLost(
-    _ relationship: Relationship, of entity: String, _ entityMapping: EntityMapping,
-    removed: [String]
+  /// Links of an entity's own objects that neither the relationship nor its inverse carries on,
+  /// though both ends stay; those of objects that go are counted with them. Each pair counts once.
+  private func lostLinks(
+    _ relationship: Relationship, of entity: String, _ entityMapping: EntityMapping
+  ) throws -> Int {
+    let inverse = relationship.inverse.flatMap {
+      source.relationship(named: $0, of: relationship.destination)
+    }
+    if let inverse {
+      if relationship.isToMany != inverse.isToMany {
+        guard !relationship.isToMany else { return 0 }
+      } else if relationship.name > inverse.name {
+        return 0
+      }
+    }
+    let lost = source.subtree(of: relationship.destination).filter { other in
+      guard let taker = mapping.mapping(fromSource: other), let to = taker.destination else {
+        return false
+      }
+      return !isCarried(relationship, by: entityMapping, to: to)
+        && !(inverse.map { isCarried($0, by: taker, to: entityMapping.destination ?? "") } ?? false)
+    }
+    let numbers = lost.compactMap { data.store.table(of: $0)?.number }
+    guard !numbers.isEmpty, let own = data.store.table(of: entity),
+      let other = data.store.table(of: relationship.destination),
+      let storage = own.storage(of: relationship.name)
+    else { return 0 }
+    let edges: String?
+    if case .toOne(let column, _) = storage {
+      edges = "SELECT Z_PK AS owner, \(quoted(column)) AS destination FROM \(quoted(own.table))"
+    } else {
+      edges = data.store.edges(of: relationship.name, in: entity, schema: "")
+    }
+    guard let edges else { return 0 }
+    return try data.store.reading {
+      Int(
+        try data.store.connection.value(
+          """
+          SELECT count(*) FROM (\(edges)) e
+          CROSS JOIN \(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.number)
+          CROSS JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination
+          AND d.Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))
+          """)?.integer ?? 0)
+    }
+  }
+
+  /// Whether a mapping carries a relationship on to objects of a destination entity.
+  private func isCarried(
+    _ relationship: Relationship, by entityMapping: EntityMapping, to other: String
   ) -> Bool {
-    guard !relationship.isTransient,
-      !entityMapping.relationships.contains(where: { $0.source == relationship.name }),
-      !removed.contains(relationship.destination)
+    guard let from = entityMapping.destination,
+      let name = entityMapping.relationships.first(where: { $0.source == relationship.name })?.name,
+      let now = destination.relationship(named: name, of: from)
     else { return false }
-    guard let inverse = relationship.inverse,
-      let back = source.relationship(named: inverse, of: relationship.destination)
-    else { return true }
-    let isInverseKept =
-      mapping.mapping(fromSource: relationship.destination)?.relationships
-      .contains { $0.source == inverse } ?? false
-    if isInverseKept { return false }
-    if relationship.isToMany != back.isToMany { return !relationship.isToMany }
-    if relationship.name != inverse { return relationship.name < inverse }
-    return entity <= relationship.destination
+    return destination.isKind(other, of: now.destination)
   }
 
   private func samples(of relationship: String, in entity: String) throws -> [String] {

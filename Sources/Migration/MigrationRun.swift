@@ -18,7 +18,8 @@ struct MigrationRun {
     // A link to a store stays a link: everything happens where it leads.
     let storePath = FileSystem.canonical(plan.storePath)
     let target = options.output.map(absolute) ?? storePath
-    let journal = try MigrationJournal(storePath: storePath)
+    // A run that writes elsewhere only reads the store: it needs the place it writes to for itself.
+    let journal = try MigrationJournal(storePath: target)
     try refuseStoreInUse(storePath)
     let fingerprint = StoreFingerprint(of: storePath)
     let temporary = MigrationJournal.temporaryPath(beside: target)

@@ -45,9 +45,11 @@ extension StepSchemas {
         let sql = expression(for: column.content, in: entityMapping)
         let identity = "s." + quoted(column.name)
         if present[column.name] != nil {
-          // Columns of other entities are empty in these rows anyway.
+          // Columns of other entities are empty in these rows, unless they were theirs before.
           guard let sql else {
-            guard isForeign(column.content, to: entityMapping) else { return .rebuild }
+            guard isForeign(column.content, to: entityMapping),
+              !held(column.name, before: entityMapping)
+            else { return .rebuild }
             continue
           }
           if sql != identity {
@@ -62,6 +64,21 @@ extension StepSchemas {
       if !assignments.isEmpty { alteration.fills.append((entityMapping, assignments)) }
     }
     return .alter(alteration)
+  }
+
+  /// Whether the mapping's source objects may have something in a column.
+  private func held(_ column: String, before entityMapping: EntityMapping) -> Bool {
+    guard let from = entityMapping.source,
+      let former = store.schema.table(of: from)?.columns.first(where: { $0.name == column })
+    else { return true }
+    switch former.content {
+    case .attribute(let declarer, _), .toOne(let declarer, _), .toOneEntity(let declarer, _),
+      .toOneOrder(let declarer, _):
+      return sourceModel.isKind(from, of: declarer)
+    case .owner(let owner, let name), .ownerOrder(let owner, let name):
+      guard let relationship = sourceModel.relationship(named: name, of: owner) else { return true }
+      return sourceModel.isKind(from, of: relationship.destination)
+    }
   }
 
   /// Mappings whose objects end in the table of a hierarchy.

@@ -33,12 +33,13 @@ struct FixtureMigrationTests {
     }
   }()
 
-  @Test("the result equals Apple's, object by object, table by table", arguments: cases)
-  func equalsApple(_ fixture: Case) throws {
+  @Test(
+    "the result equals Apple's, object by object, table by table", arguments: cases, Way.allCases)
+  func equalsApple(_ fixture: Case, _ way: Way) throws {
     let folder = try TemporaryFolder()
     let source = try Store(path: Fixtures.path(fixture.store))
     let to = try ModelReference(Fixtures.path(fixture.to)).load()
-    let plan = try StoreMigration.plan(source, to: to.model, names: ("source", to.name))
+    let plan = try way.plan(source, to: to.model)
     var options = MigrationOptions()
     options.output = folder.path("out.sqlite")
     options.allowedLosses = Set(plan.losses.map(\.name))

@@ -166,7 +166,8 @@ struct MigratedContents {
   init(_ schemas: StepSchemas) {
     for table in schemas.destination.tables { rows += schemas.rowSources(for: table) }
     for join in schemas.destination.joins {
-      let former = StepSchemas.sourceJoin(of: join, store: schemas.store, mapping: schemas.mapping)
+      let former = StepSchemas.sourceJoin(
+        of: join, store: schemas.store, mapping: schemas.mapping, to: schemas.destinationModel)
       guard let links = schemas.links(of: join, former: former) else { continue }
       joins.append(
         Join(

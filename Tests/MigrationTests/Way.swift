@@ -1,0 +1,25 @@
+import ManagedModel
+import ManagedStore
+
+@testable import Migration
+
+/// The ways in which one inferred mapping can be carried out; all must come to the same.
+enum Way: String, CaseIterable, Sendable {
+  /// A clone is altered.
+  case inPlace
+  /// A new file is filled, with what inference says.
+  case copying
+  /// A new file is filled as by a mapping model that says the same.
+  case mapped
+
+  func plan(_ store: Store, to destination: Model) throws -> MigrationPlan {
+    let source = store.model
+    var mapping = try MappingInference.mapping(from: source, to: destination)
+    if self == .mapped, mapping.kind == .inferred { mapping.kind = .mapping }
+    let step = MigrationPlan.Step(
+      from: "before", to: "after", source: source, destination: destination, mapping: mapping,
+      rows: [:])
+    return try StoreMigration.plan(
+      store, steps: [step], strategy: self == .inPlace ? .inPlace : .copy)
+  }
+}
