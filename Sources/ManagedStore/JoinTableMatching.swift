@@ -34,9 +34,9 @@ extension StoreSchema {
     var join = expected
     join.name = candidate.table
     if expected.isReflexive {
-      guard candidate.second.name == "REFLEXIVE", forward.contains(candidate.first.base) else {
-        return nil
-      }
+      guard candidate.second.name == "REFLEXIVE",
+        forward.contains(candidate.first.base) || forward.contains(candidate.first.unnumbered)
+      else { return nil }
       join.first = candidate.first.name
       join.second = candidate.second.name
       return (candidate.table == expected.name ? 4 : 1, join)
@@ -116,8 +116,11 @@ private struct JoinCandidate {
   }
 
   func order(of column: Column) -> String? {
-    let expected = "Z_FOK_" + column.name.dropFirst(2)
-    return orders.first { $0 == expected }
-      ?? orders.first { Column("Z_" + $0.dropFirst(6))?.unnumbered == column.unnumbered }
+    func expected(_ column: Column) -> String { "Z_FOK_" + column.name.dropFirst(2) }
+    let other = column.name == first.name ? second : first
+    return orders.first { $0 == expected(column) }
+      ?? orders.first {
+        $0 != expected(other) && Column("Z_" + $0.dropFirst(6))?.unnumbered == column.unnumbered
+      }
   }
 }
