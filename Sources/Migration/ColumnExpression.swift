@@ -73,8 +73,15 @@ struct StepSchemas {
         let key = key(of: name, entityMapping, table),
         let relationship = destinationModel.relationship(named: name, of: to)
       else { return nil }
-      return
-        "CASE WHEN \(key) IS NOT NULL THEN \(entityNumber(of: name, relationship, entityMapping, table, key: key)) END"
+      let number = entityNumber(of: name, relationship, entityMapping, table, key: key)
+      // Where neither changes, the column stays as it is.
+      if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
+        case .toOne(let own, let entityColumn?) = table.storage(of: former),
+        key == "s." + quoted(own), number == "s." + quoted(entityColumn)
+      {
+        return number
+      }
+      return "CASE WHEN \(key) IS NOT NULL THEN \(number) END"
     case .toOneOrder(let declarer, let name):
       guard destinationModel.isKind(to, of: declarer) else { return nil }
       return order(of: name, entityMapping)
@@ -202,15 +209,19 @@ struct StepSchemas {
     of name: String, _ relationship: Relationship, _ entityMapping: EntityMapping,
     _ table: EntityTable, key: String
   ) -> String {
-    let renumbering = self.renumbering
-    func renumbered(_ sql: String) -> String {
-      let cases = renumbering.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
-      return cases.isEmpty ? sql : "CASE \(sql) \(cases) END"
+    let renumbering = self.renumbering.filter { $0.old != $0.new }
+    func renumbered(_ sql: String, of entity: String) -> String {
+      let numbers = Set(store.table(of: entity)?.numbers ?? [])
+      let cases = renumbering.filter { numbers.contains($0.old) }
+        .map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
+      return cases.isEmpty ? sql : "CASE \(sql) \(cases) ELSE \(sql) END"
     }
     if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
-      case .toOne(_, let entityColumn?) = table.storage(of: former)
+      case .toOne(_, let entityColumn?) = table.storage(of: former),
+      let from = entityMapping.source,
+      let destination = sourceModel.relationship(named: former, of: from)?.destination
     {
-      return renumbered("s." + quoted(entityColumn))
+      return renumbered("s." + quoted(entityColumn), of: destination)
     }
     guard
       let formerDestination = mapping.mapping(toDestination: relationship.destination)?.source
@@ -222,7 +233,9 @@ struct StepSchemas {
         })?.source,
       let target = store.table(of: formerDestination)
     else { return "NULL" }
-    return renumbered("(SELECT d.Z_ENT FROM src.\(quoted(target.table)) d WHERE d.Z_PK = \(key))")
+    return renumbered(
+      "(SELECT d.Z_ENT FROM src.\(quoted(target.table)) d WHERE d.Z_PK = \(key))",
+      of: sourceModel.root(of: formerDestination))
   }
 
   /// Old and new number of every entity that goes on with its keys.

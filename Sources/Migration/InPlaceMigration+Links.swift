@@ -6,33 +6,83 @@ extension InPlaceMigration {
   /// Makes, keeps or fills the join tables.
   func migrateLinks() throws {
     try meter.begin(.relationships)
-    var plans: [(join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?)] = []
+    var renames: [JoinRename] = []
+    var plans: [StoreSchema.JoinTable] = []
     var kept: Set<String> = []
     for join in destination.joins {
       let former = StepSchemas.sourceJoin(
         of: join, store: source, mapping: schemas.mapping, to: schemas.destinationModel)
-      let same = former.map { join.hasSameColumns(as: $0) } ?? false
       let ends = schemas.formerEnds(of: join, former: former)
       let all =
         schemas.isKept("0", destination: join.entity, former: ends.first) == nil
         && schemas.isKept("0", destination: join.inverseEntity, former: ends.second) == nil
-      if same, all, source.database.contains(join.name) {
-        kept.insert(join.name)
+      if let former, all, source.database.contains(former.name),
+        let rename = JoinRename(from: former, to: join)
+      {
+        kept.insert(former.name)
+        if !join.hasSameColumns(as: former) { renames.append(rename) }
       } else {
-        plans.append((join, former))
+        plans.append(join)
       }
     }
     for join in source.schema.joins
     where !kept.contains(join.name) && source.database.contains(join.name) {
       try connection.execute("DROP TABLE main.\(quoted(join.name))")
     }
-    for (join, former) in plans {
+    // By way of names that nobody has: one table's former name may be another's new one.
+    for (index, rename) in renames.enumerated() {
+      try connection.execute(rename.away("strata_\(index)"))
+    }
+    for (index, rename) in renames.enumerated() {
+      try connection.execute(rename.back("strata_\(index)"))
+    }
+    for join in plans {
+      let former = StepSchemas.sourceJoin(
+        of: join, store: source, mapping: schemas.mapping, to: schemas.destinationModel)
       try connection.execute(join.sql)
       guard let links = schemas.links(of: join, former: former) else { continue }
       try meter.checkCancelled()
       try connection.execute(
         "INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns)) \(links.select)")
     }
+  }
+}
+
+/// A join table that only changes its names, as entity numbers shift or a side is renamed.
+private struct JoinRename {
+  private let from: StoreSchema.JoinTable
+  private let to: StoreSchema.JoinTable
+  private let columns: [(from: String, to: String)]
+
+  /// - Returns: `nil` where one has an order that the other has not.
+  init?(from: StoreSchema.JoinTable, to: StoreSchema.JoinTable) {
+    guard (from.firstOrder == nil) == (to.firstOrder == nil),
+      (from.secondOrder == nil) == (to.secondOrder == nil), from.isReflexive == to.isReflexive
+    else { return nil }
+    self.from = from
+    self.to = to
+    columns = [
+      (from.first, to.first), (from.second, to.second), (from.firstOrder, to.firstOrder),
+      (from.secondOrder, to.secondOrder),
+    ].compactMap { old, new in
+      guard let old, let new, old != new else { return nil }
+      return (old, new)
+    }
+  }
+
+  func away(_ name: String) -> String {
+    let table = "main." + quoted(name)
+    return "ALTER TABLE main.\(quoted(from.name)) RENAME TO \(quoted(name));"
+      + columns.enumerated().map {
+        "ALTER TABLE \(table) RENAME COLUMN \(quoted($1.from)) TO strata_\($0);"
+      }.joined()
+  }
+
+  func back(_ name: String) -> String {
+    let table = "main." + quoted(name)
+    return columns.enumerated().map {
+      "ALTER TABLE \(table) RENAME COLUMN strata_\($0) TO \(StoreSchema.name($1.to));"
+    }.joined() + "ALTER TABLE \(table) RENAME TO \(StoreSchema.name(to.name));"
   }
 }
 

@@ -64,6 +64,10 @@ struct InPlaceMigration {
 
   private func alter(_ table: StoreSchema.Table, _ alteration: TableAlteration) throws {
     let name = "main." + quoted(table.name)
+    for (former, column) in alteration.renamed {
+      try connection.execute(
+        "ALTER TABLE \(name) RENAME COLUMN \(quoted(former)) TO \(StoreSchema.name(column.name))")
+    }
     for column in alteration.added {
       try connection.execute(
         "ALTER TABLE \(name) ADD COLUMN \(StoreSchema.name(column.name)) \(column.type)")
@@ -79,42 +83,45 @@ struct InPlaceMigration {
         "DELETE FROM \(name) WHERE Z_ENT IN (\(removed.map(String.init).joined(separator: ", ")))")
     }
     for entityMapping in mappings {
-      guard let from = entityMapping.source, let sourceTable = source.table(of: from) else {
-        continue
-      }
       try meter.begin(.entity, title: Self.title(of: entityMapping))
-      guard let fill = alteration.fills.first(where: { $0.mapping.name == entityMapping.name })
-      else { continue }
-      let assignments = fill.assignments.map { "\(quoted($0.column)) = \($0.sql)" }
-      try forEachRange(of: sourceTable) { range in
-        // The row's own columns are still the source's, so `s` may be the row itself.
-        try connection.run(
-          """
-          UPDATE \(name) AS s SET \(assignments.joined(separator: ", "))
-          WHERE s.Z_PK BETWEEN ? AND ? AND s.Z_ENT = ?
-          """, range + [.integer(sourceTable.number)])
-        return connection.changes
-      }
     }
+    try update(table, alteration, kept: kept, mappings)
     try numberNewOrders(of: table)
-    // New numbers come last: until here rows are told apart by the old ones.
+  }
+
+  /// Everything about a row in one UPDATE: what is read is what the row held before, its entity
+  /// number too.
+  private func update(
+    _ table: StoreSchema.Table, _ alteration: TableAlteration, kept: Set<Int64>,
+    _ mappings: [EntityMapping]
+  ) throws {
     let renumbering = schemas.renumbering.filter { $0.old != $0.new && kept.contains($0.old) }
+    var assignments = alteration.assignments
     if !renumbering.isEmpty {
-      let cases = renumbering.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
-      let old = renumbering.map { String($0.old) }.joined(separator: ", ")
-      // Once over the whole table: an old number may be another entity's new one.
-      guard let any = mappings.lazy.compactMap({ $0.source.flatMap(source.table(of:)) }).first
-      else {
-        return
-      }
-      try forEachRange(of: any, counts: false) { range in
-        try connection.run(
-          """
-          UPDATE \(name) SET Z_ENT = CASE Z_ENT \(cases) END
-          WHERE Z_PK BETWEEN ? AND ? AND Z_ENT IN (\(old))
-          """, range)
-        return connection.changes
-      }
+      assignments.append(("Z_ENT", renumbering.map { ($0.old, String($0.new)) }))
+    }
+    let numbers = Set(assignments.flatMap { $0.values.map(\.number) })
+    guard !numbers.isEmpty,
+      let any = mappings.lazy.compactMap({ $0.source.flatMap(source.table(of:)) }).first
+    else { return }
+    let isOnly = kept.count == 1
+    let sets = assignments.map { assignment in
+      let column = quoted(assignment.column)
+      if isOnly, let value = assignment.values.first { return "\(column) = \(value.sql)" }
+      let cases = assignment.values.map { "WHEN \($0.number) THEN \($0.sql)" }
+      return "\(column) = CASE s.Z_ENT \(cases.joined(separator: " ")) ELSE s.\(column) END"
+    }
+    let statement = try connection.prepare(
+      """
+      UPDATE main.\(quoted(table.name)) AS s SET \(sets.joined(separator: ", "))
+      WHERE s.Z_PK BETWEEN ? AND ?
+      AND s.Z_ENT IN (\(numbers.sorted().map(String.init).joined(separator: ", ")))
+      """)
+    try KeyRanges(connection, table: "src." + quoted(any.table)).forEach { low, high in
+      try statement.bind([.integer(low), .integer(high)])
+      while try statement.step() {}
+      statement.reset()
+      try meter.advance(by: connection.changes)
     }
   }
 
@@ -152,18 +159,6 @@ struct InPlaceMigration {
           FROM main.\(quoted(table.name)) WHERE \(owner) IS NOT NULL
         ) n WHERE n.Z_PK = t.Z_PK AND t.\(order) IS NULL
         """)
-    }
-  }
-
-  /// Runs `body` over ranges of keys of a source entity's table, and reports the rows it returns.
-  private func forEachRange(
-    of table: EntityTable, counts: Bool = true, _ body: ([Value]) throws -> Int
-  ) throws {
-    guard source.database.contains(table.table) else { return }
-    try KeyRanges(connection, table: "src." + quoted(table.table)).forEach { low, high in
-      try meter.checkCancelled()
-      let rows = try body([.integer(low), .integer(high)])
-      if counts { try meter.advance(by: rows) }
     }
   }
 

@@ -11,17 +11,19 @@ enum TableWork {
 }
 
 struct TableAlteration {
+  /// Columns that only change their name: the former one, and the column.
+  var renamed: [(from: String, to: StoreSchema.Column)] = []
   /// Columns to append: name and type.
   var added: [StoreSchema.Column] = []
-  /// For each entity mapping (by name), column and expression over the table's own row.
-  var fills: [(mapping: EntityMapping, assignments: [(column: String, sql: String)])] = []
+  /// Column and, for rows of each Z_ENT of the source, the expression over the row `s` itself.
+  var assignments: [(column: String, values: [(number: Int64, sql: String)])] = []
 }
 
 extension StepSchemas {
   /// Decides how a table of the destination comes about.
   ///
-  /// Appending columns costs no more than their values. A column that goes or changes its place
-  /// needs the whole table written again, as Core Data does too.
+  /// Renaming and appending columns costs no more than their values. A column that goes or changes
+  /// its place needs the whole table written again, as Core Data does too.
   func work(for table: StoreSchema.Table) -> TableWork {
     let mappings = self.mappings(into: table)
     let sourceTables = Set(mappings.compactMap { $0.source.flatMap { store.table(of: $0)?.table } })
@@ -30,40 +32,76 @@ extension StepSchemas {
     else { return .rebuild }
     let present = Dictionary(actual.map { ($0.name, $0.type) }) { first, _ in first }
     let wanted = Set(table.columns.map(\.name))
-    // A column of the source model that the destination does not have must go.
-    guard former.columns.allSatisfy({ wanted.contains($0.name) || present[$0.name] == nil }) else {
-      return .rebuild
-    }
     var alteration = TableAlteration()
-    alteration.added = table.columns.filter { present[$0.name] == nil }
-    for column in table.columns where present[column.name] != nil {
-      guard present[column.name]?.uppercased() == column.type else { return .rebuild }
-    }
-    for entityMapping in mappings {
-      var assignments: [(String, String)] = []
-      for column in table.columns {
-        let sql = expression(for: column.content, in: entityMapping)
-        let identity = "s." + quoted(column.name)
-        if present[column.name] != nil {
-          // Columns of other entities are empty in these rows, unless they were theirs before.
-          guard let sql else {
-            guard isForeign(column.content, to: entityMapping),
-              !held(column.name, before: entityMapping)
-            else { return .rebuild }
-            continue
-          }
-          if sql != identity {
-            // A NULL that takes the default is an update; anything else reads other columns.
-            guard sql.hasPrefix("coalesce(\(identity),") else { return .rebuild }
-            assignments.append((column.name, sql))
-          }
-        } else if let sql {
-          assignments.append((column.name, sql))
-        }
+    for column in table.columns where present[column.name] == nil {
+      if let name = formerName(of: column, mappings), !wanted.contains(name),
+        present[name]?.uppercased() == column.type,
+        !alteration.renamed.contains(where: { $0.from == name })
+      {
+        alteration.renamed.append((name, column))
+      } else {
+        alteration.added.append(column)
       }
-      if !assignments.isEmpty { alteration.fills.append((entityMapping, assignments)) }
+    }
+    let gone = Set(alteration.renamed.map(\.from))
+    // A column of the source model that the destination does not have must go.
+    guard
+      former.columns.allSatisfy({
+        wanted.contains($0.name) || present[$0.name] == nil || gone.contains($0.name)
+      }),
+      table.columns.allSatisfy({
+        present[$0.name].map { $0.uppercased() } ?? $0.type == $0.type
+      })
+    else { return .rebuild }
+    let renamed = Set(alteration.renamed.map(\.to.name))
+    for column in table.columns where !renamed.contains(column.name) {
+      var values: [(Int64, String)] = []
+      for entityMapping in mappings {
+        guard let number = entityMapping.source.flatMap({ store.table(of: $0)?.number }) else {
+          continue
+        }
+        let sql = expression(for: column.content, in: entityMapping)
+        if let sql, gone.contains(where: { sql.contains(quoted($0)) }) { return .rebuild }
+        guard present[column.name] != nil else {
+          if let sql { values.append((number, sql)) }
+          continue
+        }
+        // Columns of other entities are empty in these rows, unless they were theirs before.
+        guard let sql else {
+          guard isForeign(column.content, to: entityMapping),
+            !held(column.name, before: entityMapping)
+          else { return .rebuild }
+          continue
+        }
+        // All of a row is set at once, from what it was: any value over its own columns will do.
+        if sql != "s." + quoted(column.name) { values.append((number, sql)) }
+      }
+      if !values.isEmpty { alteration.assignments.append((column.name, values)) }
     }
     return .alter(alteration)
+  }
+
+  /// The column that all rows of the table take a new one from as it is.
+  private func formerName(of column: StoreSchema.Column, _ mappings: [EntityMapping]) -> String? {
+    var names: Set<String> = []
+    for entityMapping in mappings {
+      guard let sql = expression(for: column.content, in: entityMapping) else { continue }
+      guard let name = Self.plainColumn(sql) else { return nil }
+      names.insert(name)
+    }
+    guard names.count == 1, let name = names.first else { return nil }
+    // Rows of other entities must have nothing there.
+    let isClean = mappings.allSatisfy {
+      expression(for: column.content, in: $0) != nil || !held(name, before: $0)
+    }
+    return isClean ? name : nil
+  }
+
+  /// The column's name where an expression is nothing but a column of the row.
+  private static func plainColumn(_ sql: String) -> String? {
+    guard sql.hasPrefix("s.\""), sql.hasSuffix("\""), sql.count > 4 else { return nil }
+    let name = sql.dropFirst(3).dropLast()
+    return name.contains("\"") ? nil : String(name)
   }
 
   /// Whether the mapping's source objects may have something in a column.
