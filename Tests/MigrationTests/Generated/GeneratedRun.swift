@@ -1,0 +1,212 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+import TestSupport
+
+@testable import Migration
+
+/// One generated pair carried out on a real store, and compared with what the oracle says.
+final class GeneratedRun {
+  private let pair: GeneratedPair
+  private let strategy: MigrationPlan.Strategy
+  private let folder: TemporaryFolder
+  private let path: String
+  private let uuid = "11111111-2222-4333-8444-555555555555"
+  /// What was not as it should be.
+  private(set) var failures: [String] = []
+
+  init(_ pair: GeneratedPair, strategy: MigrationPlan.Strategy) throws {
+    self.pair = pair
+    self.strategy = strategy
+    folder = try TemporaryFolder()
+    path = folder.path("Made.sqlite")
+  }
+
+  private func fail(_ what: String) { failures.append(what) }
+
+  /// What is wrong with a pair; empty where nothing is.
+  static func failures(
+    of pair: GeneratedPair, strategy: MigrationPlan.Strategy
+  ) throws -> [String] {
+    let run = try GeneratedRun(pair, strategy: strategy)
+    do {
+      try run.check()
+    } catch {
+      run.fail("an error that was not foreseen: \(error)")
+    }
+    return run.failures
+  }
+
+  private func check() throws {
+    try pair.objects.write(to: path, model: pair.source, uuid: uuid)
+    let store = try Store(path: path)
+    if store.warnings != [] { fail("the source opens with warnings: \(store.warnings)") }
+    compare(
+      try StoreDump.lines(store), with: OracleText.lines(pair.objects.all, model: pair.source),
+      "before the migration")
+    switch pair.outcome() {
+    case .nothing:
+      let plan = try self.plan()
+      if !plan.isNothingToDo { fail("equal hashes, and yet something to do") }
+    case .refused(let refusals): try checkRefusal(refusals)
+    case .planned(let checks, let losses, let objects):
+      let plan = try self.plan()
+      compare(plan.checks, with: checks)
+      compare(plan.losses, with: losses)
+      if !plan.losses.isEmpty {
+        try expectRefusal(plan, MigrationOptions(), of: plan.losses[0].name)
+      }
+      var options = MigrationOptions()
+      options.allowedLosses = Set(plan.losses.map(\.name))
+      if plan.checks.isEmpty {
+        try checkRun(plan, options, objects)
+      } else {
+        try expectRefusal(
+          plan, options, of: Self.name(plan.checks[0].entity, plan.checks[0].property))
+      }
+    }
+  }
+
+  private static func name(_ entity: String?, _ property: String?) -> String {
+    [entity, property].compactMap { $0 }.joined(separator: ".")
+  }
+
+  private func plan() throws -> MigrationPlan {
+    try StoreMigration.plan(Store(path: path), to: pair.destination, names: ("1", "2"))
+  }
+
+  private func checkRefusal(_ refusals: [OracleRefusal]) throws {
+    let before = try folder.contents()
+    do {
+      _ = try plan()
+      fail("a mapping was inferred in spite of \(refusals)")
+    } catch let error as CoreDataError {
+      let place = OracleRefusal.Place(error.entity ?? "", error.property)
+      if error.code != 134190 || error.kind != .refused
+        || !refusals.contains(where: { $0.places.contains(place) })
+      {
+        fail("refused with “\(error)”, not for one of \(refusals)")
+      }
+    }
+    if try folder.contents() != before { fail("a refused plan changed files") }
+  }
+
+  private func expectRefusal(
+    _ plan: MigrationPlan, _ options: MigrationOptions, of name: String
+  ) throws {
+    let before = try folder.contents()
+    do {
+      _ = try StoreMigration.run(plan, options: options)
+      fail("the run went on in spite of \(name)")
+    } catch let error as CoreDataError {
+      if error.kind != .refused || Self.name(error.entity, error.property) != name {
+        fail("the run should be refused for \(name), and was by “\(error)”")
+      }
+    }
+    if try folder.contents() != before { fail("a refused run changed files") }
+  }
+
+  private func checkRun(
+    _ plan: MigrationPlan, _ options: MigrationOptions, _ objects: [GeneratedObject]
+  ) throws {
+    var options = options
+    let before = try FileSystem.read(path)
+    let external = try externalFiles(of: path)
+    if pair.seed % 2 == 0 { options.output = folder.path("Result.sqlite") }
+    let receipt = try StoreMigration.run(plan, options: options)
+    let untouched = options.output == nil ? receipt.backupPath : path
+    if try untouched.map({ try FileSystem.read($0) }) != before {
+      fail("the source, or its backup, is not what it was")
+    }
+    let result = options.output ?? path
+    if try externalFiles(of: result) != external {
+      fail("external data files are not what they were")
+    }
+    let store = try Store(path: result)
+    compare(
+      try StoreDump.lines(store), with: OracleText.lines(objects, model: pair.destination),
+      "after the migration")
+    if store.warnings != [] { fail("the result opens with warnings: \(store.warnings)") }
+    if try store.rowsOfUnknownEntities() != [] { fail("the result has rows of no entity") }
+    if !store.modelMatches || store.metadata.versionHashes != pair.destination.versionHashes {
+      fail("the result's hashes are not the destination's")
+    }
+    if store.metadata.uuid != uuid || receipt.uuid != uuid { fail("the store's UUID changed") }
+    if try store.connection.value("PRAGMA integrity_check") != .text("ok") {
+      fail("the result fails the integrity check")
+    }
+    try checkSavedCounts(store)
+  }
+
+  private func externalFiles(of path: String) throws -> [String: [UInt8]] {
+    let folder = StoreFiles(path: path).externalDataFolder
+    guard FileSystem.isDirectory(folder) else { return [:] }
+    var files: [String: [UInt8]] = [:]
+    for name in try FileSystem.list(folder) {
+      files[name] = try FileSystem.read(folder + "/" + name)
+    }
+    return files
+  }
+
+  /// Z_OPT counts saves: a migration is none.
+  private func checkSavedCounts(_ store: Store) throws {
+    for table in store.entityTables where table.isWholeTable {
+      let count = try store.connection.value(
+        "SELECT count(*) FROM \(quoted(table.table)) WHERE Z_OPT IS NOT 1")
+      if count != .integer(0) { fail("Z_OPT changed in \(table.table)") }
+    }
+  }
+
+  private func compare(_ actual: [String], with expected: [String], _ when: String) {
+    // As bytes: Swift takes two spellings of one letter for the same.
+    let (actual, expected) = (actual.map { Array($0.utf8) }, expected.map { Array($0.utf8) })
+    guard actual != expected else { return }
+    let first = zip(actual, expected).first { $0 != $1 }
+    func text(_ bytes: [UInt8]?) -> String {
+      bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+    fail(
+      """
+      \(when): \(actual.count) objects, \(expected.count) expected; the first difference:
+        is     \(text(first?.0 ?? actual.last))
+        should \(text(first?.1 ?? expected.last))
+      """)
+  }
+
+  private func compare(_ actual: [DataCheck], with expected: Set<MigrationOracle.Check>) {
+    let actual = Set(
+      actual.map {
+        MigrationOracle.Check(
+          code: $0.code, entity: $0.entity, property: $0.property, rows: $0.rows)
+      })
+    guard actual != expected else { return }
+    func text(_ checks: Set<MigrationOracle.Check>) -> String {
+      checks.map { "\($0.code) \(Self.name($0.entity, $0.property)) in \($0.rows)" }.sorted()
+        .joined(separator: "; ")
+    }
+    fail(
+      "checks: not foreseen: \(text(actual.subtracting(expected))); missing: \(text(expected.subtracting(actual)))"
+    )
+  }
+
+  private func compare(_ actual: [Loss], with expected: MigrationOracle.Losses) {
+    var left = Dictionary(actual.map { ($0.name, $0.values) }, uniquingKeysWith: +)
+    var wrong: [String] = []
+    for (name, count) in expected.exact.sorted(by: { $0.key < $1.key }) {
+      let told = left.removeValue(forKey: name) ?? 0
+      if told != count { wrong.append("\(name): \(told) told, \(count) lost") }
+    }
+    for links in expected.links {
+      let told = links.names.reduce(0) { $0 + (left.removeValue(forKey: $1) ?? 0) }
+      if told < links.least || told > links.most {
+        wrong.append(
+          "links \(links.names.sorted().joined(separator: " / ")): \(told) told, \(links.least)…\(links.most) lost"
+        )
+      }
+    }
+    for (name, count) in left.sorted(by: { $0.key < $1.key }) {
+      wrong.append("\(name): \(count) told, none lost")
+    }
+    if !wrong.isEmpty { fail("losses: " + wrong.joined(separator: "; ")) }
+  }
+}

@@ -1,0 +1,93 @@
+import ManagedModel
+import ManagedStore
+
+extension MigrationOracle {
+  /// What the destination does not allow, by destination entity, property and number of objects.
+  func checks(_ results: [Result]) -> Set<Check> {
+    var counts: [Check: Int] = [:]
+    func count(_ code: Int, _ entity: String, _ property: String?) {
+      counts[Check(code: code, entity: entity, property: property, rows: 0), default: 0] += 1
+    }
+    for result in results {
+      let (before, after) = (result.before, result.after)
+      let entity = after.id.entity
+      if destination.entity(named: entity)?.isAbstract == true, !isBroken(.abstractEntities) {
+        count(134110, entity, nil)
+      }
+      let carried = carriedAttributes(of: entity)
+      for attribute in destination.attributes(of: entity) where attribute.isStored {
+        if !attribute.isOptional, after.attributes[attribute.name] == nil, !isBroken(.missingValues)
+        {
+          count(134110, entity, attribute.name)
+        }
+        guard let former = carried[attribute.name],
+          let old = source.attribute(named: former, of: before.id.entity),
+          let value = before.attributes[former]
+        else { continue }
+        if !fits(value, attribute.type), !isBroken(.narrowerIntegers) {
+          count(134110, entity, attribute.name)
+        }
+        if old.allowsExternalBinaryDataStorage, !attribute.allowsExternalBinaryDataStorage,
+          case .bytes(let bytes) = value, bytes.count > StoreWriter.externalThreshold,
+          !isBroken(.externalFiles)
+        {
+          count(134110, entity, attribute.name)
+        }
+      }
+      for relationship in destination.relationships(of: entity) where !relationship.isOptional {
+        guard after.links[relationship.name]?.isEmpty ?? true, !isBroken(.mandatoryLinks) else {
+          continue
+        }
+        count(134110, entity, relationship.name)
+      }
+    }
+    var checks = Set(
+      counts.map { Check(code: $0.code, entity: $0.entity, property: $0.property, rows: $1) })
+    if !isBroken(.constraints) { checks.formUnion(duplicates(results)) }
+    return checks
+  }
+
+  private func fits(_ value: AttributeValue, _ type: AttributeType) -> Bool {
+    let number: Int64
+    switch value {
+    case .integer(let value): number = value
+    case .boolean(let flag): number = flag ? 1 : 0
+    default: return true
+    }
+    return switch type {
+    case .boolean: number == 0 || number == 1
+    case .integer16: Int16(exactly: number) != nil
+    case .integer32: Int32(exactly: number) != nil
+    default: true
+    }
+  }
+
+  /// Objects that agree in all values of a constraint; one without a value agrees with none.
+  private func duplicates(_ results: [Result]) -> Set<Check> {
+    var checks: Set<Check> = []
+    for entity in destination.entities {
+      let objects = results.map(\.after).filter {
+        destination.isKind($0.id.entity, of: entity.name)
+      }
+      for constraint in entity.uniquenessConstraints {
+        var groups: [[[UInt8]]: Int] = [:]
+        for object in objects {
+          // As bytes: two spellings of one letter are two values.
+          let key = constraint.map { name in
+            object.attributes[name].map { Array(OracleText.of($0).utf8) }
+              ?? (isBroken(.nullsInConstraints) ? [] : nil)
+          }
+          let known = key.compactMap { $0 }
+          if known.count == constraint.count { groups[known, default: 0] += 1 }
+        }
+        let rows = groups.values.filter { $0 > 1 }.reduce(0, +)
+        guard rows > 0 else { continue }
+        checks.insert(
+          Check(
+            code: 134111, entity: entity.name, property: constraint.joined(separator: ", "),
+            rows: rows))
+      }
+    }
+    return checks
+  }
+}

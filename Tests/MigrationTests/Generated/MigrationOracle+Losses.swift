@@ -1,0 +1,70 @@
+import ManagedModel
+import ManagedStore
+
+extension MigrationOracle {
+  /// What the plan must ask leave for: objects, values and links that nothing in the result holds.
+  func losses(_ results: [Result]) -> Losses {
+    var losses = Losses()
+    let kept = Set(results.map(\.before.id))
+    for object in objects.all where !kept.contains(object.id) && !isBroken(.lossOfEntities) {
+      losses.exact[object.id.entity, default: 0] += 1
+    }
+    for result in results where !isBroken(.lossOfAttributes) {
+      let entity = result.before.id.entity
+      let carried = Set(carriedAttributes(of: result.after.id.entity).values)
+      for name in result.before.attributes.keys where !carried.contains(name) {
+        losses.exact[
+          "\(source.declaringEntity(of: name, in: entity) ?? entity).\(name)", default: 0] += 1
+      }
+    }
+    if !isBroken(.lossOfLinks) { losses.links = lostLinks(results, kept: kept) }
+    return losses
+  }
+
+  private struct Link: Hashable {
+    var first: ObjectID
+    var second: ObjectID
+  }
+
+  private func lostLinks(_ results: [Result], kept: Set<ObjectID>) -> [Losses.Links] {
+    var carried: [String: Set<String>] = [:]
+    for entity in destination.entities {
+      guard let former = matching.formers[entity.name] else { continue }
+      carried[former] = Set(carriedRelationships(of: entity.name).values)
+    }
+    func isCarried(_ name: String?, of id: ObjectID) -> Bool {
+      name.map { carried[id.entity]?.contains($0) ?? false } ?? false
+    }
+    var found: [Losses.Links] = []
+    for entity in source.entities {
+      for relationship in entity.relationships {
+        let name = "\(entity.name).\(relationship.name)"
+        let inverse = relationship.inverse.map { "\(relationship.destination).\($0)" }
+        // Each pair once, from the side whose name comes first.
+        if let inverse, inverse < name { continue }
+        var links = Losses.Links(
+          names: Set([name] + (inverse.map { [$0] } ?? [])), least: 0, most: 0)
+        var seen: Set<Link> = []
+        for object in objects.all where source.isKind(object.id.entity, of: entity.name) {
+          for target in object.links[relationship.name] ?? [] {
+            // A relationship that is its own inverse has each link twice.
+            guard !seen.contains(Link(first: target, second: object.id)) || inverse != name else {
+              continue
+            }
+            seen.insert(Link(first: object.id, second: target))
+            if isCarried(relationship.name, of: object.id)
+              || isCarried(relationship.inverse, of: target)
+            {
+              continue
+            }
+            let (owner, end) = (kept.contains(object.id), kept.contains(target))
+            if owner && end { links.least += 1 }
+            if owner || end { links.most += 1 }
+          }
+        }
+        if links.most > 0 { found.append(links) }
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,189 @@
+import ManagedModel
+import ManagedStore
+
+/// Says what an inferred migration must do, by the rules of the specification, in memory.
+///
+/// It knows nothing of tables, and nothing of the module that migrates.
+struct MigrationOracle {
+  enum Outcome {
+    /// The version hashes are equal.
+    case nothing
+    case refused([OracleRefusal])
+    case planned(checks: Set<Check>, losses: Losses, objects: [GeneratedObject])
+  }
+
+  /// A rule of the destination that data break: what a plan must say about it.
+  struct Check: Hashable {
+    var code: Int
+    var entity: String
+    var property: String?
+    var rows: Int
+  }
+
+  /// What goes: exact counts of objects and values, and links under either of their two names.
+  struct Losses: Equatable {
+    struct Links: Equatable {
+      var names: Set<String>
+      /// Links between objects that both stay, and all those with at least one that does.
+      var least: Int
+      var most: Int
+    }
+
+    var exact: [String: Int] = [:]
+    var links: [Links] = []
+  }
+
+  let matching: OracleMatching
+  let objects: GeneratedObjects
+  var source: Model { matching.source }
+  var destination: Model { matching.destination }
+  private let broken: OracleRule?
+
+  init(
+    from source: Model, to destination: Model, objects: GeneratedObjects,
+    breaking broken: OracleRule? = nil
+  ) {
+    matching = OracleMatching(from: source, to: destination, breaking: broken)
+    self.objects = objects
+    self.broken = broken
+  }
+
+  func isBroken(_ rule: OracleRule) -> Bool { broken == rule }
+
+  func outcome() -> Outcome {
+    if !matching.refusals.isEmpty { return .refused(matching.refusals) }
+    if source.versionHashes == destination.versionHashes { return .nothing }
+    let results = migrated()
+    return .planned(
+      checks: checks(results), losses: losses(results), objects: results.map(\.after))
+  }
+
+  struct Result {
+    var before: GeneratedObject
+    var after: GeneratedObject
+  }
+
+  /// Every object that goes on, with what it becomes; keys stay.
+  private func migrated() -> [Result] {
+    var results: [Result] = []
+    for before in objects.all {
+      guard let id = follower(of: before.id) else { continue }
+      results.append(
+        Result(
+          before: before,
+          after: GeneratedObject(id: id, attributes: attributes(of: before, as: id.entity))))
+    }
+    link(&results)
+    return results
+  }
+
+  func follower(of id: ObjectID) -> ObjectID? {
+    let entity =
+      matching.followers[id.entity]
+      ?? (isBroken(.removedObjects) ? destination.entities.first?.name : nil)
+    return entity.map { ObjectID(entity: $0, key: id.key) }
+  }
+
+  /// Source attribute of each stored destination attribute whose values go on.
+  func carriedAttributes(of entity: String) -> [String: String] {
+    guard let former = matching.formers[entity] else { return [:] }
+    var carried: [String: String] = [:]
+    for (name, claimants) in matching.attributes(of: entity) {
+      guard source.attribute(named: name, of: former)?.isStored == true else { continue }
+      for claimant in claimants
+      where destination.attribute(named: claimant, of: entity)?.isStored == true {
+        carried[claimant] = name
+      }
+    }
+    return carried
+  }
+
+  /// Source relationship of each destination relationship whose links go on.
+  func carriedRelationships(of entity: String) -> [String: String] {
+    var carried: [String: String] = [:]
+    for (name, claimants) in matching.relationships(of: entity) {
+      for claimant in claimants { carried[claimant] = name }
+    }
+    return carried
+  }
+
+  private func attributes(
+    of before: GeneratedObject, as entity: String
+  ) -> [String: AttributeValue] {
+    let carried = carriedAttributes(of: entity)
+    var values: [String: AttributeValue] = [:]
+    for attribute in destination.attributes(of: entity) where attribute.isStored {
+      guard let former = carried[attribute.name] else {
+        if isBroken(.defaultsOfAdded) { continue }
+        if isBroken(.transientStarts),
+          source.attribute(named: attribute.name, of: before.id.entity)?.isTransient == true
+        {
+          continue
+        }
+        values[attribute.name] = attribute.defaultValue
+        continue
+      }
+      if isBroken(.keptValues) { continue }
+      if let value = before.attributes[former] {
+        values[attribute.name] = Self.converted(value, to: attribute.type)
+      } else if !attribute.isOptional, !isBroken(.fillingNulls),
+        source.attribute(named: former, of: before.id.entity)?.isOptional == true
+      {
+        values[attribute.name] = attribute.defaultValue
+      }
+    }
+    return values
+  }
+
+  private static func converted(_ value: AttributeValue, to type: AttributeType) -> AttributeValue {
+    switch (value, type) {
+    case (.boolean(let flag), .integer16), (.boolean(let flag), .integer32),
+      (.boolean(let flag), .integer64):
+      .integer(flag ? 1 : 0)
+    case (.integer(let number), .boolean) where number == 0 || number == 1: .boolean(number == 1)
+    default: value
+    }
+  }
+
+  private func link(_ results: inout [Result]) {
+    let carried = Dictionary(
+      uniqueKeysWithValues: destination.entities.map {
+        ($0.name, carriedRelationships(of: $0.name))
+      })
+    // First every relationship that goes on by itself, then those that only their inverse keeps.
+    for index in results.indices {
+      let (before, entity) = (results[index].before, results[index].after.id.entity)
+      for relationship in destination.relationships(of: entity) {
+        guard let former = carried[entity]?[relationship.name], !isBroken(.keptLinks),
+          let old = source.relationship(named: former, of: before.id.entity)
+        else { continue }
+        let ids = (before.links[former] ?? []).compactMap(follower)
+        let keepsOrder = relationship.isOrdered && old.isOrdered && !isBroken(.order)
+        results[index].after.links[relationship.name] =
+          keepsOrder ? ids : sorted(ids, isOrdered: relationship.isOrdered)
+      }
+    }
+    guard !isBroken(.linksOfInverse) else { return }
+    let places = Dictionary(results.indices.map { (results[$0].after.id, $0) }) { first, _ in first
+    }
+    for owner in results {
+      let entity = owner.after.id.entity
+      for relationship in destination.relationships(of: entity) {
+        guard carried[entity]?[relationship.name] != nil, let inverse = relationship.inverse
+        else { continue }
+        for target in owner.after.links[relationship.name] ?? [] {
+          guard let place = places[target], carried[target.entity]?[inverse] == nil,
+            let back = destination.relationship(named: inverse, of: target.entity)
+          else { continue }
+          let ids = (results[place].after.links[inverse] ?? []) + [owner.after.id]
+          results[place].after.links[inverse] = sorted(ids, isOrdered: back.isOrdered)
+        }
+      }
+    }
+  }
+
+  /// Without an order of their own: by key where there must be one, else as a dump lists them.
+  private func sorted(_ ids: [ObjectID], isOrdered: Bool) -> [ObjectID] {
+    isOrdered ? ids.sorted { $0.key < $1.key } : ids.sorted(by: OracleText.precedes)
+  }
+}
