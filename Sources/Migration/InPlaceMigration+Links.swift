@@ -43,7 +43,8 @@ extension InPlaceMigration {
       guard let links = schemas.links(of: join, former: former) else { continue }
       try meter.checkCancelled()
       try connection.execute(
-        "INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns)) \(links.select)")
+        "INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns.map { quoted($0) }.joined(separator: ", "))) \(links.select)"
+      )
     }
   }
 }
@@ -98,7 +99,7 @@ extension StepSchemas {
   func links(
     of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?
   ) -> (
-    columns: String, select: String
+    columns: [String], select: String
   )? {
     var first = "owner"
     var second = "destination"
@@ -125,16 +126,16 @@ extension StepSchemas {
     } else {
       return nil
     }
-    var columns = [quoted(join.first), quoted(join.second)]
+    var columns = [join.first, join.second]
     var values = [first, second]
     if let column = join.firstOrder {
-      columns.append(quoted(column))
+      columns.append(column)
       values.append(
         "coalesce(\(firstOrder), 1024 * row_number() OVER (PARTITION BY \(second) ORDER BY \(first)))"
       )
     }
     if let column = join.secondOrder {
-      columns.append(quoted(column))
+      columns.append(column)
       values.append(
         "coalesce(\(secondOrder), 1024 * row_number() OVER (PARTITION BY \(first) ORDER BY \(second)))"
       )
@@ -145,10 +146,8 @@ extension StepSchemas {
       isKept("e." + second, destination: join.inverseEntity, former: ends.second),
     ].compactMap { $0 }
     let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
-    return (
-      columns.joined(separator: ", "),
-      "SELECT \(values.joined(separator: ", ")) FROM (\(edges)) e\(filter)"
-    )
+    let named = zip(values, columns).map { "\($0) AS \(quoted($1))" }
+    return (columns, "SELECT \(named.joined(separator: ", ")) FROM (\(edges)) e\(filter)")
   }
 
   /// Source entities that the two sides of a join table's links were of; `nil` where they can be any.

@@ -79,7 +79,7 @@ struct CopyingMigration {
     for join in contents.joins {
       try meter.checkCancelled()
       try connection.execute(
-        "INSERT OR IGNORE INTO main.\(quoted(join.table)) (\(join.columns)) \(join.select)")
+        "INSERT OR IGNORE INTO main.\(quoted(join.table)) (\(join.names)) \(join.select)")
     }
     let writer = LinkWriter(schema: destination, connection: connection)
     for entityMapping in shared.step.mapping.entityMappings {
@@ -154,8 +154,11 @@ struct MigratedContents {
     var entity: String
     var relationship: String
     var table: String
-    var columns: String
+    var columns: [String]
     var select: String
+
+    /// The columns as SQL.
+    var names: String { columns.map { quoted($0) }.joined(separator: ", ") }
   }
 
   var rows: [RowSource] = []
