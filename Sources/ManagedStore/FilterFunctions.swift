@@ -2,7 +2,7 @@ import ManagedModel
 import SQLite
 
 /// The SQL functions that filters call.
-enum FilterFunctions {
+package enum FilterFunctions {
   /// Bits that tell how text is compared.
   enum Flag {
     static let ignoringCase: Int64 = 1
@@ -14,7 +14,7 @@ enum FilterFunctions {
   /// - `strata_fold(text, flags)`: text as `[c]` and `[d]` compare it.
   /// - `strata_matches(text, pattern, flags)`: whether the whole text matches.
   /// - `strata_compare(number, number)`: -1, 0 or 1, by decimal digits.
-  static func define(on connection: Connection) throws {
+  package static func define(on connection: Connection) throws {
     try connection.defineFunction("strata_fold", arguments: 2) { arguments in
       guard let text = text(arguments[0]), let flags = arguments[1].integer else { return .null }
       return .text(

@@ -1,0 +1,271 @@
+import ManagedModel
+import ManagedStore
+
+/// Makes a mapping model of what a file says and the two models it fits.
+///
+/// Properties come in the destination model's order, and those that the file does not name are
+/// there too: they begin as in a new object.
+struct MappingAssembly {
+  let file: MappingSource
+  let source: Model
+  let destination: Model
+  private let sourceHashes: [String: VersionHash]
+  private let destinationHashes: [String: VersionHash]
+
+  init(_ file: MappingSource, from source: Model, to destination: Model) {
+    self.file = file
+    self.source = source
+    self.destination = destination
+    sourceHashes = source.versionHashes
+    destinationHashes = destination.versionHashes
+  }
+
+  func mapping() throws -> MappingModel {
+    MappingModel(
+      kind: .mapping,
+      entityMappings: try file.entityMappings.map { entity in
+        do {
+          return try mapping(of: entity)
+        } catch var error as CoreDataError {
+          error.entity = error.entity ?? entity.destination ?? entity.source
+          throw error
+        }
+      })
+  }
+
+  private func mapping(of entity: MappingSource.Entity) throws -> EntityMapping {
+    var mapping = EntityMapping(
+      name: entity.name, kind: .transform, source: entity.source, destination: entity.destination)
+    mapping.policy = entity.policy
+    mapping.userInfo = entity.userInfo
+    if let destination = entity.destination {
+      try checkNames(entity, in: destination)
+      mapping.attributes = attributes(of: entity, in: destination)
+      mapping.relationships = try self.destination.relationships(of: destination)
+        .filter { !$0.isTransient }.map { try relationship($0, in: entity) }
+    }
+    mapping.condition = try condition(of: entity)
+    mapping.kind = kind(of: mapping)
+    return mapping
+  }
+
+  /// What the mapping really is: the file's own word is often “undefined”, or “copy” where Xcode did
+  /// not look again after the entity changed.
+  private func kind(of mapping: EntityMapping) -> EntityMapping.Kind {
+    if mapping.policy != nil { return .custom }
+    guard let from = mapping.source else { return .add }
+    guard let to = mapping.destination else { return .remove }
+    let isSame =
+      from == to && mapping.condition == nil && sourceHashes[from] == destinationHashes[to]
+      && mapping.attributes.allSatisfy { $0.source == $0.name }
+      && mapping.relationships.allSatisfy { $0.source == $0.name }
+    return isSame ? .copy : .transform
+  }
+
+  private func checkNames(_ entity: MappingSource.Entity, in destination: String) throws {
+    let known = Set(
+      self.destination.attributes(of: destination).map(\.name)
+        + self.destination.relationships(of: destination).map(\.name))
+    for property in entity.attributes + entity.relationships
+    where !known.contains(property.name) {
+      throw refusal(
+        entity, property.name, "maps a property that the destination does not have",
+        hint: "Let Xcode bring the mapping model up to date with the models.")
+    }
+  }
+
+  // MARK: Which objects
+
+  private func condition(of entity: MappingSource.Entity) throws -> ValueExpression? {
+    var format = entity.predicate
+    if let expression = entity.sourceExpression {
+      guard let fetch = expression.sourceFetch, fetch.entity == entity.source else {
+        throw refusal(
+          entity, nil, "takes its objects by an expression that is not understood: \(expression)",
+          hint: "Say which objects it takes in a recipe's entity mapping, as “where”.")
+      }
+      format = fetch.predicate
+    }
+    guard let format = format?.trimmed, !format.isEmpty, format.uppercased() != "TRUEPREDICATE"
+    else { return nil }
+    return .predicate(format)
+  }
+
+  // MARK: Attributes
+
+  private func attributes(
+    of entity: MappingSource.Entity, in destination: String
+  ) -> [AttributeMapping] {
+    let values = Dictionary(entity.attributes.map { ($0.name, $0.value) }) { first, _ in first }
+    return self.destination.attributes(of: destination).filter(\.isStored).map { attribute in
+      let name = attribute.name
+      let untouched = AttributeMapping(
+        name: name, source: nil, defaultValue: attribute.defaultValue)
+      switch values[name] ?? .untouched {
+      case .untouched: return untouched
+      case .automatic(let path, _):
+        let former = path.map(Self.names) ?? [name]
+        guard let first = former.first,
+          former.count > 1 || isStored(first, in: entity.source)
+        else { return untouched }
+        let value = Expression.keyPath(
+          former.joined(separator: "."), of: .variable(EmbeddedFilter.variable))
+        return computed(name, by: value, entity)
+      case .expression(let expression): return computed(name, by: expression, entity)
+      }
+    }
+  }
+
+  /// A value that the expression gives is taken as it is: where it is nil, so is the attribute.
+  private func computed(
+    _ name: String, by expression: Expression, _ entity: MappingSource.Entity
+  ) -> AttributeMapping {
+    if case .constant(.null) = expression { return AttributeMapping(name: name, source: nil) }
+    if let path = expression.sourcePath, path.count == 1, isStored(path[0], in: entity.source) {
+      return AttributeMapping(name: name, source: path[0])
+    }
+    return AttributeMapping(
+      name: name, source: nil, expression: ValueExpression(.expression(expression)))
+  }
+
+  private func isStored(_ attribute: String, in entity: String?) -> Bool {
+    entity.flatMap { source.attribute(named: attribute, of: $0) }?.isStored ?? false
+  }
+
+  // MARK: Relationships
+
+  private func relationship(
+    _ relationship: Relationship, in entity: MappingSource.Entity
+  ) throws -> RelationshipMapping {
+    let name = relationship.name
+    let value = entity.relationships.first { $0.name == name }?.value ?? .untouched
+    switch value {
+    case .untouched: return RelationshipMapping(name: name, source: nil)
+    case .automatic(let keyPath, let through):
+      let path = keyPath.map(Self.names) ?? [name]
+      let exists = entity.source.flatMap { source.relationship(named: name, of: $0) } != nil
+      guard keyPath != nil || exists else { return RelationshipMapping(name: name, source: nil) }
+      return try links(
+        name, along: path, through: through ?? onlyMapping(to: relationship.destination), entity)
+    case .expression(.constant(.null)): return RelationshipMapping(name: name, source: nil)
+    case .expression(let expression):
+      return try links(name, by: expression, entity)
+    }
+  }
+
+  /// The one mapping that makes objects a relationship can lead to. Where there are several, Xcode
+  /// too leaves it to each object which one took it.
+  private func onlyMapping(to entity: String) -> String? {
+    let candidates = file.entityMappings.filter { mapping in
+      mapping.source != nil
+        && mapping.destination.map { destination.isKind($0, of: entity) } == true
+    }
+    return candidates.count == 1 ? candidates.first?.name : nil
+  }
+
+  private func links(
+    _ name: String, by expression: Expression, _ entity: MappingSource.Entity
+  ) throws -> RelationshipMapping {
+    let unclear = refusal(
+      entity, name, "links objects by an expression that is not understood: \(expression)",
+      hint: "Give the relationship in a recipe's entity mapping, with “from” and “through”.")
+    guard
+      case .function(let selector, receiver: .variable("manager")?, let arguments) = expression,
+      arguments.count == 2, case .constant(.string(let word)) = arguments[0]
+    else {
+      guard case .function(_, receiver: .variable("entityPolicy")?, _) = expression else {
+        throw unclear
+      }
+      // Whatever stands in for the policy makes the links; compiling this tells that something must.
+      var mapping = RelationshipMapping(name: name, source: nil)
+      mapping.condition = ValueExpression(.expression(expression))
+      mapping.fetched = entity.source
+      return mapping
+    }
+    let through: String?
+    switch selector {
+    case "destinationInstancesForEntityMappingNamed:sourceInstances:": through = word
+    case "destinationInstancesForSourceRelationshipNamed:sourceInstances:": through = nil
+    default: throw unclear
+    }
+    var objects = arguments[1]
+    if case .aggregate(let elements) = objects, elements.count == 1 { objects = elements[0] }
+    if let fetch = objects.sourceFetch {
+      guard source.entity(named: fetch.entity) != nil else { throw unclear }
+      var mapping = RelationshipMapping(
+        name: name, source: nil, through: try known(through, entity, name))
+      mapping.fetched = fetch.entity
+      mapping.condition = .predicate(fetch.predicate)
+      return mapping
+    }
+    guard let path = objects.sourcePath else { throw unclear }
+    return try links(name, along: path, through: through, entity)
+  }
+
+  private func links(
+    _ name: String, along path: [String], through: String?, _ entity: MappingSource.Entity
+  ) throws -> RelationshipMapping {
+    let through = try known(through, entity, name)
+    guard !path.isEmpty else {
+      return RelationshipMapping(
+        name: name, source: RelationshipMapping.ofSourceObject, through: through)
+    }
+    // Links are a set whatever the collections in between were.
+    let names = path.filter { !Self.unions.contains($0) }
+    var holder = entity.source
+    for step in names {
+      guard let next = holder.flatMap({ source.relationship(named: step, of: $0) }) else {
+        throw refusal(
+          entity, name, "follows “\(step)”, which is no relationship of \(holder ?? "the source")")
+      }
+      holder = next.destination
+    }
+    return RelationshipMapping(
+      name: name, source: names.joined(separator: "."), through: through)
+  }
+
+  private func known(
+    _ mapping: String?, _ entity: MappingSource.Entity, _ property: String
+  ) throws -> String? {
+    guard let mapping, !file.entityMappings.contains(where: { $0.name == mapping }) else {
+      return mapping
+    }
+    throw refusal(
+      entity, property, "asks for the objects that a mapping “\(mapping)” made, and there is none",
+      hint: "The mappings are " + file.entityMappings.map(\.name).joined(separator: ", ") + ".")
+  }
+
+  private static let unions: Set<String> = [
+    "@distinctUnionOfSets", "@distinctUnionOfObjects", "@distinctUnionOfArrays", "@unionOfSets",
+    "@unionOfObjects", "@unionOfArrays",
+  ]
+
+  /// The names of a key path as Xcode's field has it: `$source.a.b`.
+  private static func names(_ keyPath: String) -> [String] {
+    var names = keyPath.split(separator: ".").map(String.init)
+    if names.first == "$source" { names.removeFirst() }
+    return names
+  }
+
+  private func refusal(
+    _ entity: MappingSource.Entity, _ property: String?, _ message: String, hint: String? = nil
+  ) -> CoreDataError {
+    CoreDataError(
+      .refused, code: 134110, "the mapping “\(entity.name)” \(message)",
+      entity: entity.destination ?? entity.source, property: property, hint: hint)
+  }
+}
+
+extension Expression {
+  /// What a `FETCH` asks the manager for: a source entity and a predicate's format.
+  var sourceFetch: (entity: String, predicate: String)? {
+    guard case .fetch(let request, _, countOnly: false) = self,
+      case .function(
+        "fetchRequestForSourceEntityNamed:predicateString:", receiver: .variable("manager")?,
+        let arguments) = request,
+      arguments.count == 2, case .constant(.string(let entity)) = arguments[0],
+      case .constant(.string(let predicate)) = arguments[1]
+    else { return nil }
+    return (entity, predicate)
+  }
+}
