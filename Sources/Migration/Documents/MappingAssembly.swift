@@ -11,6 +11,9 @@ struct MappingAssembly {
   let destination: Model
   private let sourceHashes: [String: VersionHash]
   private let destinationHashes: [String: VersionHash]
+  private let names: Set<String>
+  /// Destination entity to the mappings that make objects of it or of an entity below it.
+  private let makers: [String: [String]]
 
   init(_ file: MappingSource, from source: Model, to destination: Model) {
     self.file = file
@@ -18,6 +21,14 @@ struct MappingAssembly {
     self.destination = destination
     sourceHashes = source.versionHashes
     destinationHashes = destination.versionHashes
+    names = Set(file.entityMappings.map(\.name))
+    var makers: [String: [String]] = [:]
+    for mapping in file.entityMappings where mapping.source != nil {
+      for ancestor in mapping.destination.map(destination.lineage(of:)) ?? [] {
+        makers[ancestor.name, default: []].append(mapping.name)
+      }
+    }
+    self.makers = makers
   }
 
   func mapping() throws -> MappingModel {
@@ -156,25 +167,23 @@ struct MappingAssembly {
   /// The one mapping that makes objects a relationship can lead to. Where there are several, Xcode
   /// too leaves it to each object which one took it.
   private func onlyMapping(to entity: String) -> String? {
-    let candidates = file.entityMappings.filter { mapping in
-      mapping.source != nil
-        && mapping.destination.map { destination.isKind($0, of: entity) } == true
-    }
-    return candidates.count == 1 ? candidates.first?.name : nil
+    makers[entity].flatMap { $0.count == 1 ? $0.first : nil }
   }
 
   private func links(
     _ name: String, by expression: Expression, _ entity: MappingSource.Entity
   ) throws -> RelationshipMapping {
-    let unclear = refusal(
-      entity, name, "links objects by an expression that is not understood: \(expression)",
-      hint: "Give the relationship in a recipe's entity mapping, with “from” and “through”.")
+    func unclear() -> CoreDataError {
+      refusal(
+        entity, name, "links objects by an expression that is not understood: \(expression)",
+        hint: "Give the relationship in a recipe's entity mapping, with “from” and “through”.")
+    }
     guard
       case .function(let selector, receiver: .variable("manager")?, let arguments) = expression,
       arguments.count == 2, case .constant(.string(let word)) = arguments[0]
     else {
       guard case .function(_, receiver: .variable("entityPolicy")?, _) = expression else {
-        throw unclear
+        throw unclear()
       }
       // Whatever stands in for the policy makes the links; compiling this tells that something must.
       var mapping = RelationshipMapping(name: name, source: nil)
@@ -186,19 +195,19 @@ struct MappingAssembly {
     switch selector {
     case "destinationInstancesForEntityMappingNamed:sourceInstances:": through = word
     case "destinationInstancesForSourceRelationshipNamed:sourceInstances:": through = nil
-    default: throw unclear
+    default: throw unclear()
     }
     var objects = arguments[1]
     if case .aggregate(let elements) = objects, elements.count == 1 { objects = elements[0] }
     if let fetch = objects.sourceFetch {
-      guard source.entity(named: fetch.entity) != nil else { throw unclear }
+      guard source.entity(named: fetch.entity) != nil else { throw unclear() }
       var mapping = RelationshipMapping(
         name: name, source: nil, through: try known(through, entity, name))
       mapping.fetched = fetch.entity
       mapping.condition = .predicate(fetch.predicate)
       return mapping
     }
-    guard let path = objects.sourcePath else { throw unclear }
+    guard let path = objects.sourcePath else { throw unclear() }
     return try links(name, along: path, through: through, entity)
   }
 
@@ -227,7 +236,7 @@ struct MappingAssembly {
   private func known(
     _ mapping: String?, _ entity: MappingSource.Entity, _ property: String
   ) throws -> String? {
-    guard let mapping, !file.entityMappings.contains(where: { $0.name == mapping }) else {
+    guard let mapping, !names.contains(mapping) else {
       return mapping
     }
     throw refusal(

@@ -20,6 +20,7 @@ final class MappingDocumentReader {
   private var attribute: String?
   private var text = ""
   private var expressions = ArchivedExpressionReader()
+  private var taken: Set<String> = []
 
   static func read(_ bytes: [UInt8]) throws -> MappingSource {
     let reader = MappingDocumentReader()
@@ -82,7 +83,7 @@ final class MappingDocumentReader {
       throw CoreDataError(.unreadable, "the document holds no mapping model")
     }
     // Objects that nothing refers to are left over from editing.
-    let mappings = members(root.relationships["entitymappings"]).map { id, object in
+    let mappings = try members(root.relationships["entitymappings"]).map { id, object in
       (number: Int(Self.nonEmpty(object, "mappingnumber") ?? "") ?? Int.max, id: id, object: object)
     }
     .sorted { ($0.number, $0.id) < ($1.number, $1.id) }
@@ -104,11 +105,14 @@ final class MappingDocumentReader {
     return try? SnapshotReader.read(bytes)
   }
 
-  /// The objects of ids, each once; an id may name nothing.
-  private func members(_ ids: [String]?) -> [(id: String, object: Object)] {
-    var seen: Set<String> = []
-    return (ids ?? []).compactMap { id in
-      guard seen.insert(id).inserted, let object = objects[id] else { return nil }
+  /// The objects of ids; an id may name nothing. Each object belongs to one other at most, so that no
+  /// file can have its objects read more than once.
+  private func members(_ ids: [String]?) throws -> [(id: String, object: Object)] {
+    try (ids ?? []).compactMap { id in
+      guard let object = objects[id] else { return nil }
+      guard taken.insert(id).inserted else {
+        throw CoreDataError(.unreadable, "the object \(id) belongs to two others")
+      }
       return (id, object)
     }
   }

@@ -1,4 +1,5 @@
 import ManagedModel
+import ManagedStore
 
 /// Compares the models that a mapping model was made for with two models at hand.
 struct MappingFit {
@@ -99,12 +100,20 @@ struct MappingFit {
 
 extension Expression {
   /// The names of a key path on `$source` and nothing else; empty for the object itself.
+  ///
+  /// A message without arguments is the same as a step of the path: `FUNCTION($source, "name")`.
   var sourcePath: [String]? {
     switch self {
-    case .variable("source"): return []
+    case .variable(EmbeddedFilter.variable): return []
     case .keyPath(let path, of: let base?):
       guard let names = base.sourcePath else { return nil }
       return names + path.split(separator: ".").map(String.init)
+    case .function(let name, receiver: let receiver?, let arguments)
+    where arguments.isEmpty && !name.contains(":") && !name.contains("."):
+      guard let names = receiver.sourcePath, !names.contains(where: { $0.hasPrefix("@") }) else {
+        return nil
+      }
+      return names + [name]
     case .function(let name, receiver: let receiver?, let arguments)
     where name == "valueForKeyPath:" || name == "valueForKey:":
       guard let names = receiver.sourcePath, arguments.count == 1 else { return nil }

@@ -73,7 +73,8 @@ public struct MappingModelDocument: Sendable, Equatable {
   public var policies: [String] { Set(source.entityMappings.compactMap(\.policy)).sorted() }
 
   /// Real ones, which hold two copies of a model, stay below a megabyte.
-  private static let maximumSize = 1 << 28
+  private static let maximumSize = 1 << 26
+  private static let maximumMappings = 5_000
 
   private static func read(_ bytes: [UInt8]) throws -> MappingSource {
     var source =
@@ -84,6 +85,9 @@ public struct MappingModelDocument: Sendable, Equatable {
       }
     guard !source.entityMappings.isEmpty else {
       throw CoreDataError(.unreadable, "the mapping model maps no entity")
+    }
+    guard source.entityMappings.count <= maximumMappings else {
+      throw CoreDataError(.unreadable, "the mapping model maps too many entities")
     }
     source.makeNamesUnique()
     return source

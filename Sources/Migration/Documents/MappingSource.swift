@@ -53,16 +53,16 @@ struct MappingSource: Sendable, Equatable {
 
   /// The names of the mappings have to tell them apart.
   mutating func makeNamesUnique() {
-    var used: Set<String> = []
+    var used = Set(entityMappings.map(\.name))
+    var counts: [String: Int] = [:]
     for index in entityMappings.indices {
       let name = entityMappings[index].name
-      var candidate = name
-      var number = 2
-      while !used.insert(candidate).inserted {
-        candidate = "\(name) \(number)"
-        number += 1
+      var number = counts[name, default: 0] + 1
+      if number > 1 {
+        while !used.insert("\(name) \(number)").inserted { number += 1 }
+        entityMappings[index].name = "\(name) \(number)"
       }
-      entityMappings[index].name = candidate
+      counts[name] = number
     }
   }
 }

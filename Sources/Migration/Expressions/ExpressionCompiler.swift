@@ -36,6 +36,8 @@ struct ExpressionCompiler {
         throw uncompilable(expression, "is no value of an attribute")
       }
       return term
+    case .variable(EmbeddedFilter.variable):
+      throw uncompilable(expression, "is the object itself, and no value of it")
     case .variable(let name):
       guard let sql = scope.variables[name] else {
         throw uncompilable(expression, "is known to Core Data's migration manager alone")
@@ -85,9 +87,15 @@ struct ExpressionCompiler {
   mutating func embedded(
     _ filter: (ExpressionScope) throws -> EmbeddedFilter
   ) throws -> String {
-    let filter = try filter(scope)
-    note(filter.properties)
-    return filter.literalSQL
+    do {
+      let filter = try filter(scope)
+      note(filter.properties)
+      return filter.literalSQL
+    } catch let error as CoreDataError {
+      var refusal = uncompilable(whole, "cannot be computed: \(error.message)")
+      refusal.hint = error.hint ?? refusal.hint
+      throw refusal
+    }
   }
 
   /// How many objects a subquery, or a path through to-many relationships, leads to.
