@@ -117,6 +117,31 @@ struct ExpressionCompilingTests {
     #expect(try source.values(sql, of: "Person").first == example.value, "\(sql)")
   }
 
+  @Test("constants of every kind come out of an archive as a store keeps them")
+  func constants() throws {
+    let (store, source) = try Self.store()
+    let scope = ExpressionScope(store: store, entity: "Person")
+    let bytes = [UInt8](repeating: 7, count: 16)
+    let constants: [(Expression.Constant, Value)] = [
+      (.null, .null), (.boolean(true), .integer(1)), (.integer(.min), .integer(.min)),
+      (.real(-0.5), .real(-0.5)), (.decimal("12.75"), .real(12.75)), (.decimal("12"), .integer(12)),
+      (.string("a\0'b"), .text("a\0'b")), (.date(86400.5), .real(86400.5)), (.data([]), .blob([])),
+      (.data([1, 255]), .blob([1, 255])), (.uuid(bytes), .blob(bytes)),
+      (.url("https://example.org/?a"), .text("https://example.org/?a")),
+    ]
+    for (constant, value) in constants {
+      var writer = KeyedArchiveWriter()
+      let root = writer.add(expression: .constant(constant))
+      var reader = ArchivedExpressionReader()
+      let expression = try reader.expression(KeyedArchive(writer.bytes(root: root)).root.value)
+      let sql = try scope.compile(expression).sql
+      #expect(try source.values(sql, of: "Person").first == value, "\(sql)")
+    }
+    #expect(throws: CoreDataError.self) {
+      try scope.compile(.constant(.array([.integer(1)])))
+    }
+  }
+
   @Test("an expression tells which properties of the source it reads")
   func properties() throws {
     let (store, _) = try Self.store()
@@ -220,6 +245,31 @@ struct ExpressionCompilingTests {
     #expect(error?.kind == .refused && error?.code == 134170)
     #expect(error?.message.contains("“titleFor:” of the mapping's policy class") == true)
     #expect(error?.hint?.contains("policies") == true)
+  }
+
+  @Test("a value becomes the kind of number that the attribute holds")
+  func conversions() throws {
+    let (store, source) = try Self.store()
+    let scope = ExpressionScope(store: store, entity: "Person")
+    func value(_ format: String, _ type: AttributeType) throws -> Value? {
+      let sql = try scope.compile(Expression(format: format), for: Attribute("a", type)).sql
+      return try source.values(sql, of: "Person").first
+    }
+    #expect(try value("$source.score", .integer16) == .integer(2))
+    #expect(try value("TERNARY(age > 1, $source.score, 1)", .integer64) == .integer(2))
+    #expect(try value("$source.age", .boolean) == .integer(1))
+    #expect(try value("$source.boss.age", .boolean) == .null)
+    #expect(try value("$source.age", .double) == .integer(41))
+    #expect(try value("nil", .transformable) == .null)
+    #expect(try value("$source.name", .uri) == .text("Ann Élise"))
+    for (format, type) in [
+      ("$source.age", AttributeType.string), ("$source.name", .integer16), ("$source.age", .date),
+      ("$source.born", .double), ("$source.name", .transformable),
+    ] {
+      let error = #expect(throws: CoreDataError.self) { try value(format, type) }
+      #expect(error?.kind == .refused && error?.property == "a")
+      #expect(error?.message.hasSuffix("and “a” holds \(type.name)") == true)
+    }
   }
 
   @Test("a property that does not exist is named, with those that do")

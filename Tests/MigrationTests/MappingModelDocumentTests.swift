@@ -62,6 +62,16 @@ struct MappingModelDocumentTests {
       ])
   }
 
+  @Test("an attribute of another type is computed, since it may have to be converted")
+  func otherType() throws {
+    var person = MappingSamples.Mapping("P", source: "Person", destination: "Human")
+    person.attributes = [("rank", "$source.score"), ("age", "$source.age")]
+    let attributes = try Self.mapping([person]).entityMappings[0].attributes
+    #expect(attributes[0] == AttributeMapping(name: "age", source: "age"))
+    #expect(attributes[1].expression?.form == .expression(try Expression(format: "$source.score")))
+    #expect(attributes[1].source == nil && attributes[1].defaultValue == nil)
+  }
+
   @Test("a nil value is nil, and not the default")
   func nilValue() throws {
     var person = MappingSamples.Mapping("P", source: "Person", destination: "Human")

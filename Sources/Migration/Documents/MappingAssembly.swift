@@ -121,22 +121,29 @@ struct MappingAssembly {
         else { return untouched }
         let value = Expression.keyPath(
           former.joined(separator: "."), of: .variable(EmbeddedFilter.variable))
-        return computed(name, by: value, entity)
-      case .expression(let expression): return computed(name, by: expression, entity)
+        return computed(attribute, by: value, entity)
+      case .expression(let expression): return computed(attribute, by: expression, entity)
       }
     }
   }
 
   /// A value that the expression gives is taken as it is: where it is nil, so is the attribute.
   private func computed(
-    _ name: String, by expression: Expression, _ entity: MappingSource.Entity
+    _ attribute: Attribute, by expression: Expression, _ entity: MappingSource.Entity
   ) -> AttributeMapping {
-    if case .constant(.null) = expression { return AttributeMapping(name: name, source: nil) }
-    if let path = expression.sourcePath, path.count == 1, isStored(path[0], in: entity.source) {
-      return AttributeMapping(name: name, source: path[0])
+    if case .constant(.null) = expression {
+      return AttributeMapping(name: attribute.name, source: nil)
+    }
+    // One of another type is computed too, since it may have to be converted.
+    if let path = expression.sourcePath, path.count == 1,
+      let former = entity.source.flatMap({ source.attribute(named: path[0], of: $0) }),
+      former.isStored,
+      former.type == attribute.type || (former.type.isInteger && attribute.type.isInteger)
+    {
+      return AttributeMapping(name: attribute.name, source: former.name)
     }
     return AttributeMapping(
-      name: name, source: nil, expression: ValueExpression(.expression(expression)))
+      name: attribute.name, source: nil, expression: ValueExpression(.expression(expression)))
   }
 
   private func isStored(_ attribute: String, in entity: String?) -> Bool {

@@ -71,8 +71,7 @@ struct ExpressionCompiler {
       }
       let (yes, no) = (try term(yes), try term(no))
       return ExpressionTerm(
-        "(CASE WHEN \(condition) THEN \(yes.sql) ELSE \(no.sql) END)",
-        yes.kind == no.kind ? yes.kind : no.kind == .any ? yes.kind : .any)
+        "(CASE WHEN \(condition) THEN \(yes.sql) ELSE \(no.sql) END)", yes.kind.joined(no.kind))
     case .selfObject, .keyPath:
       throw uncompilable(expression, "is the object itself, and no value of it")
     case .aggregate, .subquery, .setOperation:

@@ -13,6 +13,26 @@ extension ExpressionScope {
     return CompiledExpression(term.sql, compiler.properties)
   }
 
+  /// An NSExpression as SQL for the column of an attribute: a number becomes the kind of number that
+  /// the attribute holds, as Core Data makes it on saving.
+  ///
+  /// The bytes of data are the content itself, without the mark of a column that may refer to files.
+  ///
+  /// - Throws: as ``compile(_:)``, and where the value is of a class that the attribute cannot hold.
+  func compile(
+    _ expression: Expression, for attribute: Attribute
+  ) throws -> CompiledExpression {
+    var compiler = ExpressionCompiler(scope: self, whole: expression)
+    let term = try compiler.term(expression)
+    guard let sql = term.sql(for: attribute.type) else {
+      var error = compiler.uncompilable(
+        expression, "gives \(term.kind.name), and “\(attribute.name)” holds \(attribute.type.name)")
+      error.property = attribute.name
+      throw error
+    }
+    return CompiledExpression(sql, compiler.properties)
+  }
+
   /// An NSPredicate's format as SQL that is 0 or 1; nothing is bound, and ``ExpressionFunctions``
   /// must be defined.
   ///

@@ -35,6 +35,28 @@ struct ExpressionTerm {
       }
     }
 
+    /// The kind of a value that is either of two.
+    func joined(_ other: Kind) -> Kind {
+      if self == other || other == .any { return self }
+      if self == .any { return other }
+      guard isNumber && other.isNumber else { return .any }
+      return self == .decimal || other == .decimal ? .decimal : .real
+    }
+
+    /// The kind in an error's words.
+    var name: String {
+      switch self {
+      case .integer, .real: "a number"
+      case .decimal: "a decimal number"
+      case .boolean: "yes or no"
+      case .text: "text"
+      case .date: "a date"
+      case .uuid: "a UUID"
+      case .data: "bytes"
+      case .any: "a value"
+      }
+    }
+
     /// Whether NSNumber would hold the values as integers.
     var isWhole: Bool { self == .integer || self == .boolean }
   }
@@ -45,6 +67,24 @@ struct ExpressionTerm {
   init(_ sql: String, _ kind: Kind) {
     self.sql = sql
     self.kind = kind
+  }
+
+  /// The SQL as an attribute of that type holds it; `nil` where it cannot.
+  func sql(for type: AttributeType) -> String? {
+    switch (type, kind) {
+    case (_, .any): sql
+    case (.integer16, .real), (.integer16, .decimal), (.integer32, .real), (.integer32, .decimal),
+      (.integer64, .real), (.integer64, .decimal):
+      "CAST(\(sql) AS INTEGER)"
+    case (.boolean, let kind) where kind != .boolean && kind.isNumber: "(\(sql) <> 0)"
+    case (.integer16, let kind), (.integer32, let kind), (.integer64, let kind),
+      (.boolean, let kind), (.double, let kind), (.float, let kind), (.decimal, let kind):
+      kind.isNumber ? sql : nil
+    case (.string, .text), (.uri, .text), (.date, .date), (.uuid, .uuid), (.binary, .data),
+      (.transformable, .data):
+      sql
+    default: nil
+    }
   }
 
   /// A constant; `nil` for one that is no value of an attribute.
