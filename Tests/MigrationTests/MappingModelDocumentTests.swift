@@ -265,6 +265,12 @@ struct MappingModelDocumentTests {
       ("a.cdm", before.archived(), "not of a mapping model"),
       ("b.xml", Array(MappingSamples.before.utf8), "found <model>"),
       ("c.cdm", [], "malformed"),
+      (
+        "f.cdm",
+        try MappingSamples.compiled(
+          [MappingSamples.Mapping("", source: nil, destination: nil)], from: before, to: before),
+        "names no entity"
+      ),
       ("d.xml", Array("<database></database>".utf8), "no mapping model"),
       (
         "e.xml", Array("<database><object type=\"XDDEVMAPPINGMODEL\" id=\"a\"/></database>".utf8),

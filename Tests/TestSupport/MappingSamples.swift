@@ -190,10 +190,10 @@ public enum MappingSamples {
     for (index, mapping) in mappings.enumerated() {
       let attributes = try properties(mapping.attributes, "XDDEVATTRIBUTEMAPPING")
       let relationships = try properties(mapping.relationships, "XDDEVRELATIONSHIPMAPPING")
-      ids.append("z\(102 + index)")
+      ids.append("e\(index)")
       objects.append(
         """
-        <object type="XDDEVENTITYMAPPING" id="z\(102 + index)">
+        <object type="XDDEVENTITYMAPPING" id="e\(index)">
         <attribute name="mappingtypename" type="string">Undefined</attribute>
         <attribute name="mappingnumber" type="int16">\(index + 1)</attribute>
         <attribute name="sourcename" type="string">\(mapping.source ?? "")</attribute>

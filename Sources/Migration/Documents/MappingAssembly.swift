@@ -11,9 +11,9 @@ struct MappingAssembly {
   let destination: Model
   private let sourceHashes: [String: VersionHash]
   private let destinationHashes: [String: VersionHash]
-  private let names: Set<String>
+  let names: Set<String>
   /// Destination entity to the mappings that make objects of it or of an entity below it.
-  private let makers: [String: [String]]
+  let makers: [String: [String]]
 
   init(_ file: MappingSource, from source: Model, to destination: Model) {
     self.file = file
@@ -50,10 +50,13 @@ struct MappingAssembly {
     mapping.policy = entity.policy
     mapping.userInfo = entity.userInfo
     if let destination = entity.destination {
-      try checkNames(entity, in: destination)
-      mapping.attributes = attributes(of: entity, in: destination)
-      mapping.relationships = try self.destination.relationships(of: destination)
-        .filter { !$0.isTransient }.map { try relationship($0, in: entity) }
+      // A model walks the hierarchy for each of these lists: once is enough.
+      let attributes = self.destination.attributes(of: destination)
+      let relationships = self.destination.relationships(of: destination)
+      try checkNames(entity, known: Set(attributes.map(\.name) + relationships.map(\.name)))
+      mapping.attributes = self.attributes(of: entity, attributes)
+      mapping.relationships = try relationships.filter { !$0.isTransient }
+        .map { try relationship($0, in: entity) }
     }
     mapping.condition = try condition(of: entity)
     mapping.kind = kind(of: mapping)
@@ -73,10 +76,7 @@ struct MappingAssembly {
     return isSame ? .copy : .transform
   }
 
-  private func checkNames(_ entity: MappingSource.Entity, in destination: String) throws {
-    let known = Set(
-      self.destination.attributes(of: destination).map(\.name)
-        + self.destination.relationships(of: destination).map(\.name))
+  private func checkNames(_ entity: MappingSource.Entity, known: Set<String>) throws {
     for property in entity.attributes + entity.relationships
     where !known.contains(property.name) {
       throw refusal(
@@ -84,8 +84,6 @@ struct MappingAssembly {
         hint: "Let Xcode bring the mapping model up to date with the models.")
     }
   }
-
-  // MARK: Which objects
 
   private func condition(of entity: MappingSource.Entity) throws -> ValueExpression? {
     var format = entity.predicate
@@ -102,13 +100,11 @@ struct MappingAssembly {
     return .predicate(format)
   }
 
-  // MARK: Attributes
-
   private func attributes(
-    of entity: MappingSource.Entity, in destination: String
+    of entity: MappingSource.Entity, _ attributes: [Attribute]
   ) -> [AttributeMapping] {
     let values = Dictionary(entity.attributes.map { ($0.name, $0.value) }) { first, _ in first }
-    return self.destination.attributes(of: destination).filter(\.isStored).map { attribute in
+    return attributes.filter(\.isStored).map { attribute in
       let name = attribute.name
       let untouched = AttributeMapping(
         name: name, source: nil, defaultValue: attribute.defaultValue)
@@ -150,138 +146,18 @@ struct MappingAssembly {
     entity.flatMap { source.attribute(named: attribute, of: $0) }?.isStored ?? false
   }
 
-  // MARK: Relationships
-
-  private func relationship(
-    _ relationship: Relationship, in entity: MappingSource.Entity
-  ) throws -> RelationshipMapping {
-    let name = relationship.name
-    let value = entity.relationships.first { $0.name == name }?.value ?? .untouched
-    switch value {
-    case .untouched: return RelationshipMapping(name: name, source: nil)
-    case .automatic(let keyPath, let through):
-      let path = keyPath.map(Self.names) ?? [name]
-      let exists = entity.source.flatMap { source.relationship(named: name, of: $0) } != nil
-      guard keyPath != nil || exists else { return RelationshipMapping(name: name, source: nil) }
-      return try links(
-        name, along: path, through: through ?? onlyMapping(to: relationship.destination), entity)
-    case .expression(.constant(.null)): return RelationshipMapping(name: name, source: nil)
-    case .expression(let expression):
-      return try links(name, by: expression, entity)
-    }
-  }
-
-  /// The one mapping that makes objects a relationship can lead to. Where there are several, Xcode
-  /// too leaves it to each object which one took it.
-  private func onlyMapping(to entity: String) -> String? {
-    makers[entity].flatMap { $0.count == 1 ? $0.first : nil }
-  }
-
-  private func links(
-    _ name: String, by expression: Expression, _ entity: MappingSource.Entity
-  ) throws -> RelationshipMapping {
-    func unclear() -> CoreDataError {
-      refusal(
-        entity, name, "links objects by an expression that is not understood: \(expression)",
-        hint: "Give the relationship in a recipe's entity mapping, with “from” and “through”.")
-    }
-    guard
-      case .function(let selector, receiver: .variable("manager")?, let arguments) = expression,
-      arguments.count == 2, case .constant(.string(let word)) = arguments[0]
-    else {
-      guard case .function(_, receiver: .variable("entityPolicy")?, _) = expression else {
-        throw unclear()
-      }
-      // Whatever stands in for the policy makes the links; compiling this tells that something must.
-      var mapping = RelationshipMapping(name: name, source: nil)
-      mapping.condition = ValueExpression(.expression(expression))
-      mapping.fetched = entity.source
-      return mapping
-    }
-    let through: String?
-    switch selector {
-    case "destinationInstancesForEntityMappingNamed:sourceInstances:": through = word
-    case "destinationInstancesForSourceRelationshipNamed:sourceInstances:": through = nil
-    default: throw unclear()
-    }
-    var objects = arguments[1]
-    if case .aggregate(let elements) = objects, elements.count == 1 { objects = elements[0] }
-    if let fetch = objects.sourceFetch {
-      guard source.entity(named: fetch.entity) != nil else { throw unclear() }
-      var mapping = RelationshipMapping(
-        name: name, source: nil, through: try known(through, entity, name))
-      mapping.fetched = fetch.entity
-      mapping.condition = .predicate(fetch.predicate)
-      return mapping
-    }
-    guard let path = objects.sourcePath else { throw unclear() }
-    return try links(name, along: path, through: through, entity)
-  }
-
-  private func links(
-    _ name: String, along path: [String], through: String?, _ entity: MappingSource.Entity
-  ) throws -> RelationshipMapping {
-    let through = try known(through, entity, name)
-    guard !path.isEmpty else {
-      return RelationshipMapping(
-        name: name, source: RelationshipMapping.ofSourceObject, through: through)
-    }
-    // Links are a set whatever the collections in between were.
-    let names = path.filter { !Self.unions.contains($0) }
-    var holder = entity.source
-    for step in names {
-      guard let next = holder.flatMap({ source.relationship(named: step, of: $0) }) else {
-        throw refusal(
-          entity, name, "follows “\(step)”, which is no relationship of \(holder ?? "the source")")
-      }
-      holder = next.destination
-    }
-    return RelationshipMapping(
-      name: name, source: names.joined(separator: "."), through: through)
-  }
-
-  private func known(
-    _ mapping: String?, _ entity: MappingSource.Entity, _ property: String
-  ) throws -> String? {
-    guard let mapping, !names.contains(mapping) else {
-      return mapping
-    }
-    throw refusal(
-      entity, property, "asks for the objects that a mapping “\(mapping)” made, and there is none",
-      hint: "The mappings are " + file.entityMappings.map(\.name).joined(separator: ", ") + ".")
-  }
-
-  private static let unions: Set<String> = [
-    "@distinctUnionOfSets", "@distinctUnionOfObjects", "@distinctUnionOfArrays", "@unionOfSets",
-    "@unionOfObjects", "@unionOfArrays",
-  ]
-
   /// The names of a key path as Xcode's field has it: `$source.a.b`.
-  private static func names(_ keyPath: String) -> [String] {
+  static func names(_ keyPath: String) -> [String] {
     var names = keyPath.split(separator: ".").map(String.init)
     if names.first == "$source" { names.removeFirst() }
     return names
   }
 
-  private func refusal(
+  func refusal(
     _ entity: MappingSource.Entity, _ property: String?, _ message: String, hint: String? = nil
   ) -> CoreDataError {
     CoreDataError(
       .refused, code: 134110, "the mapping “\(entity.name)” \(message)",
       entity: entity.destination ?? entity.source, property: property, hint: hint)
-  }
-}
-
-extension Expression {
-  /// What a `FETCH` asks the manager for: a source entity and a predicate's format.
-  var sourceFetch: (entity: String, predicate: String)? {
-    guard case .fetch(let request, _, countOnly: false) = self,
-      case .function(
-        "fetchRequestForSourceEntityNamed:predicateString:", receiver: .variable("manager")?,
-        let arguments) = request,
-      arguments.count == 2, case .constant(.string(let entity)) = arguments[0],
-      case .constant(.string(let predicate)) = arguments[1]
-    else { return nil }
-    return (entity, predicate)
   }
 }

@@ -120,9 +120,6 @@ final class MappingDocumentReader {
   private func entity(_ object: Object) throws -> MappingSource.Entity {
     let source = Self.nonEmpty(object, "sourcename")
     let destination = Self.nonEmpty(object, "destinationname")
-    guard source != nil || destination != nil else {
-      throw CoreDataError(.unreadable, "an entity mapping names no entity")
-    }
     var mapping = MappingSource.Entity(
       name: Self.name(from: source, to: destination),
       type: Self.type(Self.nonEmpty(object, "mappingtypename")), source: source,

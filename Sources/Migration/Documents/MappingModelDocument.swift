@@ -86,6 +86,9 @@ public struct MappingModelDocument: Sendable, Equatable {
     guard !source.entityMappings.isEmpty else {
       throw CoreDataError(.unreadable, "the mapping model maps no entity")
     }
+    guard source.entityMappings.allSatisfy({ $0.source != nil || $0.destination != nil }) else {
+      throw CoreDataError(.unreadable, "an entity mapping names no entity")
+    }
     guard source.entityMappings.count <= maximumMappings else {
       throw CoreDataError(.unreadable, "the mapping model maps too many entities")
     }
