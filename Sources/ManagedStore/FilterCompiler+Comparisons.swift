@@ -163,7 +163,7 @@ extension FilterCompiler {
     if !table.isWholeTable {
       let numbers = table.numbers.map(String.init).joined(separator: ", ")
       equal = """
-        (\(equal) AND (SELECT Z_ENT FROM \(name: table.table) WHERE Z_PK = \(value: .integer(id.key))) \
+        (\(equal) AND (SELECT Z_ENT FROM \(self.table(table.table)) WHERE Z_PK = \(value: .integer(id.key))) \
         IN (\(own: numbers)))
         """
     }

@@ -96,7 +96,7 @@ extension FilterCompiler {
     switch name {
     case "now", "now:":
       try expect(0)
-      return made("((julianday('now') - 2451910.5) * 86400)", .date)
+      return made(now, .date)
     case "castObject:toType:":
       try expect(2)
       return try cast(arguments[0], to: arguments[1], expression, scope)

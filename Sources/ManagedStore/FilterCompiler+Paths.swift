@@ -42,6 +42,7 @@ extension FilterCompiler {
       }
       let joined = names.first.map { name.text + "_" + $0.text }
       if let column = table.column(of: name.text) {
+        note(name.text, of: object)
         let attribute = table.attributes.first { $0.column == column }?.attribute
         return try value(
           column, attribute, of: object, chain, names, path: path, name: name, place)
@@ -49,11 +50,13 @@ extension FilterCompiler {
       if let joined, let column = table.column(of: joined) {
         // An element of a composite attribute.
         names.removeFirst()
+        note(joined, of: object)
         let attribute = table.attributes.first { $0.column == column }?.attribute
         return try value(
           column, attribute, of: object, chain, names, path: path, name: name, place)
       }
       if let entry = table.relationships.first(where: { $0.relationship.name == name.text }) {
+        note(name.text, of: object)
         try step(entry, name, &object, &chain)
         continue
       }
@@ -96,19 +99,19 @@ extension FilterCompiler {
     case .none: throw wrong("the store does not keep \(name.text)", name.range)
     case .foreignKey(let table, let column, _):
       let row = alias()
-      source = "\(name: table) \(own: row)"
+      source = "\(self.table(table)) \(own: row)"
       condition = "\(own: row).\(name: column) = \(object.key)"
       next = FilterObject(entity: destination, row: row, key: "\(own: row).Z_PK")
     case .join(let table, let owner, let other, _):
       let row = alias()
-      source = "\(name: table) \(own: row)"
+      source = "\(self.table(table)) \(own: row)"
       condition = "\(own: row).\(name: owner) = \(object.key)"
       next = FilterObject(entity: destination, row: nil, key: "\(own: row).\(name: other)")
     case .reflexive(let table, let first, let second):
       let row = alias()
       source = """
-        (SELECT \(name: first) a, \(name: second) b FROM \(name: table) UNION \
-        SELECT \(name: second), \(name: first) FROM \(name: table)) \(own: row)
+        (SELECT \(name: first) a, \(name: second) b FROM \(self.table(table)) UNION \
+        SELECT \(name: second), \(name: first) FROM \(self.table(table))) \(own: row)
         """
       condition = "\(own: row).a = \(object.key)"
       next = FilterObject(entity: destination, row: nil, key: "\(own: row).b")
@@ -128,7 +131,7 @@ extension FilterCompiler {
     guard let table = store.table(of: object.entity) else { return "NULL" }
     let row = alias()
     return """
-      (SELECT \(own: row).\(name: column) FROM \(name: table.table) \(own: row) \
+      (SELECT \(own: row).\(name: column) FROM \(self.table(table.table)) \(own: row) \
       WHERE \(own: row).Z_PK = \(object.key))
       """
   }
@@ -136,7 +139,7 @@ extension FilterCompiler {
   private mutating func entityNumber(of object: FilterObject) -> SQLText {
     if let row = object.row { return "\(own: row).Z_ENT" }
     guard let table = store.table(of: object.entity) else { return "NULL" }
-    return "(SELECT Z_ENT FROM \(name: table.table) WHERE Z_PK = \(object.key))"
+    return "(SELECT Z_ENT FROM \(self.table(table.table)) WHERE Z_PK = \(object.key))"
   }
 
   private mutating func value(

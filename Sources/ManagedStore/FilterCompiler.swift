@@ -6,11 +6,33 @@ import SQLite
 struct FilterCompiler {
   let store: Store
   let text: String
+  /// What the store's tables are called by: nothing on its own connection.
+  let schema: String
+  /// Alias of the row that the predicate is about.
+  let row: String
+  /// Properties of that row that were met.
+  private(set) var properties: Set<String> = []
+  /// The time as a date attribute holds it.
+  var now: SQLText = "((julianday('now') - 2451910.5) * 86400)"
   private var aliases = 0
 
-  init(store: Store, text: String) {
+  init(store: Store, text: String, row: String = "t", schema: String = "") {
     self.store = store
     self.text = text
+    self.row = row
+    self.schema = schema
+  }
+
+  /// The row as an object of that entity.
+  func object(of entity: String) -> FilterObject {
+    FilterObject(entity: entity, row: row, key: "\(own: row).Z_PK")
+  }
+
+  /// A table of the store, by its name in the statement.
+  func table(_ name: String) -> SQLText { "\(own: schema)\(name: name)" }
+
+  mutating func note(_ property: String, of object: FilterObject) {
+    if object.row == row { properties.insert(property) }
   }
 
   mutating func alias() -> String {

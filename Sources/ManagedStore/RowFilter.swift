@@ -36,7 +36,7 @@ public struct RowFilter: Sendable, Equatable {
     let table = try store.knownTable(of: entity)
     let predicate = try LocatedPredicate(format: text)
     var compiler = FilterCompiler(store: store, text: text)
-    let row = FilterObject(entity: table.entity, row: "t", key: "t.Z_PK")
-    condition = try compiler.condition(predicate, FilterScope(object: row))
+    condition = try compiler.condition(
+      predicate, FilterScope(object: compiler.object(of: table.entity)))
   }
 }

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 
 extension Fuzzing {
   /// Every reader of bytes from outside, with input that the tests make and, where they are there,
@@ -23,6 +24,17 @@ extension Fuzzing {
       lists.append(try Fixtures.bytes(path))
     }
     for path in Fixtures.paths(endingWith: ".cdm") { archives.append(try Fixtures.bytes(path)) }
+    let samples = try MappingSamples.models()
+    var compiledMappings = [try MappingSamples.compiled(from: samples.before, to: samples.after)]
+    var mappingDocuments = [
+      try MappingSamples.document(models: samples), try MappingSamples.document(models: nil),
+    ]
+    for path in Fixtures.paths(endingWith: ".cdm") {
+      compiledMappings.append(try Fixtures.bytes(path))
+    }
+    for path in Fixtures.paths(endingWith: "/xcmapping.xml") {
+      mappingDocuments.append(try Fixtures.bytes(path))
+    }
     let store = folder.path("fuzz.sqlite")
     try sampleStore(at: store, model: model)
     let storeBytes = try FileSystem.read(store)
@@ -44,6 +56,12 @@ extension Fuzzing {
         _ = try KeyedArchive($0).tree().lines()
       },
       Target("compiled model", corpus: archives) { _ = try Model(archive: $0).versionHashes },
+      Target("compiled mapping", corpus: compiledMappings) { bytes in
+        _ = try MappingModelDocument(bytes: bytes).mapping(from: samples.before, to: samples.after)
+      },
+      Target("mapping document", corpus: mappingDocuments) { bytes in
+        _ = try MappingModelDocument(bytes: bytes).mapping(from: samples.before, to: samples.after)
+      },
       Target("model cache", corpus: [cache]) { bytes in
         _ = try Model(archive: ModelCache.inflate(bytes))
       },

@@ -52,6 +52,23 @@ package struct LocatedExpression: Sendable {
   package let place: Range<Int>
 }
 
+extension LocatedExpression {
+  /// Reads an expression from predicate format.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage with the place in the text.
+  package init(format: String) throws {
+    do {
+      var parser = PredicateParser(format)
+      let expression = try parser.whole { try $0.expression() }
+      var locating = Locating(places: parser.places, end: format.utf8.count)
+      self = locating.expression(expression)
+    } catch var error as CoreDataError {
+      error.kind = .usage
+      throw error
+    }
+  }
+}
+
 /// Joins a predicate to the places that the parser noted: one for every name, sign and constant, a
 /// function's before its arguments'.
 private struct Locating {
@@ -78,7 +95,7 @@ private struct Locating {
     }
   }
 
-  private mutating func expression(_ expression: Expression) -> LocatedExpression {
+  mutating func expression(_ expression: Expression) -> LocatedExpression {
     if case .aggregate(let elements) = expression {
       let parts = elements.map { self.expression($0) }
       let range = Self.span(parts.map(\.range)) ?? end..<end

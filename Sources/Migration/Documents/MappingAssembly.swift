@@ -1,0 +1,163 @@
+import ManagedModel
+import ManagedStore
+
+/// Makes a mapping model of what a file says and the two models it fits.
+///
+/// Properties come in the destination model's order, and those that the file does not name are
+/// there too: they begin as in a new object.
+struct MappingAssembly {
+  let file: MappingSource
+  let source: Model
+  let destination: Model
+  private let sourceHashes: [String: VersionHash]
+  private let destinationHashes: [String: VersionHash]
+  let names: Set<String>
+  /// Destination entity to the mappings that make objects of it or of an entity below it.
+  let makers: [String: [String]]
+
+  init(_ file: MappingSource, from source: Model, to destination: Model) {
+    self.file = file
+    self.source = source
+    self.destination = destination
+    sourceHashes = source.versionHashes
+    destinationHashes = destination.versionHashes
+    names = Set(file.entityMappings.map(\.name))
+    var makers: [String: [String]] = [:]
+    for mapping in file.entityMappings where mapping.source != nil {
+      for ancestor in mapping.destination.map(destination.lineage(of:)) ?? [] {
+        makers[ancestor.name, default: []].append(mapping.name)
+      }
+    }
+    self.makers = makers
+  }
+
+  func mapping() throws -> MappingModel {
+    MappingModel(
+      kind: .mapping,
+      entityMappings: try file.entityMappings.map { entity in
+        do {
+          return try mapping(of: entity)
+        } catch var error as CoreDataError {
+          error.entity = error.entity ?? entity.destination ?? entity.source
+          throw error
+        }
+      })
+  }
+
+  private func mapping(of entity: MappingSource.Entity) throws -> EntityMapping {
+    var mapping = EntityMapping(
+      name: entity.name, kind: .transform, source: entity.source, destination: entity.destination)
+    mapping.policy = entity.policy
+    mapping.userInfo = entity.userInfo
+    if let destination = entity.destination {
+      // A model walks the hierarchy for each of these lists: once is enough.
+      let attributes = self.destination.attributes(of: destination)
+      let relationships = self.destination.relationships(of: destination)
+      try checkNames(entity, known: Set(attributes.map(\.name) + relationships.map(\.name)))
+      mapping.attributes = self.attributes(of: entity, attributes)
+      mapping.relationships = try relationships.filter { !$0.isTransient }
+        .map { try relationship($0, in: entity) }
+    }
+    mapping.condition = try condition(of: entity)
+    mapping.kind = kind(of: mapping)
+    return mapping
+  }
+
+  /// What the mapping really is: the file's own word is often “undefined”, or “copy” where Xcode did
+  /// not look again after the entity changed.
+  private func kind(of mapping: EntityMapping) -> EntityMapping.Kind {
+    if mapping.policy != nil { return .custom }
+    guard let from = mapping.source else { return .add }
+    guard let to = mapping.destination else { return .remove }
+    let isSame =
+      from == to && mapping.condition == nil && sourceHashes[from] == destinationHashes[to]
+      && mapping.attributes.allSatisfy { $0.source == $0.name }
+      && mapping.relationships.allSatisfy { $0.source == $0.name }
+    return isSame ? .copy : .transform
+  }
+
+  private func checkNames(_ entity: MappingSource.Entity, known: Set<String>) throws {
+    for property in entity.attributes + entity.relationships
+    where !known.contains(property.name) {
+      throw refusal(
+        entity, property.name, "maps a property that the destination does not have",
+        hint: "Let Xcode bring the mapping model up to date with the models.")
+    }
+  }
+
+  private func condition(of entity: MappingSource.Entity) throws -> ValueExpression? {
+    var format = entity.predicate
+    if let expression = entity.sourceExpression {
+      guard let fetch = expression.sourceFetch, fetch.entity == entity.source else {
+        throw refusal(
+          entity, nil, "takes its objects by an expression that is not understood: \(expression)",
+          hint: "Say which objects it takes in a recipe's entity mapping, as “where”.")
+      }
+      format = fetch.predicate
+    }
+    guard let format = format?.trimmed, !format.isEmpty, format.uppercased() != "TRUEPREDICATE"
+    else { return nil }
+    return .predicate(format)
+  }
+
+  private func attributes(
+    of entity: MappingSource.Entity, _ attributes: [Attribute]
+  ) -> [AttributeMapping] {
+    let values = Dictionary(entity.attributes.map { ($0.name, $0.value) }) { first, _ in first }
+    return attributes.filter(\.isStored).map { attribute in
+      let name = attribute.name
+      let untouched = AttributeMapping(
+        name: name, source: nil, defaultValue: attribute.defaultValue)
+      switch values[name] ?? .untouched {
+      case .untouched: return untouched
+      case .automatic(let path, _):
+        let former = path.map(Self.names) ?? [name]
+        guard let first = former.first,
+          former.count > 1 || isStored(first, in: entity.source)
+        else { return untouched }
+        let value = Expression.keyPath(
+          former.joined(separator: "."), of: .variable(EmbeddedFilter.variable))
+        return computed(attribute, by: value, entity)
+      case .expression(let expression): return computed(attribute, by: expression, entity)
+      }
+    }
+  }
+
+  /// A value that the expression gives is taken as it is: where it is nil, so is the attribute.
+  private func computed(
+    _ attribute: Attribute, by expression: Expression, _ entity: MappingSource.Entity
+  ) -> AttributeMapping {
+    if case .constant(.null) = expression {
+      return AttributeMapping(name: attribute.name, source: nil)
+    }
+    // One of another type is computed too, since it may have to be converted.
+    if let path = expression.sourcePath, path.count == 1,
+      let former = entity.source.flatMap({ source.attribute(named: path[0], of: $0) }),
+      former.isStored,
+      former.type == attribute.type || (former.type.isInteger && attribute.type.isInteger)
+    {
+      return AttributeMapping(name: attribute.name, source: former.name)
+    }
+    return AttributeMapping(
+      name: attribute.name, source: nil, expression: ValueExpression(.expression(expression)))
+  }
+
+  private func isStored(_ attribute: String, in entity: String?) -> Bool {
+    entity.flatMap { source.attribute(named: attribute, of: $0) }?.isStored ?? false
+  }
+
+  /// The names of a key path as Xcode's field has it: `$source.a.b`.
+  static func names(_ keyPath: String) -> [String] {
+    var names = keyPath.split(separator: ".").map(String.init)
+    if names.first == "$source" { names.removeFirst() }
+    return names
+  }
+
+  func refusal(
+    _ entity: MappingSource.Entity, _ property: String?, _ message: String, hint: String? = nil
+  ) -> CoreDataError {
+    CoreDataError(
+      .refused, code: 134110, "the mapping “\(entity.name)” \(message)",
+      entity: entity.destination ?? entity.source, property: property, hint: hint)
+  }
+}

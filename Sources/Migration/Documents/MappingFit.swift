@@ -1,0 +1,128 @@
+import ManagedModel
+import ManagedStore
+
+/// Compares the models that a mapping model was made for with two models at hand.
+struct MappingFit {
+  private let mapping: MappingSource
+  private let source: Side
+  private let destination: Side
+
+  private struct Side {
+    let model: Model
+    let hashes: [String: VersionHash]
+    let word: String
+
+    init(_ model: Model, _ word: String) {
+      self.model = model
+      self.word = word
+      hashes = model.versionHashes
+    }
+  }
+
+  init(_ mapping: MappingSource, from source: Model, to destination: Model) {
+    self.mapping = mapping
+    self.source = Side(source, "source")
+    self.destination = Side(destination, "destination")
+  }
+
+  /// Why they are others; `nil` where they are the same.
+  func misfit() -> String? {
+    switch mapping.origin {
+    case .hashes:
+      return first { entity in
+        Self.differs(entity.source, entity.sourceHash, source)
+          ?? Self.differs(entity.destination, entity.destinationHash, destination)
+      }
+    case .models(let before, let after):
+      let (hashesBefore, hashesAfter) = (before.model.versionHashes, after.model.versionHashes)
+      let misfit = first { entity in
+        Self.differs(entity.source, entity.source.flatMap { hashesBefore[$0] }, source)
+          ?? Self.differs(
+            entity.destination, entity.destination.flatMap { hashesAfter[$0] }, destination)
+      }
+      if misfit != nil, !before.isComplete || !after.isComplete { return namesMisfit() }
+      return misfit
+    case .names: return namesMisfit()
+    }
+  }
+
+  private func first(_ misfit: (MappingSource.Entity) -> String?) -> String? {
+    mapping.entityMappings.lazy.compactMap(misfit).first
+  }
+
+  private static func differs(
+    _ entity: String?, _ hash: VersionHash?, _ side: Side
+  ) -> String? {
+    guard let entity else { return nil }
+    guard let actual = side.hashes[entity] else { return missing(entity, side) }
+    guard actual != hash else { return nil }
+    return "its \(side.word) entity “\(entity)” is another version than this model's"
+  }
+
+  private static func missing(_ entity: String, _ side: Side) -> String {
+    "the \(side.word) model has no entity “\(entity)”"
+  }
+
+  private func namesMisfit() -> String? {
+    first { entity in
+      if let name = entity.source, source.model.entity(named: name) == nil {
+        return Self.missing(name, source)
+      }
+      guard let name = entity.destination else { return nil }
+      guard destination.model.entity(named: name) != nil else {
+        return Self.missing(name, destination)
+      }
+      let known = Set(
+        destination.model.attributes(of: name).map(\.name)
+          + destination.model.relationships(of: name).map(\.name))
+      let unknown = (entity.attributes + entity.relationships).map(\.name).first {
+        !known.contains($0)
+      }
+      return unknown.map { "the destination entity “\(name)” has no property “\($0)”" }
+        ?? unknownSource(of: entity)
+    }
+  }
+
+  /// The first name behind `$source.` that the source entity does not have.
+  private func unknownSource(of entity: MappingSource.Entity) -> String? {
+    guard let name = entity.source else { return nil }
+    let known = Set(
+      source.model.attributes(of: name).map(\.name)
+        + source.model.relationships(of: name).map(\.name))
+    let used = (entity.attributes + entity.relationships).compactMap { property -> String? in
+      guard case .expression(let expression) = property.value else { return nil }
+      return expression.sourcePath?.first
+    }
+    return used.first { !known.contains($0) }
+      .map { "the source entity “\(name)” has no property “\($0)”" }
+  }
+}
+
+extension Expression {
+  /// The names of a key path on `$source` and nothing else; empty for the object itself.
+  ///
+  /// A message without arguments is the same as a step of the path: `FUNCTION($source, "name")`.
+  var sourcePath: [String]? {
+    switch self {
+    case .variable(EmbeddedFilter.variable): return []
+    case .keyPath(let path, of: let base?):
+      guard let names = base.sourcePath else { return nil }
+      return names + path.split(separator: ".").map(String.init)
+    case .function(let name, receiver: let receiver?, let arguments)
+    where arguments.isEmpty && !name.contains(":") && !name.contains("."):
+      guard let names = receiver.sourcePath, !names.contains(where: { $0.hasPrefix("@") }) else {
+        return nil
+      }
+      return names + [name]
+    case .function(let name, receiver: let receiver?, let arguments)
+    where name == "valueForKeyPath:" || name == "valueForKey:":
+      guard let names = receiver.sourcePath, arguments.count == 1 else { return nil }
+      switch arguments[0] {
+      case .constant(.string(let path)), .keyPath(let path, of: nil):
+        return names + path.split(separator: ".").map(String.init)
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+}

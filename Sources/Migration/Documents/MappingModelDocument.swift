@@ -1,0 +1,98 @@
+import ManagedModel
+import ManagedStore
+
+/// A mapping model as Xcode keeps it: a compiled `.cdm`, or an `.xcmappingmodel`.
+///
+///     let document = try MappingModelDocument(path: "V2toV3.cdm")
+///     if let reason = document.misfit(from: model2, to: model3) { print(reason) }
+///     let mapping = try document.mapping(from: model2, to: model3)
+///
+/// Custom policy classes live in an app and cannot run here: the mapping names them in
+/// ``EntityMapping/policy``, and a recipe or a policy in Swift has to stand in.
+public struct MappingModelDocument: Sendable, Equatable {
+  /// The file or folder it was read from.
+  public let path: String
+  let source: MappingSource
+
+  /// Reads a `.cdm`, an `.xcmappingmodel` folder, or the `xcmapping.xml` in one.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable naming the file.
+  public init(path: String) throws {
+    self.path = path
+    do {
+      let file = FileSystem.isDirectory(path) ? path + "/xcmapping.xml" : path
+      guard let size = FileSystem.status(file)?.size, size <= Self.maximumSize else {
+        throw CoreDataError(
+          .unreadable,
+          FileSystem.status(file) == nil
+            ? "there is no mapping model here" : "the file is too large for a mapping model",
+          hint: "A mapping model is a .cdm file or an .xcmappingmodel folder.")
+      }
+      source = try Self.read(FileSystem.read(file))
+    } catch let error as CoreDataError {
+      throw error.at(path: path)
+    }
+  }
+
+  /// Reads a mapping model from the bytes of its file.
+  package init(bytes: [UInt8], path: String = "") throws {
+    self.path = path
+    source = try Self.read(bytes)
+  }
+
+  /// What the mapping model says about two versions of a model, or `nil` where it was made for
+  /// other versions; ``misfit(from:to:)`` tells why.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused where it speaks of a property or a mapping that
+  ///   does not exist, or in a way that is not understood.
+  public func mapping(from source: Model, to destination: Model) throws -> MappingModel? {
+    guard fits(from: source, to: destination) else { return nil }
+    do {
+      return try MappingAssembly(self.source, from: source, to: destination).mapping()
+    } catch let error as CoreDataError {
+      throw error.at(path: path)
+    }
+  }
+
+  /// Whether it was made for these two versions of a model.
+  ///
+  /// As in Core Data, only the entities that it maps count: a compiled mapping model states their
+  /// version hashes, an `.xcmappingmodel` holds copies of the two models. Where those cannot be read
+  /// the names of entities and properties decide.
+  public func fits(from source: Model, to destination: Model) -> Bool {
+    misfit(from: source, to: destination) == nil
+  }
+
+  /// A clause that tells why it does not fit two versions, naming the first entity that differs;
+  /// `nil` where it fits.
+  public func misfit(from source: Model, to destination: Model) -> String? {
+    MappingFit(self.source, from: source, to: destination).misfit()
+  }
+
+  /// Names of the classes that its entity mappings leave their work to, sorted.
+  public var policies: [String] { Set(source.entityMappings.compactMap(\.policy)).sorted() }
+
+  /// Real ones, which hold two copies of a model, stay below a megabyte.
+  private static let maximumSize = 1 << 26
+  private static let maximumMappings = 5_000
+
+  private static func read(_ bytes: [UInt8]) throws -> MappingSource {
+    var source =
+      if bytes.starts(with: Array("bplist".utf8)) {
+        try CompiledMapping(bytes).source()
+      } else {
+        try MappingDocumentReader.read(bytes)
+      }
+    guard !source.entityMappings.isEmpty else {
+      throw CoreDataError(.unreadable, "the mapping model maps no entity")
+    }
+    guard source.entityMappings.allSatisfy({ $0.source != nil || $0.destination != nil }) else {
+      throw CoreDataError(.unreadable, "an entity mapping names no entity")
+    }
+    guard source.entityMappings.count <= maximumMappings else {
+      throw CoreDataError(.unreadable, "the mapping model maps too many entities")
+    }
+    source.makeNamesUnique()
+    return source
+  }
+}

@@ -1,0 +1,90 @@
+import ManagedModel
+import ManagedStore
+
+extension ExpressionCompiler {
+  /// The value of a key path: to-one relationships, then an attribute, then messages to its value.
+  mutating func value(
+    at path: [String], of expression: Expression
+  ) throws -> ExpressionTerm {
+    guard let first = path.first else {
+      throw uncompilable(expression, "is the object itself, and no value of it")
+    }
+    // A name of the scope's own is only meant where it stands alone.
+    if path.count == 1, let sql = scope.variables[first] { return ExpressionTerm(sql, .any) }
+    if let index = path.firstIndex(where: { $0.hasPrefix("@") }) {
+      let names = path[..<index] + path[(index + 1)...]
+      return try aggregate(path[index], of: Array(names), in: expression)
+    }
+    var holder = scope.entity
+    for (index, name) in path.enumerated() {
+      if let relationship = scope.store.model.relationship(named: name, of: holder) {
+        guard !relationship.isToMany else {
+          throw uncompilable(expression, "goes through “\(name)”, which has many objects")
+        }
+        holder = relationship.destination
+        continue
+      }
+      var column = Array(path[...index])
+      var attribute = scope.store.table(of: holder)?.attributes
+        .first { $0.attribute.name == name }?.attribute
+      if attribute == nil, index + 1 < path.count {
+        // An element of a composite attribute.
+        let joined = name + "_" + path[index + 1]
+        attribute =
+          scope.store.table(of: holder)?.attributes
+          .first { $0.attribute.name == joined }?.attribute
+        column = path[..<index] + [joined]
+      }
+      guard let attribute else { throw scope.unknown(name, in: holder) }
+      let compiled = try scope.value(of: column)
+      note(compiled.properties)
+      var term = ExpressionTerm(compiled.sql, ExpressionTerm.Kind(attribute.type))
+      let used = column.count == index + 1 && column.last != name ? index + 2 : index + 1
+      for message in path.dropFirst(used) {
+        term = try self.message(message, to: term, [], of: expression)
+      }
+      return term
+    }
+    throw uncompilable(expression, "leads to an object, and no value of it")
+  }
+
+  /// `@count`, `@sum`, `@min`, `@max` or `@avg` of what a path through to-many relationships leads
+  /// to.
+  mutating func aggregate(
+    _ operation: String, of path: [String], in expression: Expression
+  ) throws -> ExpressionTerm {
+    guard ["@count", "@sum", "@min", "@max", "@avg"].contains(operation) else {
+      throw uncompilable(expression, "gives many values")
+    }
+    // The sign keeps names apart from words of the language.
+    let text = (path.map { "#" + $0 } + [operation]).joined(separator: ".")
+    let sql = try embedded { scope in
+      try EmbeddedFilter(
+        expression: text, entity: scope.entity, store: scope.store, row: scope.row,
+        schema: scope.schema)
+    }
+    let kind = kind(at: path)
+    switch (operation, kind) {
+    case ("@count", _): return ExpressionTerm(sql, .integer)
+    // The filters' sum is a real number; NSNumber's is an integer for integers.
+    case ("@sum", .integer), ("@sum", .boolean):
+      return ExpressionTerm("CAST(\(sql) AS INTEGER)", .integer)
+    case ("@sum", .decimal), ("@avg", .decimal):
+      return ExpressionTerm("strata_decimal(\(sql))", .decimal)
+    case ("@min", _), ("@max", _): return ExpressionTerm(sql, kind)
+    default: return ExpressionTerm(sql, .real)
+    }
+  }
+
+  private func kind(at path: [String]) -> ExpressionTerm.Kind {
+    var holder = scope.entity
+    for name in path {
+      if let relationship = scope.store.model.relationship(named: name, of: holder) {
+        holder = relationship.destination
+      } else if let attribute = scope.store.model.attribute(named: name, of: holder) {
+        return ExpressionTerm.Kind(attribute.type)
+      }
+    }
+    return .any
+  }
+}
