@@ -1,8 +1,8 @@
 import ManagedModel
 import SQLite
 
-/// The SQL functions that filters call.
-enum FilterFunctions {
+/// The SQL functions that filters and derived values call.
+package enum FilterFunctions {
   /// Bits that tell how text is compared.
   enum Flag {
     static let ignoringCase: Int64 = 1
@@ -12,15 +12,19 @@ enum FilterFunctions {
   }
 
   /// - `strata_fold(text, flags)`: text as `[c]` and `[d]` compare it.
+  /// - `strata_upper(text)`: text in upper case, in any script.
   /// - `strata_matches(text, pattern, flags)`: whether the whole text matches.
   /// - `strata_compare(number, number)`: -1, 0 or 1, by decimal digits.
-  static func define(on connection: Connection) throws {
+  package static func define(on connection: Connection) throws {
     try connection.defineFunction("strata_fold", arguments: 2) { arguments in
       guard let text = text(arguments[0]), let flags = arguments[1].integer else { return .null }
       return .text(
         FoldedText.fold(
           text, ignoringCase: flags & Flag.ignoringCase != 0,
           ignoringMarks: flags & Flag.ignoringMarks != 0))
+    }
+    try connection.defineFunction("strata_upper", arguments: 1) { arguments in
+      text(arguments[0]).map { .text($0.uppercased()) } ?? .null
     }
     let patterns = Patterns()
     try connection.defineFunction("strata_matches", arguments: 3) { arguments in
