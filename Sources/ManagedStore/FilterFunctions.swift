@@ -12,6 +12,7 @@ package enum FilterFunctions {
   }
 
   /// - `strata_fold(text, flags)`: text as `[c]` and `[d]` compare it.
+  /// - `strata_length(text)`: length as NSString counts it, in UTF-16 units.
   /// - `strata_upper(text)`: text in upper case, in any script.
   /// - `strata_matches(text, pattern, flags)`: whether the whole text matches.
   /// - `strata_compare(number, number)`: -1, 0 or 1, by decimal digits.
@@ -22,6 +23,9 @@ package enum FilterFunctions {
         FoldedText.fold(
           text, ignoringCase: flags & Flag.ignoringCase != 0,
           ignoringMarks: flags & Flag.ignoringMarks != 0))
+    }
+    try connection.defineFunction("strata_length", arguments: 1) { arguments in
+      text(arguments[0]).map { .integer(Int64($0.utf16.count)) } ?? .null
     }
     try connection.defineFunction("strata_upper", arguments: 1) { arguments in
       text(arguments[0]).map { .text($0.uppercased()) } ?? .null

@@ -18,6 +18,12 @@ package struct SchemaStatement: Sendable, Equatable {
   package var name: String
   package var table: String
   package var sql: String
+
+  package init(name: String, table: String, sql: String) {
+    self.name = name
+    self.table = table
+    self.sql = sql
+  }
 }
 
 extension StoreSchema {

@@ -4,8 +4,15 @@ import SQLite
 extension StoreSchema {
   /// Makes what a fresh store has besides tables: indexes, R-trees of the rows that are there, and
   /// triggers. Where this SQLite has no R-trees, those are left out with their triggers.
-  func makeIndexes(on connection: Connection) throws {
+  ///
+  /// - Parameter fills: whether derived attributes of rows without a value are computed, too.
+  func makeIndexes(on connection: Connection, fills: Bool = false) throws {
     for index in indexStatements() { try connection.execute(index.sql) }
+    if fills, model.entities.contains(where: { $0.attributes.contains(where: \.isDerived) }) {
+      try FilterFunctions.define(on: connection)
+      // Counting the objects of an owner needs the indexes.
+      try fillDerivedAttributes(on: connection)
+    }
     let trees = connection.hasRTrees ? rtreeIndexes : []
     for tree in trees {
       try connection.execute(tree.sql)
@@ -16,7 +23,7 @@ extension StoreSchema {
   }
 
   /// Computes the derived attributes of rows that have no value for them.
-  func fillDerivedAttributes(on connection: Connection) throws {
+  private func fillDerivedAttributes(on connection: Connection) throws {
     for entity in model.entitiesInStoreOrder {
       guard let table = table(of: entity.name) else { continue }
       let numbers = model.subtree(of: entity.name).compactMap { self.numbers[$0] }

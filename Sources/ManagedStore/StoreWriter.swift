@@ -152,11 +152,7 @@ public final class StoreWriter {
       }
       try connection.execute("COMMIT")
       pending = 0
-      if schema.model.entities.contains(where: { $0.attributes.contains(where: \.isDerived) }) {
-        try FilterFunctions.define(on: connection)
-        try schema.fillDerivedAttributes(on: connection)
-      }
-      try schema.makeIndexes(on: connection)
+      try schema.makeIndexes(on: connection, fills: true)
       try connection.execute("PRAGMA journal_mode = WAL;")
     }
     // The last handle on a store in WAL mode takes the -wal along when it is closed.

@@ -29,16 +29,21 @@ struct InPlaceMigration {
     try connection.transaction("BEGIN EXCLUSIVE") {
       try migrateRows()
       try migrateLinks()
-      try makeIndexes(triggers: triggers)
+      try makeIndexes()
+      try fillDerivedAttributes()
+      try makeTrees()
+      try makeTriggers(insteadOf: triggers)
       try updateBookkeeping()
     }
   }
 
-  /// Triggers of derived attributes must not run while rows move; they are put back as they were.
-  private func dropTriggers() throws -> [(table: String, sql: String)] {
-    var dropped: [(String, String)] = []
+  /// Triggers of derived attributes must not run while rows move.
+  private func dropTriggers() throws -> [SchemaStatement] {
+    var dropped: [SchemaStatement] = []
     for (name, table) in source.database.triggers.sorted(by: { $0.key < $1.key }) {
-      if let sql = source.database.sql[name] { dropped.append((table, sql)) }
+      if let sql = source.database.sql[name] {
+        dropped.append(SchemaStatement(name: name, table: table, sql: sql))
+      }
       try connection.execute("DROP TRIGGER IF EXISTS main.\(quoted(name))")
     }
     return dropped

@@ -5,6 +5,8 @@ import SQLite
 /// Looks through a store for data that the destination model does not allow.
 struct Preflight {
   let data: SourceData
+  /// Whether values in files can be read while rows move: only where objects are copied.
+  var readsFiles = false
   let source: Model
   let destination: Model
   let mapping: MappingModel
@@ -25,8 +27,10 @@ struct Preflight {
       }
       for relationshipMapping in entityMapping.relationships {
         checks += try self.check(relationshipMapping, from: from, to: to)
+        checks += try brokenLinks(relationshipMapping, from: from, to: to)
       }
     }
+    checks += try brokenJoins()
     for entity in destination.entities {
       for constraint in entity.uniquenessConstraints {
         checks += try check(constraint, of: entity.name)
@@ -35,18 +39,19 @@ struct Preflight {
     return checks
   }
 
-  /// The rows of a source entity that fulfil a condition, as a check that failed; none where there
-  /// are none.
-  private func rows(
+  /// The rows of a source entity that fulfil a condition, as a check that failed, or as a warning
+  /// with that code; none where there are none.
+  func rows(
     of from: String, where conditions: [String], break rule: (entity: String, property: String?),
-    _ message: String, hint: String
+    _ message: String, hint: String, warning code: Int? = nil
   ) throws -> [DataCheck] {
     let count = try data.count(from, where: conditions)
     guard count > 0 else { return [] }
     return [
       DataCheck(
-        code: 134110, entity: rule.entity, property: rule.property, rows: count,
-        first: try data.first(from, where: conditions), message: message, hint: hint)
+        code: code ?? 134110, entity: rule.entity, property: rule.property, rows: count,
+        first: try data.first(from, where: conditions), message: message, hint: hint,
+        isWarning: code != nil)
     ]
   }
 
@@ -78,14 +83,11 @@ struct Preflight {
         )
       }
     }
-    if let before, before.allowsExternalBinaryDataStorage,
-      !attribute.allowsExternalBinaryDataStorage,
-      let column = data.column(of: before.name, in: from)
-    {
-      checks += try rows(
-        of: from, where: ["substr(\(column), 1, 1) = x'02'"], break: (to, attribute.name),
-        "values in files of their own on an attribute that no longer allows them",
-        hint: "Keep external storage allowed for \(to).\(attribute.name).")
+    if let before {
+      if !readsFiles { checks += try filesThatCannotMove(before, from: from, attribute, of: to) }
+      checks += try missingFiles(before, from: from, attribute, of: to)
+      checks += try formerGaps(before, from: from, attribute, attributeMapping, of: to)
+      checks += try brokenRules(before, from: from, attribute, of: to)
     }
     if let before, let range = Self.range(of: attribute.type),
       let column = data.column(of: before.name, in: from), attribute.type != before.type
@@ -116,28 +118,36 @@ struct Preflight {
     guard let relationship = destination.relationship(named: relationshipMapping.name, of: to),
       !relationship.isOptional
     else { return [] }
+    var former: [DataCheck] = []
     let conditions: [String]
     if let name = relationshipMapping.source {
       // Empty ones that were allowed before and are not now; others were broken already. Those
       // that lead to an object that goes will be empty afterwards.
       var broken: [String] = []
-      if source.relationship(named: name, of: from)?.isOptional == true,
-        let empty = data.isEmpty(name, of: from)
-      {
-        broken.append(empty)
+      if let empty = data.isEmpty(name, of: from) {
+        if source.relationship(named: name, of: from)?.isOptional == true {
+          broken.append(empty)
+        } else {
+          former = try rows(
+            of: from, where: [empty], break: (to, relationship.name),
+            "missing objects on a relationship that was mandatory before",
+            hint: "These rows cannot be saved as they are: set the relationship in the app.",
+            warning: 1570)
+        }
       }
       if let gone = data.leadsTo(removedBy: mapping, relationship: name, of: from) {
         broken.append(gone)
       }
-      guard !broken.isEmpty else { return [] }
+      guard !broken.isEmpty else { return former }
       conditions = [broken.joined(separator: " OR ")]
     } else {
       conditions = []
     }
-    return try rows(
-      of: from, where: conditions, break: (to, relationship.name),
-      "missing objects on a mandatory destination relationship",
-      hint: "Make \(to).\(relationship.name) optional, or set it in those rows first.")
+    return try former
+      + rows(
+        of: from, where: conditions, break: (to, relationship.name),
+        "missing objects on a mandatory destination relationship",
+        hint: "Make \(to).\(relationship.name) optional, or set it in those rows first.")
   }
 
   /// Duplicates under a constraint that is new; NULL is never a duplicate.

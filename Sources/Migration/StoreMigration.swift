@@ -44,8 +44,12 @@ public enum StoreMigration {
         .refused, code: 134130, "the source model is not the one that made the store",
         path: store.path, hint: "Give the right one with --from MODEL.")
     }
-    let source =
-      given.flatMap { $0.versionHashes == store.metadata.versionHashes ? $0 : nil } ?? store.model
+    let source = given.flatMap { sourceModel($0, of: store) } ?? store.model
+    let whole = destination
+    // A store of one configuration goes to the configuration of that name.
+    let destination = store.configuration.flatMap { whole.restricted(to: $0) } ?? whole
+    // What goes into the store is the model as it is, as the one that Core Data was given.
+    let archive = archive ?? (destination == whole ? nil : whole.archived())
     let mapping: MappingModel
     do {
       mapping = try MappingInference.mapping(from: source, to: destination)
@@ -69,6 +73,8 @@ public enum StoreMigration {
       storeBytes: size, bytesNeeded: size + size / 2,
       bytesFree: FileSystem.freeSpace(at: FileSystem.parent(of: output ?? store.path) ?? "."),
       notes: [], destinationArchive: archive)
+    plan.secondsEstimated = MigrationPlan.secondsEstimated(
+      bytes: size, rows: rows.values.reduce(0, +))
     guard mapping.kind != .none else { return plan }
     plan.losses = try LossAnalysis(
       data: data, source: source, destination: destination, mapping: mapping
@@ -79,59 +85,20 @@ public enum StoreMigration {
       data: data, source: source, destination: destination, mapping: mapping
     ).checks()
     plan.checks += try drift.checks()
-    plan.notes = try notes(for: store, mapping: mapping, destination: destination)
+    plan.notes = try PlanNotes(store: store, mapping: mapping, destination: destination)
+      .sentences(whole: whole)
     plan.notes += store.drift.sentences
     return plan
   }
 
-  private static func notes(
-    for store: Store, mapping: MappingModel, destination: Model
-  ) throws
-    -> [String]
-  {
-    var notes: [String] = []
-    if let history = try store.history() {
-      notes.append(
-        "The store keeps history (\(history.transactions) transactions, \(history.changes) changes): its rows stay and follow the new entity numbers."
-      )
-    }
-    if let cloud = try store.cloudKit() {
-      notes.append(
-        "The store is mirrored to CloudKit: \(cloud.pendingUploads) rows wait to be uploaded, \(cloud.pendingDeletes) to be deleted. Mirroring must be off while it is migrated."
-      )
-    }
-    let missing = try store.externalData().missing.count
-    if missing > 0 {
-      notes.append(
-        "\(missing) external data files are missing beside the store: those values stay missing.")
-    }
-    for entityMapping in mapping.entityMappings {
-      guard let to = entityMapping.destination, entityMapping.source != nil else { continue }
-      for attributeMapping in entityMapping.attributes where attributeMapping.source == nil {
-        guard destination.attribute(named: attributeMapping.name, of: to)?.isDerived == true else {
-          continue
-        }
-        notes.append(
-          "\(to).\(attributeMapping.name) is derived: Core Data fills it when the objects are saved next."
-        )
-      }
-    }
-    for join in StoreSchema(model: destination).joins
-    where join.entity == join.inverseEntity && !join.isReflexive
-      && StepSchemas.sourceJoin(of: join, store: store, mapping: mapping) == nil
-    {
-      notes.append(
-        "The join table of \(join.entity).\(join.relationship) is new and named from that side (\(join.name)); within one entity Core Data may choose the other."
-      )
-    }
-    for index in destination.entities.flatMap(\.fetchIndexes)
-    where index.partialPredicate != nil
-      || index.elements.contains(where: { $0.kind == .rtree || $0.property == nil })
-    {
-      notes.append(
-        "The index “\(index.name)” is of a kind that is not made yet; Core Data works without it.")
-    }
-    return notes
+  /// An app's own version of the model, cut down to the store's configuration where it has one;
+  /// `nil` where it did not make the store.
+  private static func sourceModel(_ given: Model, of store: Store) -> Model? {
+    let hashes = given.versionHashes
+    if hashes == store.metadata.versionHashes { return given }
+    let names = given.configurations(matching: store.metadata.versionHashes, of: hashes)
+    return (names.first { $0 == store.configuration } ?? names.first)
+      .flatMap { given.restricted(to: $0) }
   }
 
   /// Carries a plan out: on a clone, verified, put in place by one rename.

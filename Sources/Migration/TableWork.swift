@@ -34,6 +34,8 @@ extension StepSchemas {
     guard former.columns.allSatisfy({ wanted.contains($0.name) || present[$0.name] == nil }) else {
       return .rebuild
     }
+    // Frameworks up to 851 wrote a uniqueness constraint into the table, where no ALTER reaches it.
+    guard store.database.sql[table.name]?.contains(" UNIQUE") != true else { return .rebuild }
     var alteration = TableAlteration()
     alteration.added = table.columns.filter { present[$0.name] == nil }
     for column in table.columns where present[column.name] != nil {
