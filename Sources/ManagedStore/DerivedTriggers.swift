@@ -180,11 +180,15 @@ struct DerivedTriggers {
       let destination = schema.model.relationship(named: relationship, of: entity)?.destination,
       let objects = schema.table(of: destination)
     {
-      let owners = "Z_PK IN (SELECT \(owner) FROM \(links) WHERE \(other) = NEW.Z_PK)"
-      made.append(
-        trigger("PARAMETER_INSERT", on: objects.name, "INSERT", set, where: owners))
-      made.append(
-        trigger("PARAMETER_UPDATE", on: objects.name, "UPDATE OF \(read)", set, where: owners))
+      func owners(_ row: String) -> String {
+        "Z_PK IN (SELECT \(owner) FROM \(links) WHERE \(other) = \(row).Z_PK)"
+      }
+      made += [
+        trigger("PARAMETER_INSERT", on: objects.name, "INSERT", set, where: owners("NEW")),
+        trigger(
+          "PARAMETER_UPDATE", on: objects.name, "UPDATE OF \(read)", set, where: owners("NEW")),
+        trigger("PARAMETER_DELETE", on: objects.name, "DELETE", set, where: owners("OLD")),
+      ]
     }
     return made
   }

@@ -14,7 +14,7 @@ extension InPlaceMigration {
       let all =
         schemas.isKept("0", destination: join.entity) == nil
         && schemas.isKept("0", destination: join.inverseEntity) == nil
-      if same, all, source.database.contains(join.name) {
+      if same, all, source.database.contains(join.name), try !lacksPositions(join) {
         kept.insert(join.name)
       } else {
         plans.append((join, former))
@@ -31,6 +31,15 @@ extension InPlaceMigration {
       try connection.execute(
         "INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns)) \(links.select)")
     }
+  }
+
+  /// Links without a position, which a damaged store can have, are given one as new ones are.
+  private func lacksPositions(_ join: StoreSchema.JoinTable) throws -> Bool {
+    let orders = [join.firstOrder, join.secondOrder].compactMap { $0 }
+    guard !orders.isEmpty else { return false }
+    let conditions = orders.map { "\(quoted($0)) IS NULL" }.joined(separator: " OR ")
+    return try connection.value(
+      "SELECT EXISTS (SELECT 1 FROM src.\(quoted(join.name)) WHERE \(conditions))")?.integer == 1
   }
 }
 

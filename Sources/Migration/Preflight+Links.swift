@@ -31,7 +31,7 @@ extension Preflight {
       checks += try rows(
         of: from, where: [unordered], break: place,
         "ordered objects without a position",
-        hint: "Their order is not known. Order them anew in the app.", warning: 134110)
+        hint: "Their order is not known: they are put in the order of their keys.", warning: 134110)
     }
     return try checks + counts(before, after, from: from, place)
   }

@@ -96,7 +96,12 @@ struct Verification {
       let sql = derived?.sql ?? schemas.expression(for: column.content, in: entityMapping)
       // New positions in an order are made by the migration, and have nothing to equal.
       switch column.content {
-      case .toOneOrder, .ownerOrder: if sql == nil { continue }
+      case .toOneOrder, .ownerOrder:
+        guard let sql else { continue }
+        // Objects that had no position were given one.
+        names.append(column.name)
+        differences.append("(d.\(quoted(column.name)) IS NOT \(sql) AND \(sql) IS NOT NULL)")
+        continue
       case .toOne(let entity, let name) where step.destination.isKind(to, of: entity):
         edgeColumns.append((name, column.name))
       default: break
