@@ -40,7 +40,6 @@ extension InPlaceMigration {
   ///
   /// Rows, links and indexes are in place by now, and the numbers are the destination's.
   func fillDerivedAttributes() throws {
-    var hasFunctions = false
     for table in destination.tables {
       for entityMapping in schemas.mappings(into: table) {
         let fillings = table.columns.compactMap {
@@ -49,10 +48,6 @@ extension InPlaceMigration {
         guard !fillings.isEmpty, let to = entityMapping.destination,
           let number = destination.numbers[to]
         else { continue }
-        if !hasFunctions {
-          try FilterFunctions.define(on: connection)
-          hasFunctions = true
-        }
         let assignments = fillings.map { "\(quoted($0.column)) = \($0.sql)" }
         let name = "main." + quoted(table.name)
         try KeyRanges(connection, table: name).forEach { low, high in

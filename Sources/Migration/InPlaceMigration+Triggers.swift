@@ -3,6 +3,18 @@ import ManagedStore
 import SQLite
 
 extension InPlaceMigration {
+  /// Defines what SQL of this migration calls: functions for derived values, and stand-ins for those
+  /// of triggers, which only Core Data has.
+  ///
+  /// Before anything runs: SQLite defines no function anew while an R-tree has a node open.
+  func defineFunctions(for former: [SchemaStatement]) throws {
+    try FilterFunctions.define(on: connection)
+    let triggers = former + destination.triggerStatements
+    for function in triggers.reduce(into: Set(), { $0.formUnion(Self.functionNames(in: $1.sql)) }) {
+      try connection.defineNullFunction(function)
+    }
+  }
+
   /// Makes the triggers that the destination model asks for. Those that only the source model asked
   /// for are gone; the app's own, of which neither knows, come back.
   func makeTriggers(insteadOf former: [SchemaStatement]) throws {
@@ -33,12 +45,7 @@ extension InPlaceMigration {
         made.append(trigger)
       }
     }
-    for trigger in made {
-      for function in Self.functionNames(in: trigger.sql) {
-        try connection.defineNullFunction(function)
-      }
-      try connection.execute(trigger.sql)
-    }
+    for trigger in made { try connection.execute(trigger.sql) }
   }
 
   /// Whether an attribute is kept up just as before: by the same statements, or where none are

@@ -26,6 +26,7 @@ struct InPlaceMigration {
       PRAGMA legacy_alter_table = ON; PRAGMA main.cache_size = -16000; PRAGMA temp_store = FILE;
       """)
     let triggers = try dropTriggers()
+    try defineFunctions(for: triggers)
     try connection.transaction("BEGIN EXCLUSIVE") {
       try migrateRows()
       try migrateLinks()

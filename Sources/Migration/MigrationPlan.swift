@@ -43,7 +43,7 @@ public struct MigrationPlan: Sendable, Equatable {
   public var bytesNeeded: Int
   /// Bytes that are free there; `nil` where the system does not tell.
   public var bytesFree: Int?
-  /// Seconds that running it takes at least on a slow disk, from the store's size; a rough guess.
+  /// Seconds that running it may take: a rough guess from the store's size, on the safe side.
   public var secondsEstimated: Double = 0
   /// Remarks that are neither losses nor failures: rules that were assumed, pending uploads.
   public var notes: [String]

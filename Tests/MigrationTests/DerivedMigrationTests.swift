@@ -1,9 +1,9 @@
 import ManagedModel
-import ManagedStore
 import SQLite
 import TestSupport
 import Testing
 
+@testable import ManagedStore
 @testable import Migration
 
 @Suite("Derived attributes, triggers and R-trees in a migration")
@@ -197,5 +197,86 @@ struct DerivedMigrationTests {
     let database = try Store(path: path).database
     #expect(!database.contains("Z_RT_Place_area"))
     #expect(database.triggers.isEmpty)
+  }
+
+  @Test("an R-tree that no fetch index tells of loses the keys of removed objects")
+  func unknownTree() throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let connection = try Connection(path: path, mode: .readWrite)
+    let tree = RTreeIndex(name: "Z_RT_Book_own", table: "ZBOOK", columns: ["ZPAGES"])
+    try connection.execute(tree.sql)
+    try connection.execute(tree.fill)
+    for trigger in tree.triggers { try connection.execute(trigger.sql) }
+    connection.close()
+    _ = try migrate(
+      path,
+      [
+        (
+          #"<entity name="Manual" parentEntity="Book">"#
+            + #"<attribute name="genre" optional="YES" attributeType="String"/>"# + "</entity>", ""
+        )
+      ])
+    let store = try Store(path: path)
+    let rows = try store.connection.rows("SELECT Z_PK FROM ZBOOK ORDER BY 1")
+    let found = try store.connection.rows("SELECT Z_PK FROM Z_RT_Book_own ORDER BY 1")
+    #expect(found == rows)
+    #expect(Set(store.database.triggers.keys) == Set(tree.triggers.map(\.name)))
+  }
+
+  @Test("a constraint that an old framework wrote into the table goes when the model drops it")
+  func tableConstraint() throws {
+    func model(_ constraints: [[String]]) throws -> Model {
+      var place = Entity("Place")
+      place.attributes = [Attribute("code", .string, optional: true)]
+      place.uniquenessConstraints = constraints
+      return try Model(entities: [place])
+    }
+    let folder = try TemporaryFolder()
+    let path = folder.path("Places.sqlite")
+    let writer = try StoreWriter(creating: path, model: model([["code"]]))
+    try writer.insert("Place", attributes: ["code": .string("a")])
+    try writer.finish()
+    let before = try Connection(path: path, mode: .readWrite)
+    try before.execute(
+      """
+      DROP INDEX Z_Place_UNIQUE_code; ALTER TABLE ZPLACE RENAME TO old;
+      CREATE TABLE ZPLACE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCODE VARCHAR UNIQUE );
+      INSERT INTO ZPLACE SELECT * FROM old; DROP TABLE old;
+      """)
+    before.close()
+    _ = try StoreMigration.run(Library.plan(path, to: model([])))
+    let after = try Connection(path: path, mode: .readWrite)
+    try after.execute("INSERT INTO ZPLACE (Z_PK, Z_ENT, Z_OPT, ZCODE) VALUES (2, 1, 1, 'a')")
+  }
+
+  @Test("an index that both models ask for keeps the words it has")
+  func wordedIndex() throws {
+    func model(_ extra: Bool) throws -> Model {
+      var place = Entity("Place")
+      place.attributes = [
+        Attribute("x", .double, optional: true), Attribute("code", .string, optional: true),
+      ]
+      if extra { place.attributes.append(Attribute("note", .string, optional: true)) }
+      place.fetchIndexes = [
+        FetchIndex("i", elements: [.init(property: "code")], partialPredicate: "x == 1"),
+        FetchIndex("odd", elements: [.init(expression: "lowercase:(code)")]),
+      ]
+      return try Model(entities: [place])
+    }
+    let folder = try TemporaryFolder()
+    let path = folder.path("Places.sqlite")
+    try StoreCreation.create(at: path, model: model(false), uuid: "X")
+    let sql = "CREATE INDEX Z_Place_i ON ZPLACE (ZCODE COLLATE BINARY ASC) WHERE  +ZX = 1.0"
+    let odd = "CREATE INDEX Z_Place_odd ON ZPLACE (lower(ZCODE))"
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("DROP INDEX Z_Place_i; \(sql); \(odd)")
+    connection.close()
+    let plan = try Library.plan(path, to: model(true))
+    #expect(plan.notes.contains { $0.contains("“odd” of Place") })
+    _ = try StoreMigration.run(plan)
+    let database = try Store(path: path).database
+    #expect(database.sql["Z_Place_i"] == sql)
+    #expect(database.sql["Z_Place_odd"] == odd)
   }
 }
