@@ -1,7 +1,7 @@
 import ManagedModel
 import SQLite
 
-/// The SQL functions that filters call.
+/// The SQL functions that filters and derived values call.
 package enum FilterFunctions {
   /// Bits that tell how text is compared.
   enum Flag {
@@ -12,6 +12,8 @@ package enum FilterFunctions {
   }
 
   /// - `strata_fold(text, flags)`: text as `[c]` and `[d]` compare it.
+  /// - `strata_length(value)`: length of text as NSString counts it, in UTF-16 units; of data, in bytes.
+  /// - `strata_upper(text)`: text in upper case, in any script.
   /// - `strata_matches(text, pattern, flags)`: whether the whole text matches.
   /// - `strata_compare(number, number)`: -1, 0 or 1, by decimal digits.
   package static func define(on connection: Connection) throws {
@@ -21,6 +23,16 @@ package enum FilterFunctions {
         FoldedText.fold(
           text, ignoringCase: flags & Flag.ignoringCase != 0,
           ignoringMarks: flags & Flag.ignoringMarks != 0))
+    }
+    try connection.defineFunction("strata_length", arguments: 1) { arguments in
+      switch arguments[0] {
+      case .text(let text): .integer(Int64(text.utf16.count))
+      case .blob(let bytes): .integer(Int64(bytes.count))
+      default: .null
+      }
+    }
+    try connection.defineFunction("strata_upper", arguments: 1) { arguments in
+      text(arguments[0]).map { .text($0.uppercased()) } ?? .null
     }
     let patterns = Patterns()
     try connection.defineFunction("strata_matches", arguments: 3) { arguments in

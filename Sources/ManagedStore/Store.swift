@@ -31,6 +31,9 @@ public final class Store {
   public let modelSource: ModelSource
   /// Whether the model's version hashes are those in the store's metadata.
   public let modelMatches: Bool
+  /// The configuration that the store was added for: its metadata has the hashes of that
+  /// configuration's entities only, and ``model`` is cut down to them. `nil` for the whole model.
+  public let configuration: String?
   /// Entities with their tables, in the order of their numbers.
   public let entityTables: [EntityTable]
   /// Where the tables are not what the model asks for; told among the warnings, too.
@@ -89,7 +92,7 @@ public final class Store {
       try FilterFunctions.define(on: connection)
       let database = try DatabaseTables(connection)
       var warnings: [String] = []
-      let model: Model
+      var model: Model
       let source: ModelSource
       var raw: RawSchema?
       if let given {
@@ -114,11 +117,20 @@ public final class Store {
       var tables: [EntityTable] = []
       if let raw {
         modelMatches = false
+        configuration = nil
         schema = StoreSchema(model: model, numbers: raw.numbers)
         drift = StoreDrift()
         tables = raw.tables
       } else {
-        modelMatches = model.versionHashes == metadata.versionHashes
+        let hashes = model.versionHashes
+        let part = model.configurations(matching: metadata.versionHashes, of: hashes).lazy
+          .compactMap { [model] name in model.restricted(to: name).map { (name, $0) } }.first
+        if hashes != metadata.versionHashes, let (name, members) = part {
+          (configuration, model) = (name, members)
+        } else {
+          configuration = nil
+        }
+        modelMatches = configuration != nil || hashes == metadata.versionHashes
         if !modelMatches {
           warnings.append(
             "The model's version hashes are not those of the store (134100): values may be missing."

@@ -1,101 +1,9 @@
 import ManagedModel
 import SQLite
 
-/// How indexed attributes and compound indexes of a model become indexes of a store.
-package enum IndexStyle: Sendable {
-  /// `ZTABLE_ZCOLUMN_INDEX`, by frameworks before iOS 11.
-  case columns
-  /// `Z_Entity_attribute`: since iOS 11 they count as fetch indexes.
-  case fetchIndexes
-
-  /// The change lies between the framework versions 754 and 847, as the stores at hand show.
-  package init(frameworkVersion: Int?) {
-    self = frameworkVersion.map { $0 < 800 } ?? false ? .columns : .fetchIndexes
-  }
-}
-
 extension StoreSchema {
   /// CREATE TABLE of every hierarchy, with columns in the order Core Data gives them.
   package var tableStatements: [String] { tables.map(\.sql) + joins.map(\.sql) }
-
-  /// Every index that Core Data makes for the model: name to CREATE INDEX.
-  ///
-  /// Indexes over expressions and R-trees are not made: no rule for them is known.
-  package func indexStatements(
-    _ style: IndexStyle = .fetchIndexes
-  ) -> [(
-    name: String, table: String, sql: String
-  )] {
-    var statements: [(String, String, String)] = []
-    func add(_ name: String, _ table: String, _ columns: [String], unique: Bool = false) {
-      let kind = unique ? "CREATE UNIQUE INDEX" : "CREATE INDEX"
-      statements.append(
-        (
-          name, table,
-          "\(kind) \(Self.name(name)) ON \(Self.name(table)) (\(columns.joined(separator: ", ")))"
-        ))
-    }
-    for table in tables {
-      for column in table.columns {
-        switch column.content {
-        case .toOne, .owner: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
-        case .attribute(let entity, let name):
-          guard model.entity(named: entity)?.attribute(named: name)?.isIndexed == true else {
-            break
-          }
-          switch style {
-          case .columns: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
-          case .fetchIndexes:
-            add("Z_\(entity)_\(name)", table.name, ["\(column.name) COLLATE BINARY ASC"])
-          }
-        default: break
-        }
-      }
-      if !model.children(of: table.root).isEmpty {
-        add("\(table.name)_Z_ENT_INDEX", table.name, ["Z_ENT"])
-      }
-    }
-    for join in joins {
-      add("\(join.name)_\(join.second)_INDEX", join.name, [join.second, join.first])
-    }
-    for entity in model.entitiesInStoreOrder {
-      guard let table = table(of: entity.name) else { continue }
-      for constraint in entity.uniquenessConstraints {
-        let columns = constraint.compactMap { column(of: $0, in: entity.name) }
-        guard !columns.isEmpty, columns.count == constraint.count else { continue }
-        add(
-          "Z_\(entity.name)_UNIQUE_\(constraint.joined(separator: "_"))", table.name,
-          columns.map { "\($0) COLLATE BINARY ASC" }, unique: true)
-      }
-      // Caches by newer frameworks list an old compound index a second time, as a fetch index.
-      let listed = entity.fetchIndexes.map { $0.elements.compactMap(\.property) }
-      for names in entity.compoundIndexes where style == .columns || !listed.contains(names) {
-        let columns = names.compactMap { column(of: $0, in: entity.name) }
-        guard !columns.isEmpty, columns.count == names.count else { continue }
-        switch style {
-        case .columns: add("\(table.name)_\(columns.joined(separator: "_"))", table.name, columns)
-        case .fetchIndexes:
-          add(
-            "Z_\(entity.name)_\(names.joined(separator: "_"))", table.name,
-            columns.map { "\($0) COLLATE BINARY ASC" })
-        }
-      }
-      for index in entity.fetchIndexes {
-        var columns: [String] = []
-        for element in index.elements where element.kind == .binary {
-          guard let property = element.property, let column = column(of: property, in: entity.name)
-          else { continue }
-          columns.append("\(column) COLLATE BINARY \(element.isAscending ? "ASC" : "DESC")")
-        }
-        guard !columns.isEmpty, columns.count == index.elements.count,
-          index.partialPredicate == nil
-        else { continue }
-        add("Z_\(entity.name)_\(index.name)", table.name, columns)
-      }
-    }
-    var seen: Set<String> = []
-    return statements.filter { seen.insert($0.0).inserted }
-  }
 
   /// The column of an attribute or a to-one relationship, own or inherited.
   package func column(of property: String, in entity: String) -> String? {
@@ -195,9 +103,7 @@ public enum StoreCreation {
       try connection.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;" + setup)
       try connection.transaction {
         for sql in schema.tableStatements { try connection.execute(sql) }
-        if withIndexes {
-          for index in schema.indexStatements() { try connection.execute(index.sql) }
-        }
+        if withIndexes { try schema.makeIndexes(on: connection) }
         for sql in StoreSchema.bookkeepingStatements { try connection.execute(sql) }
         for row in schema.primaryKeyRows {
           try connection.run(

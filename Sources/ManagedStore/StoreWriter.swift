@@ -138,8 +138,9 @@ public final class StoreWriter {
     }
   }
 
-  /// Makes the indexes, writes the last keys, and puts the file in its place, synced and in WAL
-  /// mode as Core Data leaves its stores, without a -wal.
+  /// Makes the indexes, computes derived attributes that were not given, writes the last keys, and
+  /// puts the file in its place, synced and in WAL mode as Core Data leaves its stores, without a
+  /// -wal.
   ///
   /// - Throws: ``CoreDataError`` of kind failed, also where a uniqueness constraint does not hold.
   public func finish() throws {
@@ -151,7 +152,7 @@ public final class StoreWriter {
       }
       try connection.execute("COMMIT")
       pending = 0
-      for index in schema.indexStatements() { try connection.execute(index.sql) }
+      try schema.makeIndexes(on: connection, fills: true)
       try connection.execute("PRAGMA journal_mode = WAL;")
     }
     // The last handle on a store in WAL mode takes the -wal along when it is closed.

@@ -87,15 +87,15 @@ struct StepSchemas {
       return order(of: name, entityMapping)
     case .owner(let owner, let name):
       guard let storage = ownerStorage(owner, name, table, of: to) else { return nil }
-      let column = "s." + quoted(storage.column)
       let former = mapping.origins(of: name, in: owner, destinationModel).first.flatMap {
         sourceModel.declaringEntity(of: $0.name, in: $0.entity)
       }
-      guard let isKept = isKept(column, destination: owner, former: former) else { return column }
-      return "CASE WHEN \(isKept) THEN \(column) END"
+      guard let isKept = isKept(storage.key, destination: owner, former: former) else {
+        return storage.key
+      }
+      return "CASE WHEN \(isKept) THEN \(storage.key) END"
     case .ownerOrder(let owner, let name):
-      guard let storage = ownerStorage(owner, name, table, of: to) else { return nil }
-      return storage.order.map { "s." + quoted($0) }
+      return ownerStorage(owner, name, table, of: to)?.order
     }
   }
 
@@ -190,18 +190,28 @@ struct StepSchemas {
     return nil
   }
 
+  /// SQL for the owner of a row in a to-many that has no inverse, and for the row's place there.
+  ///
+  /// A row has room for one owner: where the links were kept otherwise, the last one is taken, and
+  /// those that go are counted among the losses.
   private func ownerStorage(
     _ owner: String, _ name: String, _ table: EntityTable, of entity: String
-  )
-    -> (column: String, order: String?)?
-  {
+  ) -> (key: String, order: String?)? {
     guard let relationship = destinationModel.relationship(named: name, of: owner),
       destinationModel.isKind(entity, of: relationship.destination),
       let origin = mapping.origins(of: name, in: owner, destinationModel).first,
-      case .foreignKey(table.table, let column, let order) = store.table(of: origin.entity)?
-        .storage(of: origin.name)
+      let storage = store.table(of: origin.entity)?.storage(of: origin.name)
     else { return nil }
-    return (column, order)
+    if case .foreignKey(table.table, let column, let order) = storage {
+      return ("s." + quoted(column), order.map { "s." + quoted($0) })
+    }
+    guard let edges = edges(of: name, in: owner) else { return nil }
+    return (
+      "(SELECT max(e.owner) FROM (\(edges)) e WHERE e.destination = s.Z_PK)",
+      relationship.isOrdered
+        ? "(SELECT e.position FROM (\(edges)) e WHERE e.destination = s.Z_PK ORDER BY e.owner DESC LIMIT 1)"
+        : nil
+    )
   }
 
   /// SQL for the destination's Z_ENT of what a to-one leads to.

@@ -2,28 +2,34 @@ import ManagedStore
 import SQLite
 
 extension InPlaceMigration {
-  /// Brings indexes to those the destination has, and triggers back.
-  func makeIndexes(triggers: [(table: String, sql: String)]) throws {
+  /// Brings indexes to those the destination has; what neither model asks for stays.
+  func makeIndexes() throws {
     try meter.begin(.indexes)
     let style = IndexStyle(frameworkVersion: source.metadata.frameworkVersion)
     let wanted = destination.indexStatements(style)
-    let names = Set(wanted.map(\.name))
-    let own = Set(source.schema.indexStatements(style).map(\.name))
+    let targets = Dictionary(wanted.map { ($0.name, $0.sql) }) { first, _ in first }
+    let own = Dictionary(
+      source.schema.indexStatements(style).map { ($0.name, $0.sql) }
+    ) { first, _ in first }
+    // Where both models ask for the same, what the store has was right before and still is, however
+    // its framework words it.
+    func isRight(_ name: String, _ sql: String) -> Bool {
+      guard let target = targets[name] else { return false }
+      return target == own[name] || Self.normalized(target) == Self.normalized(sql)
+    }
     let there = try DatabaseTables(connection)
     for name in there.indexes.keys.sorted() {
-      guard let sql = there.sql[name] else { continue }
-      let target = wanted.first { $0.name == name }
-      let isRight = target.map { Self.normalized($0.sql) == Self.normalized(sql) } ?? false
+      guard let sql = there.sql[name], !isRight(name, sql) else { continue }
       // Indexes that neither model asks for stay: older ones of Core Data, or the app's own.
-      if !isRight, names.contains(name) || own.contains(name) {
+      if targets[name] != nil || own[name] != nil {
         try connection.execute("DROP INDEX main.\(quoted(name))")
       }
     }
     var left = try DatabaseTables(connection)
-    // Indexes of the app's own went with tables that were written again.
+    // Indexes that stay went with tables that were written again.
     for (name, table) in source.database.indexes.sorted(by: { $0.key < $1.key }) {
-      guard let sql = source.database.sql[name], left.indexes[name] == nil, !own.contains(name),
-        !names.contains(name), left.contains(table), Self.fits(sql, left)
+      guard let sql = source.database.sql[name], left.indexes[name] == nil, left.contains(table),
+        isRight(name, sql) || targets[name] == nil && own[name] == nil, Self.fits(sql, left)
       else { continue }
       try connection.execute(sql)
     }
@@ -32,17 +38,31 @@ extension InPlaceMigration {
       if left.indexes[index.name] == nil { try connection.execute(index.sql) }
       try meter.advance(by: 1)
     }
-    // SQLite looks at a trigger's columns only when it runs: one over a column that is gone would
-    // make every later write fail, so it is not put back.
-    for (table, sql) in triggers where left.contains(table) && Self.fits(sql, left) {
-      for function in Self.functionNames(in: sql) { try connection.defineNullFunction(function) }
-      try connection.execute(sql)
-    }
   }
 
-  /// Names of functions that only Core Data has.
-  static func functionNames(in sql: String) -> Set<String> {
-    Set(words(of: sql).filter { $0.hasPrefix("NSCoreData") })
+  /// Makes R-trees anew: keys of removed objects must not stay in them.
+  func makeTrees() throws {
+    let wanted = destination.rtreeIndexes
+    let there = try DatabaseTables(connection)
+    guard connection.hasRTrees else { return }
+    let known = Set(wanted.map(\.name)).union(source.schema.rtreeIndexes.map(\.name))
+    for name in known.sorted() where there.contains(name) {
+      try connection.execute("DROP TABLE main.\(quoted(name))")
+    }
+    for tree in wanted {
+      try connection.execute(tree.sql)
+      try connection.execute(tree.fill)
+    }
+    // One that no fetch index tells of, such as that of Photos, stays, less the objects that went.
+    for name in there.tables.keys.sorted() where name.hasPrefix("Z_RT_") && !known.contains(name) {
+      guard there.sql[name]?.uppercased().contains("USING RTREE") == true,
+        let table = source.database.triggers[name + "_DELETE"], there.contains(table)
+      else { continue }
+      try connection.execute(
+        """
+        DELETE FROM main.\(quoted(name)) WHERE Z_PK NOT IN (SELECT Z_PK FROM main.\(quoted(table)))
+        """)
+    }
   }
 
   /// Whether every table and column that an index or trigger names is still there.
@@ -64,7 +84,7 @@ extension InPlaceMigration {
     }
   }
 
-  private static func words(of sql: String) -> [String] {
+  static func words(of sql: String) -> [String] {
     sql.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
   }
 

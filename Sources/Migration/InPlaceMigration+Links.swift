@@ -17,7 +17,7 @@ extension InPlaceMigration {
         schemas.isKept("0", destination: join.entity, former: ends.first) == nil
         && schemas.isKept("0", destination: join.inverseEntity, former: ends.second) == nil
       if let former, all, source.database.contains(former.name),
-        let rename = JoinRename(from: former, to: join)
+        let rename = JoinRename(from: former, to: join), try !lacksPositions(former)
       {
         kept.insert(former.name)
         if !join.hasSameColumns(as: former) { renames.append(rename) }
@@ -46,6 +46,15 @@ extension InPlaceMigration {
         "INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns.map { quoted($0) }.joined(separator: ", "))) \(links.select)"
       )
     }
+  }
+
+  /// Links without a position, which a damaged store can have, are given one as new ones are.
+  private func lacksPositions(_ join: StoreSchema.JoinTable) throws -> Bool {
+    let orders = [join.firstOrder, join.secondOrder].compactMap { $0 }
+    guard !orders.isEmpty else { return false }
+    let conditions = orders.map { "\(quoted($0)) IS NULL" }.joined(separator: " OR ")
+    return try connection.value(
+      "SELECT EXISTS (SELECT 1 FROM src.\(quoted(join.name)) WHERE \(conditions))")?.integer == 1
   }
 }
 

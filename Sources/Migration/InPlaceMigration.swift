@@ -26,22 +26,31 @@ struct InPlaceMigration {
       PRAGMA legacy_alter_table = ON; PRAGMA main.cache_size = -16000; PRAGMA temp_store = FILE;
       """)
     let triggers = try dropTriggers()
+    try defineFunctions(for: triggers)
     try connection.transaction("BEGIN EXCLUSIVE") {
       try migrateRows()
       try migrateLinks()
-      try makeIndexes(triggers: triggers)
+      try makeIndexes()
+      try fillDerivedAttributes()
+      try makeTrees()
+      try makeTriggers(insteadOf: triggers)
       try updateBookkeeping()
     }
   }
 
-  /// Triggers of derived attributes must not run while rows move; they are put back as they were.
-  private func dropTriggers() throws -> [(table: String, sql: String)] {
-    var dropped: [(String, String)] = []
-    for (name, table) in source.database.triggers.sorted(by: { $0.key < $1.key }) {
-      if let sql = source.database.sql[name] { dropped.append((table, sql)) }
+  /// The triggers that the source has.
+  var sourceTriggers: [SchemaStatement] {
+    source.database.triggers.sorted(by: { $0.key < $1.key }).compactMap { name, table in
+      source.database.sql[name].map { SchemaStatement(name: name, table: table, sql: $0) }
+    }
+  }
+
+  /// Triggers of derived attributes must not run while rows move.
+  private func dropTriggers() throws -> [SchemaStatement] {
+    for name in source.database.triggers.keys.sorted() {
       try connection.execute("DROP TRIGGER IF EXISTS main.\(quoted(name))")
     }
-    return dropped
+    return sourceTriggers
   }
 
   private func migrateRows() throws {

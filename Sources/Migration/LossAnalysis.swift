@@ -46,7 +46,42 @@ struct LossAnalysis {
         }
       }
     }
+    for loss in try crowdedLinks() {
+      properties[loss.name, default: loss].values += properties[loss.name] == nil ? 0 : loss.values
+    }
     return losses + properties.values.sorted { $0.name < $1.name }
+  }
+
+  /// A to-many without an inverse has room for one owner of each object: links that others have.
+  private func crowdedLinks() throws -> [Loss] {
+    let schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
+    var losses: [Loss] = []
+    for table in schemas.destination.tables {
+      for column in table.columns {
+        guard case .owner(let owner, let name) = column.content,
+          let origin = mapping.origins(of: name, in: owner, destination).first,
+          let former = data.store.table(of: origin.entity)
+        else { continue }
+        let links: String
+        switch former.storage(of: origin.name) {
+        case .toOne(let own, _):
+          links =
+            "SELECT \(quoted(own)) AS d FROM \(quoted(former.table)) WHERE \(quoted(own)) IS NOT NULL"
+        case .join(let join, _, let other, _):
+          links = "SELECT \(quoted(other)) AS d FROM \(quoted(join))"
+        default: continue
+        }
+        let count = try data.store.reading {
+          try data.store.connection.value("SELECT count(*) - count(DISTINCT d) FROM (\(links))")
+        }
+        guard let count = count?.integer, count > 0 else { continue }
+        losses.append(
+          Loss(
+            entity: source.declaringEntity(of: origin.name, in: origin.entity) ?? origin.entity,
+            property: origin.name, values: Int(count)))
+      }
+    }
+    return losses
   }
 
   /// Adds to the loss of the property where it is declared, since subentities lose it together.

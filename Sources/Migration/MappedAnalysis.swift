@@ -168,9 +168,11 @@ struct MappedAnalysis {
   func checks() throws -> [DataCheck] {
     var checks: [DataCheck] = []
     for row in mapped.rows { checks += try self.checks(row) }
+    let constraints = ConstraintCheck(
+      schema: schemas.destination, rows: mapped.rows, connection: connection)
     for entity in step.destination.entities {
       for constraint in entity.uniquenessConstraints {
-        checks += try check(constraint, of: entity.name)
+        checks += try constraints.check(constraint, of: entity.name, isNew: false)
       }
     }
     return checks
@@ -235,38 +237,6 @@ struct MappedAnalysis {
       let source = entityMapping.attributes.first(where: { $0.name == property })?.source
     else { return false }
     return step.source.attribute(named: source, of: from)?.isOptional == false
-  }
-
-  /// Duplicates that the mapping would make under a constraint.
-  private func check(_ constraint: [String], of entity: String) throws -> [DataCheck] {
-    let columns = constraint.compactMap { schemas.destination.column(of: $0, in: entity) }
-    guard columns.count == constraint.count else { return [] }
-    let selects = mapped.rows.filter { row in
-      step.destination.isKind(row.entity, of: entity)
-        && columns.allSatisfy { column in row.columns.contains { $0.name == column } }
-    }.map { row in
-      "SELECT Z_PK, \(columns.map { quoted($0) }.joined(separator: ", ")) FROM (\(row.selectAll))"
-    }
-    guard !selects.isEmpty else { return [] }
-    let keys = columns.map { quoted($0) }
-    let groups = """
-      SELECT min(Z_PK) AS k, count(*) AS n FROM (\(selects.joined(separator: " UNION ALL ")))
-      WHERE \(keys.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))
-      GROUP BY \(keys.joined(separator: ", ")) HAVING count(*) > 1
-      """
-    guard
-      let row = try connection.rows("SELECT count(*), coalesce(sum(n), 0) FROM (\(groups))").first,
-      row.count == 2, let count = row[0].integer, count > 0
-    else { return [] }
-    let first = try connection.rows("SELECT k FROM (\(groups)) ORDER BY k LIMIT 5")
-    return [
-      DataCheck(
-        code: 134111, entity: entity, property: constraint.joined(separator: ", "),
-        rows: Int(row[1].integer ?? 0),
-        first: first.compactMap { $0.first?.integer.map { ObjectID(entity: entity, key: $0) } },
-        message: "duplicates under a uniqueness constraint, \(count) groups",
-        hint: "Let the mapping make the values different, or leave the duplicates out with where.")
-    ]
   }
 
   // MARK: Previews

@@ -37,7 +37,7 @@ public struct MigrationPlan: Sendable, Equatable {
   public var steps: [Step]
   /// What would be lost; running is refused until each loss is allowed.
   public var losses: [Loss]
-  /// What the destination would not accept; running is refused while there is any.
+  /// What the destination would not accept; running is refused while any is no mere warning.
   public var checks: [DataCheck]
   /// Size of the store with its -wal, in bytes.
   public var storeBytes: Int
@@ -45,10 +45,14 @@ public struct MigrationPlan: Sendable, Equatable {
   public var bytesNeeded: Int
   /// Bytes that are free there; `nil` where the system does not tell.
   public var bytesFree: Int?
+  /// Seconds that running it may take: a rough guess from the store's size, on the safe side.
+  public var secondsEstimated: Double = 0
   /// Remarks that are neither losses nor failures: rules that were assumed, pending uploads.
   public var notes: [String]
   /// The destination model's own archive where it came as one: it goes into the store as it is.
   public var destinationArchive: [UInt8]?
+  /// The destination model with the entities of all configurations, where the store is of one.
+  var wholeDestination: Model?
   /// Swift policies for the classes that the mappings name.
   public var policies = PolicyBindings()
 
@@ -59,6 +63,9 @@ public struct MigrationPlan: Sendable, Equatable {
 
   /// Whether the store is of the destination model already.
   public var isNothingToDo: Bool { steps.allSatisfy { $0.mapping.kind == .none } }
+
+  /// Checks that keep the plan from being run.
+  public var failures: [DataCheck] { checks.filter { !$0.isWarning } }
 
   /// Losses that the given allowances leave.
   public func unallowedLosses(_ allowed: Set<String>) -> [Loss] {
@@ -143,8 +150,12 @@ public struct Loss: Sendable, Equatable {
 
 /// A rule of the destination model that this store's data would break.
 public struct DataCheck: Sendable, Equatable {
-  /// Core Data's code: 134110 or 134111.
+  /// Core Data's code: 134110 or 134111; of a warning, the one that a save would meet (1550–1690),
+  /// or 134110.
   public var code: Int
+  /// Whether the migration runs all the same: Core Data does not look for it while it migrates, but
+  /// these objects are not in order, or will fail to save.
+  public var isWarning: Bool = false
   /// Name of the destination entity.
   public var entity: String
   /// Name of the property, or names of a constraint's properties; `nil` for the entity itself.
@@ -166,9 +177,10 @@ public struct DataCheck: Sendable, Equatable {
   /// Makes a check that failed.
   public init(
     code: Int, entity: String, property: String?, rows: Int, first: [ObjectID] = [],
-    message: String, hint: String
+    message: String, hint: String, isWarning: Bool = false
   ) {
     self.code = code
+    self.isWarning = isWarning
     self.entity = entity
     self.property = property
     self.rows = rows

@@ -88,12 +88,12 @@ struct MigrationRun {
         path: plan.storePath, entity: loss.entity, property: loss.property,
         hint: (loss.suggestion.map { $0 + " " } ?? "") + "To accept: "
           + losses.map { "--allow-loss \($0.name)" }.joined(separator: " ")
-          + (plan.checks.isEmpty
+          + (plan.failures.isEmpty
             ? ""
-            : ". Accepted or not, the data fail \(plan.checks.count == 1 ? "a check" : "\(plan.checks.count) checks") as well.")
+            : ". Accepted or not, the data fail \(plan.failures.count == 1 ? "a check" : "\(plan.failures.count) checks") as well.")
       )
     }
-    if let check = plan.checks.first {
+    if let check = plan.failures.first {
       throw CoreDataError(
         .refused, code: check.code,
         check.message + (check.rows == 0 ? "" : ", in \(check.rows) rows")

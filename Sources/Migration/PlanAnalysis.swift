@@ -23,6 +23,9 @@ struct PlanAnalysis {
       }
       try analyse(&plan, index, in: store)
     }
+    plan.secondsEstimated = MigrationPlan.secondsEstimated(
+      bytes: plan.storeBytes,
+      rows: plan.steps.reduce(0) { $0 + $1.rows.values.reduce(0, +) })
     let drift = DriftAnalysis(store: self.store)
     plan.losses += try drift.losses()
     plan.checks += try drift.checks()
@@ -52,8 +55,9 @@ struct PlanAnalysis {
       plan.notes += analysis.notes
     }
     plan.steps[index] = step
-    plan.notes += try StoreMigration.notes(
-      for: store, mapping: step.mapping, destination: step.destination)
+    plan.notes += try PlanNotes(
+      store: store, mapping: step.mapping, destination: step.destination
+    ).sentences(whole: plan.wholeDestination ?? step.destination)
   }
 }
 

@@ -25,28 +25,26 @@ struct Preflight {
       }
       for relationshipMapping in entityMapping.relationships {
         checks += try self.check(relationshipMapping, from: from, to: to)
+        checks += try brokenLinks(relationshipMapping, from: from, to: to)
       }
     }
-    for entity in destination.entities {
-      for constraint in entity.uniquenessConstraints {
-        checks += try check(constraint, of: entity.name)
-      }
-    }
-    return checks
+    checks += try brokenJoins()
+    return try checks + brokenConstraints()
   }
 
-  /// The rows of a source entity that fulfil a condition, as a check that failed; none where there
-  /// are none.
-  private func rows(
+  /// The rows of a source entity that fulfil a condition, as a check that failed, or as a warning
+  /// with that code; none where there are none.
+  func rows(
     of from: String, where conditions: [String], break rule: (entity: String, property: String?),
-    _ message: String, hint: String
+    _ message: String, hint: String, warning code: Int? = nil
   ) throws -> [DataCheck] {
     let count = try data.count(from, where: conditions)
     guard count > 0 else { return [] }
     return [
       DataCheck(
-        code: 134110, entity: rule.entity, property: rule.property, rows: count,
-        first: try data.first(from, where: conditions), message: message, hint: hint)
+        code: code ?? 134110, entity: rule.entity, property: rule.property, rows: count,
+        first: try data.first(from, where: conditions), message: message, hint: hint,
+        isWarning: code != nil)
     ]
   }
 
@@ -78,14 +76,10 @@ struct Preflight {
         )
       }
     }
-    if let before, before.allowsExternalBinaryDataStorage,
-      !attribute.allowsExternalBinaryDataStorage,
-      let column = data.column(of: before.name, in: from)
-    {
-      checks += try rows(
-        of: from, where: ["substr(\(column), 1, 1) = x'02'"], break: (to, attribute.name),
-        "values in files of their own on an attribute that no longer allows them",
-        hint: "Keep external storage allowed for \(to).\(attribute.name).")
+    if let before {
+      checks += try missingFiles(before, from: from, attribute, of: to)
+      checks += try formerGaps(before, from: from, attribute, attributeMapping, of: to)
+      checks += try brokenRules(before, from: from, attribute, of: to)
     }
     if let before, let range = Self.range(of: attribute.type),
       let column = data.column(of: before.name, in: from), attribute.type != before.type
@@ -116,89 +110,101 @@ struct Preflight {
     guard let relationship = destination.relationship(named: relationshipMapping.name, of: to),
       !relationship.isOptional
     else { return [] }
+    var former: [DataCheck] = []
     let conditions: [String]
     if let name = relationshipMapping.source {
       // Empty ones that were allowed before and are not now; others were broken already. Those
       // that lead to an object that goes will be empty afterwards.
       var broken: [String] = []
-      if source.relationship(named: name, of: from)?.isOptional == true,
-        let empty = data.isEmpty(name, of: from)
-      {
-        broken.append(empty)
+      if let empty = data.isEmpty(name, of: from) {
+        if source.relationship(named: name, of: from)?.isOptional == true {
+          broken.append(empty)
+        } else {
+          former = try rows(
+            of: from, where: [empty], break: (to, relationship.name),
+            "missing objects on a relationship that was mandatory before",
+            hint: "These rows cannot be saved as they are: set the relationship in the app.",
+            warning: 1570)
+        }
       }
-      if let gone = data.leadsTo(removedBy: mapping, relationship: name, of: from) {
+      if let gone = data.leadsTo(removedBy: mapping, relationship: name, of: from)
+        ?? onlyToRemoved(name, of: from)
+      {
         broken.append(gone)
       }
-      guard !broken.isEmpty else { return [] }
+      guard !broken.isEmpty else { return former }
       conditions = [broken.joined(separator: " OR ")]
     } else {
       conditions = []
     }
-    return try rows(
-      of: from, where: conditions, break: (to, relationship.name),
-      "missing objects on a mandatory destination relationship",
-      hint: "Make \(to).\(relationship.name) optional, or set it in those rows first.")
+    return try former
+      + rows(
+        of: from, where: conditions, break: (to, relationship.name),
+        "missing objects on a mandatory destination relationship",
+        hint: "Make \(to).\(relationship.name) optional, or set it in those rows first.")
   }
 
-  /// Duplicates under a constraint that is new; NULL is never a duplicate.
-  private func check(_ constraint: [String], of entity: String) throws -> [DataCheck] {
-    guard let entityMapping = mapping.mapping(toDestination: entity),
-      let from = entityMapping.source, let formerEntity = source.entity(named: from)
-    else { return [] }
-    let columns = constraint.map { name -> String? in
-      if let attribute = entityMapping.attributes.first(where: { $0.name == name }) {
-        if let former = attribute.source, let column = data.column(of: former, in: from) {
-          guard let value = attribute.defaultValue,
-            let declared = destination.attribute(named: name, of: entity)
-          else { return column }
-          return "coalesce(\(column), \(value.sqlLiteral(for: declared)))"
-        }
-        guard let value = attribute.defaultValue,
-          let declared = destination.attribute(named: name, of: entity)
-        else { return nil }
-        return value.sqlLiteral(for: declared)
-      }
-      guard
-        let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
-        case .toOne(let column, _) = data.store.table(of: from)?.storage(of: former)
-      else { return nil }
-      return "t." + quoted(column)
-    }
-    let former = constraint.map { name in
-      entityMapping.attributes.first { $0.name == name }?.source
-        ?? entityMapping.relationships.first { $0.name == name }?.source ?? name
-    }
-    let isOld = formerEntity.uniquenessConstraints.contains { Set($0) == Set(former) }
-    let keys = columns.compactMap { $0 }
-    guard !isOld, keys.count == constraint.count, let table = data.store.table(of: from),
-      data.store.database.contains(table.table)
-    else { return [] }
-    let isPresent = keys.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
-    let numbers = table.numbers.map(String.init).joined(separator: ", ")
-    let groups = """
-      SELECT min(t.Z_PK), count(*) FROM \(quoted(table.table)) t
-      WHERE t.Z_ENT IN (\(numbers)) AND \(isPresent)
-      GROUP BY \(keys.map { "+\($0)" }.joined(separator: ", "))
-      HAVING count(*) > 1
+  /// SQL that is true for rows whose to-many has objects, and none that stay; `nil` where all stay.
+  private func onlyToRemoved(_ relationship: String, of entity: String) -> String? {
+    guard let declared = source.relationship(named: relationship, of: entity), declared.isToMany,
+      let other = data.store.table(of: declared.destination),
+      let edges = data.store.edges(of: relationship, in: entity, schema: "")
+    else { return nil }
+    let removed = source.subtree(of: declared.destination).filter {
+      mapping.mapping(fromSource: $0)?.destination == nil
+    }.compactMap { data.store.table(of: $0)?.number }
+    guard !removed.isEmpty else { return nil }
+    let links = "SELECT 1 FROM (\(edges)) e JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination"
+    let list = removed.map(String.init).joined(separator: ", ")
+    return """
+      EXISTS (\(links) WHERE e.owner = t.Z_PK)
+      AND NOT EXISTS (\(links) WHERE e.owner = t.Z_PK AND d.Z_ENT NOT IN (\(list)))
       """
+  }
+
+  /// Duplicates under constraints that are new, or that a default could break.
+  private func brokenConstraints() throws -> [DataCheck] {
+    let wanted = destination.entities.flatMap { entity in
+      entity.uniquenessConstraints.map { (entity.name, $0) }
+    }.filter { !isKept($0.1, of: $0.0) }
+    guard !wanted.isEmpty else { return [] }
+    let schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
+    let connection = try Connection(path: "", mode: .create)
+    try MigrationFunctions.define(on: connection, store: data.store)
+    try connection.run("ATTACH DATABASE ? AS src", [.text(data.store.connection.uri)])
     return try data.store.reading {
-      let connection = data.store.connection
-      let counted = try connection.rows(
-        "WITH g(k, n) AS (\(groups)) SELECT count(*), coalesce(sum(n), 0) FROM g")
-      guard let row = counted.first, row.count == 2, let groupCount = row[0].integer,
-        groupCount > 0
-      else { return [] }
-      let first = try connection.rows(
-        "WITH g(k, n) AS (\(groups)) SELECT k FROM g ORDER BY k LIMIT 5"
-      )
-      .compactMap { $0.first?.integer.map { ObjectID(entity: from, key: $0) } }
-      return [
-        DataCheck(
-          code: 134111, entity: entity, property: constraint.joined(separator: ", "),
-          rows: Int(row[1].integer ?? 0), first: first,
-          message: "duplicates under a new uniqueness constraint, \(groupCount) groups",
-          hint: "Merge or change the duplicates first, or leave the constraint out.")
-      ]
+      let check = ConstraintCheck(
+        schema: schemas.destination,
+        rows: schemas.destination.tables.flatMap(schemas.rowSources), connection: connection)
+      return try wanted.flatMap { entity, constraint in
+        try check.check(constraint, of: entity, isNew: !wasThere(constraint, of: entity))
+      }
+    }
+  }
+
+  /// Whether a constraint held before, and nothing changes the values it is about.
+  private func isKept(_ constraint: [String], of entity: String) -> Bool {
+    guard wasThere(constraint, of: entity) else { return false }
+    return destination.subtree(of: entity).allSatisfy { name in
+      mapping.mapping(toDestination: name)?.attributes.allSatisfy {
+        !constraint.contains($0.name) || $0.defaultValue == nil
+      } ?? true
+    }
+  }
+
+  private func wasThere(_ constraint: [String], of entity: String) -> Bool {
+    destination.subtree(of: entity).allSatisfy { name in
+      guard let entityMapping = mapping.mapping(toDestination: name),
+        let from = entityMapping.source
+      else { return true }
+      let former = Set(
+        constraint.map { name in
+          entityMapping.attributes.first { $0.name == name }?.source
+            ?? entityMapping.relationships.first { $0.name == name }?.source ?? name
+        })
+      return source.lineage(of: from).contains { ancestor in
+        ancestor.uniquenessConstraints.contains { Set($0) == former }
+      }
     }
   }
 }

@@ -44,8 +44,12 @@ public enum StoreMigration {
         .refused, code: 134130, "the source model is not the one that made the store",
         path: store.path, hint: "Give the right one with --from MODEL.")
     }
-    let source =
-      given.flatMap { $0.versionHashes == store.metadata.versionHashes ? $0 : nil } ?? store.model
+    let source = given.flatMap { sourceModel($0, of: store) } ?? store.model
+    let whole = destination
+    // A store of one configuration goes to the configuration of that name.
+    let destination = store.configuration.flatMap { whole.restricted(to: $0) } ?? whole
+    // What goes into the store is the model as it is, as the one that Core Data was given.
+    let archive = archive ?? (destination == whole ? nil : whole.archived())
     let mapping: MappingModel
     do {
       mapping = try MappingInference.mapping(from: source, to: destination)
@@ -58,7 +62,7 @@ public enum StoreMigration {
         MigrationPlan.Step(
           from: names.from, to: names.to, source: source, destination: destination,
           mapping: mapping, rows: [:])
-      ], archive: archive, output: output)
+      ], archive: archive, output: output, whole: whole)
   }
 
   /// Finds out what steps from version to version would do; writes nothing beside the store.
@@ -73,6 +77,16 @@ public enum StoreMigration {
     _ store: Store, steps: [MigrationPlan.Step], archive: [UInt8]? = nil, output: String? = nil,
     policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil
   ) throws -> MigrationPlan {
+    try plan(
+      store, steps: steps, archive: archive, output: output, policies: policies,
+      strategy: strategy, whole: nil)
+  }
+
+  private static func plan(
+    _ store: Store, steps: [MigrationPlan.Step], archive: [UInt8]?, output: String?,
+    policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil,
+    whole: Model?
+  ) throws -> MigrationPlan {
     let size =
       (FileSystem.status(store.path)?.size ?? 0)
       + (FileSystem.status(store.files.walPath)?.size ?? 0)
@@ -80,7 +94,8 @@ public enum StoreMigration {
       storePath: store.path, steps: steps, losses: [], checks: [],
       storeBytes: size, bytesNeeded: (size + size / 2) * (steps.count > 1 ? 2 : 1),
       bytesFree: FileSystem.freeSpace(at: FileSystem.parent(of: output ?? store.path) ?? "."),
-      notes: [], destinationArchive: archive, policies: policies)
+      notes: [], destinationArchive: archive,
+      wholeDestination: whole, policies: policies)
     guard !plan.isNothingToDo else { return plan }
     do {
       try PlanAnalysis(store: store, strategy: strategy).run(&plan)
@@ -90,55 +105,14 @@ public enum StoreMigration {
     return plan
   }
 
-  /// Remarks on a step: history, CloudKit, missing files, choices that were made.
-  static func notes(
-    for store: Store, mapping: MappingModel, destination: Model
-  ) throws
-    -> [String]
-  {
-    var notes: [String] = []
-    if let history = try store.history() {
-      notes.append(
-        "The store keeps history (\(history.transactions) transactions, \(history.changes) changes): its rows stay and follow the new entity numbers."
-      )
-    }
-    if let cloud = try store.cloudKit() {
-      notes.append(
-        "The store is mirrored to CloudKit: \(cloud.pendingUploads) rows wait to be uploaded, \(cloud.pendingDeletes) to be deleted. Mirroring must be off while it is migrated."
-      )
-    }
-    let missing = try store.externalData().missing.count
-    if missing > 0 {
-      notes.append(
-        "\(missing) external data files are missing beside the store: those values stay missing.")
-    }
-    for entityMapping in mapping.entityMappings {
-      guard let to = entityMapping.destination, entityMapping.source != nil else { continue }
-      for attributeMapping in entityMapping.attributes where attributeMapping.source == nil {
-        guard destination.attribute(named: attributeMapping.name, of: to)?.isDerived == true else {
-          continue
-        }
-        notes.append(
-          "\(to).\(attributeMapping.name) is derived: Core Data fills it when the objects are saved next."
-        )
-      }
-    }
-    for join in StoreSchema(model: destination).joins
-    where join.entity == join.inverseEntity && !join.isReflexive
-      && StepSchemas.sourceJoin(of: join, store: store, mapping: mapping, to: destination) == nil
-    {
-      notes.append(
-        "The join table of \(join.entity).\(join.relationship) is new and named from that side (\(join.name)); within one entity Core Data may choose the other."
-      )
-    }
-    for index in destination.entities.flatMap(\.fetchIndexes)
-    where index.partialPredicate != nil
-      || index.elements.contains(where: { $0.kind == .rtree || $0.property == nil })
-    {
-      notes.append(
-        "The index “\(index.name)” is of a kind that is not made yet; Core Data works without it.")
-    }
-    return notes
+  /// An app's own version of the model, cut down to the store's configuration where it has one;
+  /// `nil` where it did not make the store.
+  private static func sourceModel(_ given: Model, of store: Store) -> Model? {
+    let hashes = given.versionHashes
+    if hashes == store.metadata.versionHashes { return given }
+    let names = given.configurations(matching: store.metadata.versionHashes, of: hashes)
+    return (names.first { $0 == store.configuration } ?? names.first)
+      .flatMap { given.restricted(to: $0) }
   }
 
   /// Carries a plan out: on a clone, verified, put in place by one rename.

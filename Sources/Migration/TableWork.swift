@@ -32,6 +32,8 @@ extension StepSchemas {
     else { return .rebuild }
     let present = Dictionary(actual.map { ($0.name, $0.type) }) { first, _ in first }
     let wanted = Set(table.columns.map(\.name))
+    // Frameworks up to 851 wrote a uniqueness constraint into the table, where no ALTER reaches it.
+    guard store.database.sql[table.name]?.contains(" UNIQUE") != true else { return .rebuild }
     var alteration = TableAlteration()
     for column in table.columns where present[column.name] == nil {
       if let name = formerName(of: column, mappings), !wanted.contains(name),
@@ -54,6 +56,7 @@ extension StepSchemas {
       })
     else { return .rebuild }
     let renamed = Set(alteration.renamed.map(\.to.name))
+    var foreign: [(number: Int64, column: String)] = []
     for column in table.columns where !renamed.contains(column.name) {
       var values: [(Int64, String)] = []
       for entityMapping in mappings {
@@ -71,6 +74,7 @@ extension StepSchemas {
           guard isForeign(column.content, to: entityMapping),
             !held(column.name, before: entityMapping)
           else { return .rebuild }
+          foreign.append((number, column.name))
           continue
         }
         // All of a row is set at once, from what it was: any value over its own columns will do.
@@ -78,23 +82,32 @@ extension StepSchemas {
       }
       if !values.isEmpty { alteration.assignments.append((column.name, values)) }
     }
-    return .alter(alteration)
+    return hasLeftovers(foreign, in: table.name) ? .rebuild : .alter(alteration)
+  }
+
+  /// Whether rows hold something in columns of other entities, as an earlier migration in place can
+  /// leave it: they are written again without.
+  private func hasLeftovers(_ columns: [(number: Int64, column: String)], in table: String) -> Bool
+  {
+    guard !columns.isEmpty else { return false }
+    let conditions = Dictionary(grouping: columns, by: \.number).map { number, columns in
+      "Z_ENT = \(number) AND (\(columns.map { "\(quoted($0.column)) IS NOT NULL" }.joined(separator: " OR ")))"
+    }
+    let sql =
+      "SELECT EXISTS (SELECT 1 FROM \(quoted(table)) WHERE \(conditions.joined(separator: " OR ")))"
+    return (try? store.connection.value(sql)) != .integer(0)
   }
 
   /// The column that all rows of the table take a new one from as it is.
   private func formerName(of column: StoreSchema.Column, _ mappings: [EntityMapping]) -> String? {
     var names: Set<String> = []
     for entityMapping in mappings {
-      guard let sql = expression(for: column.content, in: entityMapping) else { continue }
-      guard let name = Self.plainColumn(sql) else { return nil }
+      // Rows of other entities may hold what an earlier migration left there.
+      guard let name = expression(for: column.content, in: entityMapping).flatMap(Self.plainColumn)
+      else { return nil }
       names.insert(name)
     }
-    guard names.count == 1, let name = names.first else { return nil }
-    // Rows of other entities must have nothing there.
-    let isClean = mappings.allSatisfy {
-      expression(for: column.content, in: $0) != nil || !held(name, before: $0)
-    }
-    return isClean ? name : nil
+    return names.count == 1 ? names.first : nil
   }
 
   /// The column's name where an expression is nothing but a column of the row.

@@ -144,9 +144,9 @@ struct Verification {
   private func compare(
     _ row: RowSource, values: inout Int, _ report: inout VerificationReport
   ) throws -> Int {
-    let compared = row.columns.dropFirst().filter { !row.later.contains($0.name) }
+    let compared = comparisons(of: row)
     let here = "main." + quoted(row.table)
-    let sums = compared.map { "sum(d.\(quoted($0.name)) IS NOT e.\(quoted($0.name)))" }
+    let sums = compared.map { "sum(\($0.difference))" }
     let statement = try connection.prepare(
       """
       SELECT \((["count(*)", "count(d.Z_PK)"] + sums).joined(separator: ", "))
@@ -174,9 +174,7 @@ struct Verification {
           first: try first(row, "d.Z_PK IS NULL")))
     }
     for (index, column) in compared.enumerated() where wrong[index] - (all - found) > 0 {
-      let condition =
-        "d.Z_PK IS NOT NULL AND d.\(quoted(column.name)) IS NOT e.\(quoted(column.name))"
-      let objects = try first(row, condition)
+      let objects = try first(row, "d.Z_PK IS NOT NULL AND \(column.difference)")
       guard !objects.isEmpty else { continue }
       report.differences.append(
         .init(
@@ -185,6 +183,20 @@ struct Verification {
           count: wrong[index], first: objects))
     }
     return all
+  }
+
+  /// Columns with what is true of a row that is not as planned.
+  private func comparisons(of row: RowSource) -> [(name: String, difference: String)] {
+    var compared = row.columns.dropFirst().filter { !row.later.contains($0.name) }.map { column in
+      let (actual, wanted) = ("d." + quoted(column.name), "e." + quoted(column.name))
+      // Objects that had no position in an order were given one.
+      return row.orders.contains(column.name)
+        ? (column.name, "\(actual) IS NOT \(wanted) AND \(wanted) IS NOT NULL")
+        : (column.name, "\(actual) IS NOT \(wanted)")
+    }
+    compared += row.derived.map { ($0.name, "d.\(quoted($0.name)) IS NOT \($0.sql)") }
+    compared += row.empty.map { ($0, "d.\(quoted($0)) IS NOT NULL") }
+    return compared
   }
 
   private func property(of column: String, in row: RowSource) -> String? {

@@ -4,10 +4,6 @@ import SQLite
 
 extension ExpressionScope {
   func compile(recipe text: String) throws -> CompiledExpression { CompiledExpression(text, []) }
-  func compile(_ expression: Expression) throws -> CompiledExpression {
-    CompiledExpression("NULL", [])
-  }
-  func compile(predicate: String) throws -> CompiledExpression { CompiledExpression(predicate, []) }
 }
 enum RecipeFunctions {
   static func define(on connection: Connection, files: StoreFiles, storeUUID: String) throws {

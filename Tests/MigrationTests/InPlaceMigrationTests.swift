@@ -168,22 +168,39 @@ struct InPlaceMigrationTests {
     #expect(after == before)
   }
 
-  @Test("values keep their bytes when external storage is switched off, and files are refused")
-  func externalStorageOff() throws {
+  @Test(
+    "values keep their bytes when external storage is switched off: those in files move in",
+    arguments: [MigrationPlan.Strategy.inPlace, .copy])
+  func externalStorageOff(_ strategy: MigrationPlan.Strategy) throws {
     let change = (
       #"attributeType="Binary" allowsExternalBinaryDataStorage="YES""#, #"attributeType="Binary""#
     )
     let folder = try TemporaryFolder()
     let path = try Library.store(in: folder)
-    // Book 2 keeps its cover in a file, book 4 in the row.
-    let refused = try Library.plan(path, to: Library.model(replacing: [change]))
-    #expect(refused.checks.map(\.rows) == [1])
-    let connection = try Connection(path: path, mode: .readWrite)
-    try connection.execute("UPDATE ZBOOK SET ZCOVER = NULL WHERE Z_PK = 2")
-    connection.close()
     let before = try StoreDump.lines(at: path)
-    _ = try StoreMigration.run(Library.plan(path, to: Library.model(replacing: [change])))
-    #expect(try StoreDump.lines(at: path) == before)
+    // Book 2 keeps its cover in a file, book 4 in the row.
+    var plan = try Library.plan(path, to: Library.model(replacing: [change]))
+    plan.steps[0].strategy = strategy
+    #expect(plan.checks == [])
+    _ = try StoreMigration.run(plan)
+    let store = try Store(path: path)
+    #expect(try StoreDump.lines(store) == before)
+    #expect(try store.externalData().referenced == 0)
+    // The backup still finds its file.
+    #expect(try store.externalData().orphaned.count == 1)
+  }
+
+  @Test("a value whose file is gone cannot move into its row")
+  func missingFile() throws {
+    let change = (
+      #"attributeType="Binary" allowsExternalBinaryDataStorage="YES""#, #"attributeType="Binary""#
+    )
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    FileSystem.removeTree(StoreFiles(path: path).externalDataFolder)
+    let plan = try Library.plan(path, to: Library.model(replacing: [change]))
+    #expect(plan.failures.map(\.rows) == [1])
+    #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
   }
 
   @Test("an index of the app's own survives a table that is written again")

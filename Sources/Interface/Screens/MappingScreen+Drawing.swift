@@ -133,10 +133,10 @@ extension MappingScreen {
           "   \(kinds), \(plan.strategy.rawValue), \(NumberText.bytes(plan.bytesNeeded)) free needed",
           theme[.dim]))
       let losses = plan.unallowedLosses(state.mapping.allowedLosses)
-      if !plan.checks.isEmpty {
+      if !plan.failures.isEmpty {
         note.append(
           Span(
-            "✗ \(plan.checks.count) \(plan.checks.count == 1 ? "check fails" : "checks fail")  ",
+            "✗ \(plan.failures.count) \(plan.failures.count == 1 ? "check fails" : "checks fail")  ",
             theme[.error]))
       }
       if !losses.isEmpty {
@@ -145,7 +145,9 @@ extension MappingScreen {
       } else if !plan.losses.isEmpty {
         note.append(Span("losses accepted  ", theme[.warning]))
       }
-      if plan.checks.isEmpty && losses.isEmpty { note.append(Span("✓ can run ", theme[.success])) }
+      if plan.failures.isEmpty && losses.isEmpty {
+        note.append(Span("✓ can run ", theme[.success]))
+      }
     }
     let width = note.width(upTo: line.width)
     grid.write(spans, at: line.origin, within: max(0, line.width - width - 2))
@@ -336,9 +338,9 @@ extension MappingScreen {
       let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
       var lines = [
         [
-          Span("✗ ", theme[.error]), Span(place, theme[.entity]),
-          Span(
-            "  \(check.summary)"),
+          Span(check.isWarning ? "! " : "✗ ", theme[check.isWarning ? .warning : .error]),
+          Span(place, theme[.entity]),
+          Span("  \(check.summary)"),
         ]
       ]
       if !check.first.isEmpty {

@@ -29,8 +29,8 @@ package struct MappingScreen: Sendable, Equatable {
 
   package var problemList: [Problem] {
     guard let plan else { return [] }
-    return plan.checks.map { .check($0) } + plan.losses.map { .loss($0) }
-      + plan.notes.map { .note($0) }
+    return plan.failures.map { .check($0) } + plan.losses.map { .loss($0) }
+      + plan.checks.filter(\.isWarning).map { .check($0) } + plan.notes.map { .note($0) }
   }
 
   var entityMappings: [EntityMapping] {
@@ -51,8 +51,8 @@ package struct MappingScreen: Sendable, Equatable {
       return task != nil ? "the plan is still being made" : refusal?.message ?? "there is no plan"
     }
     if plan.isNothingToDo { return "the store is of this version already" }
-    if let check = plan.checks.first {
-      let more = plan.checks.count > 1 ? ", and \(plan.checks.count - 1) more" : ""
+    if let check = plan.failures.first {
+      let more = plan.failures.count > 1 ? ", and \(plan.failures.count - 1) more" : ""
       return "a check fails: \(check.message)\(more) (\(check.code))"
     }
     let losses = plan.unallowedLosses(allowedLosses)

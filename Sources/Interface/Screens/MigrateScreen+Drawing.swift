@@ -87,13 +87,13 @@ extension MigrateScreen {
         + (plan.bytesFree.map { ", \(NumberText.bytes($0)) free)" } ?? ")"))
     item("·", .dim, "verified row by row against the original, then put in place by one rename")
     item("·", .dim, "the old store stays beside it as a backup")
-    if plan.checks.isEmpty {
+    if plan.failures.isEmpty {
       item("✓", .success, "the rows keep every rule that is new in this version")
     }
-    for check in plan.checks.prefix(5) {
+    for check in (plan.failures + plan.checks.filter(\.isWarning)).prefix(5) {
       let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
       item(
-        "✗", .error,
+        check.isWarning ? "!" : "✗", check.isWarning ? .warning : .error,
         "\(place): \(check.summary)")
     }
     if plan.losses.isEmpty { item("✓", .success, "nothing is lost") }

@@ -29,6 +29,7 @@ struct CopyingMigration {
   }
 
   func run() throws {
+    try shared.defineFunctions(for: shared.sourceTriggers)
     try connection.transaction("BEGIN EXCLUSIVE") {
       for sql in destination.tableStatements + StoreSchema.bookkeepingStatements {
         try connection.execute(sql)
@@ -39,7 +40,10 @@ struct CopyingMigration {
       for table in destination.tables { try shared.numberNewOrders(of: table) }
       try policies?.validate()
       try copyOtherTables()
-      try shared.makeIndexes(triggers: [])
+      try shared.makeIndexes()
+      try shared.fillDerivedAttributes()
+      try shared.makeTrees()
+      try shared.makeTriggers(insteadOf: shared.sourceTriggers)
       try copyRest()
       try shared.updateBookkeeping()
     }
@@ -202,17 +206,28 @@ extension StepSchemas {
           ? [] : ["s.Z_ENT = \(sourceTable.number)"],
         ranges: (place, "s.Z_PK", "Z_PK"))
       for column in table.columns {
-        if let sql = expression(for: column.content, in: entityMapping) {
+        let isOrder = column.content.isOrder
+        if isOrder { row.orders.insert(column.name) }
+        if let derived = derivedFilling(for: column, in: entityMapping, row: "d") {
+          if derived.isExact { row.derived.append((column.name, derived.sql)) }
+        } else if let sql = expression(for: column.content, in: entityMapping) {
           row.columns.append((column.name, sql))
-          continue
-        }
-        // New positions in an order are made by the migration, and have nothing to equal.
-        switch column.content {
-        case .toOneOrder, .ownerOrder: row.later.insert(column.name)
-        default: break
+        } else if !isOrder {
+          // New positions in an order are made by the migration, and have nothing to equal.
+          row.empty.append(column.name)
         }
       }
       return row
+    }
+  }
+}
+
+extension StoreSchema.Content {
+  /// Whether the column holds a position within an ordered relationship.
+  var isOrder: Bool {
+    switch self {
+    case .toOneOrder, .ownerOrder: true
+    default: false
     }
   }
 }

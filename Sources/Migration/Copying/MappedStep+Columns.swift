@@ -66,7 +66,7 @@ extension MappedStep {
     let value: String
     if let expression = attributeMapping.expression {
       let compiled = try compile(
-        expression, of: from, in: entityMapping, property: attribute.name, variables: variables)
+        expression, of: from, in: entityMapping, attribute: attribute, variables: variables)
       value =
         attribute.allowsExternalBinaryDataStorage
         ? "strata_inline(\(compiled.sql))" : "(\(compiled.sql))"

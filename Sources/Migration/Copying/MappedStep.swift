@@ -7,6 +7,7 @@ import SQLite
 /// Everything is a SELECT over the source, attached as `src`, and over temporary tables that are
 /// made of it alone; so it can be asked for in any order, and asked again to compare.
 struct MappedStep {
+  private let schemas: StepSchemas
   let store: Store
   let mapping: MappingModel
   let model: Model
@@ -32,6 +33,7 @@ struct MappedStep {
   init(
     _ schemas: StepSchemas, connection: Connection, policies: Set<String> = []
   ) throws {
+    self.schemas = schemas
     store = schemas.store
     mapping = schemas.mapping
     model = schemas.destinationModel
@@ -154,10 +156,15 @@ struct MappedStep {
         from: source.from, conditions: source.conditions, ranges: (place, "s.Z_PK", "Z_PK"))
     }
     for column in table.columns {
+      if column.content.isOrder { row.orders.insert(column.name) }
+      if let derived = schemas.derivedFilling(for: column, in: entityMapping, row: "d") {
+        if derived.isExact { row.derived.append((column.name, derived.sql)) }
+        continue
+      }
       switch try value(of: column.content, in: entityMapping, from: from, to: to) {
       case .sql(let sql): row.columns.append((column.name, sql))
       case .later: row.later.insert(column.name)
-      case .none: break
+      case .none: if !column.content.isOrder { row.empty.append(column.name) }
       }
     }
     rows.append(row)
@@ -206,11 +213,12 @@ struct MappedStep {
   /// Compiles an expression over the source row `s`, and notes what it reads.
   mutating func compile(
     _ expression: ValueExpression, of entity: String, in entityMapping: EntityMapping,
-    property: String? = nil, variables: [String: String] = [:]
+    property: String? = nil, attribute: Attribute? = nil, variables: [String: String] = [:]
   ) throws -> CompiledExpression {
     let scope = ExpressionScope(store: store, entity: entity, variables: variables)
     let compiled = try expression.compiled(
-      in: scope, mapping: entityMapping.name, property: property)
+      in: scope, mapping: entityMapping.name, property: property ?? attribute?.name,
+      attribute: attribute)
     use(compiled.properties, of: entity)
     return compiled
   }
@@ -219,12 +227,14 @@ struct MappedStep {
 extension ValueExpression {
   /// The expression as SQL; an error tells the mapping and the property that it stands in.
   func compiled(
-    in scope: ExpressionScope, mapping: String, property: String?
+    in scope: ExpressionScope, mapping: String, property: String?, attribute: Attribute? = nil
   ) throws -> CompiledExpression {
     do {
       switch form {
       case .sql(let text): return try scope.compile(recipe: text)
-      case .expression(let expression): return try scope.compile(expression)
+      case .expression(let expression):
+        if let attribute { return try scope.compile(expression, for: attribute) }
+        return try scope.compile(expression)
       case .predicate(let format): return try scope.compile(predicate: format)
       }
     } catch var error as CoreDataError {

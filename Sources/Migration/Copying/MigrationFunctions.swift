@@ -5,7 +5,7 @@ import SQLite
 /// The SQL functions that a migration's statements use.
 enum MigrationFunctions {
   static func define(on connection: Connection, store: Store) throws {
-    try FilterFunctions.define(on: connection)
+    try ExpressionFunctions.define(on: connection)
     try RecipeFunctions.define(
       on: connection, files: store.files, storeUUID: store.metadata.uuid)
     // Marks bytes as the row's own, in a column that may also name a file.

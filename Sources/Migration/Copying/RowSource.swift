@@ -13,6 +13,12 @@ struct RowSource {
   var columns: [(name: String, sql: String)]
   /// Columns that a relationship fills later: not to be compared.
   var later: Set<String> = []
+  /// Positions in an order: where the source has none, one is given afterwards.
+  var orders: Set<String> = []
+  /// Columns that hold nothing in these rows.
+  var empty: [String] = []
+  /// Derived attributes that are computed when all is there, with their SQL over the row `d`.
+  var derived: [(name: String, sql: String)] = []
   /// What stands behind FROM, such as `src."ZPERSON" s`.
   var from: String
   var conditions: [String] = []

@@ -25,13 +25,6 @@ enum ExpressionFunctions {
       default: return .text(capitalized(text))
       }
     }
-    try connection.defineFunction("strata_length", arguments: 1) { arguments in
-      switch arguments[0] {
-      case .text(let text): .integer(Int64(text.utf16.count))
-      case .blob(let bytes): .integer(Int64(bytes.count))
-      default: .null
-      }
-    }
     try connection.defineFunction("strata_substring", arguments: 3) { arguments in
       guard let text = arguments[0].text, let from = arguments[1].integer else { return .null }
       return .text(part(of: text, from: from, to: arguments[2].integer))

@@ -60,6 +60,8 @@ enum InfoCommand {
         json.string(store.modelSource == .raw ? nil : store.modelSource.rawValue)
         json.key("matches")
         json.bool(store.modelMatches)
+        json.key("configuration")
+        json.string(store.configuration)
       }
       json.key("entities")
       json.array { json in
@@ -109,7 +111,11 @@ enum InfoCommand {
     }
 
     private var match: String {
-      store.modelMatches ? "✓ its version hashes are the store's" : "✗ its version hashes differ"
+      if let name = store.configuration {
+        return "✓ its configuration “\(name)” has the store's version hashes"
+      }
+      return store.modelMatches
+        ? "✓ its version hashes are the store's" : "✗ its version hashes differ"
     }
 
     func print(to console: Console) {

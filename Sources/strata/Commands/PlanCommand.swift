@@ -12,7 +12,7 @@ enum PlanCommand {
     } else {
       PlanText.print(plan, unallowed: unallowed, to: console)
     }
-    return unallowed.isEmpty && plan.checks.isEmpty ? .done : .refused
+    return unallowed.isEmpty && plan.failures.isEmpty ? .done : .refused
   }
 
   /// The plan that the arguments ask for; the store is closed again.
@@ -53,6 +53,8 @@ extension JSONWriter {
         json.object { json in
           json.key("code")
           json.number(check.code)
+          json.key("warning")
+          json.bool(check.isWarning)
           json.key("entity")
           json.string(check.entity)
           json.key("property")
@@ -74,6 +76,8 @@ extension JSONWriter {
     number(plan.bytesNeeded)
     key("bytesFree")
     if let free = plan.bytesFree { number(free) } else { null() }
+    key("secondsEstimated")
+    number(plan.secondsEstimated)
     key("notes")
     array { json in for note in plan.notes { json.string(note) } }
   }

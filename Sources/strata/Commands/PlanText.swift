@@ -20,7 +20,9 @@ enum PlanText {
         TextTable.text([.left, .left, .left, .left, .right, .left], rows, limit: 100))
     }
     let free = plan.bytesFree.map { " of \(Size.text($0)) free" } ?? ""
-    console.line("\(plan.strategy.rawValue), needs \(Size.text(plan.bytesNeeded))\(free)")
+    console.line(
+      "\(plan.strategy.rawValue), needs \(Size.text(plan.bytesNeeded))\(free), takes \(duration(plan.secondsEstimated))"
+    )
     for note in plan.notes { console.line("note: \(note)") }
     for loss in plan.losses {
       let mark = unallowed.contains(loss) ? "! lost" : "lost, as allowed"
@@ -32,7 +34,7 @@ enum PlanText {
     }
     for check in plan.checks {
       let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
-      console.line("✗ \(place): \(check.summary)")
+      console.line("\(check.isWarning ? "warning:" : "✗") \(place): \(check.summary)")
       if !check.first.isEmpty {
         console.line("  first: " + check.first.map(\.description).joined(separator: ", "))
       }
@@ -42,9 +44,17 @@ enum PlanText {
       console.line(
         "refused unless allowed: "
           + unallowed.map { "--allow-loss \($0.name)" }.joined(separator: " "))
-    } else if plan.checks.isEmpty {
+    } else if plan.failures.isEmpty {
       console.line("✓ it can run")
     }
+  }
+
+  /// A guess in words: no more exact than it is.
+  private static func duration(_ seconds: Double) -> String {
+    if seconds < 2 { return "a moment" }
+    if seconds < 90 { return "about \(Int(seconds.rounded())) seconds" }
+    let minutes = min(seconds / 60, 1e9).rounded()
+    return minutes < 120 ? "about \(Int(minutes)) minutes" : "about \(Int(minutes / 60)) hours"
   }
 
   private static func details(of mapping: EntityMapping) -> String {

@@ -21,16 +21,9 @@ extension MigrationOracle {
           count(134110, entity, attribute.name)
         }
         guard let former = carried[attribute.name],
-          let old = source.attribute(named: former, of: before.id.entity),
           let value = before.attributes[former]
         else { continue }
         if !fits(value, attribute.type), !isBroken(.narrowerIntegers) {
-          count(134110, entity, attribute.name)
-        }
-        if old.allowsExternalBinaryDataStorage, !attribute.allowsExternalBinaryDataStorage,
-          case .bytes(let bytes) = value, bytes.count > StoreWriter.externalThreshold,
-          !isBroken(.externalFiles)
-        {
           count(134110, entity, attribute.name)
         }
       }

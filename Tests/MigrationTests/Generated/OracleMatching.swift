@@ -168,6 +168,6 @@ enum OracleRule: String, CaseIterable, Sendable {
   case renamingIdentifiers, unknownIdentifiers, copiesByName, mergedHierarchies, typeChanges
   case toManyToOne, otherDestination, defaultsOfAdded, fillingNulls, transientStarts
   case keptValues, keptLinks, linksOfInverse, order, removedObjects, missingValues
-  case narrowerIntegers, externalFiles, abstractEntities, mandatoryLinks, constraints
+  case narrowerIntegers, abstractEntities, mandatoryLinks, constraints
   case nullsInConstraints, lossOfEntities, lossOfAttributes, lossOfLinks
 }

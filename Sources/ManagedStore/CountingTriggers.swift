@@ -1,0 +1,163 @@
+import ManagedModel
+
+extension StoreSchema {
+  /// The user info key with which Apple's own apps have attributes kept up by the store: a condition
+  /// on the objects of one relationship, such as `(faces.hidden == NO) && (faces.visible == YES)`.
+  static let triggerKey = "NSTriggerKey"
+
+  /// The triggers of an attribute that counts the objects which fulfil a condition, as the store of
+  /// Photos shows them.
+  func countingTriggers(_ attribute: Attribute, of entity: String) -> TriggerGroup? {
+    guard let text = attribute.userInfo[Self.triggerKey], let table = table(of: entity),
+      let column = table.column(.attribute(entity: entity, name: attribute.name))
+    else { return nil }
+    return TriggerGroup(
+      entity: entity, attribute: attribute.name,
+      statements: CountingTriggers(
+        schema: self, entity: entity, table: table.name, column: column.name, condition: text
+      )?.statements ?? [],
+      prefix: "ZT_\(table.name)_\(column.name)_")
+  }
+}
+
+/// Writes the triggers of one counting attribute.
+struct CountingTriggers {
+  private let table: String
+  private let column: String
+  /// The table of the objects that are counted.
+  private let other: String
+  /// The to-one column, on ``table`` or on ``other``.
+  private let key: String
+  private let isToMany: Bool
+  /// Columns of ``other`` with what they must be.
+  private let terms: [(column: String, rest: String)]
+
+  /// `nil` for conditions that compare anything but the objects' own columns with constants.
+  init?(schema: StoreSchema, entity: String, table: String, column: String, condition: String) {
+    guard let predicate = try? Predicate(format: condition) else { return nil }
+    var relationships: Set<String> = []
+    var compared: [(String, String)] = []
+    for part in Self.parts(of: predicate) {
+      guard case .comparison(let comparison) = part, comparison.quantifier == nil,
+        comparison.options.isEmpty,
+        case .keyPath(let path, of: let base) = comparison.left,
+        base == nil || base == .selfObject,
+        ["==", "!=", "<", "<=", ">", ">="].contains(comparison.comparator.symbol),
+        let value = StoreSchema.constant(comparison.right)
+      else { return nil }
+      let names = path.split(separator: ".").map(String.init)
+      guard names.count == 2 else { return nil }
+      relationships.insert(names[0])
+      compared.append((names[1], "\(comparison.comparator.symbol) \(value)"))
+    }
+    guard relationships.count == 1, let name = relationships.first,
+      let relationship = schema.model.relationship(named: name, of: entity),
+      let other = schema.table(of: relationship.destination)?.name
+    else { return nil }
+    terms = compared.compactMap { name, rest in
+      schema.column(of: name, in: relationship.destination).map { (StoreSchema.name($0), rest) }
+    }
+    guard terms.count == compared.count else { return nil }
+    switch schema.entityTable(of: entity)?.storage(of: name) {
+    case .toOne(let column, _):
+      key = StoreSchema.name(column)
+      isToMany = false
+    case .foreignKey(other, let column, _):
+      key = StoreSchema.name(column)
+      isToMany = true
+    default: return nil
+    }
+    self.table = table
+    self.column = column
+    self.other = other
+  }
+
+  private static func parts(of predicate: Predicate) -> [Predicate] {
+    if case .and(let parts) = predicate { parts.flatMap(parts(of:)) } else { [predicate] }
+  }
+
+  var statements: [SchemaStatement] {
+    let base = "ZT_\(table)_\(column)_\(other)"
+    let changed = terms.map { "NEW.\($0.column) != OLD.\($0.column)" }.joined(separator: " OR ")
+    let columns = terms.map(\.column).joined(separator: ", ")
+    let (up, down) = ("IFNULL(\(column),0) + 1", "MAX(0,IFNULL(\(column),0) - 1)")
+    // A to-many's objects keep the key; a to-one's row keeps it itself.
+    func linked(_ row: String) -> String {
+      isToMany ? "\(row).\(key) = Z_PK" : "\(row).Z_PK = \(key)"
+    }
+    func told(_ row: String) -> String {
+      isToMany ? "Z_PK = \(row).\(key)" : "\(key) = \(row).Z_PK"
+    }
+    func stays(_ first: String, _ second: String) -> String {
+      isToMany ? " AND (\(first).\(key) == \(second).\(key))" : ""
+    }
+    let made = [
+      trigger(
+        "\(base)_INSERT_INCREMENT", on: other, "INSERT", " FOR EACH ROW WHEN \(holds("NEW."))", up,
+        linked("NEW"), told("NEW")),
+      trigger(
+        "\(base)_UPDATE_INCREMENT", on: other, "UPDATE OF \(columns)",
+        " FOR EACH ROW WHEN (\(holds("NEW."))) AND (\(changed))\(stays("NEW", "OLD"))", up,
+        linked("NEW"), told("NEW")),
+      trigger(
+        "\(base)_UPDATE_DECREMENT", on: other, "UPDATE OF \(columns)",
+        " FOR EACH ROW WHEN (\(holds("OLD."))) AND (\(changed))\(stays("OLD", "NEW"))", down,
+        linked("OLD"), told("NEW")),
+      trigger(
+        "\(base)_DELETE_DECREMENT", on: other, "DELETE", " FOR EACH ROW WHEN \(holds("OLD."))",
+        down, linked("OLD"), told("OLD")),
+    ]
+    let row = "Z_PK = NEW.Z_PK"
+    guard isToMany else {
+      return made + [
+        trigger(
+          "\(base)_\(table)_INSERT_INCREMENT", on: table, "INSERT", " FOR EACH ROW",
+          counted("(Z_PK = NEW.\(key))"), row, row),
+        trigger(
+          "\(base)_\(key)_UPDATE_TO_NULL", on: table, "UPDATE OF \(key)",
+          " WHEN (NEW.\(key) IS NULL AND OLD.\(key) IS NOT NULL)", "0", row, row),
+        trigger(
+          "\(base)_\(key)_UPDATE_INCREMENT", on: table, "UPDATE OF \(key)",
+          " WHEN (\(isMoved("NEW", "OLD")))", counted("Z_PK = NEW.\(key)"), row, row),
+      ]
+    }
+    return made + [
+      trigger(
+        "\(base)_\(table)_INSERT_INCREMENT", on: table, "INSERT", " FOR EACH ROW",
+        counted("(\(key) = NEW.Z_PK)"), row, row),
+      trigger(
+        "\(base)_\(key)_UPDATE_INCREMENT", on: other, "UPDATE OF \(key)",
+        " WHEN (\(holds("NEW."))) AND (\(isMoved("NEW", "OLD")))", up, told("NEW"), told("NEW")),
+      trigger(
+        "\(base)_\(key)_UPDATE_DECREMENT", on: other, "UPDATE OF \(key)",
+        " WHEN (\(holds("OLD."))) AND (\(isMoved("OLD", "NEW")))", down, told("OLD"), told("OLD")),
+    ]
+  }
+
+  private func holds(_ row: String) -> String {
+    terms.map { "\(row)\($0.column) \($0.rest)" }.joined(separator: " AND ")
+  }
+
+  private func isMoved(_ there: String, _ gone: String) -> String {
+    "(\(there).\(key) IS NOT NULL AND \(gone).\(key) IS NULL) OR (NEW.\(key) != OLD.\(key))"
+  }
+
+  private func counted(_ rows: String) -> String {
+    "(SELECT COUNT(Z_PK) FROM \(StoreSchema.name(other)) WHERE \(rows) AND (\(holds(""))))"
+  }
+
+  private func trigger(
+    _ name: String, on place: String, _ event: String, _ condition: String, _ value: String,
+    _ rows: String, _ told: String
+  ) -> SchemaStatement {
+    let (own, column) = (StoreSchema.name(table), StoreSchema.name(column))
+    return SchemaStatement(
+      name: name, table: place,
+      sql: """
+        CREATE TRIGGER \(StoreSchema.name(name)) AFTER \(event) ON \(StoreSchema.name(place))\
+        \(condition) BEGIN UPDATE \(own) SET \(column) = \(value) WHERE \(rows); \
+        SELECT NSCoreDataTriggerUpdateAffectedObjectValue(\(StoreSchema.text(table)), Z_ENT, Z_PK, \(StoreSchema.text(self.column)), \
+        \(column)) FROM \(own) WHERE \(told); END
+        """)
+  }
+}

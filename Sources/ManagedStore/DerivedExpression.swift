@@ -1,0 +1,146 @@
+import ManagedModel
+
+extension StoreSchema {
+  /// SQL for the value that a derived attribute has in a row, as the store's own triggers keep it.
+  ///
+  /// Fit for an UPDATE of the row's table and for a SELECT over it. The connection needs
+  /// ``FilterFunctions``.
+  ///
+  /// - Parameters:
+  ///   - entity: an entity that has the attribute.
+  ///   - row: alias of the row; or the table's name where there is none.
+  ///   - schema: what stands before the names of other tables, such as `src.`.
+  /// - Returns: `nil` for `now()`, which no row can tell, and for what is not understood.
+  package func derivedExpression(
+    for attribute: Attribute, of entity: String, row: String = "s", schema: String = "main."
+  ) -> String? {
+    guard let value = attribute.derivation.flatMap({ DerivedValue($0) }) else { return nil }
+    return DerivedExpression(schema: self, prefix: schema).sql(value, of: entity, row: row)
+  }
+}
+
+/// Writes a derived value as SQL.
+struct DerivedExpression {
+  let schema: StoreSchema
+  /// What stands before the names of tables.
+  let prefix: String
+
+  func sql(_ value: DerivedValue, of entity: String, row: String) -> String? {
+    switch value {
+    case .now: return nil
+    case .value(let path, let function):
+      return self.value(path, of: entity, row: row).map { call(function, $0) }
+    case .count(let path):
+      guard let (owner, holder) = object(path.dropLast(), of: entity, row: row),
+        let name = path.last
+      else { return nil }
+      return collection(name, of: holder, owner: owner).map {
+        "(SELECT IFNULL(COUNT(*), 0) \($0.rows))"
+      }
+    case .aggregate(let aggregate, let path):
+      guard let index = firstToMany(path, of: entity), index < path.count - 1,
+        let (owner, holder) = object(path[..<index], of: entity, row: row),
+        let many = collection(path[index], of: holder, owner: owner, needsRows: true),
+        let value = self.value(Array(path[(index + 1)...]), of: many.entity, row: "c")
+      else { return nil }
+      switch aggregate {
+      case .sum: return "(SELECT IFNULL(SUM(\(value)), 0) \(many.rows))"
+      case .min, .max, .average:
+        return "(SELECT \(aggregate.rawValue.uppercased())(\(value)) \(many.rows))"
+      }
+    }
+  }
+
+  /// Where in a path the first to-many relationship stands.
+  private func firstToMany(_ path: [String], of entity: String) -> Int? {
+    var holder = entity
+    for (index, name) in path.enumerated() {
+      guard let relationship = schema.model.relationship(named: name, of: holder) else {
+        return nil
+      }
+      if relationship.isToMany { return index }
+      holder = relationship.destination
+    }
+    return nil
+  }
+
+  func call(_ function: DerivedValue.Function?, _ value: String) -> String {
+    switch function {
+    case nil: value
+    case .canonical: "strata_fold(\(value), 3)"
+    case .lowercase: "strata_fold(\(value), 1)"
+    case .uppercase: "strata_upper(\(value))"
+    }
+  }
+
+  /// The value at a path of to-one relationships that ends in an attribute.
+  private func value(_ path: [String], of entity: String, row: String) -> String? {
+    guard let name = path.last, path.count <= 16 else { return nil }
+    guard let (key, holder) = object(path.dropLast(), of: entity, row: row),
+      let column = attributeColumn(name, of: holder)
+    else { return nil }
+    guard path.count > 1 else { return "\(row).\(column)" }
+    guard let table = schema.table(of: holder) else { return nil }
+    let alias = "\(row == "c" ? "e" : "d")\(path.count)"
+    return
+      "(SELECT \(alias).\(column) FROM \(place(table.name)) \(alias) WHERE \(alias).Z_PK = \(key))"
+  }
+
+  func attributeColumn(_ name: String, of entity: String) -> String? {
+    guard schema.model.attribute(named: name, of: entity) != nil else { return nil }
+    return schema.column(of: name, in: entity).map { StoreSchema.name($0) }
+  }
+
+  /// SQL for the key of the object that a path of to-one relationships leads to.
+  private func object(
+    _ path: ArraySlice<String>, of entity: String, row: String
+  ) -> (key: String, entity: String)? {
+    guard path.count < 16 else { return nil }
+    var (key, holder) = ("\(row).Z_PK", entity)
+    for (depth, name) in path.enumerated() {
+      guard case .toOne(let column, _) = schema.entityTable(of: holder)?.storage(of: name),
+        let table = schema.table(of: holder),
+        let relationship = schema.model.relationship(named: name, of: holder)
+      else { return nil }
+      let alias = "\(row == "c" ? "f" : "o")\(depth)"
+      key =
+        depth == 0
+        ? "\(row).\(StoreSchema.name(column))"
+        : "(SELECT \(alias).\(StoreSchema.name(column)) FROM \(place(table.name)) \(alias) WHERE \(alias).Z_PK = \(key))"
+      holder = relationship.destination
+    }
+    return (key, holder)
+  }
+
+  /// FROM and WHERE of the objects that an owner's to-many relationship leads to.
+  private func collection(
+    _ name: String, of entity: String, owner: String, needsRows: Bool = false
+  ) -> (rows: String, entity: String)? {
+    guard let relationship = schema.model.relationship(named: name, of: entity),
+      let table = schema.table(of: relationship.destination)
+    else { return nil }
+    let rows: String
+    switch schema.entityTable(of: entity)?.storage(of: name) {
+    case .foreignKey(let other, let column, _):
+      rows = "FROM \(place(other)) c WHERE c.\(StoreSchema.name(column)) = \(owner)"
+    case .join(let join, let ownerColumn, let column, _):
+      let links = "\(place(join)) j"
+      let isOwned = "WHERE j.\(StoreSchema.name(ownerColumn)) = \(owner)"
+      rows =
+        needsRows
+        ? "FROM \(links) JOIN \(place(table.name)) c ON c.Z_PK = j.\(StoreSchema.name(column)) \(isOwned)"
+        : "FROM \(links) \(isOwned)"
+    case .reflexive(let join, let first, let second):
+      let (one, two) = (StoreSchema.name(first), StoreSchema.name(second))
+      rows = """
+        FROM \(place(table.name)) c WHERE c.Z_PK IN \
+        (SELECT \(two) FROM \(place(join)) WHERE \(one) = \(owner) \
+        UNION SELECT \(one) FROM \(place(join)) WHERE \(two) = \(owner))
+        """
+    case .toOne, .some(.none), nil: return nil
+    }
+    return (rows, relationship.destination)
+  }
+
+  private func place(_ table: String) -> String { prefix + StoreSchema.name(table) }
+}

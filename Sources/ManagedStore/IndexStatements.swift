@@ -1,0 +1,211 @@
+import ManagedModel
+
+/// How indexed attributes and compound indexes of a model become indexes of a store.
+package enum IndexStyle: Sendable {
+  /// `ZTABLE_ZCOLUMN_INDEX`, by frameworks before iOS 11.
+  case columns
+  /// `Z_Entity_attribute`: since iOS 11 they count as fetch indexes.
+  case fetchIndexes
+
+  /// The change lies between the framework versions 754 and 847, as the stores at hand show.
+  package init(frameworkVersion: Int?) {
+    self = frameworkVersion.map { $0 < 800 } ?? false ? .columns : .fetchIndexes
+  }
+}
+
+/// A CREATE statement with what it makes, and on which table.
+package struct SchemaStatement: Sendable, Equatable {
+  package var name: String
+  package var table: String
+  package var sql: String
+
+  package init(name: String, table: String, sql: String) {
+    self.name = name
+    self.table = table
+    self.sql = sql
+  }
+}
+
+extension StoreSchema {
+  /// Every index that Core Data makes for the model, R-trees aside: see ``rtreeIndexes``.
+  ///
+  /// Fetch indexes of forms that no store showed are left out: see ``unmadeIndexes``.
+  package func indexStatements(_ style: IndexStyle = .fetchIndexes) -> [SchemaStatement] {
+    var statements: [SchemaStatement] = []
+    func add(
+      _ name: String, _ table: String, _ columns: [String], unique: Bool = false,
+      where condition: String? = nil
+    ) {
+      let kind = unique ? "CREATE UNIQUE INDEX" : "CREATE INDEX"
+      // Two spaces, as Core Data leaves them.
+      let rows = condition.map { " WHERE  \($0)" } ?? ""
+      statements.append(
+        SchemaStatement(
+          name: name, table: table,
+          sql: """
+            \(kind) \(Self.name(name)) ON \(Self.name(table)) (\(columns.joined(separator: ", ")))\(rows)
+            """))
+    }
+    for table in tables {
+      for column in table.columns {
+        switch column.content {
+        case .toOne, .owner: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
+        case .attribute(let entity, let name):
+          guard model.entity(named: entity)?.attribute(named: name)?.isIndexed == true else {
+            break
+          }
+          switch style {
+          case .columns: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
+          case .fetchIndexes where !hasFetchIndex(of: name, entity):
+            add("Z_\(entity)_\(name)", table.name, ["\(column.name) COLLATE BINARY ASC"])
+          case .fetchIndexes: break
+          }
+        default: break
+        }
+      }
+      if !model.children(of: table.root).isEmpty, !omitsEntityIndex(table.root) {
+        add("\(table.name)_Z_ENT_INDEX", table.name, ["Z_ENT"])
+      }
+    }
+    for join in joins {
+      let (indexed, other) = join.indexedColumns
+      add("\(join.name)_\(indexed)_INDEX", join.name, [indexed, other])
+    }
+    for entity in model.entitiesInStoreOrder {
+      guard let table = table(of: entity.name) else { continue }
+      for constraint in entity.uniquenessConstraints {
+        let columns = constraint.compactMap { column(of: $0, in: entity.name) }
+        guard !columns.isEmpty, columns.count == constraint.count else { continue }
+        add(
+          "Z_\(entity.name)_UNIQUE_\(constraint.joined(separator: "_"))", table.name,
+          columns.map { "\($0) COLLATE BINARY ASC" }, unique: true)
+      }
+      // Caches by newer frameworks list an old compound index a second time, as a fetch index.
+      let listed = entity.fetchIndexes.map { index in
+        index.elements.compactMap { $0.property ?? $0.expression }
+      }
+      for names in entity.compoundIndexes where style == .columns || !listed.contains(names) {
+        let columns = names.compactMap { indexedColumn($0, in: entity.name) }
+        guard !columns.isEmpty, columns.count == names.count else { continue }
+        switch style {
+        case .columns: add("\(table.name)_\(columns.joined(separator: "_"))", table.name, columns)
+        case .fetchIndexes:
+          add(
+            "Z_\(entity.name)_\(names.joined(separator: "_"))", table.name,
+            columns.map { "\($0) COLLATE BINARY ASC" })
+        }
+      }
+      for index in entity.fetchIndexes {
+        guard case .made(let columns, let rows) = form(of: index, entity: entity.name) else {
+          continue
+        }
+        add("Z_\(entity.name)_\(index.name)", table.name, columns, where: rows)
+      }
+    }
+    var seen: Set<String> = []
+    return statements.filter { seen.insert($0.name).inserted }
+  }
+
+  /// Fetch indexes that are not made: no store shows how what they ask for is written, and an
+  /// index that Core Data does not expect would only cost space.
+  package var unmadeIndexes: [(entity: String, index: String)] {
+    model.entitiesInStoreOrder.flatMap { entity in
+      entity.fetchIndexes.filter { form(of: $0, entity: entity.name) == .unknown }
+        .map { (entity.name, $0.name) }
+    }
+  }
+
+  private enum FetchIndexForm: Equatable {
+    case made(columns: [String], where: String?)
+    case rtree
+    /// The store has no column for it, or an index on that column already.
+    case needless
+    case unknown
+  }
+
+  private func form(of index: FetchIndex, entity: String) -> FetchIndexForm {
+    if index.elements.contains(where: { $0.kind == .rtree }) {
+      return rtree(index, of: entity) == nil ? .unknown : .rtree
+    }
+    let names = index.elements.compactMap(\.property)
+    if index.elements.isEmpty || names.contains(where: { indexedColumn($0, in: entity) == nil }) {
+      return .needless
+    }
+    // A to-one's column has its own index.
+    if index.elements.count == 1, let name = names.first, index.partialPredicate == nil,
+      model.relationship(named: name, of: entity) != nil
+    {
+      return .needless
+    }
+    var columns: [String] = []
+    for element in index.elements {
+      guard let sql = indexedColumn(element, in: entity) else { return .unknown }
+      columns.append("\(sql) COLLATE BINARY \(element.isAscending ? "ASC" : "DESC")")
+    }
+    guard let predicate = index.partialPredicate else {
+      return .made(columns: columns, where: nil)
+    }
+    return indexCondition(predicate, of: entity).map { .made(columns: columns, where: $0) }
+      ?? .unknown
+  }
+
+  /// Whether a fetch index covers just that attribute: its index flag then counts for nothing.
+  private func hasFetchIndex(of name: String, _ entity: String) -> Bool {
+    model.entity(named: entity)?.fetchIndexes.contains {
+      $0.elements.count == 1 && $0.elements.first?.property == name
+        && $0.elements.first?.kind == .binary
+    } ?? false
+  }
+
+  /// A wish that Photos' model shows.
+  private func omitsEntityIndex(_ root: String) -> Bool {
+    model.entity(named: root)?.userInfo["_NSEntityOmitSubentityColumnIndex"] == "YES"
+  }
+
+  private func indexedColumn(_ element: FetchIndex.Element, in entity: String) -> String? {
+    if let property = element.property { return indexedColumn(property, in: entity) }
+    guard let text = element.expression, let expression = try? Expression(format: text) else {
+      return nil
+    }
+    return indexedExpression(expression, in: entity)
+  }
+
+  /// A name in an index: a property, or `entity`, which is the row's Z_ENT.
+  private func indexedColumn(_ name: String, in entity: String) -> String? {
+    column(of: name, in: entity) ?? (name == "entity" ? "Z_ENT" : nil)
+  }
+
+  /// An expression of the row's own columns; *assumed* but for `entity`, which stores show.
+  func indexedExpression(_ expression: Expression, in entity: String) -> String? {
+    switch expression {
+    case .keyPath(let path, of: nil), .keyPath(let path, of: .selfObject):
+      return indexedColumn(path, in: entity)
+    case .constant(.integer(let number)): return String(number)
+    case .function(let name, receiver: nil, let arguments) where arguments.count == 2:
+      let operators = ["add:to:": "+", "from:subtract:": "-", "multiply:by:": "*"]
+      guard let symbol = operators[name],
+        let left = indexedExpression(arguments[0], in: entity),
+        let right = indexedExpression(arguments[1], in: entity)
+      else { return nil }
+      return "(\(left) \(symbol) \(right))"
+    default: return nil
+    }
+  }
+}
+
+extension StoreSchema.JoinTable {
+  /// The column that the table's index begins with, and the other.
+  ///
+  /// It is the one named like the table, whichever side was taken for the first.
+  fileprivate var indexedColumns: (String, String) {
+    func label(_ name: String) -> Substring {
+      name.dropFirst(2).drop { $0.isASCII && $0.isNumber }
+    }
+    let own = label(name)
+    func isLike(_ column: String) -> Bool {
+      label(column).hasPrefix(own) && label(column).dropFirst(own.count).allSatisfy(\.isNumber)
+    }
+    return isLike(first) && !isLike(second) && second != "REFLEXIVE"
+      ? (first, second) : (second, first)
+  }
+}

@@ -1,0 +1,88 @@
+import ManagedModel
+import SQLite
+
+/// A fetch index of type R-tree: a virtual table with a range for each column, kept up by triggers.
+package struct RTreeIndex: Sendable, Equatable {
+  /// `Z_RT_<Entity>_<index>`, the name of the virtual table.
+  package var name: String
+  /// The table that is indexed.
+  package var table: String
+  /// The indexed columns of that table.
+  package var columns: [String]
+
+  /// CREATE VIRTUAL TABLE.
+  package var sql: String {
+    "CREATE VIRTUAL TABLE \(StoreSchema.name(name)) USING RTREE (Z_PK INTEGER PRIMARY KEY, "
+      + bounds.map { $0 + " FLOAT" }.joined(separator: ", ") + ")"
+  }
+
+  /// What puts the rows that are there into the virtual table.
+  package var fill: String {
+    let values = columns.flatMap { [StoreSchema.name($0), StoreSchema.name($0)] }
+    return """
+      INSERT INTO \(StoreSchema.name(name)) (\(list)) \
+      SELECT Z_PK, \(values.joined(separator: ", ")) FROM \(StoreSchema.name(table))
+      """
+  }
+
+  /// The triggers, with the spaces where Core Data puts them.
+  package var triggers: [SchemaStatement] {
+    let (tree, table) = (StoreSchema.name(name), StoreSchema.name(table))
+    // Only the first comma has its space before it.
+    let values = columns.map { "NEW.\(StoreSchema.name($0))" }.enumerated().map {
+      index, value in index == 0 ? "\(value) ,\(value)" : "\(value), \(value)"
+    }.joined(separator: ", ")
+    let insertion = "INTO \(tree) (\(list)) VALUES (NEW.Z_PK, \(values)) ;"
+    func trigger(_ event: String, _ body: String) -> SchemaStatement {
+      let name = "\(self.name)_\(event)"
+      return SchemaStatement(
+        name: name, table: self.table,
+        sql: """
+          CREATE TRIGGER \(StoreSchema.name(name)) AFTER \(event) ON \(table) FOR EACH ROW \
+          BEGIN \(body) END
+          """)
+    }
+    return [
+      trigger("INSERT", "INSERT OR REPLACE \(insertion)"),
+      trigger("UPDATE", "DELETE FROM \(tree) WHERE Z_PK = NEW.Z_PK ; INSERT \(insertion)"),
+      trigger("DELETE", "DELETE FROM \(tree) WHERE Z_PK = OLD.Z_PK ;"),
+    ]
+  }
+
+  private var bounds: [String] {
+    columns.flatMap { [StoreSchema.name($0 + "_MIN"), StoreSchema.name($0 + "_MAX")] }
+  }
+
+  private var list: String { (["Z_PK"] + bounds).joined(separator: ", ") }
+}
+
+extension StoreSchema {
+  /// The fetch indexes of type R-tree.
+  package var rtreeIndexes: [RTreeIndex] {
+    model.entitiesInStoreOrder.flatMap { entity in
+      entity.fetchIndexes.compactMap { rtree($0, of: entity.name) }
+    }
+  }
+
+  /// SQLite takes one to five dimensions.
+  func rtree(_ index: FetchIndex, of entity: String) -> RTreeIndex? {
+    guard let table = table(of: entity), index.partialPredicate == nil,
+      (1...5).contains(index.elements.count),
+      index.elements.allSatisfy({ $0.kind == .rtree })
+    else { return nil }
+    let columns = index.elements.compactMap { element in
+      element.property.flatMap { column(of: $0, in: entity) }
+    }
+    guard columns.count == index.elements.count else { return nil }
+    return RTreeIndex(
+      name: "Z_RT_\(entity)_\(index.name)", table: table.name, columns: columns)
+  }
+}
+
+extension Connection {
+  /// Whether this SQLite can make and use R-trees.
+  package var hasRTrees: Bool {
+    let row = try? value("SELECT count(*) FROM pragma_module_list WHERE name = 'rtree'")
+    return row?.integer ?? 0 > 0
+  }
+}

@@ -1,0 +1,67 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension InPlaceMigration {
+  /// Defines what SQL of this migration calls: functions for derived values, and stand-ins for those
+  /// of triggers, which only Core Data has.
+  ///
+  /// Before anything runs: SQLite defines no function anew while an R-tree has a node open.
+  func defineFunctions(for former: [SchemaStatement]) throws {
+    try FilterFunctions.define(on: connection)
+    let triggers = former + destination.triggerStatements
+    for function in triggers.reduce(into: Set(), { $0.formUnion(Self.functionNames(in: $1.sql)) }) {
+      try connection.defineNullFunction(function)
+    }
+  }
+
+  /// Makes the triggers that the destination model asks for. Those that only the source model asked
+  /// for are gone; the app's own, of which neither knows, come back.
+  func makeTriggers(insteadOf former: [SchemaStatement]) throws {
+    let database = try DatabaseTables(connection)
+    let before = source.schema.triggerGroups
+    var made: [SchemaStatement] = []
+    var claimed: Set<String> = []
+    for group in destination.triggerGroups {
+      let own = former.filter { group.owns($0.name, on: $0.table) }
+      claimed.formUnion(own.map(\.name))
+      let same = before.first { $0.entity == group.entity && $0.attribute == group.attribute }
+      // Where nothing that they depend on changes, those that Core Data wrote are better than ours.
+      let stays = !own.isEmpty && own.allSatisfy { Self.fits($0.sql, database) }
+      made += stays && isUnchanged(group, since: same) ? own : group.statements
+    }
+    let trees = destination.rtreeIndexes
+    let formerTrees = source.schema.rtreeIndexes
+    // Without R-trees in this SQLite their tables are as they were, and so are their triggers.
+    if connection.hasRTrees {
+      made += trees.flatMap(\.triggers)
+      claimed.formUnion((trees + formerTrees).flatMap(\.triggers).map(\.name))
+    }
+    for trigger in former where !claimed.contains(trigger.name) {
+      guard !before.contains(where: { $0.owns(trigger.name, on: trigger.table) }) else { continue }
+      // SQLite looks at a trigger's columns only when it runs: one over a column that is gone would
+      // make every later write fail, so it is not put back.
+      if database.contains(trigger.table), Self.fits(trigger.sql, database) {
+        made.append(trigger)
+      }
+    }
+    for trigger in made { try connection.execute(trigger.sql) }
+  }
+
+  /// Whether an attribute is kept up just as before: by the same statements, or where none are
+  /// known, by the same expression over the same entity numbers.
+  private func isUnchanged(_ group: TriggerGroup, since former: TriggerGroup?) -> Bool {
+    guard let former, former.statements == group.statements else { return false }
+    guard group.statements.isEmpty else { return true }
+    func derivation(_ model: Model) -> Attribute.Derivation? {
+      model.entity(named: group.entity)?.attribute(named: group.attribute)?.derivation
+    }
+    return derivation(source.model) == derivation(step.destination)
+      && schemas.renumbering.allSatisfy { $0.old == $0.new }
+  }
+
+  /// Names of functions that only Core Data has.
+  static func functionNames(in sql: String) -> Set<String> {
+    Set(words(of: sql).filter { $0.hasPrefix("NSCoreData") })
+  }
+}

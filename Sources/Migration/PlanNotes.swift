@@ -1,0 +1,141 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// What a plan tells beside losses and checks, a sentence each.
+struct PlanNotes {
+  let store: Store
+  let mapping: MappingModel
+  let destination: Model
+
+  /// - Parameter whole: the destination model with the entities of all configurations.
+  func sentences(whole: Model) throws -> [String] {
+    var notes: [String] = []
+    if let user = StoreLock.user(of: store.files.path) {
+      notes.append(
+        "Another program (process \(user)) is using the store: it must close it before the migration can run."
+      )
+    }
+    notes += configuration(whole)
+    notes += try historyAndCloud()
+    let missing = try store.externalData().missing.count
+    if missing > 0 {
+      notes.append(
+        "\(missing) external data files are missing beside the store: those values stay missing.")
+    }
+    let schemas = StepSchemas(store: store, mapping: mapping, destination: destination)
+    notes += derived(schemas)
+    for join in StoreSchema(model: destination).joins
+    where join.entity == join.inverseEntity && !join.isReflexive
+      && StepSchemas.sourceJoin(of: join, store: store, mapping: mapping, to: destination) == nil
+    {
+      notes.append(
+        "The join table of \(join.entity).\(join.relationship) is new and named from that side (\(join.name)); within one entity Core Data may choose the other."
+      )
+    }
+    return notes + indexes(schemas.destination)
+  }
+
+  private func configuration(_ whole: Model) -> [String] {
+    guard let name = store.configuration else { return [] }
+    let restriction =
+      "The store is of the configuration “\(name)” (\(store.model.entities.count) entities). "
+    guard let members = whole.configurations[name] else {
+      return [
+        restriction
+          + "The destination model has no configuration of that name: all its entities are taken. It is assumed that the app opens the store so."
+      ]
+    }
+    guard destination != whole || members.count == whole.entities.count else {
+      return [
+        restriction
+          + "In the destination model that configuration has an entity without its parent: all entities are taken. It is assumed that the app opens the store so."
+      ]
+    }
+    return [
+      restriction
+        + "Only its entities are migrated, to those of the same configuration; that Core Data does so is assumed."
+    ]
+  }
+
+  private func historyAndCloud() throws -> [String] {
+    var notes: [String] = []
+    if let history = try store.history() {
+      notes.append(
+        "The store keeps history (\(history.transactions) transactions, \(history.changes) changes): its rows stay and follow the new entity numbers."
+      )
+      let gone = mapping.entityMappings.filter { $0.destination == nil }.compactMap(\.source)
+      let changes = try changes(of: gone)
+      if changes > 0 {
+        notes.append(
+          "\(changes) changes in the history are of entities that go (\(gone.sorted().joined(separator: ", "))): they go too."
+        )
+      }
+    }
+    if let cloud = try store.cloudKit() {
+      notes.append(
+        "The store is mirrored to CloudKit: \(cloud.pendingUploads) rows wait to be uploaded, \(cloud.pendingDeletes) to be deleted. Mirroring must be off while it is migrated."
+      )
+    }
+    return notes
+  }
+
+  private func changes(of entities: [String]) throws -> Int {
+    let numbers = entities.compactMap { store.table(of: $0)?.number }
+    guard !numbers.isEmpty, store.database.columns(of: "ACHANGE").contains("ZENTITY") else {
+      return 0
+    }
+    let list = numbers.map(String.init).joined(separator: ", ")
+    return try store.reading {
+      Int(
+        try store.connection.value("SELECT count(*) FROM ACHANGE WHERE ZENTITY IN (\(list))")?
+          .integer ?? 0)
+    }
+  }
+
+  /// How derived attributes get their values, and which have no trigger to keep them up.
+  private func derived(_ schemas: StepSchemas) -> [String] {
+    var notes: [String] = []
+    for table in schemas.destination.tables {
+      for entityMapping in schemas.mappings(into: table) {
+        guard let from = entityMapping.source, let to = entityMapping.destination else { continue }
+        for column in table.columns {
+          guard case .attribute(let declarer, let name) = column.content,
+            destination.isKind(to, of: declarer),
+            let attribute = destination.attribute(named: name, of: to), attribute.isDerived,
+            let attributeMapping = entityMapping.attributes.first(where: { $0.name == name })
+          else { continue }
+          let former = attributeMapping.source.flatMap {
+            store.model.attribute(named: $0, of: from)
+          }
+          guard former?.derivation != attribute.derivation, attributeMapping.expression == nil
+          else { continue }
+          let isComputed = schemas.derivedFilling(for: column, in: entityMapping) != nil
+          notes.append(
+            "\(to).\(name) is derived: "
+              + (isComputed
+                ? "its value is computed for the rows that are there."
+                : "Core Data fills it when the objects are saved next."))
+        }
+      }
+    }
+    for group in schemas.destination.triggerGroups where group.statements.isEmpty {
+      notes.append(
+        "How Core Data keeps up \(group.entity).\(group.attribute) in the store is not known: no trigger is made for it."
+      )
+    }
+    return notes
+  }
+
+  private func indexes(_ schema: StoreSchema) -> [String] {
+    var notes = schema.unmadeIndexes.map {
+      "The index “\($0.index)” of \($0.entity) is of a kind that is not made; Core Data works without it."
+    }
+    if !schema.rtreeIndexes.isEmpty, !store.connection.hasRTrees {
+      notes.append(
+        "This SQLite has no R-trees: \(schema.rtreeIndexes.map(\.name).joined(separator: ", ")) cannot be made here; Core Data works without."
+      )
+    }
+    return notes
+  }
+}

@@ -1,0 +1,98 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension Preflight {
+  /// Links of a relationship that goes on which are not in order. A migration carries them over as
+  /// they are.
+  func brokenLinks(
+    _ relationshipMapping: RelationshipMapping, from: String, to: String
+  ) throws -> [DataCheck] {
+    guard let name = relationshipMapping.source,
+      let before = source.relationship(named: name, of: from),
+      let after = destination.relationship(named: relationshipMapping.name, of: to)
+    else { return [] }
+    let place = (to, Optional(after.name))
+    var checks: [DataCheck] = []
+    if let gone = data.leadsNowhere(name, of: from) {
+      checks += try rows(
+        of: from, where: [gone], break: place, "links that lead to objects that are not there",
+        hint: "Core Data meets a fault there (133000): empty them in the app.",
+        warning: 133000)
+    }
+    if let oneSided = data.isOneSided(name, of: from) {
+      checks += try rows(
+        of: from, where: [oneSided], break: place,
+        "links of a one-to-one whose two sides disagree",
+        hint: "Both sides stay as they are. Set the relationship anew in the app.",
+        warning: 134110)
+    }
+    if before.isOrdered, let unordered = data.hasNoPosition(name, of: from) {
+      checks += try rows(
+        of: from, where: [unordered], break: place,
+        "ordered objects without a position",
+        hint: "Their order is not known: they are put in the order of their keys.", warning: 134110)
+    }
+    return try checks + counts(before, after, from: from, place)
+  }
+
+  /// Fewer or more objects than a new or tighter count allows; an optional relationship may be empty.
+  private func counts(
+    _ before: Relationship, _ after: Relationship, from: String,
+    _ place: (entity: String, property: String?)
+  ) throws -> [DataCheck] {
+    guard after.isToMany, let count = data.count(of: before.name, from: from) else { return [] }
+    let hint = "Such objects cannot be saved: change them first, or loosen the rule."
+    var checks: [DataCheck] = []
+    if after.minCount > 0, after.minCount > (before.isToMany ? before.minCount : 0) {
+      // None at all is another matter: allowed, or found as missing.
+      checks += try rows(
+        of: from, where: ["\(count) BETWEEN 1 AND \(after.minCount - 1)"], break: place,
+        "fewer objects than the new minimum \(after.minCount)", hint: hint, warning: 1580)
+    }
+    let limit = Int(after.maxCount)
+    let former = before.maxCount == 0 ? Int.max : Int(before.maxCount)
+    if limit > 0, after.maxCount != .max, limit < former {
+      checks += try rows(
+        of: from, where: ["\(count) > \(limit)"], break: place,
+        "more objects than the new maximum \(limit)", hint: hint, warning: 1590)
+    }
+    return checks
+  }
+
+  /// Links kept elsewhere than in the row they start from which lead to no object: in join tables,
+  /// and as the owner's key of a to-many without an inverse.
+  func brokenJoins() throws -> [DataCheck] {
+    let kept = Set(
+      mapping.entityMappings.filter { $0.destination != nil }.compactMap(\.source))
+    func warning(
+      _ broken: (rows: Int, first: [ObjectID])?, _ entity: String, _ relationship: String,
+      in table: String
+    ) -> [DataCheck] {
+      guard let broken, broken.rows > 0 else { return [] }
+      return [
+        DataCheck(
+          code: 133000, entity: entity, property: relationship, rows: broken.rows,
+          first: broken.first,
+          message: "links that lead to objects that are not there, in \(table)",
+          hint: "Core Data passes them over or meets a fault (133000).", isWarning: true)
+      ]
+    }
+    var checks: [DataCheck] = []
+    let schema = data.store.schema
+    for join in schema.joins where kept.contains(join.entity) || kept.contains(join.inverseEntity) {
+      checks += warning(
+        try data.brokenRows(of: join), join.entity, join.relationship, in: join.name)
+    }
+    for table in schema.tables {
+      for column in table.columns {
+        guard case .owner(let owner, let name) = column.content, kept.contains(owner) else {
+          continue
+        }
+        checks += warning(
+          try data.rowsWithoutOwner(in: table, column, owner: owner), owner, name, in: table.name)
+      }
+    }
+    return checks
+  }
+}

@@ -1,0 +1,100 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension Preflight {
+  /// Rows whose value is in a file that is not there.
+  func missingFiles(
+    _ before: Attribute, from: String, _ attribute: Attribute, of to: String
+  ) throws -> [DataCheck] {
+    guard before.allowsExternalBinaryDataStorage,
+      let missing = try data.rowsWithoutFile(before.name, of: from), missing.rows > 0
+    else { return [] }
+    let more = missing.rows > missing.files.count ? " …" : ""
+    return [
+      DataCheck(
+        code: 134110, entity: to, property: attribute.name, rows: missing.rows,
+        first: missing.first,
+        message:
+          "values in files that are not there: \(missing.files.joined(separator: ", "))\(more)",
+        hint:
+          "Copy them from another copy of the store: into \(data.store.files.externalDataFolder).",
+        // A value that is to move into its row would lose even the file's name.
+        isWarning: attribute.allowsExternalBinaryDataStorage)
+    ]
+  }
+
+  /// NULL in an attribute that was mandatory all along: what an app's own SQL or a damaged file
+  /// leaves. The migration carries it over; the next save of such an object fails.
+  func formerGaps(
+    _ before: Attribute, from: String, _ attribute: Attribute,
+    _ attributeMapping: AttributeMapping, of to: String
+  ) throws -> [DataCheck] {
+    guard !before.isOptional, !attribute.isOptional, attributeMapping.defaultValue == nil,
+      !before.isDerived, let column = data.column(of: before.name, in: from)
+    else { return [] }
+    return try rows(
+      of: from, where: ["\(column) IS NULL"], break: (to, attribute.name),
+      "missing values on an attribute that was mandatory before",
+      hint:
+        "These rows cannot be saved as they are: give \(to).\(attribute.name) a default value, or set it in the app.",
+      warning: 1570)
+  }
+
+  /// Values against rules for saving that are new or tighter: no migration looks at them.
+  func brokenRules(
+    _ before: Attribute, from: String, _ attribute: Attribute, of to: String
+  ) throws -> [DataCheck] {
+    guard attribute.validation != before.validation || attribute.type != before.type,
+      let column = data.column(of: before.name, in: from)
+    else { return [] }
+    let (old, new) = (before.validation, attribute.validation)
+    var checks: [DataCheck] = []
+    let hint = "Change those values, or loosen the rule: such objects cannot be saved."
+    if let kind = RuleKind(attribute.type) {
+      let subject = kind == .text ? "strata_length(\(column))" : column
+      if let text = new.minimum, let bound = Double(text), bound.isFinite,
+        old.minimum.flatMap(Double.init).map({ $0 < bound }) ?? true
+      {
+        checks += try rows(
+          of: from, where: ["\(subject) < \(bound)"], break: (to, attribute.name),
+          "values \(kind.below) the new minimum \(text)", hint: hint, warning: kind.belowCode)
+      }
+      if let text = new.maximum, let bound = Double(text), bound.isFinite,
+        old.maximum.flatMap(Double.init).map({ $0 > bound }) ?? true
+      {
+        checks += try rows(
+          of: from, where: ["\(subject) > \(bound)"], break: (to, attribute.name),
+          "values \(kind.above) the new maximum \(text)", hint: hint, warning: kind.aboveCode)
+      }
+    }
+    if attribute.type == .string, let pattern = new.pattern, pattern != old.pattern {
+      // NULL, and so no finding, where the pattern is not understood.
+      let literal = AttributeValue.string(pattern).sqlLiteral(for: attribute)
+      checks += try rows(
+        of: from, where: ["strata_matches(\(column), \(literal), 0) = 0"],
+        break: (to, attribute.name), "values that do not match the new pattern “\(pattern)”",
+        hint: hint, warning: 1680)
+    }
+    return checks
+  }
+}
+
+/// What bounds mean for a type, with the codes of NSValidationErrors.
+private enum RuleKind {
+  case number, date, text
+
+  init?(_ type: AttributeType) {
+    switch type {
+    case .integer16, .integer32, .integer64, .decimal, .double, .float: self = .number
+    case .date: self = .date
+    case .string: self = .text
+    default: return nil
+    }
+  }
+
+  var below: String { self == .number ? "below" : self == .date ? "before" : "shorter than" }
+  var above: String { self == .number ? "above" : self == .date ? "after" : "longer than" }
+  var belowCode: Int { self == .number ? 1620 : self == .date ? 1640 : 1670 }
+  var aboveCode: Int { self == .number ? 1610 : self == .date ? 1630 : 1660 }
+}

@@ -1,0 +1,153 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Conditions on links; each is SQL over a row `t`, and `nil` where it cannot be.
+extension SourceData {
+  /// True for rows whose to-one leads to no object of its entity.
+  func leadsNowhere(_ relationship: String, of entity: String) -> String? {
+    guard case .toOne(let column, _) = store.table(of: entity)?.storage(of: relationship),
+      let destination = store.model.relationship(named: relationship, of: entity)?.destination
+    else { return nil }
+    let key = "t.\(quoted(column))"
+    return object(key, of: destination).map { "\(key) IS NOT NULL AND NOT \($0)" }
+  }
+
+  /// True for rows of a one-to-one whose partner does not lead back.
+  func isOneSided(_ relationship: String, of entity: String) -> String? {
+    guard let own = store.model.relationship(named: relationship, of: entity),
+      let inverse = own.inverse, let other = store.table(of: own.destination),
+      store.database.contains(other.table),
+      case .toOne(let column, _) = store.table(of: entity)?.storage(of: relationship),
+      case .toOne(let back, _) = other.storage(of: inverse)
+    else { return nil }
+    return """
+      EXISTS (SELECT 1 FROM \(quoted(other.table)) o
+      WHERE o.Z_PK = t.\(quoted(column)) AND o.\(quoted(back)) IS NOT t.Z_PK)
+      """
+  }
+
+  /// True for rows that have objects without a position in an ordered relationship.
+  func hasNoPosition(_ relationship: String, of entity: String) -> String? {
+    switch store.table(of: entity)?.storage(of: relationship) {
+    case .foreignKey(let table, let column, let order?):
+      return """
+        EXISTS (SELECT 1 FROM \(quoted(table)) o
+        WHERE o.\(quoted(column)) = t.Z_PK AND o.\(quoted(order)) IS NULL)
+        """
+    case .join(let table, let owner, _, let order?):
+      return """
+        EXISTS (SELECT 1 FROM \(quoted(table)) o
+        WHERE o.\(quoted(owner)) = t.Z_PK AND o.\(quoted(order)) IS NULL)
+        """
+    default: return nil
+    }
+  }
+
+  /// How many objects a relationship of a row leads to.
+  func count(of relationship: String, from entity: String) -> String? {
+    switch store.table(of: entity)?.storage(of: relationship) {
+    case .toOne(let column, _): "(t.\(quoted(column)) IS NOT NULL)"
+    case .foreignKey(let table, let column, _):
+      "(SELECT count(*) FROM \(quoted(table)) o WHERE o.\(quoted(column)) = t.Z_PK)"
+    case .join(let table, let owner, _, _):
+      "(SELECT count(*) FROM \(quoted(table)) o WHERE o.\(quoted(owner)) = t.Z_PK)"
+    case .reflexive(let table, let first, let second):
+      """
+      (SELECT count(*) FROM (SELECT \(quoted(second)) FROM \(quoted(table))
+      WHERE \(quoted(first)) = t.Z_PK UNION SELECT \(quoted(first)) FROM \(quoted(table))
+      WHERE \(quoted(second)) = t.Z_PK))
+      """
+    case .some(.none), nil: nil
+    }
+  }
+
+  /// Rows of a join table with a key that no object has, and the objects at their other ends.
+  func brokenRows(
+    of join: StoreSchema.JoinTable
+  ) throws -> (rows: Int, first: [ObjectID])? {
+    guard store.database.contains(join.name),
+      let one = object("t.\(quoted(join.first))", of: join.entity),
+      let two = object("t.\(quoted(join.second))", of: join.inverseEntity)
+    else { return nil }
+    let rows = "FROM \(quoted(join.name)) t WHERE NOT \(one) OR NOT \(two)"
+    return try store.reading {
+      let count = try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0
+      guard count > 0 else { return (0, []) }
+      let first = try store.connection.rows(
+        """
+        SELECT \(one), t.\(quoted(join.first)), t.\(quoted(join.second)) \(rows)
+        ORDER BY 2, 3 LIMIT 5
+        """
+      ).compactMap { row -> ObjectID? in
+        guard row.count == 3 else { return nil }
+        let isFirst = row[0].integer == 1
+        return row[isFirst ? 1 : 2].integer.map {
+          ObjectID(entity: isFirst ? join.entity : join.inverseEntity, key: $0)
+        }
+      }
+      return (Int(count), first)
+    }
+  }
+
+  /// Rows that are in a to-many without an inverse, of an owner that does not exist.
+  func rowsWithoutOwner(
+    in table: StoreSchema.Table, _ column: StoreSchema.Column, owner: String
+  ) throws -> (rows: Int, first: [ObjectID])? {
+    let key = "t.\(quoted(column.name))"
+    guard store.database.columns(of: table.name).contains(column.name),
+      let isThere = object(key, of: owner)
+    else { return nil }
+    let rows = "FROM \(quoted(table.name)) t WHERE \(key) IS NOT NULL AND NOT \(isThere)"
+    return try store.reading {
+      let count = try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0
+      guard count > 0 else { return (0, []) }
+      let first = try store.connection.rows(
+        "SELECT t.Z_PK, t.Z_ENT \(rows) ORDER BY 1 LIMIT 5"
+      ).compactMap { row -> ObjectID? in
+        guard row.count == 2, let key = row[0].integer, let number = row[1].integer,
+          let entity = store.entityNames[number]
+        else { return nil }
+        return ObjectID(entity: entity, key: key)
+      }
+      return (Int(count), first)
+    }
+  }
+
+  /// True where an object of that kind has the key.
+  private func object(_ key: String, of entity: String) -> String? {
+    guard let table = store.table(of: entity), store.database.contains(table.table) else {
+      return nil
+    }
+    let kind =
+      table.isWholeTable
+      ? "" : " AND d.Z_ENT IN (\(table.numbers.map(String.init).joined(separator: ", ")))"
+    return "EXISTS (SELECT 1 FROM \(quoted(table.table)) d WHERE d.Z_PK = \(key)\(kind))"
+  }
+}
+
+extension SourceData {
+  /// Rows of exactly one entity whose value is in a file that is not there, and the first files.
+  func rowsWithoutFile(
+    _ attribute: String, of entity: String
+  ) throws -> (rows: Int, first: [ObjectID], files: [String])? {
+    guard let column = column(of: attribute, in: entity),
+      let rows = rows(of: entity, where: ["substr(\(column), 1, 1) = x'02'"])
+    else { return nil }
+    let there = Set((try? FileSystem.list(store.files.externalDataFolder)) ?? [])
+    return try store.reading {
+      let statement = try store.connection.prepare(
+        "SELECT t.Z_PK, substr(\(column), 2, 256) \(rows) ORDER BY t.Z_PK")
+      var (count, first, files): (Int, [ObjectID], [String]) = (0, [], [])
+      while try statement.step() {
+        let name = String(decoding: statement.bytes(at: 1).prefix { $0 != 0 }, as: UTF8.self)
+        guard !there.contains(name) else { continue }
+        count += 1
+        guard first.count < 5 else { continue }
+        first.append(ObjectID(entity: entity, key: statement.integer(at: 0)))
+        files.append(name)
+      }
+      return (count, first, files)
+    }
+  }
+}
