@@ -61,8 +61,8 @@ final class GeneratedRun {
       if !plan.losses.isEmpty {
         try expectRefusal(plan, MigrationOptions(), of: plan.losses[0].name)
       }
-      var options = MigrationOptions()
-      options.allowedLosses = Set(plan.losses.map(\.name))
+      if plan.strategy != strategy { fail("the plan's strategy is \(plan.strategy.rawValue)") }
+      let options = self.options(allowing: plan.losses)
       if plan.checks.isEmpty {
         try checkRun(plan, options, objects)
       } else {
@@ -74,6 +74,14 @@ final class GeneratedRun {
 
   private static func name(_ entity: String?, _ property: String?) -> String {
     [entity, property].compactMap { $0 }.joined(separator: ".")
+  }
+
+  /// Everything that a run is told, and so the place where it is told its strategy.
+  private func options(allowing losses: [Loss]) -> MigrationOptions {
+    var options = MigrationOptions()
+    options.allowedLosses = Set(losses.map(\.name))
+    if pair.seed % 2 == 0 { options.output = folder.path("Result.sqlite") }
+    return options
   }
 
   private func plan() throws -> MigrationPlan {
@@ -114,16 +122,19 @@ final class GeneratedRun {
   private func checkRun(
     _ plan: MigrationPlan, _ options: MigrationOptions, _ objects: [GeneratedObject]
   ) throws {
-    var options = options
     let before = try FileSystem.read(path)
     let external = try externalFiles(of: path)
-    if pair.seed % 2 == 0 { options.output = folder.path("Result.sqlite") }
     let receipt = try StoreMigration.run(plan, options: options)
     let untouched = options.output == nil ? receipt.backupPath : path
     if try untouched.map({ try FileSystem.read($0) }) != before {
       fail("the source, or its backup, is not what it was")
     }
     let result = options.output ?? path
+    let left = Set(
+      try FileSystem.list(folder.path).map { folder.path($0) }.filter(FileSystem.isFile))
+    if left != Set([path, result, receipt.backupPath].compactMap { $0 }) {
+      fail("files are left lying about: \(left.sorted())")
+    }
     if try externalFiles(of: result) != external {
       fail("external data files are not what they were")
     }
