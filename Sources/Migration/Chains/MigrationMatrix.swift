@@ -1,0 +1,113 @@
+import ManagedModel
+
+/// How each version of a model can become each other one.
+public struct MigrationMatrix: Sendable, Equatable {
+  /// The way from one version to another.
+  public enum Way: Sendable, Equatable {
+    /// The version hashes are equal: a store of the one opens with the other.
+    case none
+    /// In one step of that kind.
+    case direct(MappingModel.Kind)
+    /// Through the versions of these names, with the kind of each step.
+    case chain(via: [String], kinds: [MappingModel.Kind])
+    /// Not at all: where the way ends and why, with entity and property.
+    case impossible(CoreDataError)
+  }
+
+  /// Names of the versions, in order.
+  public let names: [String]
+  /// Why other versions could not be read.
+  public let unreadable: [CoreDataError]
+  private let nodes: [Int]
+  private let ways: [[Way]]
+
+  /// Works out all pairs.
+  ///
+  /// - Throws: what `custom` throws, and cancellation (134120) once `isCancelled` says so.
+  public init(
+    of versions: ModelVersions, custom: @escaping CustomMapping = { _, _, _ in nil },
+    isCancelled: () -> Bool = { false }
+  ) throws {
+    names = versions.versions.map(\.name)
+    unreadable = versions.unreadable
+    var graph = VersionGraph(versions.versions, custom: custom)
+    let count = graph.nodes.count
+    var steps: [[Step]] = []
+    for from in 0..<count {
+      var row: [Step] = []
+      for to in 0..<count {
+        if isCancelled() {
+          throw CoreDataError(.cancelled, code: 134120, "cancelled", path: versions.path)
+        }
+        row.append(
+          graph.nodes[from].hashes == graph.nodes[to].hashes
+            ? .equal : Step(try graph.edge(from, to)))
+      }
+      steps.append(row)
+      graph.forget(from)
+    }
+    var ways: [[Way]] = []
+    for from in 0..<count {
+      ways.append(
+        try (0..<count).map { to in
+          try Self.way(from, to, steps, graph.nodes.map(\.name), versions)
+        })
+    }
+    self.ways = ways
+    var nodes: [Int] = []
+    for (index, node) in graph.nodes.enumerated() {
+      nodes += [Int](repeating: index, count: node.names.count)
+    }
+    self.nodes = nodes
+  }
+
+  /// The way between two versions, by their places in ``names``; `nil` outside of them.
+  public subscript(from: Int, to: Int) -> Way? {
+    guard nodes.indices.contains(from), nodes.indices.contains(to) else { return nil }
+    return ways[nodes[from]][nodes[to]]
+  }
+
+  private enum Step {
+    case equal
+    case kind(MappingModel.Kind)
+    case refused(CoreDataError)
+
+    init(_ edge: VersionGraph.Edge) {
+      switch edge {
+      case .mapping(let mapping): self = .kind(mapping.kind)
+      case .refused(let error): self = .refused(error)
+      }
+    }
+  }
+
+  private static func way(
+    _ from: Int, _ to: Int, _ steps: [[Step]], _ names: [String], _ versions: ModelVersions
+  ) throws -> Way {
+    switch steps[from][to] {
+    case .equal: return .none
+    case .kind(let kind): return .direct(kind)
+    case .refused: break
+    }
+    let outcome = try VersionRoute.search(from: from, to: to, count: names.count) { one, other in
+      switch steps[one][other] {
+      case .equal: nil
+      case .refused(let error): error
+      case .kind(let kind):
+        kind != .inferred || VersionRoute.isTowards(to, one, other) ? nil : VersionRoute.away
+      }
+    }
+    switch outcome {
+    case .found(let path):
+      let pairs = zip(path, path.dropFirst())
+      return .chain(
+        via: path.dropFirst().dropLast().map { names[$0] },
+        kinds: pairs.compactMap { pair in
+          if case .kind(let kind) = steps[pair.0][pair.1] { kind } else { nil }
+        })
+    case .gap(let end, let after, let reason):
+      return .impossible(
+        MigrationPath.gap(
+          (names[end], names[after]), reason, names: (names[from], names[to]), versions: versions))
+    }
+  }
+}
