@@ -11,7 +11,7 @@ struct MigrationMatrixTests {
   func pairs() throws {
     let versions = MigrationPathTests.versions(
       try MigrationPathTests.model("a"), try MigrationPathTests.model("b<a"),
-      try MigrationPathTests.model("c<b"), try MigrationPathTests.model("c", type: "Double"))
+      try MigrationPathTests.model("c<b"), try MigrationPathTests.model("c<b", type: "Double"))
     let written = MappingModel(kind: .recipe, entityMappings: [])
     let matrix = try MigrationMatrix(of: versions) { _, _, names in
       names == ("V 3", "V 4") ? written : nil
