@@ -107,8 +107,8 @@ struct Cutover {
 ///
 /// Asked of the file system only: opening the file a second time and closing it again would drop
 /// the locks that this process holds on it, as POSIX has it.
-struct StoreFingerprint: Equatable {
-  private struct File: Equatable {
+package struct StoreFingerprint: Equatable, Sendable {
+  private struct File: Equatable, Sendable {
     var inode: UInt64
     var size: Int64
     var seconds: Int
@@ -134,7 +134,7 @@ struct StoreFingerprint: Equatable {
   /// Whether there was a main file.
   var exists: Bool { main != nil }
 
-  init(of storePath: String) {
+  package init(of storePath: String) {
     main = File(storePath)
     wal = File(storePath + "-wal").flatMap { $0.size == 0 ? nil : $0 }
   }

@@ -57,9 +57,21 @@ public enum StoreRollback {
   ///
   /// - Throws: ``CoreDataError``: unreadable where there is no backup or it cannot be opened;
   ///   refused where it is damaged or another store's and nothing is forced; failed for a store in
-  ///   use. The store is as it was then, unless the message says that it is in place.
-  public static func run(path given: String, options: Options = Options()) throws -> Receipt {
-    try run(path: given, options: options) { _ in }
+  ///   use, or cancelled. The store is as it was then, unless the message says that the backup is
+  ///   in place. `isCancelled` is asked between steps, the last time before the store is locked.
+  public static func run(
+    path given: String, options: Options = Options(), isCancelled: @escaping () -> Bool = { false }
+  ) throws -> Receipt {
+    try run(path: given, options: options) { step in
+      switch step {
+      case .clone, .check, .externalData, .cutover(.lock):
+        guard isCancelled() else { return }
+        throw CoreDataError(
+          .cancelled, code: 134120, "cancelled", path: given,
+          hint: "Nothing was changed: the store is as it was.")
+      case .cutover, .verify, .removeBackup: return
+      }
+    }
   }
 
   /// - Parameter before: called before each step, for tests that let it fail there.

@@ -258,6 +258,25 @@ struct StoreRollbackTests {
     #expect(try StoreDump.lines(at: path) == original)
   }
 
+  @Test("a rollback that is cancelled leaves everything as it was")
+  func cancelled() throws {
+    _ = try migrate()
+    let before = try folder.contents()
+    for calls in 0..<4 {
+      var left = calls
+      let error = #expect(throws: CoreDataError.self) {
+        try StoreRollback.run(
+          path: path,
+          isCancelled: {
+            left -= 1
+            return left < 0
+          })
+      }
+      #expect(error?.kind == .cancelled && error?.code == 134120)
+      #expect(try folder.contents() == before)
+    }
+  }
+
   @Test("a crash at any step leaves the old store or the backup in place, whole")
   func crash() throws {
     let migrated = try migrate()

@@ -5,8 +5,30 @@ import Migration
 /// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
 enum MigrateCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let plan = try PlanCommand.plan(arguments)
-    let isJSON = arguments.flag("json")
+    let request = try PlanCommand.request(arguments)
+    let jobs = try BatchWork.jobs(arguments)
+    let stores = try StoreList(arguments.positional)
+    if stores.isOne { return try one(stores.paths[0], request, arguments.flag("json"), console) }
+    guard request.options.output == nil else {
+      throw CoreDataError(
+        .usage, "--output takes the result of one store, and there are \(stores.paths.count)",
+        hint: "Migrate them one by one, or leave out --output.")
+    }
+    let batch = StoreBatch(title: "migrated", isJSON: arguments.flag("json"), console: console)
+    return batch.run(stores.paths, jobs: jobs) { path, report in
+      let plan = try request.plan(for: path)
+      guard !plan.isNothingToDo else { return .nothingToDo(plan) }
+      return .receipt(
+        try StoreMigration.run(
+          plan, options: request.options, isCancelled: { Interruption.isRequested },
+          progress: report))
+    }
+  }
+
+  private static func one(
+    _ path: String, _ request: MigrationRequest, _ isJSON: Bool, _ console: Console
+  ) throws -> CommandStatus {
+    let plan = try request.plan(for: path)
     if plan.isNothingToDo {
       if isJSON {
         console.json { json in
@@ -15,21 +37,17 @@ enum MigrateCommand {
         }
       } else {
         console.line("nothing to do: the store is of that model already")
-        if let output = arguments.value("output") { console.note("no file was written: \(output)") }
+        if let output = request.options.output { console.note("no file was written: \(output)") }
       }
       return .done
     }
-    var options = MigrationOptions()
-    options.allowedLosses = Set(arguments.all("allow-loss"))
-    options.output = arguments.value("output")
-    options.keepsBackup = !arguments.flag("no-backup")
     let reporter = ProgressReporter(console: console, isJSON: isJSON)
     let receipt: MigrationReceipt
     do {
       defer { reporter.finish() }
       receipt = try Interruption.watching {
         try StoreMigration.run(
-          plan, options: options, isCancelled: { Interruption.isRequested },
+          plan, options: request.options, isCancelled: { Interruption.isRequested },
           progress: { reporter.report($0) })
       }
     }
@@ -92,8 +110,11 @@ final class ProgressReporter {
 
 /// A receipt as a person reads it.
 enum ReceiptText {
-  static func print(_ receipt: MigrationReceipt, to console: Console) {
-    console.line("migrated \(receipt.from) → \(receipt.to): \(receipt.resultPath)")
+  /// - Parameter verb: what was done: migrated, or only rehearsed.
+  static func print(
+    _ receipt: MigrationReceipt, verb: String = "migrated", to console: Console
+  ) {
+    console.line("\(verb) \(receipt.from) → \(receipt.to): \(receipt.resultPath)")
     var rows = [["entity", "before", "after"]]
     rows += receipt.entities.map { [$0.entity, String($0.before), String($0.after)] }
     console.write(TextTable.text([.left, .right, .right], rows))

@@ -1,0 +1,85 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// What plan, migrate and rehearse are asked for, read once for any number of stores.
+struct MigrationRequest: Sendable {
+  /// The model to migrate to.
+  let destination: ModelReference.Loaded
+  /// Path of the model or bundle that `--to` named: its versions may have made the store.
+  let bundle: String
+  /// What `--from` named.
+  let from: String?
+  /// The versions to go through.
+  let via: ModelVersions?
+  /// Paths of mapping models and recipes.
+  let mappings: [String]
+  let options: MigrationOptions
+
+  init(_ arguments: Arguments) throws {
+    guard let to = arguments.value("to") else {
+      throw CoreDataError(
+        .usage, "--to MODEL is missing", hint: "Name the model to migrate to with --to MODEL.")
+    }
+    let reference = ModelReference(to)
+    destination = try reference.load()
+    bundle = reference.path
+    from = arguments.value("from")
+    via = try arguments.value("via").map { try ModelVersions(readingFrom: $0) }
+    mappings = arguments.all("mapping")
+    for path in mappings where FileSystem.status(path) == nil {
+      throw CoreDataError(.unreadable, "there is no such mapping", path: path)
+    }
+    var options = MigrationOptions()
+    options.allowedLosses = Set(arguments.all("allow-loss"))
+    options.output = arguments.value("output")
+    options.keepsBackup = !arguments.flag("no-backup")
+    self.options = options
+  }
+
+  /// The plan for one store, which is closed again.
+  ///
+  /// - Parameter place: where the store came from, for one that was copied: models lie beside it there.
+  func plan(for path: String, copiedFrom place: String? = nil) throws -> MigrationPlan {
+    let given = try from.map { try ModelReference($0).load().model }
+    let store = try Store(path: path, model: given) { metadata in
+      via?.versions(matching: metadata.versionHashes).last?.model
+        ?? StoreOpening.version(besideStore: place ?? path, of: metadata.versionHashes)?.model
+    }
+    let version = version(of: store.metadata.versionHashes, beside: place ?? store.path)
+    return try plan(
+      store, source: from == nil ? version?.model : nil,
+      name: version?.name ?? FileSystem.name(of: place ?? store.path))
+  }
+
+  /// The version that made a store, where it is at hand.
+  private func version(
+    of hashes: [String: VersionHash], beside path: String
+  ) -> (model: Model, name: String)? {
+    if let version = via?.versions(matching: hashes).last { return (version.model, version.name) }
+    return StoreOpening.version(inBundle: bundle, of: hashes)
+      ?? StoreOpening.version(besideStore: path, of: hashes)
+  }
+
+  private func plan(_ store: Store, source: Model?, name: String) throws -> MigrationPlan {
+    if let mapping = mappings.first {
+      throw CoreDataError(
+        .usage, "mapping models and recipes cannot be carried out yet", path: mapping)
+    }
+    if let via {
+      let path = try MigrationPath.find(
+        from: source ?? store.model, to: destination.model, names: (name, destination.name),
+        through: via)
+      guard path.steps.count == 1 else {
+        throw CoreDataError(
+          .refused, code: 134140,
+          "the way has \(path.steps.count) steps, through "
+            + path.steps.dropLast().map { "“\($0.to)”" }.joined(separator: ", "),
+          path: store.path, hint: "Migrate to each of them in turn with --to.")
+      }
+    }
+    return try StoreMigration.plan(
+      store, to: destination.model, names: (name, destination.name), source: source,
+      archive: destination.archive, output: options.output)
+  }
+}
