@@ -57,10 +57,13 @@ struct MigrationRequestTests {
 
   private struct Matrix: Decodable {
     struct Way: Decodable {
-      struct Reason: Decodable { let message: String, entity: String? }
+      struct Gap: Decodable {
+        let from, to, message: String
+        let entity: String?
+      }
       let from, to, kind: String
       let via: [String]
-      let reason: Reason?
+      let gap: Gap?
     }
     let versions: [String]
     let ways: [Way]
@@ -76,7 +79,9 @@ struct MigrationRequestTests {
     #expect(matrix.ways.count == 12)
     #expect(matrix.ways.first { $0.from == "Recipes" && $0.to == "Recipes 3" }?.kind == "inferred")
     let last = matrix.ways.first { $0.from == "Recipes 3" && $0.to == "Recipes 4" }
-    #expect(last?.kind == "impossible" && last?.reason != nil)
+    #expect(last?.kind == "impossible" && last?.gap?.entity != nil)
+    #expect(text.out.contains("✗ from “Recipes 3” to “Recipes 4” no mapping can be inferred"))
+    #expect(text.lines.count { $0.hasPrefix("✗") } == 2, "each gap is told once")
     #expect(Captured("plan", place.bundle, "--matrix", "--to", place.bundle).status == .usage)
     #expect(Captured("plan", "none", "--matrix").status == .unreadable)
   }

@@ -236,10 +236,7 @@ struct MigrationPathTests {
     let path = try MigrationPath.find(
       from: all.versions[0].model, to: all.versions[29].model, names: ("V1", "V30"), through: all)
     #expect(path.steps.count == 29)
-    let whole = path.steps.dropFirst().reduce(path.steps.first?.mapping) { sofar, step in
-      sofar.flatMap { MappingModel.composed($0, step.mapping) }
-    }
-    let carried = try #require(whole).entityMappings.flatMap(\.attributes)
+    let carried = try #require(path.wholeMapping).entityMappings.flatMap(\.attributes)
     #expect(carried.count == 480 && carried.allSatisfy { $0.source != nil })
   }
 }

@@ -10,8 +10,8 @@ public struct MigrationMatrix: Sendable, Equatable {
     case direct(MappingModel.Kind)
     /// Through the versions of these names, with the kind of each step.
     case chain(via: [String], kinds: [MappingModel.Kind])
-    /// Not at all: where the way ends and why, with entity and property.
-    case impossible(CoreDataError)
+    /// Not at all: the versions between which the way ends, and why, with entity and property.
+    case impossible(from: String, to: String, reason: CoreDataError)
   }
 
   /// Names of the versions, in order.
@@ -50,7 +50,7 @@ public struct MigrationMatrix: Sendable, Equatable {
     for from in 0..<count {
       ways.append(
         try (0..<count).map { to in
-          try Self.way(from, to, steps, graph.nodes.map(\.name), versions)
+          try Self.way(from, to, steps, graph.nodes.map(\.name))
         })
     }
     self.ways = ways
@@ -81,7 +81,7 @@ public struct MigrationMatrix: Sendable, Equatable {
   }
 
   private static func way(
-    _ from: Int, _ to: Int, _ steps: [[Step]], _ names: [String], _ versions: ModelVersions
+    _ from: Int, _ to: Int, _ steps: [[Step]], _ names: [String]
   ) throws -> Way {
     switch steps[from][to] {
     case .equal: return .none
@@ -105,9 +105,7 @@ public struct MigrationMatrix: Sendable, Equatable {
           if case .kind(let kind) = steps[pair.0][pair.1] { kind } else { nil }
         })
     case .gap(let end, let after, let reason):
-      return .impossible(
-        MigrationPath.gap(
-          (names[end], names[after]), reason, names: (names[from], names[to]), versions: versions))
+      return .impossible(from: names[end], to: names[after], reason: reason)
     }
   }
 }

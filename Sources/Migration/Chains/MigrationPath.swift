@@ -24,6 +24,15 @@ public struct MigrationPath: Sendable, Equatable {
   /// The steps in order; a single one of kind none where the versions' hashes are equal.
   public var steps: [Step]
 
+  /// What the whole way does, as one mapping from the first version to the last; `nil` where one of
+  /// several steps is a written mapping.
+  public var wholeMapping: MappingModel? {
+    guard let first = steps.first?.mapping else { return nil }
+    return steps.dropFirst().reduce(first) { sofar, step in
+      sofar.flatMap { MappingModel.composed($0, step.mapping) }
+    }
+  }
+
   /// Finds the way with the fewest steps, straight to the destination where that is safe.
   ///
   /// Inferred steps only lead towards the destination in the order of the versions; written ones
@@ -131,7 +140,7 @@ public struct MigrationPath: Sendable, Equatable {
         + note(of: versions.unreadable) + "strata find-model looks for the right one.")
   }
 
-  static func gap(
+  private static func gap(
     _ gap: (from: String, to: String), _ reason: CoreDataError,
     names: (from: String, to: String), versions: ModelVersions
   ) -> CoreDataError {

@@ -34,6 +34,7 @@ enum MatrixCommand {
     console.line()
     console.line(
       "= same hashes  i inferred  m mapping model  r recipe  2 that many steps  ✗ no way")
+    var gaps: [(reason: String, pairs: [String])] = []
     for from in indices {
       for to in indices {
         let pair = "\(matrix.names[from]) → \(matrix.names[to])"
@@ -41,11 +42,24 @@ enum MatrixCommand {
         case .chain(let via, let kinds):
           console.line(
             "\(pair): \(kinds.count) steps, via " + via.map { "“\($0)”" }.joined(separator: ", "))
-        case .impossible(let error):
+        case .impossible(let end, let next, let error):
           let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
-          console.line("✗ \(error.message)" + (place.isEmpty ? "" : ": \(place)"))
+          let reason =
+            "✗ from “\(end)” to “\(next)” \(error.message)" + (place.isEmpty ? "" : ": \(place)")
+          if let index = gaps.firstIndex(where: { $0.reason == reason }) {
+            gaps[index].pairs.append(pair)
+          } else {
+            gaps.append((reason, [pair]))
+          }
         default: continue
         }
+      }
+    }
+    // One gap cuts off all versions behind it.
+    for (reason, pairs) in gaps {
+      console.line(reason)
+      if pairs.count > 1 {
+        console.line("  so there is no way for " + pairs.joined(separator: ", "))
       }
     }
     for error in matrix.unreadable { console.note("! \(error.description)") }
@@ -85,14 +99,14 @@ enum MatrixCommand {
 
   private static func write(_ way: MigrationMatrix.Way, to json: inout JSONWriter) {
     var (kind, via, kinds): (String, [String], [MappingModel.Kind])
-    var reason: CoreDataError?
+    var gap: (from: String, to: String, reason: CoreDataError)?
     switch way {
     case .none: (kind, via, kinds) = ("none", [], [])
     case .direct(let one): (kind, via, kinds) = (one.rawValue, [], [one])
     case .chain(let names, let all): (kind, via, kinds) = ("chain", names, all)
-    case .impossible(let error):
+    case .impossible(let from, let to, let reason):
       (kind, via, kinds) = ("impossible", [], [])
-      reason = error
+      gap = (from, to, reason)
     }
     json.key("kind")
     json.string(kind)
@@ -100,18 +114,18 @@ enum MatrixCommand {
     json.array { json in for name in via { json.string(name) } }
     json.key("kinds")
     json.array { json in for kind in kinds { json.string(kind.rawValue) } }
-    json.key("reason")
-    guard let reason else { return json.null() }
+    json.key("gap")
+    guard let gap else { return json.null() }
     json.object { json in
-      json.key("code")
-      if let code = reason.code { json.number(code) } else { json.null() }
       for (key, value) in [
-        ("message", reason.message), ("entity", reason.entity), ("property", reason.property),
-        ("hint", reason.hint),
+        ("from", gap.from), ("to", gap.to), ("message", gap.reason.message),
+        ("entity", gap.reason.entity), ("property", gap.reason.property), ("hint", gap.reason.hint),
       ] {
         json.key(key)
         json.string(value)
       }
+      json.key("code")
+      if let code = gap.reason.code { json.number(code) } else { json.null() }
     }
   }
 }

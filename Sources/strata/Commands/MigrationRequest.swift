@@ -41,15 +41,55 @@ struct MigrationRequest: Sendable {
   ///
   /// - Parameter place: where the store came from, for one that was copied: models lie beside it there.
   func plan(for path: String, copiedFrom place: String? = nil) throws -> MigrationPlan {
+    let opened = try open(path, copiedFrom: place)
+    return try plan(opened.store, source: opened.source, name: opened.name)
+  }
+
+  /// A store of before, and the mapping that leads from it to the destination, for comparing.
+  func mapping(for path: String) throws -> (before: Store, mapping: MappingModel) {
+    let (store, source, name) = try open(path, copiedFrom: nil)
+    guard store.modelMatches else {
+      throw CoreDataError(
+        .refused, code: 134130, "the source model is not the one that made the store",
+        path: path, hint: "Give the right one with --from MODEL.")
+    }
+    let path = try way(from: source ?? store.model, name: name)
+    guard let mapping = path.wholeMapping else {
+      throw CoreDataError(
+        .usage, "a way of several steps with a mapping of its own cannot be compared as a whole",
+        hint: "Compare the stores before and after each step.")
+    }
+    return (store, mapping)
+  }
+
+  /// The steps from a version to the destination.
+  private func way(from source: Model, name: String) throws -> MigrationPath {
+    if let mapping = mappings.first {
+      throw CoreDataError(
+        .usage, "mapping models and recipes cannot be carried out yet", path: mapping)
+    }
+    let ends = ModelVersions([
+      .init(name: name, model: source),
+      .init(name: destination.name, model: destination.model),
+    ])
+    return try MigrationPath.find(
+      from: source, to: destination.model, names: (name, destination.name), through: via ?? ends)
+  }
+
+  /// The store with the version that made it, where that is at hand, and what to call it.
+  private func open(
+    _ path: String, copiedFrom place: String?
+  ) throws -> (store: Store, source: Model?, name: String) {
     let given = try from.map { try ModelReference($0).load().model }
     let store = try Store(path: path, model: given) { metadata in
       via?.versions(matching: metadata.versionHashes).last?.model
         ?? StoreOpening.version(besideStore: place ?? path, of: metadata.versionHashes)?.model
     }
     let version = version(of: store.metadata.versionHashes, beside: place ?? store.path)
-    return try plan(
-      store, source: from == nil ? version?.model : nil,
-      name: version?.name ?? FileSystem.name(of: place ?? store.path))
+    return (
+      store, from == nil ? version?.model : nil,
+      version?.name ?? FileSystem.name(of: place ?? store.path)
+    )
   }
 
   /// The version that made a store, where it is at hand.
@@ -62,14 +102,8 @@ struct MigrationRequest: Sendable {
   }
 
   private func plan(_ store: Store, source: Model?, name: String) throws -> MigrationPlan {
-    if let mapping = mappings.first {
-      throw CoreDataError(
-        .usage, "mapping models and recipes cannot be carried out yet", path: mapping)
-    }
-    if let via {
-      let path = try MigrationPath.find(
-        from: source ?? store.model, to: destination.model, names: (name, destination.name),
-        through: via)
+    if via != nil || !mappings.isEmpty {
+      let path = try way(from: source ?? store.model, name: name)
       guard path.steps.count == 1 else {
         throw CoreDataError(
           .refused, code: 134140,
