@@ -78,13 +78,7 @@ public enum StoreRollback {
   static func run(
     path given: String, options: Options, before: @escaping (Step) throws -> Void
   ) throws -> Receipt {
-    // A link to a store stays a link: everything happens where it leads.
-    let path = FileSystem.canonical(given)
-    if let status = FileSystem.status(path), status.kind != .file {
-      throw CoreDataError(
-        .usage, status.kind == .directory ? "this is a folder, not a store" : "not a file",
-        path: given, hint: "Name the store file in it, such as App.sqlite.")
-    }
+    let path = try StoreReset.place(of: given)
     let journal = try MigrationJournal(storePath: path)
     let backup = try choose(options.from, for: path, given)
     let temporary = MigrationJournal.temporaryPath(beside: path)

@@ -122,9 +122,10 @@ enum CommandTable {
       arguments: ["STORE…"],
       options: [
         to, from, via, mapping,
-        .init("expect", "FILE", "check counts and values of the results: JSON5, see the manual"),
+        .init("expect", "FILE", "check counts and values of the results"),
         allowLoss, jobs, .init("json", "print progress and the receipts as NDJSON"),
-      ], example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
+      ], details: Expectations.help,
+      example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
       run: RehearseCommand.run),
     Command(
       "rollback", .migrate, "puts the backup back that a migration or a reset left",

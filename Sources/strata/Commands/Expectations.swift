@@ -2,19 +2,22 @@ import FoundationEssentials
 import ManagedModel
 import ManagedStore
 
-/// What a file says that migrated stores must hold: JSON5, so that it can be commented.
-///
-///     {
-///       counts: { Recipe: 120 },                       // objects of exactly this entity
-///       values: [
-///         { entity: "Recipe", where: "title == 'Soup'", key: "portions", equals: 4 },
-///         { entity: "Recipe", where: "author == nil", count: 0 },   // with its subentities
-///       ],
-///       stores: { "v1.sqlite": { counts: { Recipe: 20 } } },        // besides, for one store
-///     }
-///
-/// Values are compared in the form in which `strata dump` prints them; a date may be ISO text.
+/// What a file says that migrated stores must hold; ``help`` shows its form.
 struct Expectations: Sendable {
+  static let help = """
+    The file of --expect is JSON5, compared with each result:
+      {
+        counts: { Recipe: 120 },                        // objects of exactly this entity
+        values: [                                       // with its subentities
+          { entity: "Recipe", where: "title == 'Soup'", key: "serves", equals: 4 },
+          { entity: "Recipe", where: "author == nil", count: 0 },
+        ],
+        stores: { "v1.sqlite": { counts: { Recipe: 20 } } },   // besides, for one store
+      }
+    Every object found must have the value, and one must be there. Values are written as
+    strata dump prints them; a date may be ISO text, bytes are { bytes: 1024 }.
+    """
+
   struct Checks: Sendable {
     var counts: [(entity: String, count: Int)] = []
     var values: [Value] = []

@@ -9,6 +9,7 @@ enum MatrixCommand {
         .usage, "--matrix shows all versions, so --\(name) means nothing here",
         hint: "strata plan BUNDLE --matrix [--mapping FILE]…")
     }
+    if let mapping = arguments.value("mapping") { throw MigrationRequest.noDocuments(mapping) }
     let versions = try ModelVersions(readingFrom: arguments[0])
     let matrix = try Interruption.watching {
       try MigrationMatrix(of: versions, isCancelled: { Interruption.isRequested })

@@ -115,14 +115,7 @@ enum ReceiptText {
     _ receipt: MigrationReceipt, verb: String = "migrated", to console: Console
   ) {
     console.line("\(verb) \(receipt.from) → \(receipt.to): \(receipt.resultPath)")
-    var rows = [["entity", "before", "after"]]
-    rows += receipt.entities.map { [$0.entity, String($0.before), String($0.after)] }
-    console.write(TextTable.text([.left, .right, .right], rows))
-    if !receipt.edges.isEmpty {
-      console.line()
-      let links = receipt.edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
-      console.write(TextTable.text([.left, .right], [["relationship", "links"]] + links))
-    }
+    print(receipt.entities, edges: receipt.edges, to: console)
     for loss in receipt.losses { console.line("lost: \(loss.name), \(loss.values)") }
     for verified in receipt.verified { console.line("✓ \(verified.what): \(verified.count)") }
     for note in receipt.notes { console.line("note: \(note)") }
@@ -130,6 +123,19 @@ enum ReceiptText {
     console.line(
       "\(Size.text(receipt.bytes)) in \(seconds) s, \(checking) s of them verifying")
     if let backup = receipt.backupPath { console.line("backup: \(backup)") }
+  }
+
+  /// Objects before and after, and links.
+  static func print(
+    _ entities: [MigrationReceipt.EntityCount], edges: [String: Int], to console: Console
+  ) {
+    var rows = [["entity", "before", "after"]]
+    rows += entities.map { [$0.entity, String($0.before), String($0.after)] }
+    console.write(TextTable.text([.left, .right, .right], rows))
+    guard !edges.isEmpty else { return }
+    console.line()
+    let links = edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
+    console.write(TextTable.text([.left, .right], [["relationship", "links"]] + links))
   }
 
   private static func rounded(_ seconds: Double) -> Double { (seconds * 100).rounded() / 100 }
@@ -187,21 +193,7 @@ extension JSONWriter {
         json.key(key)
         json.string(value)
       }
-      json.key("entities")
-      json.array { json in
-        for entity in receipt.entities {
-          json.object { json in
-            json.key("entity")
-            json.string(entity.entity)
-            json.key("before")
-            json.number(entity.before)
-            json.key("after")
-            json.number(entity.after)
-          }
-        }
-      }
-      json.key("edges")
-      json.numbers(receipt.edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.counts(receipt.entities, edges: receipt.edges)
       json.key("losses")
       json.array { json in for loss in receipt.losses { json.loss(loss) } }
       json.key("verified")
@@ -224,5 +216,24 @@ extension JSONWriter {
       json.key("bytes")
       json.number(receipt.bytes)
     }
+  }
+
+  /// Objects before and after, and links, as members of an object.
+  mutating func counts(_ entities: [MigrationReceipt.EntityCount], edges: [String: Int]) {
+    key("entities")
+    array { json in
+      for entity in entities {
+        json.object { json in
+          json.key("entity")
+          json.string(entity.entity)
+          json.key("before")
+          json.number(entity.before)
+          json.key("after")
+          json.number(entity.after)
+        }
+      }
+    }
+    key("edges")
+    numbers(edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 }

@@ -64,10 +64,7 @@ struct MigrationRequest: Sendable {
 
   /// The steps from a version to the destination.
   private func way(from source: Model, name: String) throws -> MigrationPath {
-    if let mapping = mappings.first {
-      throw CoreDataError(
-        .usage, "mapping models and recipes cannot be carried out yet", path: mapping)
-    }
+    if let mapping = mappings.first { throw Self.noDocuments(mapping) }
     let ends = ModelVersions([
       .init(name: name, model: source),
       .init(name: destination.name, model: destination.model),
@@ -115,5 +112,10 @@ struct MigrationRequest: Sendable {
     return try StoreMigration.plan(
       store, to: destination.model, names: (name, destination.name), source: source,
       archive: destination.archive, output: options.output)
+  }
+
+  static func noDocuments(_ path: String) -> CoreDataError {
+    CoreDataError(
+      .usage, "mapping models and recipes cannot be carried out by this version", path: path)
   }
 }

@@ -57,14 +57,7 @@ enum VerifyCommand {
     _ findings: Findings, _ before: String, _ after: String, to console: Console
   ) {
     console.line("\(before) → \(after)")
-    var rows = [["entity", "before", "after"]]
-    rows += findings.entities.map { [$0.entity, String($0.before), String($0.after)] }
-    console.write(TextTable.text([.left, .right, .right], rows))
-    if !findings.edges.isEmpty {
-      console.line()
-      let links = findings.edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
-      console.write(TextTable.text([.left, .right], [["relationship", "links"]] + links))
-    }
+    ReceiptText.print(findings.entities, edges: findings.edges, to: console)
     for compared in findings.compared { console.line("· \(compared.what): \(compared.count)") }
     for difference in findings.differences {
       let place = difference.object?.description ?? difference.entity
@@ -102,21 +95,7 @@ enum VerifyCommand {
         }
       }
     }
-    json.key("entities")
-    json.array { json in
-      for entity in findings.entities {
-        json.object { json in
-          json.key("entity")
-          json.string(entity.entity)
-          json.key("before")
-          json.number(entity.before)
-          json.key("after")
-          json.number(entity.after)
-        }
-      }
-    }
-    json.key("edges")
-    json.numbers(findings.edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    json.counts(findings.entities, edges: findings.edges)
     json.key("compared")
     json.numbers(findings.compared.map { ($0.what, $0.count) })
   }
