@@ -101,6 +101,30 @@ struct MigrationPathTests {
     #expect(try Self.path(versions, 1, 4) == ["V 1 → V 4 none"])
   }
 
+  @Test("a version that came back is no short cut, since going back knows no former names")
+  func cameBack() throws {
+    let versions = Self.versions(
+      try Self.model("a"), try Self.model("b<a"), try Self.model("c<b"), try Self.model("d<c"),
+      try Self.model("a<d"))
+    #expect(
+      try Self.path(versions, 1, 4) == [
+        "V 1 → V 2 inferred", "V 2 → V 3 inferred", "V 3 → V 4 inferred",
+      ])
+    let matrix = try MigrationMatrix(of: versions)
+    #expect(
+      matrix[0, 3]
+        == .chain(via: ["V 2", "V 3"], kinds: [.inferred, .inferred, .inferred]))
+    #expect(matrix[0, 4] == MigrationMatrix.Way.none)
+    // Where nothing leads on from the first place, the second is begun at.
+    let cut = Self.versions(
+      try Self.model("a"), try Self.model("a", type: "Double"), try Self.model("a"))
+    let custom: CustomMapping = { _, _, names in
+      names == ("V 3", "V 2") ? MappingModel(kind: .recipe, entityMappings: []) : nil
+    }
+    #expect(try MigrationMatrix(of: cut, custom: custom)[0, 1] == .direct(.recipe))
+    #expect(try Self.path(cut, 1, 2, custom: custom) == ["V 1 → V 2 recipe"])
+  }
+
   @Test("a written mapping is taken, and never jumped over")
   func custom() throws {
     let versions = Self.versions(

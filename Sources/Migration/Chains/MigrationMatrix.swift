@@ -72,6 +72,8 @@ public struct MigrationMatrix: Sendable, Equatable {
     case kind(MappingModel.Kind)
     case refused(CoreDataError)
 
+    var isEqual: Bool { if case .equal = self { true } else { false } }
+
     init(_ edge: VersionGraph.Edge) {
       switch edge {
       case .mapping(let mapping): self = .kind(mapping.kind)
@@ -88,9 +90,23 @@ public struct MigrationMatrix: Sendable, Equatable {
     case .kind(let kind): return .direct(kind)
     case .refused: break
     }
+    // A version that came back later is another place to begin at, where there is no other way.
+    let starts = [from] + names.indices.filter { $0 != from && steps[from][$0].isEqual }
+    var failure: Way?
+    for start in starts {
+      let way = try search(start, to, steps, names)
+      guard case .impossible = way else { return way }
+      failure = failure ?? way
+    }
+    return failure ?? .none
+  }
+
+  private static func search(
+    _ from: Int, _ to: Int, _ steps: [[Step]], _ names: [String]
+  ) throws -> Way {
     let outcome = try VersionRoute.search(from: from, to: to, count: names.count) { one, other in
       switch steps[one][other] {
-      case .equal: nil
+      case .equal: VersionRoute.away
       case .refused(let error): error
       case .kind(let kind):
         kind != .inferred || VersionRoute.isTowards(to, one, other) ? nil : VersionRoute.away
@@ -98,12 +114,11 @@ public struct MigrationMatrix: Sendable, Equatable {
     }
     switch outcome {
     case .found(let path):
-      let pairs = zip(path, path.dropFirst())
-      return .chain(
-        via: path.dropFirst().dropLast().map { names[$0] },
-        kinds: pairs.compactMap { pair in
-          if case .kind(let kind) = steps[pair.0][pair.1] { kind } else { nil }
-        })
+      let kinds = zip(path, path.dropFirst()).compactMap { pair in
+        if case .kind(let kind) = steps[pair.0][pair.1] { kind } else { nil }
+      }
+      if let kind = kinds.first, kinds.count == 1 { return .direct(kind) }
+      return .chain(via: path.dropFirst().dropLast().map { names[$0] }, kinds: kinds)
     case .gap(let end, let after, let reason):
       return .impossible(from: names[end], to: names[after], reason: reason)
     }

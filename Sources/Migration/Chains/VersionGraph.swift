@@ -72,6 +72,8 @@ struct VersionGraph {
   /// - Throws: what looking for a custom mapping ended in.
   mutating func edge(_ from: Int, _ to: Int) throws -> Edge {
     if let mapping = try custom(from, to) { return .mapping(mapping) }
+    // A version that came back is no step on: it is only another place to begin at.
+    guard nodes[from].hashes != nodes[to].hashes else { return .refused(VersionRoute.away) }
     let mapping: MappingModel
     switch inferred(from, to) {
     case .failure(let error): return .refused(error)

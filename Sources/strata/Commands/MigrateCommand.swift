@@ -122,7 +122,9 @@ enum ReceiptText {
     let (seconds, checking) = (rounded(receipt.seconds), rounded(receipt.verificationSeconds))
     console.line(
       "\(Size.text(receipt.bytes)) in \(seconds) s, \(checking) s of them verifying")
-    if let backup = receipt.backupPath { console.line("backup: \(backup)") }
+    if let backup = receipt.backupPath {
+      console.line("backup: \(backup), which strata rollback puts back")
+    }
   }
 
   /// Objects before and after, and links.
