@@ -110,7 +110,7 @@ public struct ModelReference: Sendable, Equatable {
   }
 
   /// Most bytes of a model file that are read.
-  static let limit = 64 << 20
+  package static let limit = 64 << 20
 
   private func rejectVersion() throws {
     guard let version else { return }

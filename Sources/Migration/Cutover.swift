@@ -16,6 +16,10 @@ struct Cutover {
   /// What the store was when it was copied; anything else means that it changed meanwhile.
   let fingerprint: StoreFingerprint
   let backupPath: String?
+  /// Called before each step, for tests that let it fail or look at what a crash would leave there.
+  var before: (Step) throws -> Void = { _ in }
+
+  enum Step: CaseIterable { case lock, link, rename }
 
   /// One rename, after which the old file lives on under the backup's name.
   ///
@@ -24,14 +28,17 @@ struct Cutover {
   /// applied to the new file; only then does the name change hands.
   func run() throws {
     try FileSystem.sync(resultPath)
+    try before(.lock)
     let lock = try lockStore()
     do {
+      try before(.link)
       if let backupPath, !FileSystem.link(storePath, to: backupPath) {
         try copy(lock, to: backupPath)
       }
       if let permissions = FileSystem.status(storePath)?.permissions {
         chmod(resultPath, permissions)
       }
+      try before(.rename)
       try FileSystem.rename(resultPath, to: storePath)
     } catch {
       if let backupPath { FileSystem.remove(backupPath) }
@@ -63,7 +70,7 @@ struct Cutover {
       guard StoreFingerprint(of: storePath) == fingerprint else {
         throw CoreDataError(
           .failed, code: 134110, "the store was changed by another program meanwhile",
-          path: storePath, hint: "Close that program and migrate again. The store is as it is now.")
+          path: storePath, hint: "Close that program and try again. The store is as it is now.")
       }
       guard try connection.value("PRAGMA journal_mode") == .text("wal") else {
         try connection.execute("BEGIN EXCLUSIVE")
@@ -79,7 +86,7 @@ struct Cutover {
       else {
         throw CoreDataError(
           .failed, code: 134080, "the store's -wal could not be merged", path: storePath,
-          hint: "Close every program that uses the store and migrate again.")
+          hint: "Close every program that uses the store and try again.")
       }
       FileSystem.remove(storePath + "-wal")
       // A -shm that a killed program left is an index of the log that is gone now.
@@ -89,7 +96,7 @@ struct Cutover {
       if error.isBusy {
         throw CoreDataError(
           .failed, code: 134080, "another program is using the store", path: storePath,
-          hint: "Close it and migrate again. The store is as it was.")
+          hint: "Close it and try again. The store is as it was.")
       }
       throw CoreDataError(sqlite: error, path: storePath, kind: .failed)
     }
@@ -100,8 +107,8 @@ struct Cutover {
 ///
 /// Asked of the file system only: opening the file a second time and closing it again would drop
 /// the locks that this process holds on it, as POSIX has it.
-struct StoreFingerprint: Equatable {
-  private struct File: Equatable {
+package struct StoreFingerprint: Equatable, Sendable {
+  private struct File: Equatable, Sendable {
     var inode: UInt64
     var size: Int64
     var seconds: Int
@@ -127,7 +134,7 @@ struct StoreFingerprint: Equatable {
   /// Whether there was a main file.
   var exists: Bool { main != nil }
 
-  init(of storePath: String) {
+  package init(of storePath: String) {
     main = File(storePath)
     wal = File(storePath + "-wal").flatMap { $0.size == 0 ? nil : $0 }
   }

@@ -5,7 +5,16 @@ public enum MappingInference {
   /// - Throws: ``CoreDataError`` of kind refused, code 134190, naming the entity and property whose
   ///   change cannot be inferred, and the way out.
   public static func mapping(from source: Model, to destination: Model) throws -> MappingModel {
-    try Inference(source: source, destination: destination).mapping()
+    try mapping(
+      from: source, to: destination, hashes: (source.versionHashes, destination.versionHashes))
+  }
+
+  /// The same for models whose hashes are known: a search through versions asks thousands of times.
+  static func mapping(
+    from source: Model, to destination: Model,
+    hashes: (source: [String: VersionHash], destination: [String: VersionHash])
+  ) throws -> MappingModel {
+    try Inference(source: source, destination: destination, hashes: hashes).mapping()
   }
 }
 
@@ -17,12 +26,15 @@ private struct Inference {
   let sourceHashes: [String: VersionHash]
   let destinationHashes: [String: VersionHash]
 
-  init(source: Model, destination: Model) {
+  init(
+    source: Model, destination: Model,
+    hashes: (source: [String: VersionHash], destination: [String: VersionHash])
+  ) {
     self.source = source
     self.destination = destination
     entities = destination.entityAlignment(from: source)
-    sourceHashes = source.versionHashes
-    destinationHashes = destination.versionHashes
+    sourceHashes = hashes.source
+    destinationHashes = hashes.destination
   }
 
   func mapping() throws -> MappingModel {

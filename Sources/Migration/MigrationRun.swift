@@ -142,14 +142,13 @@ struct MigrationRun {
   private func backupPath(of path: String) -> String {
     let folder = FileSystem.parent(of: path) ?? "."
     let suffix = String(options.backupSuffix.map { $0.isLetter || $0.isNumber ? $0 : "-" })
-    let base = folder + "/" + FileSystem.stem(of: path) + ".backup-" + suffix
-    var candidate = base
-    var number = 2
-    while FileSystem.status(candidate) != nil {
-      candidate = base + "-\(number)"
-      number += 1
-    }
-    return candidate
+    let base = FileSystem.stem(of: path) + ".backup-" + suffix
+    let names = (try? FileSystem.list(folder)) ?? []
+    let isTaken = names.contains { $0 == base || $0.hasPrefix(base + "-") }
+    guard isTaken else { return folder + "/" + base }
+    // Above all numbers there: the newest backup must have the highest.
+    return
+      "\(folder)/\(base)-\(max(2, StoreBackup.nextNumber(in: names, after: [base + "-"])))"
   }
 
   /// The result's own copies, compared by content.

@@ -75,13 +75,7 @@ public enum StoreReset {
   static func run(
     path given: String, model: Model, options: Options, before: (StoreSwap.Step) throws -> Void
   ) throws -> Receipt {
-    // A link to a store stays a link: everything happens where it leads.
-    let path = FileSystem.canonical(given)
-    if let status = FileSystem.status(path), status.kind != .file {
-      throw CoreDataError(
-        .usage, status.kind == .directory ? "this is a folder, not a store" : "not a file",
-        path: given, hint: "Name the store file in it, such as App.sqlite.")
-    }
+    let path = try place(of: given)
     let journal = try MigrationJournal(storePath: path)
     let fingerprint = StoreFingerprint(of: path)
     if fingerprint.exists { _ = try HeldStoreLock(path) }
@@ -115,6 +109,15 @@ public enum StoreReset {
       }
       throw error
     }
+  }
+
+  /// Where a store is or is to be; a link to one stays a link, and everything happens where it leads.
+  static func place(of given: String) throws -> String {
+    let path = FileSystem.canonical(given)
+    guard let status = FileSystem.status(path), status.kind != .file else { return path }
+    throw CoreDataError(
+      .usage, status.kind == .directory ? "this is a folder, not a store" : "not a file",
+      path: given, hint: "Name the store file in it, such as App.sqlite.")
   }
 
   private static func refuse(_ state: State, _ options: Options, _ path: String) throws {

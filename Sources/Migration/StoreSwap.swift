@@ -92,20 +92,14 @@ struct StoreSwap {
     try FileSystem.sync(FileSystem.parent(of: source) ?? ".")
   }
 
-  /// `App-backup-1.sqlite`, or the first number of which no file is there.
+  /// `App-backup-1.sqlite`, or a number above those of all backups there, so that the newest has
+  /// the highest. A file of one, such as a -wal that was left, takes its number too.
   private static func freeName(for path: String) -> String {
-    let files = StoreFiles(path: path)
     let stem = FileSystem.stem(of: path)
     let suffix = FileSystem.name(of: path).dropFirst(stem.count)
-    var number = 1
-    while true {
-      let candidate = StoreFiles(path: "\(files.folder)/\(stem)-backup-\(number)\(suffix)")
-      let names = [
-        candidate.path, candidate.walPath, candidate.shmPath, candidate.journalPath,
-        FileSystem.parent(of: candidate.externalDataFolder) ?? candidate.path,
-      ]
-      if names.allSatisfy({ FileSystem.status($0) == nil }) { return candidate.path }
-      number += 1
-    }
+    let names = (try? FileSystem.list(StoreFiles(path: path).folder)) ?? []
+    let prefixes = ["\(stem)-backup-", ".\(stem)-backup-"]
+    let number = StoreBackup.nextNumber(in: names, after: prefixes)
+    return "\(StoreFiles(path: path).folder)/\(stem)-backup-\(number)\(suffix)"
   }
 }

@@ -39,12 +39,14 @@ struct Command: Sendable {
   let arguments: [String]
   let optionalArguments: Int
   let options: [Option]
+  /// What else help tells, such as the form of a file; empty where options say all.
+  let details: String
   let example: String
   let run: @Sendable (Arguments, Console) throws -> CommandStatus
 
   init(
     _ name: String, _ group: Group, _ summary: String, arguments: [String],
-    optionalArguments: Int = 0, options: [Option], example: String,
+    optionalArguments: Int = 0, options: [Option], details: String = "", example: String,
     run: @escaping @Sendable (Arguments, Console) throws -> CommandStatus
   ) {
     self.name = name
@@ -53,6 +55,7 @@ struct Command: Sendable {
     self.arguments = arguments
     self.optionalArguments = optionalArguments
     self.options = options + Self.common
+    self.details = details
     self.example = example
     self.run = run
   }
@@ -95,7 +98,7 @@ struct Command: Sendable {
       usage: \(synopsis)
 
       \(lines.joined(separator: "\n"))
-
+      \(details.isEmpty ? "" : "\n" + details + "\n")
       example: \(example)
 
       """

@@ -105,27 +105,7 @@ enum CommandLineTool {
       if let hint = error.hint { console.note(hint) }
       return
     }
-    console.json { json in
-      json.key("error")
-      json.object { json in
-        json.key("code")
-        if let code = error.code { json.number(code) } else { json.null() }
-        for (key, value) in [
-          ("message", error.message), ("entity", error.entity), ("property", error.property),
-          ("path", error.path), ("hint", error.hint),
-        ] {
-          json.key(key)
-          json.string(value)
-        }
-        if let mark = error.mark {
-          json.key("range")
-          json.array {
-            $0.number(mark.range.lowerBound)
-            $0.number(mark.range.upperBound)
-          }
-        }
-      }
-    }
+    console.json { $0.error(error) }
   }
 
   static func status(of kind: CoreDataError.Kind) -> CommandStatus {
@@ -136,6 +116,30 @@ enum CommandLineTool {
     case .refused: .refused
     case .failed: .failed
     case .cancelled: .cancelled
+    }
+  }
+}
+
+extension JSONWriter {
+  mutating func error(_ error: CoreDataError) {
+    key("error")
+    object { json in
+      json.key("code")
+      if let code = error.code { json.number(code) } else { json.null() }
+      for (key, value) in [
+        ("message", error.message), ("entity", error.entity), ("property", error.property),
+        ("path", error.path), ("hint", error.hint),
+      ] {
+        json.key(key)
+        json.string(value)
+      }
+      if let mark = error.mark {
+        json.key("range")
+        json.array {
+          $0.number(mark.range.lowerBound)
+          $0.number(mark.range.upperBound)
+        }
+      }
     }
   }
 }

@@ -50,7 +50,10 @@ struct BadInputTests {
       for command in ["info", "dump"] { try expect([command, path], .unreadable) }
       try expect(["rows", path, "Recipe"], .unreadable)
       try expect(["plan", path, "--to", folder.path("Recipes.xcdatamodeld")], .unreadable)
-      try expect(["migrate", path, "--to", folder.path("Recipes.xcdatamodeld")], .unreadable)
+      // A folder stands for the stores in it.
+      if path != folder.path {
+        try expect(["migrate", path, "--to", folder.path("Recipes.xcdatamodeld")], .unreadable)
+      }
       #expect(Captured(path).status == .unreadable)
     }
   }

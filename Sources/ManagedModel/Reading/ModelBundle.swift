@@ -146,16 +146,23 @@ public struct ModelBundle: Sendable {
     return name
   }
 
-  /// Compares runs of digits as numbers and everything else as text.
-  private static func naturallyPrecedes(_ a: String, _ b: String) -> Bool {
+  /// Compares runs of digits as numbers, however long, and everything else as text: “Model 2”
+  /// comes before “Model 10”, 2.7 before 2.21.1.
+  package static func naturallyPrecedes(_ a: String, _ b: String) -> Bool {
     let (left, right) = (runs(a), runs(b))
     for (one, other) in zip(left, right) where one != other {
-      if let first = UInt64(one), let second = UInt64(other), first != second {
-        return first < second
+      if one.utf8.first.map(isDigit) == true, other.utf8.first.map(isDigit) == true {
+        let (first, second) = (one.drop { $0 == "0" }, other.drop { $0 == "0" })
+        if first.count != second.count { return first.count < second.count }
+        if first != second { return first < second }
       }
       return one < other
     }
     return left.count == right.count ? a < b : left.count < right.count
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
   private static func runs(_ text: String) -> [String] {

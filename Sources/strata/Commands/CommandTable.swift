@@ -23,6 +23,12 @@ enum CommandTable {
     "to", "MODEL", "the model to migrate to, such as Recipes.xcdatamodeld@'Recipes 3'")
   private static let from = Command.Option(
     "from", "MODEL", "the store's own model, when neither it nor its neighbours give it")
+  private static let via = Command.Option(
+    "via", "PATH", "go through the versions in this .xcdatamodeld, .momd or folder")
+  private static let mapping = Command.Option(
+    "mapping", "FILE", repeatable: true, "a mapping model (.cdm, .xcmappingmodel) or a recipe")
+  private static let jobs = Command.Option(
+    "jobs", "N", "how many stores at once (as many as there are processors without it)")
 
   static let commands = [
     Command(
@@ -94,17 +100,42 @@ enum CommandTable {
       run: FindModelCommand.run),
     Command(
       "plan", .migrate, "what migrating would do, lose and break; writes nothing",
-      arguments: ["STORE"], options: [to, from, allowLoss, Command.json],
-      example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld", run: PlanCommand.run),
-    Command(
-      "migrate", .migrate, "migrates the store, verified, keeping a backup",
       arguments: ["STORE"],
       options: [
-        to, from, .init("output", "FILE", "write the result here and leave the store alone"),
-        allowLoss, .init("no-backup", "do not keep the old store"),
+        to, from, via, mapping, allowLoss,
+        .init("matrix", "show instead how each version of STORE, a bundle, becomes each other"),
+        Command.json,
+      ],
+      example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld", run: PlanCommand.run),
+    Command(
+      "migrate", .migrate, "migrates stores, or those in a folder, verified, keeping backups",
+      arguments: ["STORE…"],
+      options: [
+        to, from, via, mapping,
+        .init("output", "FILE", "write the result here and leave the store alone"),
+        allowLoss, .init("no-backup", "do not keep the old store"), jobs,
         .init("json", "print progress and the receipt as NDJSON"),
       ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
       run: MigrateCommand.run),
+    Command(
+      "rehearse", .migrate, "migrates copies of stores, verified, and puts nothing in place",
+      arguments: ["STORE…"],
+      options: [
+        to, from, via, mapping,
+        .init("expect", "FILE", "check counts and values of the results"),
+        allowLoss, jobs, .init("json", "print progress and the receipts as NDJSON"),
+      ], details: Expectations.help,
+      example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
+      run: RehearseCommand.run),
+    Command(
+      "rollback", .migrate, "puts the backup back that a migration or a reset left",
+      arguments: ["STORE"],
+      options: [
+        .init("list", "show the backups there are, newest first"),
+        .init("from", "FILE", "the backup to put back (the newest without it)"),
+        .init("no-backup", "do not keep the present store"),
+        .init("force", "also a backup of another store, or a damaged one"), Command.json,
+      ], example: "strata rollback Recipes.sqlite --list", run: RollbackCommand.run),
     Command(
       "reset", .migrate, "an empty store of a model in its place; the old one is set aside",
       arguments: ["STORE"],

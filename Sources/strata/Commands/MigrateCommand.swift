@@ -5,8 +5,30 @@ import Migration
 /// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
 enum MigrateCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let plan = try PlanCommand.plan(arguments)
-    let isJSON = arguments.flag("json")
+    let request = try PlanCommand.request(arguments)
+    let jobs = try BatchWork.jobs(arguments)
+    let stores = try StoreList(arguments.positional)
+    if stores.isOne { return try one(stores.paths[0], request, arguments.flag("json"), console) }
+    guard request.options.output == nil else {
+      throw CoreDataError(
+        .usage, "--output takes the result of one store, and there are \(stores.paths.count)",
+        hint: "Migrate them one by one, or leave out --output.")
+    }
+    let batch = StoreBatch(title: "migrated", isJSON: arguments.flag("json"), console: console)
+    return batch.run(stores.paths, jobs: jobs) { path, report in
+      let plan = try request.plan(for: path)
+      guard !plan.isNothingToDo else { return .nothingToDo(plan) }
+      return .receipt(
+        try StoreMigration.run(
+          plan, options: request.options, isCancelled: { Interruption.isRequested },
+          progress: report))
+    }
+  }
+
+  private static func one(
+    _ path: String, _ request: MigrationRequest, _ isJSON: Bool, _ console: Console
+  ) throws -> CommandStatus {
+    let plan = try request.plan(for: path)
     if plan.isNothingToDo {
       if isJSON {
         console.json { json in
@@ -15,21 +37,17 @@ enum MigrateCommand {
         }
       } else {
         console.line("nothing to do: the store is of that model already")
-        if let output = arguments.value("output") { console.note("no file was written: \(output)") }
+        if let output = request.options.output { console.note("no file was written: \(output)") }
       }
       return .done
     }
-    var options = MigrationOptions()
-    options.allowedLosses = Set(arguments.all("allow-loss"))
-    options.output = arguments.value("output")
-    options.keepsBackup = !arguments.flag("no-backup")
     let reporter = ProgressReporter(console: console, isJSON: isJSON)
     let receipt: MigrationReceipt
     do {
       defer { reporter.finish() }
       receipt = try Interruption.watching {
         try StoreMigration.run(
-          plan, options: options, isCancelled: { Interruption.isRequested },
+          plan, options: request.options, isCancelled: { Interruption.isRequested },
           progress: { reporter.report($0) })
       }
     }
@@ -92,23 +110,34 @@ final class ProgressReporter {
 
 /// A receipt as a person reads it.
 enum ReceiptText {
-  static func print(_ receipt: MigrationReceipt, to console: Console) {
-    console.line("migrated \(receipt.from) → \(receipt.to): \(receipt.resultPath)")
-    var rows = [["entity", "before", "after"]]
-    rows += receipt.entities.map { [$0.entity, String($0.before), String($0.after)] }
-    console.write(TextTable.text([.left, .right, .right], rows))
-    if !receipt.edges.isEmpty {
-      console.line()
-      let links = receipt.edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
-      console.write(TextTable.text([.left, .right], [["relationship", "links"]] + links))
-    }
+  /// - Parameter verb: what was done: migrated, or only rehearsed.
+  static func print(
+    _ receipt: MigrationReceipt, verb: String = "migrated", to console: Console
+  ) {
+    console.line("\(verb) \(receipt.from) → \(receipt.to): \(receipt.resultPath)")
+    print(receipt.entities, edges: receipt.edges, to: console)
     for loss in receipt.losses { console.line("lost: \(loss.name), \(loss.values)") }
     for verified in receipt.verified { console.line("✓ \(verified.what): \(verified.count)") }
     for note in receipt.notes { console.line("note: \(note)") }
     let (seconds, checking) = (rounded(receipt.seconds), rounded(receipt.verificationSeconds))
     console.line(
       "\(Size.text(receipt.bytes)) in \(seconds) s, \(checking) s of them verifying")
-    if let backup = receipt.backupPath { console.line("backup: \(backup)") }
+    if let backup = receipt.backupPath {
+      console.line("backup: \(backup), which strata rollback puts back")
+    }
+  }
+
+  /// Objects before and after, and links.
+  static func print(
+    _ entities: [MigrationReceipt.EntityCount], edges: [String: Int], to console: Console
+  ) {
+    var rows = [["entity", "before", "after"]]
+    rows += entities.map { [$0.entity, String($0.before), String($0.after)] }
+    console.write(TextTable.text([.left, .right, .right], rows))
+    guard !edges.isEmpty else { return }
+    console.line()
+    let links = edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
+    console.write(TextTable.text([.left, .right], [["relationship", "links"]] + links))
   }
 
   private static func rounded(_ seconds: Double) -> Double { (seconds * 100).rounded() / 100 }
@@ -166,21 +195,7 @@ extension JSONWriter {
         json.key(key)
         json.string(value)
       }
-      json.key("entities")
-      json.array { json in
-        for entity in receipt.entities {
-          json.object { json in
-            json.key("entity")
-            json.string(entity.entity)
-            json.key("before")
-            json.number(entity.before)
-            json.key("after")
-            json.number(entity.after)
-          }
-        }
-      }
-      json.key("edges")
-      json.numbers(receipt.edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.counts(receipt.entities, edges: receipt.edges)
       json.key("losses")
       json.array { json in for loss in receipt.losses { json.loss(loss) } }
       json.key("verified")
@@ -203,5 +218,24 @@ extension JSONWriter {
       json.key("bytes")
       json.number(receipt.bytes)
     }
+  }
+
+  /// Objects before and after, and links, as members of an object.
+  mutating func counts(_ entities: [MigrationReceipt.EntityCount], edges: [String: Int]) {
+    key("entities")
+    array { json in
+      for entity in entities {
+        json.object { json in
+          json.key("entity")
+          json.string(entity.entity)
+          json.key("before")
+          json.number(entity.before)
+          json.key("after")
+          json.number(entity.after)
+        }
+      }
+    }
+    key("edges")
+    numbers(edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 }

@@ -5,8 +5,10 @@ import Migration
 /// `strata plan`: what a migration would do, lose and break, found out without writing.
 enum PlanCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let plan = try plan(arguments)
-    let unallowed = plan.unallowedLosses(Set(arguments.all("allow-loss")))
+    if arguments.flag("matrix") { return try MatrixCommand.run(arguments, console) }
+    let request = try request(arguments)
+    let plan = try request.plan(for: arguments[0])
+    let unallowed = plan.unallowedLosses(request.options.allowedLosses)
     if arguments.flag("json") {
       console.json { $0.plan(plan) }
     } else {
@@ -15,23 +17,9 @@ enum PlanCommand {
     return unallowed.isEmpty && plan.failures.isEmpty ? .done : .refused
   }
 
-  /// The plan that the arguments ask for; the store is closed again.
-  static func plan(_ arguments: Arguments) throws -> MigrationPlan {
-    guard let to = arguments.value("to") else {
-      throw CoreDataError(
-        .usage, "--to MODEL is missing", hint: "Name the model to migrate to with --to MODEL.")
-    }
-    let destination = try ModelReference(to).load()
-    let store = try StoreOpening.open(arguments[0], model: arguments.value("from"))
-    let hashes = store.metadata.versionHashes
-    let version =
-      StoreOpening.version(inBundle: ModelReference(to).path, of: hashes)
-      ?? StoreOpening.version(besideStore: store.path, of: hashes)
-    return try StoreMigration.plan(
-      store, to: destination.model,
-      names: (version?.name ?? FileSystem.name(of: store.path), destination.name),
-      source: arguments.value("from") == nil ? version?.model : nil,
-      archive: destination.archive, output: arguments.value("output"))
+  /// What the arguments of plan, migrate, rehearse and verify ask for.
+  static func request(_ arguments: Arguments) throws -> MigrationRequest {
+    try MigrationRequest(arguments)
   }
 }
 

@@ -1,0 +1,126 @@
+import ManagedModel
+
+/// How each version of a model can become each other one.
+public struct MigrationMatrix: Sendable, Equatable {
+  /// The way from one version to another.
+  public enum Way: Sendable, Equatable {
+    /// The version hashes are equal: a store of the one opens with the other.
+    case none
+    /// In one step of that kind.
+    case direct(MappingModel.Kind)
+    /// Through the versions of these names, with the kind of each step.
+    case chain(via: [String], kinds: [MappingModel.Kind])
+    /// Not at all: the versions between which the way ends, and why, with entity and property.
+    case impossible(from: String, to: String, reason: CoreDataError)
+  }
+
+  /// Names of the versions, in order.
+  public let names: [String]
+  /// Why other versions could not be read.
+  public let unreadable: [CoreDataError]
+  private let nodes: [Int]
+  private let ways: [[Way]]
+
+  /// Works out all pairs.
+  ///
+  /// - Throws: what `custom` throws, and cancellation (134120) once `isCancelled` says so.
+  public init(
+    of versions: ModelVersions, custom: @escaping CustomMapping = { _, _, _ in nil },
+    isCancelled: () -> Bool = { false }
+  ) throws {
+    names = versions.versions.map(\.name)
+    unreadable = versions.unreadable
+    var graph = VersionGraph(versions.versions, custom: custom)
+    let count = graph.nodes.count
+    var steps: [[Step]] = []
+    for from in 0..<count {
+      var row: [Step] = []
+      for to in 0..<count {
+        if isCancelled() {
+          throw CoreDataError(.cancelled, code: 134120, "cancelled", path: versions.path)
+        }
+        row.append(
+          graph.nodes[from].hashes == graph.nodes[to].hashes
+            ? .equal : Step(try graph.edge(from, to)))
+      }
+      steps.append(row)
+      graph.forget(from)
+    }
+    var ways: [[Way]] = []
+    for from in 0..<count {
+      ways.append(
+        try (0..<count).map { to in
+          try Self.way(from, to, steps, graph.nodes.map(\.name))
+        })
+    }
+    self.ways = ways
+    var nodes: [Int] = []
+    for (index, node) in graph.nodes.enumerated() {
+      nodes += [Int](repeating: index, count: node.names.count)
+    }
+    self.nodes = nodes
+  }
+
+  /// The way between two versions, by their places in ``names``; `nil` outside of them.
+  public subscript(from: Int, to: Int) -> Way? {
+    guard nodes.indices.contains(from), nodes.indices.contains(to) else { return nil }
+    return ways[nodes[from]][nodes[to]]
+  }
+
+  private enum Step {
+    case equal
+    case kind(MappingModel.Kind)
+    case refused(CoreDataError)
+
+    var isEqual: Bool { if case .equal = self { true } else { false } }
+
+    init(_ edge: VersionGraph.Edge) {
+      switch edge {
+      case .mapping(let mapping): self = .kind(mapping.kind)
+      case .refused(let error): self = .refused(error)
+      }
+    }
+  }
+
+  private static func way(
+    _ from: Int, _ to: Int, _ steps: [[Step]], _ names: [String]
+  ) throws -> Way {
+    switch steps[from][to] {
+    case .equal: return .none
+    case .kind(let kind): return .direct(kind)
+    case .refused: break
+    }
+    // A version that came back later is another place to begin at, where there is no other way.
+    let starts = [from] + names.indices.filter { $0 != from && steps[from][$0].isEqual }
+    var failure: Way?
+    for start in starts {
+      let way = try search(start, to, steps, names)
+      guard case .impossible = way else { return way }
+      failure = failure ?? way
+    }
+    return failure ?? .none
+  }
+
+  private static func search(
+    _ from: Int, _ to: Int, _ steps: [[Step]], _ names: [String]
+  ) throws -> Way {
+    let outcome = try VersionRoute.search(from: from, to: to, count: names.count) { one, other in
+      switch steps[one][other] {
+      case .equal: VersionRoute.away
+      case .refused(let error): error
+      case .kind(let kind):
+        kind != .inferred || VersionRoute.isTowards(to, one, other) ? nil : VersionRoute.away
+      }
+    }
+    switch outcome {
+    case .found(let path):
+      let kinds = zip(path, path.dropFirst()).compactMap { pair in
+        if case .kind(let kind) = steps[pair.0][pair.1] { kind } else { nil }
+      }
+      if let kind = kinds.first, kinds.count == 1 { return .direct(kind) }
+      return .chain(via: path.dropFirst().dropLast().map { names[$0] }, kinds: kinds)
+    case .gap(let end, let after, let reason):
+      return .impossible(from: names[end], to: names[after], reason: reason)
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import ManagedModel
+import ManagedStore
+
+/// The versions of an app's model in the order in which they came.
+///
+/// The order is the natural one of their names: “Model” before “Model 2” before “Model 10”, 2.7
+/// before 2.21.1.
+public struct ModelVersions: Sendable, Equatable {
+  /// One version of the model.
+  public struct Version: Sendable, Equatable {
+    /// The version's name; with its bundle's before it where two bundles have different versions of
+    /// one name.
+    public let name: String
+    /// The model itself.
+    public let model: Model
+    /// Hash of each entity: computed once, since they are compared often.
+    public let hashes: [String: VersionHash]
+    /// Where it was read, as ``ModelReference`` takes it; `nil` for one that was made.
+    public let path: String?
+    /// The keyed archive it was read from, where it came as one.
+    public let archive: [UInt8]?
+
+    /// Makes a version of a model.
+    public init(name: String, model: Model, path: String? = nil, archive: [UInt8]? = nil) {
+      self.init(
+        name: name, model: model, hashes: model.versionHashes, path: path, archive: archive)
+    }
+
+    init(
+      name: String, model: Model, hashes: [String: VersionHash], path: String?, archive: [UInt8]?
+    ) {
+      self.name = name
+      self.model = model
+      self.hashes = hashes
+      self.path = path
+      self.archive = archive
+    }
+  }
+
+  /// The versions that could be read, in order.
+  public let versions: [Version]
+  /// Why others could not be read; none of them hides the rest.
+  public let unreadable: [CoreDataError]
+  /// Where they were read; `nil` for versions that were made.
+  public let path: String?
+
+  /// Most versions that a way is looked for through.
+  static let limit = 1000
+
+  /// Puts versions in order.
+  public init(_ versions: [Version], unreadable: [CoreDataError] = [], path: String? = nil) {
+    self.versions = versions.enumerated().sorted { a, b in
+      if a.element.name != b.element.name {
+        return ModelBundle.naturallyPrecedes(a.element.name, b.element.name)
+      }
+      return a.offset < b.offset
+    }.map(\.element)
+    self.unreadable = unreadable
+    self.path = path
+  }
+
+  /// Reads a .momd or .xcdatamodeld, a single model, or a folder with any of these directly in it.
+  ///
+  /// A version that is there twice under one name, compiled and as source, counts once.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable where no model is, or none can be read.
+  public init(readingFrom path: String) throws {
+    let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    guard let status = FileSystem.status(path) else {
+      throw CoreDataError(
+        .unreadable, "there are no models", path: path,
+        hint: "Give a .xcdatamodeld or .momd, or a folder of models.")
+    }
+    var reading = Reading()
+    if status.kind == .directory, !Self.isModel(path) {
+      for name in try FileSystem.list(path) where Self.isModel(name) {
+        reading.read(path + "/" + name)
+      }
+    } else {
+      reading.read(path)
+    }
+    guard !reading.found.isEmpty else {
+      throw reading.unreadable.first
+        ?? CoreDataError(
+          .unreadable, "no model is in the folder", path: path,
+          hint: "Give a .xcdatamodeld or .momd, or a folder that such are directly in.")
+    }
+    self.init(reading.versions, unreadable: reading.unreadable, path: path)
+    guard versions.count <= Self.limit else {
+      throw CoreDataError(
+        .usage, "\(versions.count) versions are more than a way is looked for through", path: path,
+        hint: "Give a folder with at most \(Self.limit) of them.")
+    }
+  }
+
+  /// The versions with exactly these hashes, in order.
+  public func versions(matching hashes: [String: VersionHash]) -> [Version] {
+    versions.filter { $0.hashes == hashes }
+  }
+
+  /// The version that most entities of a store fit; `nil` where none fits any.
+  public func nearest(
+    to hashes: [String: VersionHash]
+  ) -> (version: Version, matching: Int, of: Int)? {
+    var best: (version: Version, matching: Int, of: Int)?
+    for version in versions {
+      let matching = hashes.count { version.hashes[$0.key] == $0.value }
+      let of = Set(hashes.keys).union(version.hashes.keys).count
+      guard matching > 0 else { continue }
+      if let best, matching * best.of <= best.matching * of { continue }
+      best = (version, matching, of)
+    }
+    return best
+  }
+
+  private static func isModel(_ name: String) -> Bool {
+    [".momd", ".xcdatamodeld", ".xcdatamodel", ".mom"].contains { name.hasSuffix($0) }
+  }
+}
+
+/// Models as they are found in a folder, before those found twice are taken as one.
+private struct Reading {
+  var found: [(bundle: String, version: ModelVersions.Version)] = []
+  var unreadable: [CoreDataError] = []
+
+  mutating func read(_ path: String) {
+    do {
+      if path.hasSuffix(".momd") || path.hasSuffix(".xcdatamodeld") {
+        let bundle = try ModelBundle(readingFrom: path)
+        for version in bundle.versions { add(version, of: bundle, at: path) }
+      } else {
+        add(try ModelReference(path).load(), bundle: FileSystem.name(of: path))
+      }
+    } catch {
+      note(error, path)
+    }
+  }
+
+  /// One that cannot be read hides no other.
+  private mutating func add(
+    _ version: ModelBundle.Version, of bundle: ModelBundle, at path: String
+  ) {
+    let file = path + "/" + version.path
+    switch version.result {
+    case .success(let model):
+      let archive =
+        file.hasSuffix(".mom") ? try? FileSystem.read(file, limit: ModelReference.limit) : nil
+      add(
+        .init(
+          model: model, name: version.name, path: path + "@" + version.name, archive: archive),
+        bundle: bundle.name)
+    case .failure(let error): note(error, path + "@" + version.name)
+    }
+  }
+
+  private mutating func add(_ loaded: ModelReference.Loaded, bundle: String) {
+    let version = ModelVersions.Version(
+      name: loaded.name, model: loaded.model, path: loaded.path, archive: loaded.archive)
+    guard
+      let index = found.firstIndex(where: {
+        $0.version.name == version.name && $0.version.hashes == version.hashes
+      })
+    else { return found.append((bundle, version)) }
+    // The compiled form goes into a store as it is.
+    if found[index].version.archive == nil, version.archive != nil {
+      found[index] = (bundle, version)
+    }
+  }
+
+  private mutating func note(_ error: any Error, _ path: String) {
+    unreadable.append(
+      (error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)")).at(path: path))
+  }
+
+  var versions: [ModelVersions.Version] {
+    let shared = Dictionary(grouping: found, by: \.version.name).filter { $0.value.count > 1 }
+    return found.map { bundle, version in
+      guard shared[version.name] != nil else { return version }
+      return ModelVersions.Version(
+        name: bundle + "/" + version.name, model: version.model, hashes: version.hashes,
+        path: version.path, archive: version.archive)
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import ManagedModel
+
+/// A mapping that is written down for exactly one pair of models: a mapping model or a recipe.
+///
+/// `nil` where none fits the pair. The names are those of the versions, for a recipe that goes by
+/// them.
+public typealias CustomMapping = (
+  _ source: Model, _ destination: Model, _ names: (from: String, to: String)
+) throws -> MappingModel?
+
+/// Which version can become which in one step, found out as it is asked.
+///
+/// Neighbours with equal hashes are one node: a store cannot tell them apart. The last of them
+/// speaks for them, since renaming identifiers that were forgotten at first come later.
+struct VersionGraph {
+  struct Node {
+    var name: String
+    var model: Model
+    var hashes: [String: VersionHash]
+    /// All names that the node stands for, in order.
+    var names: [String]
+  }
+
+  /// A way from one node straight to another, or why there is none.
+  enum Edge {
+    case mapping(MappingModel)
+    case refused(CoreDataError)
+  }
+
+  private struct Pair: Hashable {
+    var from: Int
+    var to: Int
+  }
+
+  private(set) var nodes: [Node]
+  private let custom: CustomMapping
+  private var customs: [Pair: MappingModel?] = [:]
+  private var customsWithin: [Pair: Bool] = [:]
+  private var inferred: [Pair: Result<MappingModel, CoreDataError>] = [:]
+  private var stepwise: [Pair: MappingModel?] = [:]
+
+  init(_ versions: [ModelVersions.Version], custom: @escaping CustomMapping) {
+    nodes = []
+    self.custom = custom
+    for version in versions {
+      if let last = nodes.indices.last, nodes[last].hashes == version.hashes {
+        nodes[last].name = version.name
+        nodes[last].model = version.model
+        nodes[last].names.append(version.name)
+      } else {
+        nodes.append(
+          Node(
+            name: version.name, model: version.model, hashes: version.hashes,
+            names: [version.name]))
+      }
+    }
+  }
+
+  /// Takes a model that the caller has at hand for the node's own: its hashes are the same, its
+  /// renaming identifiers may say more.
+  mutating func use(_ model: Model, named name: String, at node: Int) {
+    nodes[node].model = model
+    nodes[node].name = name
+    if !nodes[node].names.contains(name) { nodes[node].names.append(name) }
+  }
+
+  mutating func append(_ model: Model, named name: String) {
+    nodes.append(
+      Node(name: name, model: model, hashes: model.versionHashes, names: [name]))
+  }
+
+  /// - Throws: what looking for a custom mapping ended in.
+  mutating func edge(_ from: Int, _ to: Int) throws -> Edge {
+    if let mapping = try custom(from, to) { return .mapping(mapping) }
+    // A version that came back is no step on: it is only another place to begin at.
+    guard nodes[from].hashes != nodes[to].hashes else { return .refused(VersionRoute.away) }
+    let mapping: MappingModel
+    switch inferred(from, to) {
+    case .failure(let error): return .refused(error)
+    case .success(let found): mapping = found
+    }
+    if try hasCustom(within: from, to) {
+      return .refused(
+        CoreDataError(
+          .refused, code: 134140,
+          "a mapping of its own is given for a step between them, which must not be jumped over"))
+    }
+    if let (entity, property) = missing(in: mapping, from, to) {
+      return .refused(
+        CoreDataError(
+          .refused, code: 134140,
+          "going there at once would lose what the versions between them carry", entity: entity,
+          property: property))
+    }
+    return .mapping(mapping)
+  }
+
+  /// Whether a custom mapping is given for the pair.
+  mutating func custom(_ from: Int, _ to: Int) throws -> MappingModel? {
+    let pair = Pair(from: from, to: to)
+    if let known = customs[pair] { return known }
+    let (source, destination) = (nodes[from], nodes[to])
+    var mapping: MappingModel?
+    for name in source.names where mapping == nil {
+      for other in destination.names where mapping == nil {
+        mapping = try custom(source.model, destination.model, (from: name, to: other))
+      }
+    }
+    customs[pair] = .some(mapping)
+    return mapping
+  }
+
+  /// Lets go of what is only needed while edges from one node are asked for: mappings are large.
+  mutating func forget(_ from: Int) {
+    stepwise = stepwise.filter { $0.key.from != from }
+    inferred = inferred.filter { pair, result in
+      if case .failure = result { return true }
+      return pair.from != from || abs(pair.from - pair.to) == 1
+    }
+  }
+
+  private mutating func inferred(_ from: Int, _ to: Int) -> Result<MappingModel, CoreDataError> {
+    let pair = Pair(from: from, to: to)
+    if let known = inferred[pair] { return known }
+    let (source, destination) = (nodes[from], nodes[to])
+    let result: Result<MappingModel, CoreDataError>
+    do {
+      result = .success(
+        try MappingInference.mapping(
+          from: source.model, to: destination.model, hashes: (source.hashes, destination.hashes)))
+    } catch {
+      result = .failure(
+        error as? CoreDataError ?? CoreDataError(.refused, code: 134190, "\(error)"))
+    }
+    inferred[pair] = result
+    return result
+  }
+
+  private mutating func hasCustom(within from: Int, _ to: Int) throws -> Bool {
+    let pair = Pair(from: from, to: to)
+    if let known = customsWithin[pair] { return known }
+    let direction = from < to ? 1 : -1
+    // All pairs that begin here, then those of the shorter interval: each pair is asked for once.
+    var found = try abs(to - from) > 1 && hasCustom(within: from + direction, to)
+    var end = from + direction
+    while !found {
+      found = try custom(from, end) != nil
+      if end == to { break }
+      end += direction
+    }
+    customsWithin[pair] = found
+    return found
+  }
+
+  /// What going step by step carries and the mapping does not.
+  private mutating func missing(
+    in mapping: MappingModel, _ from: Int, _ to: Int
+  ) -> (entity: String, property: String?)? {
+    guard abs(to - from) > 1 else { return nil }
+    let direction = from < to ? 1 : -1
+    if let whole = stepwise(from, to), let missing = mapping.firstMissing(of: whole) {
+      return missing
+    }
+    // Where some step is impossible there is more than one way round it.
+    guard !stride(from: from, to: to, by: direction).allSatisfy({ isStep($0, $0 + direction) })
+    else { return nil }
+    var between = from + direction
+    while between != to {
+      if isStep(between, to), let first = stepwise(from, between),
+        let last = try? inferred(between, to).get(),
+        let composed = MappingModel.composed(first, last),
+        let missing = mapping.firstMissing(of: composed)
+      {
+        return missing
+      }
+      between += direction
+    }
+    return nil
+  }
+
+  private mutating func isStep(_ from: Int, _ to: Int) -> Bool {
+    if case .success = inferred(from, to) { true } else { false }
+  }
+
+  /// What the versions from one to another carry in order, those left out that cannot be reached.
+  private mutating func stepwise(_ from: Int, _ to: Int) -> MappingModel? {
+    let direction = from < to ? 1 : -1
+    // Forward from the start, since each is made of the one before it.
+    var position = from + direction
+    while true {
+      let pair = Pair(from: from, to: position)
+      if stepwise[pair] == nil {
+        stepwise[pair] = .some(makeStepwise(from, position, direction))
+      }
+      if position == to { return stepwise[pair] ?? nil }
+      position += direction
+    }
+  }
+
+  private mutating func makeStepwise(_ from: Int, _ to: Int, _ direction: Int) -> MappingModel? {
+    var before = to - direction
+    while before != from {
+      if let first = stepwise[Pair(from: from, to: before)] ?? nil,
+        let last = try? inferred(before, to).get(),
+        let composed = MappingModel.composed(first, last)
+      {
+        return composed
+      }
+      before -= direction
+    }
+    return try? inferred(from, to).get()
+  }
+}

@@ -1,0 +1,138 @@
+import ManagedModel
+import ManagedStore
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A former state of a store that lies beside it.
+///
+/// The two kinds of name are two on purpose. Core Data finds external data by the part of a name
+/// before the last dot: `App.backup-1`, which a migration leaves, shares the files of `App.sqlite`,
+/// while `App-backup-1.sqlite`, which a reset leaves, has taken its own along.
+public struct StoreBackup: Sendable, Equatable {
+  /// What left it.
+  public enum Origin: String, Sendable {
+    /// A migration: the same store at an older version.
+    case migration
+    /// A reset: another store, set aside with all its files.
+    case reset
+    /// A rollback: what was there before it.
+    case rollback
+    /// Something else: a file that a person named.
+    case other
+  }
+
+  /// Path of its main file.
+  public var path: String
+  /// What left it.
+  public var origin: Origin
+  /// Size of its files in bytes, without external data.
+  public var bytes: Int
+  /// When its content last changed, in seconds since 2001.
+  public var modified: Double
+  /// When its name was given, as far as the file system knows: orders backups of different origin.
+  var named: Double
+
+  /// The backups beside a store, newest first; what rollbacks left comes last.
+  ///
+  /// The numbers in the names tell which of one origin is newer, the time at which it got its name
+  /// which of different ones. Nothing is opened.
+  public static func all(of storePath: String) -> [StoreBackup] {
+    let path = FileSystem.canonical(storePath)
+    let folder = StoreFiles(path: path).folder
+    let stem = FileSystem.stem(of: path)
+    let suffix = FileSystem.name(of: path).dropFirst(stem.count)
+    let present = FileSystem.status(path)
+    var found: [Origin: [StoreBackup]] = [:]
+    for name in (try? FileSystem.list(folder)) ?? [] {
+      let origin: Origin
+      if name.hasPrefix(stem + ".backup-") {
+        origin = .migration
+      } else if name.hasPrefix(stem + ".undone-") {
+        origin = .rollback
+      } else if name.hasPrefix(stem + "-backup-"), name.hasSuffix(suffix),
+        name.dropFirst((stem + "-backup-").count).dropLast(suffix.count).allSatisfy(\.isNumber)
+      {
+        origin = .reset
+      } else {
+        continue
+      }
+      guard !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix),
+        let backup = StoreBackup(path: folder + "/" + name, origin: origin),
+        // A migration that died before its rename leaves a second name of the store itself.
+        let status = FileSystem.status(backup.path),
+        status.inode != present?.inode || status.device != present?.device
+      else { continue }
+      found[origin, default: []].append(backup)
+    }
+    func newestFirst(_ origin: Origin) -> ArraySlice<StoreBackup> {
+      (found[origin] ?? []).sorted { ModelBundle.naturallyPrecedes($1.path, $0.path) }[...]
+    }
+    var (migrations, resets) = (newestFirst(.migration), newestFirst(.reset))
+    var all: [StoreBackup] = []
+    while let one = migrations.first, let other = resets.first {
+      all.append(
+        one.named >= other.named ? migrations.removeFirst() : resets.removeFirst())
+    }
+    return all + migrations + resets + newestFirst(.rollback)
+  }
+
+  /// `nil` where no file is at the path.
+  init?(path: String, origin: Origin) {
+    var info = stat()
+    guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
+    self.path = path
+    self.origin = origin
+    bytes = Int(info.st_size) + (FileSystem.status(path + "-wal")?.size ?? 0)
+    #if canImport(Darwin)
+      let (written, changed) = (info.st_mtimespec, info.st_ctimespec)
+    #else
+      let (written, changed) = (info.st_mtim, info.st_ctim)
+    #endif
+    func seconds(_ time: timespec) -> Double {
+      Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 - CoreDataDate.unixOffset
+    }
+    modified = seconds(written)
+    named = seconds(changed)
+  }
+
+  /// What a backup holds.
+  public struct Contents: Sendable, Equatable {
+    /// The store's identity.
+    public var uuid: String
+    /// Identifiers of its model version.
+    public var versionIdentifiers: [String]
+    /// Hash of each entity of that version.
+    public var versionHashes: [String: VersionHash]
+    /// Number of objects of each entity.
+    public var counts: [String: Int]
+
+    init(_ store: Store) throws {
+      uuid = store.metadata.uuid
+      versionIdentifiers = store.metadata.versionIdentifiers
+      versionHashes = store.metadata.versionHashes
+      counts = try store.counts()
+    }
+  }
+
+  /// Opens the backup, without a trace, and counts what is in it.
+  ///
+  /// - Throws: ``CoreDataError`` where it is no store that can be read.
+  public func contents() throws -> Contents { try Contents(Store(path: path)) }
+
+  /// One more than the highest number after one of the prefixes; 1 where there is none.
+  static func nextNumber(in names: [String], after prefixes: [String]) -> Int {
+    var highest = 0
+    for name in names {
+      for prefix in prefixes where name.hasPrefix(prefix) {
+        // Nine digits: a longer number is none that was given here.
+        let digits = name.dropFirst(prefix.count).prefix { ("0"..."9").contains($0) }.prefix(9)
+        highest = max(highest, Int(digits) ?? 0)
+      }
+    }
+    return highest + 1
+  }
+}

@@ -1,0 +1,126 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Puts a backup back in a store's place: checked first, by one rename, and undoable itself.
+public enum StoreRollback {
+  /// What a rollback is to do beyond putting the newest backup back.
+  public struct Options: Sendable, Equatable {
+    /// The backup to put back; `nil` takes the newest that a migration or a reset left.
+    public var from: String?
+    /// Whether the present store is kept, as `App.undone-1`.
+    public var keepsPresent = true
+    /// Put a backup back that is another store's, or damaged, or in place of what cannot be read.
+    public var isForced = false
+
+    /// The newest backup, the present store kept, nothing forced.
+    public init() {}
+  }
+
+  /// What was done.
+  public struct Receipt: Sendable, Equatable {
+    /// Path of the store, as it was given.
+    public var storePath: String
+    /// The backup that was put back.
+    public var backup: StoreBackup
+    /// Whether the backup's own file is gone, now that its content is in place. One that a person
+    /// named stays.
+    public var isBackupRemoved: Bool
+    /// The store that was there before; `nil` where there was none, or it was not to be kept.
+    public var undonePath: String?
+    /// What the store holds now, equal to what the backup held.
+    public var contents: StoreBackup.Contents
+    /// External data files that only the version that was undone names, or none.
+    public var orphaned: [String]
+    /// External data files that the store names and that are not there.
+    public var missing: [String]
+    /// Size of the store in bytes.
+    public var bytes: Int
+  }
+
+  enum Step: Equatable {
+    case clone, check, externalData
+    case cutover(Cutover.Step)
+    case verify, removeBackup
+
+    static let all: [Step] =
+      [.clone, .check, .externalData] + Cutover.Step.allCases.map(Step.cutover) + [
+        .verify, .removeBackup,
+      ]
+  }
+
+  /// Puts a backup back.
+  ///
+  /// The backup is cloned beside the store, the clone opened and compared with the backup, and put
+  /// in place as a migration's result is: under an exclusive lock, by one rename. The backup itself
+  /// goes last, so that a crash anywhere leaves the store or the backup, whole, in the store's place.
+  ///
+  /// - Throws: ``CoreDataError``: unreadable where there is no backup or it cannot be opened;
+  ///   refused where it is damaged or another store's and nothing is forced; failed for a store in
+  ///   use, or cancelled. The store is as it was then, unless the message says that the backup is
+  ///   in place. `isCancelled` is asked between steps, the last time before the store is locked.
+  public static func run(
+    path given: String, options: Options = Options(), isCancelled: @escaping () -> Bool = { false }
+  ) throws -> Receipt {
+    try run(path: given, options: options) { step in
+      switch step {
+      case .clone, .check, .externalData, .cutover(.lock):
+        guard isCancelled() else { return }
+        throw CoreDataError(
+          .cancelled, code: 134120, "cancelled", path: given,
+          hint: "Nothing was changed: the store is as it was.")
+      case .cutover, .verify, .removeBackup: return
+      }
+    }
+  }
+
+  /// - Parameter before: called before each step, for tests that let it fail there.
+  static func run(
+    path given: String, options: Options, before: @escaping (Step) throws -> Void
+  ) throws -> Receipt {
+    let path = try StoreReset.place(of: given)
+    let journal = try MigrationJournal(storePath: path)
+    let backup = try choose(options.from, for: path, given)
+    let temporary = MigrationJournal.temporaryPath(beside: path)
+    try journal.note(temporary: temporary)
+    MigrationJournal.removeTemporary(temporary)
+    var run = RollbackRun(
+      path: path, given: given, backup: backup, temporary: temporary, options: options,
+      before: before)
+    do {
+      return try withExtendedLifetime(journal) { try run.run() }
+    } catch {
+      run.cleanUp()
+      guard let error = error as? SQLiteError else { throw error }
+      throw CoreDataError(sqlite: error, path: given, kind: .failed)
+    }
+  }
+
+  private static func choose(
+    _ from: String?, for path: String, _ given: String
+  ) throws -> StoreBackup {
+    let all = StoreBackup.all(of: path)
+    guard let from else {
+      guard let newest = all.first(where: { $0.origin != .rollback }) else {
+        throw CoreDataError(
+          .unreadable, "there is no backup of the store beside it", path: given,
+          hint: "Name one that lies elsewhere with --from FILE.")
+      }
+      return newest
+    }
+    let named = FileSystem.canonical(from)
+    if let known = all.first(where: { $0.path == named }) { return known }
+    guard let other = StoreBackup(path: named, origin: .other) else {
+      throw CoreDataError(
+        .unreadable, "there is no such backup", path: from,
+        hint: all.isEmpty
+          ? nil : "There are: " + all.map { FileSystem.name(of: $0.path) }.joined(separator: ", "))
+    }
+    if let one = FileSystem.status(named), let present = FileSystem.status(path),
+      one.inode == present.inode, one.device == present.device
+    {
+      throw CoreDataError(.usage, "this is the store itself, not a backup of it", path: from)
+    }
+    return other
+  }
+}

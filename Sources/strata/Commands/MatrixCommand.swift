@@ -1,0 +1,132 @@
+import ManagedModel
+import Migration
+
+/// `strata plan BUNDLE --matrix`: how each version of a model becomes each other one.
+enum MatrixCommand {
+  static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    for name in ["to", "from", "via", "allow-loss"] where arguments.value(name) != nil {
+      throw CoreDataError(
+        .usage, "--matrix shows all versions, so --\(name) means nothing here",
+        hint: "strata plan BUNDLE --matrix [--mapping FILE]…")
+    }
+    if let mapping = arguments.value("mapping") { throw MigrationRequest.noDocuments(mapping) }
+    let versions = try ModelVersions(readingFrom: arguments[0])
+    let matrix = try Interruption.watching {
+      try MigrationMatrix(of: versions, isCancelled: { Interruption.isRequested })
+    }
+    if arguments.flag("json") {
+      console.json { write(matrix, to: &$0) }
+    } else {
+      print(matrix, to: console)
+    }
+    return .done
+  }
+
+  private static func print(_ matrix: MigrationMatrix, to console: Console) {
+    let indices = matrix.names.indices
+    var rows = [["from \\ to", ""] + indices.map { String($0 + 1) }]
+    for from in indices {
+      rows.append(
+        [matrix.names[from], String(from + 1)]
+          + indices.map { from == $0 ? "·" : sign(of: matrix[from, $0]) })
+    }
+    let columns = [TextTable.Alignment](repeating: .right, count: indices.count + 1)
+    console.write(TextTable.text([.left] + columns, rows))
+    console.line()
+    console.line(
+      "= same hashes  i inferred  m mapping model  r recipe  2 that many steps  ✗ no way")
+    var gaps: [(reason: String, pairs: [String])] = []
+    for from in indices {
+      for to in indices {
+        let pair = "\(matrix.names[from]) → \(matrix.names[to])"
+        switch matrix[from, to] {
+        case .chain(let via, let kinds):
+          console.line(
+            "\(pair): \(kinds.count) steps, via " + via.map { "“\($0)”" }.joined(separator: ", "))
+        case .impossible(let end, let next, let error):
+          let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
+          let reason =
+            "✗ from “\(end)” to “\(next)” \(error.message)" + (place.isEmpty ? "" : ": \(place)")
+          if let index = gaps.firstIndex(where: { $0.reason == reason }) {
+            gaps[index].pairs.append(pair)
+          } else {
+            gaps.append((reason, [pair]))
+          }
+        default: continue
+        }
+      }
+    }
+    // One gap cuts off all versions behind it.
+    for (reason, pairs) in gaps {
+      console.line(reason)
+      if pairs.count > 1 {
+        console.line("  so there is no way for " + pairs.joined(separator: ", "))
+      }
+    }
+    for error in matrix.unreadable { console.note("! \(error.description)") }
+  }
+
+  private static func sign(of way: MigrationMatrix.Way?) -> String {
+    switch way {
+    case .some(.none): "="
+    case .direct(let kind): String(kind.rawValue.prefix(1))
+    case .chain(_, let kinds): String(kinds.count)
+    case .impossible: "✗"
+    case nil: ""
+    }
+  }
+
+  private static func write(_ matrix: MigrationMatrix, to json: inout JSONWriter) {
+    json.key("versions")
+    json.array { json in for name in matrix.names { json.string(name) } }
+    json.key("ways")
+    json.array { json in
+      for from in matrix.names.indices {
+        for to in matrix.names.indices where to != from {
+          guard let way = matrix[from, to] else { continue }
+          json.object { json in
+            json.key("from")
+            json.string(matrix.names[from])
+            json.key("to")
+            json.string(matrix.names[to])
+            write(way, to: &json)
+          }
+        }
+      }
+    }
+    json.key("unreadable")
+    json.array { json in for error in matrix.unreadable { json.string(error.description) } }
+  }
+
+  private static func write(_ way: MigrationMatrix.Way, to json: inout JSONWriter) {
+    var (kind, via, kinds): (String, [String], [MappingModel.Kind])
+    var gap: (from: String, to: String, reason: CoreDataError)?
+    switch way {
+    case .none: (kind, via, kinds) = ("none", [], [])
+    case .direct(let one): (kind, via, kinds) = (one.rawValue, [], [one])
+    case .chain(let names, let all): (kind, via, kinds) = ("chain", names, all)
+    case .impossible(let from, let to, let reason):
+      (kind, via, kinds) = ("impossible", [], [])
+      gap = (from, to, reason)
+    }
+    json.key("kind")
+    json.string(kind)
+    json.key("via")
+    json.array { json in for name in via { json.string(name) } }
+    json.key("kinds")
+    json.array { json in for kind in kinds { json.string(kind.rawValue) } }
+    json.key("gap")
+    guard let gap else { return json.null() }
+    json.object { json in
+      for (key, value) in [
+        ("from", gap.from), ("to", gap.to), ("message", gap.reason.message),
+        ("entity", gap.reason.entity), ("property", gap.reason.property), ("hint", gap.reason.hint),
+      ] {
+        json.key(key)
+        json.string(value)
+      }
+      json.key("code")
+      if let code = gap.reason.code { json.number(code) } else { json.null() }
+    }
+  }
+}

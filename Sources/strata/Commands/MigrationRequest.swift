@@ -1,0 +1,121 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// What plan, migrate and rehearse are asked for, read once for any number of stores.
+struct MigrationRequest: Sendable {
+  /// The model to migrate to.
+  let destination: ModelReference.Loaded
+  /// Path of the model or bundle that `--to` named: its versions may have made the store.
+  let bundle: String
+  /// What `--from` named.
+  let from: String?
+  /// The versions to go through.
+  let via: ModelVersions?
+  /// Paths of mapping models and recipes.
+  let mappings: [String]
+  let options: MigrationOptions
+
+  init(_ arguments: Arguments) throws {
+    guard let to = arguments.value("to") else {
+      throw CoreDataError(
+        .usage, "--to MODEL is missing", hint: "Name the model to migrate to with --to MODEL.")
+    }
+    let reference = ModelReference(to)
+    destination = try reference.load()
+    bundle = reference.path
+    from = arguments.value("from")
+    via = try arguments.value("via").map { try ModelVersions(readingFrom: $0) }
+    mappings = arguments.all("mapping")
+    for path in mappings where FileSystem.status(path) == nil {
+      throw CoreDataError(.unreadable, "there is no such mapping", path: path)
+    }
+    var options = MigrationOptions()
+    options.allowedLosses = Set(arguments.all("allow-loss"))
+    options.output = arguments.value("output")
+    options.keepsBackup = !arguments.flag("no-backup")
+    self.options = options
+  }
+
+  /// The plan for one store, which is closed again.
+  ///
+  /// - Parameter place: where the store came from, for one that was copied: models lie beside it there.
+  func plan(for path: String, copiedFrom place: String? = nil) throws -> MigrationPlan {
+    let opened = try open(path, copiedFrom: place)
+    return try plan(opened.store, source: opened.source, name: opened.name)
+  }
+
+  /// A store of before, and the mapping that leads from it to the destination, for comparing.
+  func mapping(for path: String) throws -> (before: Store, mapping: MappingModel) {
+    let (store, source, name) = try open(path, copiedFrom: nil)
+    guard store.modelMatches else {
+      throw CoreDataError(
+        .refused, code: 134130, "the source model is not the one that made the store",
+        path: path, hint: "Give the right one with --from MODEL.")
+    }
+    let path = try way(from: source ?? store.model, name: name)
+    guard let mapping = path.wholeMapping else {
+      throw CoreDataError(
+        .usage, "a way of several steps with a mapping of its own cannot be compared as a whole",
+        hint: "Compare the stores before and after each step.")
+    }
+    return (store, mapping)
+  }
+
+  /// The steps from a version to the destination.
+  private func way(from source: Model, name: String) throws -> MigrationPath {
+    if let mapping = mappings.first { throw Self.noDocuments(mapping) }
+    let ends = ModelVersions([
+      .init(name: name, model: source),
+      .init(name: destination.name, model: destination.model),
+    ])
+    return try MigrationPath.find(
+      from: source, to: destination.model, names: (name, destination.name), through: via ?? ends)
+  }
+
+  /// The store with the version that made it, where that is at hand, and what to call it.
+  private func open(
+    _ path: String, copiedFrom place: String?
+  ) throws -> (store: Store, source: Model?, name: String) {
+    let given = try from.map { try ModelReference($0).load().model }
+    let store = try Store(path: path, model: given) { metadata in
+      via?.versions(matching: metadata.versionHashes).last?.model
+        ?? StoreOpening.version(besideStore: place ?? path, of: metadata.versionHashes)?.model
+    }
+    let version = version(of: store.metadata.versionHashes, beside: place ?? store.path)
+    return (
+      store, from == nil ? version?.model : nil,
+      version?.name ?? FileSystem.name(of: place ?? store.path)
+    )
+  }
+
+  /// The version that made a store, where it is at hand.
+  private func version(
+    of hashes: [String: VersionHash], beside path: String
+  ) -> (model: Model, name: String)? {
+    if let version = via?.versions(matching: hashes).last { return (version.model, version.name) }
+    return StoreOpening.version(inBundle: bundle, of: hashes)
+      ?? StoreOpening.version(besideStore: path, of: hashes)
+  }
+
+  private func plan(_ store: Store, source: Model?, name: String) throws -> MigrationPlan {
+    if via != nil || !mappings.isEmpty {
+      let path = try way(from: source ?? store.model, name: name)
+      guard path.steps.count == 1 else {
+        throw CoreDataError(
+          .refused, code: 134140,
+          "the way has \(path.steps.count) steps, through "
+            + path.steps.dropLast().map { "“\($0.to)”" }.joined(separator: ", "),
+          path: store.path, hint: "Migrate to each of them in turn with --to.")
+      }
+    }
+    return try StoreMigration.plan(
+      store, to: destination.model, names: (name, destination.name), source: source,
+      archive: destination.archive, output: options.output)
+  }
+
+  static func noDocuments(_ path: String) -> CoreDataError {
+    CoreDataError(
+      .usage, "mapping models and recipes cannot be carried out by this version", path: path)
+  }
+}

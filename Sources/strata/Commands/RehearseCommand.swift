@@ -1,0 +1,141 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// `strata rehearse`: the whole migration on private copies, for every store an app ever shipped.
+enum RehearseCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let request = try PlanCommand.request(arguments)
+    let jobs = try BatchWork.jobs(arguments)
+    let expectations = try arguments.value("expect").map { path in
+      try Expectations(InputText.read(path), path: path)
+    }
+    let stores = try StoreList(arguments.positional)
+    try expectations?.requireStores(named: stores.paths.map(FileSystem.name(of:)))
+    let batch = StoreBatch(title: "rehearsed", isJSON: arguments.flag("json"), console: console)
+    return batch.run(stores.paths, jobs: jobs) { path, report in
+      .rehearsal(
+        try Rehearsal(path: path, request: request, expectations: expectations).run(report))
+    }
+  }
+}
+
+/// One store's migration on a copy.
+struct Rehearsal {
+  let path: String
+  let request: MigrationRequest
+  let expectations: Expectations?
+
+  struct Result: Sendable {
+    /// `nil` where the store is of the model already.
+    var receipt: MigrationReceipt?
+    /// Expectations that were looked at.
+    var checked = 0
+    /// Those that did not come true, as sentences.
+    var failures: [String] = []
+  }
+
+  /// - Throws: ``CoreDataError`` as a migration does; failed where the store changed meanwhile.
+  func run(_ report: @escaping (MigrationProgress) -> Void) throws -> Result {
+    let before = StoreFingerprint(of: FileSystem.canonical(path))
+    let folder = try FileSystem.makeTemporaryDirectory(prefix: "strata-rehearsal")
+    defer { FileSystem.removeTree(folder) }
+    let copy = try copy(to: folder)
+    try requireUnchanged(since: before)
+    do {
+      let result = try migrate(copy, report)
+      try requireUnchanged(since: before)
+      return result
+    } catch var error as CoreDataError {
+      if error.path == copy { error.path = path }
+      throw error
+    }
+  }
+
+  private func migrate(
+    _ copy: String, _ report: @escaping (MigrationProgress) -> Void
+  ) throws -> Result {
+    let plan = try request.plan(for: copy, copiedFrom: path)
+    var options = request.options
+    options.keepsBackup = false
+    options.output = nil
+    var result = Result()
+    if !plan.isNothingToDo {
+      var receipt = try StoreMigration.run(
+        plan, options: options, isCancelled: { Interruption.isRequested }, progress: report)
+      (receipt.storePath, receipt.resultPath) = (path, path)
+      result.receipt = receipt
+    }
+    if let expectations {
+      // A result whose store had no model cache before has one now.
+      let store = try Store(path: copy, model: plan.isNothingToDo ? request.destination.model : nil)
+      (result.checked, result.failures) = try expectations.check(
+        store, named: FileSystem.name(of: path))
+    }
+    return result
+  }
+
+  /// All files of the store: a -wal holds rows, a -journal the way back, the hidden folder blobs.
+  private func copy(to folder: String) throws -> String {
+    let source = StoreFiles(path: FileSystem.canonical(path))
+    guard FileSystem.isFile(source.path) else {
+      // Opening it says what is there instead.
+      _ = try Store(path: path)
+      throw CoreDataError(.unreadable, "not a file", path: path)
+    }
+    let target = StoreFiles(path: folder + "/" + FileSystem.name(of: source.path))
+    try FileSystem.copy(source.path, to: target.path)
+    for (from, to) in [(source.walPath, target.walPath), (source.journalPath, target.journalPath)]
+    where FileSystem.isFile(from) {
+      try FileSystem.copy(from, to: to)
+    }
+    if FileSystem.isDirectory(source.externalDataFolder) {
+      try FileSystem.makeDirectory(target.externalDataFolder)
+      for name in try FileSystem.list(source.externalDataFolder)
+      where FileSystem.isFile(source.externalDataFolder + "/" + name) {
+        try FileSystem.copy(
+          source.externalDataFolder + "/" + name, to: target.externalDataFolder + "/" + name)
+      }
+    }
+    return target.path
+  }
+
+  private func requireUnchanged(since before: StoreFingerprint) throws {
+    guard StoreFingerprint(of: FileSystem.canonical(path)) == before else {
+      throw CoreDataError(
+        .failed, "the store was changed by another program meanwhile", path: path,
+        hint: "Close that program and rehearse again.")
+    }
+  }
+}
+
+extension Rehearsal.Result {
+  func print(_ verb: String, _ path: String, to console: Console) {
+    if let receipt {
+      ReceiptText.print(receipt, verb: verb, to: console)
+    } else {
+      console.line("nothing to do: \(path) is of that model already")
+    }
+    for failure in failures { console.line("✗ \(failure)") }
+    if checked > 0 { console.line("expectations: \(checked - failures.count) of \(checked) hold") }
+    console.line("the store itself is as it was")
+  }
+
+  func write(to json: inout JSONWriter) {
+    if let receipt {
+      json.receipt(receipt)
+    } else {
+      json.key("receipt")
+      json.null()
+    }
+    json.key("expectations")
+    json.object { json in
+      json.key("checked")
+      json.number(checked)
+      json.key("failed")
+      json.array { json in for failure in failures { json.string(failure) } }
+    }
+    json.key("sourceUnchanged")
+    json.bool(true)
+  }
+}

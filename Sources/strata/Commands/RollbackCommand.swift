@@ -1,0 +1,148 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// `strata rollback`: puts the kept backup back, or lists those there are.
+enum RollbackCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    if arguments.flag("list") { return try list(arguments[0], arguments.flag("json"), console) }
+    var options = StoreRollback.Options()
+    options.from = arguments.value("from")
+    options.keepsPresent = !arguments.flag("no-backup")
+    options.isForced = arguments.flag("force")
+    let receipt = try Interruption.watching {
+      try StoreRollback.run(
+        path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
+    }
+    if arguments.flag("json") {
+      console.json { write(receipt, to: &$0) }
+    } else {
+      print(receipt, to: console)
+    }
+    return .done
+  }
+
+  private static func list(
+    _ path: String, _ isJSON: Bool, _ console: Console
+  ) throws -> CommandStatus {
+    guard FileSystem.isDirectory(FileSystem.parent(of: path) ?? ".") else {
+      throw CoreDataError(.unreadable, "there is no such folder", path: path)
+    }
+    let backups = StoreBackup.all(of: path).map { backup in
+      do {
+        return (backup, Result<StoreBackup.Contents, CoreDataError>.success(try backup.contents()))
+      } catch {
+        let error = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)")
+        return (backup, .failure(error))
+      }
+    }
+    if isJSON {
+      console.json { json in
+        json.key("backups")
+        json.array { json in
+          for (backup, contents) in backups { write(backup, contents, to: &json) }
+        }
+      }
+    } else if backups.isEmpty {
+      console.line("no backup of \(path) lies beside it")
+    } else {
+      var rows = [["backup", "left by", "version", "last changed", "size", "objects"]]
+      rows += backups.map { backup, contents in
+        let facts = try? contents.get()
+        return [
+          FileSystem.name(of: backup.path), backup.origin.rawValue,
+          facts?.versionIdentifiers.joined(separator: ", ") ?? "—",
+          CoreDataDate.text(backup.modified.rounded(.down)), Size.text(backup.bytes),
+          facts.map { String($0.counts.values.reduce(0, +)) } ?? "—",
+        ]
+      }
+      console.write(TextTable.text([.left, .left, .left, .left, .right, .right], rows))
+      for case (let backup, .failure(let error)) in backups {
+        console.line("! \(FileSystem.name(of: backup.path)): \(error.message)")
+      }
+    }
+    return backups.isEmpty ? .no : .done
+  }
+
+  private static func print(_ receipt: StoreRollback.Receipt, to console: Console) {
+    let version = receipt.contents.versionIdentifiers.joined(separator: ", ")
+    console.line(
+      "rolled back to \(FileSystem.name(of: receipt.backup.path))"
+        + (version.isEmpty ? "" : ", version \(version)") + ": \(receipt.storePath)")
+    var rows = [["entity", "objects"]]
+    rows += receipt.contents.counts.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
+    console.write(TextTable.text([.left, .right], rows))
+    console.line(
+      "✓ opens, is intact, and holds what the backup held: \(Size.text(receipt.bytes))")
+    if receipt.isBackupRemoved {
+      console.line("the backup's own file is gone: it is the store now")
+    }
+    if let undone = receipt.undonePath {
+      console.line("kept: \(undone)")
+    }
+    if !receipt.orphaned.isEmpty {
+      console.line(
+        "note: \(receipt.orphaned.count) external data files are named by no object now; they stay."
+      )
+    }
+    if !receipt.missing.isEmpty {
+      console.line("! \(receipt.missing.count) external data files of the backup are missing.")
+    }
+  }
+
+  private static func write(_ receipt: StoreRollback.Receipt, to json: inout JSONWriter) {
+    json.key("rollback")
+    json.object { json in
+      for (key, value) in [
+        ("store", receipt.storePath), ("backup", receipt.backup.path),
+        ("leftBy", receipt.backup.origin.rawValue), ("undone", receipt.undonePath),
+        ("uuid", receipt.contents.uuid),
+      ] {
+        json.key(key)
+        json.string(value)
+      }
+      json.key("backupRemoved")
+      json.bool(receipt.isBackupRemoved)
+      json.strings("versionIdentifiers", receipt.contents.versionIdentifiers)
+      json.key("entities")
+      json.numbers(receipt.contents.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.strings("orphaned", receipt.orphaned)
+      json.strings("missing", receipt.missing)
+      json.key("bytes")
+      json.number(receipt.bytes)
+    }
+  }
+
+  private static func write(
+    _ backup: StoreBackup, _ contents: Result<StoreBackup.Contents, CoreDataError>,
+    to json: inout JSONWriter
+  ) {
+    var problem: String?
+    if case .failure(let error) = contents { problem = error.message }
+    let facts = try? contents.get()
+    json.object { json in
+      for (key, value) in [
+        ("path", backup.path), ("leftBy", backup.origin.rawValue), ("uuid", facts?.uuid),
+        ("problem", problem),
+      ] {
+        json.key(key)
+        json.string(value)
+      }
+      json.strings("versionIdentifiers", facts?.versionIdentifiers ?? [])
+      json.key("modified")
+      json.number(backup.modified)
+      json.key("bytes")
+      json.number(backup.bytes)
+      json.key("objects")
+      if let facts { json.number(facts.counts.values.reduce(0, +)) } else { json.null() }
+    }
+  }
+}
+
+extension JSONWriter {
+  /// A list of texts under a key.
+  mutating func strings(_ name: String, _ list: [String]) {
+    key(name)
+    array { json in for text in list { json.string(text) } }
+  }
+}

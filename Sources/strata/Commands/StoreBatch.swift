@@ -1,0 +1,223 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// Several stores migrated at once: a receipt or an error for each, and one table in the end.
+struct StoreBatch {
+  /// How one store fared.
+  enum Outcome: Sendable {
+    case receipt(MigrationReceipt)
+    case nothingToDo(MigrationPlan)
+    /// A rehearsal, with what was expected and is not so.
+    case rehearsal(Rehearsal.Result)
+    case failure(CoreDataError)
+
+    var status: CommandStatus {
+      switch self {
+      case .receipt, .nothingToDo: .done
+      case .rehearsal(let result): result.failures.isEmpty ? .done : .no
+      case .failure(let error): CommandLineTool.status(of: error.kind)
+      }
+    }
+  }
+
+  private enum Event: Sendable {
+    case progress(MigrationProgress)
+    case outcome(Outcome, seconds: Double)
+  }
+
+  /// What a receipt begins with: migrated, or rehearsed.
+  let title: String
+  let isJSON: Bool
+  let console: Console
+
+  typealias Work =
+    @Sendable (_ path: String, _ report: @escaping (MigrationProgress) -> Void) throws -> Outcome
+
+  /// Works on all stores; one that fails does not stop the others, ^C stops all.
+  ///
+  /// - Returns: done where all are, else the gravest status of any.
+  func run(_ paths: [String], jobs: Int, work: @escaping Work) -> CommandStatus {
+    var outcomes = [(outcome: Outcome, seconds: Double)?](repeating: nil, count: paths.count)
+    var told = 0
+    var line = ProgressLine(console: console)
+    Interruption.watching {
+      BatchWork.run(paths, jobs: jobs) { path, send in
+        let start = ContinuousClock.now
+        let outcome = Self.outcome(path, work) { send(Event.progress($0)) }
+        send(.outcome(outcome, seconds: Self.seconds(since: start)))
+      } handle: { index, event in
+        switch event {
+        case .progress(let progress):
+          if isJSON {
+            console.json { json in
+              json.key("store")
+              json.string(paths[index])
+              json.progress(progress)
+            }
+          } else {
+            line.show(paths[index], progress, done: outcomes.count { $0 != nil }, of: paths.count)
+          }
+        case .outcome(let outcome, let seconds):
+          line.clear()
+          outcomes[index] = (outcome, seconds)
+          if isJSON { write(outcome, paths[index]) }
+          // In the order named, whichever is done first.
+          while told < outcomes.count, let next = outcomes[told] {
+            if !isJSON { print(next.outcome, paths[told]) }
+            told += 1
+          }
+        }
+      }
+    }
+    let rows = zip(paths, outcomes.compactMap { $0 }).map { Row($0, $1.outcome, $1.seconds) }
+    if isJSON { write(rows) } else { print(rows) }
+    return rows.map(\.status).max { $0.rawValue < $1.rawValue } ?? .done
+  }
+
+  private static func outcome(
+    _ path: String, _ work: Work, send: @escaping (MigrationProgress) -> Void
+  ) -> Outcome {
+    guard !Interruption.isRequested else {
+      return .failure(
+        CoreDataError(
+          .cancelled, code: 134120, "cancelled", path: path, hint: "Nothing was begun."))
+    }
+    // At most ten times a second: what waits to be told takes memory.
+    var last: ContinuousClock.Instant?
+    do {
+      return try work(path) { progress in
+        let now = ContinuousClock.now
+        if let last, now - last < .milliseconds(100) { return }
+        last = now
+        send(progress)
+      }
+    } catch {
+      return .failure(
+        (error as? CoreDataError ?? CoreDataError(.failed, "\(error)")).at(path: path))
+    }
+  }
+
+  private static func seconds(since start: ContinuousClock.Instant) -> Double {
+    let (whole, parts) = (ContinuousClock.now - start).components
+    return Double(whole) + Double(parts) / 1e18
+  }
+
+  // MARK: Telling
+
+  private func print(_ outcome: Outcome, _ path: String) {
+    switch outcome {
+    case .receipt(let receipt): ReceiptText.print(receipt, verb: title, to: console)
+    case .rehearsal(let result): result.print(title, path, to: console)
+    case .nothingToDo: console.line("nothing to do: \(path) is of that model already")
+    case .failure(let error):
+      CommandLineTool.report(error, asJSON: false, console)
+      return
+    }
+    console.line()
+  }
+
+  private func print(_ rows: [Row]) {
+    var table = [["store", "from → to", "objects", "seconds", "result"]]
+    table += rows.map { row in
+      [
+        row.path, row.from.map { "\($0) → \(row.to ?? "")" } ?? "—",
+        row.objects.map(String.init) ?? "—", String((row.seconds * 100).rounded() / 100),
+        row.result,
+      ]
+    }
+    console.write(TextTable.text([.left, .left, .right, .right, .left], table, limit: 100))
+  }
+
+  private func write(_ outcome: Outcome, _ path: String) {
+    console.json { json in
+      json.key("store")
+      json.string(path)
+      switch outcome {
+      case .receipt(let receipt): json.receipt(receipt)
+      case .rehearsal(let result): result.write(to: &json)
+      case .nothingToDo:
+        json.key("receipt")
+        json.null()
+      case .failure(let error): json.error(error)
+      }
+    }
+  }
+
+  private func write(_ rows: [Row]) {
+    console.json { json in
+      json.key("summary")
+      json.array { json in
+        for row in rows {
+          json.object { json in
+            for (key, value) in [
+              ("store", row.path), ("from", row.from), ("to", row.to), ("result", row.result),
+            ] {
+              json.key(key)
+              json.string(value)
+            }
+            json.key("objects")
+            if let objects = row.objects { json.number(objects) } else { json.null() }
+            json.key("seconds")
+            json.number(row.seconds)
+            json.key("status")
+            json.number(Int(row.status.rawValue))
+          }
+        }
+      }
+    }
+  }
+
+  /// A line of the table in the end.
+  private struct Row {
+    let path: String
+    let seconds: Double
+    let status: CommandStatus
+    var from: String?
+    var to: String?
+    var objects: Int?
+    var result: String
+
+    init(_ path: String, _ outcome: Outcome, _ seconds: Double) {
+      self.path = path
+      self.seconds = seconds
+      status = outcome.status
+      var receipt: MigrationReceipt?
+      switch outcome {
+      case .receipt(let done): (receipt, result) = (done, "done")
+      case .rehearsal(let rehearsal):
+        receipt = rehearsal.receipt
+        let what = rehearsal.receipt == nil ? "nothing to do" : "done"
+        result =
+          rehearsal.failures.isEmpty ? what : "\(rehearsal.failures.count) expectations failed"
+      case .nothingToDo(let plan):
+        result = "nothing to do"
+        (from, to) = (plan.steps.first?.from, plan.steps.last?.to)
+      case .failure(let error): result = "\(error.kind.rawValue): \(error.message)"
+      }
+      guard let receipt else { return }
+      (from, to) = (receipt.from, receipt.to)
+      objects = receipt.entities.reduce(0) { $0 + $1.after }
+    }
+  }
+
+  /// One line of a terminal for all stores.
+  private struct ProgressLine {
+    let console: Console
+    private var isShown = false
+
+    init(console: Console) { self.console = console }
+
+    mutating func show(_ path: String, _ progress: MigrationProgress, done: Int, of count: Int) {
+      guard console.isErrorTerminal else { return }
+      console.rewrite(
+        "\(done) of \(count)  \(FileSystem.name(of: path))  \(ProgressReporter.line(progress))")
+      isShown = true
+    }
+
+    mutating func clear() {
+      if isShown { console.rewrite("") }
+      isShown = false
+    }
+  }
+}

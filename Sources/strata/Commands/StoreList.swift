@@ -1,0 +1,107 @@
+import ManagedModel
+import ManagedStore
+
+/// The stores that a person named, one by one or by the folder they are in; each file once.
+struct StoreList {
+  /// Paths in the order named, those of a folder by name.
+  private(set) var paths: [String] = []
+  /// Whether a single store was named, and no folder.
+  let isOne: Bool
+
+  private var files: Set<[UInt64]> = []
+
+  /// - Throws: ``CoreDataError`` of kind unreadable for a folder without a store.
+  init(_ arguments: [String]) throws {
+    var hasFolder = false
+    isOne =
+      Set(arguments.map(FileSystem.canonical)).count == 1
+      && !arguments.contains(where: FileSystem.isDirectory)
+    for argument in arguments {
+      guard FileSystem.isDirectory(argument) else {
+        add(argument)
+        continue
+      }
+      hasFolder = true
+      let folder =
+        argument.count > 1 && argument.hasSuffix("/") ? String(argument.dropLast()) : argument
+      let found = try Self.stores(in: folder)
+      guard !found.isEmpty else {
+        throw CoreDataError(
+          .unreadable, "no Core Data store is in the folder", path: argument,
+          hint: "Looked at are the files in it and those one folder below.")
+      }
+      for path in found { add(path) }
+    }
+    guard !paths.isEmpty || hasFolder else {
+      throw CoreDataError(.usage, "STORE is missing", hint: "Name a store or a folder of stores.")
+    }
+  }
+
+  /// Two names of one file are one store; a path where nothing is stays, to be told as an error.
+  private mutating func add(_ path: String) {
+    if let status = FileSystem.status(path) {
+      guard files.insert([status.device, status.inode]).inserted else { return }
+    } else if paths.contains(path) {
+      return
+    }
+    paths.append(path)
+  }
+
+  /// The stores directly in a folder, and one folder below, where apps keep theirs.
+  private static func stores(in folder: String) throws -> [String] {
+    var found: [String] = []
+    var folders: [String] = []
+    for name in try FileSystem.list(folder) where !name.hasPrefix(".") {
+      let path = folder + "/" + name
+      if FileSystem.isDirectory(path) {
+        folders.append(path)
+      } else if isStore(path) {
+        found.append(path)
+      }
+    }
+    for inner in folders where !isModel(inner) {
+      for name in (try? FileSystem.list(inner)) ?? [] where !name.hasPrefix(".") {
+        let path = inner + "/" + name
+        if FileSystem.isFile(path), isStore(path) { found.append(path) }
+      }
+    }
+    return found
+  }
+
+  /// By its header and tables, not by its name; a damaged store is one, so that it is not passed
+  /// over in silence.
+  private static func isStore(_ path: String) -> Bool {
+    guard !isLeftover(FileSystem.name(of: path)), let status = FileSystem.status(path),
+      status.kind == .file, status.size >= 100,
+      let head = try? FileSystem.read(path, limit: 16),
+      head.elementsEqual(Array("SQLite format 3\0".utf8))
+    else { return false }
+    do {
+      _ = try Store(path: path)
+      return true
+    } catch let error as CoreDataError {
+      // 134000: a database of another kind.
+      return error.code != 134000
+    } catch {
+      return true
+    }
+  }
+
+  private static func isModel(_ path: String) -> Bool {
+    [".momd", ".xcdatamodeld", ".xcdatamodel", ".xcmappingmodel"].contains(where: path.hasSuffix)
+  }
+
+  /// Names that SQLite, a migration, a reset or a rollback gives.
+  private static func isLeftover(_ name: String) -> Bool {
+    if ["-wal", "-shm", "-journal"].contains(where: name.hasSuffix) { return true }
+    return [".backup-", ".undone-", "-backup-"].contains { mark in
+      var rest = name[...]
+      while let start = rest.firstIndex(where: { $0 == mark.first }) {
+        rest = rest[start...]
+        if rest.hasPrefix(mark), rest.dropFirst(mark.count).first?.isNumber == true { return true }
+        rest = rest.dropFirst()
+      }
+      return false
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import ManagedModel
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import strata
+
+@Suite("rollback")
+struct RollbackCommandTests {
+  private let place: StoreFolder
+  private let store: String
+
+  init() throws {
+    place = try StoreFolder()
+    store = try place.add("App.sqlite")
+  }
+
+  private struct Listed: Decodable {
+    struct Backup: Decodable {
+      let path, leftBy: String
+      let versionIdentifiers: [String]
+      let objects: Int?
+      let problem: String?
+    }
+    let backups: [Backup]
+  }
+
+  private struct Rolled: Decodable {
+    struct Receipt: Decodable {
+      let store, backup: String
+      let undone: String?
+      let backupRemoved: Bool
+      let entities: [String: Int]
+    }
+    let rollback: Receipt
+  }
+
+  @Test("a migration is listed, undone and done again")
+  func migration() throws {
+    let none = Captured("rollback", store, "--list")
+    #expect(none.status == .no && none.out.contains("no backup"))
+    #expect(Captured("rollback", store).status == .unreadable)
+    let before = Captured("dump", store).out
+    let objects = before.split(separator: "\n").count
+    #expect(Captured("migrate", store, "--to", place.bundle).status == .done)
+    let after = Captured("dump", store).out
+    let list = try Captured("rollback", store, "--list", "--json").decoded(Listed.self)
+    #expect(list.backups.map(\.path) == [place.folder.path("stores/App.backup-1")])
+    #expect(
+      list.backups.first?.versionIdentifiers == ["1"] && list.backups.first?.objects == objects)
+    let text = Captured("rollback", store, "--list")
+    #expect(text.status == .done && text.out.contains("App.backup-1  migration"))
+    let rolled = Captured("rollback", store, "--json")
+    #expect(rolled.status == .done, "\(rolled.err)")
+    let receipt = try rolled.decoded(Rolled.self).rollback
+    #expect(receipt.backupRemoved && receipt.entities.values.reduce(0, +) == objects)
+    #expect(Captured("dump", store).out == before)
+    let undone = try #require(receipt.undone)
+    let again = Captured("rollback", store, "--from", undone, "--no-backup")
+    #expect(again.status == .done && again.out.contains("rolled back to App.undone-1, version 2"))
+    #expect(Captured("dump", store).out == after)
+  }
+
+  @Test("another store's backup is refused (3), unless forced")
+  func foreign() throws {
+    let other = place.folder.path("other")
+    _ = try DemoCommand.write(to: other, objects: 80)
+    #expect(
+      Captured("migrate", other + "/Recipes.sqlite", "--to", place.bundle).status == .done)
+    // The demo's stores share their identity: this one gets another.
+    let foreign = place.folder.path("foreign.sqlite")
+    try StoreCreation.create(
+      at: foreign, model: DemoModels.versions()[0].model, uuid: "FOREIGN")
+    let refused = Captured("rollback", store, "--from", foreign)
+    #expect(refused.status == .refused && refused.err.contains("--force"))
+    #expect(Captured("rollback", store, "--from", foreign, "--force").status == .done)
+    #expect(try Store(path: store).metadata.uuid == "FOREIGN")
+    #expect(FileSystem.isFile(foreign))
+  }
+
+  @Test("a backup that cannot be opened is listed with why")
+  func broken() throws {
+    try FileSystem.write([1, 2, 3], to: place.folder.path("stores/App.backup-1"))
+    let list = Captured("rollback", store, "--list")
+    #expect(list.status == .done && list.out.contains("! App.backup-1: "))
+    #expect(Captured("rollback", store).status == .unreadable)
+    #expect(Captured("rollback", "/nowhere/App.sqlite", "--list").status == .unreadable)
+  }
+}

@@ -1,0 +1,176 @@
+import FoundationEssentials
+import ManagedModel
+import SQLite
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import strata
+
+/// Demo stores in a folder of their own, as an app and its extensions would have them.
+struct StoreFolder {
+  let folder: TemporaryFolder
+  let bundle: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    _ = try DemoCommand.write(to: folder.path("models"), objects: 60)
+    bundle = folder.path("models/Recipes.xcdatamodeld")
+    try FileSystem.makeDirectory(folder.path("stores"))
+  }
+
+  var stores: String { folder.path("stores") }
+
+  /// Another copy of the demo's store.
+  func add(_ name: String) throws -> String {
+    let path = folder.path("stores/" + name)
+    try FileSystem.makeDirectory(FileSystem.parent(of: path) ?? ".")
+    let source = StoreFiles(path: folder.path("models/Recipes.sqlite"))
+    try FileSystem.copy(source.path, to: path)
+    let target = StoreFiles(path: path)
+    if FileSystem.isDirectory(source.externalDataFolder) {
+      try FileSystem.makeDirectory(target.externalDataFolder)
+      for name in try FileSystem.list(source.externalDataFolder) {
+        try FileSystem.copy(
+          source.externalDataFolder + "/" + name, to: target.externalDataFolder + "/" + name)
+      }
+    }
+    return path
+  }
+
+  func identifiers(_ path: String) throws -> [String] {
+    try Store(path: path).metadata.versionIdentifiers
+  }
+}
+
+@Suite("migrate with several stores")
+struct SeveralStoresTests {
+  private let place: StoreFolder
+
+  init() throws { place = try StoreFolder() }
+
+  @Test("a folder stands for the stores in it and one folder below, and for nothing else")
+  func folder() throws {
+    let one = try place.add("A.sqlite")
+    let two = try place.add("Group/B.db")
+    _ = try place.add("Group/Deeper/C.sqlite")
+    _ = try place.add("A.backup-1")
+    _ = try place.add("A.undone-2")
+    _ = try place.add("A-backup-1.sqlite")
+    _ = try place.add(".hidden.sqlite")
+    let other = try Connection(path: place.folder.path("stores/plain.sqlite"), mode: .create)
+    try other.execute("CREATE TABLE t (a)")
+    other.close()
+    try FileSystem.write([1, 2, 3], to: place.folder.path("stores/notes.txt"))
+    try FileSystem.copy(one, to: one + "-wal")
+    #expect(try StoreList([place.stores + "/"]).paths == [one, two])
+    FileSystem.remove(one + "-wal")
+    // A damaged store is not passed over.
+    let damaged = place.folder.path("stores/Z.sqlite")
+    try FileSystem.write(Array(try FileSystem.read(one).prefix(5000)), to: damaged)
+    #expect(try StoreList([place.stores]).paths == [one, damaged, two])
+    let empty = try TemporaryFolder()
+    #expect(throws: CoreDataError.self) { try StoreList([empty.path]) }
+  }
+
+  @Test("two names of one file are one store")
+  func names() throws {
+    let one = try place.add("A.sqlite")
+    let link = place.folder.path("link.sqlite")
+    #expect(symbolicLink(link, to: one))
+    let list = try StoreList([one, link, one])
+    #expect(list.paths == [one] && list.isOne)
+    #expect(try !StoreList([place.stores]).isOne)
+    #expect(try StoreList(["none", "none"]).paths == ["none"])
+  }
+
+  @Test("each store gets its receipt, a failure does not stop the rest, the gravest status counts")
+  func receipts() throws {
+    let paths = try ["A.sqlite", "B.sqlite", "C.sqlite"].map(place.add)
+    try FileSystem.write(Array("no store at all".utf8), to: paths[1])
+    let run = Captured(
+      "migrate", paths[0], paths[1], paths[2], "--to", place.bundle, "--jobs", "2")
+    #expect(run.status == .unreadable)
+    #expect(run.err.contains(paths[1]))
+    #expect(run.out.contains("migrated Recipes → Recipes 2: \(paths[0])"))
+    let table = run.lines.suffix(4)
+    #expect(table.first?.hasPrefix("store") == true)
+    #expect(
+      table.dropFirst().map { $0.split(separator: " ").last ?? "" }.enumerated().allSatisfy {
+        $0.offset == 1 || $0.element == "done"
+      })
+    #expect(try place.identifiers(paths[0]) == ["2"] && place.identifiers(paths[2]) == ["2"])
+    // In the order named, whichever is done first.
+    let places = paths.compactMap { path in run.lines.lastIndex { $0.hasPrefix(path) } }
+    #expect(places == places.sorted() && places.count == 3)
+    FileSystem.remove(paths[1])
+    let again = Captured("migrate", place.stores, "--to", place.bundle)
+    #expect(again.status == .done && again.out.contains("nothing to do"))
+  }
+
+  private struct Line: Decodable {
+    struct Receipt: Decodable { let from, to: String }
+    struct Failure: Decodable { let message: String, path: String? }
+    struct Row: Decodable {
+      let store, result: String
+      let from: String?
+      let objects: Int?
+      let status: Int
+    }
+    let store: String?
+    let receipt: Receipt?
+    let error: Failure?
+    let summary: [Row]?
+  }
+
+  @Test("with --json each line names its store, and the summary comes last")
+  func json() throws {
+    let paths = try ["A.sqlite", "B.sqlite"].map(place.add)
+    let run = Captured(
+      "migrate", paths[0], paths[1], place.folder.path("none"), "--to", place.bundle, "--json")
+    #expect(run.status == .unreadable && run.err == "")
+    let lines = try run.lines.map {
+      try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+    }
+    #expect(lines.dropLast().allSatisfy { $0.store != nil })
+    #expect(Set(lines.filter { $0.receipt != nil }.compactMap(\.store)) == Set(paths))
+    let summary = try #require(lines.last?.summary)
+    #expect(summary.map(\.store) == paths + [place.folder.path("none")])
+    #expect(summary.map(\.status) == [0, 0, 4])
+    #expect(try summary.first?.objects == Store(path: paths[0]).counts().values.reduce(0, +))
+  }
+
+  @Test("losses are refused for each store, and an output is for one only")
+  func refused() throws {
+    let paths = try ["A.sqlite", "B.sqlite"].map(place.add)
+    let run = Captured("migrate", place.stores, "--to", place.bundle + "@Recipes 3")
+    #expect(run.status == .refused)
+    #expect(try paths.allSatisfy { try place.identifiers($0) == ["1"] })
+    let output = Captured(
+      "migrate", paths[0], paths[1], "--to", place.bundle, "--output", "x.sqlite")
+    #expect(output.status == .usage && output.err.contains("--output"))
+    #expect(Captured("migrate", paths[0], "--to", place.bundle, "--jobs", "0").status == .usage)
+  }
+
+  @Test("work goes on as many threads as asked for, never more; events arrive in order")
+  func threads() {
+    final class Box: Sendable {
+      let running = Atomic<Int>(0)
+      let most = Atomic<Int>(0)
+    }
+    let box = Box()
+    var seen: [Int: [Int]] = [:]
+    BatchWork.run(Array(0..<20), jobs: 3) { item, send in
+      let now = box.running.add(1, ordering: .sequentiallyConsistent).newValue
+      _ = box.most.max(now, ordering: .sequentiallyConsistent)
+      for step in 0..<5 { send(item * 10 + step) }
+      box.running.subtract(1, ordering: .sequentiallyConsistent)
+    } handle: { index, event in
+      seen[index, default: []].append(event)
+    }
+    #expect(seen.count == 20)
+    #expect(seen.allSatisfy { index, events in events == (0..<5).map { index * 10 + $0 } })
+    #expect(box.most.load(ordering: .sequentiallyConsistent) <= 3)
+  }
+}
