@@ -12,7 +12,8 @@ extension AttributeValue {
     return Self.hex([1] + bytes)
   }
 
-  private var literal: String {
+  /// The value as an SQL literal, without the mark of external storage.
+  var literal: String {
     switch self {
     case .null: "NULL"
     case .integer(let number): number == .min ? "(-9223372036854775807 - 1)" : String(number)

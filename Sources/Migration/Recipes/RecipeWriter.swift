@@ -1,0 +1,307 @@
+import ManagedModel
+
+extension Recipe {
+  /// A mapping model as a recipe: what inference does by itself stands in comments, everything else
+  /// is written out.
+  ///
+  /// Reading it with the same models gives the same mapping, but for its kind and the place of
+  /// removals, which come last; where something has no words in a recipe, the first line says so.
+  ///
+  /// - Parameters:
+  ///   - from: what the recipe calls the source version; its digest where empty.
+  ///   - to: what the recipe calls the destination version.
+  public static func text(
+    of mapping: MappingModel, from: String, to: String, source: Model, destination: Model
+  ) -> String {
+    var writer = RecipeWriter(
+      mapping: mapping, from: from.isEmpty ? source.versionHashesDigest : from,
+      to: to.isEmpty ? destination.versionHashesDigest : to, source: source,
+      destination: destination)
+    let text = writer.text()
+    if writer.isRead(text) { return text }
+    writer.isFull = true
+    let full = writer.text()
+    return writer.isRead(full)
+      ? full : "// Not everything of this mapping can be said in a recipe.\n" + full
+  }
+}
+
+/// Writes a mapping model as a recipe.
+struct RecipeWriter {
+  let mapping: MappingModel
+  let from: String
+  let to: String
+  let source: Model
+  let destination: Model
+  /// Whether everything is written, also what inference would do.
+  var isFull = false
+
+  /// Whether the text says all of the mapping.
+  func isRead(_ text: String) -> Bool {
+    guard
+      let read = try? Recipe(text: text, path: "").mapping(
+        from: source, to: destination, names: (from, to))
+    else { return false }
+    let wanted =
+      mapping.entityMappings.filter { $0.kind != .remove }
+      + mapping.entityMappings.filter { $0.kind == .remove }
+    return read.userInfo == mapping.userInfo && read.entityMappings == wanted
+  }
+
+  func text() -> String {
+    let written = self.written
+    let inference = Inference(
+      source: source, destination: destination,
+      given: Self.given(written.map { mapping.entityMappings[$0] }))
+    var members = [
+      "\"from\": \(JSONValue.quoted(from))", "\"to\": \(JSONValue.quoted(to))",
+    ]
+    if !written.isEmpty {
+      let mappings = written.map { entityMapping(mapping.entityMappings[$0], inference) }
+      members.append("\"entityMappings\": " + Self.block("[", "]", mappings))
+    }
+    if !mapping.userInfo.isEmpty { members.append("\"userInfo\": " + json(mapping.userInfo)) }
+    return (comments(besides: written) + [Self.block("{", "}", members)]).joined(separator: "\n")
+      + "\n"
+  }
+
+  private static func given(_ mappings: [EntityMapping]) -> [Inference.Given] {
+    mappings.map { Inference.Given(source: $0.source, destination: $0.destination) }
+  }
+
+  /// The mappings that inference would not make so by itself, by their place.
+  private var written: [Int] {
+    let all = Array(mapping.entityMappings.indices)
+    guard !isFull else { return all }
+    var written = Set(all.filter { Self.isOwn(mapping.entityMappings[$0]) })
+    // What is written changes what is inferred of the rest.
+    while true {
+      let given = Self.given(written.sorted().map { mapping.entityMappings[$0] })
+      guard
+        let inferred = try? Inference(source: source, destination: destination, given: given)
+          .mapping()
+      else { return all }
+      let others = all.filter { index in
+        !written.contains(index)
+          && !inferred.entityMappings.contains(mapping.entityMappings[index])
+      }
+      if others.isEmpty { return written.sorted() }
+      written.formUnion(others)
+    }
+  }
+
+  private static func isOwn(_ mapping: EntityMapping) -> Bool {
+    mapping.condition != nil || mapping.distinct != nil || !mapping.children.isEmpty
+      || mapping.policy != nil || !mapping.userInfo.isEmpty || mapping.isDeletionIntended
+      || mapping.attributes.contains { $0.expression != nil }
+  }
+
+  private func entityMapping(_ mapping: EntityMapping, _ inference: Inference) -> String {
+    var members: [String] = []
+    func add(_ key: String, _ value: String) { members.append("\"\(key)\": \(value)") }
+    if mapping.name != defaultName(of: mapping) { add("name", JSONValue.quoted(mapping.name)) }
+    if let from = mapping.source { add("source", JSONValue.quoted(from)) }
+    if let to = mapping.destination { add("destination", JSONValue.quoted(to)) }
+    let deletes = mapping.isDeletionIntended
+    if mapping.destination == nil { add("delete", deletes ? "true" : "false") }
+    let properties = self.properties(mapping, inference)
+    let isCustom = mapping.distinct != nil || !mapping.children.isEmpty
+    let isCopy = inference.isCopy(mapping.destination ?? "", from: mapping.source ?? "")
+    let kind: EntityMapping.Kind =
+      mapping.destination == nil
+      ? .remove
+      : mapping.source == nil
+        ? .add
+        : RecipeMapping.kind(
+          isCopy: isCopy, isChanged: !properties.isEmpty || mapping.condition != nil,
+          isCustom: isCustom)
+    if mapping.kind != kind { add("kind", JSONValue.quoted(mapping.kind.name)) }
+    if let policy = mapping.policy { add("policy", JSONValue.quoted(policy)) }
+    if let condition = mapping.condition {
+      add("where", value(condition))
+      if !deletes { add("delete", "false") }
+    }
+    if let distinct = mapping.distinct { add("distinct", value(distinct)) }
+    members += properties
+    if !mapping.children.isEmpty {
+      add("create", children(mapping.children, from: mapping.source ?? ""))
+    }
+    if !mapping.userInfo.isEmpty { add("userInfo", json(mapping.userInfo)) }
+    return Self.block("{", "}", members)
+  }
+
+  private func defaultName(of mapping: EntityMapping) -> String {
+    switch (mapping.source, mapping.destination) {
+    case (let from?, let to?): "\(from)To\(to)"
+    case (let from?, nil): "IEM_Remove_\(from)"
+    case (nil, let to): "IEM_Add_\(to ?? "")"
+    }
+  }
+
+  /// The members for attributes and relationships that differ from what inference gives.
+  private func properties(_ mapping: EntityMapping, _ inference: Inference) -> [String] {
+    guard let from = mapping.source, let to = mapping.destination else { return [] }
+    let byName = inference.isCopy(to, from: from)
+    var members: [String] = []
+    let names = Set(mapping.attributes.map(\.name))
+    let attributes = mapping.attributes.filter { attribute in
+      let others = names.subtracting([attribute.name])
+      let inferred = try? inference.attributes(
+        of: to, from: from, byName: byName, skipping: others)
+      return isFull || inferred?.contains(attribute) != true
+    }
+    if !attributes.isEmpty {
+      members.append("\"attributes\": " + self.attributes(attributes, of: to, from: from))
+    }
+    let linked = Set(mapping.relationships.map(\.name))
+    let relationships = mapping.relationships.filter { relationship in
+      let others = linked.subtracting([relationship.name])
+      let inferred = try? inference.relationships(
+        of: to, from: from, byName: byName, skipping: others)
+      return isFull || inferred?.contains(relationship) != true
+    }
+    if !relationships.isEmpty {
+      members.append(
+        "\"relationships\": "
+          + Self.block(
+            "{", "}", relationships.map { "\(JSONValue.quoted($0.name)): \(self.relationship($0))" }
+          ))
+    }
+    return members
+  }
+
+  private func attributes(
+    _ attributes: [AttributeMapping], of to: String, from: String, isChild: Bool = false
+  ) -> String {
+    Self.block(
+      "{", "}",
+      attributes.map { mapping in
+        let value = self.attribute(mapping, of: to, from: from, isChild: isChild)
+        return "\(JSONValue.quoted(mapping.name)): \(value)"
+      })
+  }
+
+  private func attribute(
+    _ mapping: AttributeMapping, of to: String, from: String, isChild: Bool
+  ) -> String {
+    guard let attribute = destination.attribute(named: mapping.name, of: to) else { return "null" }
+    var members: [String] = []
+    var short: String?
+    var rule: AttributeValue?
+    if let expression = mapping.expression {
+      rule = attribute.isOptional ? nil : attribute.defaultValue
+      short = value(expression)
+      if case .sql(let sql) = expression.form {
+        members.append("\"sql\": \(JSONValue.quoted(sql))")
+        // A bare name would be read as a copy.
+        let former = source.attribute(named: sql, of: from)
+        if !isChild, former.map({ RecipeValues.isCopy($0, attribute) }) == true { short = nil }
+      } else {
+        members = [String(value(expression).dropFirst(2).dropLast(2))]
+      }
+    } else if let name = mapping.source, let former = source.attribute(named: name, of: from) {
+      rule = RecipeValues.copy(of: former, to: attribute).defaultValue
+      members.append("\"source\": \(JSONValue.quoted(name))")
+      if !isChild, RecipeValues.isCopy(former, attribute), Self.isBare(name) {
+        short = JSONValue.quoted(name)
+      }
+    } else {
+      rule = attribute.defaultValue
+      short = "null"
+    }
+    if mapping.defaultValue == rule {
+      if let short { return short }
+    } else {
+      let text = mapping.defaultValue.flatMap(DefaultValueText.text) ?? "NULL"
+      members.append("\"default\": \(JSONValue.quoted(text))")
+    }
+    return "{ " + members.joined(separator: ", ") + " }"
+  }
+
+  /// Whether a name is read as it stands.
+  private static func isBare(_ name: String) -> Bool {
+    guard let tokens = try? SQLTokenizer.tokens(of: name), tokens.count == 1 else { return false }
+    return tokens[0].kind == .name(name)
+  }
+
+  private func relationship(_ mapping: RelationshipMapping) -> String {
+    var members: [String] = []
+    if let from = mapping.source {
+      guard let through = mapping.through else { return JSONValue.quoted(from) }
+      members = [
+        "\"from\": \(JSONValue.quoted(from))", "\"through\": \(JSONValue.quoted(through))",
+      ]
+    } else if let fetched = mapping.fetched {
+      members = ["\"fetch\": \(JSONValue.quoted(fetched))"]
+      if let condition = mapping.condition { members.append("\"where\": \(value(condition))") }
+      if let through = mapping.through {
+        members.append("\"through\": \(JSONValue.quoted(through))")
+      }
+    } else {
+      return "null"
+    }
+    return "{ " + members.joined(separator: ", ") + " }"
+  }
+
+  private func children(_ children: [ChildMapping], from: String) -> String {
+    Self.block(
+      "[", "]",
+      children.map { child in
+        var members = [
+          "\"destination\": \(JSONValue.quoted(child.destination))",
+          "\"relationship\": \(JSONValue.quoted(child.relationship))",
+        ]
+        if let each = child.each { members.append("\"each\": \(value(each))") }
+        if !child.attributes.isEmpty {
+          members.append(
+            "\"attributes\": "
+              + attributes(child.attributes, of: child.destination, from: from, isChild: true))
+        }
+        if !child.children.isEmpty {
+          members.append("\"create\": \(self.children(child.children, from: from))")
+        }
+        return Self.block("{", "}", members)
+      })
+  }
+
+  private func value(_ expression: ValueExpression) -> String {
+    switch expression.form {
+    case .sql(let text): JSONValue.quoted(text)
+    case .expression(let expression):
+      "{ \"expression\": \(JSONValue.quoted(expression.description)) }"
+    case .predicate(let format): "{ \"predicate\": \(JSONValue.quoted(format)) }"
+    }
+  }
+
+  private func json(_ values: [String: PropertyListValue]) -> String {
+    JSONValue(PropertyListValue.dictionary(values)).text()
+  }
+
+  /// On one line where that is short, else a member a line.
+  private static func block(_ open: String, _ close: String, _ members: [String]) -> String {
+    let line = "\(open) " + members.joined(separator: ", ") + " \(close)"
+    if line.utf8.count <= 80, !line.contains("\n") { return line }
+    let body = members.map { member in
+      "  " + member.replacing("\n", with: "\n  ") + ","
+    }
+    return ([open] + body + [close]).joined(separator: "\n")
+  }
+}
+
+extension JSONValue {
+  fileprivate init(_ value: PropertyListValue) {
+    switch value {
+    case .null, .uid: self = .null
+    case .boolean(let value): self = .boolean(value)
+    case .integer(let value): self = .integer(value)
+    case .real(let value), .date(let value): self = .number(value)
+    case .data(let bytes): self = .string(ByteText.base64(bytes))
+    case .string(let text): self = .string(text)
+    case .array(let elements): self = .array(elements.map(JSONValue.init))
+    case .dictionary(let members):
+      self = .object(
+        members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+          .map { ($0.key, JSONValue($0.value)) })
+    }
+  }
+}
