@@ -44,7 +44,9 @@ let package = Package(
       ],
       resources: [.embedInCode("Themes")]),
 
-    .target(name: "TestSupport", dependencies: ["ManagedStore", "ManagedModel"], path: "Tests/TestSupport"),
+    .target(
+      name: "TestSupport", dependencies: ["Migration", "ManagedStore", "ManagedModel"],
+      path: "Tests/TestSupport"),
     // Timing and long fuzzing: run by hand, never by the tests.
     .executableTarget(
       name: "Benchmarks", dependencies: ["TestSupport", "ManagedStore", "ManagedModel"],

@@ -1,9 +1,9 @@
 /// A regular expression whose matches are replaced, in the dialect of
 /// ``TextPattern/init(matching:ignoringCase:ignoringMarks:notesGroups:)``.
 package struct TextReplacement: Sendable {
-  /// Steps that one text may take: a few seconds. Most texts need some for each character; a pattern
+  /// Steps that one text may take: a second or so. Most texts need some for each character; a pattern
   /// such as `a.*b|a` can need the text's square.
-  static let maximumSteps = 50_000_000
+  static let maximumSteps = 10_000_000
 
   private let pattern: TextPattern
 

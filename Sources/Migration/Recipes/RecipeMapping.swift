@@ -189,10 +189,13 @@ struct RecipeMapping {
         (attributes + others).first { $0.name == attribute.name }
       }
       let linked = Set(relationships.map(\.name))
-      let rest = try inference.relationships(
-        of: to, from: from, byName: isCopy, skipping: linked)
+      let created = Set(mapping.children.map(\.relationship.text)).subtracting(linked)
+      var links = relationships
+      links += try inference.relationships(
+        of: to, from: from, byName: isCopy, skipping: linked.union(created))
+      links += created.map { Self.link($0, of: to, from: from, inference) }
       result.relationships = destination.relationships(of: entity.name).compactMap { relationship in
-        (relationships + rest).first { $0.name == relationship.name }
+        links.first { $0.name == relationship.name }
       }
     } catch let error as CoreDataError {
       throw text.located(error, at: mapping.range.lowerBound..<mapping.range.lowerBound + 1)
@@ -204,6 +207,16 @@ struct RecipeMapping {
     result.policy = mapping.policy
     result.userInfo = mapping.userInfo
     return result
+  }
+
+  /// A relationship that a tree hangs on: it may keep the links it had, and needs none.
+  static func link(
+    _ name: String, of to: String, from: String, _ inference: Inference
+  ) -> RelationshipMapping {
+    let others = Set(inference.destination.relationships(of: to).map(\.name)).subtracting([name])
+    let inferred = try? inference.relationships(
+      of: to, from: from, byName: inference.isCopy(to, from: from), skipping: others)
+    return inferred?.first ?? RelationshipMapping(name: name, source: nil)
   }
 
   /// What a mapping is called where the recipe does not say: objects that come otherwise than one of

@@ -33,8 +33,55 @@ struct RecipeWriter {
   let to: String
   let source: Model
   let destination: Model
+  /// With the renaming identifiers that ``renames`` adds.
+  private let renamed: Model
+  /// Renaming identifiers that the destination model lacks: source name, destination name.
+  private let renames: [(from: String, to: String)]
   /// Whether everything is written, also what inference would do.
   var isFull = false
+
+  init(mapping: MappingModel, from: String, to: String, source: Model, destination: Model) {
+    self.mapping = mapping
+    self.from = from
+    self.to = to
+    self.source = source
+    self.destination = destination
+    renames = Self.renames(mapping, source, destination)
+    let words = renames.map { names in
+      (
+        from: RecipeWord(text: names.from, range: 0..<0),
+        to: RecipeWord(text: names.to, range: 0..<0)
+      )
+    }
+    let renaming = RecipeRenaming(
+      text: RecipeSource(text: "", path: ""), source: source, destination: destination)
+    renamed = (try? renaming.applying(words)) ?? destination
+  }
+
+  /// What the mapping takes from under another name, and no identifier tells.
+  private static func renames(
+    _ mapping: MappingModel, _ source: Model, _ destination: Model
+  ) -> [(from: String, to: String)] {
+    var result: [String: String] = [:]
+    for entityMapping in mapping.entityMappings where !isOwn(entityMapping) {
+      guard let from = entityMapping.source, let to = entityMapping.destination,
+        let old = source.entity(named: from), let new = destination.entity(named: to)
+      else { continue }
+      if from != to, ![old.canonicalName, from].contains(new.canonicalName) { result[from] = to }
+      let properties =
+        entityMapping.attributes.map { ($0.source, $0.name) }
+        + entityMapping.relationships.map { ($0.source, $0.name) }
+      for case (let former?, let name) in properties where former != name {
+        let known = [source.canonicalName(of: former, in: from), former]
+        guard let canonical = destination.canonicalName(of: name, in: to),
+          !known.contains(canonical), let holder = destination.declaringEntity(of: name, in: to),
+          let formerHolder = source.declaringEntity(of: former, in: from)
+        else { continue }
+        result["\(formerHolder).\(former)"] = "\(holder).\(name)"
+      }
+    }
+    return result.sorted { $0.key < $1.key }.map { (from: $0.key, to: $0.value) }
+  }
 
   /// Whether the text says all of the mapping.
   func isRead(_ text: String) -> Bool {
@@ -51,7 +98,7 @@ struct RecipeWriter {
   func text() -> String {
     let written = self.written
     let inference = Inference(
-      source: source, destination: destination,
+      source: source, destination: renamed,
       given: Self.given(written.map { mapping.entityMappings[$0] }))
     var members = [
       "\"from\": \(JSONValue.quoted(from))", "\"to\": \(JSONValue.quoted(to))",
@@ -59,6 +106,10 @@ struct RecipeWriter {
     if !written.isEmpty {
       let mappings = written.map { entityMapping(mapping.entityMappings[$0], inference) }
       members.append("\"entityMappings\": " + Self.block("[", "]", mappings))
+    }
+    if !isFull, !renames.isEmpty {
+      let names = renames.map { "\(JSONValue.quoted($0.from)): \(JSONValue.quoted($0.to))" }
+      members.append("\"rename\": " + Self.block("{", "}", names))
     }
     if !mapping.userInfo.isEmpty { members.append("\"userInfo\": " + json(mapping.userInfo)) }
     return (comments(besides: written) + [Self.block("{", "}", members)]).joined(separator: "\n")
@@ -78,7 +129,7 @@ struct RecipeWriter {
     while true {
       let given = Self.given(written.sorted().map { mapping.entityMappings[$0] })
       guard
-        let inferred = try? Inference(source: source, destination: destination, given: given)
+        let inferred = try? Inference(source: source, destination: renamed, given: given)
           .mapping()
       else { return all }
       let others = all.filter { index in
@@ -154,11 +205,16 @@ struct RecipeWriter {
       members.append("\"attributes\": " + self.attributes(attributes, of: to, from: from))
     }
     let linked = Set(mapping.relationships.map(\.name))
+    let created = Set(mapping.children.map(\.relationship))
     let relationships = mapping.relationships.filter { relationship in
+      if isFull { return true }
+      if created.contains(relationship.name) {
+        return RecipeMapping.link(relationship.name, of: to, from: from, inference) != relationship
+      }
       let others = linked.subtracting([relationship.name])
       let inferred = try? inference.relationships(
         of: to, from: from, byName: byName, skipping: others)
-      return isFull || inferred?.contains(relationship) != true
+      return inferred?.contains(relationship) != true
     }
     if !relationships.isEmpty {
       members.append(
@@ -274,7 +330,11 @@ struct RecipeWriter {
   }
 
   private func json(_ values: [String: PropertyListValue]) -> String {
-    JSONValue(PropertyListValue.dictionary(values)).text()
+    Self.block(
+      "{", "}",
+      values.sorted { $0.key < $1.key }.map { key, value in
+        "\(JSONValue.quoted(key)): \(JSONValue(value).text())"
+      })
   }
 
   /// On one line where that is short, else a member a line.
@@ -303,5 +363,13 @@ extension JSONValue {
         members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
           .map { ($0.key, JSONValue($0.value)) })
     }
+  }
+}
+
+extension Model {
+  /// The canonical name of an attribute or relationship, own or inherited.
+  fileprivate func canonicalName(of property: String, in entity: String) -> String? {
+    attribute(named: property, of: entity)?.canonicalName
+      ?? relationship(named: property, of: entity)?.canonicalName
   }
 }

@@ -51,3 +51,16 @@ enum SQLVocabulary {
     }
   }
 }
+
+extension SQLVocabulary {
+  /// The functions that recipes add.
+  static let ours: Set<String> = [
+    "unarchive", "element", "split_part", "rest_after", "parse_date", "format_date",
+    "text_or_null", "uuid_from", "sha256", "regex_replace",
+  ]
+
+  static func isFunction(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return functions.contains(name) || ours.contains(name)
+  }
+}
