@@ -348,8 +348,6 @@ struct RecipeTests {
             also: [ { destination: "Maker", distinct: "maker", attributes: { name: "maker" } } ] },
         } }
         """, path: "p")
-    // The model's own mapping of Maker gives way.
-    mapping.entityMappings.removeAll { $0.destination == "Maker" }
     try recipe.standIn(in: &mapping, from: from, to: to)
     let post = try #require(mapping.mapping(named: "PostToPost"))
     #expect(post.kind == .remove)
@@ -361,7 +359,9 @@ struct RecipeTests {
       transaction.attributes.first { $0.name == "lastName" }
         == AttributeMapping(name: "lastName", source: "fullName"))
     #expect(transaction.attributes.contains { $0.name == "amount" && $0.source == "amount" })
+    // The mapping by which Maker began without objects gives way.
     #expect(mapping.mapping(toDestination: "Maker")?.distinct == .sql("maker"))
+    #expect(mapping.mapping(named: "IEM_Add_Maker") == nil)
     #expect(mapping.mapping(named: "CarToCar")?.relationships.first?.through == "CarToMaker")
     #expect(mapping.mapping(named: "QuestionsToTemplate")?.policy == "App.Unknown")
   }

@@ -1,4 +1,7 @@
 extension TextPattern {
+  /// A step that is being walked, and the places noted on the way to it.
+  private typealias CapturingThread = (step: Int, places: [Int])
+
   /// Where the pattern first matches at or after a place, and where its groups do: the whole match,
   /// then a range a group, `nil` for one that took no part.
   ///
@@ -10,8 +13,8 @@ extension TextPattern {
   func firstMatch(
     in scalars: [Unicode.Scalar], from start: Int, budget: inout Int
   ) -> [Range<Int>?]? {
-    var current = CapturingThreads(steps.count)
-    var next = CapturingThreads(steps.count)
+    var current = PatternThreads<CapturingThread>(steps.count)
+    var next = PatternThreads<CapturingThread>(steps.count)
     var found: [Int]?
     let unset = [Int](repeating: -1, count: (groups + 1) * 2)
     var place = start
@@ -46,7 +49,7 @@ extension TextPattern {
   }
 
   private func add(
-    _ first: Int, _ places: [Int], to threads: inout CapturingThreads,
+    _ first: Int, _ places: [Int], to threads: inout PatternThreads<CapturingThread>,
     _ scalars: [Unicode.Scalar], _ place: Int, _ budget: inout Int
   ) {
     threads.stack.append((first, places))
@@ -71,26 +74,5 @@ extension TextPattern {
         if (before != after) == isOne { threads.stack.append((step + 1, places)) }
       }
     }
-  }
-}
-
-/// Steps that are being walked, each once, the preferred ones first, with the places they noted.
-private struct CapturingThreads {
-  var list: [(step: Int, places: [Int])] = []
-  var stack: [(step: Int, places: [Int])] = []
-  private var marks: [Int]
-  private var generation = 1
-
-  init(_ count: Int) { marks = Array(repeating: 0, count: count) }
-
-  mutating func clear() {
-    list.removeAll(keepingCapacity: true)
-    generation += 1
-  }
-
-  mutating func mark(_ step: Int) -> Bool {
-    guard marks[step] != generation else { return false }
-    marks[step] = generation
-    return true
   }
 }

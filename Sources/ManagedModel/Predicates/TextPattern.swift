@@ -56,7 +56,7 @@ package struct TextPattern: Sendable {
   /// `* + ? {n,m}` (lazy too), `(?i)` at the start, `\t \n \r \f \e \a \uXXXX \xHH \x{…} \Q…\E`.
   /// Refused with a sentence: look-around, references back, possessive and atomic groups.
   ///
-  /// - Parameter notesGroups: whether ``spans(in:from:budget:)`` will be asked for them.
+  /// - Parameter notesGroups: whether ``firstMatch(in:from:budget:)`` will be asked for them.
   package init(
     matching pattern: String, ignoringCase: Bool, ignoringMarks: Bool, notesGroups: Bool = false
   ) throws {
@@ -146,8 +146,8 @@ package struct TextPattern: Sendable {
   /// Whether the whole text matches.
   package func matches(_ text: String) -> Bool {
     let folded = FoldedText.fold(text, ignoringCase: ignoringCase, ignoringMarks: ignoringMarks)
-    var current = Threads(steps.count)
-    var next = Threads(steps.count)
+    var current = PatternThreads<Int>(steps.count)
+    var next = PatternThreads<Int>(steps.count)
     var previous: Unicode.Scalar?
     var iterator = folded.unicodeScalars.makeIterator()
     var scalar = iterator.next()
@@ -170,7 +170,8 @@ package struct TextPattern: Sendable {
 
   /// Puts a step and all that follow it without taking a character among the threads, each once.
   private func add(
-    _ first: Int, to threads: inout Threads, _ before: Unicode.Scalar?, _ after: Unicode.Scalar?
+    _ first: Int, to threads: inout PatternThreads<Int>, _ before: Unicode.Scalar?,
+    _ after: Unicode.Scalar?
   ) {
     threads.stack.append(first)
     while let step = threads.stack.popLast() {
@@ -188,26 +189,6 @@ package struct TextPattern: Sendable {
         let differs = before.map(ScalarSet.isWord) ?? false != after.map(ScalarSet.isWord) ?? false
         if differs == isOne { threads.stack.append(step + 1) }
       }
-    }
-  }
-
-  private struct Threads {
-    var list: [Int] = []
-    var stack: [Int] = []
-    private var marks: [Int]
-    private var generation = 1
-
-    init(_ count: Int) { marks = Array(repeating: 0, count: count) }
-
-    mutating func clear() {
-      list.removeAll(keepingCapacity: true)
-      generation += 1
-    }
-
-    mutating func mark(_ step: Int) -> Bool {
-      guard marks[step] != generation else { return false }
-      marks[step] = generation
-      return true
     }
   }
 }

@@ -40,77 +40,8 @@ struct RecipeMapping {
     return result
   }
 
-  func standIn(in mapping: inout MappingModel) throws {
-    var changed = mapping
-    var written: [RecipeDocument.Mapping] = []
-    for index in mapping.entityMappings.indices {
-      var entityMapping = mapping.entityMappings[index]
-      guard let policy = entityMapping.policy,
-        let standIn = document.policies.first(where: { $0.name.text == policy })
-      else { continue }
-      entityMapping.policy = nil
-      let inference = Inference(
-        source: source, destination: destination,
-        given: mapping.entityMappings.map { .init(source: $0.source, destination: $0.destination) })
-      written.append(standIn.mapping)
-      try apply(standIn.mapping, to: &entityMapping, inference)
-      changed.entityMappings[index] = entityMapping
-      if let entity = mapping.entityMappings[index].destination, entityMapping.destination == nil,
-        !changed.entityMappings.contains(where: { $0.destination == entity }),
-        let kept = destination.entity(named: entity)
-      {
-        // The entity goes on, without these objects.
-        changed.entityMappings.append(inference.added(kept))
-      }
-      for var also in standIn.mapping.also {
-        also.source =
-          also.source ?? entityMapping.source.map { RecipeWord(text: $0, range: also.range) }
-        written.append(also)
-        changed.entityMappings.append(try self.entityMapping(also, pair(also), inference))
-      }
-    }
-    try check(written, in: changed)
-    mapping = changed
-  }
-
-  /// What a class would have done to the mapping that names it.
-  private func apply(
-    _ standIn: RecipeDocument.Mapping, to mapping: inout EntityMapping, _ inference: Inference
-  ) throws {
-    guard let from = mapping.source else {
-      throw text.wrong(
-        "the stand-in is for “\(mapping.name)”, which has no source objects", standIn.range)
-    }
-    if standIn.isDeletion == true {
-      try refuseMore(than: standIn)
-      let name = mapping.name
-      mapping = EntityMapping(name: name, kind: .remove, source: from, destination: nil)
-      mapping.isDeletionIntended = true
-      return
-    }
-    guard let to = mapping.destination else { return }
-    let values = RecipeValues(text: text, source: source, destination: destination, entity: from)
-    if let condition = standIn.condition {
-      mapping.condition = try values.expression(condition)
-      mapping.isDeletionIntended = true
-    }
-    if let distinct = standIn.distinct { mapping.distinct = try values.expression(distinct) }
-    for attribute in standIn.attributes {
-      let made = try values.attribute(attribute, of: to)
-      mapping.attributes.removeAll { $0.name == made.name }
-      mapping.attributes.append(made)
-    }
-    for relationship in standIn.relationships {
-      let made = try values.relationship(relationship, of: to)
-      mapping.relationships.removeAll { $0.name == made.name }
-      mapping.relationships.append(made)
-    }
-    mapping.children += try standIn.children.map { try values.child($0, of: to) }
-    mapping.userInfo.merge(standIn.userInfo) { _, new in new }
-  }
-
   /// The entities that a mapping is about, known to be there and to have objects.
-  private func pair(_ mapping: RecipeDocument.Mapping) throws -> Inference.Given {
+  func pair(_ mapping: RecipeDocument.Mapping) throws -> Inference.Given {
     let from = try mapping.source.map { try entity($0, in: source, "source") }
     let to = try mapping.destination.map { try entity($0, in: destination, "destination") }
     if mapping.isDeletion == true {
@@ -131,7 +62,7 @@ struct RecipeMapping {
   }
 
   /// A deletion takes all objects: to delete some, say which ones stay.
-  private func refuseMore(than mapping: RecipeDocument.Mapping) throws {
+  func refuseMore(than mapping: RecipeDocument.Mapping) throws {
     guard case .expression(_, let word) = mapping.condition else { return }
     throw text.wrong(
       "a deletion takes all objects of its entity", word.range,
@@ -154,7 +85,7 @@ struct RecipeMapping {
     return entity.name
   }
 
-  private func entityMapping(
+  func entityMapping(
     _ mapping: RecipeDocument.Mapping, _ pair: Inference.Given, _ inference: Inference
   ) throws -> EntityMapping {
     guard let to = pair.destination else {
@@ -259,7 +190,7 @@ struct RecipeMapping {
   }
 
   /// Names of mappings are told apart, and name mappings that are there.
-  private func check(_ written: [RecipeDocument.Mapping], in result: MappingModel) throws {
+  func check(_ written: [RecipeDocument.Mapping], in result: MappingModel) throws {
     var names: Set<String> = []
     for mapping in result.entityMappings where !names.insert(mapping.name).inserted {
       let place = written.last {
