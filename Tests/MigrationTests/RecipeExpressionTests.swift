@@ -278,4 +278,45 @@ struct RecipeExpressionTests {
     #expect(archives > 0)
     #expect(expressions > 300)
   }
+
+  @Test("what is accepted runs, whatever it was made of")
+  func mutated() throws {
+    let bench = try ExpressionBench()
+    let words = [
+      "title", "author.name", "count(tags)", "score", "\"end\"", "IN", "NOT", "IS", "NULL", "(",
+      ")",
+      ",", "'a'", "1", "-", "||", "CASE", "WHEN", "THEN", "END", "upper(", "uuid()", "LIKE", "AND",
+      "COLLATE NOCASE", "->>", "x'00'", "CAST(", "AS TEXT", "coalesce(", "[title]", "*", "BETWEEN",
+      "photo", "author", "unarchive(", "element(", "min(", "json_array(", "ESCAPE", "iif(", "ELSE",
+    ]
+    var random = SeededGenerator(seed: 11)
+    let scope = ExpressionScope(store: bench.store, entity: "Post")
+    var accepted = 0
+    for _ in 0..<1500 {
+      var parts = (0..<Int.random(in: 1...6, using: &random)).compactMap { _ in
+        words.randomElement(using: &random)
+      }
+      let open = parts.joined().count { $0 == "(" } - parts.joined().count { $0 == ")" }
+      parts += Array(repeating: ")", count: max(0, open))
+      let text = parts.joined(separator: " ")
+      do {
+        try scope.check(recipe: text)
+      } catch let error as CoreDataError {
+        #expect(error.kind == .usage && error.mark != nil, "\(text): \(error)")
+        continue
+      }
+      accepted += 1
+      let sql = try scope.compile(recipe: text).sql
+      do {
+        _ = try bench.connection.rows("SELECT typeof(\(sql)) FROM src.ZPOST s")
+      } catch let error as SQLiteError {
+        // SQLite's own functions refuse some values, which no plan can know.
+        let isOfValues = ["JSON", "ESCAPE expression", "integer overflow"].contains {
+          error.message.contains($0)
+        }
+        #expect(isOfValues, "\(text): \(error)")
+      }
+    }
+    #expect(accepted > 50)
+  }
 }
