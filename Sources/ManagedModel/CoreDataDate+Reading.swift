@@ -35,7 +35,8 @@ extension CoreDataDate {
     return isWest ? seconds + offset : seconds - offset
   }
 
-  private static func days(in month: Int, of year: Int) -> Int {
+  /// How many days a month of 1 to 12 has.
+  package static func days(in month: Int, of year: Int) -> Int {
     switch month {
     case 4, 6, 9, 11: 30
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

@@ -30,7 +30,7 @@ extension CoreDataDate {
   /// Year, month and day of a number of days since 1970-01-01, in the proleptic Gregorian calendar.
   ///
   /// Days are counted in eras of 400 years from 1 March, so that a leap day ends its year.
-  private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+  package static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097

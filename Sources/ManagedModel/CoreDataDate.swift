@@ -23,7 +23,7 @@ package enum CoreDataDate {
   }
 
   /// Days in the proleptic Gregorian calendar (Howard Hinnant's days_from_civil).
-  static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+  package static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = (year >= 0 ? year : year - 399) / 400
     let yearOfEra = year - era * 400

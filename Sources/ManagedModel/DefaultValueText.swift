@@ -1,10 +1,10 @@
 /// Default values as a model's XML writes them.
-enum DefaultValueText {
+package enum DefaultValueText {
   /// The value that the text stands for; `nil` when it does not fit the type.
   ///
   /// Xcode's compiler is lenient: a Boolean may be 0 or 1, and an Integer NO or YES, which is what
   /// is left when the type of an attribute was changed.
-  static func value(_ text: String, as type: AttributeType) -> AttributeValue? {
+  package static func value(_ text: String, as type: AttributeType) -> AttributeValue? {
     switch type {
     case .string: return .string(text)
     case .boolean:
@@ -36,7 +36,7 @@ enum DefaultValueText {
   }
 
   /// The text of a value, which reads back equal; `nil` for null.
-  static func text(_ value: AttributeValue) -> String? {
+  package static func text(_ value: AttributeValue) -> String? {
     switch value {
     case .null: nil
     case .integer(let value): String(value)

@@ -1,6 +1,6 @@
 import CCrypto
 
-/// The two digests that Core Data's version hashes are made with.
+/// The two digests that Core Data's version hashes are made with, and the one of named UUIDs.
 package enum Digest {
   /// The 32 bytes of SHA-256.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
@@ -10,6 +10,11 @@ package enum Digest {
   /// The 64 bytes of SHA-512.
   package static func sha512(_ bytes: [UInt8]) -> [UInt8] {
     digest(of: bytes, algorithms.sha512, count: 64)
+  }
+
+  /// The 20 bytes of SHA-1: no safeguard, but what a UUID of version 5 is made of.
+  package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
+    digest(of: bytes, algorithms.sha1, count: 20)
   }
 
   private static func digest(of bytes: [UInt8], _ algorithm: OpaquePointer?, count: Int) -> [UInt8]
@@ -23,7 +28,8 @@ package enum Digest {
   ///
   /// OpenSSL's method objects never change once made, so any thread may use them.
   nonisolated(unsafe) fileprivate static let algorithms = (
-    sha256: EVP_MD_fetch(nil, "SHA256", nil), sha512: EVP_MD_fetch(nil, "SHA512", nil)
+    sha256: EVP_MD_fetch(nil, "SHA256", nil), sha512: EVP_MD_fetch(nil, "SHA512", nil),
+    sha1: EVP_MD_fetch(nil, "SHA1", nil)
   )
 }
 

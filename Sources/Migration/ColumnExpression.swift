@@ -13,6 +13,15 @@ struct StepSchemas {
   /// Mappings (by name) whose objects get other keys: what refers to them by key cannot follow.
   var renumbered: Set<String> = []
 
+  /// A step whose result is there: its own tables, columns and numbers are looked at.
+  init(store: Store, mapping: MappingModel, result: Store) {
+    self.store = store
+    self.mapping = mapping
+    sourceModel = store.model
+    destinationModel = result.model
+    destination = result.schema
+  }
+
   init(store: Store, mapping: MappingModel, destination model: Model) {
     self.store = store
     self.mapping = mapping

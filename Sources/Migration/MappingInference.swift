@@ -19,22 +19,53 @@ public enum MappingInference {
 }
 
 /// Two models and what is known of their counterparts while a mapping is being worked out.
-private struct Inference {
+struct Inference {
+  /// A pair of entities that somebody mapped: what is new or goes has one name.
+  struct Given {
+    var source: String?
+    var destination: String?
+  }
+
   let source: Model
   let destination: Model
   let entities: NameAlignment
   let sourceHashes: [String: VersionHash]
   let destinationHashes: [String: VersionHash]
+  /// Whether a recipe has the last word: refusals then say what to write into it.
+  let isForRecipe: Bool
+  /// Every destination entity that a source entity's objects go to.
+  private let targets: [String: Set<String>]
+  private let given: [Given]
 
+  /// - Parameters:
+  ///   - given: what a recipe maps itself: a destination entity among these is not
+  ///     inferred, and a source entity with no destination has none. `nil`: there is no recipe.
+  ///   - hashes: the two models' own, where they are known.
   init(
-    source: Model, destination: Model,
-    hashes: (source: [String: VersionHash], destination: [String: VersionHash])
+    source: Model, destination: Model, given: [Given]? = nil,
+    hashes: (source: [String: VersionHash], destination: [String: VersionHash])? = nil
   ) {
     self.source = source
     self.destination = destination
-    entities = destination.entityAlignment(from: source)
-    sourceHashes = hashes.source
-    destinationHashes = hashes.destination
+    self.given = given ?? []
+    isForRecipe = given != nil
+    let mapped = Set(self.given.compactMap(\.destination))
+    let deleted = Set(self.given.filter { $0.destination == nil }.compactMap(\.source))
+    // Entities that are mapped claim nothing, and whoever else claims the same has it alone.
+    entities = NameAlignment(
+      source: source.entities.filter { !deleted.contains($0.name) }
+        .map { ($0.name, $0.canonicalName) },
+      destination: destination.entities.filter { !mapped.contains($0.name) }
+        .map { ($0.name, $0.canonicalName) })
+    sourceHashes = hashes?.source ?? source.versionHashes
+    destinationHashes = hashes?.destination ?? destination.versionHashes
+    var targets = entities.destinations.mapValues { Set([$0]) }
+    for pair in self.given {
+      if let from = pair.source, let to = pair.destination {
+        targets[from, default: []].insert(to)
+      }
+    }
+    self.targets = targets
   }
 
   func mapping() throws -> MappingModel {
@@ -43,17 +74,22 @@ private struct Inference {
         "several entities claim to be the former “\(name)”: \(claims.joined(separator: ", "))",
         entity: name, hint: "Let one of them keep the renaming identifier.")
     }
-    if sourceHashes == destinationHashes { return MappingModel(kind: .none, entityMappings: []) }
+    if sourceHashes == destinationHashes, !isForRecipe {
+      return MappingModel(kind: .none, entityMappings: [])
+    }
     try refuseMergedHierarchies()
     var mappings: [EntityMapping] = []
-    for entity in destination.entities {
+    let mapped = Set(given.compactMap(\.destination))
+    for entity in destination.entities where !mapped.contains(entity.name) {
       guard let former = entities.sources[entity.name] else {
         mappings.append(added(entity))
         continue
       }
       mappings.append(try carried(entity, from: former))
     }
-    for entity in source.entities where entities.destinations[entity.name] == nil {
+    let taken = Set(given.compactMap(\.source))
+    for entity in source.entities
+    where entities.destinations[entity.name] == nil && !taken.contains(entity.name) {
       mappings.append(
         EntityMapping(
           name: "IEM_Remove_\(entity.name)", kind: .remove, source: entity.name, destination: nil))
@@ -61,20 +97,30 @@ private struct Inference {
     return MappingModel(kind: .inferred, entityMappings: mappings)
   }
 
-  /// Objects of one hierarchy share a table and its keys, so two tables cannot become one.
+  /// Objects of one hierarchy share a table and its keys, so two tables cannot become one, unless a
+  /// recipe says of each entity what becomes of it.
   private func refuseMergedHierarchies() throws {
     for root in destination.entities where root.parent == nil {
-      let former = destination.subtree(of: root.name).compactMap { entities.sources[$0] }
-      let roots = Set(former.map(source.root(of:))).sorted()
-      guard roots.count > 1 else { continue }
+      let subtree = Set(destination.subtree(of: root.name))
+      let inferred = subtree.compactMap { entities.sources[$0] }.filter { former in
+        // No objects are of an abstract entity.
+        !isForRecipe || source.entity(named: former)?.isAbstract != true
+      }
+      let mapped = given.filter { $0.destination.map(subtree.contains) == true }
+        .compactMap(\.source)
+      let roots = Set((inferred + mapped).map(source.root(of:))).sorted()
+      guard roots.count > 1, let first = inferred.min() else { continue }
+      let target = entities.destinations[first] ?? root.name
       throw refusal(
         "the entities \(roots.joined(separator: " and ")) had no common parent and would share one, “\(root.name)”",
         entity: root.name,
-        hint: "Keep the hierarchies apart, or merge them with a mapping of your own.")
+        hint: isForRecipe
+          ? "Map every one of them in the recipe, beginning with { \"source\": \"\(first)\", \"destination\": \"\(target)\" }."
+          : "Keep the hierarchies apart, or merge them with a mapping of your own.")
     }
   }
 
-  private func added(_ entity: Entity) -> EntityMapping {
+  func added(_ entity: Entity) -> EntityMapping {
     EntityMapping(
       name: "IEM_Add_\(entity.name)", kind: .add, source: nil, destination: entity.name,
       attributes: destination.attributes(of: entity.name).filter(\.isStored).map {
@@ -85,9 +131,13 @@ private struct Inference {
       })
   }
 
+  /// Whether a pair of entities is one and the same in both models.
+  func isCopy(_ entity: String, from former: String) -> Bool {
+    entity == former && sourceHashes[former] == destinationHashes[entity]
+  }
+
   private func carried(_ entity: Entity, from former: String) throws -> EntityMapping {
-    let isCopy =
-      entity.name == former && sourceHashes[former] == destinationHashes[entity.name]
+    let isCopy = isCopy(entity.name, from: former)
     return EntityMapping(
       name: name(of: entity.name), kind: isCopy ? .copy : .transform, source: former,
       destination: entity.name,
@@ -95,16 +145,26 @@ private struct Inference {
       relationships: try relationships(of: entity.name, from: former, byName: isCopy))
   }
 
+  /// The mapping that takes the objects a relationship leads to; `nil` where a recipe maps some of
+  /// them, since each then goes its own way.
+  private func carrier(of entity: String) -> String? {
+    if isForRecipe {
+      let mapped = Set(given.compactMap(\.destination))
+      guard mapped.isDisjoint(with: destination.subtree(of: entity)) else { return nil }
+    }
+    return name(of: entity)
+  }
+
   private func name(of entity: String) -> String {
     guard let former = entities.sources[entity] else { return "IEM_Add_\(entity)" }
-    let isCopy = entity == former && sourceHashes[former] == destinationHashes[entity]
-    return isCopy ? "IEM_Copy_\(entity)" : "IEM_Transform_\(entity)"
+    return isCopy(entity, from: former) ? "IEM_Copy_\(entity)" : "IEM_Transform_\(entity)"
   }
 
   /// - Parameter byName: an entity whose hash did not change has the same properties under the same
   ///   names, whatever renaming identifiers came since.
-  private func attributes(
-    of entity: String, from former: String, byName: Bool
+  /// - Parameter skipped: attributes that a recipe gives values, which need not be inferable.
+  func attributes(
+    of entity: String, from former: String, byName: Bool, skipping skipped: Set<String> = []
   ) throws
     -> [AttributeMapping]
   {
@@ -114,14 +174,14 @@ private struct Inference {
     let new = destination.attributes(of: entity)
     let matches = try alignment(
       of: new.map { ($0.name, $0.canonicalName) }, from: old.map { ($0.name, $0.canonicalName) },
-      entity: entity, byName: byName)
-    return try new.filter(\.isStored).map { attribute in
+      entity: entity, byName: byName, skipping: skipped)
+    return try new.filter { $0.isStored && !skipped.contains($0.name) }.map { attribute in
       if source.relationship(named: attribute.canonicalName, of: former) != nil,
         matches.sources[attribute.name] == nil
       {
         throw refusal(
           "a relationship would become an attribute", entity: entity, property: attribute.name,
-          hint: "Use another name for the attribute, or a mapping of your own.")
+          hint: hint("Use another name for the attribute", former, entity, attribute.name))
       }
       guard let match = matches.sources[attribute.name],
         let before = old.first(where: { $0.name == match }), before.isStored
@@ -135,9 +195,9 @@ private struct Inference {
           "the attribute would change its type from \(before.type.name) to \(attribute.type.name)"
             + (match == attribute.name ? "" : " with its name (formerly “\(match)”)"),
           entity: entity, property: attribute.name,
-          hint:
-            "Keep the type \(before.type.name), add an attribute of another name, or use a mapping of your own."
-        )
+          hint: hint(
+            "Keep the type \(before.type.name), add an attribute of another name", former, entity,
+            attribute.name))
       }
       let fillsNulls = before.isOptional && !attribute.isOptional
       return AttributeMapping(
@@ -146,8 +206,9 @@ private struct Inference {
     }
   }
 
-  private func relationships(
-    of entity: String, from former: String, byName: Bool
+  /// - Parameter skipped: relationships that a recipe gives links, which need not be inferable.
+  func relationships(
+    of entity: String, from former: String, byName: Bool, skipping skipped: Set<String> = []
   ) throws
     -> [RelationshipMapping]
   {
@@ -155,8 +216,8 @@ private struct Inference {
     let new = destination.relationships(of: entity)
     let matches = try alignment(
       of: new.map { ($0.name, $0.canonicalName) }, from: old.map { ($0.name, $0.canonicalName) },
-      entity: entity, byName: byName)
-    return try new.filter { !$0.isTransient }.map { relationship in
+      entity: entity, byName: byName, skipping: skipped)
+    return try new.filter { !$0.isTransient && !skipped.contains($0.name) }.map { relationship in
       guard let match = matches.sources[relationship.name],
         let before = old.first(where: { $0.name == match }), !before.isTransient
       else {
@@ -164,7 +225,9 @@ private struct Inference {
           throw refusal(
             "an attribute would become a relationship", entity: entity,
             property: relationship.name,
-            hint: "Use another name for the relationship, or a mapping of your own.")
+            hint: hint(
+              "Use another name for the relationship", former, entity, relationship.name,
+              isLink: true))
         }
         return RelationshipMapping(name: relationship.name, source: nil)
       }
@@ -172,31 +235,54 @@ private struct Inference {
         throw refusal(
           "the relationship would turn from to-many to to-one", entity: entity,
           property: relationship.name,
-          hint: "Keep it to-many, or say in a mapping of your own which object is kept.")
+          hint: isForRecipe
+            ? hint("Keep it to-many", former, entity, relationship.name, isLink: true)
+            : "Keep it to-many, or say in a mapping of your own which object is kept.")
       }
-      try checkDestination(of: relationship, before: before, entity: entity)
+      try checkDestination(of: relationship, before: before, entity: entity, former: former)
       return RelationshipMapping(
-        name: relationship.name, source: match, through: name(of: relationship.destination))
+        name: relationship.name, source: match, through: carrier(of: relationship.destination))
     }
   }
 
   /// Links are kept only to objects that the new destination entity has.
   private func checkDestination(
-    of relationship: Relationship, before: Relationship, entity: String
+    of relationship: Relationship, before: Relationship, entity: String, former: String
   ) throws {
-    let kept = source.subtree(of: before.destination).compactMap { entities.destinations[$0] }
-    let isReachable = kept.allSatisfy { destination.isKind($0, of: relationship.destination) }
+    let kept = source.subtree(of: before.destination).compactMap { targets[$0] }
+    let isReachable = kept.allSatisfy { targets in
+      targets.contains { destination.isKind($0, of: relationship.destination) }
+    }
     guard !kept.isEmpty, !isReachable else { return }
     throw refusal(
       "the relationship would lead to \(relationship.destination) where it led to \(before.destination)",
       entity: entity, property: relationship.name,
-      hint: "Let it lead to the same entity or to a parent of it, or give it another name.")
+      hint: isForRecipe
+        ? hint(
+          "Let it lead to the same entity or to a parent of it", former, entity, relationship.name,
+          isLink: true)
+        : "Let it lead to the same entity or to a parent of it, or give it another name.")
+  }
+
+  /// What to do, or what to write: an attribute takes an expression, a relationship a key path.
+  private func hint(
+    _ advice: String, _ former: String, _ entity: String, _ property: String, isLink: Bool = false
+  ) -> String {
+    guard isForRecipe else { return advice + ", or use a mapping of your own." }
+    let part =
+      isLink
+      ? "\"relationships\": { \"\(property)\": null or a key path of \(former) }"
+      : "\"attributes\": { \"\(property)\": an expression over \(former) }"
+    return advice
+      + ", or write in the recipe: { \"source\": \"\(former)\", \"destination\": \"\(entity)\", \(part) }."
   }
 
   /// Which property is which; by plain names where the entity's hash did not change.
   private func alignment(
-    of new: [NameAlignment.Named], from old: [NameAlignment.Named], entity: String, byName: Bool
+    of new: [NameAlignment.Named], from old: [NameAlignment.Named], entity: String, byName: Bool,
+    skipping skipped: Set<String>
   ) throws -> NameAlignment {
+    let new = new.filter { !skipped.contains($0.name) }
     let matches =
       byName
       ? NameAlignment(

@@ -15,13 +15,33 @@ struct PlanAnalysis {
     var store = self.store
     var folder: TemporaryResults?
     defer { folder?.remove() }
+    // What leads from `store` to the version before the step at hand: nothing, or inferred steps.
+    var prefix: [Int] = []
     for index in plan.steps.indices where plan.steps[index].mapping.kind != .none {
-      let isFirst = plan.steps[..<index].allSatisfy { $0.mapping.kind == .none }
-      if !isFirst {
+      let isInferred = plan.steps[index].isInferredOnly(plan.policies)
+      if !prefix.isEmpty, !isInferred || composed(plan, prefix + [index]) == nil {
         if folder == nil { folder = try TemporaryResults() }
-        if let next = try folder?.result(of: plan, before: index, from: store) { store = next }
+        for step in prefix {
+          guard let next = try folder?.result(of: plan, step: step, from: store) else { continue }
+          store = next
+        }
+        prefix = []
       }
-      try analyse(&plan, index, in: store)
+      if prefix.isEmpty {
+        try analyse(&plan, index, in: store)
+      } else if let whole = composed(plan, prefix + [index]) {
+        try analyse(&plan, prefix + [index], whole, in: store)
+      }
+      plan.notes += try PlanNotes(
+        store: store, mapping: plan.steps[index].mapping,
+        destination: plan.steps[index].destination
+      ).sentences(whole: plan.wholeDestination ?? plan.steps[index].destination)
+      prefix.append(index)
+      if !isInferred, index < plan.steps.count - 1 {
+        if folder == nil { folder = try TemporaryResults() }
+        if let next = try folder?.result(of: plan, step: index, from: store) { store = next }
+        prefix = []
+      }
     }
     plan.secondsEstimated = MigrationPlan.secondsEstimated(
       bytes: plan.storeBytes,
@@ -30,8 +50,18 @@ struct PlanAnalysis {
     plan.losses += try drift.losses()
     plan.checks += try drift.checks()
     plan.notes += self.store.drift.sentences
+    var seen: Set<String> = []
+    plan.notes = plan.notes.filter { seen.insert($0).inserted }
   }
 
+  private func composed(_ plan: MigrationPlan, _ steps: [Int]) -> MappingModel? {
+    guard let first = steps.first else { return nil }
+    return steps.dropFirst().reduce(plan.steps[first].mapping as MappingModel?) { sofar, step in
+      sofar.flatMap { MappingModel.composed($0, plan.steps[step].mapping) }
+    }
+  }
+
+  /// A step that can be looked at by itself: the store is of the version that it begins at.
   private func analyse(_ plan: inout MigrationPlan, _ index: Int, in store: Store) throws {
     var step = plan.steps[index]
     step.rows = try StepSequence.rows(of: step.mapping, in: store)
@@ -55,9 +85,43 @@ struct PlanAnalysis {
       plan.notes += analysis.notes
     }
     plan.steps[index] = step
-    plan.notes += try PlanNotes(
-      store: store, mapping: step.mapping, destination: step.destination
-    ).sentences(whole: plan.wholeDestination ?? step.destination)
+  }
+
+  /// The last of several inferred steps: what all of them do to the store together, less what those
+  /// before are known to do.
+  private func analyse(
+    _ plan: inout MigrationPlan, _ steps: [Int], _ whole: MappingModel, in store: Store
+  ) throws {
+    guard let first = steps.first, let last = steps.last else { return }
+    let source = plan.steps[first].source
+    let data = SourceData(store: store)
+    let counts = try StepSequence.rows(of: whole, in: store)
+    for entityMapping in plan.steps[last].mapping.entityMappings {
+      // Objects of the entity it takes, as they are counted before the first step.
+      let objects = composed(plan, Array(steps.dropLast()))?.entityMappings.filter {
+        $0.destination != nil && $0.destination == entityMapping.source
+      }
+      plan.steps[last].rows[entityMapping.name] =
+        try objects?.reduce(0) { sum, mapping in
+          sum + (try mapping.source.map { try data.count($0, where: []) } ?? 0)
+        } ?? counts[entityMapping.name] ?? 0
+    }
+    plan.steps[last].strategy = strategy ?? .inPlace
+    let before = Dictionary(plan.losses.map { ($0.name, $0.values) }) { $0 + $1 }
+    for var loss in try LossAnalysis(
+      data: data, source: source, destination: plan.steps[last].destination, mapping: whole
+    ).losses() {
+      loss.values -= before[loss.name] ?? 0
+      if loss.values > 0 { plan.losses.append(loss) }
+    }
+    let known = plan.checks
+    plan.checks += try Preflight(
+      data: data, source: source, destination: plan.steps[last].destination, mapping: whole
+    ).checks().filter { check in
+      !known.contains {
+        $0.property == check.property && $0.first == check.first && $0.message == check.message
+      }
+    }
   }
 }
 
@@ -72,20 +136,19 @@ private final class TemporaryResults {
 
   deinit { remove() }
 
-  /// The store after the step before `index`.
-  func result(of plan: MigrationPlan, before index: Int, from store: Store) throws -> Store? {
-    guard let step = plan.steps[..<index].last(where: { $0.mapping.kind != .none }) else {
-      return nil
-    }
+  /// The store after a step.
+  func result(of plan: MigrationPlan, step index: Int, from store: Store) throws -> Store {
     made += 1
     let path = folder + "/\(made).sqlite"
     let meter = ProgressMeter(isCancelled: { false }, report: { _ in })
+    let step = plan.steps[index]
+    // A model that what comes next calls by other names is of the same tables.
+    let next = plan.steps[(index + 1)...].first { $0.mapping.kind != .none }?.source
     _ = try StepRun(
       step: step, source: store, archive: nil, policies: plan.policies, meter: meter
     ).run(into: path)
     return try Store(
-      path: path, files: StoreFiles(path: path, externalDataOf: store.files),
-      model: plan.steps[index].source)
+      path: path, files: StoreFiles(path: path, externalDataOf: store.files), model: next)
   }
 }
 

@@ -12,7 +12,7 @@ extension AttributeValue {
     return Self.hex([1] + bytes)
   }
 
-  /// The value as an SQL literal.
+  /// The value as an SQL literal, without the mark of external storage.
   var literal: String {
     switch self {
     case .null: "NULL"

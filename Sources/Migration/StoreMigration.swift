@@ -34,16 +34,7 @@ public enum StoreMigration {
     _ store: Store, to destination: Model, names: (from: String, to: String),
     source given: Model? = nil, archive: [UInt8]? = nil, output: String? = nil
   ) throws -> MigrationPlan {
-    guard store.modelSource != .raw else {
-      throw CoreDataError(
-        .refused, code: 134130, "the store has no model in it, and none was found beside it",
-        path: store.path, hint: "Give the one that made it with --from MODEL.")
-    }
-    guard store.modelMatches else {
-      throw CoreDataError(
-        .refused, code: 134130, "the source model is not the one that made the store",
-        path: store.path, hint: "Give the right one with --from MODEL.")
-    }
+    try refuseUnknownModel(of: store)
     let source = given.flatMap { sourceModel($0, of: store) } ?? store.model
     let whole = destination
     // A store of one configuration goes to the configuration of that name.
@@ -103,6 +94,19 @@ public enum StoreMigration {
       throw StepSequence.translated(error, path: store.path)
     }
     return plan
+  }
+
+  static func refuseUnknownModel(of store: Store) throws {
+    guard store.modelSource != .raw else {
+      throw CoreDataError(
+        .refused, code: 134130, "the store has no model in it, and none was found beside it",
+        path: store.path, hint: "Give the one that made it with --from MODEL.")
+    }
+    guard store.modelMatches else {
+      throw CoreDataError(
+        .refused, code: 134130, "the source model is not the one that made the store",
+        path: store.path, hint: "Give the right one with --from MODEL.")
+    }
   }
 
   /// An app's own version of the model, cut down to the store's configuration where it has one;

@@ -82,7 +82,7 @@ public enum StoreRollback {
     let journal = try MigrationJournal(storePath: path)
     let backup = try choose(options.from, for: path, given)
     let temporary = MigrationJournal.temporaryPath(beside: path)
-    try journal.note(temporary: temporary)
+    try journal.note(temporaries: [temporary])
     MigrationJournal.removeTemporary(temporary)
     var run = RollbackRun(
       path: path, given: given, backup: backup, temporary: temporary, options: options,

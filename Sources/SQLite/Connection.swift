@@ -16,6 +16,7 @@ package final class Connection {
   private var handle: OpaquePointer?
   private var cache: [String: Statement] = [:]
   private var progressHandler: ProgressHandler?
+  private var authorizer: Authorizer?
 
   /// Opens `path`; the file is not read before the first statement.
   package init(path: String, mode: Mode, busyTimeout milliseconds: Int32 = 0) throws {
@@ -153,6 +154,20 @@ package final class Connection {
       }, Unmanaged.passUnretained(handler).toOpaque())
   }
 
+  /// Asks `allows` about everything that statements compiled from now on would do; what it denies
+  /// is an error of the compilation. `nil` allows all again.
+  package func authorize(_ allows: ((Access) -> Bool)?) {
+    guard let allows else {
+      sqlite3_set_authorizer(handle, nil, nil)
+      authorizer = nil
+      return
+    }
+    let authorizer = Authorizer(allows)
+    sqlite3_set_authorizer(
+      handle, Authorizer.callback, Unmanaged.passUnretained(authorizer).toOpaque())
+    self.authorizer = authorizer
+  }
+
   /// Defines an SQL function of any number of arguments that returns NULL.
   ///
   /// Core Data's triggers for derived attributes call functions that only Core Data registers;
@@ -233,8 +248,10 @@ package final class Connection {
   }
 
   func error(code: Int32, sql: String?) -> SQLiteError {
-    SQLiteError(
-      extendedCode: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+    let offset = sqlite3_error_offset(handle)
+    return SQLiteError(
+      extendedCode: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql,
+      offset: offset < 0 ? nil : Int(offset))
   }
 }
 

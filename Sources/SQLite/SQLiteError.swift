@@ -6,11 +6,16 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   package let extendedCode: Int32
   package let message: String
   package let sql: String?
+  /// Offset of the byte in the statement at which SQLite stopped reading, where it says so.
+  package let offset: Int?
 
-  package init(extendedCode: Int32, message: String, sql: String? = nil) {
+  package init(
+    extendedCode: Int32, message: String, sql: String? = nil, offset: Int? = nil
+  ) {
     self.extendedCode = extendedCode
     self.message = message
     self.sql = sql
+    self.offset = offset
   }
 
   /// The primary result code: 5 busy, 8 read-only, 11 corrupt, 13 full, 14 cannot open …

@@ -76,4 +76,25 @@ struct SQLiteTests {
   func names() {
     #expect(quoted(#"a"b"#) == #""a""b""#)
   }
+
+  @Test("what the authorizer denies cannot be compiled, and errors know their place")
+  func authorizer() throws {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    try connection.execute("CREATE TABLE t (a)")
+    var asked: [Access] = []
+    connection.authorize { access in
+      asked.append(access)
+      return access != .function("upper") && access != .other
+    }
+    _ = try connection.prepare("SELECT lower(a) FROM t")
+    #expect(asked == [.select, .function("lower"), .read(table: "t", column: "a")])
+    #expect(throws: SQLiteError.self) { try connection.prepare("SELECT upper(a) FROM t") }
+    #expect(throws: SQLiteError.self) { try connection.prepare("DELETE FROM t") }
+    connection.authorize(nil)
+    try connection.execute("DELETE FROM t")
+    let error = #expect(throws: SQLiteError.self) {
+      try connection.prepare("SELECT nothing FROM t")
+    }
+    #expect(error?.offset == 7)
+  }
 }

@@ -73,6 +73,19 @@ extension Fuzzing {
       Target("predicate", corpus: predicates) { bytes in
         _ = try Predicate(format: String(decoding: bytes, as: UTF8.self)).description
       },
+      Target("recipe", corpus: recipes.map { Array($0.utf8) }) { bytes in
+        let recipe = try Recipe(text: String(decoding: bytes, as: UTF8.self), path: "fuzz.json5")
+        _ = try recipe.mapping(from: model, to: model, names: ("1", "2"))
+      },
+      Target("recipe expression", corpus: sqlExpressions.map { Array($0.utf8) }) { bytes in
+        let text = String(decoding: bytes, as: UTF8.self)
+        let recipe = try Recipe(
+          text: """
+            { from: "1", to: "2", entityMappings: [ { source: "Book", destination: "Book",
+              attributes: { title: \(JSONValue.quoted(text)) } } ] }
+            """, path: "fuzz.json5")
+        _ = try recipe.mapping(from: model, to: model, names: ("1", "2"))
+      },
       Target("external data name", corpus: names) { bytes in
         let files = StoreFiles(path: "/nowhere/App.sqlite")
         guard let path = files.externalData(named: String(decoding: bytes, as: UTF8.self)) else {
@@ -123,6 +136,27 @@ extension Fuzzing {
     <configuration name="Main"><memberEntity name="Book"/></configuration>
     </model>
     """
+
+  private static let recipes = [
+    """
+    { "from": "1", 'to': "2", // a comment
+      entityMappings: [ { "source": "Book", "destination": "Book", "where": "price <> 0",
+        "attributes": { "title": "split_part(title, '\\u0020', 1) || uuid()", price: .5e1, },
+        "relationships": { "chapters": { "from": "chapters", "through": "IEM_Copy_Chapter" } },
+        "create": [ { "destination": "Chapter", "relationship": "chapters", "each": "unarchive(cover)" } ] },
+        /* deleted */ { source: "Novel", "delete": true } ],
+      rename: { "Book.title": "Book.title" }, policies: { "A.B": { delete: true, also: [] } },
+      userInfo: { a: [1, -0x1F, +Infinity, null, true, "\\x41\\\n"] } }
+    """,
+    "{ policies: { P: { where: { predicate: 'a > 1' }, attributes: { a: { sql: '1', default: '2' } } } } }",
+  ]
+
+  private static let sqlExpressions = [
+    "CASE WHEN count > 1 THEN upper(title) ELSE coalesce(rest_after(title, ' '), 'x''y') END",
+    "json_extract(unarchive(cover), '$[0]') -> 1 || x'00FF' -- end",
+    "parse_date(title, 'yyyy-MM-dd') + count(chapters) * -1.5e3 /* c */ << (price & 1)",
+    "regex_replace(\"title\", '(\\w+) (.*)', '$2') NOT LIKE '%' ESCAPE '!' AND uuid(3) IN (1, 2)",
+  ]
 
   private static let metadataList = PropertyList.binary(
     .dictionary([

@@ -9,7 +9,10 @@ indirect enum PatternNode: Sendable {
   case boundary(Bool)
   case sequence([PatternNode])
   case either([PatternNode])
-  case repeated(PatternNode, least: Int, most: Int?)
+  /// Lazy: as few as will do, which matters only to where a match ends.
+  case repeated(PatternNode, least: Int, most: Int?, isLazy: Bool)
+  /// What `$1`, `$2` … of a replacement stand for.
+  case group(Int, PatternNode)
 }
 
 /// Reads the dialect that ``TextPattern/init(matching:)`` describes; depth and size are bounded.
@@ -17,6 +20,8 @@ struct PatternParser {
   private var rest: Substring.UnicodeScalarView
   private(set) var ignoringCase = false
   private var depth = 0
+  /// Groups that `$1`, `$2` … stand for.
+  private(set) var groups = 0
 
   init(_ pattern: String) {
     rest = pattern[...].unicodeScalars
@@ -76,9 +81,7 @@ struct PatternParser {
       if first != "{" { rest.removeFirst() }
       guard !isQuantified else { throw wrong("a repetition of a repetition") }
       isQuantified = true
-      node = .repeated(node, least: bounds.0, most: bounds.1)
-      // Lazy or not, the whole text matches or does not.
-      if skip("?") { continue }
+      node = .repeated(node, least: bounds.0, most: bounds.1, isLazy: skip("?"))
       if rest.first == "+" { throw wrong("possessive repetition is not supported") }
     }
     return node
@@ -110,18 +113,24 @@ struct PatternParser {
     case "$": return .end
     case "[": return .set(try bracket())
     case "(":
+      var group: Int?
       if skip("?") {
         // (?<name>…) is a group like any other; (?<=…) and (?<!…) look behind.
         if skip("<"), let letter = rest.first, letter != "=", letter != "!" {
           guard let close = rest.firstIndex(of: ">") else { throw wrong("“(?<” is not closed") }
           rest = rest[rest.index(after: close)...]
+          groups += 1
+          group = groups
         } else if !skip(":") {
           throw wrong("looking around, atomic groups and flags within are not supported")
         }
+      } else {
+        groups += 1
+        group = groups
       }
       let inner = try alternatives()
       guard skip(")") else { throw wrong("“(” is not closed") }
-      return inner
+      return group.map { .group($0, inner) } ?? inner
     case "*", "+", "?", "{": throw wrong("“\(first)” repeats nothing")
     case "\\":
       if skip("Q") { return quotation() }

@@ -12,6 +12,8 @@ package struct TextPattern: Sendable {
     case start
     case end
     case boundary(Bool)
+    /// Notes the place as the beginning (even) or end (odd) of a group.
+    case save(Int)
     case match
   }
 
@@ -21,11 +23,14 @@ package struct TextPattern: Sendable {
   let steps: [Step]
   let ignoringCase: Bool
   let ignoringMarks: Bool
+  /// Groups whose places are noted: none where only matching is asked for.
+  let groups: Int
 
   /// A `LIKE` pattern.
   package init(like pattern: String, ignoringCase: Bool, ignoringMarks: Bool) throws {
     self.ignoringCase = ignoringCase
     self.ignoringMarks = ignoringMarks
+    groups = 0
     var steps: [Step] = []
     let folded = FoldedText.fold(
       pattern, ignoringCase: ignoringCase, ignoringMarks: ignoringMarks)
@@ -50,24 +55,37 @@ package struct TextPattern: Sendable {
   /// negations, `\p{L}` and the other general categories, `^ $ \A \z \Z \b \B`, groups, `|`,
   /// `* + ? {n,m}` (lazy too), `(?i)` at the start, `\t \n \r \f \e \a \uXXXX \xHH \x{…} \Q…\E`.
   /// Refused with a sentence: look-around, references back, possessive and atomic groups.
-  package init(matching pattern: String, ignoringCase: Bool, ignoringMarks: Bool) throws {
+  ///
+  /// - Parameter notesGroups: whether ``firstMatch(in:from:budget:)`` will be asked for them.
+  package init(
+    matching pattern: String, ignoringCase: Bool, ignoringMarks: Bool, notesGroups: Bool = false
+  ) throws {
     var parser = PatternParser(pattern)
     let node = try parser.whole()
     self.ignoringCase = ignoringCase || parser.ignoringCase
     self.ignoringMarks = ignoringMarks
+    groups = notesGroups ? parser.groups : 0
     var steps: [Step] = []
     try Self.compile(
-      node, into: &steps, ignoringCase: self.ignoringCase, ignoringMarks: ignoringMarks)
+      node, into: &steps, ignoringCase: self.ignoringCase, ignoringMarks: ignoringMarks,
+      notesGroups: notesGroups)
     self.steps = steps + [.match]
   }
 
   static var tooLarge: CoreDataError { CoreDataError(.usage, "the pattern is too large") }
 
   private static func compile(
-    _ node: PatternNode, into steps: inout [Step], ignoringCase: Bool, ignoringMarks: Bool
+    _ node: PatternNode, into steps: inout [Step], ignoringCase: Bool, ignoringMarks: Bool,
+    notesGroups: Bool
   ) throws {
     func inner(_ node: PatternNode) throws {
-      try compile(node, into: &steps, ignoringCase: ignoringCase, ignoringMarks: ignoringMarks)
+      try compile(
+        node, into: &steps, ignoringCase: ignoringCase, ignoringMarks: ignoringMarks,
+        notesGroups: notesGroups)
+    }
+    // Of two ways the first is preferred.
+    func split(_ inside: Int, _ after: Int, _ isLazy: Bool) -> Step {
+      isLazy ? .split(after, inside) : .split(inside, after)
     }
     guard steps.count <= maximumSteps else { throw tooLarge }
     switch node {
@@ -95,7 +113,11 @@ package struct TextPattern: Sendable {
         steps[split] = .split(split + 1, steps.count)
       }
       for jump in jumps { steps[jump] = .jump(steps.count) }
-    case .repeated(let part, let least, let most):
+    case .group(let number, let part):
+      if notesGroups { steps.append(.save(number * 2)) }
+      try inner(part)
+      if notesGroups { steps.append(.save(number * 2 + 1)) }
+    case .repeated(let part, let least, let most, let isLazy):
       for _ in 0..<least {
         let count = steps.count
         try inner(part)
@@ -109,13 +131,13 @@ package struct TextPattern: Sendable {
           steps.append(.match)
           try inner(part)
         }
-        for split in splits { steps[split] = .split(split + 1, steps.count) }
+        for place in splits { steps[place] = split(place + 1, steps.count, isLazy) }
       } else {
-        let split = steps.count
+        let place = steps.count
         steps.append(.match)
         try inner(part)
-        steps.append(.jump(split))
-        steps[split] = .split(split + 1, steps.count)
+        steps.append(.jump(place))
+        steps[place] = split(place + 1, steps.count, isLazy)
       }
     }
     guard steps.count <= maximumSteps else { throw tooLarge }
@@ -124,8 +146,8 @@ package struct TextPattern: Sendable {
   /// Whether the whole text matches.
   package func matches(_ text: String) -> Bool {
     let folded = FoldedText.fold(text, ignoringCase: ignoringCase, ignoringMarks: ignoringMarks)
-    var current = Threads(steps.count)
-    var next = Threads(steps.count)
+    var current = PatternThreads<Int>(steps.count)
+    var next = PatternThreads<Int>(steps.count)
     var previous: Unicode.Scalar?
     var iterator = folded.unicodeScalars.makeIterator()
     var scalar = iterator.next()
@@ -148,7 +170,8 @@ package struct TextPattern: Sendable {
 
   /// Puts a step and all that follow it without taking a character among the threads, each once.
   private func add(
-    _ first: Int, to threads: inout Threads, _ before: Unicode.Scalar?, _ after: Unicode.Scalar?
+    _ first: Int, to threads: inout PatternThreads<Int>, _ before: Unicode.Scalar?,
+    _ after: Unicode.Scalar?
   ) {
     threads.stack.append(first)
     while let step = threads.stack.popLast() {
@@ -159,32 +182,13 @@ package struct TextPattern: Sendable {
       case .split(let first, let second):
         threads.stack.append(second)
         threads.stack.append(first)
+      case .save: threads.stack.append(step + 1)
       case .start: if before == nil { threads.stack.append(step + 1) }
       case .end: if after == nil { threads.stack.append(step + 1) }
       case .boundary(let isOne):
         let differs = before.map(ScalarSet.isWord) ?? false != after.map(ScalarSet.isWord) ?? false
         if differs == isOne { threads.stack.append(step + 1) }
       }
-    }
-  }
-
-  private struct Threads {
-    var list: [Int] = []
-    var stack: [Int] = []
-    private var marks: [Int]
-    private var generation = 1
-
-    init(_ count: Int) { marks = Array(repeating: 0, count: count) }
-
-    mutating func clear() {
-      list.removeAll(keepingCapacity: true)
-      generation += 1
-    }
-
-    mutating func mark(_ step: Int) -> Bool {
-      guard marks[step] != generation else { return false }
-      marks[step] = generation
-      return true
     }
   }
 }

@@ -25,6 +25,8 @@ enum CommandTable {
     "from", "MODEL", "the store's own model, when neither it nor its neighbours give it")
   private static let via = Command.Option(
     "via", "PATH", "go through the versions in this .xcdatamodeld, .momd or folder")
+  private static let strategy = Command.Option(
+    "strategy", "WAY", "in-place or copy, instead of the one that costs less")
   private static let mapping = Command.Option(
     "mapping", "FILE", repeatable: true, "a mapping model (.cdm, .xcmappingmodel) or a recipe")
   private static let jobs = Command.Option(
@@ -102,7 +104,7 @@ enum CommandTable {
       "plan", .migrate, "what migrating would do, lose and break; writes nothing",
       arguments: ["STORE"],
       options: [
-        to, from, via, mapping, allowLoss,
+        to, from, via, mapping, strategy, allowLoss,
         .init("matrix", "show instead how each version of STORE, a bundle, becomes each other"),
         Command.json,
       ],
@@ -111,7 +113,7 @@ enum CommandTable {
       "migrate", .migrate, "migrates stores, or those in a folder, verified, keeping backups",
       arguments: ["STORE…"],
       options: [
-        to, from, via, mapping,
+        to, from, via, mapping, strategy,
         .init("output", "FILE", "write the result here and leave the store alone"),
         allowLoss, .init("no-backup", "do not keep the old store"), jobs,
         .init("json", "print progress and the receipt as NDJSON"),
@@ -121,12 +123,17 @@ enum CommandTable {
       "rehearse", .migrate, "migrates copies of stores, verified, and puts nothing in place",
       arguments: ["STORE…"],
       options: [
-        to, from, via, mapping,
+        to, from, via, mapping, strategy,
         .init("expect", "FILE", "check counts and values of the results"),
         allowLoss, jobs, .init("json", "print progress and the receipts as NDJSON"),
       ], details: Expectations.help,
       example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
       run: RehearseCommand.run),
+    Command(
+      "verify", .migrate, "compares a store with what it became, object by object",
+      arguments: ["BEFORE", "AFTER"], options: [to, from, via, mapping, Command.json],
+      example: "strata verify Recipes.backup-1 Recipes.sqlite --to Recipes.xcdatamodeld",
+      run: VerifyCommand.run),
     Command(
       "rollback", .migrate, "puts the backup back that a migration or a reset left",
       arguments: ["STORE"],

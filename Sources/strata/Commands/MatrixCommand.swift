@@ -9,10 +9,12 @@ enum MatrixCommand {
         .usage, "--matrix shows all versions, so --\(name) means nothing here",
         hint: "strata plan BUNDLE --matrix [--mapping FILE]…")
     }
-    if let mapping = arguments.value("mapping") { throw MigrationRequest.noDocuments(mapping) }
+    let documents = try MappingDocuments(paths: arguments.all("mapping"))
     let versions = try ModelVersions(readingFrom: arguments[0])
     let matrix = try Interruption.watching {
-      try MigrationMatrix(of: versions, isCancelled: { Interruption.isRequested })
+      try MigrationMatrix(
+        of: versions, custom: { try documents.mapping(from: $0, to: $1, names: $2) },
+        isCancelled: { Interruption.isRequested })
     }
     if arguments.flag("json") {
       console.json { write(matrix, to: &$0) }

@@ -12,8 +12,10 @@ struct MigrationRequest: Sendable {
   let from: String?
   /// The versions to go through.
   let via: ModelVersions?
-  /// Paths of mapping models and recipes.
-  let mappings: [String]
+  /// Mapping models and recipes.
+  let documents: MappingDocuments
+  /// How inferred steps are carried out, where that was asked for.
+  let strategy: MigrationPlan.Strategy?
   let options: MigrationOptions
 
   init(_ arguments: Arguments) throws {
@@ -26,9 +28,13 @@ struct MigrationRequest: Sendable {
     bundle = reference.path
     from = arguments.value("from")
     via = try arguments.value("via").map { try ModelVersions(readingFrom: $0) }
-    mappings = arguments.all("mapping")
-    for path in mappings where FileSystem.status(path) == nil {
-      throw CoreDataError(.unreadable, "there is no such mapping", path: path)
+    documents = try MappingDocuments(paths: arguments.all("mapping"))
+    strategy = try arguments.value("strategy").map { name in
+      guard let strategy = MigrationPlan.Strategy(rawValue: name) else {
+        throw CoreDataError(
+          .usage, "there is no strategy “\(name)”", hint: "--strategy in-place or copy")
+      }
+      return strategy
     }
     var options = MigrationOptions()
     options.allowedLosses = Set(arguments.all("allow-loss"))
@@ -53,24 +59,15 @@ struct MigrationRequest: Sendable {
         .refused, code: 134130, "the source model is not the one that made the store",
         path: path, hint: "Give the right one with --from MODEL.")
     }
-    let path = try way(from: source ?? store.model, name: name)
-    guard let mapping = path.wholeMapping else {
+    let way = try StoreMigration.way(
+      from: source ?? store.model, to: destination.model, names: (name, destination.name),
+      through: via, documents: documents)
+    guard let mapping = way.wholeMapping else {
       throw CoreDataError(
         .usage, "a way of several steps with a mapping of its own cannot be compared as a whole",
         hint: "Compare the stores before and after each step.")
     }
     return (store, mapping)
-  }
-
-  /// The steps from a version to the destination.
-  private func way(from source: Model, name: String) throws -> MigrationPath {
-    if let mapping = mappings.first { throw Self.noDocuments(mapping) }
-    let ends = ModelVersions([
-      .init(name: name, model: source),
-      .init(name: destination.name, model: destination.model),
-    ])
-    return try MigrationPath.find(
-      from: source, to: destination.model, names: (name, destination.name), through: via ?? ends)
   }
 
   /// The store with the version that made it, where that is at hand, and what to call it.
@@ -99,23 +96,15 @@ struct MigrationRequest: Sendable {
   }
 
   private func plan(_ store: Store, source: Model?, name: String) throws -> MigrationPlan {
-    if via != nil || !mappings.isEmpty {
-      let path = try way(from: source ?? store.model, name: name)
-      guard path.steps.count == 1 else {
-        throw CoreDataError(
-          .refused, code: 134140,
-          "the way has \(path.steps.count) steps, through "
-            + path.steps.dropLast().map { "“\($0.to)”" }.joined(separator: ", "),
-          path: store.path, hint: "Migrate to each of them in turn with --to.")
-      }
+    // Straight, and with nothing written down: also for stores of one configuration.
+    if via == nil, documents.isEmpty, strategy == nil {
+      return try StoreMigration.plan(
+        store, to: destination.model, names: (name, destination.name), source: source,
+        archive: destination.archive, output: options.output)
     }
     return try StoreMigration.plan(
       store, to: destination.model, names: (name, destination.name), source: source,
-      archive: destination.archive, output: options.output)
-  }
-
-  static func noDocuments(_ path: String) -> CoreDataError {
-    CoreDataError(
-      .usage, "mapping models and recipes cannot be carried out by this version", path: path)
+      archive: destination.archive, output: options.output, through: via, documents: documents,
+      strategy: strategy)
   }
 }

@@ -4,38 +4,7 @@ import Migration
 
 /// `strata verify`: compares a store with what became of it, object by object.
 enum VerifyCommand {
-  /// What a comparison of two stores found.
-  struct Findings: Sendable, Equatable {
-    struct Difference: Sendable, Equatable {
-      /// Entity of the destination, or of the source for objects that are gone.
-      var entity: String
-      var property: String?
-      /// `nil` where it is about the entity as a whole.
-      var object: ObjectID?
-      var before: String?
-      var after: String?
-      /// What differs, as a clause.
-      var message: String
-    }
-
-    /// The first of them.
-    var differences: [Difference]
-    /// All there are.
-    var total: Int
-    var entities: [MigrationReceipt.EntityCount]
-    /// Links in the result, by `Entity.relationship`.
-    var edges: [String: Int]
-    /// What was compared, and how often.
-    var compared: [MigrationReceipt.Verified]
-  }
-
-  typealias Compare = (
-    _ before: Store, _ after: Store, _ mapping: MappingModel
-  ) throws -> Findings
-
-  static func run(
-    _ arguments: Arguments, _ console: Console, compare: Compare
-  ) throws -> CommandStatus {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let request = try PlanCommand.request(arguments)
     let (before, mapping) = try request.mapping(for: arguments[0])
     let after = try Store(path: arguments[1], model: request.destination.model)
@@ -44,59 +13,65 @@ enum VerifyCommand {
         .incompatible, code: 134100, "the store is not of the model \(request.destination.name)",
         path: arguments[1], hint: "strata explain \(arguments[1]) \(request.bundle) tells why.")
     }
-    let findings = try compare(before, after, mapping)
-    if arguments.flag("json") {
-      console.json { write(findings, to: &$0) }
-    } else {
-      print(findings, arguments[0], arguments[1], to: console)
+    let report = try Interruption.watching {
+      try StoreVerification.compare(
+        before: before, after: after, mapping: mapping,
+        isCancelled: { Interruption.isRequested })
     }
-    return findings.total == 0 ? .done : .no
+    if arguments.flag("json") {
+      console.json { write(report, to: &$0) }
+    } else {
+      print(report, arguments[0], arguments[1], to: console)
+    }
+    return report.isEqual ? .done : .no
   }
 
   private static func print(
-    _ findings: Findings, _ before: String, _ after: String, to console: Console
+    _ report: VerificationReport, _ before: String, _ after: String, to console: Console
   ) {
     console.line("\(before) → \(after)")
-    ReceiptText.print(findings.entities, edges: findings.edges, to: console)
-    for compared in findings.compared { console.line("· \(compared.what): \(compared.count)") }
-    for difference in findings.differences {
-      let place = difference.object?.description ?? difference.entity
-      let property = difference.property.map { "." + $0 } ?? ""
-      let values =
-        difference.before == nil && difference.after == nil
-        ? "" : ": \(difference.before ?? "NULL") → \(difference.after ?? "NULL")"
-      console.line("✗ \(place)\(property): \(difference.message)\(values)")
+    ReceiptText.print(report.entities, edges: report.edges, to: console)
+    for compared in report.verified { console.line("· \(compared.what): \(compared.count)") }
+    for difference in report.differences {
+      let place = [difference.entity, difference.property].compactMap { $0 }
+        .joined(separator: ".")
+      console.line(
+        "✗ " + (place.isEmpty ? "" : place + ": ") + difference.message + " (\(difference.count))")
+      if !difference.first.isEmpty {
+        console.line(
+          "  first: " + difference.first.map(\.description).joined(separator: ", "))
+      }
     }
-    let more = findings.total - findings.differences.count
-    if more > 0 { console.line("… and \(more) more") }
+    let count = report.differences.count
     console.line(
-      findings.total == 0
+      report.isEqual
         ? "✓ every object that was compared is as it must be"
-        : "\(findings.total) difference\(findings.total == 1 ? "" : "s")")
+        : "\(count) difference\(count == 1 ? "" : "s")")
   }
 
-  private static func write(_ findings: Findings, to json: inout JSONWriter) {
+  private static func write(_ report: VerificationReport, to json: inout JSONWriter) {
     json.key("same")
-    json.bool(findings.total == 0)
-    json.key("total")
-    json.number(findings.total)
+    json.bool(report.isEqual)
     json.key("differences")
     json.array { json in
-      for difference in findings.differences {
+      for difference in report.differences {
         json.object { json in
           for (key, value) in [
             ("entity", difference.entity), ("property", difference.property),
-            ("object", difference.object?.description), ("before", difference.before),
-            ("after", difference.after), ("message", difference.message),
+            ("message", difference.message),
           ] {
             json.key(key)
             json.string(value)
           }
+          json.key("count")
+          json.number(difference.count)
+          json.key("first")
+          json.array { json in for id in difference.first { json.string(id.description) } }
         }
       }
     }
-    json.counts(findings.entities, edges: findings.edges)
+    json.counts(report.entities, edges: report.edges)
     json.key("compared")
-    json.numbers(findings.compared.map { ($0.what, $0.count) })
+    json.numbers(report.verified.map { ($0.what, $0.count) })
   }
 }

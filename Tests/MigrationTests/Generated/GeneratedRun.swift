@@ -61,7 +61,9 @@ final class GeneratedRun {
       if !plan.losses.isEmpty {
         try expectRefusal(plan, MigrationOptions(), of: plan.losses[0].name)
       }
-      if plan.strategy != strategy { fail("the plan's strategy is \(plan.strategy.rawValue)") }
+      if plan.strategy != (way == .inPlace ? .inPlace : .copy) {
+        fail("the plan's strategy is \(plan.strategy.rawValue)")
+      }
       let options = self.options(allowing: plan.losses)
       if plan.checks.isEmpty {
         try checkRun(plan, options, objects)

@@ -1,0 +1,80 @@
+import ManagedModel
+
+/// The mapping models and recipes that a migration was given.
+public struct MappingDocuments: Sendable, Equatable {
+  /// Mapping models that Xcode made.
+  public private(set) var models: [MappingModelDocument] = []
+  /// Recipes, those with nothing but stand-ins for policy classes among them.
+  public private(set) var recipes: [Recipe] = []
+
+  /// None.
+  public init() {}
+
+  /// Reads files: .cdm and .xcmappingmodel by their names, everything else as a recipe.
+  ///
+  /// - Throws: ``CoreDataError`` for a file that cannot be read, with the place of the mistake.
+  public init(paths: [String]) throws {
+    for path in paths {
+      let name = path.hasSuffix("/") ? String(path.dropLast()) : path
+      if [".cdm", ".xcmappingmodel", ".xml"].contains(where: { name.lowercased().hasSuffix($0) }) {
+        models.append(try MappingModelDocument(path: name))
+      } else {
+        recipes.append(try Recipe(path: name))
+      }
+    }
+  }
+
+  /// Adds a recipe.
+  public mutating func add(_ recipe: Recipe) { recipes.append(recipe) }
+
+  /// Adds a mapping model.
+  public mutating func add(_ model: MappingModelDocument) { models.append(model) }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { models.isEmpty && recipes.isEmpty }
+
+  /// The mapping that is written down for exactly this pair of versions, with what recipes say
+  /// stands in for its policy classes; `nil` where none is.
+  ///
+  /// - Throws: ``CoreDataError``: usage where two documents are for the pair, or one is wrong.
+  public func mapping(
+    from source: Model, to destination: Model, names: (from: String, to: String)
+  ) throws -> MappingModel? {
+    var found: (mapping: MappingModel, path: String)?
+    func take(_ mapping: MappingModel?, _ path: String) throws {
+      guard let mapping else { return }
+      if let found {
+        throw CoreDataError(
+          .usage, "two mappings are for the same pair of versions: \(found.path) and \(path)",
+          path: path, hint: "Give one of them.")
+      }
+      found = (mapping, path)
+    }
+    for model in models {
+      try take(try model.mapping(from: source, to: destination), model.path)
+    }
+    for recipe in recipes where recipe.isFor != nil {
+      try take(try recipe.mapping(from: source, to: destination, names: names), recipe.path)
+    }
+    guard var mapping = found?.mapping else { return nil }
+    for recipe in recipes { try recipe.standIn(in: &mapping, from: source, to: destination) }
+    return mapping
+  }
+
+  /// Why no document is for a pair of versions, for a person who gave some.
+  func misfit(
+    from source: Model, to destination: Model, names: (from: String, to: String)
+  ) -> CoreDataError? {
+    guard let path = models.first?.path ?? recipes.first(where: { $0.isFor != nil })?.path else {
+      return nil
+    }
+    let reason = models.compactMap { $0.misfit(from: source, to: destination) }.first
+    return CoreDataError(
+      .refused, code: 134140,
+      "the mapping is not for the way from “\(names.from)” to “\(names.to)”"
+        + (reason.map { ": \($0)" } ?? ""),
+      path: path,
+      hint:
+        "Give the mapping of these two versions, or the versions on the way with --via.")
+  }
+}

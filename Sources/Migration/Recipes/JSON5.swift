@@ -1,0 +1,79 @@
+import ManagedModel
+
+/// A JSON5 value that knows where it stands in its text.
+struct JSON5: Sendable {
+  indirect enum Kind: Sendable {
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case number(Double)
+    /// Plain: without escapes, so that a place in the string is a place in the text.
+    case string(String, isPlain: Bool)
+    case array([JSON5])
+    case object([Member])
+  }
+
+  struct Member: Sendable {
+    var key: String
+    var keyRange: Range<Int>
+    var value: JSON5
+  }
+
+  var kind: Kind
+  /// Offsets of UTF-8 bytes, quotes and brackets included.
+  var range: Range<Int>
+
+  /// Reads a whole text: JSON with comments, trailing commas, unquoted keys and JSON5's other
+  /// conveniences.
+  ///
+  /// Time and memory grow with the text; nesting is bounded.
+  static func read(_ bytes: [UInt8]) throws(JSON5Mistake) -> JSON5 {
+    var reader = JSON5Reader(bytes)
+    return try reader.whole()
+  }
+
+  /// What a value is called in messages.
+  var name: String {
+    switch kind {
+    case .null: "null"
+    case .boolean: "true or false"
+    case .integer, .number: "a number"
+    case .string: "text"
+    case .array: "a list"
+    case .object: "an object"
+    }
+  }
+}
+
+/// What is wrong with a JSON5 text, and where.
+struct JSON5Mistake: Error, Equatable {
+  var message: String
+  var range: Range<Int>
+}
+
+extension JSON5 {
+  /// The value without its places.
+  var propertyList: PropertyListValue {
+    switch kind {
+    case .null: .null
+    case .boolean(let value): .boolean(value)
+    case .integer(let value): .integer(value)
+    case .number(let value): .real(value)
+    case .string(let text, _): .string(text)
+    case .array(let elements): .array(elements.map(\.propertyList))
+    case .object(let members):
+      .dictionary(
+        Dictionary(members.map { ($0.key, $0.value.propertyList) }) { first, _ in first })
+    }
+  }
+
+  /// Every string in the value that is no key, in the order of the text.
+  var strings: [String] {
+    switch kind {
+    case .string(let text, _): [text]
+    case .array(let elements): elements.flatMap(\.strings)
+    case .object(let members): members.flatMap(\.value.strings)
+    default: []
+    }
+  }
+}

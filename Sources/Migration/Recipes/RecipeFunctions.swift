@@ -1,0 +1,174 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// The SQL functions that recipes add to SQLite's own.
+///
+/// Each depends on its arguments alone, and has a value or NULL for any of them: a strange row never
+/// stops a migration half-way, and what was computed can be computed again to verify it.
+enum RecipeFunctions {
+  /// Defines them all for the statements of a connection.
+  ///
+  /// - Parameters:
+  ///   - files: the store whose external data files `strata_content` reads.
+  ///   - storeUUID: goes into the names of the UUIDs that `uuid()` gives.
+  static func define(on connection: Connection, files: StoreFiles, storeUUID: String) throws {
+    func define(_ name: String, _ arguments: Int32, _ body: @escaping ([Value]) -> Value) throws {
+      try connection.defineFunction(name, arguments: arguments, body)
+    }
+    try define("strata_content", 1) { content($0[0], files) }
+    try define("unarchive", 1) { arguments in
+      guard let bytes = arguments[0].bytes, let json = ArchiveJSON.text(bytes) else { return .null }
+      return .text(json)
+    }
+    let arrays = ArrayCache()
+    try define("element", 2) { arrays.element($0[0], at: $0[1]) }
+    try define("text_or_null", 1) { $0[0].text.map { .text($0) } ?? .null }
+    try define("split_part", 3) { arguments in
+      guard let text = arguments[0].plainText, let delimiter = arguments[1].plainText,
+        let number = arguments[2].integer
+      else { return .null }
+      return TextParts.part(Int(clamping: number), of: text, by: delimiter).map { .text($0) }
+        ?? .null
+    }
+    try define("rest_after", 2) { arguments in
+      guard let text = arguments[0].plainText, let delimiter = arguments[1].plainText else {
+        return .null
+      }
+      return TextParts.rest(of: text, after: delimiter).map { .text($0) } ?? .null
+    }
+    let patterns = PatternCache { try DatePattern($0) }
+    try define("parse_date", 2) { arguments in
+      guard let text = arguments[0].plainText, let pattern = arguments[1].text,
+        let seconds = patterns[pattern]?.seconds(text)
+      else { return .null }
+      return .real(seconds)
+    }
+    try define("format_date", 2) { arguments in
+      guard let seconds = arguments[0].number, let pattern = arguments[1].text,
+        let text = patterns[pattern]?.text(seconds)
+      else { return .null }
+      return .text(text)
+    }
+    try define("uuid_from", 1) { uuid($0[0]) }
+    try define("sha256", 1) { arguments in
+      arguments[0].bytes.map { .text(ByteText.hex(Digest.sha256($0))) } ?? .null
+    }
+    let expressions = PatternCache {
+      try TextReplacement(pattern: $0)
+    }
+    try define("regex_replace", 3) { arguments in
+      guard let text = arguments[0].plainText, let pattern = arguments[1].text,
+        let replacement = arguments[2].plainText,
+        let result = expressions[pattern]?.replacing(in: text, with: replacement)
+      else { return .null }
+      return .text(result)
+    }
+    // Before the names of UUIDs: rows of two stores with one key are not the same.
+    try define("strata_store", 0) { _ in .text(storeUUID) }
+  }
+
+  /// What an attribute that allows external storage holds: the first byte of its column tells
+  /// whether the rest is the value or names a file. NULL where that is missing.
+  static func content(_ value: Value, _ files: StoreFiles) -> Value {
+    guard case .blob(let bytes) = value, let mark = bytes.first else { return value }
+    switch mark {
+    case 1: return .blob(Array(bytes.dropFirst()))
+    case 2:
+      let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }.prefix(256), as: UTF8.self)
+      guard let path = files.externalData(named: name), FileSystem.isFile(path),
+        let content = try? FileSystem.read(path)
+      else { return .null }
+      return .blob(content)
+    default: return value
+    }
+  }
+
+  /// The UUID that text spells, else one made of the text: version 5 in the namespace of object
+  /// identifiers, `6ba7b812-9dad-11d1-80b4-00c04fd430c8`, as an app can make it again.
+  private static func uuid(_ value: Value) -> Value {
+    if case .blob(let bytes) = value, bytes.count == 16 { return value }
+    if let text = value.text, let bytes = UUIDText.bytes(text) { return .blob(bytes) }
+    guard let name = value.bytes else { return .null }
+    var digest = Array(Digest.sha1(namespace + name).prefix(16))
+    digest[6] = digest[6] & 0x0F | 0x50
+    digest[8] = digest[8] & 0x3F | 0x80
+    return .blob(digest)
+  }
+
+  private static let namespace: [UInt8] = [
+    0x6b, 0xa7, 0xb8, 0x12, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8,
+  ]
+}
+
+extension Value {
+  /// Text, or a number as text; `nil` for NULL and bytes.
+  fileprivate var plainText: String? {
+    switch self {
+    case .text(let text): text
+    case .integer(let number): String(number)
+    case .real(let number): number.description
+    case .null, .blob: nil
+    }
+  }
+
+  fileprivate var number: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .real(let number): number
+    default: nil
+    }
+  }
+
+  /// The bytes of a blob, or of text; `nil` for NULL.
+  fileprivate var bytes: [UInt8]? {
+    if case .blob(let bytes) = self { bytes } else { plainText.map { Array($0.utf8) } }
+  }
+}
+
+/// Patterns that were read, by their text: an expression has a few, and each is used for every row.
+private final class PatternCache<Pattern> {
+  private let read: (String) throws -> Pattern
+  private var known: [String: Pattern?] = [:]
+
+  init(_ read: @escaping (String) throws -> Pattern) { self.read = read }
+
+  /// `nil` for a pattern that cannot be read.
+  subscript(text: String) -> Pattern? {
+    if let pattern = known[text] { return pattern }
+    if known.count > 100 { known.removeAll() }
+    let pattern = try? read(text)
+    known[text] = .some(pattern)
+    return pattern
+  }
+}
+
+/// The last JSON array that was asked for an element: the next question is about the same one.
+private final class ArrayCache {
+  private var text: String?
+  private var bytes: [UInt8] = []
+  private var elements: [JSON5] = []
+
+  func element(_ array: Value, at index: Value) -> Value {
+    guard let json = array.text, let place = index.integer else { return .null }
+    if text != json {
+      text = json
+      bytes = Array(json.utf8)
+      if case .array(let elements) = (try? JSON5.read(bytes))?.kind {
+        self.elements = elements
+      } else {
+        elements = []
+      }
+    }
+    guard let place = Int(exactly: place), elements.indices.contains(place) else { return .null }
+    let element = elements[place]
+    switch element.kind {
+    case .null: return .null
+    case .boolean(let value): return .integer(value ? 1 : 0)
+    case .integer(let number): return .integer(number)
+    case .number(let number): return number.isNaN ? .null : .real(number)
+    case .string(let text, _): return .text(text)
+    case .array, .object: return .text(String(decoding: bytes[element.range], as: UTF8.self))
+    }
+  }
+}

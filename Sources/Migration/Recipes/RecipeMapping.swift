@@ -1,0 +1,212 @@
+import ManagedModel
+
+/// A recipe and the two models it is for, while a mapping model is made of them.
+struct RecipeMapping {
+  let text: RecipeSource
+  let document: RecipeDocument
+  let source: Model
+  /// With the renaming identifiers that the recipe adds.
+  let destination: Model
+
+  /// - Throws: ``CoreDataError`` of kind usage for a renaming of what is not there.
+  init(_ recipe: Recipe, from source: Model, to destination: Model) throws {
+    text = recipe.source
+    document = recipe.document
+    self.source = source
+    self.destination = try RecipeRenaming(
+      text: recipe.source, source: source, destination: destination
+    ).applying(recipe.document.renames)
+  }
+
+  func mapping() throws -> MappingModel {
+    let pairs = try document.mappings.map { try pair($0) }
+    let inference = Inference(source: source, destination: destination, given: pairs)
+    var mappings = try zip(document.mappings, pairs).map { mapping, pair in
+      try entityMapping(mapping, pair, inference)
+    }
+    try refuseContradictions(pairs)
+    let inferred: MappingModel
+    do {
+      inferred = try inference.mapping()
+    } catch let error as CoreDataError {
+      throw error.at(path: text.path)
+    }
+    mappings += inferred.entityMappings
+    let result = MappingModel(
+      kind: .recipe,
+      entityMappings: mappings.filter { $0.kind != .remove }
+        + mappings.filter { $0.kind == .remove }, userInfo: document.userInfo)
+    try check(document.mappings, in: result)
+    return result
+  }
+
+  /// The entities that a mapping is about, known to be there and to have objects.
+  func pair(_ mapping: RecipeDocument.Mapping) throws -> Inference.Given {
+    let from = try mapping.source.map { try entity($0, in: source, "source") }
+    let to = try mapping.destination.map { try entity($0, in: destination, "destination") }
+    if mapping.isDeletion == true {
+      guard from != nil, to == nil else {
+        throw text.wrong(
+          "a deletion names the source entity alone",
+          mapping.range.lowerBound..<mapping.range.lowerBound + 1,
+          hint: "Write { \"source\": \"\(from ?? to ?? "Entity")\", \"delete\": true }.")
+      }
+      try refuseMore(than: mapping)
+    } else if to == nil, from == nil || mapping.isDeletion == nil {
+      throw text.wrong(
+        "the mapping does not say what its objects become",
+        mapping.range.lowerBound..<mapping.range.lowerBound + 1,
+        hint: "Add \"destination\": with an entity, or \"delete\": true.")
+    }
+    return Inference.Given(source: from, destination: to)
+  }
+
+  /// A deletion takes all objects: to delete some, say which ones stay.
+  func refuseMore(than mapping: RecipeDocument.Mapping) throws {
+    guard case .expression(_, let word) = mapping.condition else { return }
+    throw text.wrong(
+      "a deletion takes all objects of its entity", word.range,
+      hint: "To delete some, map the entity and give the condition of those that stay: \"where\".")
+  }
+
+  private func entity(_ word: RecipeWord, in model: Model, _ side: String) throws -> String {
+    guard let entity = model.entity(named: word.text) else {
+      let known = model.entities.map(\.name)
+      throw text.wrong(
+        "the \(side) model has no entity “\(word.text)”", word.range,
+        hint: Nearest.match(word.text, in: known).map { "Did you mean \($0)?" }
+          ?? "It has: " + known.joined(separator: ", "))
+    }
+    guard !entity.isAbstract else {
+      throw text.wrong(
+        "“\(word.text)” is abstract: no object is of exactly this entity", word.range,
+        hint: "Map the entities below it.")
+    }
+    return entity.name
+  }
+
+  func entityMapping(
+    _ mapping: RecipeDocument.Mapping, _ pair: Inference.Given, _ inference: Inference
+  ) throws -> EntityMapping {
+    guard let to = pair.destination else {
+      let from = pair.source ?? ""
+      var result = EntityMapping(
+        name: mapping.name?.text ?? "IEM_Remove_\(from)", kind: .remove, source: from,
+        destination: nil)
+      result.isDeletionIntended = mapping.isDeletion == true
+      result.userInfo = mapping.userInfo
+      result.policy = mapping.policy
+      return result
+    }
+    guard let from = pair.source, let entity = destination.entity(named: to) else {
+      return try added(mapping, to, inference)
+    }
+    let values = RecipeValues(text: text, source: source, destination: destination, entity: from)
+    let attributes = try mapping.attributes.map { try values.attribute($0, of: to) }
+    let relationships = try mapping.relationships.map { try values.relationship($0, of: to) }
+    let isCopy = inference.isCopy(to, from: from)
+    let kind = Self.kind(
+      isCopy: isCopy,
+      isChanged: !attributes.isEmpty || !relationships.isEmpty || mapping.condition != nil,
+      isCustom: mapping.distinct != nil || !mapping.children.isEmpty)
+    var result = EntityMapping(
+      name: mapping.name?.text ?? "\(from)To\(to)",
+      kind: mapping.kind ?? kind,
+      source: from, destination: to)
+    do {
+      let named = Set(attributes.map(\.name))
+      let others = try inference.attributes(of: to, from: from, byName: isCopy, skipping: named)
+      result.attributes = destination.attributes(of: entity.name).compactMap { attribute in
+        (attributes + others).first { $0.name == attribute.name }
+      }
+      let linked = Set(relationships.map(\.name))
+      let created = Set(mapping.children.map(\.relationship.text)).subtracting(linked)
+      var links = relationships
+      links += try inference.relationships(
+        of: to, from: from, byName: isCopy, skipping: linked.union(created))
+      links += created.map { Self.link($0, of: to, from: from, inference) }
+      result.relationships = destination.relationships(of: entity.name).compactMap { relationship in
+        links.first { $0.name == relationship.name }
+      }
+    } catch let error as CoreDataError {
+      throw text.located(error, at: mapping.range.lowerBound..<mapping.range.lowerBound + 1)
+    }
+    result.condition = try mapping.condition.flatMap { try values.expression($0) }
+    result.isDeletionIntended = result.condition != nil && mapping.isDeletion != false
+    result.distinct = try mapping.distinct.flatMap { try values.expression($0) }
+    result.children = try mapping.children.map { try values.child($0, of: to) }
+    result.policy = mapping.policy
+    result.userInfo = mapping.userInfo
+    return result
+  }
+
+  /// A relationship that a tree hangs on: it may keep the links it had, and needs none.
+  static func link(
+    _ name: String, of to: String, from: String, _ inference: Inference
+  ) -> RelationshipMapping {
+    let others = Set(inference.destination.relationships(of: to).map(\.name)).subtracting([name])
+    let inferred = try? inference.relationships(
+      of: to, from: from, byName: inference.isCopy(to, from: from), skipping: others)
+    return inferred?.first ?? RelationshipMapping(name: name, source: nil)
+  }
+
+  /// What a mapping is called where the recipe does not say: objects that come otherwise than one of
+  /// one are a policy's work.
+  static func kind(isCopy: Bool, isChanged: Bool, isCustom: Bool) -> EntityMapping.Kind {
+    isCustom ? .custom : isCopy && !isChanged ? .copy : .transform
+  }
+
+  /// A mapping without source objects has nothing to compute with.
+  private func added(
+    _ mapping: RecipeDocument.Mapping, _ to: String, _ inference: Inference
+  ) throws -> EntityMapping {
+    let isBare =
+      mapping.attributes.isEmpty && mapping.relationships.isEmpty && mapping.children.isEmpty
+      && mapping.condition == nil && mapping.distinct == nil
+    guard isBare, let entity = destination.entity(named: to) else {
+      throw text.wrong(
+        "without a \"source\" the entity begins without objects, and nothing can be computed",
+        mapping.range.lowerBound..<mapping.range.lowerBound + 1,
+        hint: "Add \"source\": with the entity whose objects these are made of.")
+    }
+    var result = inference.added(entity)
+    result.name = mapping.name?.text ?? result.name
+    result.kind = mapping.kind ?? result.kind
+    result.policy = mapping.policy
+    result.userInfo = mapping.userInfo
+    return result
+  }
+
+  private func refuseContradictions(_ pairs: [Inference.Given]) throws {
+    let kept = Set(pairs.filter { $0.destination != nil }.compactMap(\.source))
+    for (mapping, pair) in zip(document.mappings, pairs) {
+      if pair.destination == nil, let source = pair.source, kept.contains(source) {
+        throw text.wrong(
+          "“\(source)” is deleted here and mapped elsewhere",
+          mapping.source?.range ?? mapping.range,
+          hint: "Leave one of them out.")
+      }
+    }
+  }
+
+  /// Names of mappings are told apart, and name mappings that are there.
+  func check(_ written: [RecipeDocument.Mapping], in result: MappingModel) throws {
+    var names: Set<String> = []
+    for mapping in result.entityMappings where !names.insert(mapping.name).inserted {
+      let place = written.last {
+        $0.name?.text == mapping.name
+          || ($0.source?.text == mapping.source && $0.destination?.text == mapping.destination)
+      }
+      throw text.wrong(
+        "two mappings are called “\(mapping.name)”", place?.name?.range ?? place?.range ?? 0..<1,
+        hint: "Give one of them a \"name\": of its own.")
+    }
+    for relationship in written.flatMap(\.relationships) {
+      guard let through = relationship.through, !names.contains(through.text) else { continue }
+      throw text.wrong(
+        "there is no mapping “\(through.text)”", through.range,
+        hint: Nearest.match(through.text, in: names.sorted()).map { "Did you mean \($0)?" }
+          ?? "There are: " + names.sorted().joined(separator: ", "))
+    }
+  }
+}

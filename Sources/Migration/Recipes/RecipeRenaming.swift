@@ -1,0 +1,71 @@
+import ManagedModel
+
+/// Puts the renaming identifiers that a recipe adds into a model; no hash knows them.
+struct RecipeRenaming {
+  let text: RecipeSource
+  let source: Model
+  let destination: Model
+
+  func applying(_ renames: [(from: RecipeWord, to: RecipeWord)]) throws -> Model {
+    guard !renames.isEmpty else { return destination }
+    var entities = Dictionary(destination.entities.map { ($0.name, $0) }) { first, _ in first }
+    for (from, to) in renames {
+      let old = try place(from, in: source, "source")
+      let new = try place(to, in: destination, "destination")
+      switch (old.property, new.property) {
+      case (nil, nil):
+        entities[new.entity]?.renamingIdentifier = source.entity(named: old.entity)?.canonicalName
+      case (let formerly?, let property?):
+        try rename(formerly, of: old.entity, to: property, of: new.entity, &entities, at: to)
+      default:
+        throw text.wrong(
+          "an entity is renamed to an entity, a property to a property", to.range,
+          hint: "Write \"Entity\": \"Entity\" or \"Entity.property\": \"Entity.property\".")
+      }
+    }
+    return try Model(
+      entities: Array(entities.values), versionIdentifiers: destination.versionIdentifiers,
+      configurations: destination.configurations, fetchRequests: destination.fetchRequests,
+      warnings: destination.warnings)
+  }
+
+  private func rename(
+    _ formerly: String, of former: String, to property: String, of entity: String,
+    _ entities: inout [String: Entity], at word: RecipeWord
+  ) throws {
+    // An inherited property is declared further up.
+    guard let holder = destination.declaringEntity(of: property, in: entity) else { return }
+    if let attribute = source.attribute(named: formerly, of: former),
+      let index = entities[holder]?.attributes.firstIndex(where: { $0.name == property })
+    {
+      entities[holder]?.attributes[index].renamingIdentifier = attribute.canonicalName
+    } else if let relationship = source.relationship(named: formerly, of: former),
+      let index = entities[holder]?.relationships.firstIndex(where: { $0.name == property })
+    {
+      entities[holder]?.relationships[index].renamingIdentifier = relationship.canonicalName
+    } else {
+      throw text.wrong("an attribute cannot be renamed to a relationship, nor back", word.range)
+    }
+  }
+
+  private func place(
+    _ word: RecipeWord, in model: Model, _ side: String
+  ) throws -> (entity: String, property: String?) {
+    let parts = word.text.split(separator: ".", maxSplits: 1).map(String.init)
+    guard let entity = parts.first, model.entity(named: entity) != nil else {
+      throw text.wrong(
+        "the \(side) model has no entity “\(parts.first ?? "")”", word.range,
+        hint: Nearest.match(parts.first ?? "", in: model.entities.map(\.name))
+          .map { "Did you mean \($0)?" })
+    }
+    guard parts.count == 2 else { return (entity, nil) }
+    guard model.declaringEntity(of: parts[1], in: entity) != nil else {
+      let known =
+        model.attributes(of: entity).map(\.name) + model.relationships(of: entity).map(\.name)
+      throw text.wrong(
+        "the \(side) entity \(entity) has no property “\(parts[1])”", word.range,
+        hint: Nearest.match(parts[1], in: known).map { "Did you mean \(entity).\($0)?" })
+    }
+    return (entity, parts[1])
+  }
+}

@@ -1,0 +1,201 @@
+import ManagedModel
+
+/// Turns values, links and trees of a recipe into mappings of properties, over one source entity.
+struct RecipeValues {
+  let text: RecipeSource
+  let source: Model
+  let destination: Model
+  /// Source entity whose properties the expressions name.
+  let entity: String
+  /// Names besides the properties.
+  var variables: Set<String> = []
+
+  /// The expression, after SQLite had a look at it.
+  func expression(_ value: RecipeDocument.Value) throws -> ValueExpression? {
+    guard case .expression(let expression, let word) = value else { return nil }
+    _ = try parsed(expression, word)
+    return expression
+  }
+
+  private func parsed(_ expression: ValueExpression, _ word: RecipeWord) throws -> SQLExpression? {
+    guard case .sql(let sql) = expression.form else { return nil }
+    do {
+      // As written: a number in uuid() would move the places behind it.
+      let parsed = try SQLExpression(
+        word.text.isEmpty ? sql : word.text, entity: entity, model: source, variables: variables)
+      try ExpressionTrial(parsed).run()
+      return parsed
+    } catch let error as CoreDataError {
+      throw text.located(error, in: word)
+    }
+  }
+
+  /// - Parameter copies: whether a bare name is told as the attribute that is copied, where the
+  ///   types allow; objects of a tree only have expressions.
+  func attribute(
+    _ given: RecipeDocument.Attribute, of to: String, copies: Bool = true
+  ) throws -> AttributeMapping {
+    let attribute = try self.attribute(given.name, of: to)
+    var mapping: AttributeMapping
+    switch given.value {
+    case .none:
+      mapping = AttributeMapping(
+        name: attribute.name, source: nil, defaultValue: attribute.defaultValue)
+    case .source(let word):
+      guard let former = source.attribute(named: word.text, of: entity), former.isStored else {
+        throw text.wrong(
+          "\(entity) keeps no attribute “\(word.text)”", word.range,
+          hint: Nearest.match(word.text, in: source.attributes(of: entity).map(\.name))
+            .map { "Did you mean \($0)?" })
+      }
+      mapping = Self.copy(of: former, to: attribute)
+    case .expression(let expression, let word):
+      let parsed = try parsed(expression, word)
+      if copies, !given.isExact, let name = parsed?.plainProperty,
+        let former = source.attribute(named: name, of: entity), Self.isCopy(former, attribute)
+      {
+        mapping = Self.copy(of: former, to: attribute)
+      } else {
+        mapping = AttributeMapping(
+          name: attribute.name, source: nil,
+          defaultValue: attribute.isOptional ? nil : attribute.defaultValue,
+          expression: expression)
+      }
+    }
+    if let word = given.defaultText {
+      mapping.defaultValue = word.text == "NULL" ? nil : try defaultValue(word, attribute)
+    }
+    return mapping
+  }
+
+  private func defaultValue(_ word: RecipeWord, _ attribute: Attribute) throws -> AttributeValue {
+    guard let value = DefaultValueText.value(word.text, as: attribute.type) else {
+      throw text.wrong("“\(word.text)” is no \(attribute.type.name)", word.range)
+    }
+    return value
+  }
+
+  static func copy(of former: Attribute, to attribute: Attribute) -> AttributeMapping {
+    AttributeMapping(
+      name: attribute.name, source: former.name,
+      defaultValue: former.isOptional && !attribute.isOptional ? attribute.defaultValue : nil)
+  }
+
+  /// Whether a bare name is a copy: nothing is to be computed.
+  static func isCopy(_ former: Attribute, _ attribute: Attribute) -> Bool {
+    former.isStored && former.type != .composite
+      && (former.type == attribute.type || (former.type.isInteger && attribute.type.isInteger))
+      && former.allowsExternalBinaryDataStorage == attribute.allowsExternalBinaryDataStorage
+  }
+
+  private func attribute(_ word: RecipeWord, of to: String) throws -> Attribute {
+    guard let attribute = destination.attribute(named: word.text, of: to) else {
+      let isLink = destination.relationship(named: word.text, of: to) != nil
+      throw text.wrong(
+        "the destination entity \(to) has no attribute “\(word.text)”", word.range,
+        hint: isLink
+          ? "It is a relationship: it belongs under \"relationships\"."
+          : Nearest.match(word.text, in: destination.attributes(of: to).map(\.name))
+            .map { "Did you mean \($0)?" })
+    }
+    guard attribute.isStored else {
+      throw text.wrong("“\(word.text)” is not kept in the store", word.range)
+    }
+    guard !attribute.isDerived else {
+      throw text.wrong("“\(word.text)” is derived: the store computes it", word.range)
+    }
+    return attribute
+  }
+
+  func relationship(
+    _ given: RecipeDocument.Relationship, of to: String
+  ) throws -> RelationshipMapping {
+    let relationship = try self.relationship(given.name, of: to)
+    var mapping = RelationshipMapping(
+      name: relationship.name, source: given.from?.text, through: given.through?.text)
+    if let word = given.from { try check(word, for: relationship) }
+    if let word = given.fetched {
+      guard source.entity(named: word.text) != nil else {
+        throw text.wrong(
+          "the source model has no entity “\(word.text)”", word.range,
+          hint: Nearest.match(word.text, in: source.entities.map(\.name))
+            .map { "Did you mean \($0)?" })
+      }
+      mapping.fetched = word.text
+      mapping.condition = try given.condition.flatMap { condition in
+        try RecipeValues(
+          text: text, source: source, destination: destination, entity: word.text
+        ).expression(condition)
+      }
+    }
+    return mapping
+  }
+
+  private func relationship(_ word: RecipeWord, of to: String) throws -> Relationship {
+    guard let relationship = destination.relationship(named: word.text, of: to),
+      !relationship.isTransient
+    else {
+      throw text.wrong(
+        "the destination entity \(to) keeps no relationship “\(word.text)”", word.range,
+        hint: Nearest.match(word.text, in: destination.relationships(of: to).map(\.name))
+          .map { "Did you mean \($0)?" })
+    }
+    return relationship
+  }
+
+  /// A key path of relationships of the source; one that leads to many objects needs a to-many.
+  private func check(_ word: RecipeWord, for relationship: Relationship) throws {
+    guard word.text != RelationshipMapping.ofSourceObject else { return }
+    var holder = entity
+    for name in word.text.split(separator: ".", omittingEmptySubsequences: false) {
+      guard let step = source.relationship(named: String(name), of: holder), !step.isTransient
+      else {
+        let known = source.relationships(of: holder).map(\.name)
+        throw text.wrong(
+          "the source entity \(holder) keeps no relationship “\(name)”", word.range,
+          hint: Nearest.match(String(name), in: known).map { "Did you mean \($0)?" }
+            ?? "\"self\" is the source object itself.")
+      }
+      guard relationship.isToMany || !step.isToMany else {
+        throw text.wrong(
+          "“\(name)” leads to many objects, and “\(relationship.name)” to one", word.range,
+          hint: "Take a path of to-one relationships, or null to leave it empty.")
+      }
+      holder = step.destination
+    }
+  }
+
+  func child(_ given: RecipeDocument.Child, of parent: String) throws -> ChildMapping {
+    let relationship = try self.relationship(given.relationship, of: parent)
+    guard let child = destination.entity(named: given.destination.text) else {
+      throw text.wrong(
+        "the destination model has no entity “\(given.destination.text)”", given.destination.range,
+        hint: Nearest.match(given.destination.text, in: destination.entities.map(\.name))
+          .map { "Did you mean \($0)?" })
+    }
+    guard destination.isKind(child.name, of: relationship.destination) else {
+      throw text.wrong(
+        "“\(relationship.name)” leads to \(relationship.destination), not to \(child.name)",
+        given.relationship.range)
+    }
+    guard !child.isAbstract else {
+      throw text.wrong(
+        "“\(child.name)” is abstract: no object is of exactly this entity", given.destination.range)
+    }
+    guard relationship.isToMany || given.each == nil else {
+      throw text.wrong(
+        "“\(relationship.name)” leads to one object: there is none for each element",
+        given.relationship.range)
+    }
+    let each = try given.each.flatMap { try expression($0) }
+    var inner = self
+    if each != nil { inner.variables.formUnion(["item", "position"]) }
+    return ChildMapping(
+      destination: child.name, relationship: relationship.name, each: each,
+      attributes: try given.attributes.compactMap { attribute in
+        attribute.value == .none && attribute.defaultText == nil
+          ? nil : try inner.attribute(attribute, of: child.name, copies: false)
+      },
+      children: try given.children.map { try inner.child($0, of: child.name) })
+  }
+}

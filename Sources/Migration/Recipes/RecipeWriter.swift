@@ -1,0 +1,235 @@
+import ManagedModel
+
+extension Recipe {
+  /// A mapping model as a recipe: what inference does by itself stands in comments, everything else
+  /// is written out.
+  ///
+  /// Reading it with the same models gives the same mapping, but for its kind and the place of
+  /// removals, which come last; where something has no words in a recipe, the first line says so.
+  ///
+  /// - Parameters:
+  ///   - from: what the recipe calls the source version; its digest where empty.
+  ///   - to: what the recipe calls the destination version.
+  public static func text(
+    of mapping: MappingModel, from: String, to: String, source: Model, destination: Model
+  ) -> String {
+    var writer = RecipeWriter(
+      mapping: mapping, from: from.isEmpty ? source.versionHashesDigest : from,
+      to: to.isEmpty ? destination.versionHashesDigest : to, source: source,
+      destination: destination)
+    let text = writer.text()
+    if writer.isRead(text) { return text }
+    writer.isFull = true
+    let full = writer.text()
+    return writer.isRead(full)
+      ? full : "// Not everything of this mapping can be said in a recipe.\n" + full
+  }
+}
+
+/// Writes a mapping model as a recipe.
+struct RecipeWriter {
+  let mapping: MappingModel
+  let from: String
+  let to: String
+  let source: Model
+  let destination: Model
+  /// With the renaming identifiers that ``renames`` adds.
+  let renamed: Model
+  /// Renaming identifiers that the destination model lacks: source name, destination name.
+  private let renames: [(from: String, to: String)]
+  /// Whether everything is written, also what inference would do.
+  var isFull = false
+
+  init(mapping: MappingModel, from: String, to: String, source: Model, destination: Model) {
+    self.mapping = mapping
+    self.from = from
+    self.to = to
+    self.source = source
+    self.destination = destination
+    renames = Self.renames(mapping, source, destination)
+    let words = renames.map { names in
+      (
+        from: RecipeWord(text: names.from, range: 0..<0),
+        to: RecipeWord(text: names.to, range: 0..<0)
+      )
+    }
+    let renaming = RecipeRenaming(
+      text: RecipeSource(text: "", path: ""), source: source, destination: destination)
+    renamed = (try? renaming.applying(words)) ?? destination
+  }
+
+  /// What the mapping takes from under another name, and no identifier tells.
+  private static func renames(
+    _ mapping: MappingModel, _ source: Model, _ destination: Model
+  ) -> [(from: String, to: String)] {
+    var result: [String: String] = [:]
+    for entityMapping in mapping.entityMappings where !isOwn(entityMapping) {
+      guard let from = entityMapping.source, let to = entityMapping.destination,
+        let old = source.entity(named: from), let new = destination.entity(named: to)
+      else { continue }
+      if from != to, ![old.canonicalName, from].contains(new.canonicalName) { result[from] = to }
+      let properties =
+        entityMapping.attributes.map { ($0.source, $0.name) }
+        + entityMapping.relationships.map { ($0.source, $0.name) }
+      for case (let former?, let name) in properties where former != name {
+        let known = [source.canonicalName(of: former, in: from), former]
+        guard let canonical = destination.canonicalName(of: name, in: to),
+          !known.contains(canonical), let holder = destination.declaringEntity(of: name, in: to),
+          let formerHolder = source.declaringEntity(of: former, in: from)
+        else { continue }
+        result["\(formerHolder).\(former)"] = "\(holder).\(name)"
+      }
+    }
+    return result.sorted { $0.key < $1.key }.map { (from: $0.key, to: $0.value) }
+  }
+
+  /// Whether the text says all of the mapping.
+  func isRead(_ text: String) -> Bool {
+    guard
+      let read = try? Recipe(text: text, path: "").mapping(
+        from: source, to: destination, names: (from, to))
+    else { return false }
+    let wanted =
+      mapping.entityMappings.filter { $0.kind != .remove }
+      + mapping.entityMappings.filter { $0.kind == .remove }
+    return read.userInfo == mapping.userInfo && read.entityMappings == wanted
+  }
+
+  func text() -> String {
+    let written = self.written
+    let inference = Inference(
+      source: source, destination: renamed,
+      given: Self.given(written.map { mapping.entityMappings[$0] }))
+    var members = [
+      "\"from\": \(JSONValue.quoted(from))", "\"to\": \(JSONValue.quoted(to))",
+    ]
+    if !written.isEmpty {
+      let mappings = written.map { entityMapping(mapping.entityMappings[$0], inference) }
+      members.append("\"entityMappings\": " + Self.block("[", "]", mappings))
+    }
+    if !isFull, !renames.isEmpty {
+      let names = renames.map { "\(JSONValue.quoted($0.from)): \(JSONValue.quoted($0.to))" }
+      members.append("\"rename\": " + Self.block("{", "}", names))
+    }
+    if !mapping.userInfo.isEmpty { members.append("\"userInfo\": " + json(mapping.userInfo)) }
+    return (comments(besides: written) + [Self.block("{", "}", members)]).joined(separator: "\n")
+      + "\n"
+  }
+
+  private static func given(_ mappings: [EntityMapping]) -> [Inference.Given] {
+    mappings.map { Inference.Given(source: $0.source, destination: $0.destination) }
+  }
+
+  /// The mappings that inference would not make so by itself, by their place.
+  private var written: [Int] {
+    let all = Array(mapping.entityMappings.indices)
+    guard !isFull else { return all }
+    var written = Set(all.filter { Self.isOwn(mapping.entityMappings[$0]) })
+    // What is written changes what is inferred of the rest.
+    while true {
+      let given = Self.given(written.sorted().map { mapping.entityMappings[$0] })
+      guard
+        let inferred = try? Inference(source: source, destination: renamed, given: given)
+          .mapping()
+      else { return all }
+      let others = all.filter { index in
+        !written.contains(index)
+          && !inferred.entityMappings.contains(mapping.entityMappings[index])
+      }
+      if others.isEmpty { return written.sorted() }
+      written.formUnion(others)
+    }
+  }
+
+  private static func isOwn(_ mapping: EntityMapping) -> Bool {
+    mapping.condition != nil || mapping.distinct != nil || !mapping.children.isEmpty
+      || mapping.policy != nil || !mapping.userInfo.isEmpty || mapping.isDeletionIntended
+      || mapping.attributes.contains { $0.expression != nil }
+  }
+
+  private func entityMapping(_ mapping: EntityMapping, _ inference: Inference) -> String {
+    var members: [String] = []
+    func add(_ key: String, _ value: String) { members.append("\"\(key)\": \(value)") }
+    if mapping.name != defaultName(of: mapping) { add("name", JSONValue.quoted(mapping.name)) }
+    if let from = mapping.source { add("source", JSONValue.quoted(from)) }
+    if let to = mapping.destination { add("destination", JSONValue.quoted(to)) }
+    let deletes = mapping.isDeletionIntended
+    if mapping.destination == nil { add("delete", deletes ? "true" : "false") }
+    let properties = self.properties(mapping, inference)
+    let isCustom = mapping.distinct != nil || !mapping.children.isEmpty
+    let isCopy = inference.isCopy(mapping.destination ?? "", from: mapping.source ?? "")
+    let kind: EntityMapping.Kind =
+      mapping.destination == nil
+      ? .remove
+      : mapping.source == nil
+        ? .add
+        : RecipeMapping.kind(
+          isCopy: isCopy, isChanged: !properties.isEmpty || mapping.condition != nil,
+          isCustom: isCustom)
+    if mapping.kind != kind { add("kind", JSONValue.quoted(mapping.kind.name)) }
+    if let policy = mapping.policy { add("policy", JSONValue.quoted(policy)) }
+    if let condition = mapping.condition {
+      add("where", value(condition))
+      if !deletes { add("delete", "false") }
+    }
+    if let distinct = mapping.distinct { add("distinct", value(distinct)) }
+    members += properties
+    if !mapping.children.isEmpty {
+      add("create", children(mapping.children, from: mapping.source ?? ""))
+    }
+    if !mapping.userInfo.isEmpty { add("userInfo", json(mapping.userInfo)) }
+    return Self.block("{", "}", members)
+  }
+
+  private func defaultName(of mapping: EntityMapping) -> String {
+    switch (mapping.source, mapping.destination) {
+    case (let from?, let to?): "\(from)To\(to)"
+    case (let from?, nil): "IEM_Remove_\(from)"
+    case (nil, let to): "IEM_Add_\(to ?? "")"
+    }
+  }
+
+  private func json(_ values: [String: PropertyListValue]) -> String {
+    Self.block(
+      "{", "}",
+      values.sorted { $0.key < $1.key }.map { key, value in
+        "\(JSONValue.quoted(key)): \(JSONValue(value).text())"
+      })
+  }
+
+  /// On one line where that is short, else a member a line.
+  static func block(_ open: String, _ close: String, _ members: [String]) -> String {
+    let line = "\(open) " + members.joined(separator: ", ") + " \(close)"
+    if line.utf8.count <= 80, !line.contains("\n") { return line }
+    let body = members.map { member in
+      "  " + member.replacing("\n", with: "\n  ") + ","
+    }
+    return ([open] + body + [close]).joined(separator: "\n")
+  }
+}
+
+extension JSONValue {
+  fileprivate init(_ value: PropertyListValue) {
+    switch value {
+    case .null, .uid: self = .null
+    case .boolean(let value): self = .boolean(value)
+    case .integer(let value): self = .integer(value)
+    case .real(let value), .date(let value): self = .number(value)
+    case .data(let bytes): self = .string(ByteText.base64(bytes))
+    case .string(let text): self = .string(text)
+    case .array(let elements): self = .array(elements.map(JSONValue.init))
+    case .dictionary(let members):
+      self = .object(
+        members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+          .map { ($0.key, JSONValue($0.value)) })
+    }
+  }
+}
+
+extension Model {
+  /// The canonical name of an attribute or relationship, own or inherited.
+  fileprivate func canonicalName(of property: String, in entity: String) -> String? {
+    attribute(named: property, of: entity)?.canonicalName
+      ?? relationship(named: property, of: entity)?.canonicalName
+  }
+}

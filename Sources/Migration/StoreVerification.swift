@@ -1,0 +1,55 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Compares two stores of which one is said to have become the other.
+public enum StoreVerification {
+  /// Compares values, links, order and external data by content; neither store is changed.
+  ///
+  /// - Parameters:
+  ///   - before: the store as it was.
+  ///   - after: the store as it is, opened with the destination model.
+  ///   - mapping: what should have become of what; without computed values or conditions.
+  /// - Returns: what was compared, and every difference with its first objects.
+  /// - Throws: ``CoreDataError`` where a store cannot be read, or the mapping computes values.
+  public static func compare(
+    before: Store, after: Store, mapping: MappingModel,
+    isCancelled: @escaping () -> Bool = { false }
+  ) throws -> VerificationReport {
+    guard after.drift.missingTables.isEmpty, after.drift.missingColumns.isEmpty else {
+      throw CoreDataError(
+        .unreadable, code: 134020, after.drift.sentences.first ?? "its tables do not fit its model",
+        path: after.path)
+    }
+    let connection = after.connection
+    let files = after.files
+    do {
+      try MigrationFunctions.define(on: connection, store: before)
+      try connection.defineFunction("strata_result", arguments: 1) { arguments in
+        RecipeFunctions.content(arguments.first ?? .null, files)
+      }
+      try connection.run("ATTACH DATABASE ? AS src", [.text(before.connection.uri)])
+      defer { try? connection.execute("DETACH DATABASE src") }
+      connection.onProgress(isCancelled)
+      defer { connection.onProgress(nil) }
+      var schemas = StepSchemas(store: before, mapping: mapping, result: after)
+      let contents: MigratedContents
+      if mapping.kind == .inferred || mapping.kind == .none {
+        contents = MigratedContents(schemas)
+      } else {
+        let mapped = try MappedStep(schemas, connection: connection)
+        schemas.renumbered = mapped.renumbered
+        contents = MigratedContents(mapped)
+      }
+      let step = MigrationPlan.Step(
+        from: "", to: "", source: before.model, destination: after.model, mapping: mapping,
+        rows: try StepSequence.rows(of: mapping, in: before))
+      return try Verification(
+        step: step, schemas: schemas, contents: contents, connection: connection,
+        meter: ProgressMeter(isCancelled: isCancelled, report: { _ in }), isForeign: true
+      ).run()
+    } catch {
+      throw StepSequence.translated(error, path: after.path)
+    }
+  }
+}
