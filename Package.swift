@@ -49,7 +49,8 @@ let package = Package(
       path: "Tests/TestSupport"),
     // Timing and long fuzzing: run by hand, never by the tests.
     .executableTarget(
-      name: "Benchmarks", dependencies: ["TestSupport", "ManagedStore", "ManagedModel"],
+      name: "Benchmarks",
+      dependencies: ["TestSupport", "Migration", "ManagedStore", "ManagedModel", "SQLite"],
       path: "Tests/Benchmarks"),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
     .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel", "TestSupport"]),

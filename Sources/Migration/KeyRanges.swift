@@ -23,6 +23,17 @@ struct KeyRanges {
       let bounds = try connection.rows("SELECT min(\(key)), max(\(key)) FROM \(table)").first,
       bounds.count == 2, var low = bounds[0].integer, let last = bounds[1].integer
     else { return }
+    // Ranges of keys need no look at the rows; where keys lie far apart, ranges of rows are fewer.
+    let (span, isHuge) = last.subtractingReportingOverflow(low)
+    if !isHuge, span < Self.rows * 5_000 {
+      while low <= last {
+        let high = min(last, low + Self.rows - 1)
+        try body(low, high)
+        guard high < Int64.max else { return }
+        low = high + 1
+      }
+      return
+    }
     let next = try connection.prepare(
       """
       SELECT max(\(key)) FROM (SELECT \(key) FROM \(table) WHERE \(key) >= ? ORDER BY \(key) LIMIT \(Self.rows))

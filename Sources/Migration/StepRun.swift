@@ -59,7 +59,8 @@ struct StepRun {
     let start = meter.elapsed
     let report = try Verification(
       step: step, schemas: schemas, contents: contents, connection: connection, meter: meter,
-      madeByPolicies: run?.made ?? [:], policyMappings: step.policyMappings(policies)
+      madeByPolicies: run?.made ?? [:], policyMappings: step.policyMappings(policies),
+      filePath: path
     ).run()
     if let difference = report.differences.first {
       throw CoreDataError(

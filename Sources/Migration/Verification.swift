@@ -55,6 +55,9 @@ struct Verification {
   /// Objects that policies made, by entity; their values are the policies' own.
   var madeByPolicies: [String: Int] = [:]
   var policyMappings: Set<String> = []
+  /// Path of the result's file where nobody writes to it any more: its integrity is then checked
+  /// beside the comparison.
+  var filePath: String?
   /// Whether the result may have been written by others: indexes, save counts and the names of
   /// files are theirs then.
   var isForeign = false
@@ -66,29 +69,35 @@ struct Verification {
   func run() throws -> VerificationReport {
     try meter.begin(.verify)
     var report = VerificationReport()
-    try verifyIntegrity(&report)
-    guard report.isEqual else { return report }
+    // A store that others may write to is checked through the connection that reads it.
+    let integrity = filePath.map { IntegrityCheck(of: $0) }
+    defer { integrity?.stop() }
+    if integrity == nil { try note(integrity: integrityProblems(), &report) }
     verifyCoverage(&report)
     try verifyObjects(&report)
     try verifyJoins(&report)
     try verifyLinks(&report)
-    try countEdges(&report)
     try verifyBookkeeping(&report)
+    if let integrity {
+      try note(integrity: integrity.problems(unless: meter.checkCancelled), &report)
+    }
     return report
   }
 
-  private func verifyIntegrity(_ report: inout VerificationReport) throws {
-    let problems = try connection.rows("PRAGMA main.integrity_check(5)").compactMap {
-      $0.first?.text
-    }
-    guard problems == ["ok"] else {
-      report.differences.append(
-        .init(
-          entity: nil, message: "the migrated file is damaged: \(problems.joined(separator: "; "))",
-          count: problems.count))
+  private func integrityProblems() throws -> [String] {
+    let lines = try connection.rows("PRAGMA main.integrity_check(5)").compactMap { $0.first?.text }
+    return lines == ["ok"] ? [] : lines
+  }
+
+  private func note(integrity problems: [String], _ report: inout VerificationReport) {
+    guard !problems.isEmpty else {
+      report.verified.insert(.init(what: "database integrity", count: 1), at: 0)
       return
     }
-    report.verified.append(.init(what: "database integrity", count: 1))
+    report.differences.insert(
+      .init(
+        entity: nil, message: "the migrated file is damaged: \(problems.joined(separator: "; "))",
+        count: problems.count), at: 0)
   }
 
   /// No object may be forgotten: in an inferred mapping, every entity of either model has its own.
@@ -120,10 +129,8 @@ struct Verification {
       }
     }
     for entity in step.destination.entities {
-      guard let number = destination.numbers[entity.name],
-        let table = destination.table(of: entity.name)
-      else { continue }
-      let after = try count("main.\(quoted(table.name)) WHERE Z_ENT = \(number)")
+      guard let table = destination.entityTable(of: entity.name) else { continue }
+      let after = try count(table, &report)
       let wanted = expected[entity.name] ?? 0
       if after != wanted {
         report.differences.append(
@@ -247,6 +254,10 @@ struct Verification {
   /// The same SELECT that fills a join table, against what is in it, in both directions.
   private func verifyJoins(_ report: inout VerificationReport) throws {
     var compared = 0
+    for join in destination.joins {
+      report.edges["\(join.entity).\(join.relationship)"] = try count(
+        "main.\(quoted(join.name))")
+    }
     for join in contents.joins {
       try meter.checkCancelled()
       let there = try count("main.\(quoted(join.table))")
@@ -331,20 +342,24 @@ struct Verification {
     }
   }
 
-  private func countEdges(_ report: inout VerificationReport) throws {
-    for entity in step.destination.entities {
-      guard let table = destination.entityTable(of: entity.name) else { continue }
-      for entry in table.relationships {
-        guard case .toOne(let column, _) = entry.storage else { continue }
-        report.edges["\(entity.name).\(entry.relationship.name)"] = Int(
-          try connection.value(
-            "SELECT count(\(quoted(column))) FROM main.\(quoted(table.table)) WHERE Z_ENT = \(table.number)"
-          )?.integer ?? 0)
-      }
+  /// Objects of exactly one entity, and the links that their rows keep, in one pass.
+  private func count(_ table: EntityTable, _ report: inout VerificationReport) throws -> Int {
+    let links = table.relationships.compactMap { entry -> (name: String, column: String)? in
+      guard case .toOne(let column, _) = entry.storage else { return nil }
+      return (entry.relationship.name, column)
     }
-    for join in destination.joins {
-      report.edges["\(join.entity).\(join.relationship)"] = try count("main.\(quoted(join.name))")
+    let counts = ["count(*)"] + links.map { "count(\(quoted($0.column)))" }
+    let row =
+      try connection.rows(
+        """
+        SELECT \(counts.joined(separator: ", ")) FROM main.\(quoted(table.table))
+        WHERE Z_ENT = \(table.number)
+        """
+      ).first ?? []
+    for (link, value) in zip(links, row.dropFirst()) {
+      report.edges["\(table.entity).\(link.name)"] = Int(value.integer ?? 0)
     }
+    return Int(row.first?.integer ?? 0)
   }
 
   private func verifyBookkeeping(_ report: inout VerificationReport) throws {

@@ -4,6 +4,7 @@ import TestSupport
 /// What is too slow or too noisy for a test.
 ///
 ///     swift build -c release && swift run -c release Benchmarks read
+///     swift run -c release Benchmarks migrate
 ///     swift run -c release Benchmarks fuzz 1000000
 @main
 struct Benchmarks {
@@ -18,7 +19,11 @@ struct Benchmarks {
       try ReadingBenchmark.run(
         strata: strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_900_000,
         rows: words.dropFirst(2).first.flatMap { Int($0) } ?? 5_000_000)
-    default: print("usage: Benchmarks fuzz [INPUTS] [SEED] | read [OBJECTS] [ROWS]")
+    case "migrate":
+      try MigrationBenchmark.run(
+        strata: strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_700_000)
+    default:
+      print("usage: Benchmarks fuzz [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS]")
     }
   }
 
