@@ -158,6 +158,7 @@ package enum FileSystem {
     guard output >= 0 else { throw failure("cannot write", destination) }
     defer { close(output) }
     if cloneBlocks(from: input, to: output) { return }
+    if try copyInKernel(from: input, to: output, progress: progress) { return }
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     var total = 0
     while true {
@@ -242,6 +243,34 @@ package enum FileSystem {
     return CoreDataError(
       isReading ? .unreadable : .failed, "\(what): \(String(cString: strerror(number)))",
       path: path, hint: hint)
+  }
+
+  /// Lets the kernel copy, without a detour through this process; false where it cannot, or stopped
+  /// half-way, which leaves both descriptors where it stopped.
+  private static func copyInKernel(
+    from input: Int32, to output: Int32, progress: (Int) throws -> Void
+  ) throws -> Bool {
+    #if canImport(Darwin)
+      return false
+    #else
+      // Glibc declares it for GNU sources only, which Swift's module map is not.
+      typealias Copy =
+        @convention(c) (
+          Int32, UnsafeMutableRawPointer?, Int32, UnsafeMutableRawPointer?, Int, UInt32
+        ) -> Int
+      guard let symbol = dlsym(nil, "copy_file_range") else { return false }
+      let copy = unsafeBitCast(symbol, to: Copy.self)
+      var total = 0
+      while true {
+        let copied = copy(input, nil, output, nil, 8 << 20, 0)
+        if copied < 0, errno == EINTR { continue }
+        // A full disk, too, is for the other way to find and to name.
+        guard copied >= 0 else { return false }
+        if copied == 0 { return total > 0 }
+        total += copied
+        try progress(total)
+      }
+    #endif
   }
 
   private static func cloneBlocks(from input: Int32, to output: Int32) -> Bool {

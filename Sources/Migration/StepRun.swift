@@ -52,11 +52,9 @@ struct StepRun {
           step: step, schemas: schemas, connection: connection, meter: meter, archive: archive),
         contents: contents, policies: run
       ).run()
-      if run != nil {
-        try Validation(step: step, schemas: schemas, connection: connection).run()
-      }
     }
     let start = meter.elapsed
+    if run != nil { try Validation(step: step, schemas: schemas, connection: connection).run() }
     let report = try Verification(
       step: step, schemas: schemas, contents: contents, connection: connection, meter: meter,
       madeByPolicies: run?.made ?? [:], policyMappings: step.policyMappings(policies),

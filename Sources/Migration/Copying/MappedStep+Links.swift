@@ -256,17 +256,18 @@ extension MappedStep {
       (key, position, inverse, edges) = (sql, "NULL", place, "")
     case .many(let select):
       (key, position, inverse) = ("e.destination", "e.position", "e.inverse")
-      edges = " JOIN (\(select)) e ON e.owner = s.Z_PK"
+      edges = " CROSS JOIN (\(select)) e ON e.owner = s.Z_PK"
     }
     guard
       let object = try destinationObject(
         of: key, sourceEntity: origin.entity, through: relationshipMapping.through,
         to: relationship.destination, in: entityMapping, relationship.name)
     else { return nil }
+    // In this order: SQLite knows nothing of how few rows the temporary table has.
     return """
       SELECT owner, destination, position, inverse FROM (
       SELECT a.destination AS owner, \(object.key) AS destination, \(position) AS position,
-      \(inverse) AS inverse FROM temp.carried b JOIN temp.\(made) a ON a.destination = b.key
+      \(inverse) AS inverse FROM temp.carried b CROSS JOIN temp.\(made) a ON a.destination = b.key
       CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(edges))
       WHERE destination IS NOT NULL
       """
