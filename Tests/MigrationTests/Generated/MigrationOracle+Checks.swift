@@ -27,7 +27,8 @@ extension MigrationOracle {
           count(134110, entity, attribute.name)
         }
       }
-      for relationship in destination.relationships(of: entity) where !relationship.isOptional {
+      for relationship in destination.relationships(of: entity)
+      where !relationship.isOptional && !relationship.isToMany {
         guard after.links[relationship.name]?.isEmpty ?? true, !isBroken(.mandatoryLinks) else {
           continue
         }
