@@ -316,10 +316,10 @@ struct Verification {
         .joined(separator: " UNION ")
       // Where a side is to-one, one of several claims wins.
       if !relationship.isToMany {
-        expected = "SELECT owner, min(destination) FROM (\(expected)) GROUP BY owner"
+        expected = "SELECT owner, min(destination) AS destination FROM (\(expected)) GROUP BY owner"
       }
       if let (_, inverse) = destination.inverse(of: relationship), !inverse.isToMany {
-        expected = "SELECT max(owner), destination FROM (\(expected)) GROUP BY destination"
+        expected = "SELECT max(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
       }
       try compareLinks(
         expected: expected, actual: actual, entity: one.entity, relationship: one.relationship,
