@@ -353,12 +353,14 @@ extension Store {
       else { return nil }
       var next = edges(of: name, in: holder)
       if case .toOne(let column, _) = table.storage(of: name) {
-        next = "SELECT Z_PK AS owner, \(quoted(column)) AS destination FROM src.\(quoted(table.table))"
+        next =
+          "SELECT Z_PK AS owner, \(quoted(column)) AS destination FROM src.\(quoted(table.table))"
       }
       guard let next else { return nil }
-      walked = walked.map {
-        "SELECT w.owner, n.destination FROM (\($0)) w JOIN (\(next)) n ON n.owner = w.destination"
-      } ?? next
+      walked =
+        walked.map {
+          "SELECT w.owner, n.destination FROM (\($0)) w JOIN (\(next)) n ON n.owner = w.destination"
+        } ?? next
       holder = step.destination
     }
     return walked.map {

@@ -27,12 +27,12 @@ extension MigrationOracle {
           count(134110, entity, attribute.name)
         }
       }
-      for relationship in destination.relationships(of: entity)
-      where !relationship.isOptional && !relationship.isToMany {
+      for relationship in destination.relationships(of: entity) where !relationship.isOptional {
         guard after.links[relationship.name]?.isEmpty ?? true, !isBroken(.mandatoryLinks) else {
           continue
         }
-        count(134110, entity, relationship.name)
+        // Only a save looks for the objects of a to-many.
+        count(relationship.isToMany ? 1570 : 134110, entity, relationship.name)
       }
     }
     var checks = Set(
