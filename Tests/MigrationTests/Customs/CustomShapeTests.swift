@@ -166,6 +166,31 @@ struct CustomShapeTests {
     }
   }
 
+  @Test("bytes that are computed for a String are told before anything runs")
+  func wrongType() throws {
+    let folder = try TemporaryFolder()
+    var documents = MappingDocuments()
+    documents.add(
+      try Recipe(
+        text: """
+          { from: "1", to: "2", entityMappings: [
+            { source: "City", destination: "City", attributes: { name: "uuid_from(name)" } },
+            { source: "Country", destination: "Country", relationships: { cars: null } },
+            { source: "Car", destination: "Car", relationships: { madeBy: null, countries: null },
+              create: [ { destination: "Label", relationship: "label",
+                attributes: { code: "uuid_from(maker)", number: "'none'" } } ] } ] }
+          """, path: "recipe"))
+    let plan = try StoreMigration.plan(
+      Store(path: Self.store(in: folder)), to: Library.model(Self.after), names: ("1", "2"),
+      through: nil, documents: documents)
+    #expect(
+      plan.failures.map { "\($0.entity).\($0.property ?? "") \($0.summary)" } == [
+        "Label.code missing values on a mandatory destination attribute, in 1 row (134110)",
+        "Label.code values that are no String, in 2 rows (134110)",
+        "Label.number values that are no UUID, in 3 rows (134110)",
+      ])
+  }
+
   @Test("a value at the end of a to-many is refused for what it is")
   func valueOfMany() throws {
     let folder = try TemporaryFolder()
