@@ -33,6 +33,10 @@ struct ExpressionScope {
       sql = isExternal ? "strata_content(\(place))" : place
     } else if case .toOne(let column, _) = table.storage(of: name) {
       sql = "\(alias).\(quoted(column))"
+    } else if store.model.relationship(named: name, of: holder)?.isToMany == true {
+      throw CoreDataError(
+        .usage, "the relationship leads to many objects, which are no value", entity: holder,
+        property: name, hint: "Use count(\(path.joined(separator: "."))).")
     } else {
       throw unknown(name, in: holder)
     }

@@ -11,9 +11,8 @@ extension InPlaceMigration {
     try connection.run(
       "UPDATE main.Z_METADATA SET Z_PLIST = ?",
       [.blob(PropertyList.binary(.dictionary(metadata.values)))])
-    if !source.database.contains("Z_MODELCACHE") {
-      try connection.execute("CREATE TABLE main.Z_MODELCACHE (Z_CONTENT BLOB)")
-    }
+    // Stores of before 2015 have none; one that is made anew has it already.
+    try connection.execute("CREATE TABLE IF NOT EXISTS main.Z_MODELCACHE (Z_CONTENT BLOB)")
     try connection.execute("DELETE FROM main.Z_MODELCACHE")
     try connection.run(
       "INSERT INTO main.Z_MODELCACHE (Z_CONTENT) VALUES (?)",

@@ -6,9 +6,9 @@ import SQLite
 struct MappedAnalysis {
   let step: MigrationPlan.Step
   let store: Store
-  private let schemas: StepSchemas
+  let schemas: StepSchemas
   private let mapped: MappedStep
-  private let connection: Connection
+  let connection: Connection
   private let data: SourceData
 
   /// Compiles everything against the store, in a scratch database.
@@ -167,7 +167,7 @@ struct MappedAnalysis {
 
   func checks() throws -> [DataCheck] {
     var checks: [DataCheck] = []
-    for row in mapped.rows { checks += try self.checks(row) }
+    for row in mapped.rows { checks += try self.checks(row) + typeChecks(row) }
     let constraints = ConstraintCheck(
       schema: schemas.destination, rows: mapped.rows, connection: connection)
     for entity in step.destination.entities {

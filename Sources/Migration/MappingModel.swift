@@ -89,6 +89,9 @@ public struct EntityMapping: Sendable, Equatable {
   public var condition: ValueExpression?
   /// Objects with equal values of this become one destination object, made of the first of them;
   /// those with NULL become none. `nil` makes one object of each.
+  ///
+  /// Mappings to one entity with the same expression share what they make: a maker of cars is one
+  /// object, whether the cars that name it are of one entity or of several.
   public var distinct: ValueExpression?
   /// Objects that are made along with each destination object and hang on it.
   public var children: [ChildMapping] = []

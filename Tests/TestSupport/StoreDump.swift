@@ -31,7 +31,8 @@ public enum StoreDump {
 
   public static func lines(at path: String) throws -> [String] { try lines(Store(path: path)) }
 
-  private static func text(_ value: PropertyValue) -> String {
+  /// A value as it stands in a line.
+  public static func text(_ value: PropertyValue) -> String {
     switch value {
     case .value(.date(let number)), .value(.double(let number)):
       "\((number * 1e6).rounded() / 1e6)"

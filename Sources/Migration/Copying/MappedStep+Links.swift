@@ -57,14 +57,20 @@ extension MappedStep {
     let path = source.split(separator: ".").map(String.init)
     let scope = ExpressionScope(store: store, entity: from)
     var holder = from
+    var isThroughMany = false
     for name in path.dropLast() {
       guard let step = store.model.relationship(named: name, of: holder) else {
         throw scope.unknown(name, in: holder)
       }
+      isThroughMany = isThroughMany || step.isToMany
       holder = step.destination
     }
     guard let last = path.last, let relationship = store.model.relationship(named: last, of: holder)
     else { throw scope.unknown(path.last ?? source, in: holder) }
+    if isThroughMany {
+      guard let edges = store.edges(along: path, from: from) else { return nil }
+      return Origin(value: .many(edges), entity: relationship.destination, property: path[0])
+    }
     if !relationship.isToMany {
       return Origin(
         value: .one(try scope.value(of: path).sql), entity: relationship.destination,
@@ -335,6 +341,34 @@ extension Store {
         NULL AS inverse FROM \(schema)\(quoted(join))
         """
     case .toOne, .some(.none), nil: return nil
+    }
+  }
+
+  /// SELECT of where a path of relationships leads, in the columns of ``edges(of:in:schema:)``: each
+  /// object once, however many ways lead to it.
+  func edges(along path: [String], from entity: String) -> String? {
+    var holder = entity
+    var walked: String?
+    for name in path {
+      guard let step = model.relationship(named: name, of: holder), let table = table(of: holder)
+      else { return nil }
+      var next = edges(of: name, in: holder)
+      if case .toOne(let column, _) = table.storage(of: name) {
+        next =
+          "SELECT Z_PK AS owner, \(quoted(column)) AS destination FROM src.\(quoted(table.table))"
+      }
+      guard let next else { return nil }
+      walked =
+        walked.map {
+          "SELECT w.owner, n.destination FROM (\($0)) w JOIN (\(next)) n ON n.owner = w.destination"
+        } ?? next
+      holder = step.destination
+    }
+    return walked.map {
+      """
+      SELECT DISTINCT owner, destination, NULL AS position, NULL AS inverse FROM (\($0))
+      WHERE destination IS NOT NULL
+      """
     }
   }
 }

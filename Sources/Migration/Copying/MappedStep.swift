@@ -105,16 +105,26 @@ struct MappedStep {
     let filter = (rows.conditions + ["\(value) IS NOT NULL"]).map { "(\($0))" }
       .joined(separator: " AND ")
     let base = planning.bound(of: root)
+    // What mappings before this one made of equal values is what these become, too.
+    let earlier = mapping.entityMappings.filter {
+      $0.destination == entityMapping.destination && $0.distinct == distinct
+    }.compactMap { self.groups[$0.name] }
+    let isNew = earlier.map { " AND \(value) NOT IN (SELECT value FROM temp.\($0))" }.joined()
     try connection.execute(
       """
       CREATE TEMP TABLE \(groups) (key INTEGER PRIMARY KEY, source INTEGER, value);
       INSERT INTO temp.\(groups) SELECT \(base) + row_number() OVER (ORDER BY min(s.Z_PK)),
-        min(s.Z_PK), \(value) FROM \(rows.from) WHERE \(filter) GROUP BY \(value);
+        min(s.Z_PK), \(value) FROM \(rows.from) WHERE \(filter)\(isNew) GROUP BY \(value);
       CREATE UNIQUE INDEX temp.\(groups)_value ON \(groups) (value);
       CREATE TEMP TABLE \(sources) (source INTEGER PRIMARY KEY, destination INTEGER);
-      INSERT INTO temp.\(sources) SELECT s.Z_PK, g.key FROM \(rows.from)
-        JOIN temp.\(groups) g ON g.value = \(value) WHERE \(filter);
       """)
+    for groups in earlier + [groups] {
+      try connection.execute(
+        """
+        INSERT INTO temp.\(sources) SELECT s.Z_PK, g.key FROM \(rows.from)
+        JOIN temp.\(groups) g ON g.value = \(value) WHERE \(filter)
+        """)
+    }
     let last = try connection.value("SELECT max(key) FROM temp.\(groups)")?.integer ?? base
     planning.take(upTo: last, of: root)
     keys[entityMapping.name] = .table(sources)
@@ -231,7 +241,7 @@ extension ValueExpression {
   ) throws -> CompiledExpression {
     do {
       switch form {
-      case .sql(let text): return try scope.compile(recipe: text)
+      case .sql(let text): return try scope.compile(recipe: text, for: attribute)
       case .expression(let expression):
         if let attribute { return try scope.compile(expression, for: attribute) }
         return try scope.compile(expression)

@@ -36,16 +36,24 @@ public struct MappingDocuments: Sendable, Equatable {
   /// The mapping that is written down for exactly this pair of versions, with what recipes say
   /// stands in for its policy classes; `nil` where none is.
   ///
-  /// - Throws: ``CoreDataError``: usage where two documents are for the pair, or one is wrong.
+  /// An app may have several mapping models for one pair, which it runs one after the other into
+  /// one new store so that less is in memory at once: those are one mapping here.
+  ///
+  /// - Throws: ``CoreDataError``: usage where two documents for the pair say what becomes of the
+  ///   same objects, or one is wrong.
   public func mapping(
     from source: Model, to destination: Model, names: (from: String, to: String)
   ) throws -> MappingModel? {
     var found: (mapping: MappingModel, path: String)?
     func take(_ mapping: MappingModel?, _ path: String) throws {
       guard let mapping else { return }
-      if let found {
+      if let earlier = found {
+        if let both = earlier.mapping.followed(by: mapping) {
+          found = (both, earlier.path)
+          return
+        }
         throw CoreDataError(
-          .usage, "two mappings are for the same pair of versions: \(found.path) and \(path)",
+          .usage, "two mappings are for the same pair of versions: \(earlier.path) and \(path)",
           path: path, hint: "Give one of them.")
       }
       found = (mapping, path)
@@ -76,5 +84,25 @@ public struct MappingDocuments: Sendable, Equatable {
       path: path,
       hint:
         "Give the mapping of these two versions, or the versions on the way with --via.")
+  }
+}
+
+extension MappingModel {
+  /// This mapping model and, in a second pass, another; `nil` where both take or make the same, or
+  /// one was not made by Xcode.
+  fileprivate func followed(by other: MappingModel) -> MappingModel? {
+    guard kind == .mapping, other.kind == .mapping else { return nil }
+    let all = entityMappings + other.entityMappings
+    for property in [\EntityMapping.source, \.destination] {
+      let names = Set(entityMappings.compactMap { $0[keyPath: property] })
+      guard names.isDisjoint(with: other.entityMappings.compactMap { $0[keyPath: property] }) else {
+        return nil
+      }
+    }
+    guard Set(all.map(\.name)).count == all.count else { return nil }
+    return MappingModel(
+      kind: .mapping,
+      entityMappings: all.filter { $0.kind != .remove } + all.filter { $0.kind == .remove },
+      userInfo: userInfo.merging(other.userInfo) { first, _ in first })
   }
 }

@@ -8,9 +8,12 @@ extension ExpressionScope {
 
   /// SQL over a row of the source for an expression of a recipe.
   ///
+  /// - Parameter attribute: what the value is for; `uuid()` is text in a String.
   /// - Throws: ``CoreDataError`` of kind usage with the place in the text: unknown names, words of
   ///   SQL that an expression may not use.
-  func compile(recipe text: String) throws -> CompiledExpression {
+  func compile(
+    recipe text: String, for attribute: Attribute? = nil
+  ) throws -> CompiledExpression {
     let expression = try parsed(text)
     var properties: Set<String> = []
     let sql = try expression.joined { located in
@@ -26,7 +29,8 @@ extension ExpressionScope {
           let count = try count(of: path)
           properties.formUnion(count.properties)
           return count.sql
-        case .uuid(let number): return uuid(number)
+        case .uuid(let number):
+          return attribute?.type == .string ? "strata_uuid_text(\(uuid(number)))" : uuid(number)
         }
       } catch var error as CoreDataError {
         error.mark = error.mark ?? TextMark(text, located.range)

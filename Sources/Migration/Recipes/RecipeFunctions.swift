@@ -51,6 +51,10 @@ enum RecipeFunctions {
       return .text(text)
     }
     try define("uuid_from", 1) { uuid($0[0]) }
+    // How apps keep a UUID in a String: as `uuidString` has it.
+    try define("strata_uuid_text", 1) { arguments in
+      arguments[0].blob.map { .text(UUIDText.text($0)) } ?? .null
+    }
     try define("sha256", 1) { arguments in
       arguments[0].bytes.map { .text(ByteText.hex(Digest.sha256($0))) } ?? .null
     }

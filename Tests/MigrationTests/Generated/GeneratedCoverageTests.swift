@@ -55,7 +55,7 @@ struct GeneratedCoverageTests {
       }
     }
     #expect(OracleRefusal.Cause.allCases.filter { !causes.contains($0) } == [])
-    #expect(codes == [134110, 134111])
+    #expect(codes == [134110, 134111, 1570])
     #expect(migrated >= 100)
     #expect(nothing > 0)
   }

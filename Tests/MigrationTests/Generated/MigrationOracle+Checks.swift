@@ -31,7 +31,8 @@ extension MigrationOracle {
         guard after.links[relationship.name]?.isEmpty ?? true, !isBroken(.mandatoryLinks) else {
           continue
         }
-        count(134110, entity, relationship.name)
+        // Only a save looks for the objects of a to-many.
+        count(relationship.isToMany ? 1570 : 134110, entity, relationship.name)
       }
     }
     var checks = Set(

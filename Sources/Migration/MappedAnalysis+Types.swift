@@ -1,0 +1,57 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension MappedAnalysis {
+  /// Computed values that an attribute cannot hold: bytes where text or a number belongs, and the
+  /// other way round. The run refuses them too, but only when all is done.
+  func typeChecks(_ row: RowSource) throws -> [DataCheck] {
+    let computed = computedColumns(of: row)
+    guard !computed.isEmpty else { return [] }
+    let sums = computed.map { "sum(\($0.wrong))" }.joined(separator: ", ")
+    let counts = try connection.rows("SELECT \(sums) FROM (\(row.selectAll)) e").first ?? []
+    var checks: [DataCheck] = []
+    for (column, count) in zip(computed, counts) {
+      guard let count = count.integer, count > 0 else { continue }
+      let first = try connection.rows(
+        "SELECT e.Z_PK FROM (\(row.selectAll)) e WHERE \(column.wrong) ORDER BY e.Z_PK LIMIT 5")
+      checks.append(
+        DataCheck(
+          code: 134110, entity: row.entity, property: column.attribute.name, rows: Int(count),
+          first: first.compactMap {
+            $0.first?.integer.map { ObjectID(entity: row.entity, key: $0) }
+          },
+          message: "values that are no \(column.attribute.type.name)",
+          hint: "Let the expression give a value of that type."))
+    }
+    return checks
+  }
+
+  /// Columns whose values an expression gives, with what is true of a row `e` with a wrong one.
+  ///
+  /// Numbers and text become one another in a column; bytes become nothing else.
+  private func computedColumns(of row: RowSource) -> [(attribute: Attribute, wrong: String)] {
+    guard let table = schemas.destination.table(of: row.entity),
+      let entityMapping = step.mapping.mapping(named: row.mapping)
+    else { return [] }
+    let isChild = entityMapping.destination != row.entity
+    return row.columns.compactMap { column in
+      guard
+        case .attribute(let declarer, let name)? = table.columns.first(where: {
+          $0.name == column.name
+        })?.content, step.destination.isKind(row.entity, of: declarer),
+        let attribute = schemas.destination.storedAttribute(named: name, of: row.entity),
+        isChild
+          || entityMapping.attribute(storedAs: name, in: step.destination)?.expression != nil
+      else { return nil }
+      let type = "typeof(e.\(quoted(column.name)))"
+      switch attribute.type {
+      case .uuid, .binary, .transformable: return (attribute, "\(type) NOT IN ('blob', 'null')")
+      case .integer16, .integer32, .integer64, .boolean, .double, .float, .date, .decimal, .string,
+        .uri:
+        return (attribute, "\(type) = 'blob'")
+      default: return nil
+      }
+    }
+  }
+}
