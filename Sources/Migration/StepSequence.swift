@@ -36,10 +36,21 @@ struct StepSequence {
     var result = Result(
       path: storePath, report: VerificationReport(), metadata: source.metadata,
       verificationSeconds: 0, notes: recovered)
+    // Whether a stage's code ran: the plan knows nothing of the data from then on.
+    var isEdited = false
     for (index, planned) in steps.enumerated() {
       var step = planned
       if index > 0 { step.rows = try Self.rows(of: step.mapping, in: source) }
       try meter.begin(step: index + 1, of: steps.count, parts: Self.parts(of: step, plan))
+      if let handler = step.handlers?.willMigrate {
+        let edit = StageEdit(
+          store: source, files: files, version: step.from, phase: .willMigrate, meter: meter)
+        (source, result.path) = try edit.run(
+          handler, copyingTo: result.path == storePath ? temporaries[1] : nil, as: step.source)
+        step.rows = try Self.rows(of: step.mapping, in: source)
+        isEdited = true
+      }
+      if isEdited { try StageEdit.requireFit(source, for: step) }
       let path = temporaries[index % 2]
       let isLast = index == steps.count - 1
       MigrationJournal.removeTemporary(path)
@@ -51,7 +62,7 @@ struct StepSequence {
       result.notes += done.notes
       result.report = merged(result.report, done.report)
       // Opens as any store does: the model cache inflates, and its hashes are the destination's.
-      let made = try Store(
+      var made = try Store(
         path: path, files: StoreFiles(path: path, externalDataOf: files),
         model: isLast ? nil : steps[index + 1].source)
       guard made.modelMatches, made.metadata.versionHashes == step.destination.versionHashes,
@@ -62,7 +73,15 @@ struct StepSequence {
           "verification failed: the result's version hashes or identity are not what they should be",
           path: plan.storePath)
       }
-      if index > 0 { MigrationJournal.removeTemporary(result.path) }
+      if result.path != storePath { MigrationJournal.removeTemporary(result.path) }
+      if let handler = step.handlers?.didMigrate {
+        let edit = StageEdit(
+          store: made, files: files, version: step.to, phase: .didMigrate, meter: meter)
+        (made, _) = try edit.run(
+          handler, copyingTo: nil, as: isLast ? nil : steps[index + 1].source)
+        try StageEdit.count(made, in: &result.report)
+        isEdited = true
+      }
       source = made
       result.path = path
       result.metadata = made.metadata
@@ -101,6 +120,7 @@ struct StepSequence {
   ) -> [MigrationProgress.Part] {
     let rows = step.mapping.entityMappings.filter { $0.source != nil && $0.destination != nil }
     var parts: [MigrationProgress.Part] = []
+    if step.handlers?.willMigrate != nil { parts.append(StageEdit.Phase.willMigrate.part) }
     if step.strategy == .inPlace {
       parts.append(
         MigrationProgress.Part(
@@ -120,6 +140,7 @@ struct StepSequence {
       .init(
         kind: .verify, title: "verify", unit: .rows,
         total: rows.reduce(0) { $0 + (step.rows[$1.name] ?? 0) }))
+    if step.handlers?.didMigrate != nil { parts.append(StageEdit.Phase.didMigrate.part) }
     parts.append(.init(kind: .replace, title: "put in place", unit: .items, total: 1))
     return parts
   }

@@ -41,6 +41,24 @@ public struct VerificationReport: Sendable, Equatable {
 
   /// Whether everything is as the mapping says.
   public var isEqual: Bool { differences.isEmpty }
+
+  /// Links of each relationship in `main`, once for both its sides.
+  mutating func countEdges(in schema: StoreSchema, _ connection: Connection) throws {
+    func count(_ what: String, _ from: String) throws -> Int {
+      Int(try connection.value("SELECT count(\(what)) FROM main.\(from)")?.integer ?? 0)
+    }
+    for entity in schema.model.entities {
+      guard let table = schema.entityTable(of: entity.name) else { continue }
+      for entry in table.relationships {
+        guard case .toOne(let column, _) = entry.storage else { continue }
+        edges["\(entity.name).\(entry.relationship.name)"] = try count(
+          quoted(column), "\(quoted(table.table)) WHERE Z_ENT = \(table.number)")
+      }
+    }
+    for join in schema.joins {
+      edges["\(join.entity).\(join.relationship)"] = try count("*", quoted(join.name))
+    }
+  }
 }
 
 /// Compares a migrated store with its source, value by value and link by link.
@@ -72,7 +90,7 @@ struct Verification {
     try verifyObjects(&report)
     try verifyJoins(&report)
     try verifyLinks(&report)
-    try countEdges(&report)
+    try report.countEdges(in: destination, connection)
     try verifyBookkeeping(&report)
     return report
   }
@@ -328,22 +346,6 @@ struct Verification {
     }
     if compared > 0 {
       report.verified.append(.init(what: "links set by the mapping", count: compared))
-    }
-  }
-
-  private func countEdges(_ report: inout VerificationReport) throws {
-    for entity in step.destination.entities {
-      guard let table = destination.entityTable(of: entity.name) else { continue }
-      for entry in table.relationships {
-        guard case .toOne(let column, _) = entry.storage else { continue }
-        report.edges["\(entity.name).\(entry.relationship.name)"] = Int(
-          try connection.value(
-            "SELECT count(\(quoted(column))) FROM main.\(quoted(table.table)) WHERE Z_ENT = \(table.number)"
-          )?.integer ?? 0)
-      }
-    }
-    for join in destination.joins {
-      report.edges["\(join.entity).\(join.relationship)"] = try count("main.\(quoted(join.name))")
     }
   }
 
