@@ -9,6 +9,9 @@ public struct ExternalDataReport: Sendable, Equatable {
   public var missing: [String] = []
   /// There, but named by no row.
   public var orphaned: [String] = []
+
+  /// A store without external data.
+  public init() {}
 }
 
 extension Store {

@@ -16,6 +16,7 @@ struct StepSequence {
     var metadata: StoreMetadata
     var verificationSeconds: Double
     var notes: [String]
+    var externalData = ExternalDataReport()
   }
 
   /// - Parameters:
@@ -85,6 +86,7 @@ struct StepSequence {
       source = made
       result.path = path
       result.metadata = made.metadata
+      if isLast { result.externalData = try made.externalData() }
     }
     return result
   }

@@ -1,3 +1,4 @@
+import Interface
 import ManagedModel
 import ManagedStore
 import Migration
@@ -8,14 +9,18 @@ enum MigrateCommand {
     let request = try PlanCommand.request(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let stores = try StoreList(arguments.positional)
-    if stores.isOne { return try one(stores.paths[0], request, arguments.flag("json"), console) }
+    let file = try ReceiptFile(arguments, stores: stores.paths)
+    if stores.isOne, let path = stores.paths.first {
+      return try one(path, request, arguments.flag("json"), file, console)
+    }
     guard request.options.output == nil else {
       throw CoreDataError(
         .usage, "--output takes the result of one store, and there are \(stores.paths.count)",
         hint: "Migrate them one by one, or leave out --output.")
     }
-    let batch = StoreBatch(title: "migrated", isJSON: arguments.flag("json"), console: console)
-    return batch.run(stores.paths, jobs: jobs) { path, report in
+    let batch = StoreBatch(
+      title: "migrated", isJSON: arguments.flag("json"), receiptFile: file, console: console)
+    return try batch.run(stores.paths, jobs: jobs) { path, report in
       let plan = try request.plan(for: path)
       guard !plan.isNothingToDo else { return .nothingToDo(plan) }
       return .receipt(
@@ -26,10 +31,16 @@ enum MigrateCommand {
   }
 
   private static func one(
-    _ path: String, _ request: MigrationRequest, _ isJSON: Bool, _ console: Console
+    _ path: String, _ request: MigrationRequest, _ isJSON: Bool, _ file: ReceiptFile?,
+    _ console: Console
   ) throws -> CommandStatus {
     let plan = try request.plan(for: path)
     if plan.isNothingToDo {
+      try file?.write(
+        JSONWriter.line { json in
+          json.key("receipt")
+          json.null()
+        })
       if isJSON {
         console.json { json in
           json.key("receipt")
@@ -56,6 +67,7 @@ enum MigrateCommand {
     } else {
       ReceiptText.print(receipt, to: console)
     }
+    try file?.write(JSONWriter.line { $0.receipt(receipt) })
     return .done
   }
 }
@@ -114,17 +126,38 @@ enum ReceiptText {
   static func print(
     _ receipt: MigrationReceipt, verb: String = "migrated", to console: Console
   ) {
-    console.line("\(verb) \(receipt.from) → \(receipt.to): \(receipt.resultPath)")
+    let steps = receipt.steps > 1 ? " in \(receipt.steps) steps" : ""
+    console.line("\(verb) \(receipt.from) → \(receipt.to)\(steps): \(receipt.resultPath)")
     print(receipt.entities, edges: receipt.edges, to: console)
-    for loss in receipt.losses { console.line("lost: \(loss.name), \(loss.values)") }
+    console.line()
+    if receipt.dropped + receipt.created > 0 {
+      console.line("objects dropped: \(receipt.dropped), created: \(receipt.created)")
+    }
+    for loss in receipt.losses {
+      console.line(
+        "\(loss.isIntended ? "deleted, as the recipe says" : "lost"): \(loss.name), \(loss.values)")
+    }
+    let files = receipt.externalData
+    if files.referenced > 0 {
+      console.line(
+        "external files: \(files.referenced) referenced, \(files.missing.isEmpty ? "none" : String(files.missing.count)) missing"
+      )
+    }
     for verified in receipt.verified { console.line("✓ \(verified.what): \(verified.count)") }
     for note in receipt.notes { console.line("note: \(note)") }
     let (seconds, checking) = (rounded(receipt.seconds), rounded(receipt.verificationSeconds))
     console.line(
       "\(Size.text(receipt.bytes)) in \(seconds) s, \(checking) s of them verifying")
-    if let backup = receipt.backupPath {
-      console.line("backup: \(backup), which strata rollback puts back")
-    }
+    if let sum = receipt.resultSHA256 { console.line("SHA-256 of the result: \(sum)") }
+    guard let backup = receipt.backupPath else { return }
+    console.line("backup: \(backup)")
+    if let sum = receipt.backupSHA256 { console.line("SHA-256 of the backup: \(sum)") }
+    console.line("the way back: \(wayBack(receipt))")
+  }
+
+  /// The command that puts the backup back.
+  static func wayBack(_ receipt: MigrationReceipt) -> String {
+    "strata rollback \(ShellText.quoted(receipt.storePath))"
   }
 
   /// Objects before and after, and links.
@@ -195,7 +228,29 @@ extension JSONWriter {
         json.key(key)
         json.string(value)
       }
+      for (key, value) in [
+        ("steps", receipt.steps), ("dropped", receipt.dropped), ("created", receipt.created),
+      ] {
+        json.key(key)
+        json.number(value)
+      }
       json.counts(receipt.entities, edges: receipt.edges)
+      json.key("blobs")
+      json.object { json in
+        json.key("referenced")
+        json.number(receipt.externalData.referenced)
+        json.key("missing")
+        json.array { json in for name in receipt.externalData.missing { json.string(name) } }
+      }
+      json.key("checksums")
+      json.object { json in
+        json.key("result")
+        json.string(receipt.resultSHA256)
+        json.key("backup")
+        json.string(receipt.backupSHA256)
+      }
+      json.key("rollback")
+      json.string(receipt.backupPath == nil ? nil : ReceiptText.wayBack(receipt))
       json.key("losses")
       json.array { json in for loss in receipt.losses { json.loss(loss) } }
       json.key("verified")
