@@ -10,8 +10,12 @@ public struct ExternalDataReport: Sendable, Equatable {
   /// There, but named by no row.
   public var orphaned: [String] = []
 
-  /// A store without external data.
-  public init() {}
+  /// Makes a report; without values, that of a store without external data.
+  public init(referenced: Int = 0, missing: [String] = [], orphaned: [String] = []) {
+    self.referenced = referenced
+    self.missing = missing
+    self.orphaned = orphaned
+  }
 }
 
 extension Store {

@@ -7,7 +7,7 @@ final class Console {
   /// Whether messages go to a person at a terminal, so that a line may be rewritten in place.
   let isErrorTerminal: Bool
   let isTerminal: Bool
-  /// Cells that a line of text may take before it is broken: a pipe has none, and gets 100.
+  /// Cells that a line of text may take before it is broken: a pipe has none, and gets 120.
   let width: Int
 
   init(
@@ -26,7 +26,7 @@ final class Console {
   static var process: Console {
     Console(
       isTerminal: Output.isTerminal, isErrorTerminal: Output.isErrorTerminal,
-      width: Output.width ?? 100, out: { Output.write($0) }, err: { Output.error($0) })
+      width: Output.width ?? 120, out: { Output.write($0) }, err: { Output.error($0) })
   }
 
   /// A result, as it is: JSON, or text that was sanitised already.

@@ -108,9 +108,10 @@ extension MappingScreen {
     let mapping = state.mapping
     let isUpper = mapping.focus == .mappings
     grid.title([Span("Entity mappings", theme[isUpper ? .title : .dim])], on: layout.mappings)
-    if mapping.entityMappings.indices.contains(mapping.mappings.selected) {
-      let name = mapping.entityMappings[mapping.mappings.selected].name
-      grid.title([Span(name, theme[.dim])], on: layout.properties)
+    if let entry = mapping.entry(mapping.mappings.selected) {
+      let steps = mapping.plan?.steps.count ?? 1
+      let place = steps > 1 ? "step \(entry.number) of \(steps): " : ""
+      grid.title([Span(place + entry.mapping.name, theme[.dim])], on: layout.properties)
     }
     grid.title(
       [Span("what would be lost, what would fail", theme[isUpper ? .dim : .title])],
@@ -128,9 +129,10 @@ extension MappingScreen {
     var note: [Span] = []
     if let plan = state.mapping.plan, !plan.isNothingToDo {
       let kinds = Set(plan.steps.map(\.mapping.kind.rawValue)).sorted().joined(separator: ", ")
+      let steps = plan.steps.count > 1 ? "\(plan.steps.count) steps, " : ""
       spans.append(
         Span(
-          "   \(kinds), \(plan.strategy.rawValue), \(NumberText.bytes(plan.bytesNeeded)) free needed",
+          "   \(steps)\(kinds), \(plan.strategy.rawValue), \(NumberText.bytes(plan.bytesNeeded)) free needed",
           theme[.dim]))
       let losses = plan.unallowedLosses(state.mapping.allowedLosses)
       if !plan.failures.isEmpty {
@@ -182,11 +184,9 @@ extension MappingScreen {
     guard rect.height > 1 else { return }
     let mapping = state.mapping
     let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
-    let mappings = mapping.entityMappings
-    let rows = plan.steps.map(\.rows).reduce(into: [:]) { $0.merge($1) { first, _ in first } }
     mapping.mappings.draw(in: &grid, inside, theme: theme, isFocused: isFocused) { row in
-      guard mappings.indices.contains(row) else { return [] }
-      let item = mappings[row]
+      guard let entry = mapping.entry(row) else { return [] }
+      let item = entry.mapping
       let isSelected = isFocused && row == mapping.mappings.selected
       let (sign, role): (String, Theme.Role) =
         switch item.kind {
@@ -203,12 +203,14 @@ extension MappingScreen {
         case (nil, let destination?): destination
         case (nil, nil): item.name
         }
-      let count = NumberText.grouped(rows[item.name] ?? 0)
-      let room = max(1, inside.width - 15 - count.count - 1)
+      let count = NumberText.grouped(entry.step.rows[item.name] ?? 0)
+      let step = plan.steps.count > 1 ? "\(entry.number)." : ""
+      let room = max(1, inside.width - 15 - step.count - count.count - 1)
       let name = Sanitize.text(names, limit: room)
       let padding = max(1, room - TextWidth.of(name) + 1)
       let kind = item.kind.name + String(repeating: " ", count: max(0, 10 - item.kind.name.count))
       return [
+        Span(step, isSelected ? .plain : theme[.dim]),
         Span("\(sign) \(kind)", isSelected ? .plain : theme[role]), Span(name),
         Span(String(repeating: " ", count: padding)),
         Span(count, isSelected ? .plain : theme[.dim]),
@@ -220,15 +222,14 @@ extension MappingScreen {
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
     guard rect.height > 1 else { return }
-    let mappings = state.mapping.entityMappings
-    let index = state.mapping.mappings.selected
-    guard mappings.indices.contains(index) else {
+    guard let entry = state.mapping.entry(state.mapping.mappings.selected) else {
       grid.box(rect, style: theme[.border])
       return
     }
-    let mapping = mappings[index]
     let inside = grid.box(rect, style: theme[.border]).inset(horizontally: 1, vertically: 0)
-    let lines = propertyLines(mapping, theme)
+    let lines =
+      propertyLines(entry.mapping, theme)
+      + previewLines(entry.step.previews.filter { $0.mapping == entry.mapping.name }, theme)
     let nameWidth = max(6, min(24, lines.map { TextWidth.of($0.name, upTo: 24) }.max() ?? 0))
     for (row, line) in lines.enumerated() where row < inside.height {
       if row == inside.height - 1, lines.count > inside.height {
@@ -249,13 +250,21 @@ extension MappingScreen {
   private static func propertyLines(_ mapping: EntityMapping, _ theme: Theme) -> [PropertyLine] {
     switch mapping.kind {
     case .remove:
-      return [("", .removed, [Span("The entity is gone: its objects are not taken over.")])]
+      let text =
+        mapping.isDeletionIntended
+        ? "Its objects go, as the recipe says."
+        : "The entity is gone: its objects are not taken over."
+      return [("", .removed, [Span(text)])]
     case .add: return [("", .added, [Span("The entity is new: it begins without objects.")])]
     default: break
     }
     let arrow = Span("← ", theme[.dim])
     // What changes comes first: it is what one looks for.
     let attributes = mapping.attributes.map { attribute -> (Bool, PropertyLine) in
+      if attribute.expression != nil {
+        let value = MappingText.value(of: attribute)
+        return (true, (attribute.name, .changed, [Span(value, theme[.code])]))
+      }
       guard let source = attribute.source else {
         let value = attribute.defaultValue.map { ValueText($0).text } ?? "∅"
         let note = attribute.defaultValue == nil ? "" : "  default"
@@ -273,6 +282,9 @@ extension MappingScreen {
       return (isChanged, (attribute.name, isChanged ? .changed : .attribute, spans))
     }
     let relationships = mapping.relationships.map { relationship -> (Bool, PropertyLine) in
+      if let way = MappingText.way(of: relationship) {
+        return (true, (relationship.name, .changed, [arrow, Span(way, theme[.code])]))
+      }
       guard let source = relationship.source else {
         return (
           true,
@@ -286,7 +298,41 @@ extension MappingScreen {
       return (relationship.isRenamed, (relationship.name, role, spans))
     }
     let all = attributes + relationships
-    return all.filter(\.0).map(\.1) + all.filter { !$0.0 }.map(\.1)
+    let own = Set(mapping.attributes.map(\.name) + mapping.relationships.map(\.name))
+    let rest = MappingText.lines(of: mapping).filter { $0.depth > 0 || !own.contains($0.name) }
+    let (head, tree) = (
+      rest.prefix { !$0.name.hasPrefix("+") }, rest.drop { !$0.name.hasPrefix("+") }
+    )
+    func lines(_ lines: ArraySlice<MappingText.Line>) -> [PropertyLine] {
+      lines.map { line in
+        let indent = String(repeating: " ", count: 2 * line.depth)
+        let isBare = line.text.isEmpty
+        return (
+          isBare ? "" : indent + line.name, .changed,
+          [Span(isBare ? line.name : line.text, theme[isBare ? .text : .code])]
+        )
+      }
+    }
+    return lines(head) + all.filter(\.0).map(\.1) + lines(tree) + all.filter { !$0.0 }.map(\.1)
+  }
+
+  /// The first objects, before and after.
+  private static func previewLines(
+    _ previews: [MappingPreview], _ theme: Theme
+  ) -> [PropertyLine] {
+    func text(_ properties: [MappingPreview.Property]) -> String {
+      properties.map { "\($0.name) \(Sanitize.text($0.value, limit: 24))" }.joined(separator: ", ")
+    }
+    return previews.flatMap { preview -> [PropertyLine] in
+      [
+        ("", .text, []),
+        (
+          preview.source.map { "p\($0.key)" } ?? "", .dim,
+          [Span(text(preview.before), theme[.dim])]
+        ),
+        ("→", .dim, [Span("\(preview.destination): \(text(preview.after))")]),
+      ]
+    }
   }
 
   private static func drawProblems(
@@ -355,8 +401,12 @@ extension MappingScreen {
         [
           Span(isAllowed ? "✓ " : "! ", theme[isAllowed ? .success : .warning]),
           Span(loss.name, theme[.entity]),
-          Span("  \(NumberText.counted(loss.values, noun)) would be lost"),
-          Span(isAllowed ? "  accepted" : "", theme[.success]),
+          Span(
+            "  \(NumberText.counted(loss.values, noun)) \(loss.isIntended ? "would go" : "would be lost")"
+          ),
+          Span(
+            loss.isIntended ? "  as the recipe says" : isAllowed ? "  accepted" : "",
+            theme[.success]),
         ]
       ]
       if !loss.samples.isEmpty {

@@ -18,7 +18,9 @@ package enum MappingText {
   /// Conditions first, then computed values, links that go another way, and children as a tree.
   package static func lines(of mapping: EntityMapping) -> [Line] {
     var lines: [Line] = []
-    func add(_ name: String, _ text: String) { lines.append(Line(depth: 0, name: name, text: text)) }
+    func add(_ name: String, _ text: String) {
+      lines.append(Line(depth: 0, name: name, text: text))
+    }
     if let condition = mapping.condition { add("where", condition.text) }
     if let distinct = mapping.distinct { add("one for each", distinct.text) }
     if let policy = mapping.policy { add("policy", policy) }
@@ -37,16 +39,23 @@ package enum MappingText {
 
   /// `= EXPRESSION`, and what a NULL becomes.
   package static func value(of attribute: AttributeMapping) -> String {
-    let rest = attribute.defaultValue.map { ", else \(ValueText($0).text)" } ?? ""
+    let rest = attribute.defaultValue.map { ", else \(literal($0))" } ?? ""
     if let expression = attribute.expression { return "= \(expression.text)\(rest)" }
     if let source = attribute.source { return "= \(source)\(rest)" }
-    return "= \(attribute.defaultValue.map { ValueText($0).text } ?? "NULL")"
+    return "= \(attribute.defaultValue.map(literal) ?? "NULL")"
+  }
+
+  /// Text in quotes, as expressions have it: an empty one is seen then.
+  private static func literal(_ value: AttributeValue) -> String {
+    if case .string(let text) = value { return "'\(text)'" }
+    return ValueText(value).text
   }
 
   /// Where links come from, unless it is a relationship of the object by whichever mapping took them.
   package static func way(of relationship: RelationshipMapping) -> String? {
     // Inference's own mappings are what everybody expects.
-    let through = relationship.through.flatMap { $0.hasPrefix("IEM_") ? nil : " through \($0)" } ?? ""
+    let through =
+      relationship.through.flatMap { $0.hasPrefix("IEM_") ? nil : " through \($0)" } ?? ""
     if let fetched = relationship.fetched {
       return "\(fetched) where \(relationship.condition?.text ?? "true")\(through)"
     }

@@ -125,7 +125,8 @@ enum CommandTable {
       options: [
         to, from, via, mapping, strategy,
         .init("expect", "FILE", "check counts and values of the results"),
-        allowLoss, jobs, ReceiptFile.option, .init("json", "print progress and the receipts as NDJSON"),
+        allowLoss, jobs, ReceiptFile.option,
+        .init("json", "print progress and the receipts as NDJSON"),
       ], details: Expectations.help,
       example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
       run: RehearseCommand.run),

@@ -78,6 +78,7 @@ struct PlanText {
     }
     let relationships = mapping.relationships.compactMap { relationship -> String? in
       if MappingText.way(of: relationship) != nil { return nil }
+      if mapping.children.contains(where: { $0.relationship == relationship.name }) { return nil }
       if relationship.source == nil { return "+ " + relationship.name }
       return relationship.isRenamed
         ? "\(relationship.source ?? "") → \(relationship.name)" : nil
@@ -85,13 +86,16 @@ struct PlanText {
     return (attributes + relationships).joined(separator: ", ")
   }
 
-  /// Text behind a head, broken at spaces; what follows stands below the first word.
+  /// Text behind a head, broken at spaces; the lines that follow stand two cells further in.
   private func paragraph(_ head: String, _ text: String) {
-    let indent = TextWidth.of(head) + 1
+    let indent = head.prefix { $0 == " " }.count
+    let isBare = indent == head.count
     // What came out of a store holds no line of its own.
-    let lines = Wrapping.lines(Sanitize.text(text), width: max(20, console.width - indent))
-    for (index, line) in lines.enumerated() {
-      console.line((index == 0 ? head : String(repeating: " ", count: indent - 1)) + " " + line)
+    let whole = isBare ? Sanitize.text(text) : Sanitize.text(head + " " + text)
+    let first = isBare ? head + " " : String(repeating: " ", count: indent)
+    let width = max(20, console.width - first.count - 2)
+    for (index, line) in Wrapping.lines(whole, width: width).enumerated() {
+      console.line(first + (index == 0 ? "" : "  ") + line)
     }
   }
 
@@ -114,15 +118,29 @@ struct PlanText {
         mapping.mapping(named: first.mapping)?.destination != first.destination
           || computed.isEmpty || computed.contains(first.after[$0].name)
       }
+      let before = first.before.indices.filter {
+        Self.isRead(first.before[$0].name, by: mapping.mapping(named: first.mapping))
+      }
       var rows = [
-        ["    "] + first.before.map(\.name) + ["→"] + after.map { first.after[$0].name }
+        ["    "] + before.map { first.before[$0].name } + ["→"] + after.map { first.after[$0].name }
       ]
       rows += own.map { preview in
-        ["    " + (preview.source?.description ?? "")] + preview.before.map(\.value) + ["→"]
+        ["    " + (preview.source?.description ?? "")]
+          + before.map { preview.before.indices.contains($0) ? preview.before[$0].value : "" }
+          + ["→"]
           + after.map { preview.after.indices.contains($0) ? preview.after[$0].value : "" }
       }
       write(rows)
     }
+  }
+
+  /// Whether a property does more than come over as it is.
+  private static func isRead(_ name: String, by mapping: EntityMapping?) -> Bool {
+    guard let mapping else { return true }
+    let isCopied = mapping.attributes.contains {
+      $0.source == name && !$0.isRenamed && $0.expression == nil
+    }
+    return !isCopied || MappingText.lines(of: mapping).contains { $0.text.contains(name) }
   }
 
   /// As many columns as there is room for, each at most 24 wide.
@@ -141,8 +159,12 @@ struct PlanText {
     }
     let isCut = count < widths.count
     let fitting = rows.map { Array($0.prefix(isCut ? count - 1 : count)) + (isCut ? ["…"] : []) }
-    console.write(
-      TextTable.text([TextTable.Alignment](repeating: .left, count: count), fitting, limit: limit))
+    let table = TextTable(
+      [TextTable.Alignment](repeating: .left, count: count), fitting: fitting, limit: limit)
+    for row in fitting {
+      let line = table.line(row)
+      console.line(String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count)))
+    }
   }
 
   // MARK: Losses and checks
