@@ -353,4 +353,134 @@ struct StagedMigrationTests {
       }?.kind == .usage)
     #expect(Self.error { _ = try StagedMigration(stages: []) }?.kind == .usage)
   }
+
+  @Test("a real store: colours become objects by way of a version between, in one cut-over")
+  func fixture() throws {
+    guard Fixtures.isAvailable else {
+      print("skipped: fixtures are absent")
+      return
+    }
+    let folder = try TemporaryFolder()
+    let path = try folder.copy(
+      fixture: "wibosco/CoreDataMigration_Example_2.sqlite", as: "Posts.sqlite")
+    let bundle = Fixtures.path("wibosco/CoreDataMigration_Example.xcdatamodeld")
+    func version(_ number: Int) throws -> Model {
+      try ModelReference("\(bundle)@CoreDataMigration_Example \(number)").load().model
+    }
+    // Between 2 and 3: the colour is both, text and object.
+    var entities = try version(3).entities
+    let post = try #require(entities.firstIndex { $0.name == "Post" })
+    let color = try #require(entities[post].relationships.firstIndex { $0.name == "color" })
+    entities[post].relationships[color].isOptional = true
+    let old = try #require(try version(2).attribute(named: "hexColor", of: "Post"))
+    entities[post].attributes.append(old)
+    let between = try Model(entities: entities)
+    let before = try Store(path: path)
+    let colors = try before.rows(RowQuery(entity: "Post", limit: 10_000, properties: ["hexColor"]))
+    #expect(!colors.rows.isEmpty)
+    let stages = try StagedMigration(stages: [
+      .custom(
+        from: .model(version(2), name: "2"), to: .model(between, name: "2½"),
+        didMigrate: { context in
+          try context.forEach("Post") { post in
+            let color = try context.insert("Color")
+            try color.set(post.value("hexColor"), for: "hex")
+            try post.set(color, for: "color")
+          }
+        }),
+      .lightweight(to: [
+        .model(between, name: "2½"), .model(version(3), name: "3"), .model(version(4), name: "4"),
+      ]),
+    ])
+    let plan = try StoreMigration.plan(before, stages: stages)
+    #expect(plan.steps.map(\.to) == ["2½", "3", "4"])
+    #expect(plan.losses.map(\.name) == ["Post.hexColor"])
+    var options = MigrationOptions()
+    options.allowedLosses = ["Post.hexColor"]
+    let receipt = try StoreMigration.run(plan, options: options)
+    let store = try Store(path: path)
+    #expect(try store.metadata.versionHashes == version(4).versionHashes)
+    #expect(try store.counts() == ["Post": colors.rows.count, "Color": colors.rows.count])
+    #expect(receipt.edges.values.max() == colors.rows.count)
+    let made = try store.rows(RowQuery(entity: "Color", limit: 10_000, properties: ["hex"]))
+    #expect(made.rows.map(\.values) == colors.rows.map(\.values))
+    // Each post leads to the colour that was made of it.
+    for row in try store.rows(RowQuery(entity: "Post", limit: 10_000, properties: ["color"])).rows {
+      #expect(row.values == [.toOne(ObjectID(entity: "Color", key: row.id.key))])
+    }
+  }
+
+  @Test("objects are linked, unlinked and deleted by their relationships' rules")
+  func editing() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder)
+    // Taken out of its handler, as nobody should: it must end in an error.
+    nonisolated(unsafe) var kept: StagedObject?
+    let stages = try StagedMigration(stages: [
+      .custom(
+        from: Self.named(1), to: Self.named(4),
+        willMigrate: { context in
+          let people = try context.objects(of: "Person")
+          let (ann, double, bo, cy) = (people[0], people[1], people[2], people[3])
+          #expect(try ann.value("photo") == .bytes([UInt8](repeating: 9, count: 200_000)))
+          // Cascade: both pets of the second go with her.
+          try context.delete(double)
+          #expect(try context.count(of: "Pet") == 1)
+          #expect(try context.object(with: double.id) == nil)
+          #expect(throws: CoreDataError.self) { try double.set(.null, for: "name") }
+          #expect(throws: CoreDataError.self) { try bo.set(.integer(1), for: "name") }
+          #expect(throws: CoreDataError.self) { try bo.value("nothing") }
+          #expect(throws: CoreDataError.self) { try bo.add([ann], to: "pets") }
+          #expect(throws: CoreDataError.self) { try context.objects(of: "Nobody") }
+          #expect(throws: CoreDataError.self) { try context.objects(of: "Person", where: "(") }
+          try ann.add([bo, cy], to: "friends")
+          #expect(try bo.objects("friends").map(\.id) == [ann.id])
+          let rex = try #require(try context.objects(of: "Pet", where: "name == 'Rex'").first)
+          #expect(try rex.object("owner")?.id == ann.id)
+          try rex.set(bo, for: "owner")
+          #expect(try ann.objects("pets").isEmpty)
+          let new = try context.insert("Pet")
+          #expect(new.id.key == 4)
+          try new.set(.string("Max"), for: "name")
+          try bo.add([new], to: "pets")
+          // One object for one key, with what was set and is not saved yet.
+          try cy.set(.string("c@x"), for: "email")
+          #expect(try context.objects(of: "Person", where: "email == 'c@x'").first === cy)
+          kept = bo
+        },
+        didMigrate: Self.denormalise)
+    ])
+    let receipt = try StoreMigration.run(
+      StoreMigration.plan(Store(path: path), stages: stages))
+    let store = try Store(path: path)
+    #expect(try store.counts() == ["Person": 3, "Pet": 2])
+    #expect(receipt.edges == ["Pet.owner": 2, "Person.friends": 2])
+    let counts = try store.rows(RowQuery(entity: "Person", properties: ["petCount"])).rows
+    #expect(counts.map(\.values) == [0, 2, 0].map { [.value(.integer($0))] })
+    #expect(throws: CoreDataError.self) { try kept?.set(.null, for: "name") }
+  }
+
+  @Test("a handler must not leave a mandatory value out")
+  func mandatory() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder)
+    let before = try folder.contents()
+    let stages = try StagedMigration(stages: [
+      .custom(
+        from: Self.named(1), to: Self.named(3),
+        willMigrate: { context in
+          try Self.merge(context)
+          try Self.fill(context)
+        },
+        didMigrate: { context in
+          for person in try context.objects(of: "Person") { try person.set(.null, for: "email") }
+        })
+    ])
+    let plan = try StoreMigration.plan(Store(path: path), stages: stages)
+    let error = Self.error { _ = try StoreMigration.run(plan) }
+    #expect(error?.code == 134110)
+    #expect(error?.property == "email")
+    #expect(error?.message.contains("in 3 rows") == true)
+    #expect(try folder.contents() == before)
+  }
 }
