@@ -37,6 +37,8 @@ struct StepSequence {
     var result = Result(
       path: storePath, report: VerificationReport(), metadata: source.metadata,
       verificationSeconds: 0, notes: recovered)
+    let isLong = steps.count > 1 || first.handlers != nil
+    var counts = isLong ? FirstCounts(try source.counts()) : nil
     // Whether a stage's code ran: the plan knows nothing of the data from then on.
     var isEdited = false
     for (index, planned) in steps.enumerated() {
@@ -55,12 +57,13 @@ struct StepSequence {
       let path = temporaries[index % 2]
       let isLast = index == steps.count - 1
       MigrationJournal.removeTemporary(path)
-      let done = try StepRun(
+      var done = try StepRun(
         step: step, source: source, archive: isLast ? plan.destinationArchive : nil,
         policies: plan.policies, meter: meter
       ).run(into: path)
       result.verificationSeconds += done.verificationSeconds
       result.notes += done.notes
+      counts?.follow(step.mapping, to: step.destination, into: &done.report)
       result.report = merged(result.report, done.report)
       // Opens as any store does: the model cache inflates, and its hashes are the destination's.
       var made = try Store(
@@ -101,7 +104,7 @@ struct StepSequence {
     return rows
   }
 
-  /// What was compared adds up over the steps; counts are those of the first and the last.
+  /// What was compared adds up over the steps; objects are those of the first and the last.
   private func merged(
     _ sofar: VerificationReport, _ next: VerificationReport
   ) -> VerificationReport {

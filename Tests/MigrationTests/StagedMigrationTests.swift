@@ -159,7 +159,8 @@ struct StagedMigrationTests {
     #expect(people == expected)
     // The photo in a file of its own came through all of it.
     #expect(try store.externalData().missing.isEmpty)
-    #expect(receipt.entities.first { $0.entity == "Person" }?.after == 3)
+    let counted = receipt.entities.first { $0.entity == "Person" }
+    #expect(counted?.before == 4 && counted?.after == 3 && receipt.dropped == 1)
     #expect(receipt.edges["Pet.owner"] == 3)
     // One backup, which is the store of before, and no temporary file.
     let names = try FileSystem.list(folder.path).filter { !$0.hasPrefix(".") }.sorted()
@@ -352,6 +353,33 @@ struct StagedMigrationTests {
         ])
       }?.kind == .usage)
     #expect(Self.error { _ = try StagedMigration(stages: []) }?.kind == .usage)
+  }
+
+  @Test(
+    "the receipt of several steps counts what the person had, entities that went first included")
+  func counts() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("People.sqlite")
+    let old =
+      #"<entity name="Old"><attribute name="text" optional="YES" attributeType="String"/></entity>"#
+    let first = try Self.person(Self.email, more: old, identifier: "0")
+    let writer = try StoreWriter(creating: path, model: first)
+    for _ in 1...2 { try writer.insert("Old") }
+    try writer.insert("Person")
+    try writer.finish()
+    let stages = try StagedMigration(stages: [
+      .lightweight(to: [
+        .model(first, name: "v0"), Self.named(1),
+        .model(Self.person(Self.email + Self.count, identifier: "5"), name: "v5"),
+      ])
+    ])
+    var options = MigrationOptions()
+    options.allowedLosses = ["Old"]
+    let receipt = try StoreMigration.run(
+      StoreMigration.plan(Store(path: path), stages: stages), options: options)
+    #expect(receipt.steps == 2 && receipt.dropped == 2 && receipt.created == 0)
+    #expect(receipt.entities.contains(.init(entity: "Old", before: 2, after: 0)))
+    #expect(receipt.entities.contains(.init(entity: "Person", before: 1, after: 1)))
   }
 
   @Test("a real store: colours become objects by way of a version between, in one cut-over")
