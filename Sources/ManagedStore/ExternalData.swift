@@ -9,6 +9,13 @@ public struct ExternalDataReport: Sendable, Equatable {
   public var missing: [String] = []
   /// There, but named by no row.
   public var orphaned: [String] = []
+
+  /// Makes a report; without values, that of a store without external data.
+  public init(referenced: Int = 0, missing: [String] = [], orphaned: [String] = []) {
+    self.referenced = referenced
+    self.missing = missing
+    self.orphaned = orphaned
+  }
 }
 
 extension Store {

@@ -63,6 +63,18 @@ package enum FileSystem {
     return bytes
   }
 
+  /// SHA-256 of a file's bytes in hexadecimal, a megabyte in memory at a time.
+  package static func sha256(_ path: String) throws -> String {
+    let stream = SHA256Stream()
+    var offset = 0
+    while true {
+      let bytes = try read(path, offset: offset, limit: 1 << 20)
+      guard !bytes.isEmpty else { return ByteText.hex(stream.finish()) }
+      stream.update(bytes)
+      offset += bytes.count
+    }
+  }
+
   /// Writes a new file or replaces the content of one.
   package static func write(_ bytes: [UInt8], to path: String) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)

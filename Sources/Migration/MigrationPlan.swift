@@ -21,6 +21,8 @@ public struct MigrationPlan: Sendable, Equatable {
     public var strategy: Strategy = .inPlace
     /// First objects of the mappings that compute something, before and after.
     public var previews: [MappingPreview] = []
+    /// Code of a custom stage that runs before and after the step.
+    var handlers: StageHandlers?
   }
 
   /// How the result comes about.
@@ -63,6 +65,12 @@ public struct MigrationPlan: Sendable, Equatable {
 
   /// Whether the store is of the destination model already.
   public var isNothingToDo: Bool { steps.allSatisfy { $0.mapping.kind == .none } }
+
+  /// Whether a stage's code runs before the step's data are looked at.
+  func isEdited(before index: Int) -> Bool {
+    steps[...index].contains { $0.handlers?.willMigrate != nil }
+      || steps[..<index].contains { $0.handlers?.didMigrate != nil }
+  }
 
   /// Checks that keep the plan from being run.
   public var failures: [DataCheck] { checks.filter { !$0.isWarning } }

@@ -4,7 +4,7 @@ public struct MigrationProgress: Sendable, Equatable {
   public struct Part: Sendable, Equatable {
     /// What a part does.
     public enum Kind: String, Sendable {
-      case copy, entity, relationships, indexes, verify, replace
+      case copy, entity, relationships, indexes, verify, replace, edit
     }
     /// What a part counts.
     public enum Unit: String, Sendable { case bytes, rows, items }
@@ -83,7 +83,7 @@ public struct MigrationProgress: Sendable, Equatable {
       switch part.kind {
       case .copy: 3
       case .entity: 3 * Double(part.total + 1) / Double(entityRows + 1)
-      case .relationships, .indexes: 1
+      case .relationships, .indexes, .edit: 1
       case .verify: 2
       case .replace: 0.1
       }

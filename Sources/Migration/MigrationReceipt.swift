@@ -68,6 +68,18 @@ public struct MigrationReceipt: Sendable, Equatable {
   public var backupPath: String?
   /// Steps from version to version that it took.
   public var steps: Int
+  /// Values in files of their own, as the result's rows name them.
+  public var externalData = ExternalDataReport()
+  /// SHA-256 of the result's file, in hexadecimal, as it was put in place.
+  public var resultSHA256: String?
+  /// SHA-256 of the backup's file, in hexadecimal; its -wal, where it has one, is not in it.
+  public var backupSHA256: String?
+
+  /// Objects that the result does not have any more: of entities that are gone, and those fewer than
+  /// before of the others.
+  public var dropped: Int { entities.reduce(0) { $0 + max(0, $1.before - $1.after) } }
+  /// Objects that the result has besides those that were taken over.
+  public var created: Int { entities.reduce(0) { $0 + max(0, $1.after - $1.before) } }
 
   /// Makes a receipt.
   public init(

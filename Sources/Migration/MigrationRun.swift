@@ -32,10 +32,16 @@ struct MigrationRun {
       let done = try StepSequence(plan: plan, meter: meter, recovered: journal.recovered).run(
         from: storePath, through: temporaries)
       try meter.begin(.replace)
+      let checksum = try FileSystem.sha256(done.path)
       let backup = try putInPlace(
         done.path, target: target, files: StoreFiles(path: storePath), fingerprint: fingerprint)
       meter.finish()
-      return receipt(done, backup: backup, target: target, meter: meter)
+      var receipt = receipt(done, backup: backup, target: target, meter: meter)
+      receipt.externalData = done.externalData
+      receipt.resultSHA256 = checksum
+      // It is in place: what cannot be told of the backup is no failure.
+      receipt.backupSHA256 = backup.flatMap { try? FileSystem.sha256($0) }
+      return receipt
     } catch {
       for path in temporaries { MigrationJournal.removeTemporary(path) }
       throw StepSequence.translated(error, path: plan.storePath)

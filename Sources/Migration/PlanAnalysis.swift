@@ -19,6 +19,7 @@ struct PlanAnalysis {
     var prefix: [Int] = []
     for index in plan.steps.indices where plan.steps[index].mapping.kind != .none {
       let isInferred = plan.steps[index].isInferredOnly(plan.policies)
+      let known = plan.checks.count
       if !prefix.isEmpty, !isInferred || composed(plan, prefix + [index]) == nil {
         if folder == nil { folder = try TemporaryResults() }
         for step in prefix {
@@ -32,6 +33,7 @@ struct PlanAnalysis {
       } else if let whole = composed(plan, prefix + [index]) {
         try analyse(&plan, prefix + [index], whole, in: store)
       }
+      if plan.isEdited(before: index) { deferChecks(of: &plan, after: known) }
       plan.notes += try PlanNotes(
         store: store, mapping: plan.steps[index].mapping,
         destination: plan.steps[index].destination
@@ -52,6 +54,16 @@ struct PlanAnalysis {
     plan.notes += self.store.drift.sentences
     var seen: Set<String> = []
     plan.notes = plan.notes.filter { seen.insert($0).inserted }
+  }
+
+  /// What a stage's code may set right is checked when it has run.
+  private func deferChecks(of plan: inout MigrationPlan, after known: Int) {
+    for check in plan.checks[known...] where !check.isWarning {
+      let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
+      plan.notes.append(
+        "\(place): \(check.summary); a stage’s code runs before, then it is checked.")
+    }
+    plan.checks.removeSubrange(known...)
   }
 
   private func composed(_ plan: MigrationPlan, _ steps: [Int]) -> MappingModel? {

@@ -21,7 +21,7 @@ struct StepRun {
     // The result may be read by those who may read the store, from its first byte on.
     try FileSystem.createEmpty(
       path, permissions: FileSystem.status(source.path)?.permissions ?? 0o600)
-    if step.strategy == .inPlace { try clone(to: path) }
+    if step.strategy == .inPlace { try Self.clone(source, to: path, meter) }
     let connection = try Connection(path: path, mode: .readWrite)
     connection.onProgress { meter.shouldStop }
     try MigrationFunctions.define(on: connection, store: source)
@@ -77,7 +77,7 @@ struct StepRun {
   }
 
   /// A copy of the file itself where nothing can be in a log; else one that SQLite makes.
-  private func clone(to path: String) throws {
+  static func clone(_ source: Store, to path: String, _ meter: ProgressMeter) throws {
     try meter.begin(.copy)
     if source.access == .immutable {
       let total = FileSystem.status(source.files.path)?.size ?? 0

@@ -16,6 +16,7 @@ struct StepSequence {
     var metadata: StoreMetadata
     var verificationSeconds: Double
     var notes: [String]
+    var externalData = ExternalDataReport()
   }
 
   /// - Parameters:
@@ -36,22 +37,36 @@ struct StepSequence {
     var result = Result(
       path: storePath, report: VerificationReport(), metadata: source.metadata,
       verificationSeconds: 0, notes: recovered)
+    let isLong = steps.count > 1 || first.handlers != nil
+    var counts = isLong ? FirstCounts(try source.counts()) : nil
+    // Whether a stage's code ran: the plan knows nothing of the data from then on.
+    var isEdited = false
     for (index, planned) in steps.enumerated() {
       var step = planned
       if index > 0 { step.rows = try Self.rows(of: step.mapping, in: source) }
       try meter.begin(step: index + 1, of: steps.count, parts: Self.parts(of: step, plan))
+      if let handler = step.handlers?.willMigrate {
+        let edit = StageEdit(
+          store: source, files: files, version: step.from, phase: .willMigrate, meter: meter)
+        (source, result.path) = try edit.run(
+          handler, copyingTo: result.path == storePath ? temporaries[1] : nil, as: step.source)
+        step.rows = try Self.rows(of: step.mapping, in: source)
+        isEdited = true
+      }
+      if isEdited { try StageEdit.requireFit(source, for: step) }
       let path = temporaries[index % 2]
       let isLast = index == steps.count - 1
       MigrationJournal.removeTemporary(path)
-      let done = try StepRun(
+      var done = try StepRun(
         step: step, source: source, archive: isLast ? plan.destinationArchive : nil,
         policies: plan.policies, meter: meter
       ).run(into: path)
       result.verificationSeconds += done.verificationSeconds
       result.notes += done.notes
+      counts?.follow(step.mapping, to: step.destination, into: &done.report)
       result.report = merged(result.report, done.report)
       // Opens as any store does: the model cache inflates, and its hashes are the destination's.
-      let made = try Store(
+      var made = try Store(
         path: path, files: StoreFiles(path: path, externalDataOf: files),
         model: isLast ? nil : steps[index + 1].source)
       guard made.modelMatches, made.metadata.versionHashes == step.destination.versionHashes,
@@ -62,10 +77,19 @@ struct StepSequence {
           "verification failed: the result's version hashes or identity are not what they should be",
           path: plan.storePath)
       }
-      if index > 0 { MigrationJournal.removeTemporary(result.path) }
+      if result.path != storePath { MigrationJournal.removeTemporary(result.path) }
+      if let handler = step.handlers?.didMigrate {
+        let edit = StageEdit(
+          store: made, files: files, version: step.to, phase: .didMigrate, meter: meter)
+        (made, _) = try edit.run(
+          handler, copyingTo: nil, as: isLast ? nil : steps[index + 1].source)
+        try StageEdit.count(made, in: &result.report)
+        isEdited = true
+      }
       source = made
       result.path = path
       result.metadata = made.metadata
+      if isLast { result.externalData = try made.externalData() }
     }
     return result
   }
@@ -80,7 +104,7 @@ struct StepSequence {
     return rows
   }
 
-  /// What was compared adds up over the steps; counts are those of the first and the last.
+  /// What was compared adds up over the steps; objects are those of the first and the last.
   private func merged(
     _ sofar: VerificationReport, _ next: VerificationReport
   ) -> VerificationReport {
@@ -101,6 +125,7 @@ struct StepSequence {
   ) -> [MigrationProgress.Part] {
     let rows = step.mapping.entityMappings.filter { $0.source != nil && $0.destination != nil }
     var parts: [MigrationProgress.Part] = []
+    if step.handlers?.willMigrate != nil { parts.append(StageEdit.Phase.willMigrate.part) }
     if step.strategy == .inPlace {
       parts.append(
         MigrationProgress.Part(
@@ -120,6 +145,7 @@ struct StepSequence {
       .init(
         kind: .verify, title: "verify", unit: .rows,
         total: rows.reduce(0) { $0 + (step.rows[$1.name] ?? 0) }))
+    if step.handlers?.didMigrate != nil { parts.append(StageEdit.Phase.didMigrate.part) }
     parts.append(.init(kind: .replace, title: "put in place", unit: .items, total: 1))
     return parts
   }

@@ -64,7 +64,7 @@ struct Validation {
   }
 
   private func check(_ relationship: Relationship, _ table: EntityTable) throws {
-    guard let empty = empty(relationship.name, table) else { return }
+    guard let empty = table.emptiness(of: relationship.name) else { return }
     let broken = try rows(table, empty)
     guard !broken.isEmpty,
       try broken.count > former(relationship.name, of: table.entity, isEmpty: true)
@@ -93,19 +93,6 @@ struct Validation {
     throw refusal(
       "links to objects that are not there", broken, table.entity, entry.relationship.name,
       hint: "Please report this: the mapping should have left them out.")
-  }
-
-  private func empty(_ relationship: String, _ table: EntityTable) -> String? {
-    switch table.storage(of: relationship) {
-    case .toOne(let column, _): "t.\(quoted(column)) IS NULL"
-    case .foreignKey(let other, let column, _):
-      "t.Z_PK NOT IN (SELECT \(quoted(column)) FROM main.\(quoted(other)) WHERE \(quoted(column)) IS NOT NULL)"
-    case .join(let join, let owner, _, _):
-      "t.Z_PK NOT IN (SELECT \(quoted(owner)) FROM main.\(quoted(join)))"
-    case .reflexive(let join, let first, let second):
-      "t.Z_PK NOT IN (SELECT \(quoted(first)) FROM main.\(quoted(join)) UNION SELECT \(quoted(second)) FROM main.\(quoted(join)))"
-    case .some(.none), nil: nil
-    }
   }
 
   private struct Broken {
@@ -166,5 +153,21 @@ struct Validation {
       .refused, code: 134110,
       "\(message), in \(broken.count) rows (first: \(broken.first.map(\.description).joined(separator: ", ")))",
       entity: entity, property: property, hint: hint + " The store is as it was.")
+  }
+}
+
+extension EntityTable {
+  /// SQL that is true of a row `t` of `main` whose relationship leads nowhere.
+  func emptiness(of relationship: String) -> String? {
+    switch storage(of: relationship) {
+    case .toOne(let column, _): "t.\(quoted(column)) IS NULL"
+    case .foreignKey(let other, let column, _):
+      "t.Z_PK NOT IN (SELECT \(quoted(column)) FROM main.\(quoted(other)) WHERE \(quoted(column)) IS NOT NULL)"
+    case .join(let join, let owner, _, _):
+      "t.Z_PK NOT IN (SELECT \(quoted(owner)) FROM main.\(quoted(join)))"
+    case .reflexive(let join, let first, let second):
+      "t.Z_PK NOT IN (SELECT \(quoted(first)) FROM main.\(quoted(join)) UNION SELECT \(quoted(second)) FROM main.\(quoted(join)))"
+    case .some(.none), nil: nil
+    }
   }
 }

@@ -18,6 +18,15 @@ public struct ValueExpression: Sendable, Equatable {
   /// An SQL expression over the source entity's property names, as recipes have it.
   public static func sql(_ text: String) -> ValueExpression { ValueExpression(.sql(text)) }
 
+  /// The expression as a person writes it: SQL as it is, an NSExpression or a predicate in the
+  /// format of predicates.
+  public var text: String {
+    switch form {
+    case .sql(let text), .predicate(let text): text
+    case .expression(let expression): expression.description
+    }
+  }
+
   /// NSPredicate's format over the source entity's properties.
   public static func predicate(_ format: String) -> ValueExpression {
     ValueExpression(.predicate(format))

@@ -41,6 +41,38 @@ public struct VerificationReport: Sendable, Equatable {
 
   /// Whether everything is as the mapping says.
   public var isEqual: Bool { differences.isEmpty }
+
+  /// Links of each relationship in `main`.
+  mutating func countEdges(in schema: StoreSchema, _ connection: Connection) throws {
+    for entity in schema.model.entities {
+      guard let table = schema.entityTable(of: entity.name) else { continue }
+      _ = try countObjects(table, connection)
+    }
+    for join in schema.joins {
+      edges["\(join.entity).\(join.relationship)"] = Int(
+        try connection.value("SELECT count(*) FROM main.\(quoted(join.name))")?.integer ?? 0)
+    }
+  }
+
+  /// Objects of exactly one entity, and the links that their rows keep, in one pass.
+  mutating func countObjects(_ table: EntityTable, _ connection: Connection) throws -> Int {
+    let links = table.relationships.compactMap { entry -> (name: String, column: String)? in
+      guard case .toOne(let column, _) = entry.storage else { return nil }
+      return (entry.relationship.name, column)
+    }
+    let counts = ["count(*)"] + links.map { "count(\(quoted($0.column)))" }
+    let row =
+      try connection.rows(
+        """
+        SELECT \(counts.joined(separator: ", ")) FROM main.\(quoted(table.table))
+        WHERE Z_ENT = \(table.number)
+        """
+      ).first ?? []
+    for (link, value) in zip(links, row.dropFirst()) {
+      edges["\(table.entity).\(link.name)"] = Int(value.integer ?? 0)
+    }
+    return Int(row.first?.integer ?? 0)
+  }
 }
 
 /// Compares a migrated store with its source, value by value and link by link.
@@ -130,7 +162,7 @@ struct Verification {
     }
     for entity in step.destination.entities {
       guard let table = destination.entityTable(of: entity.name) else { continue }
-      let after = try count(table, &report)
+      let after = try report.countObjects(table, connection)
       let wanted = expected[entity.name] ?? 0
       if after != wanted {
         report.differences.append(
@@ -355,26 +387,6 @@ struct Verification {
     if compared > 0 {
       report.verified.append(.init(what: "links set by the mapping", count: compared))
     }
-  }
-
-  /// Objects of exactly one entity, and the links that their rows keep, in one pass.
-  private func count(_ table: EntityTable, _ report: inout VerificationReport) throws -> Int {
-    let links = table.relationships.compactMap { entry -> (name: String, column: String)? in
-      guard case .toOne(let column, _) = entry.storage else { return nil }
-      return (entry.relationship.name, column)
-    }
-    let counts = ["count(*)"] + links.map { "count(\(quoted($0.column)))" }
-    let row =
-      try connection.rows(
-        """
-        SELECT \(counts.joined(separator: ", ")) FROM main.\(quoted(table.table))
-        WHERE Z_ENT = \(table.number)
-        """
-      ).first ?? []
-    for (link, value) in zip(links, row.dropFirst()) {
-      report.edges["\(table.entity).\(link.name)"] = Int(value.integer ?? 0)
-    }
-    return Int(row.first?.integer ?? 0)
   }
 
   private func verifyBookkeeping(_ report: inout VerificationReport) throws {

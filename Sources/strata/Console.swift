@@ -7,12 +7,16 @@ final class Console {
   /// Whether messages go to a person at a terminal, so that a line may be rewritten in place.
   let isErrorTerminal: Bool
   let isTerminal: Bool
+  /// Cells that a line of text may take before it is broken: a pipe has none, and gets 120.
+  let width: Int
 
   init(
-    isTerminal: Bool = false, isErrorTerminal: Bool = false, out: @escaping ([UInt8]) -> Void,
+    isTerminal: Bool = false, isErrorTerminal: Bool = false, width: Int = 100,
+    out: @escaping ([UInt8]) -> Void,
     err: @escaping ([UInt8]) -> Void
   ) {
     self.isTerminal = isTerminal
+    self.width = width
     self.isErrorTerminal = isErrorTerminal
     self.out = out
     self.err = err
@@ -22,7 +26,7 @@ final class Console {
   static var process: Console {
     Console(
       isTerminal: Output.isTerminal, isErrorTerminal: Output.isErrorTerminal,
-      out: { Output.write($0) }, err: { Output.error($0) })
+      width: Output.width ?? 120, out: { Output.write($0) }, err: { Output.error($0) })
   }
 
   /// A result, as it is: JSON, or text that was sanitised already.
@@ -42,9 +46,6 @@ final class Console {
   }
 
   func json(_ body: (inout JSONWriter) -> Void) {
-    var json = JSONWriter()
-    json.object(body)
-    json.newline()
-    write(json.bytes)
+    write(JSONWriter.line(body))
   }
 }

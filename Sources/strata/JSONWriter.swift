@@ -13,6 +13,14 @@ struct JSONWriter {
     needsComma = false
   }
 
+  /// An object as a line of its own.
+  static func line(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+    var json = JSONWriter()
+    json.object(body)
+    json.newline()
+    return json.bytes
+  }
+
   /// Ends a line of NDJSON.
   mutating func newline() {
     bytes.append(UInt8(ascii: "\n"))

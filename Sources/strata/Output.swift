@@ -32,6 +32,15 @@ enum Output {
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
   static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
+  /// Columns of the terminal that standard output goes to; `nil` for a pipe or a file.
+  static var width: Int? {
+    var size = winsize()
+    guard isTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+      return nil
+    }
+    return max(40, Int(size.ws_col))
+  }
+
   /// - Returns: 0, or the errno that ended it.
   private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     var done = 0

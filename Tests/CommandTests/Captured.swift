@@ -10,14 +10,19 @@ struct Captured {
 
   init(_ words: String..., terminal: Bool = false) { self.init(words, terminal: terminal) }
 
-  init(_ words: [String], terminal: Bool = false) {
+  init(_ words: [String], terminal: Bool = false, width: Int = 100) {
     var (out, err): ([UInt8], [UInt8]) = ([], [])
     status = CommandLineTool.run(
       words,
       console: Console(
-        isTerminal: terminal, out: { out += $0 }, err: { err += $0 }))
+        isTerminal: terminal, width: width, out: { out += $0 }, err: { err += $0 }))
     self.out = String(decoding: out, as: UTF8.self)
     self.err = String(decoding: err, as: UTF8.self)
+  }
+
+  /// JSON in a file, decoded.
+  static func decoded<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
+    try JSONDecoder().decode(type, from: Data(bytes))
   }
 
   /// The JSON that was written, decoded.

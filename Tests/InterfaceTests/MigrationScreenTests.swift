@@ -110,4 +110,64 @@ struct MigrationScreenTests {
     try session.send("Esc")
     #expect(session.state.layers.isEmpty)
   }
+
+  @Test("a plan of several steps with computed values shows all that it does")
+  func mapped() throws {
+    var plan = try SampleStore.plan(losses: [])
+    var first = plan.steps[0]
+    first.to = "between"
+    var recipe = EntityMapping(
+      name: "RecipeToDish", kind: .custom, source: "Recipe", destination: "Dish",
+      attributes: [
+        AttributeMapping(
+          name: "name", source: nil, defaultValue: .string(""), expression: .sql("trim(title)"))
+      ],
+      relationships: [RelationshipMapping(name: "maker", source: "self", through: "RecipeToMaker")])
+    recipe.condition = .sql("title IS NOT NULL")
+    recipe.distinct = .sql("title")
+    recipe.children = [
+      ChildMapping(
+        destination: "Step", relationship: "steps", each: .sql("lines"),
+        attributes: [AttributeMapping(name: "text", source: nil, expression: .sql("item"))])
+    ]
+    var removed = EntityMapping(name: "Gone", kind: .remove, source: "Draft", destination: nil)
+    removed.isDeletionIntended = true
+    var second = first
+    (second.from, second.to, second.strategy) = ("between", "Recipes 2", .copy)
+    second.mapping = MappingModel(kind: .recipe, entityMappings: [recipe, removed])
+    second.rows = ["RecipeToDish": 12, "Gone": 3]
+    second.previews = [
+      MappingPreview(
+        mapping: "RecipeToDish", source: ObjectID(entity: "Recipe", key: 1), destination: "Dish",
+        before: [.init(name: "title", value: " Soup ")],
+        after: [.init(name: "name", value: "Soup")])
+    ]
+    plan.steps = [first, second]
+    var loss = Loss(entity: "Draft", values: 3)
+    loss.isIntended = true
+    plan.losses = [loss]
+    var session = try Session(width: 120, height: 36, plan: plan)
+    try session.send("3", "G", "k")
+    let text = session.screen().description
+    for part in [
+      "2 steps, inferred, recipe, copy", "step 2 of 2: RecipeToDish", "2.~ custom", "Recipe → Dish",
+      "title IS NOT NULL", "one for each", "= trim(title), else ''",
+      "the object itself through RecipeToMaker", "+ steps:", "Step for each of lines", "= item",
+      "title  Soup", "Dish: name Soup", "3 objects would go", "as the recipe says",
+    ] {
+      #expect(text.contains(part), "“\(part)” is not in\n\(text)")
+    }
+    try session.send("j")
+    #expect(session.screen().description.contains("Its objects go, as the recipe says."))
+    try session.send("4")
+    let ready = session.screen().description
+    #expect(ready.contains("in 2 steps: Recipes 1 → between → Recipes 2"), "\(ready)")
+    try session.send("⏎")
+    guard case .migrate(let id, _, _)? = session.effects.last else {
+      Issue.record("nothing was started")
+      return
+    }
+    try session.send(.progress(id, MigrationProgress(step: 2, steps: 2, parts: [])))
+    #expect(session.screen().description.contains("step 2 of 2: between → Recipes 2"))
+  }
 }

@@ -108,9 +108,10 @@ extension MappingScreen {
     let mapping = state.mapping
     let isUpper = mapping.focus == .mappings
     grid.title([Span("Entity mappings", theme[isUpper ? .title : .dim])], on: layout.mappings)
-    if mapping.entityMappings.indices.contains(mapping.mappings.selected) {
-      let name = mapping.entityMappings[mapping.mappings.selected].name
-      grid.title([Span(name, theme[.dim])], on: layout.properties)
+    if let entry = mapping.entry(mapping.mappings.selected) {
+      let steps = mapping.plan?.steps.count ?? 1
+      let place = steps > 1 ? "step \(entry.number) of \(steps): " : ""
+      grid.title([Span(place + entry.mapping.name, theme[.dim])], on: layout.properties)
     }
     grid.title(
       [Span("what would be lost, what would fail", theme[isUpper ? .dim : .title])],
@@ -128,9 +129,10 @@ extension MappingScreen {
     var note: [Span] = []
     if let plan = state.mapping.plan, !plan.isNothingToDo {
       let kinds = Set(plan.steps.map(\.mapping.kind.rawValue)).sorted().joined(separator: ", ")
+      let steps = plan.steps.count > 1 ? "\(plan.steps.count) steps, " : ""
       spans.append(
         Span(
-          "   \(kinds), \(plan.strategy.rawValue), \(NumberText.bytes(plan.bytesNeeded)) free needed",
+          "   \(steps)\(kinds), \(plan.strategy.rawValue), \(NumberText.bytes(plan.bytesNeeded)) free needed",
           theme[.dim]))
       let losses = plan.unallowedLosses(state.mapping.allowedLosses)
       if !plan.failures.isEmpty {
@@ -182,11 +184,9 @@ extension MappingScreen {
     guard rect.height > 1 else { return }
     let mapping = state.mapping
     let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
-    let mappings = mapping.entityMappings
-    let rows = plan.steps.map(\.rows).reduce(into: [:]) { $0.merge($1) { first, _ in first } }
     mapping.mappings.draw(in: &grid, inside, theme: theme, isFocused: isFocused) { row in
-      guard mappings.indices.contains(row) else { return [] }
-      let item = mappings[row]
+      guard let entry = mapping.entry(row) else { return [] }
+      let item = entry.mapping
       let isSelected = isFocused && row == mapping.mappings.selected
       let (sign, role): (String, Theme.Role) =
         switch item.kind {
@@ -203,12 +203,14 @@ extension MappingScreen {
         case (nil, let destination?): destination
         case (nil, nil): item.name
         }
-      let count = NumberText.grouped(rows[item.name] ?? 0)
-      let room = max(1, inside.width - 15 - count.count - 1)
+      let count = NumberText.grouped(entry.step.rows[item.name] ?? 0)
+      let step = plan.steps.count > 1 ? "\(entry.number)." : ""
+      let room = max(1, inside.width - 15 - step.count - count.count - 1)
       let name = Sanitize.text(names, limit: room)
       let padding = max(1, room - TextWidth.of(name) + 1)
       let kind = item.kind.name + String(repeating: " ", count: max(0, 10 - item.kind.name.count))
       return [
+        Span(step, isSelected ? .plain : theme[.dim]),
         Span("\(sign) \(kind)", isSelected ? .plain : theme[role]), Span(name),
         Span(String(repeating: " ", count: padding)),
         Span(count, isSelected ? .plain : theme[.dim]),
@@ -220,15 +222,14 @@ extension MappingScreen {
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
     guard rect.height > 1 else { return }
-    let mappings = state.mapping.entityMappings
-    let index = state.mapping.mappings.selected
-    guard mappings.indices.contains(index) else {
+    guard let entry = state.mapping.entry(state.mapping.mappings.selected) else {
       grid.box(rect, style: theme[.border])
       return
     }
-    let mapping = mappings[index]
     let inside = grid.box(rect, style: theme[.border]).inset(horizontally: 1, vertically: 0)
-    let lines = propertyLines(mapping, theme)
+    let lines =
+      propertyLines(entry.mapping, theme)
+      + previewLines(entry.step.previews.filter { $0.mapping == entry.mapping.name }, theme)
     let nameWidth = max(6, min(24, lines.map { TextWidth.of($0.name, upTo: 24) }.max() ?? 0))
     for (row, line) in lines.enumerated() where row < inside.height {
       if row == inside.height - 1, lines.count > inside.height {
@@ -242,51 +243,6 @@ extension MappingScreen {
         line.spans, at: Point(x: place.x + nameWidth + 1, y: place.y),
         within: max(0, place.width - nameWidth - 1))
     }
-  }
-
-  private typealias PropertyLine = (name: String, role: Theme.Role, spans: [Span])
-
-  private static func propertyLines(_ mapping: EntityMapping, _ theme: Theme) -> [PropertyLine] {
-    switch mapping.kind {
-    case .remove:
-      return [("", .removed, [Span("The entity is gone: its objects are not taken over.")])]
-    case .add: return [("", .added, [Span("The entity is new: it begins without objects.")])]
-    default: break
-    }
-    let arrow = Span("← ", theme[.dim])
-    // What changes comes first: it is what one looks for.
-    let attributes = mapping.attributes.map { attribute -> (Bool, PropertyLine) in
-      guard let source = attribute.source else {
-        let value = attribute.defaultValue.map { ValueText($0).text } ?? "∅"
-        let note = attribute.defaultValue == nil ? "" : "  default"
-        return (
-          true,
-          (attribute.name, .added, [arrow, Span(value, theme[.code]), Span(note, theme[.dim])])
-        )
-      }
-      var spans = [arrow, Span("$source.\(source)", theme[.code])]
-      if attribute.isRenamed { spans.append(Span("  renamed", theme[.changed])) }
-      if let value = attribute.defaultValue {
-        spans.append(Span("  ∅ becomes \(ValueText(value).text)", theme[.changed]))
-      }
-      let isChanged = attribute.isRenamed || attribute.defaultValue != nil
-      return (isChanged, (attribute.name, isChanged ? .changed : .attribute, spans))
-    }
-    let relationships = mapping.relationships.map { relationship -> (Bool, PropertyLine) in
-      guard let source = relationship.source else {
-        return (
-          true,
-          (relationship.name, .added, [arrow, Span("∅", theme[.null]), Span("  new", theme[.dim])])
-        )
-      }
-      let through = relationship.through.map { "\($0)($source.\(source))" } ?? "$source.\(source)"
-      var spans = [arrow, Span(through, theme[.code])]
-      if relationship.isRenamed { spans.append(Span("  renamed", theme[.changed])) }
-      let role: Theme.Role = relationship.isRenamed ? .changed : .relationship
-      return (relationship.isRenamed, (relationship.name, role, spans))
-    }
-    let all = attributes + relationships
-    return all.filter(\.0).map(\.1) + all.filter { !$0.0 }.map(\.1)
   }
 
   private static func drawProblems(
@@ -355,8 +311,12 @@ extension MappingScreen {
         [
           Span(isAllowed ? "✓ " : "! ", theme[isAllowed ? .success : .warning]),
           Span(loss.name, theme[.entity]),
-          Span("  \(NumberText.counted(loss.values, noun)) would be lost"),
-          Span(isAllowed ? "  accepted" : "", theme[.success]),
+          Span(
+            "  \(NumberText.counted(loss.values, noun)) \(loss.isIntended ? "would go" : "would be lost")"
+          ),
+          Span(
+            loss.isIntended ? "  as the recipe says" : isAllowed ? "  accepted" : "",
+            theme[.success]),
         ]
       ]
       if !loss.samples.isEmpty {

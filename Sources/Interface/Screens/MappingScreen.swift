@@ -37,6 +37,18 @@ package struct MappingScreen: Sendable, Equatable {
     plan?.steps.flatMap(\.mapping.entityMappings) ?? []
   }
 
+  /// The entity mapping in the list's row, with its step.
+  func entry(_ row: Int) -> (number: Int, step: MigrationPlan.Step, mapping: EntityMapping)? {
+    var row = row
+    for (index, step) in (plan?.steps ?? []).enumerated() {
+      if step.mapping.entityMappings.indices.contains(row) {
+        return (index + 1, step, step.mapping.entityMappings[row])
+      }
+      row -= step.mapping.entityMappings.count
+    }
+    return nil
+  }
+
   var selectedLoss: Loss? {
     let problems = problemList
     guard problems.indices.contains(self.problems.selected),

@@ -78,13 +78,21 @@ extension MigrateScreen {
     item(
       "·", .dim,
       "\(NumberText.counted(rows, "object")) of \(all.filter { $0.source != nil }.count) "
-        + "entities: \(count(.transform)) changed, \(count(.copy)) copied, \(count(.add)) added, "
+        + "entities: \(count(.transform) + count(.custom)) changed, \(count(.copy)) copied, \(count(.add)) added, "
         + "\(count(.remove)) removed")
+    if plan.steps.count > 1 {
+      let names = plan.steps.prefix(1).map(\.from) + plan.steps.map(\.to)
+      item("·", .dim, "in \(plan.steps.count) steps: \(names.joined(separator: " → "))")
+    }
     item(
       "·", .dim,
-      "on a clone beside the store (\(NumberText.bytes(plan.storeBytes)), "
-        + "\(NumberText.bytes(plan.bytesNeeded)) free needed"
-        + (plan.bytesFree.map { ", \(NumberText.bytes($0)) free)" } ?? ")"))
+      plan.strategy == .copy
+        ? "into a new file beside the store (\(NumberText.bytes(plan.storeBytes)), "
+          + "\(NumberText.bytes(plan.bytesNeeded)) free needed"
+          + (plan.bytesFree.map { ", \(NumberText.bytes($0)) free)" } ?? ")")
+        : "on a clone beside the store (\(NumberText.bytes(plan.storeBytes)), "
+          + "\(NumberText.bytes(plan.bytesNeeded)) free needed"
+          + (plan.bytesFree.map { ", \(NumberText.bytes($0)) free)" } ?? ")"))
     item("·", .dim, "verified row by row against the original, then put in place by one rename")
     item("·", .dim, "the old store stays beside it as a backup")
     if plan.failures.isEmpty {
@@ -103,7 +111,7 @@ extension MigrateScreen {
       item(
         "!", .warning,
         "\(loss.name): \(NumberText.counted(loss.values, noun)) lost"
-          + (isAllowed ? ", accepted" : ""))
+          + (loss.isIntended ? ", as the recipe says" : isAllowed ? ", accepted" : ""))
     }
     for note in plan.notes.prefix(3) { item("·", .dim, note) }
   }
@@ -112,13 +120,18 @@ extension MigrateScreen {
     _ state: State, _ progress: MigrationProgress?, _ isCancelling: Bool, with theme: Theme,
     in grid: inout Grid, _ rect: Rect
   ) {
-    let step = state.mapping.plan?.steps.first
+    let steps = state.mapping.plan?.steps ?? []
     var title = [
-      Span(" migrating ", theme[.dim]), Span(step?.from ?? "", theme[.entity]),
-      Span(" → ", theme[.dim]), Span(step?.to ?? "", theme[.entity]),
+      Span(" migrating ", theme[.dim]), Span(steps.first?.from ?? "", theme[.entity]),
+      Span(" → ", theme[.dim]), Span(steps.last?.to ?? "", theme[.entity]),
     ]
     if let progress, progress.steps > 1 {
-      title.append(Span("   step \(progress.step) of \(progress.steps)", theme[.dim]))
+      // Steps that have nothing to move are not counted.
+      let moving = steps.filter { $0.mapping.kind != .none }
+      let index = progress.step - 1
+      let way =
+        moving.indices.contains(index) ? ": \(moving[index].from) → \(moving[index].to)" : ""
+      title.append(Span("   step \(progress.step) of \(progress.steps)\(way)", theme[.dim]))
     }
     grid.write(title, at: rect.origin, within: rect.width)
     let foot = rect.row(rect.height - 1)

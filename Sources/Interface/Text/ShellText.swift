@@ -1,6 +1,6 @@
 /// Words of a command line as a shell takes them.
-enum ShellText {
-  static func quoted(_ word: String) -> String {
+package enum ShellText {
+  package static func quoted(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

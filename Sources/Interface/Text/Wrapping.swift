@@ -1,8 +1,8 @@
 import Terminal
 
 /// Breaks text into lines at its spaces.
-enum Wrapping {
-  static func lines(_ text: String, width: Int) -> [String] {
+package enum Wrapping {
+  package static func lines(_ text: String, width: Int) -> [String] {
     let width = max(1, width)
     var lines: [String] = []
     var line = ""

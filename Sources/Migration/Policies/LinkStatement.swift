@@ -85,6 +85,24 @@ final class LinkStatement {
     self.clearing = try clearing.map { try connection.prepare($0) }
   }
 
+  /// - Throws: ``CoreDataError`` for objects that the relationship cannot lead to, or where one is set
+  /// in a to-many or added to a to-one.
+  func requireFit(
+    _ others: [DestinationObject], of owner: DestinationObject, isToMany: Bool, in model: Model
+  ) throws {
+    guard relationship.isToMany == isToMany else {
+      throw CoreDataError(
+        .usage,
+        isToMany ? "the relationship is to-one: set it" : "the relationship is to-many: add to it",
+        entity: owner.id.entity, property: relationship.name)
+    }
+    for other in others where !model.isKind(other.id.entity, of: relationship.destination) {
+      throw CoreDataError(
+        .usage, "\(other.id) is no \(relationship.destination)",
+        entity: owner.id.entity, property: relationship.name)
+    }
+  }
+
   func write(
     _ owner: ObjectID, _ other: ObjectID, position: Int64, schema: StoreSchema
   ) throws {

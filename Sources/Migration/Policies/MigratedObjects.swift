@@ -46,7 +46,19 @@ public final class SourceObject {
   }
 }
 
-/// An object of the store that is being made.
+/// What keeps the objects that are being made: a policy's manager, or a stage's context.
+protocol ObjectKeeper: AnyObject {
+  /// - Throws: ``CoreDataError`` of kind usage where objects can be worked with no longer.
+  func requireAtWork() throws
+  func change(_ object: DestinationObject) throws
+  func related(_ relationship: String, of object: DestinationObject) throws -> [DestinationObject]
+  func link(
+    _ owner: DestinationObject, to others: [DestinationObject], in relationship: String,
+    isToMany: Bool
+  ) throws
+}
+
+/// An object of the store that is being made, or that a stage edits.
 ///
 /// Values are kept until the engine saves, every 500 objects.
 public final class DestinationObject {
@@ -56,27 +68,38 @@ public final class DestinationObject {
   /// In the order of the entity's columns; `nil` for an object that is in the file and not loaded.
   var values: [Value]?
   var isStored: Bool
-  private unowned let manager: MigrationManager
+  private weak var keeper: (any ObjectKeeper)?
 
   init(
     id: ObjectID, entity: DestinationEntity, values: [Value]?, isStored: Bool,
-    manager: MigrationManager
+    keeper: any ObjectKeeper
   ) {
     self.id = id
     self.entity = entity
     self.values = values
     self.isStored = isStored
-    self.manager = manager
+    self.keeper = keeper
   }
 
-  /// The value of an attribute.
+  private func atWork() throws -> any ObjectKeeper {
+    guard let keeper else {
+      throw CoreDataError(.usage, "the migration is over: its objects are gone")
+    }
+    try keeper.requireAtWork()
+    return keeper
+  }
+
+  /// The value of an attribute; one that lies in a file of its own is read from there.
   ///
   /// - Throws: ``CoreDataError`` when the entity has no such attribute.
   public func value(_ attribute: String) throws -> AttributeValue {
     let index = try entity.index(of: attribute)
-    if values == nil { values = try entity.values(of: id.key) }
+    if values == nil {
+      _ = try atWork()
+      values = try entity.values(of: id.key)
+    }
     guard let values, index < values.count else { return .null }
-    return AttributeValue(column: values[index], of: entity.attributes[index - 3].attribute)
+    return entity.value(values[index], at: index)
   }
 
   /// Sets an attribute.
@@ -86,24 +109,48 @@ public final class DestinationObject {
   public func set(_ value: AttributeValue, for attribute: String) throws {
     let index = try entity.index(of: attribute)
     let column = try entity.column(value, at: index)
+    let keeper = try atWork()
     if values == nil { values = try entity.values(of: id.key) }
-    guard values?.indices.contains(index) == true else { return }
+    guard values?.indices.contains(index) == true else {
+      throw CoreDataError(.usage, "\(id) is not there", entity: id.entity, property: attribute)
+    }
+    // Asked first: it may save what was kept, and this object is in the file then.
+    if isStored { try keeper.change(self) }
     values?[index] = column
-    if isStored { manager.change(self) }
+  }
+
+  /// The text of a String or URI attribute; `nil` for NULL and for anything else.
+  public func text(_ attribute: String) throws -> String? {
+    switch try value(attribute) {
+    case .string(let text), .uri(let text): text
+    default: nil
+    }
+  }
+
+  /// The object that a to-one relationship leads to.
+  public func object(_ relationship: String) throws -> DestinationObject? {
+    try objects(relationship).first
+  }
+
+  /// The objects of a relationship, in order where it is ordered; what is kept is saved first.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown relationship.
+  public func objects(_ relationship: String) throws -> [DestinationObject] {
+    try atWork().related(relationship, of: self)
   }
 
   /// Sets a to-one relationship.
   ///
   /// - Throws: ``CoreDataError`` for an unknown relationship, or an object of another entity.
   public func set(_ object: DestinationObject?, for relationship: String) throws {
-    try manager.link(self, to: object.map { [$0] } ?? [], in: relationship, isToMany: false)
+    try atWork().link(self, to: object.map { [$0] } ?? [], in: relationship, isToMany: false)
   }
 
   /// Adds objects to a to-many relationship, after those that are in it.
   ///
   /// - Throws: ``CoreDataError`` for an unknown relationship, or an object of another entity.
   public func add(_ objects: [DestinationObject], to relationship: String) throws {
-    try manager.link(self, to: objects, in: relationship, isToMany: true)
+    try atWork().link(self, to: objects, in: relationship, isToMany: true)
   }
 }
 

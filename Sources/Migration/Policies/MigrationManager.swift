@@ -87,7 +87,16 @@ public final class MigrationManager {
     run.carryRelationships(of: destination)
   }
 
+}
+
+extension MigrationManager: ObjectKeeper {
+  func requireAtWork() throws {}
+
   func change(_ object: DestinationObject) { run.change(object) }
+
+  func related(_ relationship: String, of object: DestinationObject) throws -> [DestinationObject] {
+    try run.related(relationship, of: object)
+  }
 
   func link(
     _ owner: DestinationObject, to others: [DestinationObject], in relationship: String,

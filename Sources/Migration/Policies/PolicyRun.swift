@@ -189,7 +189,7 @@ final class PolicyRun {
     if let known = pending.last(where: { $0.id == id }) { return known }
     return DestinationObject(
       id: id, entity: try destinationEntity(id.entity), values: nil, isStored: true,
-      manager: manager)
+      keeper: manager)
   }
 
   func sourceEntity(_ name: String) throws -> SourceEntity {
@@ -201,7 +201,8 @@ final class PolicyRun {
 
   private func destinationEntity(_ name: String) throws -> DestinationEntity {
     if let known = destinations[name] { return known }
-    let made = try DestinationEntity(name, schema: mapped.schema, connection: connection)
+    let made = try DestinationEntity(
+      name, schema: mapped.schema, connection: connection, files: store.files)
     destinations[name] = made
     return made
   }
@@ -232,7 +233,7 @@ final class PolicyRun {
     takenBy = row.id
     let object = DestinationObject(
       id: ObjectID(entity: to, key: key), entity: entity, values: values, isStored: false,
-      manager: manager)
+      keeper: manager)
     pending.append(object)
     made[to, default: 0] += 1
     try associate(source, object, entityMapping)
@@ -250,7 +251,7 @@ final class PolicyRun {
     values[0] = .integer(key)
     let object = DestinationObject(
       id: ObjectID(entity: name, key: key), entity: entity, values: values, isStored: false,
-      manager: manager)
+      keeper: manager)
     pending.append(object)
     made[name, default: 0] += 1
     return object
@@ -292,19 +293,23 @@ final class PolicyRun {
         relationship, of: owner.id.entity, schema: mapped.schema, connection: connection)
       links[key] = statement
     }
-    guard statement.relationship.isToMany == isToMany else {
-      throw CoreDataError(
-        .usage,
-        isToMany ? "the relationship is to-one: set it" : "the relationship is to-many: add to it",
-        entity: owner.id.entity, property: relationship)
-    }
-    for other in others
-    where !mapped.model.isKind(other.id.entity, of: statement.relationship.destination) {
-      throw CoreDataError(
-        .usage, "\(other.id) is no \(statement.relationship.destination)",
-        entity: owner.id.entity, property: relationship)
-    }
+    try statement.requireFit(others, of: owner, isToMany: isToMany, in: mapped.model)
     queued.append((statement, owner.id, others.map(\.id)))
+  }
+
+  func related(_ relationship: String, of object: DestinationObject) throws -> [DestinationObject] {
+    guard let sql = mapped.schema.relatedObjects(relationship, of: object.id.entity) else {
+      throw CoreDataError(
+        .usage, "the entity has no such relationship", entity: object.id.entity,
+        property: relationship)
+    }
+    try save()
+    return try connection.rows(sql, [.integer(object.id.key)]).compactMap { row in
+      guard row.count >= 2, let key = row[0].integer,
+        let entity = row[1].integer.flatMap(entityName)
+      else { return nil }
+      return try destination(ObjectID(entity: entity, key: key))
+    }
   }
 
   func carryRelationships(of object: DestinationObject) { carried.append(object.id.key) }

@@ -116,13 +116,17 @@ final class DestinationEntity {
   private let indexes: [String: Int]
   private let table: String
   private let connection: Connection
+  private let files: StoreFiles
   private let insertion: Statement
   private var byKey: Statement?
   private var update: Statement?
   /// What a new object starts with.
   let initial: [Value]
 
-  init(_ entity: String, schema: StoreSchema, connection: Connection) throws {
+  /// - Parameter files: where values are that lie in files of their own.
+  init(
+    _ entity: String, schema: StoreSchema, connection: Connection, files: StoreFiles
+  ) throws {
     guard let place = schema.entityTable(of: entity),
       let declared = schema.model.entity(named: entity)
     else {
@@ -139,6 +143,7 @@ final class DestinationEntity {
     attributes = place.attributes
     table = place.table
     self.connection = connection
+    self.files = files
     columns = ["Z_PK", "Z_ENT", "Z_OPT"] + place.attributes.map(\.column)
     indexes = Dictionary(
       place.attributes.enumerated().map { ($0.element.attribute.name, $0.offset + 3) }
@@ -197,6 +202,14 @@ final class DestinationEntity {
     try byKey.bind([.integer(key)])
     defer { byKey.reset() }
     return try byKey.step() ? byKey.row() : []
+  }
+
+  /// A value of a column as the attribute has it.
+  func value(_ column: Value, at index: Int) -> AttributeValue {
+    let attribute = attributes[index - 3].attribute
+    let content =
+      attribute.allowsExternalBinaryDataStorage ? RecipeFunctions.content(column, files) : column
+    return AttributeValue(column: content, of: attribute)
   }
 
   /// A value as its column holds it.

@@ -115,7 +115,7 @@ enum CommandTable {
       options: [
         to, from, via, mapping, strategy,
         .init("output", "FILE", "write the result here and leave the store alone"),
-        allowLoss, .init("no-backup", "do not keep the old store"), jobs,
+        allowLoss, .init("no-backup", "do not keep the old store"), jobs, ReceiptFile.option,
         .init("json", "print progress and the receipt as NDJSON"),
       ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
       run: MigrateCommand.run),
@@ -125,7 +125,8 @@ enum CommandTable {
       options: [
         to, from, via, mapping, strategy,
         .init("expect", "FILE", "check counts and values of the results"),
-        allowLoss, jobs, .init("json", "print progress and the receipts as NDJSON"),
+        allowLoss, jobs, ReceiptFile.option,
+        .init("json", "print progress and the receipts as NDJSON"),
       ], details: Expectations.help,
       example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
       run: RehearseCommand.run),

@@ -8,14 +8,18 @@ enum MigrateCommand {
     let request = try PlanCommand.request(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let stores = try StoreList(arguments.positional)
-    if stores.isOne { return try one(stores.paths[0], request, arguments.flag("json"), console) }
+    let file = try ReceiptFile(arguments, stores: stores.paths)
+    if stores.isOne, let path = stores.paths.first {
+      return try one(path, request, arguments.flag("json"), file, console)
+    }
     guard request.options.output == nil else {
       throw CoreDataError(
         .usage, "--output takes the result of one store, and there are \(stores.paths.count)",
         hint: "Migrate them one by one, or leave out --output.")
     }
-    let batch = StoreBatch(title: "migrated", isJSON: arguments.flag("json"), console: console)
-    return batch.run(stores.paths, jobs: jobs) { path, report in
+    let batch = StoreBatch(
+      title: "migrated", isJSON: arguments.flag("json"), receiptFile: file, console: console)
+    return try batch.run(stores.paths, jobs: jobs) { path, report in
       let plan = try request.plan(for: path)
       guard !plan.isNothingToDo else { return .nothingToDo(plan) }
       return .receipt(
@@ -26,10 +30,16 @@ enum MigrateCommand {
   }
 
   private static func one(
-    _ path: String, _ request: MigrationRequest, _ isJSON: Bool, _ console: Console
+    _ path: String, _ request: MigrationRequest, _ isJSON: Bool, _ file: ReceiptFile?,
+    _ console: Console
   ) throws -> CommandStatus {
     let plan = try request.plan(for: path)
     if plan.isNothingToDo {
+      try file?.write(
+        JSONWriter.line { json in
+          json.key("receipt")
+          json.null()
+        })
       if isJSON {
         console.json { json in
           json.key("receipt")
@@ -56,6 +66,7 @@ enum MigrateCommand {
     } else {
       ReceiptText.print(receipt, to: console)
     }
+    try file?.write(JSONWriter.line { $0.receipt(receipt) })
     return .done
   }
 }
@@ -108,41 +119,6 @@ final class ProgressReporter {
   }
 }
 
-/// A receipt as a person reads it.
-enum ReceiptText {
-  /// - Parameter verb: what was done: migrated, or only rehearsed.
-  static func print(
-    _ receipt: MigrationReceipt, verb: String = "migrated", to console: Console
-  ) {
-    console.line("\(verb) \(receipt.from) → \(receipt.to): \(receipt.resultPath)")
-    print(receipt.entities, edges: receipt.edges, to: console)
-    for loss in receipt.losses { console.line("lost: \(loss.name), \(loss.values)") }
-    for verified in receipt.verified { console.line("✓ \(verified.what): \(verified.count)") }
-    for note in receipt.notes { console.line("note: \(note)") }
-    let (seconds, checking) = (rounded(receipt.seconds), rounded(receipt.verificationSeconds))
-    console.line(
-      "\(Size.text(receipt.bytes)) in \(seconds) s, \(checking) s of them verifying")
-    if let backup = receipt.backupPath {
-      console.line("backup: \(backup), which strata rollback puts back")
-    }
-  }
-
-  /// Objects before and after, and links.
-  static func print(
-    _ entities: [MigrationReceipt.EntityCount], edges: [String: Int], to console: Console
-  ) {
-    var rows = [["entity", "before", "after"]]
-    rows += entities.map { [$0.entity, String($0.before), String($0.after)] }
-    console.write(TextTable.text([.left, .right, .right], rows))
-    guard !edges.isEmpty else { return }
-    console.line()
-    let links = edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
-    console.write(TextTable.text([.left, .right], [["relationship", "links"]] + links))
-  }
-
-  private static func rounded(_ seconds: Double) -> Double { (seconds * 100).rounded() / 100 }
-}
-
 extension JSONWriter {
   mutating func progress(_ progress: MigrationProgress) {
     key("progress")
@@ -182,60 +158,5 @@ extension JSONWriter {
         }
       }
     }
-  }
-
-  mutating func receipt(_ receipt: MigrationReceipt) {
-    key("receipt")
-    object { json in
-      for (key, value) in [
-        ("store", receipt.storePath), ("result", receipt.resultPath), ("from", receipt.from),
-        ("to", receipt.to), ("strategy", receipt.strategy.rawValue), ("uuid", receipt.uuid),
-        ("checksum", receipt.checksum), ("backup", receipt.backupPath),
-      ] {
-        json.key(key)
-        json.string(value)
-      }
-      json.counts(receipt.entities, edges: receipt.edges)
-      json.key("losses")
-      json.array { json in for loss in receipt.losses { json.loss(loss) } }
-      json.key("verified")
-      json.array { json in
-        for verified in receipt.verified {
-          json.object { json in
-            json.key("what")
-            json.string(verified.what)
-            json.key("count")
-            json.number(verified.count)
-          }
-        }
-      }
-      json.key("notes")
-      json.array { json in for note in receipt.notes { json.string(note) } }
-      json.key("seconds")
-      json.number(receipt.seconds)
-      json.key("verificationSeconds")
-      json.number(receipt.verificationSeconds)
-      json.key("bytes")
-      json.number(receipt.bytes)
-    }
-  }
-
-  /// Objects before and after, and links, as members of an object.
-  mutating func counts(_ entities: [MigrationReceipt.EntityCount], edges: [String: Int]) {
-    key("entities")
-    array { json in
-      for entity in entities {
-        json.object { json in
-          json.key("entity")
-          json.string(entity.entity)
-          json.key("before")
-          json.number(entity.before)
-          json.key("after")
-          json.number(entity.after)
-        }
-      }
-    }
-    key("edges")
-    numbers(edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 }

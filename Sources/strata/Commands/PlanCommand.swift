@@ -82,6 +82,8 @@ extension JSONWriter {
       json.array { json in for sample in loss.samples { json.string(sample) } }
       json.key("suggestion")
       json.string(loss.suggestion)
+      json.key("intended")
+      json.bool(loss.isIntended)
     }
   }
 
@@ -99,6 +101,31 @@ extension JSONWriter {
           json.mapping(mapping, rows: step.rows[mapping.name] ?? 0)
         }
       }
+      json.key("strategy")
+      json.string(step.strategy.rawValue)
+      json.key("previews")
+      json.array { json in for preview in step.previews { json.preview(preview) } }
+    }
+  }
+
+  private mutating func preview(_ preview: MappingPreview) {
+    object { json in
+      for (key, value) in [
+        ("mapping", preview.mapping), ("source", preview.source?.description),
+        ("destination", preview.destination),
+      ] {
+        json.key(key)
+        json.string(value)
+      }
+      for (key, values) in [("before", preview.before), ("after", preview.after)] {
+        json.key(key)
+        json.object { json in
+          for property in values {
+            json.key(property.name)
+            json.string(property.value)
+          }
+        }
+      }
     }
   }
 
@@ -111,19 +138,16 @@ extension JSONWriter {
         json.key(key)
         json.string(value)
       }
-      json.key("attributes")
-      json.array { json in
-        for attribute in mapping.attributes {
-          json.object { json in
-            json.key("name")
-            json.string(attribute.name)
-            json.key("from")
-            json.string(attribute.source)
-            json.key("default")
-            json.value(attribute.defaultValue ?? .null, blobs: false)
-          }
-        }
+      for (key, value) in [
+        ("condition", mapping.condition?.text), ("distinct", mapping.distinct?.text),
+        ("policy", mapping.policy),
+      ] {
+        json.key(key)
+        json.string(value)
       }
+      json.key("deletionIntended")
+      json.bool(mapping.isDeletionIntended)
+      json.attributes(mapping.attributes)
       json.key("relationships")
       json.array { json in
         for relationship in mapping.relationships {
@@ -134,11 +158,52 @@ extension JSONWriter {
             json.string(relationship.source)
             json.key("through")
             json.string(relationship.through)
+            if let fetched = relationship.fetched {
+              json.key("fetched")
+              json.string(fetched)
+              json.key("condition")
+              json.string(relationship.condition?.text)
+            }
           }
         }
       }
+      json.key("children")
+      json.array { json in for child in mapping.children { json.child(child) } }
       json.key("rows")
       json.number(rows)
+    }
+  }
+
+  private mutating func attributes(_ attributes: [AttributeMapping]) {
+    key("attributes")
+    array { json in
+      for attribute in attributes {
+        json.object { json in
+          json.key("name")
+          json.string(attribute.name)
+          json.key("from")
+          json.string(attribute.source)
+          json.key("default")
+          json.value(attribute.defaultValue ?? .null, blobs: false)
+          json.key("expression")
+          json.string(attribute.expression?.text)
+        }
+      }
+    }
+  }
+
+  private mutating func child(_ child: ChildMapping) {
+    object { json in
+      for (key, value) in [
+        ("destination", child.destination), ("relationship", child.relationship),
+        ("each", child.each?.text),
+      ] {
+        json.key(key)
+        json.string(value)
+      }
+      json.attributes(child.attributes)
+      json.key("children")
+      json.array { json in for inner in child.children { json.child(inner) } }
     }
   }
 }

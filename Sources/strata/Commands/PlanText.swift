@@ -1,45 +1,32 @@
+import Interface
 import ManagedStore
 import Migration
+import Terminal
 
 /// A plan as a person reads it.
-enum PlanText {
+struct PlanText {
+  let plan: MigrationPlan
+  let unallowed: [Loss]
+  let console: Console
+
   static func print(_ plan: MigrationPlan, unallowed: [Loss], to console: Console) {
+    PlanText(plan: plan, unallowed: unallowed, console: console).print()
+  }
+
+  private func print() {
     if plan.isNothingToDo {
       console.line("nothing to do: the store is of that model already")
       return
     }
-    for step in plan.steps {
-      console.line("\(step.from) → \(step.to)  \(step.mapping.kind.rawValue)")
-      let rows = step.mapping.entityMappings.map { mapping in
-        [
-          "  " + mapping.kind.name, mapping.source ?? "—", "→", mapping.destination ?? "—",
-          String(step.rows[mapping.name] ?? 0), details(of: mapping),
-        ]
-      }
-      console.write(
-        TextTable.text([.left, .left, .left, .left, .right, .left], rows, limit: 100))
-    }
+    for (index, step) in plan.steps.enumerated() { print(step, number: index + 1) }
     let free = plan.bytesFree.map { " of \(Size.text($0)) free" } ?? ""
     console.line(
-      "\(plan.strategy.rawValue), needs \(Size.text(plan.bytesNeeded))\(free), takes \(duration(plan.secondsEstimated))"
+      "\(plan.strategy.rawValue), needs \(Size.text(plan.bytesNeeded))\(free), takes \(Self.duration(plan.secondsEstimated))"
     )
-    for note in plan.notes { console.line("note: \(note)") }
-    for loss in plan.losses {
-      let mark = unallowed.contains(loss) ? "! lost" : "lost, as allowed"
-      let what = loss.property == nil ? "objects" : "values"
-      let samples =
-        loss.samples.isEmpty ? "" : ", such as " + loss.samples.joined(separator: ", ")
-      console.line("\(mark): \(loss.name), \(loss.values) \(what)\(samples)")
-      if let suggestion = loss.suggestion { console.line("  \(suggestion)") }
-    }
-    for check in plan.checks {
-      let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
-      console.line("\(check.isWarning ? "warning:" : "✗") \(place): \(check.summary)")
-      if !check.first.isEmpty {
-        console.line("  first: " + check.first.map(\.description).joined(separator: ", "))
-      }
-      console.line("  \(check.hint)")
-    }
+    for note in plan.notes { paragraph("note:", note) }
+    for loss in plan.losses { print(loss) }
+    for check in plan.failures { print(check) }
+    for check in plan.checks where check.isWarning { print(check) }
     if !unallowed.isEmpty {
       console.line(
         "refused unless allowed: "
@@ -49,26 +36,165 @@ enum PlanText {
     }
   }
 
+  // MARK: Steps
+
+  private func print(_ step: MigrationPlan.Step, number: Int) {
+    let count = plan.steps.count
+    let head = count > 1 ? "step \(number) of \(count): " : ""
+    let way = count > 1 ? ", " + step.strategy.rawValue : ""
+    console.line("\(head)\(step.from) → \(step.to)  \(step.mapping.kind.rawValue)\(way)")
+    let mappings = step.mapping.entityMappings
+    let rows = mappings.map { mapping in
+      [
+        "  " + mapping.kind.name, mapping.source ?? "—", "→", mapping.destination ?? "—",
+        String(step.rows[mapping.name] ?? 0),
+      ]
+    }
+    let table = TextTable([.left, .left, .left, .left, .right], fitting: rows, limit: 40)
+    for (mapping, row) in zip(mappings, rows) {
+      let line = table.line(row)
+      let details = Self.details(of: mapping)
+      let whole = details.isEmpty ? line : line + "  " + details
+      if TextWidth.of(whole) <= console.width {
+        console.line(whole)
+      } else {
+        console.line(line)
+        paragraph("     ", details)
+      }
+      for line in MappingText.lines(of: mapping) {
+        paragraph(String(repeating: " ", count: 5 + 4 * line.depth), line.whole)
+      }
+    }
+    print(step.previews, of: step.mapping)
+  }
+
+  /// What is renamed or new, in one line.
+  private static func details(of mapping: EntityMapping) -> String {
+    guard mapping.kind == .transform || mapping.kind == .custom else { return "" }
+    let attributes = mapping.attributes.compactMap { attribute -> String? in
+      if attribute.expression != nil { return nil }
+      if attribute.source == nil { return "+ " + attribute.name }
+      return attribute.isRenamed ? "\(attribute.source ?? "") → \(attribute.name)" : nil
+    }
+    let relationships = mapping.relationships.compactMap { relationship -> String? in
+      if MappingText.way(of: relationship) != nil { return nil }
+      if mapping.children.contains(where: { $0.relationship == relationship.name }) { return nil }
+      if relationship.source == nil { return "+ " + relationship.name }
+      return relationship.isRenamed
+        ? "\(relationship.source ?? "") → \(relationship.name)" : nil
+    }
+    return (attributes + relationships).joined(separator: ", ")
+  }
+
+  /// Text behind a head, broken at spaces; the lines that follow stand two cells further in.
+  private func paragraph(_ head: String, _ text: String) {
+    let indent = head.prefix { $0 == " " }.count
+    let isBare = indent == head.count
+    // What came out of a store holds no line of its own.
+    let whole = isBare ? Sanitize.text(text) : Sanitize.text(head + " " + text)
+    let first = isBare ? head + " " : String(repeating: " ", count: indent)
+    let width = max(20, console.width - first.count - 2)
+    for (index, line) in Wrapping.lines(whole, width: width).enumerated() {
+      console.line(first + (index == 0 ? "" : "  ") + line)
+    }
+  }
+
+  // MARK: Previews
+
+  private func print(_ previews: [MappingPreview], of mapping: MappingModel) {
+    let names = previews.reduce(into: [String]()) { names, preview in
+      let name = "\(preview.mapping)\u{0}\(preview.destination)"
+      if !names.contains(name) { names.append(name) }
+    }
+    for name in names {
+      let own = previews.filter { "\($0.mapping)\u{0}\($0.destination)" == name }
+      guard let first = own.first else { continue }
+      console.line("  the first of \(first.mapping), before and after (\(first.destination)):")
+      // Values that are only copied say nothing new.
+      let computed = Set(
+        mapping.mapping(named: first.mapping)?.attributes
+          .filter { $0.expression != nil || $0.isRenamed }.map(\.name) ?? [])
+      let after = first.after.indices.filter {
+        mapping.mapping(named: first.mapping)?.destination != first.destination
+          || computed.isEmpty || computed.contains(first.after[$0].name)
+      }
+      let before = first.before.indices.filter {
+        Self.isRead(first.before[$0].name, by: mapping.mapping(named: first.mapping))
+      }
+      var rows = [
+        ["    "] + before.map { first.before[$0].name } + ["→"] + after.map { first.after[$0].name }
+      ]
+      rows += own.map { preview in
+        ["    " + (preview.source?.description ?? "")]
+          + before.map { preview.before.indices.contains($0) ? preview.before[$0].value : "" }
+          + ["→"]
+          + after.map { preview.after.indices.contains($0) ? preview.after[$0].value : "" }
+      }
+      write(rows)
+    }
+  }
+
+  /// Whether a property does more than come over as it is.
+  private static func isRead(_ name: String, by mapping: EntityMapping?) -> Bool {
+    guard let mapping else { return true }
+    let isCopied = mapping.attributes.contains {
+      $0.source == name && !$0.isRenamed && $0.expression == nil
+    }
+    return !isCopied || MappingText.lines(of: mapping).contains { $0.text.contains(name) }
+  }
+
+  /// As many columns as there is room for, each at most 24 wide.
+  private func write(_ rows: [[String]]) {
+    let limit = 24
+    let widths = (rows.first ?? []).indices.map { column in
+      min(
+        limit,
+        rows.map { $0.indices.contains(column) ? TextWidth.of($0[column], upTo: limit) : 0 }.max()
+          ?? 0)
+    }
+    var (room, count) = (console.width, 0)
+    for width in widths where count == 0 || room >= width + 2 {
+      room -= width + (count == 0 ? 0 : 2)
+      count += 1
+    }
+    let isCut = count < widths.count
+    let fitting = rows.map { Array($0.prefix(isCut ? count - 1 : count)) + (isCut ? ["…"] : []) }
+    let table = TextTable(
+      [TextTable.Alignment](repeating: .left, count: count), fitting: fitting, limit: limit)
+    for row in fitting {
+      let line = table.line(row)
+      console.line(String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count)))
+    }
+  }
+
+  // MARK: Losses and checks
+
+  private func print(_ loss: Loss) {
+    let mark =
+      loss.isIntended
+      ? "deleted, as the recipe says" : unallowed.contains(loss) ? "! lost" : "lost, as allowed"
+    let noun = loss.property == nil ? "object" : "value"
+    let samples = loss.samples.isEmpty ? "" : ", such as " + loss.samples.joined(separator: ", ")
+    paragraph(
+      "\(mark):", "\(loss.name), \(loss.values) \(noun)\(loss.values == 1 ? "" : "s")\(samples)")
+    if let suggestion = loss.suggestion { paragraph(" ", suggestion) }
+  }
+
+  private func print(_ check: DataCheck) {
+    let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
+    paragraph(check.isWarning ? "warning:" : "✗", "\(place): \(check.summary)")
+    if !check.first.isEmpty {
+      paragraph(" ", "first: " + check.first.map(\.description).joined(separator: ", "))
+    }
+    paragraph(" ", check.hint)
+  }
+
   /// A guess in words: no more exact than it is.
   private static func duration(_ seconds: Double) -> String {
     if seconds < 2 { return "a moment" }
     if seconds < 90 { return "about \(Int(seconds.rounded())) seconds" }
     let minutes = min(seconds / 60, 1e9).rounded()
     return minutes < 120 ? "about \(Int(minutes)) minutes" : "about \(Int(minutes / 60)) hours"
-  }
-
-  private static func details(of mapping: EntityMapping) -> String {
-    let attributes = mapping.attributes.compactMap { attribute -> String? in
-      if attribute.source == nil { return "+ " + attribute.name }
-      return attribute.isRenamed ? "\(attribute.source ?? "") → \(attribute.name)" : nil
-    }
-    let relationships = mapping.relationships.compactMap { relationship -> String? in
-      if relationship.source == nil { return "+ " + relationship.name }
-      return relationship.isRenamed
-        ? "\(relationship.source ?? "") → \(relationship.name)" : nil
-    }
-    guard mapping.kind == .transform else { return "" }
-    return (attributes + relationships).joined(separator: ", ")
   }
 }
 

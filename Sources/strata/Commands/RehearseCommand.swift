@@ -12,8 +12,11 @@ enum RehearseCommand {
     }
     let stores = try StoreList(arguments.positional)
     try expectations?.requireStores(named: stores.paths.map(FileSystem.name(of:)))
-    let batch = StoreBatch(title: "rehearsed", isJSON: arguments.flag("json"), console: console)
-    return batch.run(stores.paths, jobs: jobs) { path, report in
+    let batch = StoreBatch(
+      title: "rehearsed", isJSON: arguments.flag("json"),
+      receiptFile: try ReceiptFile(arguments, stores: stores.paths), isOne: stores.isOne,
+      console: console)
+    return try batch.run(stores.paths, jobs: jobs) { path, report in
       .rehearsal(
         try Rehearsal(path: path, request: request, expectations: expectations).run(report))
     }

@@ -29,6 +29,10 @@ struct StoreBatch {
   /// What a receipt begins with: migrated, or rehearsed.
   let title: String
   let isJSON: Bool
+  /// Where the receipts go besides.
+  var receiptFile: ReceiptFile?
+  /// Whether one store was named: its receipt is no array then.
+  var isOne = false
   let console: Console
 
   typealias Work =
@@ -36,8 +40,9 @@ struct StoreBatch {
 
   /// Works on all stores; one that fails does not stop the others, ^C stops all.
   ///
+  /// - Throws: ``CoreDataError`` where the receipts cannot be written.
   /// - Returns: done where all are, else the gravest status of any.
-  func run(_ paths: [String], jobs: Int, work: @escaping Work) -> CommandStatus {
+  func run(_ paths: [String], jobs: Int, work: @escaping Work) throws -> CommandStatus {
     var outcomes = [(outcome: Outcome, seconds: Double)?](repeating: nil, count: paths.count)
     var told = 0
     var line = ProgressLine(console: console)
@@ -72,6 +77,7 @@ struct StoreBatch {
     }
     let rows = zip(paths, outcomes.compactMap { $0 }).map { Row($0, $1.outcome, $1.seconds) }
     if isJSON { write(rows) } else { print(rows) }
+    try receiptFile?.write(receipts(paths, outcomes.compactMap { $0?.outcome }))
     return rows.map(\.status).max { $0.rawValue < $1.rawValue } ?? .done
   }
 
@@ -130,18 +136,32 @@ struct StoreBatch {
   }
 
   private func write(_ outcome: Outcome, _ path: String) {
-    console.json { json in
-      json.key("store")
-      json.string(path)
-      switch outcome {
-      case .receipt(let receipt): json.receipt(receipt)
-      case .rehearsal(let result): result.write(to: &json)
-      case .nothingToDo:
-        json.key("receipt")
-        json.null()
-      case .failure(let error): json.error(error)
+    console.json { write(outcome, path, to: &$0) }
+  }
+
+  private func write(_ outcome: Outcome, _ path: String, to json: inout JSONWriter) {
+    json.key("store")
+    json.string(path)
+    switch outcome {
+    case .receipt(let receipt): json.receipt(receipt)
+    case .rehearsal(let result): result.write(to: &json)
+    case .nothingToDo:
+      json.key("receipt")
+      json.null()
+    case .failure(let error): json.error(error)
+    }
+  }
+
+  private func receipts(_ paths: [String], _ outcomes: [Outcome]) -> [UInt8] {
+    var json = JSONWriter()
+    func write(_ json: inout JSONWriter) {
+      for (path, outcome) in zip(paths, outcomes) {
+        json.object { self.write(outcome, path, to: &$0) }
       }
     }
+    if isOne { write(&json) } else { json.array(write) }
+    json.newline()
+    return json.bytes
   }
 
   private func write(_ rows: [Row]) {

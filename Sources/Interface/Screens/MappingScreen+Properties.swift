@@ -1,0 +1,96 @@
+import ManagedModel
+import Migration
+import Terminal
+
+extension MappingScreen {
+  /// A property of the selected mapping, and where it comes from.
+  typealias PropertyLine = (name: String, role: Theme.Role, spans: [Span])
+
+  static func propertyLines(_ mapping: EntityMapping, _ theme: Theme) -> [PropertyLine] {
+    switch mapping.kind {
+    case .remove:
+      let text =
+        mapping.isDeletionIntended
+        ? "Its objects go, as the recipe says."
+        : "The entity is gone: its objects are not taken over."
+      return [("", .removed, [Span(text)])]
+    case .add: return [("", .added, [Span("The entity is new: it begins without objects.")])]
+    default: break
+    }
+    let arrow = Span("← ", theme[.dim])
+    // What changes comes first: it is what one looks for.
+    let attributes = mapping.attributes.map { attribute -> (Bool, PropertyLine) in
+      if attribute.expression != nil {
+        let value = MappingText.value(of: attribute)
+        return (true, (attribute.name, .changed, [Span(value, theme[.code])]))
+      }
+      guard let source = attribute.source else {
+        let value = attribute.defaultValue.map { ValueText($0).text } ?? "∅"
+        let note = attribute.defaultValue == nil ? "" : "  default"
+        return (
+          true,
+          (attribute.name, .added, [arrow, Span(value, theme[.code]), Span(note, theme[.dim])])
+        )
+      }
+      var spans = [arrow, Span("$source.\(source)", theme[.code])]
+      if attribute.isRenamed { spans.append(Span("  renamed", theme[.changed])) }
+      if let value = attribute.defaultValue {
+        spans.append(Span("  ∅ becomes \(ValueText(value).text)", theme[.changed]))
+      }
+      let isChanged = attribute.isRenamed || attribute.defaultValue != nil
+      return (isChanged, (attribute.name, isChanged ? .changed : .attribute, spans))
+    }
+    let relationships = mapping.relationships.map { relationship -> (Bool, PropertyLine) in
+      if let way = MappingText.way(of: relationship) {
+        return (true, (relationship.name, .changed, [arrow, Span(way, theme[.code])]))
+      }
+      guard let source = relationship.source else {
+        return (
+          true,
+          (relationship.name, .added, [arrow, Span("∅", theme[.null]), Span("  new", theme[.dim])])
+        )
+      }
+      let through = relationship.through.map { "\($0)($source.\(source))" } ?? "$source.\(source)"
+      var spans = [arrow, Span(through, theme[.code])]
+      if relationship.isRenamed { spans.append(Span("  renamed", theme[.changed])) }
+      let role: Theme.Role = relationship.isRenamed ? .changed : .relationship
+      return (relationship.isRenamed, (relationship.name, role, spans))
+    }
+    let all = attributes + relationships
+    let own = Set(mapping.attributes.map(\.name) + mapping.relationships.map(\.name))
+    let rest = MappingText.lines(of: mapping).filter { $0.depth > 0 || !own.contains($0.name) }
+    let (head, tree) = (
+      rest.prefix { !$0.name.hasPrefix("+") }, rest.drop { !$0.name.hasPrefix("+") }
+    )
+    func lines(_ lines: ArraySlice<MappingText.Line>) -> [PropertyLine] {
+      lines.map { line in
+        let indent = String(repeating: " ", count: 2 * line.depth)
+        let isBare = line.text.isEmpty
+        return (
+          isBare ? "" : indent + line.name, .changed,
+          [Span(isBare ? line.name : line.text, theme[isBare ? .text : .code])]
+        )
+      }
+    }
+    return lines(head) + all.filter(\.0).map(\.1) + lines(tree) + all.filter { !$0.0 }.map(\.1)
+  }
+
+  /// The first objects, before and after.
+  static func previewLines(
+    _ previews: [MappingPreview], _ theme: Theme
+  ) -> [PropertyLine] {
+    func text(_ properties: [MappingPreview.Property]) -> String {
+      properties.map { "\($0.name) \(Sanitize.text($0.value, limit: 24))" }.joined(separator: ", ")
+    }
+    return previews.flatMap { preview -> [PropertyLine] in
+      [
+        ("", .text, []),
+        (
+          preview.source.map { "p\($0.key)" } ?? "", .dim,
+          [Span(text(preview.before), theme[.dim])]
+        ),
+        ("→", .dim, [Span("\(preview.destination): \(text(preview.after))")]),
+      ]
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import ManagedModel
+import Migration
+
+/// What a mapping does besides copying, line by line, as a person reads it.
+package enum MappingText {
+  /// A line, and how deep it stands below the mapping.
+  package struct Line: Sendable, Equatable {
+    package var depth: Int
+    /// Property, or word, that the line begins with.
+    package var name: String
+    /// The rest: `= EXPRESSION`, `← SOURCE`, a condition.
+    package var text: String
+
+    /// The line as one text, without its indentation.
+    package var whole: String { text.isEmpty ? name : name + " " + text }
+  }
+
+  /// Conditions first, then computed values, links that go another way, and children as a tree.
+  package static func lines(of mapping: EntityMapping) -> [Line] {
+    var lines: [Line] = []
+    func add(_ name: String, _ text: String) {
+      lines.append(Line(depth: 0, name: name, text: text))
+    }
+    if let condition = mapping.condition { add("where", condition.text) }
+    if let distinct = mapping.distinct { add("one for each", distinct.text) }
+    if let policy = mapping.policy { add("policy", policy) }
+    if mapping.isDeletionIntended {
+      add(mapping.destination == nil ? "deleted on purpose" : "all others deleted on purpose", "")
+    }
+    for attribute in mapping.attributes where attribute.expression != nil {
+      add(attribute.name, value(of: attribute))
+    }
+    for relationship in mapping.relationships {
+      if let way = way(of: relationship) { add(relationship.name, "← " + way) }
+    }
+    for child in mapping.children { append(child, depth: 0, to: &lines) }
+    return lines
+  }
+
+  /// `= EXPRESSION`, and what a NULL becomes.
+  package static func value(of attribute: AttributeMapping) -> String {
+    let rest = attribute.defaultValue.map { ", else \(literal($0))" } ?? ""
+    if let expression = attribute.expression { return "= \(expression.text)\(rest)" }
+    if let source = attribute.source { return "= \(source)\(rest)" }
+    return "= \(attribute.defaultValue.map(literal) ?? "NULL")"
+  }
+
+  /// Text in quotes, as expressions have it: an empty one is seen then.
+  private static func literal(_ value: AttributeValue) -> String {
+    if case .string(let text) = value { return "'\(text)'" }
+    return ValueText(value).text
+  }
+
+  /// Where links come from, unless it is a relationship of the object by whichever mapping took them.
+  package static func way(of relationship: RelationshipMapping) -> String? {
+    // Inference's own mappings are what everybody expects.
+    let through =
+      relationship.through.flatMap { $0.hasPrefix("IEM_") ? nil : " through \($0)" } ?? ""
+    if let fetched = relationship.fetched {
+      return "\(fetched) where \(relationship.condition?.text ?? "true")\(through)"
+    }
+    guard let source = relationship.source else { return nil }
+    if source == RelationshipMapping.ofSourceObject {
+      return through.isEmpty
+        ? "what became of the object itself" : "the object itself\(through)"
+    }
+    return through.isEmpty && !source.contains(".") ? nil : source + through
+  }
+
+  private static func append(_ child: ChildMapping, depth: Int, to lines: inout [Line]) {
+    let each = child.each.map { " for each of \($0.text)" } ?? ""
+    lines.append(
+      Line(depth: depth, name: "+ \(child.relationship):", text: child.destination + each))
+    for attribute in child.attributes {
+      lines.append(Line(depth: depth + 1, name: attribute.name, text: value(of: attribute)))
+    }
+    for inner in child.children { append(inner, depth: depth + 1, to: &lines) }
+  }
+}

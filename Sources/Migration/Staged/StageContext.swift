@@ -1,0 +1,304 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// An object of the temporary store that a stage edits.
+public typealias StagedObject = DestinationObject
+
+/// What a stage's handler works with: the objects of the temporary store, at the version it has then.
+///
+/// It belongs to the thread that runs the migration, and ends with the handler. Two fetches give one
+/// object for one key as long as it is held. Changes are saved every 500 objects, before a fetch and
+/// in the end; the person's store is not among the files that are written.
+public final class StageContext {
+  /// The model that the store has at present.
+  public let model: Model
+  /// Name of that version.
+  public let version: String
+  let store: Store
+  let schema: StoreSchema
+  let connection: Connection
+  private let meter: ProgressMeter
+  private var isOver = false
+  private var entities: [String: DestinationEntity] = [:]
+  private var links: [String: LinkStatement] = [:]
+  private var known: [ObjectID: WeakObject] = [:]
+  private var pending: [StagedObject] = []
+  private var changed: [ObjectID: StagedObject] = [:]
+  private var deleted: Set<ObjectID> = []
+  private var nextKeys: [String: Int64] = [:]
+  private var position: Int64 = 0
+  /// Objects made, changed and deleted, for the receipt.
+  private(set) var edits = 0
+
+  private struct WeakObject { weak var object: StagedObject? }
+
+  private static let batch = 500
+
+  init(store: Store, version: String, connection: Connection, meter: ProgressMeter) {
+    self.store = store
+    self.version = version
+    self.connection = connection
+    self.meter = meter
+    model = store.model
+    schema = store.schema
+  }
+
+  // MARK: Reading
+
+  /// The objects of an entity and of those below it, by key; those that a predicate in NSPredicate's
+  /// format is true of. All are in the list at once: ``forEach(_:where:_:)`` takes them in turn.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity or a predicate that cannot be read.
+  public func objects(of entity: String, where predicate: String? = nil) throws -> [StagedObject] {
+    try keys(of: entity, where: predicate, after: nil).map(object)
+  }
+
+  /// Calls `body` for each of the objects, by key, 500 in memory at a time; objects that `body` makes
+  /// or changes meanwhile may come or not.
+  public func forEach(
+    _ entity: String, where predicate: String? = nil, _ body: (StagedObject) throws -> Void
+  ) throws {
+    var last = Int64.min
+    while true {
+      let ids = try keys(of: entity, where: predicate, after: last)
+      guard let end = ids.last else { return }
+      last = end.key
+      for id in ids where !deleted.contains(id) { try body(object(id)) }
+      try meter.checkCancelled()
+    }
+  }
+
+  /// How many objects there are of an entity and those below it.
+  public func count(of entity: String, where predicate: String? = nil) throws -> Int {
+    let (from, condition) = try selection(of: entity, where: predicate)
+    return Int(
+      try connection.value("SELECT count(*) FROM \(from) WHERE \(condition)")?.integer ?? 0)
+  }
+
+  /// The object of an identifier; `nil` where it is not there.
+  public func object(with id: ObjectID) throws -> StagedObject? {
+    if let object = known[id]?.object, !deleted.contains(id) { return object }
+    let (from, condition) = try selection(of: id.entity, where: nil)
+    return try connection.rows(
+      "SELECT s.Z_PK, s.Z_ENT FROM \(from) WHERE \(condition) AND s.Z_PK = ?",
+      [.integer(id.key)]
+    ).compactMap(identifier).first.map(object)
+  }
+
+  // MARK: Editing
+
+  /// Makes an object of an entity, with the model's defaults.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown or abstract entity.
+  public func insert(_ entity: String) throws -> StagedObject {
+    if pending.count + changed.count >= Self.batch { try save() }
+    try requireAtWork()
+    let place = try self.entity(entity)
+    let last = try nextKeys[place.root] ?? lastKey(of: place.root)
+    let (key, overflow) = last.addingReportingOverflow(1)
+    guard !overflow else {
+      throw CoreDataError(.failed, "the entity has no key left to give", entity: entity)
+    }
+    nextKeys[place.root] = key
+    var values = place.initial
+    values[0] = .integer(key)
+    let object = StagedObject(
+      id: ObjectID(entity: entity, key: key), entity: place, values: values, isStored: false,
+      keeper: self)
+    pending.append(object)
+    known[object.id] = WeakObject(object: object)
+    edits += 1
+    return object
+  }
+
+  /// Deletes an object by its relationships' rules: cascade takes related objects along, deny refuses;
+  /// all other links to it are emptied, also where the rule is “No Action”.
+  ///
+  /// - Throws: ``CoreDataError`` 1600 where a relationship denies it.
+  public func delete(_ object: StagedObject) throws {
+    try save()
+    var all: [ObjectID] = [object.id]
+    var taken: Set<ObjectID> = [object.id]
+    var denials: [(ObjectID, Relationship, Set<ObjectID>)] = []
+    var next = 0
+    while next < all.count {
+      let id = all[next]
+      next += 1
+      for entry in schema.entityTable(of: id.entity)?.relationships ?? [] {
+        let rule = entry.relationship.deleteRule
+        guard rule == .cascade || rule == .deny else { continue }
+        let others = try related(entry.relationship.name, of: id)
+        if rule == .deny {
+          if !others.isEmpty { denials.append((id, entry.relationship, Set(others))) }
+        } else {
+          all += others.filter { taken.insert($0).inserted }
+        }
+      }
+    }
+    if let denial = denials.first(where: { !$0.2.isSubset(of: taken) }) {
+      throw CoreDataError(
+        .refused, code: 1600,
+        "\(denial.0) cannot be deleted while objects are in a relationship that denies it",
+        entity: denial.0.entity, property: denial.1.name, hint: "Delete those first.")
+    }
+    let unlinking = StageUnlinking(schema: schema, connection: connection)
+    for id in all where deleted.insert(id).inserted {
+      try unlinking.remove(id)
+      changed[id] = nil
+      known[id] = nil
+      edits += 1
+    }
+  }
+
+  // MARK: Keeping
+
+  /// Writes what is kept.
+  func save() throws {
+    try requireAtWork()
+    for object in pending {
+      if let values = object.values { try object.entity.insert(values) }
+      object.isStored = true
+    }
+    pending.removeAll(keepingCapacity: true)
+    for object in changed.values {
+      if let values = object.values { try object.entity.update(values) }
+    }
+    changed.removeAll(keepingCapacity: true)
+    known = known.filter { $0.value.object != nil }
+  }
+
+  /// Saves, notes the last keys, and lets the handler's objects do nothing more.
+  func finish() throws {
+    try save()
+    for (root, key) in nextKeys {
+      try connection.run(
+        "UPDATE main.Z_PRIMARYKEY SET Z_MAX = max(ifnull(Z_MAX, 0), ?) WHERE Z_ENT = ?",
+        [.integer(key), .integer(schema.numbers[root] ?? 0)])
+    }
+    isOver = true
+  }
+
+  private func lastKey(of root: String) throws -> Int64 {
+    let number = schema.numbers[root] ?? 0
+    let given = try connection.value("SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = \(number)")
+    let table = schema.table(of: root)?.name ?? ""
+    let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table))")
+    return max(given?.integer ?? 0, used?.integer ?? 0, 0)
+  }
+
+  private func entity(_ name: String) throws -> DestinationEntity {
+    if let place = entities[name] { return place }
+    let place = try DestinationEntity(
+      name, schema: schema, connection: connection, files: store.files)
+    entities[name] = place
+    return place
+  }
+
+  private func object(_ id: ObjectID) throws -> StagedObject {
+    if let object = known[id]?.object { return object }
+    let object = StagedObject(
+      id: id, entity: try entity(id.entity), values: nil, isStored: true, keeper: self)
+    known[id] = WeakObject(object: object)
+    return object
+  }
+
+  private func selection(
+    of entity: String, where predicate: String?
+  ) throws -> (from: String, condition: String) {
+    try save()
+    guard let table = schema.entityTable(of: entity) else {
+      throw CoreDataError(
+        .usage, "the model has no such entity", entity: entity,
+        hint: "Its entities: " + model.entities.map(\.name).joined(separator: ", "))
+    }
+    let numbers = table.numbers.map(String.init).joined(separator: ", ")
+    var condition = "s.Z_ENT IN (\(numbers))"
+    if let predicate {
+      let scope = ExpressionScope(store: store, entity: entity, schema: "main.")
+      condition += " AND (\(try scope.compile(predicate: predicate).sql))"
+    }
+    return ("main.\(quoted(table.table)) s", condition)
+  }
+
+  private func keys(
+    of entity: String, where predicate: String?, after last: Int64?
+  ) throws -> [ObjectID] {
+    let (from, condition) = try selection(of: entity, where: predicate)
+    let page = last.map { " AND s.Z_PK > \($0)" } ?? ""
+    return try connection.rows(
+      """
+      SELECT s.Z_PK, s.Z_ENT FROM \(from) WHERE \(condition)\(page) ORDER BY s.Z_PK
+      \(last == nil ? "" : "LIMIT \(Self.batch)")
+      """
+    ).compactMap(identifier)
+  }
+
+  private func identifier(_ row: [Value]) -> ObjectID? {
+    guard row.count >= 2, let key = row[0].integer, let number = row[1].integer,
+      let entity = store.entityNames[number]
+    else { return nil }
+    return ObjectID(entity: entity, key: key)
+  }
+
+  private func related(_ relationship: String, of id: ObjectID) throws -> [ObjectID] {
+    guard let sql = schema.relatedObjects(relationship, of: id.entity) else {
+      throw CoreDataError(
+        .usage, "the entity has no such relationship", entity: id.entity, property: relationship)
+    }
+    return try connection.rows(sql, [.integer(id.key)]).compactMap(identifier)
+  }
+}
+
+extension StageContext: ObjectKeeper {
+  func requireAtWork() throws {
+    guard !isOver else {
+      throw CoreDataError(
+        .usage, "the stage is over: its objects can be read and changed in its handler only")
+    }
+  }
+
+  func change(_ object: DestinationObject) throws {
+    guard !deleted.contains(object.id) else {
+      throw CoreDataError(.usage, "\(object.id) is deleted", entity: object.id.entity)
+    }
+    if changed.count + pending.count >= Self.batch { try save() }
+    if changed.updateValue(object, forKey: object.id) == nil {
+      edits += 1
+      if edits % Self.batch == 0 { try meter.checkCancelled() }
+    }
+  }
+
+  func related(_ relationship: String, of object: DestinationObject) throws -> [DestinationObject] {
+    try save()
+    return try related(relationship, of: object.id).map(self.object)
+  }
+
+  func link(
+    _ owner: DestinationObject, to others: [DestinationObject], in relationship: String,
+    isToMany: Bool
+  ) throws {
+    try save()
+    guard !deleted.contains(owner.id), !others.contains(where: { deleted.contains($0.id) }) else {
+      throw CoreDataError(
+        .usage, "a deleted object cannot be linked", entity: owner.id.entity, property: relationship
+      )
+    }
+    let key = "\(owner.id.entity).\(relationship)"
+    let statement =
+      try links[key]
+      ?? LinkStatement(
+        relationship, of: owner.id.entity, schema: schema, connection: connection)
+    links[key] = statement
+    try statement.requireFit(others, of: owner, isToMany: isToMany, in: model)
+    let unlinking = StageUnlinking(schema: schema, connection: connection)
+    if !isToMany { try unlinking.empty(statement.relationship, of: owner.id) }
+    for other in others {
+      try unlinking.leave(statement.relationship, of: owner.id, other.id)
+      position += 1
+      try statement.write(owner.id, other.id, position: position, schema: schema)
+    }
+    // Values that were read of the rows do not hold links: they stay as they are.
+    edits += 1
+  }
+}

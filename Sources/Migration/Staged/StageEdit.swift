@@ -1,0 +1,125 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// A handler at work on a temporary store, in one transaction, and what must hold afterwards.
+struct StageEdit {
+  enum Phase: String {
+    case willMigrate, didMigrate
+
+    var part: MigrationProgress.Part {
+      .init(kind: .edit, title: rawValue, unit: .items, total: 1)
+    }
+  }
+
+  /// The store before the handler: a temporary one, or the person's, which is copied first.
+  let store: Store
+  /// Where external data is.
+  let files: StoreFiles
+  let version: String
+  let phase: Phase
+  let meter: ProgressMeter
+
+  /// - Parameters:
+  ///   - copy: where to copy the store to; `nil` edits it where it is.
+  ///   - model: the model to open the result with; `nil`: the one in it.
+  /// - Returns: the edited store, and where it is.
+  func run(
+    _ handler: MigrationStage.Handler, copyingTo copy: String?, as model: Model?
+  ) throws -> (Store, String) {
+    let path = copy ?? store.path
+    if let copy {
+      MigrationJournal.removeTemporary(copy)
+      try FileSystem.createEmpty(
+        copy, permissions: FileSystem.status(store.files.path)?.permissions ?? 0o600)
+      try StepRun.clone(store, to: copy, meter)
+    }
+    try meter.begin(.edit, title: phase.rawValue)
+    let connection = try Connection(path: path, mode: .readWrite)
+    connection.onProgress { meter.shouldStop }
+    // The file is thrown away when anything fails; a statement that fails alone is taken back.
+    try connection.execute(
+      "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF")
+    try MigrationFunctions.define(on: connection, store: store)
+    try FilterFunctions.define(on: connection)
+    try defineTriggerFunctions(on: connection)
+    let rules = StageRules(schema: store.schema, connection: connection)
+    let context = StageContext(
+      store: store, version: version, connection: connection, meter: meter)
+    try connection.transaction {
+      let before = try rules.broken()
+      do {
+        try handler(context)
+        try context.finish()
+      } catch {
+        throw translated(error)
+      }
+      try rules.requireNoMore(than: before, phase: phase.rawValue)
+      try meter.checkCancelled()
+    }
+    let problems = try connection.rows("PRAGMA main.integrity_check(1)").first?.first?.text
+    guard problems == "ok" else {
+      throw CoreDataError(
+        .failed, code: 134110, "the edited store is damaged: \(problems ?? "no answer")",
+        hint: "The store is as it was.")
+    }
+    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
+    connection.onProgress(nil)
+    connection.close()
+    let edited = try Store(
+      path: path, files: StoreFiles(path: path, externalDataOf: files), model: model)
+    return (edited, path)
+  }
+
+  /// Functions of Core Data's triggers that nothing here knows: they give NULL.
+  private func defineTriggerFunctions(on connection: Connection) throws {
+    let triggers = store.database.triggers.keys.compactMap { store.database.sql[$0] }
+    let names = triggers.reduce(into: Set<String>()) {
+      $0.formUnion(InPlaceMigration.functionNames(in: $1))
+    }
+    for name in names.sorted() { try connection.defineNullFunction(name) }
+  }
+
+  private func translated(_ error: any Error) -> any Error {
+    if let error = error as? SQLiteError { return StepSequence.translated(error, path: store.path) }
+    if let error = error as? CoreDataError, error.kind == .cancelled { return error }
+    let reason = (error as? CoreDataError).map { error in
+      let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
+      return error.message + (place.isEmpty ? "" : " (\(place))")
+    }
+    return CoreDataError(
+      .failed, code: (error as? CoreDataError)?.code ?? 134110,
+      "\(phase.rawValue) of the stage at “\(version)” failed: \(reason ?? "\(error)")",
+      entity: (error as? CoreDataError)?.entity, property: (error as? CoreDataError)?.property,
+      hint: "The store is as it was.")
+  }
+
+  /// The rules of the next version, of the data that a handler left.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused with the check's code.
+  static func requireFit(_ store: Store, for step: MigrationPlan.Step) throws {
+    let checks = try Preflight(
+      data: SourceData(store: store), source: step.source, destination: step.destination,
+      mapping: step.mapping
+    ).checks()
+    guard let check = checks.first(where: { !$0.isWarning }) else { return }
+    throw CoreDataError(
+      .refused, code: check.code,
+      check.message + (check.rows == 0 ? "" : ", in \(check.rows) rows after the stage’s code")
+        + (check.first.isEmpty
+          ? "" : " (first: \(check.first.map(\.description).joined(separator: ", ")))"),
+      entity: check.entity, property: check.property,
+      hint: "Let willMigrate set it right. The store is as it was.")
+  }
+
+  /// Counts of the receipt, as the handler left them.
+  static func count(_ store: Store, in report: inout VerificationReport) throws {
+    let counts = try store.counts()
+    for index in report.entities.indices {
+      guard let count = counts[report.entities[index].entity] else { continue }
+      report.entities[index].after = count
+    }
+    try report.countEdges(in: store.schema, store.connection)
+    report.verified.append(.init(what: "rules after didMigrate", count: 1))
+  }
+}

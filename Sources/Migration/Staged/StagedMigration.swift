@@ -1,0 +1,172 @@
+import ManagedModel
+import ManagedStore
+
+/// Stages one after the other: NSStagedMigrationManager.
+///
+/// A store enters where its own version stands, and only the stages after it run. All of them go
+/// through temporary files; the store changes once, in the end.
+public struct StagedMigration: Sendable {
+  /// A version on the way, and what leads to it from the one before.
+  struct Stop: Sendable {
+    let name: String
+    let model: Model
+    let handlers: StageHandlers?
+  }
+
+  let stops: [Stop]
+
+  /// Puts stages in order.
+  ///
+  /// - Parameter versions: where models are looked for that stages name by checksum alone.
+  /// - Throws: ``CoreDataError`` 134504 for a checksum that no version has; of kind usage for stages
+  ///   that do not join, or a version that comes twice.
+  public init(stages: [MigrationStage], versions: ModelVersions? = nil) throws {
+    var stops: [Stop] = []
+    func add(_ version: StagedVersion, _ handlers: StageHandlers?) throws {
+      let (name, model) = try Self.find(version, in: versions)
+      if handlers == nil, let last = stops.last, last.model.hasHashes(of: model) { return }
+      if let same = stops.first(where: { $0.model.hasHashes(of: model) }) {
+        throw CoreDataError(
+          .usage, "two versions of the stages are one: “\(same.name)” and “\(name)”",
+          hint: "Their version hashes are equal; a hash modifier in the model keeps them apart.")
+      }
+      stops.append(Stop(name: name, model: model, handlers: handlers))
+    }
+    for stage in stages {
+      switch stage.kind {
+      case .lightweight(let versions):
+        for version in versions { try add(version, nil) }
+      case .custom(let from, let to, let handlers):
+        let (name, model) = try Self.find(from, in: versions)
+        if let last = stops.last, !last.model.hasHashes(of: model) {
+          throw CoreDataError(
+            .usage,
+            "the stages do not join: one ends at “\(last.name)” and the next begins at “\(name)”"
+              + (stage.label.map { " (\($0))" } ?? ""),
+            hint: "Put a lightweight stage between them.")
+        }
+        try add(from, nil)
+        try add(to, handlers)
+      }
+    }
+    guard !stops.isEmpty else {
+      throw CoreDataError(.usage, "there is no stage with a version in it")
+    }
+    self.stops = stops
+  }
+
+  private static func find(
+    _ version: StagedVersion, in versions: ModelVersions?
+  ) throws -> (name: String, model: Model) {
+    if let model = version.model { return (version.name, model) }
+    let known = (versions?.versions ?? []).map { ($0.name, $0.model) }
+    if let found = known.first(where: { $0.1.versionChecksum == version.checksum }) { return found }
+    throw unknown("the stage’s version", version.checksum, known.map { ($0.0, $0.1) })
+  }
+
+  /// The steps that lead a store of that version on to the last one, or to `destination`.
+  func steps(from store: Store, to destination: Model?) throws -> [MigrationPlan.Step] {
+    if let error = Self.generationMismatch(of: store.metadata) { throw error.at(path: store.path) }
+    let hashes = store.metadata.versionHashes
+    guard let begin = stops.firstIndex(where: { $0.model.versionHashes == hashes }) else {
+      let checksum =
+        store.metadata.checksum ?? (store.modelMatches ? store.model.versionChecksum : nil)
+      throw Self.unknown(
+        "the store’s version", checksum ?? "unknown", stops.map { ($0.name, $0.model) }
+      ).at(path: store.path)
+    }
+    var end = stops.count - 1
+    if let destination {
+      guard let index = stops.firstIndex(where: { $0.model.hasHashes(of: destination) }) else {
+        throw Self.unknown(
+          "the destination", destination.versionChecksum, stops.map { ($0.name, $0.model) })
+      }
+      end = index
+    }
+    guard begin <= end else {
+      let (own, wanted) = (stops[begin], stops[end])
+      throw CoreDataError(
+        .refused, code: 134506,
+        "the store is of a later stage (“\(own.name)”, \(own.model.versionChecksum)) than the model (“\(wanted.name)”, \(wanted.model.versionChecksum))",
+        path: store.path, hint: "Use the newer app. Stages lead forwards only.")
+    }
+    let way = stops[begin...end]
+    if begin == end {
+      let stop = stops[begin]
+      return [
+        Self.step(from: stop, to: stop, mapping: MappingModel(kind: .none, entityMappings: []))
+      ]
+    }
+    return try zip(way, way.dropFirst()).map { from, to in
+      let mapping: MappingModel
+      do {
+        mapping = try MappingInference.mapping(from: from.model, to: to.model)
+      } catch let error as CoreDataError {
+        throw error.at(path: store.path)
+      }
+      return Self.step(from: from, to: to, mapping: mapping)
+    }
+  }
+
+  private static func step(
+    from: Stop, to: Stop, mapping: MappingModel
+  ) -> MigrationPlan.Step {
+    var step = MigrationPlan.Step(
+      from: from.name, to: to.name, source: from.model, destination: to.model, mapping: mapping,
+      rows: [:])
+    step.handlers = to.handlers
+    return step
+  }
+
+  /// Version hashes of another generation cannot be compared: Core Data counts the ways to compute
+  /// them, 3 since Mac OS X 10.5.
+  private static func generationMismatch(of metadata: StoreMetadata) -> CoreDataError? {
+    let known: Int64 = 3
+    guard let found = metadata.values["NSStoreModelVersionHashesVersion"]?.integer, found != known
+    else { return nil }
+    return CoreDataError(
+      .refused, code: 134505,
+      "the store was made by another generation of the framework: its version hashes are of version \(found), and \(known) is known",
+      hint: "Open it with the system that wrote it.")
+  }
+
+  private static func unknown(
+    _ what: String, _ checksum: String, _ known: [(name: String, model: Model)]
+  ) -> CoreDataError {
+    let candidates = known.map { "\($0.name) \($0.model.versionChecksum)" }
+    return CoreDataError(
+      .incompatible, code: 134504,
+      "cannot use staged migration with an unknown model version: \(what) has the checksum \(checksum)",
+      hint: candidates.isEmpty
+        ? "Give the versions of the app’s model."
+        : "Known are " + candidates.joined(separator: ", ") + ".")
+  }
+}
+
+extension Model {
+  fileprivate func hasHashes(of other: Model) -> Bool { versionHashes == other.versionHashes }
+}
+
+extension StoreMigration {
+  /// Finds out what the stages that a store has before it would do; writes nothing, calls no handler.
+  ///
+  /// What a handler may change is checked when it has run: such rules are remarks in the plan, and a
+  /// row that still breaks one then is refused with its code. Losses are told as the data are now.
+  ///
+  /// - Parameters:
+  ///   - stages: all stages of the app.
+  ///   - destination: the version to stop at; `nil` goes to the last.
+  /// - Throws: ``CoreDataError``: 134504 where no stage knows the store's version, 134505 for a store
+  ///   of another framework generation, 134506 where the store is further than the destination.
+  public static func plan(
+    _ store: Store, stages: StagedMigration, to destination: Model? = nil,
+    archive: [UInt8]? = nil, output: String? = nil
+  ) throws -> MigrationPlan {
+    let steps = try stages.steps(from: store, to: destination)
+    try refuseUnknownModel(of: store)
+    var plan = try plan(store, steps: steps, archive: archive, output: output)
+    // The edited copy and the step's result lie side by side.
+    if steps.count == 1, steps[0].handlers?.willMigrate != nil { plan.bytesNeeded *= 2 }
+    return plan
+  }
+}

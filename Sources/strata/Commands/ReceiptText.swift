@@ -1,0 +1,139 @@
+import Interface
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// A receipt as a person reads it.
+enum ReceiptText {
+  /// - Parameter verb: what was done: migrated, or only rehearsed.
+  static func print(
+    _ receipt: MigrationReceipt, verb: String = "migrated", to console: Console
+  ) {
+    let steps = receipt.steps > 1 ? " in \(receipt.steps) steps" : ""
+    console.line("\(verb) \(receipt.from) → \(receipt.to)\(steps): \(receipt.resultPath)")
+    print(receipt.entities, edges: receipt.edges, to: console)
+    console.line()
+    if receipt.dropped + receipt.created > 0 {
+      console.line("objects dropped: \(receipt.dropped), created: \(receipt.created)")
+    }
+    for loss in receipt.losses {
+      console.line(
+        "\(loss.isIntended ? "deleted, as the recipe says" : "lost"): \(loss.name), \(loss.values)")
+    }
+    let files = receipt.externalData
+    if files.referenced > 0 {
+      console.line(
+        "external files: \(files.referenced) referenced, \(files.missing.isEmpty ? "none" : String(files.missing.count)) missing"
+      )
+    }
+    for verified in receipt.verified { console.line("✓ \(verified.what): \(verified.count)") }
+    for note in receipt.notes { console.line("note: \(note)") }
+    let (seconds, checking) = (rounded(receipt.seconds), rounded(receipt.verificationSeconds))
+    console.line(
+      "\(Size.text(receipt.bytes)) in \(seconds) s, \(checking) s of them verifying")
+    if let sum = receipt.resultSHA256 { console.line("SHA-256 of the result: \(sum)") }
+    guard let backup = receipt.backupPath else { return }
+    console.line("backup: \(backup)")
+    if let sum = receipt.backupSHA256 { console.line("SHA-256 of the backup: \(sum)") }
+    console.line("the way back: \(wayBack(receipt))")
+  }
+
+  /// The command that puts the backup back.
+  static func wayBack(_ receipt: MigrationReceipt) -> String {
+    "strata rollback \(ShellText.quoted(receipt.storePath))"
+  }
+
+  /// Objects before and after, and links.
+  static func print(
+    _ entities: [MigrationReceipt.EntityCount], edges: [String: Int], to console: Console
+  ) {
+    var rows = [["entity", "before", "after"]]
+    rows += entities.map { [$0.entity, String($0.before), String($0.after)] }
+    console.write(TextTable.text([.left, .right, .right], rows))
+    guard !edges.isEmpty else { return }
+    console.line()
+    let links = edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
+    console.write(TextTable.text([.left, .right], [["relationship", "links"]] + links))
+  }
+
+  private static func rounded(_ seconds: Double) -> Double { (seconds * 100).rounded() / 100 }
+}
+
+extension JSONWriter {
+  mutating func receipt(_ receipt: MigrationReceipt) {
+    key("receipt")
+    object { json in
+      for (key, value) in [
+        ("store", receipt.storePath), ("result", receipt.resultPath), ("from", receipt.from),
+        ("to", receipt.to), ("strategy", receipt.strategy.rawValue), ("uuid", receipt.uuid),
+        ("checksum", receipt.checksum), ("backup", receipt.backupPath),
+      ] {
+        json.key(key)
+        json.string(value)
+      }
+      for (key, value) in [
+        ("steps", receipt.steps), ("dropped", receipt.dropped), ("created", receipt.created),
+      ] {
+        json.key(key)
+        json.number(value)
+      }
+      json.counts(receipt.entities, edges: receipt.edges)
+      json.key("blobs")
+      json.object { json in
+        json.key("referenced")
+        json.number(receipt.externalData.referenced)
+        json.key("missing")
+        json.array { json in for name in receipt.externalData.missing { json.string(name) } }
+      }
+      json.key("checksums")
+      json.object { json in
+        json.key("result")
+        json.string(receipt.resultSHA256)
+        json.key("backup")
+        json.string(receipt.backupSHA256)
+      }
+      json.key("rollback")
+      json.string(receipt.backupPath == nil ? nil : ReceiptText.wayBack(receipt))
+      json.key("losses")
+      json.array { json in for loss in receipt.losses { json.loss(loss) } }
+      json.key("verified")
+      json.array { json in
+        for verified in receipt.verified {
+          json.object { json in
+            json.key("what")
+            json.string(verified.what)
+            json.key("count")
+            json.number(verified.count)
+          }
+        }
+      }
+      json.key("notes")
+      json.array { json in for note in receipt.notes { json.string(note) } }
+      json.key("seconds")
+      json.number(receipt.seconds)
+      json.key("verificationSeconds")
+      json.number(receipt.verificationSeconds)
+      json.key("bytes")
+      json.number(receipt.bytes)
+    }
+  }
+
+  /// Objects before and after, and links, as members of an object.
+  mutating func counts(_ entities: [MigrationReceipt.EntityCount], edges: [String: Int]) {
+    key("entities")
+    array { json in
+      for entity in entities {
+        json.object { json in
+          json.key("entity")
+          json.string(entity.entity)
+          json.key("before")
+          json.number(entity.before)
+          json.key("after")
+          json.number(entity.after)
+        }
+      }
+    }
+    key("edges")
+    numbers(edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+  }
+}
