@@ -210,7 +210,16 @@ struct Verification {
     }
     compared += row.derived.map { ($0.name, "d.\(quoted($0.name)) IS NOT \($0.sql)") }
     compared += row.empty.map { ($0, "d.\(quoted($0)) IS NOT NULL") }
-    return compared
+    guard !policyMappings.isEmpty else { return compared }
+    return compared.map { ($0.0, "(\($0.1)) AND NOT \(isTouched("d.Z_PK", in: row.table))") }
+  }
+
+  /// SQL that is true of objects that a policy linked or changed by hand, which no mapping tells.
+  private func isTouched(_ key: String, in table: String) -> String {
+    """
+    EXISTS (SELECT 1 FROM temp.\(PolicyRun.touched) x WHERE x.place = \(AttributeValue.string(table).literal)
+    AND x.key = \(key))
+    """
   }
 
   private func mayBeInFile(_ column: String, of row: RowSource) -> Bool {
@@ -220,15 +229,7 @@ struct Verification {
   }
 
   private func property(of column: String, in row: RowSource) -> String? {
-    let content = destination.tables.first { $0.name == row.table }?.columns.first {
-      $0.name == column
-    }?.content
-    switch content {
-    case .attribute(_, let name), .toOne(_, let name), .toOneEntity(_, let name),
-      .toOneOrder(_, let name), .owner(_, let name), .ownerOrder(_, let name):
-      return name
-    case nil: return nil
-    }
+    destination.property(of: column, in: row)
   }
 
   private func first(_ row: RowSource, _ condition: String) throws -> [ObjectID] {
@@ -320,6 +321,14 @@ struct Verification {
       }
       if let (_, inverse) = destination.inverse(of: relationship), !inverse.isToMany {
         expected = "SELECT max(owner), destination FROM (\(expected)) GROUP BY destination"
+      }
+      if !policyMappings.isEmpty, let own = destination.table(of: one.entity),
+        let other = destination.table(of: relationship.destination)
+      {
+        expected = """
+          SELECT * FROM (\(expected)) e WHERE NOT \(isTouched("e.owner", in: own.name))
+          AND NOT \(isTouched("e.destination", in: other.name))
+          """
       }
       try compareLinks(
         expected: expected, actual: actual, entity: one.entity, relationship: one.relationship,

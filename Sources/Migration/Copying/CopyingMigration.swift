@@ -72,7 +72,9 @@ struct CopyingMigration {
     try KeyRanges(connection, table: row.ranges.table, key: row.ranges.column).forEach {
       low, high in
       try insert.bind([.integer(low), .integer(high)])
-      while try insert.step() {}
+      try shared.step.mapping.evaluating(row, destination, on: connection) {
+        while try insert.step() {}
+      }
       insert.reset()
       try meter.advance(by: connection.changes)
     }

@@ -94,31 +94,8 @@ extension MappedStep {
     in entityMapping: EntityMapping, _ property: String
   ) throws -> DestinationObjectSQL? {
     let subtree = store.model.subtree(of: sourceEntity)
-    var candidates: [EntityMapping] = []
-    // Inferred mappings are one an entity: the others of the hierarchy come along.
-    if let through, !through.hasPrefix("IEM_") {
-      guard let named = mapping.mapping(named: through), let made = named.destination,
-        named.source != nil
-      else {
-        throw CoreDataError(
-          .usage, "there is no mapping “\(through)” that makes objects",
-          entity: entityMapping.destination, property: property,
-          hint: "The mappings: " + mapping.entityMappings.map(\.name).joined(separator: ", "))
-      }
-      guard model.isKind(made, of: destination) else {
-        throw CoreDataError(
-          .usage,
-          "the mapping “\(through)” makes \(made), and the relationship leads to \(destination)",
-          entity: entityMapping.destination, property: property)
-      }
-      candidates = [named]
-    } else {
-      candidates = subtree.compactMap { entity in
-        mapping.entityMappings.first {
-          $0.source == entity && $0.destination.map { model.isKind($0, of: destination) } == true
-        }
-      }
-    }
+    let candidates = try takers(
+      of: sourceEntity, through: through, to: destination, in: entityMapping, property)
     guard !candidates.isEmpty, let table = store.table(of: sourceEntity) else { return nil }
     let isLate = candidates.contains(where: isPolicy)
     let covered = Set(candidates.compactMap(\.source))
@@ -170,6 +147,66 @@ extension MappedStep {
     return DestinationObjectSQL(
       key: lookup(key, in: table, keyCases), number: lookup(key, in: table, numberCases),
       isLate: isLate)
+  }
+
+  /// The mappings that may have made an object that a relationship can lead to of a source object.
+  private func takers(
+    of sourceEntity: String, through: String?, to destination: String,
+    in entityMapping: EntityMapping, _ property: String
+  ) throws -> [EntityMapping] {
+    // Inferred mappings are one an entity: the others of the hierarchy come along.
+    if let through, !through.hasPrefix("IEM_") {
+      guard let named = mapping.mapping(named: through), let made = named.destination,
+        named.source != nil
+      else {
+        throw CoreDataError(
+          .usage, "there is no mapping “\(through)” that makes objects",
+          entity: entityMapping.destination, property: property,
+          hint: "The mappings: " + mapping.entityMappings.map(\.name).joined(separator: ", "))
+      }
+      guard model.isKind(made, of: destination) else {
+        throw CoreDataError(
+          .usage,
+          "the mapping “\(through)” makes \(made), and the relationship leads to \(destination)",
+          entity: entityMapping.destination, property: property)
+      }
+      return [named]
+    }
+    return store.model.subtree(of: sourceEntity).compactMap { entity in
+      mapping.entityMappings.first {
+        $0.source == entity && $0.destination.map { model.isKind($0, of: destination) } == true
+      }
+    }
+  }
+
+  /// Of a to-many that policies' objects are in: SELECT of source and destination keys, since a
+  /// policy may make several objects of one; `nil` where there is one at most.
+  private func destinations(
+    of sourceEntity: String, through: String?, to relationship: Relationship,
+    in entityMapping: EntityMapping
+  ) throws -> String? {
+    guard relationship.isToMany else { return nil }
+    let candidates = try takers(
+      of: sourceEntity, through: through, to: relationship.destination, in: entityMapping,
+      relationship.name)
+    guard candidates.contains(where: isPolicy) else { return nil }
+    let numbers = model.subtree(of: relationship.destination).compactMap { schema.numbers[$0] }
+      .map(String.init).joined(separator: ", ")
+    return try candidates.compactMap { candidate -> String? in
+      guard let from = candidate.source, let assignment = keys[candidate.name] else { return nil }
+      if isPolicy(candidate) {
+        return """
+          SELECT source, destination FROM temp.\(associations(of: candidate.name))
+          WHERE entity IN (\(numbers))
+          """
+      }
+      let rows = try sourceRows(of: candidate, from: from)
+      let filter = rows.conditions.map { "(\($0))" }.joined(separator: " AND ")
+      return """
+        SELECT s.Z_PK AS source, \(assignment.destination(of: "s.Z_PK")) AS destination
+        FROM \(rows.from)\(filter.isEmpty ? "" : " WHERE " + filter)
+        """
+    }.joined(separator: " UNION ALL ")
   }
 
   private func lookup(
@@ -229,12 +266,17 @@ extension MappedStep {
         of: "e.destination", sourceEntity: origin.entity, through: relationshipMapping.through,
         to: relationship.destination, in: entityMapping, relationship.name)
     else { return nil }
-    let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+    let many = try destinations(
+      of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
+    let filter =
+      conditions.isEmpty
+      ? "" : " WHERE " + conditions.map { "(\($0))" }.joined(separator: " AND ")
     return """
       SELECT owner, destination, position, inverse FROM (
-      SELECT \(assignment.destination(of: "e.owner")) AS owner, \(object.key) AS destination,
-      e.position, e.inverse
-      FROM (\(edges)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner\(filter))
+      SELECT \(assignment.destination(of: "e.owner")) AS owner,
+      \(many == nil ? object.key : "m.destination") AS destination, e.position, e.inverse
+      FROM (\(edges)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner
+      \(many.map { "JOIN (\($0)) m ON m.source = e.destination" } ?? "")\(filter))
       WHERE owner IS NOT NULL AND destination IS NOT NULL
       """
   }
@@ -242,7 +284,7 @@ extension MappedStep {
   /// SELECT of a relationship's links for the objects in `temp.carried` that a policy's mapping made.
   func carriedLinks(
     _ relationshipMapping: RelationshipMapping, _ relationship: Relationship, _ origin: Origin,
-    of entityMapping: EntityMapping, from: String
+    of entityMapping: EntityMapping, from: String, to: String
   ) throws -> String? {
     guard let own = store.table(of: from) else { return nil }
     let made = associations(of: entityMapping.name)
@@ -263,11 +305,19 @@ extension MappedStep {
         of: key, sourceEntity: origin.entity, through: relationshipMapping.through,
         to: relationship.destination, in: entityMapping, relationship.name)
     else { return nil }
+    let many = try destinations(
+      of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
+    // A policy may have associated objects of other entities as well.
+    let numbers = model.subtree(of: to).compactMap { schema.numbers[$0] }.map(String.init)
+      .joined(separator: ", ")
     return """
       SELECT owner, destination, position, inverse FROM (
-      SELECT a.destination AS owner, \(object.key) AS destination, \(position) AS position,
-      \(inverse) AS inverse FROM temp.carried b JOIN temp.\(made) a ON a.destination = b.key
-      CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(edges))
+      SELECT a.destination AS owner, \(many == nil ? object.key : "m.destination") AS destination,
+      \(position) AS position, \(inverse) AS inverse
+      FROM temp.carried b JOIN temp.\(made) a ON a.destination = b.key AND a.entity = b.entity
+      AND a.entity IN (\(numbers))
+      CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(edges)
+      \(many.map { "JOIN (\($0)) m ON m.source = \(key)" } ?? ""))
       WHERE destination IS NOT NULL
       """
   }
@@ -282,7 +332,11 @@ extension MappedStep {
       let row = rows.first { $0.mapping == entityMapping.name }
       let declarer = model.declaringEntity(of: relationship.name, in: to) ?? to
       let column = schema.table(of: to)?.column(.toOne(entity: declarer, name: relationship.name))
-      return row != nil && column.map { row?.later.contains($0.name) == false } ?? false
+      return row != nil
+        && column.map { column in
+          row?.later.contains(column.name) == false
+            || row?.columns.contains { $0.name == column.name } == true
+        } ?? false
     }
     guard let (_, inverse) = schema.inverse(of: relationship) else { return false }
     // The inverse of what this comes from: where that is carried, so is this.

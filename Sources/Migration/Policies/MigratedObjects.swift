@@ -56,27 +56,30 @@ public final class DestinationObject {
   /// In the order of the entity's columns; `nil` for an object that is in the file and not loaded.
   var values: [Value]?
   var isStored: Bool
+  /// Whether a policy made it.
+  let isOwn: Bool
   private unowned let manager: MigrationManager
 
   init(
-    id: ObjectID, entity: DestinationEntity, values: [Value]?, isStored: Bool,
+    id: ObjectID, entity: DestinationEntity, values: [Value]?, isStored: Bool, isOwn: Bool,
     manager: MigrationManager
   ) {
     self.id = id
     self.entity = entity
     self.values = values
     self.isStored = isStored
+    self.isOwn = isOwn
     self.manager = manager
   }
 
-  /// The value of an attribute.
+  /// The value of an attribute; a value in a file of its own is read from there.
   ///
   /// - Throws: ``CoreDataError`` when the entity has no such attribute.
   public func value(_ attribute: String) throws -> AttributeValue {
     let index = try entity.index(of: attribute)
     if values == nil { values = try entity.values(of: id.key) }
     guard let values, index < values.count else { return .null }
-    return AttributeValue(column: values[index], of: entity.attributes[index - 3].attribute)
+    return entity.value(values[index], at: index)
   }
 
   /// Sets an attribute.
