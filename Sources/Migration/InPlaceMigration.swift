@@ -149,8 +149,8 @@ struct InPlaceMigration {
     try numberNewOrders(of: table)
   }
 
-  /// Positions in a to-many that was not ordered before: by key, with room in between as Core Data
-  /// leaves it.
+  /// Positions in a to-many that was not ordered before: by key, after those that have one, with
+  /// room in between as Core Data leaves it.
   func numberNewOrders(of table: StoreSchema.Table) throws {
     for column in table.columns {
       let key: StoreSchema.Column?
@@ -164,9 +164,13 @@ struct InPlaceMigration {
       try connection.execute(
         """
         UPDATE main.\(quoted(table.name)) AS t SET \(order) = n.position FROM (
-          SELECT Z_PK, 1024 * row_number() OVER (PARTITION BY \(owner) ORDER BY Z_PK) AS position
-          FROM main.\(quoted(table.name)) WHERE \(owner) IS NOT NULL
-        ) n WHERE n.Z_PK = t.Z_PK AND t.\(order) IS NULL
+          SELECT Z_PK, ifnull(b.last, 0)
+            + 1024 * row_number() OVER (PARTITION BY \(owner) ORDER BY Z_PK) AS position
+          FROM main.\(quoted(table.name)) LEFT JOIN (
+            SELECT \(owner) AS owner, max(\(order)) AS last FROM main.\(quoted(table.name))
+            WHERE \(order) IS NOT NULL AND \(owner) IS NOT NULL GROUP BY \(owner)
+          ) b ON b.owner = \(owner) WHERE \(owner) IS NOT NULL AND \(order) IS NULL
+        ) n WHERE n.Z_PK = t.Z_PK
         """)
     }
   }

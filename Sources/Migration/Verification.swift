@@ -317,10 +317,12 @@ struct Verification {
         .joined(separator: " UNION ")
       // Where a side is to-one, one of several claims wins.
       if !relationship.isToMany {
-        expected = "SELECT owner, min(destination) FROM (\(expected)) GROUP BY owner"
+        expected =
+          "SELECT owner, min(destination) AS destination FROM (\(expected)) GROUP BY owner"
       }
       if let (_, inverse) = destination.inverse(of: relationship), !inverse.isToMany {
-        expected = "SELECT max(owner), destination FROM (\(expected)) GROUP BY destination"
+        expected =
+          "SELECT min(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
       }
       if !policyMappings.isEmpty, let own = destination.table(of: one.entity),
         let other = destination.table(of: relationship.destination)

@@ -40,6 +40,10 @@ struct CopyingMigration {
       for table in destination.tables { try shared.numberNewOrders(of: table) }
       try policies?.validate()
       try copyOtherTables()
+      if policies?.runsAny == true {
+        try Validation(step: shared.step, schemas: shared.schemas, connection: connection)
+          .checkConstraints()
+      }
       try shared.makeIndexes()
       try shared.fillDerivedAttributes()
       try shared.makeTrees()

@@ -47,7 +47,7 @@ struct LinkWriter {
           toOne(
             inverse.name, of: declared.destination, leadingTo: entity,
             """
-            SELECT destination AS key, max(owner) AS other, position
+            SELECT destination AS key, min(owner) AS other, position
             FROM (\(select)) GROUP BY destination
             """)
         ].compactMap { $0 }
@@ -55,7 +55,7 @@ struct LinkWriter {
       return [
         """
         UPDATE main.\(quoted(other)) AS t SET \(quoted(column)) = e.owner\(order.map { ", \(quoted($0)) = e.position" } ?? "")
-        FROM (SELECT destination, max(owner) AS owner, position FROM (\(select)) GROUP BY destination) e
+        FROM (SELECT destination, min(owner) AS owner, position FROM (\(select)) GROUP BY destination) e
         WHERE t.Z_PK = e.destination
         """
       ]

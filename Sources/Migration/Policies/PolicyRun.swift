@@ -66,6 +66,8 @@ final class PolicyRun {
 
   func runs(_ entityMapping: EntityMapping) -> Bool { policies[entityMapping.name] != nil }
 
+  var runsAny: Bool { !policies.isEmpty }
+
   var progress: MigrationProgress { meter.snapshot }
 
   func createInstances(of entityMapping: EntityMapping) throws {

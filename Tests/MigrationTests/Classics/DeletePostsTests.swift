@@ -16,7 +16,9 @@ struct DeletePostsTests {
         message String
         post \(post) Post.comments
       """
-    return (try Classics.model("1", text), try Classics.model("2", text + "\n  likes Integer 16 = 1"))
+    return (
+      try Classics.model("1", text), try Classics.model("2", text + "\n  likes Integer 16 = 1")
+    )
   }
 
   static func store(_ model: Model, in folder: TemporaryFolder, orphan: Bool) throws -> String {
@@ -24,7 +26,8 @@ struct DeletePostsTests {
       let one = try writer.insert("Post", attributes: ["title": .string("One")])
       let two = try writer.insert("Post", attributes: ["title": .string("Two")])
       for (message, post) in [("a", one), ("b", two), ("c", one)] {
-        try writer.insert("Comment", attributes: ["message": .string(message)], toOne: ["post": post])
+        try writer.insert(
+          "Comment", attributes: ["message": .string(message)], toOne: ["post": post])
       }
       if orphan { try writer.insert("Comment", attributes: ["message": .string("d")]) }
     }
@@ -85,7 +88,8 @@ struct DeletePostsTests {
         == "Delete those objects too, let the relationship lead elsewhere, or make it optional.")
     let error = #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
     #expect(error?.kind == .refused)
-    #expect(error?.message.contains("in 3 rows (first: Comment/p1, Comment/p2, Comment/p3)") == true)
+    #expect(
+      error?.message.contains("in 3 rows (first: Comment/p1, Comment/p2, Comment/p3)") == true)
     #expect(try folder.contents() == before)
   }
 
@@ -99,7 +103,8 @@ struct DeletePostsTests {
     let error = #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
     #expect(error?.kind == .refused && error?.code == 134110)
     #expect(error?.entity == "Comment" && error?.property == "post")
-    #expect(error?.message.contains("in 3 rows (first: Comment/p1, Comment/p2, Comment/p3)") == true)
+    #expect(
+      error?.message.contains("in 3 rows (first: Comment/p1, Comment/p2, Comment/p3)") == true)
     #expect(error?.hint?.contains("Delete those objects too") == true)
     #expect(try folder.contents() == before)
   }
@@ -125,8 +130,8 @@ struct DeletePostsTests {
         { source: 'Post', destination: 'Post', where: "title = 'One'" },
         { source: 'Comment', destination: 'Comment', where: "post.title = 'One'" }
         """, to: new) == [
-          "Post/p1 title=One comments→[Comment/p1 Comment/p3]",
           "Comment/p1 likes=1 message=a post→Post/p1", "Comment/p3 likes=1 message=c post→Post/p1",
+          "Post/p1 title=One comments→[Comment/p1 Comment/p3]",
         ])
   }
 }

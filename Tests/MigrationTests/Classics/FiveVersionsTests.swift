@@ -119,7 +119,9 @@ struct FiveVersionsTests {
     // Of the versions between, nothing is left: the store, and one backup.
     let backup = try #require(receipt.backupPath)
     #expect(try Store(path: backup).metadata.versionHashes == first.versionHashes)
-    let names = try FileSystem.list(folder.path).filter { $0.hasPrefix("Store.") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+    let names = try FileSystem.list(folder.path).filter {
+      $0.hasPrefix("Store.") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
+    }
     #expect(names.sorted() == ["Store.backup-1", "Store.sqlite"])
     #expect(try FileSystem.list(folder.path).allSatisfy { !$0.contains("strata") })
   }
