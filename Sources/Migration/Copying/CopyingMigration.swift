@@ -38,6 +38,9 @@ struct CopyingMigration {
       try makeObjects()
       try makeLinks()
       for table in destination.tables { try shared.numberNewOrders(of: table) }
+      for join in destination.joins {
+        for numbering in join.numberings { try numbering.run(on: connection) }
+      }
       try policies?.validate()
       try copyOtherTables()
       if policies?.runsAny == true {

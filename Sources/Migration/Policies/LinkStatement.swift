@@ -30,8 +30,7 @@ final class LinkStatement {
     }
     var writing: [String] = []
     var clearing: [String] = []
-    // The table with columns of positions.
-    var orders: (table: String, columns: [String]) = (table.table, [])
+    var orders = [own?.numbering, back?.numbering].compactMap { $0 }
     switch storage {
     case .toOne:
       guard let own else { break }
@@ -45,23 +44,24 @@ final class LinkStatement {
       }
       writing.append(own.setting(key: 2, number: 5, row: 1))
       clearing.append(own.emptying("?1"))
-      orders.columns = [own.order].compactMap { $0 }
     case .foreignKey(let other, let column, let order):
-      orders = (other, [back?.order ?? order].compactMap { $0 })
       if let back {
         writing = [back.setting(key: 1, number: 4, row: 2)]
       } else {
+        orders = [order].compactMap { $0 }.map {
+          OrderNumbering(table: other, order: $0, owner: column, key: "Z_PK")
+        }
         let position = order.map { ", \(quoted($0)) = ?3" } ?? ""
         writing = [
           "UPDATE main.\(quoted(other)) SET \(quoted(column)) = ?1\(position) WHERE Z_PK = ?2"
         ]
       }
-    case .join(let join, let owner, let other, let order):
+    case .join(let join, let owner, let other, _):
       let declared = schema.joins.first { $0.name == join }
-      let second = declared.flatMap { $0.first == owner ? $0.firstOrder : $0.secondOrder }
-      orders = (join, [order, second].compactMap { $0 })
-      let columns = ([owner, other] + orders.columns).map { quoted($0) }.joined(separator: ", ")
-      let values = (["?1", "?2"] + orders.columns.map { _ in "?3" }).joined(separator: ", ")
+      orders = declared?.numberings ?? []
+      let positions = orders.map(\.order)
+      let columns = ([owner, other] + positions).map { quoted($0) }.joined(separator: ", ")
+      let values = (["?1", "?2"] + positions.map { _ in "?3" }).joined(separator: ", ")
       writing = ["INSERT OR IGNORE INTO main.\(quoted(join)) (\(columns)) VALUES (\(values))"]
     case .reflexive(let join, let first, let second):
       writing = [
@@ -79,12 +79,7 @@ final class LinkStatement {
     }
     self.writing = try writing.map { try connection.prepare($0) }
     self.clearing = try clearing.map { try connection.prepare($0) }
-    base = try orders.columns.reduce(0) { base, column in
-      let greatest = try connection.value(
-        "SELECT max(\(quoted(column))) FROM main.\(quoted(orders.table))")
-      // Room for all that can come, whatever a damaged store says.
-      return max(base, min(greatest?.integer ?? 0, Int64.max / 2))
-    }
+    base = try orders.reduce(0) { try max($0, $1.last(on: connection)) }
   }
 
   func write(
@@ -130,6 +125,10 @@ private struct KeptToOne {
     self.entity = entityColumn
     let declarer = schema.model.declaringEntity(of: name, in: entity) ?? entity
     order = schema.table(of: entity)?.column(.toOneOrder(entity: declarer, name: name))?.name
+  }
+
+  var numbering: OrderNumbering? {
+    order.map { OrderNumbering(table: table, order: $0, owner: column, key: "Z_PK") }
   }
 
   func setting(key: Int, number: Int, row: Int) -> String {
