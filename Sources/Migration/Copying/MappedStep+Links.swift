@@ -149,66 +149,6 @@ extension MappedStep {
       isLate: isLate)
   }
 
-  /// The mappings that may have made an object that a relationship can lead to of a source object.
-  private func takers(
-    of sourceEntity: String, through: String?, to destination: String,
-    in entityMapping: EntityMapping, _ property: String
-  ) throws -> [EntityMapping] {
-    // Inferred mappings are one an entity: the others of the hierarchy come along.
-    if let through, !through.hasPrefix("IEM_") {
-      guard let named = mapping.mapping(named: through), let made = named.destination,
-        named.source != nil
-      else {
-        throw CoreDataError(
-          .usage, "there is no mapping “\(through)” that makes objects",
-          entity: entityMapping.destination, property: property,
-          hint: "The mappings: " + mapping.entityMappings.map(\.name).joined(separator: ", "))
-      }
-      guard model.isKind(made, of: destination) else {
-        throw CoreDataError(
-          .usage,
-          "the mapping “\(through)” makes \(made), and the relationship leads to \(destination)",
-          entity: entityMapping.destination, property: property)
-      }
-      return [named]
-    }
-    return store.model.subtree(of: sourceEntity).compactMap { entity in
-      mapping.entityMappings.first {
-        $0.source == entity && $0.destination.map { model.isKind($0, of: destination) } == true
-      }
-    }
-  }
-
-  /// Of a to-many that policies' objects are in: SELECT of source and destination keys, since a
-  /// policy may make several objects of one; `nil` where there is one at most.
-  private func destinations(
-    of sourceEntity: String, through: String?, to relationship: Relationship,
-    in entityMapping: EntityMapping
-  ) throws -> String? {
-    guard relationship.isToMany else { return nil }
-    let candidates = try takers(
-      of: sourceEntity, through: through, to: relationship.destination, in: entityMapping,
-      relationship.name)
-    guard candidates.contains(where: isPolicy) else { return nil }
-    let numbers = model.subtree(of: relationship.destination).compactMap { schema.numbers[$0] }
-      .map(String.init).joined(separator: ", ")
-    return try candidates.compactMap { candidate -> String? in
-      guard let from = candidate.source, let assignment = keys[candidate.name] else { return nil }
-      if isPolicy(candidate) {
-        return """
-          SELECT source, destination FROM temp.\(associations(of: candidate.name))
-          WHERE entity IN (\(numbers))
-          """
-      }
-      let rows = try sourceRows(of: candidate, from: from)
-      let filter = rows.conditions.map { "(\($0))" }.joined(separator: " AND ")
-      return """
-        SELECT s.Z_PK AS source, \(assignment.destination(of: "s.Z_PK")) AS destination
-        FROM \(rows.from)\(filter.isEmpty ? "" : " WHERE " + filter)
-        """
-    }.joined(separator: " UNION ALL ")
-  }
-
   private func lookup(
     _ key: String, in table: EntityTable, _ cases: [(when: String, then: String)]
   ) -> String {
@@ -356,38 +296,5 @@ extension MappedStep {
         && model.isKind(to, of: $0.entity)
     }
     return !isFirst && !carriers.contains(where: isPolicy)
-  }
-}
-
-extension Store {
-  /// SELECT of a to-many's links: owner, destination, position in the relationship, position in the
-  /// inverse.
-  ///
-  /// - Parameter schema: what the tables are called by; nothing on the store's own connection.
-  func edges(
-    of relationship: String, in entity: String, schema: String = "src."
-  ) -> String? {
-    switch table(of: entity)?.storage(of: relationship) {
-    case .foreignKey(let table, let column, let order):
-      return """
-        SELECT \(quoted(column)) AS owner, Z_PK AS destination, \(order.map { quoted($0) } ?? "NULL") AS position, \
-        NULL AS inverse FROM \(schema)\(quoted(table)) WHERE \(quoted(column)) IS NOT NULL
-        """
-    case .join(let join, let owner, let other, let order):
-      let declared = self.schema.joins.first { $0.name == join }
-      let inverse = declared.flatMap { $0.first == owner ? $0.firstOrder : $0.secondOrder }
-        .flatMap { database.columns(of: join).contains($0) ? $0 : nil }
-      return """
-        SELECT \(quoted(owner)) AS owner, \(quoted(other)) AS destination, \
-        \(order.map { quoted($0) } ?? "NULL") AS position, \(inverse.map { quoted($0) } ?? "NULL") AS inverse
-        FROM \(schema)\(quoted(join))
-        """
-    case .reflexive(let join, let first, let second):
-      return """
-        SELECT \(quoted(first)) AS owner, \(quoted(second)) AS destination, NULL AS position, \
-        NULL AS inverse FROM \(schema)\(quoted(join))
-        """
-    case .toOne, .some(.none), nil: return nil
-    }
   }
 }

@@ -172,4 +172,35 @@ struct MappedFailureTests {
     connection.close()
     #expect(try report().differences.isEmpty == false, "\(sql)")
   }
+
+  /// Makes one object more.
+  final class More: EntityMigrationPolicy {
+    override func endInstanceCreation(for mapping: EntityMapping, manager: MigrationManager) throws
+    {
+      _ = try manager.insert("Pet")
+    }
+  }
+
+  @Test("where a store has used up all keys, further objects are refused")
+  func exhausted() throws {
+    let (old, new) = (
+      try Classics.model("1", "Cat\n  name String\nDog\n  name String"),
+      try Classics.model("2", "Pet\n  name String")
+    )
+    for mappings in [
+      "{ source: 'Cat', destination: 'Pet' }, { source: 'Dog', destination: 'Pet' }",
+      "{ source: 'Cat', destination: 'Pet', policy: 'P' }, { source: 'Dog', delete: true }",
+    ] {
+      let folder = try TemporaryFolder()
+      let path = try Classics.store(old, in: folder) { writer in
+        try writer.insert("Cat", key: .max, attributes: ["name": .string("Tom")])
+        try writer.insert("Dog", attributes: ["name": .string("Rex")])
+      }
+      let error = #expect(throws: CoreDataError.self) {
+        try Classics.migrate(path, to: new, mappings, policies: ["P": More.self])
+      }
+      #expect(error?.message.contains("there are no keys left") == true)
+      #expect(try Store(path: path).metadata.versionHashes == old.versionHashes)
+    }
+  }
 }
