@@ -149,8 +149,7 @@ struct InPlaceMigration {
     try numberNewOrders(of: table)
   }
 
-  /// Positions in a to-many that was not ordered before: by key, with room in between as Core Data
-  /// leaves it.
+  /// Positions of objects that have none in an ordered to-many.
   func numberNewOrders(of table: StoreSchema.Table) throws {
     for column in table.columns {
       let key: StoreSchema.Column?
@@ -160,14 +159,8 @@ struct InPlaceMigration {
       default: key = nil
       }
       guard let key else { continue }
-      let (order, owner) = (quoted(column.name), quoted(key.name))
-      try connection.execute(
-        """
-        UPDATE main.\(quoted(table.name)) AS t SET \(order) = n.position FROM (
-          SELECT Z_PK, 1024 * row_number() OVER (PARTITION BY \(owner) ORDER BY Z_PK) AS position
-          FROM main.\(quoted(table.name)) WHERE \(owner) IS NOT NULL
-        ) n WHERE n.Z_PK = t.Z_PK AND t.\(order) IS NULL
-        """)
+      try OrderNumbering(table: table.name, order: column.name, owner: key.name, key: "Z_PK")
+        .run(on: connection)
     }
   }
 

@@ -45,8 +45,10 @@ struct MappedAnalysis {
   var notes: [String] {
     var notes: [String] = []
     for entityMapping in step.mapping.entityMappings {
-      guard let from = entityMapping.source, let to = entityMapping.destination else { continue }
-      if mapped.renumbered.contains(entityMapping.name), step.rows[entityMapping.name] ?? 0 > 0 {
+      guard let from = entityMapping.source else { continue }
+      if let to = entityMapping.destination, mapped.renumbered.contains(entityMapping.name),
+        step.rows[entityMapping.name] ?? 0 > 0
+      {
         notes.append(
           "Objects of \(from) get other keys as \(to): what refers to them by key outside the store (object URIs, history, CloudKit) no longer finds them."
         )
@@ -80,6 +82,7 @@ struct MappedAnalysis {
     let removals = step.mapping.entityMappings.filter {
       $0.source == entity && $0.destination == nil
     }
+    guard !removals.contains(where: mapped.isPolicy) else { return nil }
     var conditions: [String] = []
     for taker in takers {
       guard !mapped.isPolicy(taker), let own = taker.condition else { return nil }
@@ -91,7 +94,10 @@ struct MappedAnalysis {
     // Conditions may call functions that only a migration's connection has.
     guard let rows = data.rows(of: entity, where: conditions) else { return nil }
     let from = qualified(rows)
-    let count = Int(try connection.value("SELECT count(*) \(from)")?.integer ?? 0)
+    let count =
+      try (takers.first ?? removals.first)?.evaluating {
+        Int(try connection.value("SELECT count(*) \(from)")?.integer ?? 0)
+      } ?? Int(try connection.value("SELECT count(*) \(from)")?.integer ?? 0)
     guard count > 0 else { return nil }
     var loss = Loss(
       entity: entity, values: count,
@@ -167,7 +173,13 @@ struct MappedAnalysis {
 
   func checks() throws -> [DataCheck] {
     var checks: [DataCheck] = []
-    for row in mapped.rows { checks += try self.checks(row) + typeChecks(row) }
+    for row in mapped.rows {
+      checks += try step.mapping.evaluating(row, schemas.destination, on: connection) {
+        // What is computed is computed here, whether or not a rule asks for it.
+        if let evaluation = row.evaluation { _ = try connection.value(evaluation) }
+        return try self.checks(row) + typeChecks(row)
+      }
+    }
     let constraints = ConstraintCheck(
       schema: schemas.destination, rows: mapped.rows, connection: connection)
     for entity in step.destination.entities {

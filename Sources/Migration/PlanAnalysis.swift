@@ -38,6 +38,8 @@ struct PlanAnalysis {
         store: store, mapping: plan.steps[index].mapping,
         destination: plan.steps[index].destination
       ).sentences(whole: plan.wholeDestination ?? plan.steps[index].destination)
+      // What comes after a step that cannot be carried out cannot be told.
+      guard plan.failures.isEmpty || index == plan.steps.count - 1 else { break }
       prefix.append(index)
       if !isInferred, index < plan.steps.count - 1 {
         if folder == nil { folder = try TemporaryResults() }

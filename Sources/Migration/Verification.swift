@@ -252,7 +252,16 @@ struct Verification {
     // other entities too, which nobody sees.
     compared += row.empty.filter { !isForeign || isOwn($0, of: row) }
       .map { ($0, "d.\(quoted($0)) IS NOT NULL") }
-    return compared
+    guard !policyMappings.isEmpty else { return compared }
+    return compared.map { ($0.0, "(\($0.1)) AND NOT \(isTouched("d.Z_PK", in: row.table))") }
+  }
+
+  /// SQL that is true of objects that a policy linked or changed by hand, which no mapping tells.
+  private func isTouched(_ key: String, in table: String) -> String {
+    """
+    EXISTS (SELECT 1 FROM temp.\(PolicyRun.touched) x WHERE x.place = \(AttributeValue.string(table).literal)
+    AND x.key = \(key))
+    """
   }
 
   /// Whether a column is for the entity of the rows, and not for another in the same table.
@@ -273,12 +282,7 @@ struct Verification {
   }
 
   private func property(of column: String, in row: RowSource) -> String? {
-    switch content(of: column, in: row) {
-    case .attribute(_, let name), .toOne(_, let name), .toOneEntity(_, let name),
-      .toOneOrder(_, let name), .owner(_, let name), .ownerOrder(_, let name):
-      return name
-    case nil: return nil
-    }
+    destination.property(of: column, in: row)
   }
 
   private func content(of column: String, in row: RowSource) -> StoreSchema.Content? {
@@ -374,10 +378,20 @@ struct Verification {
         .joined(separator: " UNION ")
       // Where a side is to-one, one of several claims wins.
       if !relationship.isToMany {
-        expected = "SELECT owner, min(destination) AS destination FROM (\(expected)) GROUP BY owner"
+        expected =
+          "SELECT owner, min(destination) AS destination FROM (\(expected)) GROUP BY owner"
       }
       if let (_, inverse) = destination.inverse(of: relationship), !inverse.isToMany {
-        expected = "SELECT max(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
+        expected =
+          "SELECT min(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
+      }
+      if !policyMappings.isEmpty, let own = destination.table(of: one.entity),
+        let other = destination.table(of: relationship.destination)
+      {
+        expected = """
+          SELECT * FROM (\(expected)) e WHERE NOT \(isTouched("e.owner", in: own.name))
+          AND NOT \(isTouched("e.destination", in: other.name))
+          """
       }
       try compareLinks(
         expected: expected, actual: actual, entity: one.entity, relationship: one.relationship,

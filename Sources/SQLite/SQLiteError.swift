@@ -29,6 +29,10 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   package var isReadOnly: Bool { code == SQLITE_READONLY }
   package var isCannotOpen: Bool { code == SQLITE_CANTOPEN }
   package var isConstraint: Bool { code == SQLITE_CONSTRAINT }
+  /// A value could not be computed: text that is no JSON, an overflow, too long a result.
+  package var isEvaluation: Bool {
+    [SQLITE_ERROR, SQLITE_TOOBIG, SQLITE_MISMATCH].contains(code)
+  }
 
   package var description: String {
     sql.map { "\(message) (SQLite \(extendedCode)) in: \($0)" }

@@ -11,15 +11,26 @@ enum Way: String, CaseIterable, Sendable {
   case copying
   /// A new file is filled as by a mapping model that says the same.
   case mapped
+  /// A new file is filled object by object, by policies that leave all to their defaults.
+  case policies
+
+  /// Whether losses and checks are told as for a mapping model.
+  var isMapped: Bool { self == .mapped || self == .policies }
 
   func plan(_ store: Store, to destination: Model) throws -> MigrationPlan {
     let source = store.model
     var mapping = try MappingInference.mapping(from: source, to: destination)
-    if self == .mapped, mapping.kind == .inferred { mapping.kind = .mapping }
+    if isMapped, mapping.kind == .inferred { mapping.kind = .mapping }
     let step = MigrationPlan.Step(
       from: "before", to: "after", source: source, destination: destination, mapping: mapping,
       rows: [:])
+    var bindings = PolicyBindings()
+    if self == .policies {
+      for entityMapping in mapping.entityMappings where entityMapping.destination != nil {
+        bindings[entityMapping.name] = EntityMigrationPolicy.self
+      }
+    }
     return try StoreMigration.plan(
-      store, steps: [step], strategy: self == .inPlace ? .inPlace : .copy)
+      store, steps: [step], policies: bindings, strategy: self == .inPlace ? .inPlace : .copy)
   }
 }

@@ -38,8 +38,15 @@ struct CopyingMigration {
       try makeObjects()
       try makeLinks()
       for table in destination.tables { try shared.numberNewOrders(of: table) }
+      for join in destination.joins {
+        for numbering in join.numberings { try numbering.run(on: connection) }
+      }
       try policies?.validate()
       try copyOtherTables()
+      if policies?.runsAny == true {
+        try Validation(step: shared.step, schemas: shared.schemas, connection: connection)
+          .checkConstraints()
+      }
       try shared.makeIndexes()
       try shared.fillDerivedAttributes()
       try shared.makeTrees()
@@ -72,7 +79,9 @@ struct CopyingMigration {
     try KeyRanges(connection, table: row.ranges.table, key: row.ranges.column).forEach {
       low, high in
       try insert.bind([.integer(low), .integer(high)])
-      while try insert.step() {}
+      try shared.step.mapping.evaluating(row, destination, on: connection) {
+        while try insert.step() {}
+      }
       insert.reset()
       try meter.advance(by: connection.changes)
     }

@@ -48,22 +48,33 @@ struct KeyPlanning {
 
   /// Objects of one entity keep their keys in a table where nobody else could have them: where all
   /// others that keep theirs come from the same source table.
-  mutating func offset(from entity: String, into root: String) -> Int64 {
+  mutating func offset(from entity: String, into root: String) throws -> Int64 {
     guard let table = store.table(of: entity)?.table else { return 0 }
     let highest = maxima[table] ?? 0
     if let keeper = keepers[root] {
       guard keeper.table == table, !keeper.entities.contains(entity) else {
-        let offset = bounds[root] ?? 0
-        bounds[root] = offset + highest
-        return offset
+        return try room(for: highest, in: root)
       }
     } else if let taken = bounds[root], taken > 0 {
-      bounds[root] = taken + highest
-      return taken
+      return try room(for: highest, in: root)
     }
     keepers[root, default: (table, [])].entities.insert(entity)
     bounds[root] = max(bounds[root] ?? 0, highest)
     return 0
+  }
+
+  private mutating func room(for highest: Int64, in root: String) throws -> Int64 {
+    let taken = bounds[root] ?? 0
+    let (bound, isTooLarge) = taken.addingReportingOverflow(max(0, highest))
+    guard !isTooLarge else { throw Self.exhausted(root) }
+    bounds[root] = bound
+    return taken
+  }
+
+  static func exhausted(_ root: String) -> CoreDataError {
+    CoreDataError(
+      .refused, code: 134110, "there are no keys left for further objects", entity: root,
+      hint: "The store holds an object with nearly the greatest key there can be.")
   }
 
   /// The last key given out so far in a destination table.

@@ -47,7 +47,7 @@ struct LinkWriter {
           toOne(
             inverse.name, of: declared.destination, leadingTo: entity,
             """
-            SELECT destination AS key, max(owner) AS other, position
+            SELECT destination AS key, min(owner) AS other, position
             FROM (\(select)) GROUP BY destination
             """)
         ].compactMap { $0 }
@@ -55,7 +55,7 @@ struct LinkWriter {
       return [
         """
         UPDATE main.\(quoted(other)) AS t SET \(quoted(column)) = e.owner\(order.map { ", \(quoted($0)) = e.position" } ?? "")
-        FROM (SELECT destination, max(owner) AS owner, position FROM (\(select)) GROUP BY destination) e
+        FROM (SELECT destination, min(owner) AS owner, position FROM (\(select)) GROUP BY destination) e
         WHERE t.Z_PK = e.destination
         """
       ]
@@ -66,11 +66,11 @@ struct LinkWriter {
       var values = ["owner", "destination"]
       if let order {
         columns.append(quoted(order))
-        values.append(Self.position("position", within: "owner", by: "destination"))
+        values.append("position")
       }
       if let inverse {
         columns.append(quoted(inverse))
-        values.append(Self.position("inverse", within: "destination", by: "owner"))
+        values.append("inverse")
       }
       return [
         """
@@ -87,13 +87,6 @@ struct LinkWriter {
       ]
     case .none: return []
     }
-  }
-
-  /// A position that is told, or one by key with room in between, as Core Data leaves it.
-  private static func position(
-    _ told: String, within group: String, by key: String
-  ) -> String {
-    "coalesce(\(told), 1024 * (1 + row_number() OVER (PARTITION BY \(group) ORDER BY \(key))))"
   }
 
   /// UPDATE of a to-one's columns from a SELECT of key, other and position.

@@ -100,31 +100,8 @@ extension MappedStep {
     in entityMapping: EntityMapping, _ property: String
   ) throws -> DestinationObjectSQL? {
     let subtree = store.model.subtree(of: sourceEntity)
-    var candidates: [EntityMapping] = []
-    // Inferred mappings are one an entity: the others of the hierarchy come along.
-    if let through, !through.hasPrefix("IEM_") {
-      guard let named = mapping.mapping(named: through), let made = named.destination,
-        named.source != nil
-      else {
-        throw CoreDataError(
-          .usage, "there is no mapping “\(through)” that makes objects",
-          entity: entityMapping.destination, property: property,
-          hint: "The mappings: " + mapping.entityMappings.map(\.name).joined(separator: ", "))
-      }
-      guard model.isKind(made, of: destination) else {
-        throw CoreDataError(
-          .usage,
-          "the mapping “\(through)” makes \(made), and the relationship leads to \(destination)",
-          entity: entityMapping.destination, property: property)
-      }
-      candidates = [named]
-    } else {
-      candidates = subtree.compactMap { entity in
-        mapping.entityMappings.first {
-          $0.source == entity && $0.destination.map { model.isKind($0, of: destination) } == true
-        }
-      }
-    }
+    let candidates = try takers(
+      of: sourceEntity, through: through, to: destination, in: entityMapping, property)
     guard !candidates.isEmpty, let table = store.table(of: sourceEntity) else { return nil }
     let isLate = candidates.contains(where: isPolicy)
     let covered = Set(candidates.compactMap(\.source))
@@ -235,12 +212,17 @@ extension MappedStep {
         of: "e.destination", sourceEntity: origin.entity, through: relationshipMapping.through,
         to: relationship.destination, in: entityMapping, relationship.name)
     else { return nil }
-    let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+    let many = try destinations(
+      of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
+    let filter =
+      conditions.isEmpty
+      ? "" : " WHERE " + conditions.map { "(\($0))" }.joined(separator: " AND ")
     return """
       SELECT owner, destination, position, inverse FROM (
-      SELECT \(assignment.destination(of: "e.owner")) AS owner, \(object.key) AS destination,
-      e.position, e.inverse
-      FROM (\(edges)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner\(filter))
+      SELECT \(assignment.destination(of: "e.owner")) AS owner,
+      \(many == nil ? object.key : "m.destination") AS destination, e.position, e.inverse
+      FROM (\(edges)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner
+      \(many.map { "JOIN (\($0)) m ON m.source = e.destination" } ?? "")\(filter))
       WHERE owner IS NOT NULL AND destination IS NOT NULL
       """
   }
@@ -248,7 +230,7 @@ extension MappedStep {
   /// SELECT of a relationship's links for the objects in `temp.carried` that a policy's mapping made.
   func carriedLinks(
     _ relationshipMapping: RelationshipMapping, _ relationship: Relationship, _ origin: Origin,
-    of entityMapping: EntityMapping, from: String
+    of entityMapping: EntityMapping, from: String, to: String
   ) throws -> String? {
     guard let own = store.table(of: from) else { return nil }
     let made = associations(of: entityMapping.name)
@@ -270,11 +252,19 @@ extension MappedStep {
         to: relationship.destination, in: entityMapping, relationship.name)
     else { return nil }
     // In this order: SQLite knows nothing of how few rows the temporary table has.
+    let many = try destinations(
+      of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
+    // A policy may have associated objects of other entities as well.
+    let numbers = model.subtree(of: to).compactMap { schema.numbers[$0] }.map(String.init)
+      .joined(separator: ", ")
     return """
       SELECT owner, destination, position, inverse FROM (
-      SELECT a.destination AS owner, \(object.key) AS destination, \(position) AS position,
-      \(inverse) AS inverse FROM temp.carried b CROSS JOIN temp.\(made) a ON a.destination = b.key
-      CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(edges))
+      SELECT a.destination AS owner, \(many == nil ? object.key : "m.destination") AS destination,
+      \(position) AS position, \(inverse) AS inverse
+      FROM temp.carried b CROSS JOIN temp.\(made) a ON a.destination = b.key AND a.entity = b.entity
+      AND a.entity IN (\(numbers))
+      CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(edges)
+      \(many.map { "CROSS JOIN (\($0)) m ON m.source = \(key)" } ?? ""))
       WHERE destination IS NOT NULL
       """
   }
@@ -289,7 +279,11 @@ extension MappedStep {
       let row = rows.first { $0.mapping == entityMapping.name }
       let declarer = model.declaringEntity(of: relationship.name, in: to) ?? to
       let column = schema.table(of: to)?.column(.toOne(entity: declarer, name: relationship.name))
-      return row != nil && column.map { row?.later.contains($0.name) == false } ?? false
+      return row != nil
+        && column.map { column in
+          row?.later.contains(column.name) == false
+            || row?.columns.contains { $0.name == column.name } == true
+        } ?? false
     }
     guard let (_, inverse) = schema.inverse(of: relationship) else { return false }
     // The inverse of what this comes from: where that is carried, so is this.
@@ -309,66 +303,5 @@ extension MappedStep {
         && model.isKind(to, of: $0.entity)
     }
     return !isFirst && !carriers.contains(where: isPolicy)
-  }
-}
-
-extension Store {
-  /// SELECT of a to-many's links: owner, destination, position in the relationship, position in the
-  /// inverse.
-  ///
-  /// - Parameter schema: what the tables are called by; nothing on the store's own connection.
-  func edges(
-    of relationship: String, in entity: String, schema: String = "src."
-  ) -> String? {
-    switch table(of: entity)?.storage(of: relationship) {
-    case .foreignKey(let table, let column, let order):
-      return """
-        SELECT \(quoted(column)) AS owner, Z_PK AS destination, \(order.map { quoted($0) } ?? "NULL") AS position, \
-        NULL AS inverse FROM \(schema)\(quoted(table)) WHERE \(quoted(column)) IS NOT NULL
-        """
-    case .join(let join, let owner, let other, let order):
-      let declared = self.schema.joins.first { $0.name == join }
-      let inverse = declared.flatMap { $0.first == owner ? $0.firstOrder : $0.secondOrder }
-        .flatMap { database.columns(of: join).contains($0) ? $0 : nil }
-      return """
-        SELECT \(quoted(owner)) AS owner, \(quoted(other)) AS destination, \
-        \(order.map { quoted($0) } ?? "NULL") AS position, \(inverse.map { quoted($0) } ?? "NULL") AS inverse
-        FROM \(schema)\(quoted(join))
-        """
-    case .reflexive(let join, let first, let second):
-      return """
-        SELECT \(quoted(first)) AS owner, \(quoted(second)) AS destination, NULL AS position, \
-        NULL AS inverse FROM \(schema)\(quoted(join))
-        """
-    case .toOne, .some(.none), nil: return nil
-    }
-  }
-
-  /// SELECT of where a path of relationships leads, in the columns of ``edges(of:in:schema:)``: each
-  /// object once, however many ways lead to it.
-  func edges(along path: [String], from entity: String) -> String? {
-    var holder = entity
-    var walked: String?
-    for name in path {
-      guard let step = model.relationship(named: name, of: holder), let table = table(of: holder)
-      else { return nil }
-      var next = edges(of: name, in: holder)
-      if case .toOne(let column, _) = table.storage(of: name) {
-        next =
-          "SELECT Z_PK AS owner, \(quoted(column)) AS destination FROM src.\(quoted(table.table))"
-      }
-      guard let next else { return nil }
-      walked =
-        walked.map {
-          "SELECT w.owner, n.destination FROM (\($0)) w JOIN (\(next)) n ON n.owner = w.destination"
-        } ?? next
-      holder = step.destination
-    }
-    return walked.map {
-      """
-      SELECT DISTINCT owner, destination, NULL AS position, NULL AS inverse FROM (\($0))
-      WHERE destination IS NOT NULL
-      """
-    }
   }
 }

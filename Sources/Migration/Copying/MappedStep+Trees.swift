@@ -39,13 +39,15 @@ extension MappedStep {
         FROM \(parent.from)
         """
     }
-    try connection.execute(
-      """
-      CREATE TEMP TABLE \(tree) (key INTEGER PRIMARY KEY, parent INTEGER, source INTEGER, item, position INTEGER);
-      INSERT INTO temp.\(tree) (key, parent, source, item, position)
-      SELECT \(base) + row_number() OVER (), * FROM (\(elements)\(filter.isEmpty ? "" : " WHERE \(filter)"));
-      CREATE INDEX temp.\(tree)_parent ON \(tree) (parent);
-      """)
+    try entityMapping.evaluating(property: { child.relationship }) {
+      try connection.execute(
+        """
+        CREATE TEMP TABLE \(tree) (key INTEGER PRIMARY KEY, parent INTEGER, source INTEGER, item, position INTEGER);
+        INSERT INTO temp.\(tree) (key, parent, source, item, position)
+        SELECT \(base) + row_number() OVER (), * FROM (\(elements)\(filter.isEmpty ? "" : " WHERE \(filter)"));
+        CREATE INDEX temp.\(tree)_parent ON \(tree) (parent);
+        """)
+    }
     let last = try connection.value("SELECT max(key) FROM temp.\(tree)")?.integer ?? base
     planning.take(upTo: last, of: root)
     guard let sourceTable = store.table(of: from) else { return }
@@ -56,6 +58,11 @@ extension MappedStep {
       ranges: ("temp.\(tree)", "t.key", "key"))
     let variables = ["item": "t.item", "position": "t.position"]
     let inverse = schema.inverse(of: relationship)
+    /// Whether a column is of the way back to the object that these hang on: siblings may have
+    /// columns of the same name.
+    func isBack(_ declarer: String, _ name: String) -> Bool {
+      name == inverse?.1.name && model.isKind(child.destination, of: declarer)
+    }
     for column in table.columns {
       switch column.content {
       case .attribute(let declarer, let name) where model.isKind(child.destination, of: declarer):
@@ -70,12 +77,13 @@ extension MappedStep {
         {
           row.columns.append((column.name, sql))
         }
-      case .toOne(_, let name) where name == inverse?.1.name && inverse?.1.isToMany == false:
+      case .toOne(let declarer, let name)
+      where isBack(declarer, name) && inverse?.1.isToMany == false:
         row.columns.append((column.name, "t.parent"))
-      case .toOneEntity(_, let name) where name == inverse?.1.name:
+      case .toOneEntity(let declarer, let name) where isBack(declarer, name):
         guard let owner = schema.numbers[parentEntity] else { continue }
         row.columns.append((column.name, String(owner)))
-      case .toOneOrder(_, let name) where name == inverse?.1.name:
+      case .toOneOrder(let declarer, let name) where isBack(declarer, name):
         row.columns.append((column.name, "(t.position + 2) * 1024"))
       case .owner(let owner, let name)
       where name == relationship.name && model.isKind(parentEntity, of: owner):
@@ -89,6 +97,7 @@ extension MappedStep {
       }
     }
     append(row)
+    if !relationship.isToMany { setLater(relationship.name, of: parentEntity, in: parent) }
     if !relationship.isToMany || inverse?.1.isToMany == true {
       append(
         LinkSource(

@@ -73,8 +73,14 @@ struct MappedStep {
         entity: model.entity(named: to) == nil ? to : from)
     }
     if isPolicy(entityMapping) {
+      guard entityMapping.children.isEmpty, entityMapping.distinct == nil else {
+        throw CoreDataError(
+          .usage,
+          "a Swift policy carries out “\(entityMapping.name)”, so nothing does what its “\(entityMapping.distinct == nil ? "create" : "distinct")” says",
+          entity: to, hint: "Leave one of them out.")
+      }
       // Room for the keys of the sources; what a policy makes beyond that comes after.
-      let offset = planning.offset(from: from, into: root)
+      let offset = try planning.offset(from: from, into: root)
       keys[entityMapping.name] = .table(
         associations(of: entityMapping.name),
         numbers: model.subtree(of: root).compactMap { schema.numbers[$0] })
@@ -84,7 +90,7 @@ struct MappedStep {
       try group(entityMapping, from: from, by: distinct, root: root, &planning, connection)
       renumbered.insert(entityMapping.name)
     } else {
-      let offset = planning.offset(from: from, into: root)
+      let offset = try planning.offset(from: from, into: root)
       keys[entityMapping.name] = .offset(offset)
       if offset != 0 { renumbered.insert(entityMapping.name) }
     }
@@ -110,20 +116,22 @@ struct MappedStep {
       $0.destination == entityMapping.destination && $0.distinct == distinct
     }.compactMap { self.groups[$0.name] }
     let isNew = earlier.map { " AND \(value) NOT IN (SELECT value FROM temp.\($0))" }.joined()
-    try connection.execute(
-      """
-      CREATE TEMP TABLE \(groups) (key INTEGER PRIMARY KEY, source INTEGER, value);
-      INSERT INTO temp.\(groups) SELECT \(base) + row_number() OVER (ORDER BY min(s.Z_PK)),
-        min(s.Z_PK), \(value) FROM \(rows.from) WHERE \(filter)\(isNew) GROUP BY \(value);
-      CREATE UNIQUE INDEX temp.\(groups)_value ON \(groups) (value);
-      CREATE TEMP TABLE \(sources) (source INTEGER PRIMARY KEY, destination INTEGER);
-      """)
-    for groups in earlier + [groups] {
+    try entityMapping.evaluating {
       try connection.execute(
         """
-        INSERT INTO temp.\(sources) SELECT s.Z_PK, g.key FROM \(rows.from)
-        JOIN temp.\(groups) g ON g.value = \(value) WHERE \(filter)
+        CREATE TEMP TABLE \(groups) (key INTEGER PRIMARY KEY, source INTEGER, value);
+        INSERT INTO temp.\(groups) SELECT \(base) + row_number() OVER (ORDER BY min(s.Z_PK)),
+          min(s.Z_PK), \(value) FROM \(rows.from) WHERE \(filter)\(isNew) GROUP BY \(value);
+        CREATE UNIQUE INDEX temp.\(groups)_value ON \(groups) (value);
+        CREATE TEMP TABLE \(sources) (source INTEGER PRIMARY KEY, destination INTEGER);
         """)
+      for groups in earlier + [groups] {
+        try connection.execute(
+          """
+          INSERT INTO temp.\(sources) SELECT s.Z_PK, g.key FROM \(rows.from)
+          JOIN temp.\(groups) g ON g.value = \(value) WHERE \(filter)
+          """)
+      }
     }
     let last = try connection.value("SELECT max(key) FROM temp.\(groups)")?.integer ?? base
     planning.take(upTo: last, of: root)
@@ -185,6 +193,25 @@ struct MappedStep {
   }
 
   mutating func append(_ row: RowSource) { rows.append(row) }
+
+  /// Says of rows that a to-one's columns are filled when all objects are there.
+  mutating func setLater(_ relationship: String, of entity: String, in parent: RowSource) {
+    guard
+      let index = rows.lastIndex(where: {
+        $0.mapping == parent.mapping && $0.entity == entity && $0.from == parent.from
+      })
+    else { return }
+    let declarer = model.declaringEntity(of: relationship, in: entity) ?? entity
+    for content: StoreSchema.Content in [
+      .toOne(entity: declarer, name: relationship),
+      .toOneEntity(entity: declarer, name: relationship),
+    ] {
+      guard let column = schema.table(of: entity)?.column(content)?.name else { continue }
+      rows[index].empty.removeAll { $0 == column }
+      rows[index].later.insert(column)
+    }
+  }
+
   mutating func append(_ link: LinkSource) { links.append(link) }
   mutating func use(_ properties: Set<String>, of entity: String) {
     used[entity, default: []].formUnion(properties)

@@ -6,9 +6,10 @@ import SQLite
 final class LinkStatement {
   let relationship: Relationship
   private let number: Int64
-  private let writing: Statement
-  private let inverse: Statement?
-  private let clearing: Statement?
+  private let writing: [Statement]
+  private let clearing: [Statement]
+  /// The greatest position in an order that there is: what is added comes after it.
+  private let base: Int64
 
   init(
     _ name: String, of entity: String, schema: StoreSchema, connection: Connection
@@ -23,66 +24,62 @@ final class LinkStatement {
     }
     self.relationship = relationship
     number = table.number
-    // ?1 owner, ?2 destination, ?3 position, ?4 Z_ENT of the owner, ?5 Z_ENT of the destination.
-    func toOne(
-      _ name: String, of entity: String, key: Int, number: Int, position: Int?, row: Int
-    ) -> String? {
-      guard let place = schema.entityTable(of: entity),
-        case .toOne(let column, let entityColumn) = place.storage(of: name)
-      else { return nil }
-      let declarer = schema.model.declaringEntity(of: name, in: entity) ?? entity
-      let order = schema.table(of: entity)?.column(.toOneOrder(entity: declarer, name: name))?.name
-      var sets = ["\(quoted(column)) = ?\(key)"]
-      if let entityColumn { sets.append("\(quoted(entityColumn)) = ?\(number)") }
-      if let order { sets.append("\(quoted(order)) = coalesce(\(quoted(order)), ?3 * 1024)") }
-      return
-        "UPDATE main.\(quoted(place.table)) SET \(sets.joined(separator: ", ")) WHERE Z_PK = ?\(row)"
+    let own = KeptToOne(name, of: entity, schema)
+    let back = schema.inverse(of: relationship).flatMap {
+      KeptToOne($0.1.name, of: relationship.destination, schema)
     }
-    let back = schema.inverse(of: relationship)
-    var writing: String?
-    var inverse: String?
-    var clearing: String?
+    var writing: [String] = []
+    var clearing: [String] = []
+    var orders = [own?.numbering, back?.numbering].compactMap { $0 }
     switch storage {
-    case .toOne(let column, let entityColumn):
-      writing = toOne(name, of: entity, key: 2, number: 5, position: 3, row: 1)
-      if let back, !back.1.isToMany {
-        inverse = toOne(
-          back.1.name, of: relationship.destination, key: 1, number: 4, position: nil, row: 2)
+    case .toOne:
+      guard let own else { break }
+      if let back {
+        // Of one to one, both former partners are left alone.
+        writing += [
+          own.emptying(whereLedTo: "?2", by: back), back.emptying(whereLedTo: "?1", by: own),
+        ]
+        clearing.append(back.emptying(whereLedTo: "?1", by: own))
+        writing.append(back.setting(key: 1, number: 4, row: 2))
       }
-      let others = entityColumn.map { ", \(quoted($0)) = NULL" } ?? ""
-      clearing =
-        "UPDATE main.\(quoted(table.table)) SET \(quoted(column)) = NULL\(others) WHERE Z_PK = ?1"
+      writing.append(own.setting(key: 2, number: 5, row: 1))
+      clearing.append(own.emptying("?1"))
     case .foreignKey(let other, let column, let order):
       if let back {
-        writing = toOne(
-          back.1.name, of: relationship.destination, key: 1, number: 4, position: 3, row: 2)
+        writing = [back.setting(key: 1, number: 4, row: 2)]
       } else {
-        let position = order.map { ", \(quoted($0)) = ?3 * 1024" } ?? ""
-        writing =
+        orders = [order].compactMap { $0 }.map {
+          OrderNumbering(table: other, order: $0, owner: column, key: "Z_PK")
+        }
+        let position = order.map { ", \(quoted($0)) = ?3" } ?? ""
+        writing = [
           "UPDATE main.\(quoted(other)) SET \(quoted(column)) = ?1\(position) WHERE Z_PK = ?2"
+        ]
       }
-    case .join(let join, let owner, let other, let order):
+    case .join(let join, let owner, let other, _):
       let declared = schema.joins.first { $0.name == join }
-      let second = declared.flatMap { $0.first == owner ? $0.firstOrder : $0.secondOrder }
-      let orders = [order, second].compactMap { $0 }
-      let columns = ([owner, other] + orders).map { quoted($0) }.joined(separator: ", ")
-      let values = (["?1", "?2"] + orders.map { _ in "?3 * 1024" }).joined(separator: ", ")
-      writing = "INSERT OR IGNORE INTO main.\(quoted(join)) (\(columns)) VALUES (\(values))"
+      orders = declared?.numberings ?? []
+      let positions = orders.map(\.order)
+      let columns = ([owner, other] + positions).map { quoted($0) }.joined(separator: ", ")
+      let values = (["?1", "?2"] + positions.map { _ in "?3" }).joined(separator: ", ")
+      writing = ["INSERT OR IGNORE INTO main.\(quoted(join)) (\(columns)) VALUES (\(values))"]
     case .reflexive(let join, let first, let second):
-      writing = """
+      writing = [
+        """
         INSERT INTO main.\(quoted(join)) (\(quoted(first)), \(quoted(second))) SELECT ?1, ?2
         WHERE NOT EXISTS (SELECT 1 FROM main.\(quoted(join))
         WHERE (\(quoted(first)), \(quoted(second))) IN ((?1, ?2), (?2, ?1)))
         """
+      ]
     case .none: break
     }
-    guard let writing else {
+    guard !writing.isEmpty else {
       throw CoreDataError(
         .usage, "the relationship is not kept in the store", entity: entity, property: name)
     }
-    self.writing = try connection.prepare(writing)
-    self.inverse = try inverse.map { try connection.prepare($0) }
+    self.writing = try writing.map { try connection.prepare($0) }
     self.clearing = try clearing.map { try connection.prepare($0) }
+    base = try orders.reduce(0) { try max($0, $1.last(on: connection)) }
   }
 
   /// - Throws: ``CoreDataError`` for objects that the relationship cannot lead to, or where one is set
@@ -106,23 +103,72 @@ final class LinkStatement {
   func write(
     _ owner: ObjectID, _ other: ObjectID, position: Int64, schema: StoreSchema
   ) throws {
-    let values: [Value] = [
-      .integer(owner.key), .integer(other.key), .integer(position),
-      .integer(schema.numbers[owner.entity] ?? number),
-      .integer(schema.numbers[other.entity] ?? 0),
-    ]
-    for statement in [writing, inverse].compactMap({ $0 }) {
+    try run(
+      writing,
+      [
+        .integer(owner.key), .integer(other.key), .integer(base + position * 1024),
+        .integer(schema.numbers[owner.entity] ?? number),
+        .integer(schema.numbers[other.entity] ?? 0),
+      ])
+  }
+
+  /// Empties a to-one.
+  func clear(_ owner: ObjectID) throws { try run(clearing, [.integer(owner.key)]) }
+
+  private func run(_ statements: [Statement], _ values: [Value]) throws {
+    for statement in statements {
       try statement.bind(Array(values.prefix(statement.parameterCount)))
       while try statement.step() {}
       statement.reset()
     }
   }
+}
 
-  /// Empties a to-one.
-  func clear(_ owner: ObjectID) throws {
-    guard let clearing else { return }
-    try clearing.bind([.integer(owner.key)])
-    try clearing.step()
-    clearing.reset()
+/// Where a to-one is kept, and the statements that change it.
+///
+/// Parameters: ?1 owner, ?2 destination, ?3 position, ?4 Z_ENT of the owner, ?5 of the destination.
+private struct KeptToOne {
+  let table: String
+  let column: String
+  let entity: String?
+  let order: String?
+
+  /// `nil` for what is no to-one.
+  init?(_ name: String, of entity: String, _ schema: StoreSchema) {
+    guard let place = schema.entityTable(of: entity),
+      case .toOne(let column, let entityColumn) = place.storage(of: name)
+    else { return nil }
+    table = place.table
+    self.column = column
+    self.entity = entityColumn
+    let declarer = schema.model.declaringEntity(of: name, in: entity) ?? entity
+    order = schema.table(of: entity)?.column(.toOneOrder(entity: declarer, name: name))?.name
+  }
+
+  var numbering: OrderNumbering? {
+    order.map { OrderNumbering(table: table, order: $0, owner: column, key: "Z_PK") }
+  }
+
+  func setting(key: Int, number: Int, row: Int) -> String {
+    var sets = ["\(quoted(column)) = ?\(key)"]
+    if let entity { sets.append("\(quoted(entity)) = ?\(number)") }
+    if let order {
+      // Whoever stays with the same object keeps the place.
+      sets.append(
+        "\(quoted(order)) = CASE WHEN \(quoted(column)) IS ?\(key) THEN coalesce(\(quoted(order)), ?3) ELSE ?3 END"
+      )
+    }
+    return "UPDATE main.\(quoted(table)) SET \(sets.joined(separator: ", ")) WHERE Z_PK = ?\(row)"
+  }
+
+  func emptying(_ row: String) -> String {
+    let sets = [column, entity, order].compactMap { $0 }.map { "\(quoted($0)) = NULL" }
+    return "UPDATE main.\(quoted(table)) SET \(sets.joined(separator: ", ")) WHERE Z_PK = \(row)"
+  }
+
+  /// Empties the row that an object is led to by the inverse.
+  func emptying(whereLedTo row: String, by inverse: KeptToOne) -> String {
+    emptying(
+      "(SELECT \(quoted(inverse.column)) FROM main.\(quoted(inverse.table)) WHERE Z_PK = \(row))")
   }
 }

@@ -68,16 +68,19 @@ public final class DestinationObject {
   /// In the order of the entity's columns; `nil` for an object that is in the file and not loaded.
   var values: [Value]?
   var isStored: Bool
+  /// Whether it was made by who holds it, and not by a mapping.
+  let isOwn: Bool
   private weak var keeper: (any ObjectKeeper)?
 
   init(
-    id: ObjectID, entity: DestinationEntity, values: [Value]?, isStored: Bool,
+    id: ObjectID, entity: DestinationEntity, values: [Value]?, isStored: Bool, isOwn: Bool = true,
     keeper: any ObjectKeeper
   ) {
     self.id = id
     self.entity = entity
     self.values = values
     self.isStored = isStored
+    self.isOwn = isOwn
     self.keeper = keeper
   }
 

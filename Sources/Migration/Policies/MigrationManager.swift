@@ -30,7 +30,8 @@ public final class MigrationManager {
   /// How much of the migration is done, 0…1.
   public var migrationProgress: Double { run.progress.fraction }
 
-  /// Ends the migration after the present step; the store stays as it was.
+  /// Ends the migration after the present step, with code 134120 unless the error is a
+  /// `CoreDataError` with its own; the store stays as it was.
   public func cancelMigration(with error: any Error) { cancellation = error }
 
   /// Makes a new object of an entity, with the model's defaults.

@@ -1,0 +1,74 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension EntityMapping {
+  /// Runs what computes the mapping's values: an error that they cause tells which mapping it is.
+  ///
+  /// - Parameter property: the property whose value it is, asked only after an error.
+  func evaluating<T>(property: () -> String? = { nil }, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as SQLiteError where error.isEvaluation {
+      throw CoreDataError(
+        .refused, code: 134110,
+        "in the mapping “\(name)”: an expression fails: \(error.message)",
+        entity: destination ?? source, property: property(),
+        hint:
+          "Guard it, such as by CASE WHEN json_valid(x) THEN … END. The store is as it was.")
+    }
+  }
+}
+
+extension MappingModel {
+  /// Runs what computes the values of a mapping's rows; an error that they cause tells the mapping,
+  /// the entity and the property.
+  func evaluating<T>(
+    _ row: RowSource, _ schema: StoreSchema, on connection: Connection, _ body: () throws -> T
+  ) throws -> T {
+    guard var entityMapping = mapping(named: row.mapping) else { return try body() }
+    // Objects that hang on others are of another entity than their mapping.
+    entityMapping.destination = row.entity
+    return try entityMapping.evaluating(
+      property: { row.failingColumn(on: connection).flatMap { schema.property(of: $0, in: row) } },
+      body)
+  }
+}
+
+extension RowSource {
+  /// Computes every value that is more than a column of the source; `nil` where none is.
+  var evaluation: String? { evaluation(of: columns.filter { $0.sql.utf8.contains(0x28) }) }
+
+  /// The first column whose values cannot be computed.
+  func failingColumn(on connection: Connection) -> String? {
+    columns.first { column in
+      do {
+        if let sql = evaluation(of: [column]) { _ = try connection.value(sql) }
+        return false
+      } catch {
+        return (error as? SQLiteError)?.isEvaluation ?? false
+      }
+    }?.name
+  }
+
+  private func evaluation(of columns: [(name: String, sql: String)]) -> String? {
+    guard !columns.isEmpty else { return nil }
+    let counts = columns.map { "count(\($0.sql))" }.joined(separator: ", ")
+    let filter = conditions.map { "(\($0))" }.joined(separator: " AND ")
+    return "SELECT \(counts) FROM \(from)\(filter.isEmpty ? "" : " WHERE " + filter)"
+  }
+}
+
+extension StoreSchema {
+  /// The property that a column of a row keeps.
+  func property(of column: String, in row: RowSource) -> String? {
+    switch tables.first(where: { $0.name == row.table })?.columns.first(where: {
+      $0.name == column
+    })?.content {
+    case .attribute(_, let name), .toOne(_, let name), .toOneEntity(_, let name),
+      .toOneOrder(_, let name), .owner(_, let name), .ownerOrder(_, let name):
+      name
+    case nil: nil
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import ManagedStore
+import SQLite
+
+/// A column of positions in an ordered to-many.
+struct OrderNumbering {
+  let table: String
+  /// The column that holds the positions.
+  let order: String
+  /// The column that tells whose relationship it is.
+  let owner: String
+  /// The column by which those are ordered that have no position.
+  let key: String
+
+  /// Gives a position to those that have none, as in a to-many that was not ordered before: by key,
+  /// after those that have one, with room in between as Core Data leaves it.
+  func run(on connection: Connection) throws {
+    let (place, order, owner, key) = (
+      "main." + quoted(table), quoted(order), quoted(owner), quoted(key)
+    )
+    try connection.execute(
+      """
+      UPDATE \(place) AS t SET \(order) = n.position FROM (
+        SELECT a.\(owner) AS owner, a.\(key) AS key, ifnull(b.last, 0)
+          + 1024 * row_number() OVER (PARTITION BY a.\(owner) ORDER BY a.\(key)) AS position
+        FROM \(place) a LEFT JOIN (
+          SELECT \(owner) AS owner, max(\(order)) AS last FROM \(place)
+          WHERE \(order) IS NOT NULL AND \(owner) IS NOT NULL GROUP BY \(owner)
+        ) b ON b.owner = a.\(owner) WHERE a.\(owner) IS NOT NULL AND a.\(order) IS NULL
+      ) n WHERE t.\(key) = n.key AND t.\(owner) = n.owner
+      """)
+  }
+
+  /// A position after all that there are: those without one get theirs.
+  func last(on connection: Connection) throws -> Int64 {
+    try run(on: connection)
+    let last = try connection.value("SELECT max(\(quoted(order))) FROM main.\(quoted(table))")
+    // Room for all that can come, whatever a damaged store says.
+    return min(last?.integer ?? 0, Int64.max / 2)
+  }
+}
+
+extension StoreSchema.JoinTable {
+  /// The positions that a row holds, on either side.
+  var numberings: [OrderNumbering] {
+    [
+      firstOrder.map { OrderNumbering(table: name, order: $0, owner: second, key: first) },
+      secondOrder.map { OrderNumbering(table: name, order: $0, owner: first, key: second) },
+    ].compactMap { $0 }
+  }
+}

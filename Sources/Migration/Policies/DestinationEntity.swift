@@ -1,0 +1,137 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// How objects of one destination entity are written, by compiled statements.
+final class DestinationEntity {
+  let name: String
+  let number: Int64
+  let root: String
+  let attributes: [EntityTable.AttributeColumn]
+  let columns: [String]
+  private let indexes: [String: Int]
+  private let table: String
+  private let connection: Connection
+  private let files: StoreFiles
+  private let insertion: Statement
+  private var byKey: Statement?
+  private var update: Statement?
+  /// What a new object starts with.
+  let initial: [Value]
+
+  init(
+    _ entity: String, schema: StoreSchema, connection: Connection, files: StoreFiles
+  ) throws {
+    guard let place = schema.entityTable(of: entity),
+      let declared = schema.model.entity(named: entity)
+    else {
+      throw CoreDataError(
+        .usage, "the destination model has no such entity", entity: entity,
+        hint: "Its entities: " + schema.model.entities.map(\.name).joined(separator: ", "))
+    }
+    guard !declared.isAbstract else {
+      throw CoreDataError(.usage, "an abstract entity has no objects", entity: entity)
+    }
+    name = entity
+    number = place.number
+    root = schema.model.root(of: entity)
+    attributes = place.attributes
+    table = place.table
+    self.connection = connection
+    self.files = files
+    columns = ["Z_PK", "Z_ENT", "Z_OPT"] + place.attributes.map(\.column)
+    indexes = Dictionary(
+      place.attributes.enumerated().map { ($0.element.attribute.name, $0.offset + 3) }
+    ) { first, _ in first }
+    let marks = [String](repeating: "?", count: columns.count).joined(separator: ", ")
+    insertion = try connection.prepare(
+      """
+      INSERT INTO main.\(quoted(table)) (\(columns.map { quoted($0) }.joined(separator: ", ")))
+      VALUES (\(marks))
+      """)
+    let defaults = place.attributes.map {
+      $0.attribute.defaultValue?.sqlLiteral(for: $0.attribute) ?? "NULL"
+    }
+    let row =
+      try connection.rows("SELECT " + (defaults + ["0"]).joined(separator: ", ")).first ?? []
+    initial = [.null, .integer(place.number), .integer(1)] + row.dropLast()
+  }
+
+  func index(of attribute: String) throws -> Int {
+    guard let index = indexes[attribute] else {
+      throw CoreDataError(
+        .usage, "the entity has no such attribute", entity: name, property: attribute,
+        hint: "It has: " + indexes.keys.sorted().joined(separator: ", "))
+    }
+    return index
+  }
+
+  func insert(_ values: [Value]) throws {
+    try insertion.bind(values)
+    try insertion.step()
+    insertion.reset()
+  }
+
+  /// Writes all attributes of an object that is in the file.
+  func update(_ values: [Value]) throws {
+    guard !attributes.isEmpty, let key = values.first else { return }
+    if update == nil {
+      let sets = attributes.map { "\(quoted($0.column)) = ?" }.joined(separator: ", ")
+      update = try connection.prepare(
+        "UPDATE main.\(quoted(table)) SET \(sets) WHERE Z_PK = ?")
+    }
+    try update?.bind(Array(values.dropFirst(3)) + [key])
+    try update?.step()
+    update?.reset()
+  }
+
+  func values(of key: Int64) throws -> [Value] {
+    if byKey == nil {
+      byKey = try connection.prepare(
+        """
+        SELECT \(columns.map { quoted($0) }.joined(separator: ", ")) FROM main.\(quoted(table))
+        WHERE Z_PK = ?
+        """)
+    }
+    guard let byKey else { return [] }
+    try byKey.bind([.integer(key)])
+    defer { byKey.reset() }
+    return try byKey.step() ? byKey.row() : []
+  }
+
+  /// What a column's value means.
+  func value(_ value: Value, at index: Int) -> AttributeValue {
+    let attribute = attributes[index - 3].attribute
+    return AttributeValue(
+      column: attribute.allowsExternalBinaryDataStorage
+        ? RecipeFunctions.content(value, files) : value, of: attribute)
+  }
+
+  /// A value as its column holds it.
+  func column(_ value: AttributeValue, at index: Int) throws -> Value {
+    let attribute = attributes[index - 3].attribute
+    switch (attribute.type, value) {
+    case (_, .null): return .null
+    case (.integer16, .integer(let number)) where Int16(exactly: number) != nil,
+      (.integer32, .integer(let number)) where Int32(exactly: number) != nil,
+      (.integer64, .integer(let number)):
+      return .integer(number)
+    case (.boolean, .boolean(let flag)): return .integer(flag ? 1 : 0)
+    case (.double, .double(let number)), (.float, .double(let number)): return .real(number)
+    case (.double, .integer(let number)), (.float, .integer(let number)):
+      return .real(Double(number))
+    case (.decimal, .decimal(let digits)): return .text(digits)
+    case (.decimal, .integer(let number)): return .integer(number)
+    case (.string, .string(let text)), (.uri, .uri(let text)), (.uri, .string(let text)):
+      return .text(text)
+    case (.date, .date(let seconds)): return .real(seconds)
+    case (.uuid, .uuid(let bytes)) where bytes.count == 16: return .blob(bytes)
+    case (.binary, .bytes(let bytes)), (.transformable, .bytes(let bytes)):
+      return .blob(attribute.allowsExternalBinaryDataStorage ? [1] + bytes : bytes)
+    default:
+      throw CoreDataError(
+        .usage, "the value does not fit the type \(attribute.type.name)", entity: name,
+        property: attribute.name)
+    }
+  }
+}
