@@ -12,7 +12,7 @@ import ManagedStore
 /// It keeps two migrations off one store, and lets the next run recognise and remove the temporary
 /// file of one that was interrupted.
 final class MigrationJournal {
-  private let path: String
+  let path: String
   private let descriptor: Int32
   /// What an interrupted run left and this one removed, as sentences.
   private(set) var recovered: [String] = []
