@@ -31,7 +31,12 @@ final class MigrationJournal {
       } catch is CoreDataError {}
     }
     let folder = (variable("TMPDIR") ?? "/tmp") + "/strata-\(getuid())"
-    try FileSystem.makeDirectory(folder)
+    do {
+      try FileSystem.makeDirectory(folder)
+    } catch var error as CoreDataError {
+      error.hint = "Set XDG_STATE_HOME to a folder that can be written: the journal goes there."
+      throw error
+    }
     return folder
   }
 
@@ -96,7 +101,8 @@ final class MigrationJournal {
 
   /// Writes down what a run makes before it makes it: temporary files, and the backup.
   func note(temporaries: [String], backup: String? = nil) throws {
-    let entries = temporaries.map { "temporary \($0)\0" } + (backup.map { ["backup \($0)\0"] } ?? [])
+    let entries =
+      temporaries.map { "temporary \($0)\0" } + (backup.map { ["backup \($0)\0"] } ?? [])
     try FileSystem.write(Array(entries.joined().utf8), to: path)
   }
 

@@ -44,7 +44,8 @@ struct MigrationRun {
     for path in all { MigrationJournal.removeTemporary(path) }
     do {
       let done = try steps(
-        storePath, temporaries, StepSequence(plan: plan, meter: meter, recovered: journal.recovered),
+        storePath, temporaries,
+        StepSequence(plan: plan, meter: meter, recovered: journal.recovered),
         fingerprint)
       try meter.begin(.replace)
       if options.output == nil {

@@ -129,7 +129,7 @@ struct StepSequence {
   static func isOfSource(_ error: any Error) -> Bool {
     if let error = error as? SQLiteError { return !error.isInterrupted && !error.isFull }
     guard let error = error as? CoreDataError else { return false }
-    return error.kind != .cancelled && error.code != nil
+    return error.kind != .cancelled && (error.code != nil || error.kind == .unreadable)
   }
 
   static func translated(_ error: any Error, path: String) -> any Error {

@@ -25,13 +25,21 @@ final class ChildProgram {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, pipes[1], 1)
     posix_spawn_file_actions_adddup2(&actions, pipes[1], 2)
+    // Tests run on threads that keep signals out, and what they start would keep them out too.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var variables = Self.environment
     for (name, value) in environment { variables[name] = value }
     var arguments = words.map { strdup($0) } + [nil]
     var settings = variables.map { strdup($0.key + "=" + $0.value) } + [nil]
     defer { for pointer in arguments + settings { free(pointer) } }
     var started: pid_t = 0
-    let result = posix_spawnp(&started, first, &actions, nil, &arguments, &settings)
+    let result = posix_spawnp(&started, first, &actions, &attributes, &arguments, &settings)
     close(pipes[1])
     guard result == 0 else {
       close(pipes[0])
@@ -72,6 +80,15 @@ final class ChildProgram {
   /// Everything printed so far, both streams.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// Whether that was printed; quick enough to be asked about each piece that arrives.
+  func has(_ text: String) -> Bool {
+    (bytes + [0]).withUnsafeBufferPointer { printed in
+      printed.withMemoryRebound(to: CChar.self) { characters in
+        characters.baseAddress.map { strstr($0, text) != nil } ?? false
+      }
+    }
+  }
+
   /// What was told as JSON, a value a line; a line that was cut off is left out.
   var lines: [Line] {
     bytes.split(separator: UInt8(ascii: "\n")).compactMap {
@@ -104,7 +121,7 @@ final class ChildProgram {
   struct Line: Decodable {
     struct Progress: Decodable {
       struct Part: Decodable { let kind: String }
-      let step, current: Int
+      let step, steps, current: Int
       let parts: [Part]
 
       var kind: String { parts.indices.contains(current) ? parts[current].kind : "" }

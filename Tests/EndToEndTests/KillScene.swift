@@ -15,9 +15,10 @@ final class KillScene {
   let base: String
   let before: [String]
   private(set) var after: [String] = []
-  /// Seconds that an uninterrupted run takes, and the phases it goes through.
+  /// Seconds that an uninterrupted run takes.
   private(set) var duration = 0.0
-  private(set) var kinds: [String] = []
+  /// The phases it goes through: the kind of each, and what is printed when it begins.
+  private(set) var phases: [String: [String]] = [:]
 
   init(_ kind: Kind, hasLog: Bool = false, objects: Int = 1500) throws {
     self.kind = kind
@@ -31,7 +32,8 @@ final class KillScene {
     try FileSystem.makeDirectory(base)
     let connection = try Connection(path: folder.path("made/Recipes.sqlite"), mode: .readWrite)
     if hasLog {
-      try connection.execute("UPDATE ZDRAFT SET ZTITLE = 'in the log ' || Z_PK; UPDATE ZSTEP SET Z_OPT = 5")
+      try connection.execute(
+        "UPDATE ZDRAFT SET ZTITLE = 'in the log ' || Z_PK; UPDATE ZSTEP SET Z_OPT = 5")
     }
     try Self.copy(folder.path("made"), to: base)
     FileSystem.remove(base + "/Recipes.sqlite-shm")
@@ -44,7 +46,9 @@ final class KillScene {
     guard child.wait() == 0 else { throw FixtureError.missing("a migration: \(child.text)") }
     duration = Fuzzing.now() - began
     for line in child.lines {
-      if let kind = line.progress?.kind, !kinds.contains(kind) { kinds.append(kind) }
+      guard let now = line.progress else { continue }
+      phases[now.kind, default: []].append(
+        "\"step\":\(now.step),\"steps\":\(now.steps),\"current\":\(now.current),")
     }
     after = try StoreDump.lines(at: place + "/Recipes.sqlite")
     FileSystem.removeTree(place)
@@ -86,6 +90,17 @@ final class KillScene {
       ["--to", models + "@Recipes 5", "--via", models, "--mapping", folder.path("two.json5")]
     }
   }
+
+  /// Goes on until a phase of that kind begins, or the run is over.
+  func wait(
+    for kind: String, of child: ChildProgram, using generator: inout SeededGenerator
+  ) {
+    guard let sign = phases[kind]?.randomElement(using: &generator) else { return }
+    child.read { $0.has(sign) || $0.has("\"receipt\"") }
+  }
+
+  /// Kinds of phase, in a fixed order.
+  var kinds: [String] { phases.keys.sorted() }
 
   /// A copy of the store in a folder of its own.
   func fresh() throws -> String {

@@ -27,7 +27,8 @@ struct KillTests {
   }
 
   @Test(
-    "a store altered in place is the old or the new one, whole; the next run cleans up and succeeds")
+    "a store altered in place is the old or the new one, whole; the next run cleans up and succeeds"
+  )
   func inPlace() throws {
     try run([
       KillScene(.inPlace), KillScene(.inPlace, hasLog: true), KillScene(.inPlace, objects: 6000),
@@ -55,8 +56,8 @@ struct KillTests {
       } else {
         // The last phase is short, and the one that matters: it is aimed at as often as the others.
         let kind = scene.kinds.randomElement(using: &generator) ?? ""
-        child.read { $0.text.contains("\"receipt\"") || $0.lines.last?.progress?.kind == kind }
-        let wait = kind == "replace" ? 6000 : 15_000
+        scene.wait(for: kind, of: child, using: &generator)
+        let wait = kind == "replace" ? 4000 : 12_000
         usleep(UInt32.random(in: 0...UInt32(wait), using: &generator))
       }
       child.signal(SIGKILL)
@@ -67,8 +68,9 @@ struct KillTests {
       tally.phases[phase, default: 0] += 1
       try check(place, of: scene, "kill \(number) of \(scene.kind.rawValue) in \(phase)", &tally)
     }
-    print("killed \(Self.kills) times, \(tally.old) old, \(tally.new) new, "
-      + "\(tally.cleaned) cleaned up after: \(tally.phases.sorted { $0.key < $1.key })")
+    print(
+      "killed \(Self.kills) times, \(tally.old) old, \(tally.new) new, "
+        + "\(tally.cleaned) cleaned up after: \(tally.phases.sorted { $0.key < $1.key })")
     #expect(tally.phases.count >= 4, "\(tally.phases)")
     #expect(tally.old > 0 && tally.new > 0)
   }
@@ -116,7 +118,9 @@ struct KillTests {
     try FileSystem.list(place).filter { $0.hasPrefix("Recipes.backup") }
   }
 
-  @Test("asked to end (SIGINT, SIGTERM) at any moment: 130, nothing changed, nothing left", arguments: [SIGINT, SIGTERM])
+  @Test(
+    "asked to end (SIGINT, SIGTERM) at any moment: 130, nothing changed, nothing left",
+    arguments: [SIGINT, SIGTERM])
   func asked(signal: Int32) throws {
     var generator = SeededGenerator(seed: UInt64(signal))
     var cancelled: [String: Int] = [:]
@@ -125,8 +129,8 @@ struct KillTests {
       for kind in scene.kinds + scene.kinds {
         let place = try scene.fresh()
         let child = try scene.start(in: place)
-        child.read { $0.text.contains("\"receipt\"") || $0.lines.last?.progress?.kind == kind }
-        usleep(UInt32.random(in: 0...3000, using: &generator))
+        scene.wait(for: kind, of: child, using: &generator)
+        usleep(UInt32.random(in: 0...2000, using: &generator))
         child.signal(signal)
         let status = child.wait()
         if status == 0 {

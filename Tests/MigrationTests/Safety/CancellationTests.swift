@@ -7,9 +7,10 @@ import Testing
 
 @Suite("Cancelling")
 struct CancellationTests {
-  @Test("in each phase of each way: 134120, and nothing has changed", arguments: SafetyCase.allCases)
+  @Test(
+    "in each phase of each way: 134120, and nothing has changed", arguments: SafetyCase.allCases)
   func everyPhase(way: SafetyCase) throws {
-    let phases = try Phase.all(of: way.plan(SafetyPlace().path))
+    let phases = try Phase.all(of: way, in: SafetyPlace())
     #expect(Set(phases.map(\.kind)).count >= 5, "\(phases)")
     let place = try SafetyPlace()
     let plan = try way.plan(place.path)
@@ -19,19 +20,22 @@ struct CancellationTests {
         if Phase($0) == phase { isReached = true }
       }
       #expect(isReached, "\(phase)")
-      #expect(error?.kind == .cancelled && error?.code == 134120, "\(phase): \(String(describing: error))")
+      #expect(
+        error?.kind == .cancelled && error?.code == 134120, "\(phase): \(String(describing: error))"
+      )
       #expect(try place.changes() == [], "\(phase)")
     }
     #expect(failure(of: plan) == nil)
   }
 
-  @Test("into another file, in each phase: no file, no external data", arguments: SafetyCase.allCases)
+  @Test(
+    "into another file, in each phase: no file, no external data", arguments: SafetyCase.allCases)
   func output(way: SafetyCase) throws {
     let place = try SafetyPlace()
     var options = MigrationOptions()
     options.output = place.folder.path("Out.sqlite")
     let plan = try way.plan(place.path, output: options.output)
-    let phases = try Phase.all(of: way.plan(SafetyPlace().path))
+    let phases = try Phase.all(of: way, in: SafetyPlace())
     for phase in phases {
       var isReached = false
       let error = failure(of: plan, options: options, isCancelled: { isReached }) {

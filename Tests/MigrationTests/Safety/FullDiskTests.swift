@@ -59,7 +59,10 @@ struct FullDiskTests {
             place.disk.fill(leaving: left)
           }
         }
-        guard isFilled else { continue }
+        guard isFilled else {
+          try restore(place, options)
+          continue
+        }
         guard let error else {
           // What was left was enough: the result is whole. The next moment begins anew.
           place.disk.empty()
@@ -74,8 +77,8 @@ struct FullDiskTests {
         #expect(try place.changes() == [], "\(moment) with \(left) left")
       }
     }
-    // A clone that fits needs no more; a new file grows in every phase, and so do external data.
-    #expect(failedIn.count >= (way == .inPlace ? 2 : 3), "\(failedIn.sorted())")
+    // A clone that fits needs no more; a new file grows on, and external data come last.
+    #expect(failedIn.count >= (way == .inPlace && !isOutput ? 1 : 2), "\(failedIn.sorted())")
     if isOutput { #expect(failedIn.contains("replace")) }
   }
 
@@ -84,10 +87,13 @@ struct FullDiskTests {
       FileSystem.remove(place.disk.path + "/" + name)
     }
     FileSystem.removeTree(place.disk.path + "/.Out_SUPPORT")
-    for (name, bytes) in place.before { try FileSystem.write(bytes, to: place.disk.path + "/" + name) }
+    for (name, bytes) in place.before {
+      try FileSystem.write(bytes, to: place.disk.path + "/" + name)
+    }
   }
 
-  @Test("while the backup is copied, where there are no hard links: the store stays, no half backup")
+  @Test(
+    "while the backup is copied, where there are no hard links: the store stays, no half backup")
   func backup() throws {
     for left in [0, 4096, 100 << 10] {
       let place = try Place()

@@ -38,9 +38,11 @@ struct LogTests {
     }
   }
 
-  @Test("cancelled in any phase, the -wal and the store stay byte for byte", arguments: SafetyCase.allCases)
+  @Test(
+    "cancelled in any phase, the -wal and the store stay byte for byte",
+    arguments: SafetyCase.allCases)
   func cancelled(way: SafetyCase) throws {
-    let phases = try Phase.all(of: way.plan(Self.logged().path))
+    let phases = try Phase.all(of: way, in: Self.logged())
     let place = try Self.logged()
     let before = try SafetyPlace.files(in: place.folder.path)
     let plan = try way.plan(place.path)
@@ -94,7 +96,8 @@ struct LogTests {
     for way in [SafetyCase.inPlace, .copying] {
       var options = MigrationOptions()
       options.output = place.folder.path("Out-\(way.rawValue).sqlite")
-      #expect(failure(of: try way.plan(place.path, output: options.output), options: options) == nil)
+      #expect(
+        failure(of: try way.plan(place.path, output: options.output), options: options) == nil)
       let result = try Store(path: place.folder.path("Out-\(way.rawValue).sqlite"))
       #expect(try result.connection.value("SELECT max(Z_OPT) FROM ZBOOK") == .integer(1))
     }
@@ -148,7 +151,8 @@ struct LogTests {
     let backup = place.folder.path("Library.backup-1")
     try FileSystem.write([1, 2, 3], to: backup)
     try FileSystem.write(
-      Array("temporary \(MigrationJournal.temporaryPath(beside: place.path))\0backup \(backup)\0".utf8),
+      Array(
+        "temporary \(MigrationJournal.temporaryPath(beside: place.path))\0backup \(backup)\0".utf8),
       to: Self.journal(of: place.path))
     try FileSystem.write([1], to: MigrationJournal.temporaryPath(beside: place.path))
     _ = try StoreMigration.run(SafetyCase.inPlace.plan(place.path))

@@ -37,7 +37,8 @@ struct OtherUserTests {
       defer { other.kill() }
       try other.wait { StoreLock.user(of: place.path) != nil }
       let error = failure(of: plan)
-      #expect(error?.kind == .failed && error?.code == 134080, "\(name): \(String(describing: error))")
+      #expect(
+        error?.kind == .failed && error?.code == 134080, "\(name): \(String(describing: error))")
       #expect(error?.message.contains("is using the store") == true, "\(name)")
       #expect(try FileSystem.read(place.path) == before)
       #expect(
@@ -52,7 +53,8 @@ struct OtherUserTests {
     let place = try Self.place(journal: mode)
     let before = try FileSystem.read(place.path)
     var other: OtherProgram?
-    let error = failure(of: try SafetyCase.copying.plan(place.path), isCancelled: { false }) { progress in
+    let error = failure(of: try SafetyCase.copying.plan(place.path), isCancelled: { false }) {
+      progress in
       guard other == nil, Phase(progress)?.kind == .verify else { return }
       other = try? OtherProgram(
         "/usr/bin/sqlite3", [place.path, Self.locks[2].1, ".shell sleep 30"])
@@ -69,13 +71,17 @@ struct OtherUserTests {
       let place = try Self.place(journal: "WAL")
       let other = try OtherProgram(
         "/usr/bin/sqlite3",
-        [place.path, "INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 6, 1);", ".shell sleep 30"])
+        [
+          place.path, "INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 6, 1);",
+          ".shell sleep 30",
+        ])
       defer { other.kill() }
-      try other.wait { (FileSystem.status(place.path + "-wal")?.size ?? 0) > 0 }
+      try other.wait { WriteAheadLog(besideStore: place.path).frames > 0 }
       var options = MigrationOptions()
       options.output = place.folder.path("Out.sqlite")
       let log = try FileSystem.read(place.path + "-wal")
-      #expect(failure(of: try way.plan(place.path, output: options.output), options: options) == nil)
+      #expect(
+        failure(of: try way.plan(place.path, output: options.output), options: options) == nil)
       #expect(try Store(path: place.folder.path("Out.sqlite")).counts()["Loan"] == 3)
       #expect(try FileSystem.read(place.path + "-wal") == log)
     }

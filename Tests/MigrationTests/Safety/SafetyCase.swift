@@ -31,7 +31,9 @@ enum SafetyCase: String, CaseIterable, Sendable {
     let first = try Library.model(replacing: [])
     let next = try Library.model(replacing: Self.second)
     let inferred = try MappingInference.mapping(from: first, to: next)
-    func step(_ from: String, _ to: String, _ source: Model, _ mapping: MappingModel)
+    func step(
+      _ from: String, _ to: String, _ source: Model, _ mapping: MappingModel
+    )
       -> MigrationPlan.Step
     {
       MigrationPlan.Step(
@@ -91,13 +93,13 @@ struct Phase: Hashable, CustomStringConvertible {
 
   var description: String { "step \(step), \(kind.rawValue) (part \(part))" }
 
-  /// The phases that a run goes through, each once, in order.
-  static func all(
-    of plan: MigrationPlan, options: MigrationOptions = MigrationOptions()
-  ) throws -> [Phase] {
+  /// The phases that a run goes through, each once, in order; the place is used up.
+  static func all(of way: SafetyCase, in place: SafetyPlace) throws -> [Phase] {
     var seen: [Phase] = []
-    _ = try StoreMigration.run(plan, options: options, isCancelled: { false }) { progress in
-      if let phase = Phase(progress), !seen.contains(phase) { seen.append(phase) }
+    try withExtendedLifetime(place) {
+      _ = try StoreMigration.run(way.plan(place.path), isCancelled: { false }) { progress in
+        if let phase = Phase(progress), !seen.contains(phase) { seen.append(phase) }
+      }
     }
     return seen
   }

@@ -30,7 +30,7 @@ struct UnderFeetTests {
   }
 
   private static func phases(_ way: SafetyCase) throws -> [Phase] {
-    let all = try Phase.all(of: way.plan(SafetyPlace().path))
+    let all = try Phase.all(of: way, in: SafetyPlace(books: 9))
     // One of each kind and step.
     return all.enumerated().filter { index, phase in
       !all[..<index].contains { $0.kind == phase.kind && $0.step == phase.step }
@@ -44,7 +44,7 @@ struct UnderFeetTests {
         // The result is there by then: it is of the store as it was.
         if isOutput, phase.kind == .replace { continue }
         for action in ["delete", "move", "replace", "edit"] {
-          let place = try SafetyPlace()
+          let place = try SafetyPlace(books: 9)
           var options = MigrationOptions()
           if isOutput { options.output = place.folder.path("Out.sqlite") }
           let other = try SafetyPlace(books: 7)
@@ -59,14 +59,17 @@ struct UnderFeetTests {
             }
           }
           let name = "\(action) at \(phase)\(isOutput ? " with an output" : "")"
-          #expect(error?.kind == .failed && error?.message.contains("meanwhile") == true, "\(name): \(String(describing: error))")
+          #expect(
+            error?.kind == .failed && error?.message.contains("meanwhile") == true,
+            "\(name): \(String(describing: error))")
           let changes = try place.changes()
           switch action {
           case "delete": #expect(changes == ["Library.sqlite"], "\(name)")
           case "move":
             #expect(changes == ["Library.sqlite", "Moved.sqlite"], "\(name)")
             #expect(
-              try FileSystem.read(place.folder.path("Moved.sqlite")) == place.before["Library.sqlite"])
+              try FileSystem.read(place.folder.path("Moved.sqlite"))
+                == place.before["Library.sqlite"])
           case "replace":
             #expect(try FileSystem.read(place.path) == other.before["Library.sqlite"], "\(name)")
             #expect(changes == ["Library.sqlite"], "\(name)")
@@ -83,7 +86,7 @@ struct UnderFeetTests {
 
   @Test("a store replaced between the backup's link and the rename stays, and so does no backup")
   func lastMoment() throws {
-    let place = try SafetyPlace()
+    let place = try SafetyPlace(books: 9)
     let other = try SafetyPlace(books: 7)
     let result = place.folder.path("result")
     try FileSystem.copy(place.path, to: result)
@@ -100,9 +103,11 @@ struct UnderFeetTests {
   @Test("a folder that vanishes: an error, and no crash", arguments: ways)
   func vanished(way: SafetyCase) throws {
     for phase in try Self.phases(way) {
-      let place = try SafetyPlace()
+      let place = try SafetyPlace(books: 9)
       let error = try Self.run(way, place, at: phase) { FileSystem.removeTree(place.folder.path) }
-      #expect(error?.kind == .failed || error?.kind == .unreadable, "\(phase): \(String(describing: error))")
+      #expect(
+        error?.kind == .failed || error?.kind == .unreadable,
+        "\(phase): \(String(describing: error))")
       #expect(FileSystem.status(place.path) == nil)
     }
   }
@@ -110,13 +115,14 @@ struct UnderFeetTests {
   @Test("an output that appears is not written over, nor its external data", arguments: ways)
   func output(way: SafetyCase) throws {
     for phase in try Self.phases(way) {
-      let place = try SafetyPlace()
+      let place = try SafetyPlace(books: 9)
       var options = MigrationOptions()
       options.output = place.folder.path("Out.sqlite")
       let error = try Self.run(way, place, at: phase, options: options) {
         try? FileSystem.write([1, 2, 3], to: place.folder.path("Out.sqlite"))
       }
-      #expect(error?.message == "the output appeared meanwhile", "\(phase): \(String(describing: error))")
+      #expect(
+        error?.message == "the output appeared meanwhile", "\(phase): \(String(describing: error))")
       #expect(try FileSystem.read(place.folder.path("Out.sqlite")) == [1, 2, 3])
       #expect(try place.changes() == ["Out.sqlite"], "\(phase)")
     }
@@ -124,7 +130,7 @@ struct UnderFeetTests {
 
   @Test("an output whose -wal lies there already is refused: SQLite would take it for its own")
   func staleLog() throws {
-    let place = try SafetyPlace()
+    let place = try SafetyPlace(books: 9)
     var options = MigrationOptions()
     options.output = place.folder.path("Out.sqlite")
     try FileSystem.write([1, 2, 3], to: place.folder.path("Out.sqlite-wal"))
@@ -134,7 +140,7 @@ struct UnderFeetTests {
 
   @Test("external data of another store under the output's stem is neither replaced nor removed")
   func sharedExternalData() throws {
-    let place = try SafetyPlace()
+    let place = try SafetyPlace(books: 9)
     let names = place.before.keys.filter { $0.hasPrefix(".Library_SUPPORT/") }
     let name = FileSystem.name(of: try #require(names.first))
     let folder = place.folder.path(".Out_SUPPORT/_EXTERNAL_DATA")
