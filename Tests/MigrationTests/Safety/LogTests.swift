@@ -56,6 +56,14 @@ struct LogTests {
     }
   }
 
+  @Test("once it is migrated, this very process can lock it too", arguments: SafetyCase.allCases)
+  func released(way: SafetyCase) throws {
+    let place = try SafetyPlace()
+    _ = try StoreMigration.run(way.plan(place.path))
+    let connection = try Connection(path: place.path, mode: .readWrite)
+    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
+  }
+
   @Test("where there are no hard links, the backup is a copy with the rows of the -wal")
   func copiedBackup() throws {
     let place = try Self.logged()
