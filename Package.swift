@@ -70,7 +70,9 @@ let package = Package(
       dependencies: [
         "strata", "Migration", "ManagedStore", "ManagedModel", "SQLite", "TestSupport",
       ]),
-    .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["TestSupport", "ManagedStore", "ManagedModel", "SQLite"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -156,6 +156,20 @@ package enum FileSystem {
     link_(source, destination) == 0
   }
 
+  /// Gives a file the owner, as far as that may be done, and the permissions of another: root
+  /// migrates for a user, whose app must be able to open the result.
+  package static func copyOwnership(from source: String, to destination: String) {
+    var info = stat()
+    guard stat(source, &info) == 0 else { return }
+    _ = chown(destination, info.st_uid, info.st_gid)
+    chmod(destination, info.st_mode & 0o7777)
+  }
+
+  /// Why nothing can be written there: a file, or a folder that is to take one; `nil` where it can.
+  package static func refusal(toWrite path: String) -> CoreDataError? {
+    access(path, W_OK) == 0 ? nil : failure("cannot write", path)
+  }
+
   /// Copies a file: by sharing its blocks where the file system can, else byte for byte.
   ///
   /// - Parameter progress: gets the bytes copied so far after each piece; it throws to stop.

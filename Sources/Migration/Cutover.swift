@@ -18,6 +18,8 @@ struct Cutover {
   let backupPath: String?
   /// Called before each step, for tests that let it fail or look at what a crash would leave there.
   var before: (Step) throws -> Void = { _ in }
+  /// Gives the old file its second name; false where the file system has no such thing.
+  var link: (String, String) -> Bool = { FileSystem.link($0, to: $1) }
 
   enum Step: CaseIterable { case lock, link, rename }
 
@@ -30,18 +32,22 @@ struct Cutover {
     try FileSystem.sync(resultPath)
     try before(.lock)
     let lock = try lockStore()
+    var isBackupMade = false
     do {
       try before(.link)
-      if let backupPath, !FileSystem.link(storePath, to: backupPath) {
-        try copy(lock, to: backupPath)
+      if let backupPath {
+        if !link(storePath, backupPath) { try copy(lock, to: backupPath) }
+        isBackupMade = true
       }
-      if let permissions = FileSystem.status(storePath)?.permissions {
-        chmod(resultPath, permissions)
-      }
+      FileSystem.copyOwnership(from: storePath, to: resultPath)
       try before(.rename)
+      // No lock keeps a file manager from putting another file in the store's place.
+      guard fingerprint.isSameFile(as: StoreFingerprint(of: storePath)) else {
+        throw StoreFingerprint.changed(storePath)
+      }
       try FileSystem.rename(resultPath, to: storePath)
     } catch {
-      if let backupPath { FileSystem.remove(backupPath) }
+      if let backupPath, isBackupMade { FileSystem.remove(backupPath) }
       throw error
     }
     // The names are exchanged: from here on nothing may fail or take the backup away. A file system
@@ -52,25 +58,46 @@ struct Cutover {
   }
 
   /// For file systems without hard links: through the locked connection, since opening the file a
-  /// second time and closing it would drop the lock.
+  /// second time and closing it would drop the lock. The backup's name appears when it is whole.
   private func copy(_ lock: Connection, to path: String) throws {
-    let backup = try Connection(path: path, mode: .create)
-    _ = try lock.backup(to: backup) { _, _ in true }
-    if let permissions = FileSystem.status(storePath)?.permissions { chmod(path, permissions) }
-    try FileSystem.sync(path)
+    let temporary = MigrationJournal.temporaryPath(beside: storePath) + MigrationJournal.copySuffix
+    MigrationJournal.removeTemporary(temporary)
+    do {
+      let backup = try Connection(path: temporary, mode: .create)
+      try backup.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+      _ = try lock.backup(to: backup) { _, _ in true }
+      backup.close()
+      FileSystem.copyOwnership(from: storePath, to: temporary)
+      try FileSystem.sync(temporary)
+      guard FileSystem.status(path) == nil else {
+        throw CoreDataError(.failed, "a file of the backup's name appeared meanwhile", path: path)
+      }
+      try FileSystem.rename(temporary, to: path)
+    } catch {
+      MigrationJournal.removeTemporary(temporary)
+      throw error
+    }
   }
 
   /// The connection that keeps everybody out until it is closed.
   private func lockStore() throws -> Connection {
+    // Before anything is opened: what is not the store that was copied is not to be touched.
+    guard StoreFingerprint(of: storePath) == fingerprint else {
+      throw StoreFingerprint.changed(storePath)
+    }
     do {
       let connection = try Connection(path: storePath, mode: .readWrite, busyTimeout: 500)
       try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
       // In exclusive mode the lock outlives the transaction that took it.
       try connection.execute("BEGIN EXCLUSIVE; COMMIT")
       guard StoreFingerprint(of: storePath) == fingerprint else {
+        throw StoreFingerprint.changed(storePath)
+      }
+      // It would be applied to the new file, and cut that to the size of the old one.
+      guard FileSystem.status(storePath + "-journal").map({ $0.size == 0 }) ?? true else {
         throw CoreDataError(
-          .failed, code: 134110, "the store was changed by another program meanwhile",
-          path: storePath, hint: "Close that program and try again. The store is as it is now.")
+          .failed, code: 134080, "a -journal lies beside the store", path: storePath,
+          hint: "Let the app open the store once, or write elsewhere with --output.")
       }
       guard try connection.value("PRAGMA journal_mode") == .text("wal") else {
         try connection.execute("BEGIN EXCLUSIVE")
@@ -133,6 +160,21 @@ package struct StoreFingerprint: Equatable, Sendable {
 
   /// Whether there was a main file.
   var exists: Bool { main != nil }
+
+  /// Whether the name still stands for the same file, whatever was done to its content.
+  func isSameFile(as other: StoreFingerprint) -> Bool { main?.inode == other.main?.inode }
+
+  /// What to say where a store is no longer what it was when it was looked at.
+  static func changed(_ path: String) -> CoreDataError {
+    guard FileSystem.status(path) != nil else {
+      return CoreDataError(
+        .failed, code: 134110, "the store was moved or deleted meanwhile", path: path,
+        hint: "Nothing was written. Find out which program did it, and try again.")
+    }
+    return CoreDataError(
+      .failed, code: 134110, "the store was changed by another program meanwhile", path: path,
+      hint: "Close that program and try again. The store is as it is now.")
+  }
 
   package init(of storePath: String) {
     main = File(storePath)

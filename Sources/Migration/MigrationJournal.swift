@@ -12,7 +12,7 @@ import ManagedStore
 /// It keeps two migrations off one store, and lets the next run recognise and remove the temporary
 /// file of one that was interrupted.
 final class MigrationJournal {
-  private let path: String
+  let path: String
   private let descriptor: Int32
   /// What an interrupted run left and this one removed, as sentences.
   private(set) var recovered: [String] = []
@@ -31,7 +31,12 @@ final class MigrationJournal {
       } catch is CoreDataError {}
     }
     let folder = (variable("TMPDIR") ?? "/tmp") + "/strata-\(getuid())"
-    try FileSystem.makeDirectory(folder)
+    do {
+      try FileSystem.makeDirectory(folder)
+    } catch var error as CoreDataError {
+      error.hint = "Set XDG_STATE_HOME to a folder that can be written: the journal goes there."
+      throw error
+    }
     return folder
   }
 
@@ -54,19 +59,38 @@ final class MigrationJournal {
         .failed, "another strata is migrating this store", path: storePath,
         hint: "Wait until it is done.")
     }
-    let text = String(decoding: (try? FileSystem.read(path)) ?? [], as: UTF8.self)
-    for line in text.split(separator: "\n") where line.hasPrefix("temporary ") {
-      let left = String(line.dropFirst("temporary ".count))
-      // Only a name that this program gives is ever removed.
-      guard FileSystem.name(of: left).hasPrefix(Self.temporaryPrefix) else { continue }
-      if FileSystem.status(left) != nil {
-        recovered.append(
-          "An earlier run was interrupted: what it left (\(FileSystem.name(of: left))) was removed, and the migration began anew."
-        )
-      }
-      Self.removeTemporary(left)
-    }
+    recover(of: canonical)
     try FileSystem.write([], to: path)
+  }
+
+  private func recover(of storePath: String) {
+    // A path can hold any byte but 0, a newline too.
+    let text = String(decoding: (try? FileSystem.read(path, limit: 1 << 16)) ?? [], as: UTF8.self)
+    let entries = text.split(separator: "\0")
+    func paths(_ kind: String) -> [String] {
+      entries.filter { $0.hasPrefix(kind) }.map { String($0.dropFirst(kind.count)) }
+    }
+    // Only a name that this program gives is ever removed.
+    let left = paths("temporary ").filter {
+      FileSystem.name(of: $0).hasPrefix(Self.temporaryPrefix) && FileSystem.status($0) != nil
+    }
+    guard !left.isEmpty else { return }
+    var removed = left.map(FileSystem.name)
+    // The result still lies there, so that its rename did not come: the backup's name, where it was
+    // given already, is a second one of the store itself.
+    if let store = FileSystem.status(storePath) {
+      for backup in paths("backup ") where backup != storePath {
+        guard let status = FileSystem.status(backup), status.inode == store.inode,
+          status.device == store.device
+        else { continue }
+        removed.append(FileSystem.name(of: backup))
+        FileSystem.remove(backup)
+      }
+    }
+    for path in left { Self.removeTemporary(path) }
+    recovered.append(
+      "An earlier run was interrupted: what it left (\(removed.joined(separator: ", "))) was removed, and the migration began anew."
+    )
   }
 
   /// The file stays, empty: removing it while another process waits for its lock would let two in.
@@ -75,9 +99,11 @@ final class MigrationJournal {
     close(descriptor)
   }
 
-  func note(temporaries: [String]) throws {
-    let lines = temporaries.map { "temporary \($0)\n" }.joined()
-    try FileSystem.write(Array(lines.utf8), to: path)
+  /// Writes down what a run makes before it makes it: temporary files, and the backup.
+  func note(temporaries: [String], backup: String? = nil) throws {
+    let entries =
+      temporaries.map { "temporary \($0)\0" } + (backup.map { ["backup \($0)\0"] } ?? [])
+    try FileSystem.write(Array(entries.joined().utf8), to: path)
   }
 
   static let temporaryPrefix = ".strata-migrating-"
@@ -88,7 +114,13 @@ final class MigrationJournal {
     return folder + "/" + temporaryPrefix + FileSystem.name(of: path)
   }
 
+  /// What the copy of a backup is called until it is whole.
+  static let copySuffix = ".backup"
+  /// What the folder of external data is called until it is whole.
+  static let externalSuffix = ".external"
+
   static func removeTemporary(_ path: String) {
     for suffix in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(path + suffix) }
+    FileSystem.removeTree(path + externalSuffix)
   }
 }

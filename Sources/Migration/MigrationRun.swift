@@ -18,23 +18,50 @@ struct MigrationRun {
     // A link to a store stays a link: everything happens where it leads.
     let storePath = FileSystem.canonical(plan.storePath)
     let target = options.output.map(absolute) ?? storePath
+    if let error = refusalToWrite(storePath, target) { throw error }
     // A run that writes elsewhere only reads the store: it needs the place it writes to for itself.
     let journal = try MigrationJournal(storePath: target)
+    // Kept to the end: letting go of it ends its lock.
+    return try withExtendedLifetime(journal) {
+      try run(
+        storePath, target, journal,
+        ProgressMeter(isCancelled: isCancelled, report: progress))
+    }
+  }
+
+  private func run(
+    _ storePath: String, _ target: String, _ journal: MigrationJournal, _ meter: ProgressMeter
+  ) throws -> MigrationReceipt {
     try refuseStoreInUse(storePath)
     let fingerprint = StoreFingerprint(of: storePath)
     let temporary = MigrationJournal.temporaryPath(beside: target)
     // A chain goes from one to the other and back.
     let temporaries = [temporary, temporary + ".next"]
-    try journal.note(temporaries: temporaries)
-    for path in temporaries { MigrationJournal.removeTemporary(path) }
+    let all = temporaries + [temporary + MigrationJournal.copySuffix]
+    let backup =
+      options.output == nil && options.keepsBackup ? backupPath(of: target) : nil
+    try journal.note(temporaries: all, backup: backup)
+    for path in all { MigrationJournal.removeTemporary(path) }
     do {
-      let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
-      let done = try StepSequence(plan: plan, meter: meter, recovered: journal.recovered).run(
-        from: storePath, through: temporaries)
+      var done = try steps(
+        storePath, temporaries,
+        StepSequence(plan: plan, meter: meter, recovered: journal.recovered),
+        fingerprint)
       try meter.begin(.replace)
+      let hashing = meter.elapsed
       let checksum = try FileSystem.sha256(done.path)
-      let backup = try putInPlace(
-        done.path, target: target, files: StoreFiles(path: storePath), fingerprint: fingerprint)
+      done.verificationSeconds += meter.elapsed - hashing
+      if options.output == nil {
+        try Cutover(
+          storePath: target, resultPath: done.path, fingerprint: fingerprint, backupPath: backup,
+          before: { if $0 == .lock { try meter.checkCancelled() } }
+        ).run()
+      } else {
+        try ResultOutput(
+          path: target, resultPath: done.path, temporary: temporary,
+          source: StoreFiles(path: storePath), check: meter.checkCancelled
+        ).run()
+      }
       meter.finish()
       var receipt = receipt(done, backup: backup, target: target, meter: meter)
       receipt.externalData = done.externalData
@@ -43,9 +70,30 @@ struct MigrationRun {
       receipt.backupSHA256 = backup.flatMap { try? FileSystem.sha256($0) }
       return receipt
     } catch {
-      for path in temporaries { MigrationJournal.removeTemporary(path) }
+      for path in all { MigrationJournal.removeTemporary(path) }
       throw StepSequence.translated(error, path: plan.storePath)
     }
+  }
+
+  /// The steps, and that the store was the same one throughout: whatever else fails in a store that
+  /// changes while it is read, the change is the reason.
+  private func steps(
+    _ storePath: String, _ temporaries: [String], _ sequence: StepSequence,
+    _ fingerprint: StoreFingerprint
+  ) throws -> StepSequence.Result {
+    let result: StepSequence.Result
+    do {
+      result = try sequence.run(from: storePath, through: temporaries)
+    } catch {
+      if StepSequence.isOfSource(error), StoreFingerprint(of: storePath) != fingerprint {
+        throw StoreFingerprint.changed(plan.storePath)
+      }
+      throw error
+    }
+    guard StoreFingerprint(of: storePath) == fingerprint else {
+      throw StoreFingerprint.changed(plan.storePath)
+    }
+    return result
   }
 
   private func receipt(
@@ -65,6 +113,12 @@ struct MigrationRun {
   /// The journal outlives this process and its working folder.
   private func absolute(_ path: String) -> String {
     FileSystem.canonical(FileSystem.parent(of: path) ?? ".") + "/" + FileSystem.name(of: path)
+  }
+
+  /// Told before the work, not after it.
+  private func refusalToWrite(_ storePath: String, _ target: String) -> CoreDataError? {
+    (options.output == nil ? FileSystem.refusal(toWrite: storePath) : nil)
+      ?? FileSystem.refusal(toWrite: FileSystem.parent(of: target) ?? ".")
   }
 
   private func refuseStoreInUse(_ storePath: String) throws {
@@ -113,6 +167,12 @@ struct MigrationRun {
           .refused, "the output exists already", path: output,
           hint: "Name a file that does not exist.")
       }
+      for suffix in ["-wal", "-journal"] where (FileSystem.status(output + suffix)?.size ?? 0) > 0 {
+        // SQLite would take it for the output's own.
+        throw CoreDataError(
+          .refused, "a \(suffix) lies where the output's own would be", path: output + suffix,
+          hint: "Name another output, or move that file away.")
+      }
     }
     if let free = plan.bytesFree, free < plan.bytesNeeded {
       throw CoreDataError(
@@ -121,26 +181,6 @@ struct MigrationRun {
         path: options.output ?? plan.storePath,
         hint: "Free some space, or write elsewhere with --output.")
     }
-  }
-
-  private func putInPlace(
-    _ result: String, target: String, files: StoreFiles, fingerprint: StoreFingerprint
-  ) throws -> String? {
-    if options.output != nil {
-      try copyExternalData(of: files, to: target)
-      try FileSystem.sync(result)
-      guard FileSystem.status(target) == nil else {
-        throw CoreDataError(.failed, "the output appeared meanwhile", path: target)
-      }
-      try FileSystem.rename(result, to: target)
-      try FileSystem.sync(FileSystem.parent(of: target) ?? ".")
-      return nil
-    }
-    let backup = options.keepsBackup ? backupPath(of: target) : nil
-    try Cutover(
-      storePath: target, resultPath: result, fingerprint: fingerprint, backupPath: backup
-    ).run()
-    return backup
   }
 
   /// A free name of the store's stem: external data is found by the stem, so the backup still
@@ -155,25 +195,5 @@ struct MigrationRun {
     // Above all numbers there: the newest backup must have the highest.
     return
       "\(folder)/\(base)-\(max(2, StoreBackup.nextNumber(in: names, after: [base + "-"])))"
-  }
-
-  /// The result's own copies, compared by content.
-  private func copyExternalData(of files: StoreFiles, to target: String) throws {
-    let from = files.externalDataFolder
-    guard FileSystem.isDirectory(from) else { return }
-    let to = StoreFiles(path: target).externalDataFolder
-    guard to != from else { return }
-    try FileSystem.makeDirectory(to)
-    for name in try FileSystem.list(from) where FileSystem.isFile(from + "/" + name) {
-      try FileSystem.copy(from + "/" + name, to: to + "/" + name)
-      guard
-        Digest.sha256(try FileSystem.read(to + "/" + name))
-          == Digest.sha256(try FileSystem.read(from + "/" + name))
-      else {
-        throw CoreDataError(
-          .failed, "an external data file is not what was copied", path: to + "/" + name)
-      }
-      try FileSystem.sync(to + "/" + name)
-    }
   }
 }

@@ -150,6 +150,14 @@ struct StepSequence {
     return parts
   }
 
+  /// Whether an error can come of a store that changes while it is read; a full disk or a request
+  /// to stop cannot.
+  static func isOfSource(_ error: any Error) -> Bool {
+    if let error = error as? SQLiteError { return !error.isInterrupted && !error.isFull }
+    guard let error = error as? CoreDataError else { return false }
+    return error.kind != .cancelled && (error.code != nil || error.kind == .unreadable)
+  }
+
   static func translated(_ error: any Error, path: String) -> any Error {
     if let error = error as? CoreDataError { return error.at(path: path) }
     guard let error = error as? SQLiteError else { return error }

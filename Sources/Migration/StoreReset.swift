@@ -77,6 +77,8 @@ public enum StoreReset {
   ) throws -> Receipt {
     let path = try place(of: given)
     let journal = try MigrationJournal(storePath: path)
+    // Kept to the end: letting go of it ends its lock.
+    defer { withExtendedLifetime(journal) {} }
     let fingerprint = StoreFingerprint(of: path)
     if fingerprint.exists { _ = try HeldStoreLock(path) }
     let state = state(of: path, model: model)

@@ -82,8 +82,9 @@ public enum StoreRollback {
     let journal = try MigrationJournal(storePath: path)
     let backup = try choose(options.from, for: path, given)
     let temporary = MigrationJournal.temporaryPath(beside: path)
-    try journal.note(temporaries: [temporary])
-    MigrationJournal.removeTemporary(temporary)
+    let all = [temporary, temporary + MigrationJournal.copySuffix]
+    try journal.note(temporaries: all)
+    for path in all { MigrationJournal.removeTemporary(path) }
     var run = RollbackRun(
       path: path, given: given, backup: backup, temporary: temporary, options: options,
       before: before)

@@ -8,7 +8,9 @@ final class SourceEntity {
   let attributes: [EntityTable.AttributeColumn]
   let indexes: [String: Int]
   private let table: EntityTable
-  private let run: PolicyRun
+  // The run has this object: holding it in turn would keep the connection, and its lock on what is
+  // the store by then, for good.
+  private unowned let run: PolicyRun
   private var byKey: Statement?
   private var relations: [String: (statement: Statement, destination: String)] = [:]
 

@@ -76,6 +76,8 @@ final class ProgressReporter {
   private let console: Console
   private let isJSON: Bool
   private var last: ContinuousClock.Instant?
+  /// Step and part of the last report: of each new one there is a line of JSON.
+  private var place = [0, 0]
   private var hasLine = false
 
   init(console: Console, isJSON: Bool) {
@@ -86,8 +88,10 @@ final class ProgressReporter {
   func report(_ progress: MigrationProgress) {
     guard isJSON || console.isErrorTerminal else { return }
     let now = ContinuousClock.now
-    if let last, now - last < .milliseconds(100) { return }
+    let isNew = isJSON && place != [progress.step, progress.current]
+    if !isNew, let last, now - last < .milliseconds(100) { return }
     last = now
+    place = [progress.step, progress.current]
     if isJSON {
       console.json { $0.progress(progress) }
     } else {

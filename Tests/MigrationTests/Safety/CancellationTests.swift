@@ -1,0 +1,50 @@
+import ManagedModel
+import ManagedStore
+import TestSupport
+import Testing
+
+@testable import Migration
+
+@Suite("Cancelling")
+struct CancellationTests {
+  @Test(
+    "in each phase of each way: 134120, and nothing has changed", arguments: SafetyCase.allCases)
+  func everyPhase(way: SafetyCase) throws {
+    let phases = try Phase.all(of: way, in: SafetyPlace())
+    #expect(Set(phases.map(\.kind)).count >= 5, "\(phases)")
+    let place = try SafetyPlace()
+    let plan = try way.plan(place.path)
+    for phase in phases {
+      var isReached = false
+      let error = failure(of: plan, isCancelled: { isReached }) {
+        if Phase($0) == phase { isReached = true }
+      }
+      #expect(isReached, "\(phase)")
+      #expect(
+        error?.kind == .cancelled && error?.code == 134120, "\(phase): \(String(describing: error))"
+      )
+      #expect(try place.changes() == [], "\(phase)")
+    }
+    #expect(failure(of: plan) == nil)
+  }
+
+  @Test(
+    "into another file, in each phase: no file, no external data", arguments: SafetyCase.allCases)
+  func output(way: SafetyCase) throws {
+    let place = try SafetyPlace()
+    var options = MigrationOptions()
+    options.output = place.folder.path("Out.sqlite")
+    let plan = try way.plan(place.path, output: options.output)
+    let phases = try Phase.all(of: way, in: SafetyPlace())
+    for phase in phases {
+      var isReached = false
+      let error = failure(of: plan, options: options, isCancelled: { isReached }) {
+        if Phase($0) == phase { isReached = true }
+      }
+      #expect(error?.code == 134120, "\(phase): \(String(describing: error))")
+      #expect(try place.changes() == [], "\(phase)")
+    }
+    #expect(failure(of: plan, options: options) == nil)
+    #expect(try place.changes().allSatisfy { $0.hasPrefix("Out") || $0.hasPrefix(".Out_SUPPORT/") })
+  }
+}

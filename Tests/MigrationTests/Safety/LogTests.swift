@@ -1,0 +1,174 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Migration
+
+@Suite("What lies beside a store")
+struct LogTests {
+  /// A store with rows that only its -wal holds, as an app that was killed leaves it.
+  private static func logged() throws -> SafetyPlace {
+    let live = try SafetyPlace()
+    let connection = try Connection(path: live.path, mode: .readWrite)
+    try connection.execute("INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 6, 1)")
+    let place = try SafetyPlace()
+    for suffix in ["", "-wal"] {
+      try FileSystem.copy(live.path + suffix, to: place.path + suffix)
+    }
+    connection.close()
+    return place
+  }
+
+  @Test("rows in the -wal are migrated, and the backup has them", arguments: SafetyCase.allCases)
+  func rows(way: SafetyCase) throws {
+    let place = try Self.logged()
+    let lines = try StoreDump.lines(at: place.path)
+    let receipt = try StoreMigration.run(way.plan(place.path))
+    #expect(try Store(path: place.path).counts()["Loan"] == 3)
+    let backup = try #require(receipt.backupPath)
+    #expect(try StoreDump.lines(at: backup) == lines)
+    // The main file of the backup has them: nothing of a log is needed.
+    let alone = try Connection(path: backup, mode: .immutable)
+    #expect(try alone.value("SELECT count(*) FROM ZLOAN") == .integer(3))
+    for suffix in ["-wal", "-shm", "-journal"] {
+      #expect(FileSystem.status(place.path + suffix) == nil)
+      #expect(FileSystem.status(backup + suffix) == nil)
+    }
+  }
+
+  @Test(
+    "cancelled in any phase, the -wal and the store stay byte for byte",
+    arguments: SafetyCase.allCases)
+  func cancelled(way: SafetyCase) throws {
+    let phases = try Phase.all(of: way, in: Self.logged())
+    let place = try Self.logged()
+    let before = try SafetyPlace.files(in: place.folder.path)
+    let plan = try way.plan(place.path)
+    for phase in phases {
+      var isReached = false
+      let error = failure(of: plan, isCancelled: { isReached }) {
+        if Phase($0) == phase { isReached = true }
+      }
+      #expect(error?.code == 134120, "\(phase)")
+      #expect(try SafetyPlace.files(in: place.folder.path) == before, "\(phase)")
+    }
+  }
+
+  @Test("once it is migrated, this very process can lock it too", arguments: SafetyCase.allCases)
+  func released(way: SafetyCase) throws {
+    let place = try SafetyPlace()
+    _ = try StoreMigration.run(way.plan(place.path))
+    let connection = try Connection(path: place.path, mode: .readWrite)
+    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
+  }
+
+  @Test("where there are no hard links, the backup is a copy with the rows of the -wal")
+  func copiedBackup() throws {
+    let place = try Self.logged()
+    let lines = try StoreDump.lines(at: place.path)
+    let result = place.folder.path("result")
+    try FileSystem.copy(place.path, to: result)
+    let backup = place.folder.path("Library.backup-1")
+    var cutover = Cutover(
+      storePath: place.path, resultPath: result, fingerprint: StoreFingerprint(of: place.path),
+      backupPath: backup)
+    cutover.link = { _, _ in false }
+    try cutover.run()
+    #expect(try StoreDump.lines(at: backup) == lines)
+    #expect(try Store(path: place.path).counts()["Loan"] == 2)
+    #expect(
+      try FileSystem.list(place.folder.path).filter { !$0.hasPrefix(".Library_SUPPORT") }
+        == ["Library.backup-1", "Library.sqlite"])
+  }
+
+  @Test("a hot -journal: refused in place, rolled back in what is written elsewhere")
+  func journal() throws {
+    let live = try SafetyPlace(books: 600)
+    let connection = try Connection(path: live.path, mode: .readWrite)
+    try connection.execute(
+      "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 2; BEGIN; UPDATE ZBOOK SET Z_OPT = 9")
+    let place = try SafetyPlace()
+    for suffix in ["", "-journal"] {
+      try FileSystem.copy(live.path + suffix, to: place.path + suffix)
+    }
+    try connection.execute("ROLLBACK")
+    connection.close()
+    #expect((FileSystem.status(place.path + "-journal")?.size ?? 0) > 512)
+    let before = try SafetyPlace.files(in: place.folder.path)
+    let plan = try SafetyCase.inPlace.plan(place.path)
+    let error = failure(of: plan)
+    #expect(error?.kind == .refused && error?.message.contains("-journal") == true)
+    #expect(try SafetyPlace.files(in: place.folder.path) == before)
+    for way in [SafetyCase.inPlace, .copying] {
+      var options = MigrationOptions()
+      options.output = place.folder.path("Out-\(way.rawValue).sqlite")
+      #expect(
+        failure(of: try way.plan(place.path, output: options.output), options: options) == nil)
+      let result = try Store(path: place.folder.path("Out-\(way.rawValue).sqlite"))
+      #expect(try result.connection.value("SELECT max(Z_OPT) FROM ZBOOK") == .integer(1))
+    }
+    #expect(try FileSystem.read(place.path + "-journal") == before["Library.sqlite-journal"])
+  }
+
+  @Test("through a link, the real file with its -wal is migrated and the link stays")
+  func link() throws {
+    for way in [SafetyCase.inPlace, .copying] {
+      let place = try Self.logged()
+      let elsewhere = try TemporaryFolder()
+      let link = elsewhere.path("App.sqlite")
+      #expect(symbolicLink(link, to: place.path))
+      let receipt = try StoreMigration.run(way.plan(link))
+      #expect(FileSystem.canonical(link) == FileSystem.canonical(place.path))
+      #expect(try Store(path: place.path).counts()["Loan"] == 3)
+      #expect(try FileSystem.list(elsewhere.path) == ["App.sqlite"])
+      #expect(receipt.backupPath.map { FileSystem.name(of: $0) } == "Library.backup-1")
+    }
+  }
+
+  @Test("what was killed between the backup's link and the rename leaves one name, and says so")
+  func secondName() throws {
+    for name in ["Library.sqlite", "A b'\"%\n😀.sqlite"] {
+      let place = try SafetyPlace()
+      let path = place.folder.path(name)
+      try FileSystem.rename(place.path, to: path)
+      let temporary = MigrationJournal.temporaryPath(beside: path)
+      let backup = place.folder.path(FileSystem.stem(of: path) + ".backup-1")
+      // The journal is emptied when it is let go, which a killed process does not.
+      let journal = try MigrationJournal(storePath: path)
+      try journal.note(temporaries: [temporary, temporary + ".next"], backup: backup)
+      let (file, noted) = (journal.path, try FileSystem.read(journal.path))
+      _ = consume journal
+      try FileSystem.write(noted, to: file)
+      try FileSystem.copy(path, to: temporary)
+      try FileSystem.write([1], to: temporary + ".next")
+      #expect(FileSystem.link(path, to: backup))
+      let receipt = try StoreMigration.run(SafetyCase.copying.plan(path))
+      #expect(receipt.backupPath == FileSystem.canonical(backup))
+      #expect(receipt.notes.count { $0.contains("interrupted") } == 1, "\(receipt.notes)")
+      #expect(
+        try FileSystem.list(place.folder.path).filter { !$0.hasSuffix("_SUPPORT") }.sorted()
+          == [FileSystem.name(of: backup), name].sorted())
+    }
+  }
+
+  @Test("a backup that is no second name of the store is never removed")
+  func keptBackup() throws {
+    let place = try SafetyPlace()
+    let backup = place.folder.path("Library.backup-1")
+    try FileSystem.write([1, 2, 3], to: backup)
+    try FileSystem.write(
+      Array(
+        "temporary \(MigrationJournal.temporaryPath(beside: place.path))\0backup \(backup)\0".utf8),
+      to: Self.journal(of: place.path))
+    try FileSystem.write([1], to: MigrationJournal.temporaryPath(beside: place.path))
+    _ = try StoreMigration.run(SafetyCase.inPlace.plan(place.path))
+    #expect(try FileSystem.read(backup) == [1, 2, 3])
+  }
+
+  private static func journal(of path: String) throws -> String {
+    let digest = Digest.sha256(Array(FileSystem.canonical(path).utf8)).prefix(16)
+    return try MigrationJournal.folder() + "/" + ByteText.hex(digest) + ".journal"
+  }
+}
