@@ -3,31 +3,40 @@ import ManagedStore
 import SQLite
 import Synchronization
 
-/// SQLite's own integrity check of a finished file, while its contents are being compared.
+/// SQLite's own integrity check of a finished file, shared by two threads.
 ///
-/// It has a connection of its own on a thread of its own: the two together take as long as the
-/// longer of them.
+/// The file's structure is one task, each table with its indexes another. A thread of its own begins
+/// with them while the contents are being compared; who compares comes to help when that is done.
 final class IntegrityCheck: Sendable {
-  private let outcome = Mutex<Result<[String], SQLiteError>?>(nil)
+  private struct State {
+    var tasks: [String]
+    var problems: [String] = []
+    var error: SQLiteError?
+  }
+
+  private let state: Mutex<State>
   private let isStopped = Atomic<Bool>(false)
   private let done = DispatchSemaphore(value: 0)
 
   /// Begins to check a file that nobody writes to.
-  init(of path: String) {
+  ///
+  /// - Parameter tables: names of its tables.
+  init(of path: String, tables: [String]) {
+    state = Mutex(
+      State(
+        tasks: ["quick_check(5)"] + tables.sorted().map { "integrity_check(\(quoted($0)))" }))
     // @Sendable, so that the closure does not take over the caller's isolation.
     DispatchQueue.global().async { @Sendable [self] in
-      let result: Result<[String], SQLiteError>
       do {
         let connection = try Connection(path: path, mode: .immutable)
+        try connection.execute("PRAGMA cache_size = -6000")
         connection.onProgress { self.isStopped.load(ordering: .relaxed) }
-        result = .success(
-          try connection.rows("PRAGMA integrity_check(5)").compactMap { $0.first?.text })
+        work(on: connection)
       } catch let error as SQLiteError {
-        result = .failure(error)
+        state.withLock { $0.error = error }
       } catch {
-        result = .success(["\(error)"])
+        state.withLock { $0.problems.append("\(error)") }
       }
-      outcome.withLock { $0 = result }
       done.signal()
     }
   }
@@ -35,21 +44,30 @@ final class IntegrityCheck: Sendable {
   /// Ends the check early; its answer is of no interest any more.
   func stop() { isStopped.store(true, ordering: .relaxed) }
 
-  /// What is wrong, as SQLite tells it; empty for a sound file. Waits, asking now and then whether to
-  /// go on.
-  func problems(unless shouldStop: () throws -> Void) throws -> [String] {
-    while done.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
-      do {
-        try shouldStop()
-      } catch {
-        stop()
-        throw error
-      }
+  /// Helps with what is left, then answers what is wrong, as SQLite tells it; empty for a sound file.
+  func problems(helpedBy connection: Connection) throws -> [String] {
+    work(on: connection)
+    done.wait()
+    return try state.withLock { state in
+      if let error = state.error { throw error }
+      return state.problems
     }
-    switch outcome.withLock({ $0 }) {
-    case .success(let lines): return lines == ["ok"] ? [] : lines
-    case .failure(let error): throw error
-    case nil: return ["the check did not end"]
+  }
+
+  /// Takes one task after the other until there are none.
+  private func work(on connection: Connection) {
+    while !isStopped.load(ordering: .relaxed) {
+      let task = state.withLock { $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }
+      guard let task else { return }
+      do {
+        let lines = try connection.rows("PRAGMA main.\(task)").compactMap { $0.first?.text }
+        if lines != ["ok"] { state.withLock { $0.problems += lines } }
+      } catch let error as SQLiteError {
+        state.withLock { $0.error = error }
+        stop()
+      } catch {
+        state.withLock { $0.problems.append("\(error)") }
+      }
     }
   }
 }

@@ -15,42 +15,74 @@ struct Validation {
   func run() throws {
     for entity in step.destination.entities where !entity.isAbstract {
       guard let table = schemas.destination.entityTable(of: entity.name) else { continue }
-      for entry in table.attributes { try check(entry, table) }
-      for entry in table.relationships where !entry.relationship.isOptional {
-        try check(entry.relationship, table)
-      }
-      for entry in table.relationships { try checkDangling(entry, table) }
+      let rules = rules(of: table)
+      // One pass over the rows tells which rules are broken at all.
+      let broken = rules.map { "max(\($0.condition))" }.joined(separator: ", ")
+      guard !rules.isEmpty,
+        let row = try connection.rows(
+          "SELECT \(broken) FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.number)"
+        ).first
+      else { continue }
+      for (rule, value) in zip(rules, row) where value.integer == 1 { try rule.check() }
     }
   }
 
-  private func check(_ entry: EntityTable.AttributeColumn, _ table: EntityTable) throws {
-    let attribute = entry.attribute
-    let column = "t." + quoted(entry.column)
-    if !attribute.isOptional, !attribute.isDerived {
-      let broken = try rows(table, "\(column) IS NULL")
-      if !broken.isEmpty, try broken.count > former(attribute.name, of: table.entity, isEmpty: true)
-      {
-        throw refusal(
-          "missing values on a mandatory destination attribute", broken, table.entity,
-          attribute.name,
-          hint:
-            "Give the attribute a default value, compute one with coalesce(…, …), or make it optional."
-        )
+  /// Something that must not be true of any row `t`, and the closer look at the rows that it is
+  /// true of.
+  private struct Rule {
+    var condition: String
+    var check: () throws -> Void
+  }
+
+  private func rules(of table: EntityTable) -> [Rule] {
+    var rules: [Rule] = []
+    for entry in table.attributes {
+      let attribute = entry.attribute
+      let column = "t." + quoted(entry.column)
+      if !attribute.isOptional, !attribute.isDerived {
+        let condition = "\(column) IS NULL"
+        rules.append(Rule(condition: condition) { try missing(attribute, condition, table) })
+      }
+      // What came over as it was is the source's own.
+      let isCopied = step.mapping.entityMappings.contains { entityMapping in
+        entityMapping.destination == table.entity
+          && entityMapping.attribute(storedAs: attribute.name, in: step.destination)?.source != nil
+      }
+      if !isCopied, let types = Self.storageClasses(of: attribute) {
+        let list = types.map { "'\($0)'" }.joined(separator: ", ")
+        let condition = "typeof(\(column)) NOT IN (\(list), 'null')"
+        rules.append(Rule(condition: condition) { try mistyped(attribute, condition, table) })
       }
     }
-    guard let types = Self.storageClasses(of: attribute) else { return }
-    let list = types.map { "'\($0)'" }.joined(separator: ", ")
-    let wrong = try rows(table, "typeof(\(column)) NOT IN (\(list), 'null')")
-    guard !wrong.isEmpty else { return }
-    // What came over as it was is the source's own.
-    let isCopied = step.mapping.entityMappings.contains { entityMapping in
-      entityMapping.destination == table.entity
-        && entityMapping.attribute(storedAs: attribute.name, in: step.destination)?.source != nil
+    for entry in table.relationships {
+      let relationship = entry.relationship
+      if !relationship.isOptional, let empty = table.emptiness(of: relationship.name) {
+        rules.append(Rule(condition: empty) { try check(relationship, table) })
+      }
+      if let dangling = dangling(entry) {
+        rules.append(Rule(condition: dangling) { try checkDangling(entry, dangling, table) })
+      }
     }
-    guard !isCopied else { return }
+    return rules
+  }
+
+  private func missing(
+    _ attribute: Attribute, _ condition: String, _ table: EntityTable
+  ) throws {
+    let broken = try rows(table, condition)
+    guard try broken.count > former(attribute.name, of: table.entity, isEmpty: true) else { return }
     throw refusal(
-      "values that are no \(attribute.type.name)", wrong, table.entity, attribute.name,
-      hint: "Let the expression give a value of that type.")
+      "missing values on a mandatory destination attribute", broken, table.entity, attribute.name,
+      hint:
+        "Give the attribute a default value, compute one with coalesce(…, …), or make it optional.")
+  }
+
+  private func mistyped(
+    _ attribute: Attribute, _ condition: String, _ table: EntityTable
+  ) throws {
+    throw refusal(
+      "values that are no \(attribute.type.name)", try rows(table, condition), table.entity,
+      attribute.name, hint: "Let the expression give a value of that type.")
   }
 
   private static func storageClasses(of attribute: Attribute) -> [String]? {
@@ -76,19 +108,21 @@ struct Validation {
         "Delete those objects too, let the relationship lead elsewhere, or make it optional.")
   }
 
-  private func checkDangling(
-    _ entry: EntityTable.RelationshipColumns, _ table: EntityTable
-  ) throws {
+  private func dangling(_ entry: EntityTable.RelationshipColumns) -> String? {
     guard case .toOne(let column, _) = entry.storage,
       let other = schemas.destination.table(of: entry.relationship.destination)?.name
-    else { return }
-    let dangling = """
-      t.\(quoted(column)) IS NOT NULL AND NOT EXISTS
-      (SELECT 1 FROM main.\(quoted(other)) d WHERE d.Z_PK = t.\(quoted(column)))
+    else { return nil }
+    return """
+      (t.\(quoted(column)) IS NOT NULL AND NOT EXISTS
+      (SELECT 1 FROM main.\(quoted(other)) d WHERE d.Z_PK = t.\(quoted(column))))
       """
-    let broken = try rows(table, dangling)
-    guard !broken.isEmpty,
-      try broken.count > former(entry.relationship.name, of: table.entity, isEmpty: false)
+  }
+
+  private func checkDangling(
+    _ entry: EntityTable.RelationshipColumns, _ condition: String, _ table: EntityTable
+  ) throws {
+    let broken = try rows(table, condition)
+    guard try broken.count > former(entry.relationship.name, of: table.entity, isEmpty: false)
     else { return }
     throw refusal(
       "links to objects that are not there", broken, table.entity, entry.relationship.name,

@@ -102,7 +102,9 @@ struct Verification {
     try meter.begin(.verify)
     var report = VerificationReport()
     // A store that others may write to is checked through the connection that reads it.
-    let integrity = filePath.map { IntegrityCheck(of: $0) }
+    let integrity = try filePath.map { path in
+      IntegrityCheck(of: path, tables: try tableNames())
+    }
     defer { integrity?.stop() }
     if integrity == nil { try note(integrity: integrityProblems(), &report) }
     verifyCoverage(&report)
@@ -111,9 +113,15 @@ struct Verification {
     try verifyLinks(&report)
     try verifyBookkeeping(&report)
     if let integrity {
-      try note(integrity: integrity.problems(unless: meter.checkCancelled), &report)
+      try note(integrity: integrity.problems(helpedBy: connection), &report)
     }
     return report
+  }
+
+  private func tableNames() throws -> [String] {
+    try connection.rows(
+      "SELECT name FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0"
+    ).compactMap { $0.first?.text }
   }
 
   private func integrityProblems() throws -> [String] {
