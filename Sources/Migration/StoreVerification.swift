@@ -14,7 +14,7 @@ public enum StoreVerification {
   ///   - isCancelled: asked now and then, also within long SQL statements.
   /// - Returns: what was compared, and every difference with its first objects.
   /// - Throws: ``CoreDataError`` where a store cannot be read or lacks tables of its model (134020),
-  ///   where the mapping names policies that nothing stands in for, or when it is cancelled (134120).
+  ///   where a value cannot be computed here, as by a policy (134170), or when cancelled (134120).
   public static func compare(
     before: Store, after: Store, mapping: MappingModel,
     isCancelled: @escaping () -> Bool = { false }

@@ -121,13 +121,14 @@ struct CopyingMigration {
   private func copyOtherTables() throws {
     let own = Set(source.schema.tables.map(\.name) + source.schema.joins.map(\.name))
       .union(["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"])
-    let virtual = source.database.sql.filter {
-      $0.value.uppercased().hasPrefix("CREATE VIRTUAL TABLE")
-    }.keys
+    // A virtual table makes its own shadow tables; SQLite knows them from tables that are only named
+    // like them.
+    let shadows = Set(
+      try connection.rows(
+        "SELECT name FROM pragma_table_list WHERE schema = 'src' AND type = 'shadow'"
+      ).compactMap { $0.first?.text })
     for name in source.database.tables.keys.sorted() where !own.contains(name) {
-      // A virtual table makes its own shadow tables.
-      let isShadow = virtual.contains { name.hasPrefix($0 + "_") }
-      guard !name.lowercased().hasPrefix("sqlite_"), !isShadow, !isRTree(name),
+      guard !name.lowercased().hasPrefix("sqlite_"), !shadows.contains(name), !isRTree(name),
         let sql = source.database.sql[name]
       else { continue }
       try meter.checkCancelled()
@@ -151,11 +152,32 @@ struct CopyingMigration {
         try connection.execute(sql)
       }
     }
-    for row in try connection.rows("SELECT sql FROM src.sqlite_master WHERE type = 'view'") {
-      // A view over what is gone would only fail when it is asked.
-      if let sql = row.first?.text, (try? connection.prepare("EXPLAIN " + sql)) != nil {
-        try connection.execute(sql)
-      }
+    try copyViews()
+  }
+
+  /// SQLite makes a view over what is not there, and then fails on every later change of a table's
+  /// name: such a view is not kept.
+  private func copyViews() throws {
+    var made: [String] = []
+    for row in try connection.rows("SELECT name, sql FROM src.sqlite_master WHERE type = 'view'") {
+      guard row.count == 2, let name = row[0].text, let sql = row[1].text else { continue }
+      try connection.execute(sql)
+      made.append(name)
+    }
+    // One that goes may take others with it.
+    while let broken = made.firstIndex(where: isBroken) {
+      try connection.execute("DROP VIEW main.\(quoted(made.remove(at: broken)))")
+    }
+  }
+
+  /// One that calls a function of its app cannot be prepared here either, and yet is sound.
+  private func isBroken(view name: String) -> Bool {
+    do {
+      _ = try connection.prepare("SELECT * FROM main.\(quoted(name))")
+      return false
+    } catch {
+      let message = (error as? SQLiteError)?.message ?? ""
+      return message.contains("no such table") || message.contains("no such column")
     }
   }
 }
