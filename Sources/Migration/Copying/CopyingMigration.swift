@@ -152,33 +152,7 @@ struct CopyingMigration {
         try connection.execute(sql)
       }
     }
-    try copyViews()
-  }
-
-  /// SQLite makes a view over what is not there, and then fails on every later change of a table's
-  /// name: such a view is not kept.
-  private func copyViews() throws {
-    var made: [String] = []
-    for row in try connection.rows("SELECT name, sql FROM src.sqlite_master WHERE type = 'view'") {
-      guard row.count == 2, let name = row[0].text, let sql = row[1].text else { continue }
-      try connection.execute(sql)
-      made.append(name)
-    }
-    // One that goes may take others with it.
-    while let broken = made.firstIndex(where: isBroken) {
-      try connection.execute("DROP VIEW main.\(quoted(made.remove(at: broken)))")
-    }
-  }
-
-  /// One that calls a function of its app cannot be prepared here either, and yet is sound.
-  private func isBroken(view name: String) -> Bool {
-    do {
-      _ = try connection.prepare("SELECT * FROM main.\(quoted(name))")
-      return false
-    } catch {
-      let message = (error as? SQLiteError)?.message ?? ""
-      return message.contains("no such table") || message.contains("no such column")
-    }
+    try shared.makeViews()
   }
 }
 
