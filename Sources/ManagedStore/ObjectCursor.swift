@@ -115,19 +115,6 @@ public final class ObjectCursor {
   }
 }
 
-extension Statement {
-  fileprivate func stored(at column: Int) -> StoredColumn {
-    switch value(at: column) {
-    case .null: .null
-    case .integer(let number): .integer(number)
-    case .real(let number): .real(number)
-    case .text(let text):
-      brokenText(at: column, decodedAs: text).map { .brokenText($0) } ?? .text(text)
-    case .blob(let bytes): .blob(bytes, count: bytes.count)
-    }
-  }
-}
-
 /// The pairs of a to-many relationship in the order of the owner's key.
 private final class RelatedCursor {
   private let statement: Statement

@@ -88,15 +88,15 @@ struct Selection {
 }
 
 extension Statement {
-  /// A column with the full size of its content from another column.
-  func stored(at column: Int, sizeAt size: Int) -> StoredColumn {
+  /// A column with the full size of its content, from another column where it is cut off here.
+  func stored(at column: Int, sizeAt size: Int? = nil) -> StoredColumn {
     switch value(at: column) {
     case .null: .null
     case .integer(let number): .integer(number)
     case .real(let number): .real(number)
     case .text(let text):
       brokenText(at: column, decodedAs: text).map { .brokenText($0) } ?? .text(text)
-    case .blob(let bytes): .blob(bytes, count: Int(integer(at: size)))
+    case .blob(let bytes): .blob(bytes, count: size.map { Int(integer(at: $0)) } ?? bytes.count)
     }
   }
 }

@@ -26,6 +26,7 @@ struct InPlaceMigration {
       PRAGMA legacy_alter_table = ON; PRAGMA main.cache_size = -16000; PRAGMA temp_store = FILE;
       """)
     let triggers = try dropTriggers()
+    try dropViews()
     try defineFunctions(for: triggers)
     try connection.transaction("BEGIN EXCLUSIVE") {
       try migrateRows()
@@ -34,6 +35,7 @@ struct InPlaceMigration {
       try fillDerivedAttributes()
       try makeTrees()
       try makeTriggers(insteadOf: triggers)
+      try makeViews()
       try updateBookkeeping()
     }
   }

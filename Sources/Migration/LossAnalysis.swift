@@ -223,19 +223,9 @@ struct LossAnalysis {
 enum NameSimilarity {
   /// 0…1: one less the share of letters that must change, case aside.
   static func of(_ a: String, _ b: String) -> Double {
-    let a = Array(a.lowercased())
-    let b = Array(b.lowercased())
+    // As many letters as ``Nearest`` looks at.
+    let (a, b) = (String(a.lowercased().prefix(64)), String(b.lowercased().prefix(64)))
     guard !a.isEmpty, !b.isEmpty else { return 0 }
-    var row = Array(0...b.count)
-    for (i, letter) in a.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for (j, other) in b.enumerated() {
-        let change = diagonal + (letter == other ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(change, row[j] + 1, row[j + 1] + 1)
-      }
-    }
-    return 1 - Double(row[b.count]) / Double(max(a.count, b.count))
+    return 1 - Double(Nearest.distance(a, b)) / Double(max(a.count, b.count))
   }
 }

@@ -58,7 +58,7 @@ public struct MigrationReceipt: Sendable, Equatable {
   public var checksum: String
   /// The plan's remarks.
   public var notes: [String]
-  /// Seconds in all, and those of them spent on verification.
+  /// Seconds in all, verification included.
   public var seconds: Double
   /// Seconds spent on verification.
   public var verificationSeconds: Double

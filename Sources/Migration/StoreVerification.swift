@@ -9,9 +9,12 @@ public enum StoreVerification {
   /// - Parameters:
   ///   - before: the store as it was.
   ///   - after: the store as it is, opened with the destination model.
-  ///   - mapping: what should have become of what; without computed values or conditions.
+  ///   - mapping: what should have become of what. Computed values are computed again; what policies
+  ///     did is not known here.
+  ///   - isCancelled: asked now and then, also within long SQL statements.
   /// - Returns: what was compared, and every difference with its first objects.
-  /// - Throws: ``CoreDataError`` where a store cannot be read, or the mapping computes values.
+  /// - Throws: ``CoreDataError`` where a store cannot be read or lacks tables of its model (134020),
+  ///   where a value cannot be computed here, as by a policy (134170), or when cancelled (134120).
   public static func compare(
     before: Store, after: Store, mapping: MappingModel,
     isCancelled: @escaping () -> Bool = { false }

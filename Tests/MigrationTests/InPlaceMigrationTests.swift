@@ -224,6 +224,42 @@ struct InPlaceMigrationTests {
     #expect(indexes["gone"] == nil)
   }
 
+  /// A broken view made a renaming in place fail; copying kept it. `notes_log` was lost when copied,
+  /// since it is named like a shadow table of `notes`.
+  @Test(
+    "an app's own views and tables come along, but for views over what is gone",
+    arguments: [
+      Way.inPlace, .copying,
+    ])
+  func ownTables(_ way: Way) throws {
+    let folder = try TemporaryFolder()
+    let path = try Library.store(in: folder)
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(
+      """
+      CREATE VIEW names AS SELECT ZNAME FROM ZAUTHOR;
+      CREATE VIEW nicknames AS SELECT ZNICKNAME FROM ZAUTHOR;
+      CREATE VIEW again AS SELECT * FROM nicknames;
+      CREATE VIEW own AS SELECT appFunction(ZNAME) FROM ZAUTHOR;
+      CREATE VIRTUAL TABLE notes USING fts5(text);
+      CREATE TABLE notes_log (line TEXT);
+      INSERT INTO notes_log VALUES ('kept');
+      """)
+    connection.close()
+    let plan = try way.plan(
+      Store(path: path),
+      to: Library.model(replacing: [
+        (#"<attribute name="nickname" optional="YES" attributeType="String"/>"#, "")
+      ]))
+    var options = MigrationOptions()
+    options.allowedLosses = ["Author.nickname"]
+    _ = try StoreMigration.run(plan, options: options)
+    let after = try Connection(path: path, mode: .readOnly)
+    let views = try after.rows("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name")
+    #expect(views.compactMap { $0.first?.text } == ["names", "own"])
+    #expect(try after.value("SELECT line FROM notes_log") == .text("kept"))
+  }
+
   @Test("a trigger over a removed column is not put back; the table can be written afterwards")
   func trigger() throws {
     let folder = try TemporaryFolder()

@@ -121,13 +121,14 @@ struct CopyingMigration {
   private func copyOtherTables() throws {
     let own = Set(source.schema.tables.map(\.name) + source.schema.joins.map(\.name))
       .union(["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"])
-    let virtual = source.database.sql.filter {
-      $0.value.uppercased().hasPrefix("CREATE VIRTUAL TABLE")
-    }.keys
+    // A virtual table makes its own shadow tables; SQLite knows them from tables that are only named
+    // like them.
+    let shadows = Set(
+      try connection.rows(
+        "SELECT name FROM pragma_table_list WHERE schema = 'src' AND type = 'shadow'"
+      ).compactMap { $0.first?.text })
     for name in source.database.tables.keys.sorted() where !own.contains(name) {
-      // A virtual table makes its own shadow tables.
-      let isShadow = virtual.contains { name.hasPrefix($0 + "_") }
-      guard !name.lowercased().hasPrefix("sqlite_"), !isShadow, !isRTree(name),
+      guard !name.lowercased().hasPrefix("sqlite_"), !shadows.contains(name), !isRTree(name),
         let sql = source.database.sql[name]
       else { continue }
       try meter.checkCancelled()
@@ -151,12 +152,7 @@ struct CopyingMigration {
         try connection.execute(sql)
       }
     }
-    for row in try connection.rows("SELECT sql FROM src.sqlite_master WHERE type = 'view'") {
-      // A view over what is gone would only fail when it is asked.
-      if let sql = row.first?.text, (try? connection.prepare("EXPLAIN " + sql)) != nil {
-        try connection.execute(sql)
-      }
-    }
+    try shared.makeViews()
   }
 }
 
