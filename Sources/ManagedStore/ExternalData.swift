@@ -20,6 +20,8 @@ public struct ExternalDataReport: Sendable, Equatable {
 
 extension Store {
   /// Compares the rows' references with the files beside the store.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
   public func externalData() throws -> ExternalDataReport {
     var report = ExternalDataReport()
     var named: Set<String> = []
@@ -49,6 +51,8 @@ extension Store {
   }
 
   /// Rows of persistent history; `nil` where the store keeps none.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
   public func history() throws -> (transactions: Int, changes: Int)? {
     guard database.contains("ATRANSACTION"), database.contains("ACHANGE") else { return nil }
     return try reading {
@@ -59,6 +63,8 @@ extension Store {
   }
 
   /// Rows that CloudKit mirroring has not sent yet; `nil` where the store is not mirrored.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
   public func cloudKit() throws -> (pendingUploads: Int, pendingDeletes: Int)? {
     let table = "ANSCKRECORDMETADATA"
     guard database.contains(table) else { return nil }

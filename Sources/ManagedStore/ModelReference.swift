@@ -126,6 +126,8 @@ public struct ModelReference: Sendable, Equatable {
 
 extension ModelBundle {
   /// Reads a .xcdatamodeld or .momd folder.
+  ///
+  /// - Throws: ``CoreDataError`` where the folder or a file in it cannot be read.
   public init(readingFrom path: String) throws {
     let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     guard FileSystem.isDirectory(path) else {

@@ -17,6 +17,7 @@ extension Store {
   /// Everything that points at an object: relationships of all entities, with and without inverse.
   ///
   /// - Parameter limit: objects to name for each relationship.
+  /// - Throws: ``CoreDataError`` for an unknown entity, or when SQLite fails.
   public func references(to id: ObjectID, limit: Int = 50) throws -> [Reference] {
     var found: [Reference] = []
     for entity in model.entities {

@@ -3,6 +3,8 @@ import SQLite
 
 extension Store {
   /// Number of an entity's objects that a filter takes, those of subentities included.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity or a filter that does not fit it, or when SQLite fails.
   public func count(of entity: String, filter: RowFilter? = nil) throws -> Int {
     let table = try knownTable(of: entity)
     let condition = try condition(filter, of: entity)
@@ -16,6 +18,8 @@ extension Store {
   }
 
   /// The key that stands `offset` places into an entity in key order; `nil` past the end.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity or a filter that does not fit it, or when SQLite fails.
   public func key(
     at offset: Int, in entity: String, filter: RowFilter? = nil
   ) throws -> Int64? {
@@ -27,6 +31,8 @@ extension Store {
   ///
   /// Only keys and what they are sorted by are passed over, in an index where there is one; the
   /// query's anchor, limit and properties do not matter.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity or property, or when SQLite fails.
   public func cursor(at offset: Int, in query: RowQuery) throws -> RowCursor? {
     let table = try knownTable(of: query.entity)
     guard database.contains(table.table), offset >= 0 else { return nil }

@@ -8,6 +8,8 @@ extension Store {
   static let objectSummary = 1 << 20
 
   /// The columns that rows of an entity have: attributes, then relationships.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity.
   public func columns(of entity: String) throws -> [RowColumn] {
     let table = try knownTable(of: entity)
     return table.attributes.map {
@@ -94,6 +96,8 @@ extension Store {
   }
 
   /// One object with all its properties; `nil` where there is none of that entity and key.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity, or when SQLite fails.
   public func object(_ id: ObjectID, related: Int = 50) throws -> StoredObject? {
     let table = try knownTable(of: id.entity)
     guard database.contains(table.table) else { return nil }

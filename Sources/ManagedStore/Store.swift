@@ -218,6 +218,8 @@ public final class Store {
   /// Number of objects of exactly each entity, subentities not included.
   ///
   /// Reads every table once, through the smallest index that will do.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
   public func counts() throws -> [String: Int] {
     var counts: [String: Int] = [:]
     for table in entityTables where table.isWholeTable {
@@ -227,6 +229,8 @@ public final class Store {
   }
 
   /// Number of objects of exactly each entity in the hierarchy of a root entity's table.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
   public func count(hierarchyOf table: EntityTable) throws -> [String: Int] {
     var counts: [String: Int] = [:]
     guard database.contains(table.table) else {

@@ -140,6 +140,8 @@ extension Store {
   /// Exact where several entities share a table; of a table of one entity, which has no index on
   /// Z_ENT, only the first and the last thousand rows are looked at, so that a look at a large store
   /// stays quick.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
   public func rowsOfUnknownEntities() throws -> [StoreDrift.Rows] {
     var result: [StoreDrift.Rows] = []
     try reading {

@@ -202,6 +202,7 @@ struct RollbackRun {
       let suffixes = ["", "-wal", "-journal"].filter { FileSystem.status(path + $0) != nil }
       if let undone {
         for suffix in suffixes where !FileSystem.link(path + suffix, to: undone + suffix) {
+          for made in suffixes.prefix(while: { $0 != suffix }) { FileSystem.remove(undone + made) }
           throw CoreDataError(
             .failed, "the present store cannot be kept: the file system has no hard links",
             path: given, hint: "Copy it elsewhere, then use --no-backup. The store is as it was.")

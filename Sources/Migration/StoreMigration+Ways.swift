@@ -34,6 +34,8 @@ extension StoreMigration {
   }
 
   /// The steps from one version to another.
+  ///
+  /// - Throws: ``CoreDataError`` 134140 where no way leads there, 134190 where one pair cannot be inferred.
   public static func way(
     from source: Model, to destination: Model, names: (from: String, to: String),
     through versions: ModelVersions?, documents: MappingDocuments

@@ -7,6 +7,8 @@ public enum PropertyList {
   public static let maximumDepth = 128
 
   /// Reads a property list of either form, told apart by its first bytes.
+  ///
+  /// - Throws: ``CoreDataError`` where the bytes are cut short, damaged or nested too deep.
   public static func read(_ bytes: [UInt8]) throws -> PropertyListValue {
     if bytes.starts(with: BinaryPropertyListReader.magic) {
       var reader = try BinaryPropertyListReader(bytes)

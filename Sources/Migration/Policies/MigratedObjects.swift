@@ -28,6 +28,8 @@ public final class SourceObject {
   }
 
   /// The text of a String or URI attribute; `nil` for NULL and for anything else.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown attribute.
   public func text(_ attribute: String) throws -> String? {
     switch try value(attribute) {
     case .string(let text), .uri(let text): text
@@ -36,11 +38,15 @@ public final class SourceObject {
   }
 
   /// The object that a to-one relationship leads to.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown relationship.
   public func object(_ relationship: String) throws -> SourceObject? {
     try entity.related(relationship, of: id.key).first
   }
 
   /// The objects of a relationship, in order where it is ordered.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown relationship.
   public func objects(_ relationship: String) throws -> [SourceObject] {
     try entity.related(relationship, of: id.key)
   }
@@ -123,6 +129,8 @@ public final class DestinationObject {
   }
 
   /// The text of a String or URI attribute; `nil` for NULL and for anything else.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown attribute.
   public func text(_ attribute: String) throws -> String? {
     switch try value(attribute) {
     case .string(let text), .uri(let text): text
@@ -131,6 +139,8 @@ public final class DestinationObject {
   }
 
   /// The object that a to-one relationship leads to.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown relationship.
   public func object(_ relationship: String) throws -> DestinationObject? {
     try objects(relationship).first
   }

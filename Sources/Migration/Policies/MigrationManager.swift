@@ -50,6 +50,8 @@ public final class MigrationManager {
   }
 
   /// Remembers that an object was made of a source object by a mapping.
+  ///
+  /// - Throws: ``CoreDataError`` for a mapping without a policy, or objects that are not its own.
   public func associate(
     _ source: SourceObject, with destination: DestinationObject, for mapping: EntityMapping
   ) throws {
@@ -77,6 +79,8 @@ public final class MigrationManager {
 
   /// The source objects of exactly one entity, by key; those that a predicate in NSPredicate's
   /// format is true of. For few objects: all are in memory at once.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity or a predicate that cannot be read.
   public func sourceObjects(
     of entity: String, where predicate: String? = nil
   ) throws -> [SourceObject] {

@@ -56,6 +56,8 @@ public final class StageContext {
 
   /// Calls `body` for each of the objects, by key, 500 in memory at a time; objects that `body` makes
   /// or changes meanwhile may come or not.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity or predicate, when cancelled, and what `body` throws.
   public func forEach(
     _ entity: String, where predicate: String? = nil, _ body: (StagedObject) throws -> Void
   ) throws {
@@ -70,6 +72,8 @@ public final class StageContext {
   }
 
   /// How many objects there are of an entity and those below it.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity or a predicate that cannot be read.
   public func count(of entity: String, where predicate: String? = nil) throws -> Int {
     let (from, condition) = try selection(of: entity, where: predicate)
     return Int(
@@ -77,6 +81,8 @@ public final class StageContext {
   }
 
   /// The object of an identifier; `nil` where it is not there.
+  ///
+  /// - Throws: ``CoreDataError`` for an unknown entity, or when the stage is over.
   public func object(with id: ObjectID) throws -> StagedObject? {
     if let object = known[id]?.object, !deleted.contains(id) { return object }
     let (from, condition) = try selection(of: id.entity, where: nil)
