@@ -83,8 +83,16 @@ struct MappedAnalysis {
       $0.source == entity && $0.destination == nil
     }
     guard !removals.contains(where: mapped.isPolicy) else { return nil }
+    // One that makes an object of each different value keeps only the first of each.
+    let keepers = takers.filter { $0.distinct == nil }
     var conditions: [String] = []
-    for taker in takers {
+    if keepers.isEmpty {
+      guard !takers.contains(where: mapped.isPolicy) else { return nil }
+      conditions = takers.compactMap { mapped.groups[$0.name] }.map {
+        "t.Z_PK NOT IN (SELECT source FROM temp.\($0))"
+      }
+    }
+    for taker in keepers {
       guard !mapped.isPolicy(taker), let own = taker.condition else { return nil }
       let compiled = try own.compiled(
         in: ExpressionScope(store: store, entity: entity, row: "t", schema: ""),
@@ -108,6 +116,7 @@ struct MappedAnalysis {
         })
     loss.isIntended =
       !(removals + takers).isEmpty && (removals + takers).allSatisfy(\.isDeletionIntended)
+      && (takers.isEmpty || !keepers.isEmpty)
     return loss
   }
 
@@ -129,7 +138,15 @@ struct MappedAnalysis {
           entity: entity, property: entry.attribute.name, values: count,
           samples: try data.samples(of: entry.attribute.name, in: entity)))
     }
+    losses += try emptied(entity)
     for relationship in step.source.relationships(of: entity) where !relationship.isTransient {
+      if isReplaced(relationship, of: entity) {
+        let count = try data.edges(relationship.name, of: entity)
+        if count > 0 {
+          losses.append(Loss(entity: entity, property: relationship.name, values: count))
+        }
+        continue
+      }
       guard !used.contains(relationship.name), !isInverseUsed(relationship) else { continue }
       // Counted with the objects where nothing is left to lead to.
       let others = step.source.subtree(of: relationship.destination)
@@ -143,6 +160,60 @@ struct MappedAnalysis {
       losses.append(Loss(entity: entity, property: relationship.name, values: count))
     }
     return losses
+  }
+
+  /// Values of which all that is computed of them comes to nothing, as a function answers what it
+  /// cannot read.
+  private func emptied(_ entity: String) throws -> [Loss] {
+    let takers = step.mapping.entityMappings.filter {
+      $0.source == entity && $0.destination != nil
+    }
+    guard takers.count == 1, let taker = takers.first, taker.children.isEmpty,
+      taker.condition == nil, taker.distinct == nil, let table = store.table(of: entity)
+    else { return [] }
+    let scope = ExpressionScope(store: store, entity: entity)
+    var readers: [String: [String]] = [:]
+    for attributeMapping in taker.attributes {
+      guard let expression = attributeMapping.expression, attributeMapping.defaultValue == nil
+      else {
+        continue
+      }
+      let compiled = try expression.compiled(
+        in: scope, mapping: taker.name, property: attributeMapping.name,
+        attribute: taker.destination.flatMap {
+          schemas.destination.storedAttribute(named: attributeMapping.name, of: $0)
+        })
+      for property in compiled.properties { readers[property, default: []].append(compiled.sql) }
+    }
+    for copied in taker.attributes.compactMap(\.source) { readers[copied] = nil }
+    return try readers.sorted { $0.key < $1.key }.compactMap { property, expressions in
+      guard let column = table.column(of: property) else { return nil }
+      let nothing = expressions.map { "(\($0)) IS NULL" }.joined(separator: " AND ")
+      let count = try taker.evaluating {
+        try connection.value(
+          """
+          SELECT count(*) FROM src.\(quoted(table.table)) s WHERE s.Z_ENT = \(table.number)
+          AND s.\(quoted(column)) IS NOT NULL AND \(nothing)
+          """)
+      }
+      guard let count = count?.integer, count > 0 else { return nil }
+      return Loss(
+        entity: entity, property: property, values: Int(count),
+        samples: try data.samples(of: property, in: entity))
+    }
+  }
+
+  /// Whether new objects take the place of those that a to-one leads to.
+  private func isReplaced(_ relationship: Relationship, of entity: String) -> Bool {
+    step.mapping.entityMappings.contains { entityMapping in
+      guard entityMapping.source == entity, let to = entityMapping.destination else { return false }
+      return entityMapping.children.contains { child in
+        step.destination.relationship(named: child.relationship, of: to)?.isToMany == false
+          && entityMapping.relationships.contains {
+            $0.name == child.relationship && $0.source == relationship.name
+          }
+      }
+    }
   }
 
   private func isInverseUsed(_ relationship: Relationship) -> Bool {

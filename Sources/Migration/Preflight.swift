@@ -93,7 +93,7 @@ struct Preflight {
     return checks
   }
 
-  private static func range(of type: AttributeType) -> ClosedRange<Int64>? {
+  static func range(of type: AttributeType) -> ClosedRange<Int64>? {
     switch type {
     case .boolean: 0...1
     case .integer16: Int64(Int16.min)...Int64(Int16.max)

@@ -49,6 +49,10 @@ struct Validation {
           && entityMapping.attribute(storedAs: attribute.name, in: step.destination)?.source != nil
       }
       if !isCopied, let types = Self.storageClasses(of: attribute) {
+        if let range = Preflight.range(of: attribute.type) {
+          let condition = "\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+          rules.append(Rule(condition: condition) { try mistyped(attribute, condition, table) })
+        }
         let list = types.map { "'\($0)'" }.joined(separator: ", ")
         let condition = "typeof(\(column)) NOT IN (\(list), 'null')"
         rules.append(Rule(condition: condition) { try mistyped(attribute, condition, table) })

@@ -20,7 +20,7 @@ extension MappedStep {
     let tree = "tree_\(rows.count)"
     let base = planning.bound(of: root)
     var outer: [String: String] = [:]
-    if parent.from.contains(" t JOIN ") { outer = ["item": "t.item", "position": "t.position"] }
+    if parent.from.contains(" t JOIN ") { outer = Self.elementVariables }
     let filter = parent.conditions.map { "(\($0))" }.joined(separator: " AND ")
     let parentKey = parent.columns.first?.sql ?? "s.Z_PK"
     let elements: String
@@ -56,7 +56,7 @@ extension MappedStep {
       columns: [("Z_PK", "t.key"), ("Z_ENT", String(number)), ("Z_OPT", "1")],
       from: "temp.\(tree) t JOIN src.\(quoted(sourceTable.table)) s ON s.Z_PK = t.source",
       ranges: ("temp.\(tree)", "t.key", "key"))
-    let variables = ["item": "t.item", "position": "t.position"]
+    let variables = Self.elementVariables
     let inverse = schema.inverse(of: relationship)
     /// Whether a column is of the way back to the object that these hang on: siblings may have
     /// columns of the same name.
@@ -114,6 +114,10 @@ extension MappedStep {
         planning: &planning, connection)
     }
   }
+
+  /// The plus makes an expression of the column: what is compared with it afterwards then takes
+  /// the kind of value that the destination's column makes of it.
+  private static let elementVariables = ["item": "(+t.item)", "position": "t.position"]
 
   private func destination(
     of child: ChildMapping, parentEntity: String, _ entityMapping: EntityMapping

@@ -14,7 +14,8 @@ enum PlanCommand {
     } else {
       PlanText.print(plan, unallowed: unallowed, to: console)
     }
-    return unallowed.isEmpty && plan.failures.isEmpty ? .done : .refused
+    let hasSpace = plan.bytesFree.map { $0 >= plan.bytesNeeded } ?? true
+    return unallowed.isEmpty && plan.failures.isEmpty && hasSpace ? .done : .refused
   }
 
   /// What the arguments of plan, migrate, rehearse and verify ask for.

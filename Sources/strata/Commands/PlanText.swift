@@ -23,6 +23,9 @@ struct PlanText {
     console.line(
       "\(plan.strategy.rawValue), needs \(Size.text(plan.bytesNeeded))\(free), takes \(Self.duration(plan.secondsEstimated))"
     )
+    if let free = plan.bytesFree, free < plan.bytesNeeded {
+      console.line("✗ not enough space: it would be refused (134160)")
+    }
     for note in plan.notes { paragraph("note:", note) }
     for loss in plan.losses { print(loss) }
     for check in plan.failures { print(check) }
@@ -31,7 +34,7 @@ struct PlanText {
       console.line(
         "refused unless allowed: "
           + unallowed.map { "--allow-loss \($0.name)" }.joined(separator: " "))
-    } else if plan.failures.isEmpty {
+    } else if plan.failures.isEmpty, plan.bytesFree.map({ $0 >= plan.bytesNeeded }) ?? true {
       console.line("✓ it can run")
     }
   }
