@@ -25,9 +25,9 @@ extension InPlaceMigration {
   }
 
   private func sourceViews() throws -> [(name: String, sql: String)] {
-    try source.reading {
-      try source.connection.rows("SELECT name, sql FROM sqlite_master WHERE type = 'view'")
-    }.compactMap { row in
+    // Through this connection, which may hold a lock on the source that is a private copy.
+    try connection.rows("SELECT name, sql FROM src.sqlite_master WHERE type = 'view'").compactMap {
+      row in
       guard row.count == 2, let name = row[0].text, let sql = row[1].text else { return nil }
       return (name, sql)
     }

@@ -189,12 +189,16 @@ struct MappedAnalysis {
     return try readers.sorted { $0.key < $1.key }.compactMap { property, expressions in
       guard let column = table.column(of: property) else { return nil }
       let nothing = expressions.map { "(\($0)) IS NULL" }.joined(separator: " AND ")
-      let count = try taker.evaluating {
-        try connection.value(
+      let count: Value?
+      do {
+        count = try connection.value(
           """
           SELECT count(*) FROM src.\(quoted(table.table)) s WHERE s.Z_ENT = \(table.number)
           AND s.\(quoted(column)) IS NOT NULL AND \(nothing)
           """)
+      } catch let error as SQLiteError where error.isEvaluation {
+        // The checks meet it again, and name the property that it is for.
+        return nil
       }
       guard let count = count?.integer, count > 0 else { return nil }
       return Loss(
