@@ -1,0 +1,76 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// What comparing a migrated store with its source brought to light.
+public struct VerificationReport: Sendable, Equatable {
+  /// Something that is not as the mapping says.
+  public struct Difference: Sendable, Equatable {
+    /// Destination entity; `nil` where it concerns the file.
+    public var entity: String?
+    /// Property, where it concerns one.
+    public var property: String?
+    /// What is wrong, as a clause.
+    public var message: String
+    /// Values, links or objects concerned.
+    public var count: Int
+    /// The first objects concerned.
+    public var first: [ObjectID]
+
+    /// Makes a difference.
+    public init(
+      entity: String?, property: String? = nil, message: String, count: Int,
+      first: [ObjectID] = []
+    ) {
+      self.entity = entity
+      self.property = property
+      self.message = message
+      self.count = count
+      self.first = first
+    }
+  }
+
+  /// Objects of each entity before and after.
+  public var entities: [MigrationReceipt.EntityCount] = []
+  /// Links in the result, by `Entity.relationship`.
+  public var edges: [String: Int] = [:]
+  /// What was compared, and how often.
+  public var verified: [MigrationReceipt.Verified] = []
+  /// What is wrong; empty where everything is as it should be.
+  public var differences: [Difference] = []
+
+  /// Whether everything is as the mapping says.
+  public var isEqual: Bool { differences.isEmpty }
+
+  /// Links of each relationship in `main`.
+  mutating func countEdges(in schema: StoreSchema, _ connection: Connection) throws {
+    for entity in schema.model.entities {
+      guard let table = schema.entityTable(of: entity.name) else { continue }
+      _ = try countObjects(table, connection)
+    }
+    for join in schema.joins {
+      edges["\(join.entity).\(join.relationship)"] = Int(
+        try connection.value("SELECT count(*) FROM main.\(quoted(join.name))")?.integer ?? 0)
+    }
+  }
+
+  /// Objects of exactly one entity, and the links that their rows keep, in one pass.
+  mutating func countObjects(_ table: EntityTable, _ connection: Connection) throws -> Int {
+    let links = table.relationships.compactMap { entry -> (name: String, column: String)? in
+      guard case .toOne(let column, _) = entry.storage else { return nil }
+      return (entry.relationship.name, column)
+    }
+    let counts = ["count(*)"] + links.map { "count(\(quoted($0.column)))" }
+    let row =
+      try connection.rows(
+        """
+        SELECT \(counts.joined(separator: ", ")) FROM main.\(quoted(table.table))
+        WHERE Z_ENT = \(table.number)
+        """
+      ).first ?? []
+    for (link, value) in zip(links, row.dropFirst()) {
+      edges["\(table.entity).\(link.name)"] = Int(value.integer ?? 0)
+    }
+    return Int(row.first?.integer ?? 0)
+  }
+}
