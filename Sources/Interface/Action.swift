@@ -3,6 +3,7 @@ package enum Action: Sendable, Hashable {
   // Everywhere
   case show(Screen)
   case undo, redo
+  case palette
   case help, nextTheme, warnings, quit, interrupt, suspend, repaint
   /// The key itself says where to: arrows, paging, j, k, g, G.
   case navigate
@@ -16,4 +17,24 @@ package enum Action: Sendable, Hashable {
   case migrate, planAgain
   // Layers
   case close, choose, confirm, cancel
+}
+
+extension Action {
+  /// What the configuration file and `strata keys` call it; it stays when titles change.
+  package var name: String {
+    switch self {
+    case .show(let screen): screen.title.lowercased()
+    default: String(String(describing: self).prefix { $0 != "(" })
+    }
+  }
+
+  /// Whether a number typed before the key does it so many times.
+  var isRepeatable: Bool {
+    switch self {
+    case .navigate, .leftColumn, .rightColumn, .nextChange, .previousChange, .undo, .redo,
+      .nextPane, .previousPane, .back:
+      true
+    default: false
+    }
+  }
 }

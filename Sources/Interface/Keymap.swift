@@ -5,25 +5,30 @@ package enum Keymap {
   /// The bindings that the keys go to now: those of the uppermost layer, or of the screen and of
   /// everywhere.
   package static func bindings(_ state: State) -> [Binding] {
-    if let layer = state.layers.last { return layer.content.bindings(state) + always(state) }
+    if let layer = state.layers.last {
+      return layer.content.bindings(state)
+        + state.keys.applied(to: always(state), in: KeyRemapping.everywhere)
+    }
     return screen(state.screen, state) + everywhere(state)
   }
 
   package static func screen(_ screen: Screen, _ state: State) -> [Binding] {
-    switch screen {
-    case .browse: BrowseScreen.bindings(state)
-    case .diff: DiffScreen.bindings(state)
-    case .mapping: MappingScreen.bindings(state)
-    case .migrate: MigrateScreen.bindings(state)
-    }
+    let bindings =
+      switch screen {
+      case .browse: BrowseScreen.bindings(state)
+      case .diff: DiffScreen.bindings(state)
+      case .mapping: MappingScreen.bindings(state)
+      case .migrate: MigrateScreen.bindings(state)
+      }
+    return state.keys.applied(to: bindings, in: screen.title)
   }
 
   /// What a list does with the keys that move in it.
   static let movement = Binding(
     [
       .up, .down, .character("k"), .character("j"), .pageUp, .pageDown, .control("b"),
-      .control("f"), .control("u"), .control("d"), .control("p"), .control("n"), .space, .home,
-      .end, .character("g"), .character("G"),
+      .control("f"), .control("u"), .control("d"), .space, .home, .end, .character("g"),
+      .character("G"),
     ], label: "↑↓ j k g G", "move", .navigate, footer: false)
 
   package static func everywhere(_ state: State) -> [Binding] {
@@ -33,21 +38,25 @@ package enum Keymap {
         [.character(Character(String(screen.rawValue)))], screen.title.lowercased(), .show(screen),
         command: screen == .diff ? "strata diff A B" : nil, footer: false)
     }
-    return screens + [
-      Binding([.character("?"), .function(1)], "keys", .help),
-      Binding(
-        [.character("w")], "warnings", .warnings,
-        unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
-        command: "strata info \(store)", footer: false),
-      Binding(
-        [.character("u")], "undo a change of the view", .undo,
-        unless: state.history.past.isEmpty ? "nothing was changed in the view" : nil, footer: false),
-      Binding(
-        [.character("U")], "do it again", .redo,
-        unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
-      Binding([.character("T")], "theme", .nextTheme, footer: false),
-      Binding([.character("q")], "quit", .quit),
-    ] + always(state)
+    let bindings =
+      screens + [
+        Binding([.character("?"), .function(1)], "keys", .help),
+        Binding([.character(":"), .control("p")], label: ": ^P", "palette", .palette),
+        Binding(
+          [.character("w")], "warnings", .warnings,
+          unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
+          command: "strata info \(store)", footer: false),
+        Binding(
+          [.character("u")], "undo a change of the view", .undo,
+          unless: state.history.past.isEmpty ? "nothing was changed in the view" : nil,
+          footer: false),
+        Binding(
+          [.character("U")], "do it again", .redo,
+          unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
+        Binding([.character("T")], "theme", .nextTheme, footer: false),
+        Binding([.character("q")], "quit", .quit),
+      ] + always(state)
+    return state.keys.applied(to: bindings, in: KeyRemapping.everywhere)
   }
 
   /// What works under any popup too.
@@ -66,7 +75,7 @@ package enum Keymap {
   package static func sections(_ state: State) -> [(title: String, bindings: [Binding])] {
     let current = [state.screen] + Screen.allCases.filter { $0 != state.screen }
     return current.prefix(1).map { ($0.title, screen($0, state)) }
-      + [("Everywhere", everywhere(state))]
+      + [(KeyRemapping.everywhere, everywhere(state))]
       + current.dropFirst().map { ($0.title, screen($0, state)) }
   }
 

@@ -18,6 +18,13 @@ package struct State: Sendable, Equatable {
   package var mapping = MappingScreen()
   package var migrate = MigrateScreen()
   var history = ViewHistory()
+  package var keys = KeyRemapping()
+  /// What is wrong with the configuration, for the help page.
+  package var configurationProblems: [String] = []
+  /// What was called from the palette, the last first.
+  var paletteMemory = PaletteMemory()
+  /// The number typed before a key.
+  var count = Count()
   package let themeNames: [String]
   package var themeName: String
 

@@ -72,20 +72,34 @@ extension State {
     let wasLeaving = isLeaving
     isLeaving = false
     if case .mouse(let action, let x, let y) = key {
+      count = Count()
       return mouse(action, Point(x: x, y: y), key)
     }
-    if let binding = Keymap.bindings(self).binding(for: key) {
-      if case .unavailable(let reason) = binding.availability {
-        notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
-        return []
-      }
-      let view = view
-      let effects = perform(binding.action, key, wasLeaving: wasLeaving)
-      let isStep = binding.action == .undo || binding.action == .redo
-      if !isStep, view != self.view { history.left(view) }
-      return effects
+    let bindings = Keymap.bindings(self)
+    if count.take(key, bindings) { return [] }
+    let times = count.number
+    count = Count()
+    guard let binding = bindings.binding(for: key) else {
+      return layers.isEmpty ? [] : typeInLayer(key)
     }
-    return layers.isEmpty ? [] : typeInLayer(key)
+    return press(binding, key, times: times, wasLeaving: wasLeaving)
+  }
+
+  /// Does what a key stands for, or says why not.
+  mutating func press(
+    _ binding: Binding, _ key: Key, times: Int? = nil, wasLeaving: Bool = false
+  ) -> [Effect] {
+    if let reason = binding.reason {
+      notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
+      return []
+    }
+    let (view, history) = (view, history)
+    let effects = run(binding.action, key, times: times) {
+      $0.perform($1, $2, wasLeaving: wasLeaving)
+    }
+    // Undoing is no change of its own.
+    if history == self.history, view != self.view { self.history.left(view) }
+    return effects
   }
 
   private mutating func perform(_ action: Action, _ key: Key, wasLeaving: Bool) -> [Effect] {
@@ -103,6 +117,7 @@ extension State {
     case .undo: return stepView(back: true)
     case .redo: return stepView(back: false)
     case .help: show(HelpLayer())
+    case .palette: show(PaletteLayer(self))
     case .warnings:
       show(MessageLayer(title: "Warnings", paragraphs: store?.warnings ?? [], isError: false))
     case .nextTheme:
