@@ -8,6 +8,7 @@ struct KeyReader {
 
   private var paste: String.UnicodeScalarView?
   private var pasteLength = 0
+  private var mouse = MouseDecoding()
 
   /// The next key, or `nil` when there is none to read right now.
   mutating func next() -> Key? {
@@ -18,6 +19,11 @@ struct KeyReader {
       }
       switch input {
       case .code(KeyDecoding.pasteStart): paste = String.UnicodeScalarView()
+      case .code(KeyDecoding.mouseReport): if let key = mouseReport() { return key }
+      case .code(KeyDecoding.oldMouseReport):
+        var scalars: [Unicode.Scalar] = []
+        while scalars.count < 3, case .scalar(let scalar)? = read() { scalars.append(scalar) }
+        if let key = mouse.key(old: scalars, at: .now) { return key }
       case .code(let code):
         if let key = KeyDecoding.key(code: code) { return key }
       case .scalar("\u{1B}"): if let key = afterEscape() { return key }
@@ -41,6 +47,15 @@ struct KeyReader {
       return .scalar(Unicode.Scalar(UInt32(truncatingIfNeeded: value)) ?? "\u{FFFD}")
     default: return nil
     }
+  }
+
+  private mutating func mouseReport() -> Key? {
+    var report = ""
+    while report.utf8.count < 32, case .scalar(let scalar)? = read() {
+      report.unicodeScalars.append(scalar)
+      if (0x40...0x7E).contains(scalar.value) { break }
+    }
+    return mouse.key(report: report, at: .now)
   }
 
   private mutating func continuePaste(_ input: Input) -> Key? {

@@ -68,7 +68,16 @@ extension State {
   }
 
   fileprivate mutating func handle(_ key: Key) -> [Effect] {
-    notice = nil
+    let (view, history) = (view, history)
+    let effects = act(on: key)
+    // Undoing is no change of its own.
+    if history == self.history, view != self.view { self.history.left(view) }
+    return effects
+  }
+
+  private mutating func act(on key: Key) -> [Effect] {
+    // The mouse tells also what says nothing: that a button was let go.
+    if case .mouse(.release, _, _) = key {} else { notice = nil }
     let wasLeaving = isLeaving
     isLeaving = false
     if case .mouse(let action, let x, let y) = key {
@@ -93,13 +102,9 @@ extension State {
       notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
       return []
     }
-    let (view, history) = (view, history)
-    let effects = run(binding.action, key, times: times) {
+    return run(binding.action, key, times: times) {
       $0.perform($1, $2, wasLeaving: wasLeaving)
     }
-    // Undoing is no change of its own.
-    if history == self.history, view != self.view { self.history.left(view) }
-    return effects
   }
 
   private mutating func perform(_ action: Action, _ key: Key, wasLeaving: Bool) -> [Effect] {
@@ -149,22 +154,5 @@ extension State {
     isLeaving = true
     notice = Notice("nothing is running; ^C again quits")
     return []
-  }
-
-  private mutating func mouse(_ action: Key.MouseAction, _ point: Point, _ key: Key) -> [Effect] {
-    if !layers.isEmpty { return performInLayer(.navigate, key) }
-    if action == .press, point.y == 0 {
-      guard let screen = Header.tab(at: point.x, in: self) else { return [] }
-      self.screen = screen
-      return entered()
-    }
-    switch screen {
-    case .browse: return BrowseScreen.mouse(action, point, in: &self)
-    case .diff where action == .scrollUp || action == .scrollDown:
-      return DiffScreen.perform(.navigate, key, in: &self)
-    case .mapping where action == .scrollUp || action == .scrollDown:
-      return MappingScreen.perform(.navigate, key, in: &self)
-    default: return []
-    }
   }
 }

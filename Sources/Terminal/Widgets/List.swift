@@ -120,6 +120,7 @@ extension List {
   ) {
     guard !rect.isEmpty else { return }
     let list = fitted(to: rect.height)
+    grid.mark(rect, as: .lines(list, isFocused: isFocused))
     for (position, row) in list.visible.enumerated() {
       let place = rect.row(position)
       list.drawBackground(of: row, in: &grid, place, theme: theme, isFocused: isFocused)
