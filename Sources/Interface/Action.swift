@@ -2,16 +2,18 @@
 package enum Action: Sendable, Hashable {
   // Everywhere
   case show(Screen)
+  case undo, redo
   case help, nextTheme, warnings, quit, interrupt, suspend, repaint
   /// The key itself says where to: arrows, paging, j, k, g, G.
   case navigate
   case nextPane, previousPane
   // Browse
+  case search
   case open, back, sort, leftColumn, rightColumn
   // Diff and Mapping
   case nextChange, previousChange, onlyChanges, chooseVersion, allowLoss
   // Migrate
   case migrate, planAgain
   // Layers
-  case close, choose, confirm
+  case close, choose, confirm, cancel
 }

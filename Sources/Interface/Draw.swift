@@ -26,10 +26,11 @@ package func draw(_ state: State, with theme: Theme, in grid: inout Grid) {
     case .migrate: MigrateScreen.draw(state, with: theme, in: &grid, body)
     }
   }
+  // Before the layers: one that is a line of text takes the footer's place.
+  Footer.draw(state, with: theme, in: &grid, screen.row(screen.height - 1))
   for (depth, layer) in state.layers.enumerated() {
     // The terminal's cursor belongs to the uppermost layer alone.
     if depth == state.layers.count - 1 { grid.cursor = nil }
-    layer.draw(state, with: theme, in: &grid, body)
+    layer.content.draw(state, with: theme, in: &grid, body)
   }
-  Footer.draw(state, with: theme, in: &grid, screen.row(screen.height - 1))
 }

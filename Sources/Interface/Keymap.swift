@@ -5,7 +5,7 @@ package enum Keymap {
   /// The bindings that the keys go to now: those of the uppermost layer, or of the screen and of
   /// everywhere.
   package static func bindings(_ state: State) -> [Binding] {
-    if let layer = state.layers.last { return layer.bindings + always(state) }
+    if let layer = state.layers.last { return layer.content.bindings(state) + always(state) }
     return screen(state.screen, state) + everywhere(state)
   }
 
@@ -39,6 +39,12 @@ package enum Keymap {
         [.character("w")], "warnings", .warnings,
         unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
         command: "strata info \(store)", footer: false),
+      Binding(
+        [.character("u")], "undo a change of the view", .undo,
+        unless: state.history.past.isEmpty ? "nothing was changed in the view" : nil, footer: false),
+      Binding(
+        [.character("U")], "do it again", .redo,
+        unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
       Binding([.character("T")], "theme", .nextTheme, footer: false),
       Binding([.character("q")], "quit", .quit),
     ] + always(state)

@@ -17,6 +17,7 @@ package struct State: Sendable, Equatable {
   package var diff = DiffScreen()
   package var mapping = MappingScreen()
   package var migrate = MigrateScreen()
+  var history = ViewHistory()
   package let themeNames: [String]
   package var themeName: String
 

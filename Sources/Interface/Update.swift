@@ -48,11 +48,12 @@ extension State {
     if task == versionsTask { versionsTask = nil }
     if task == openTask {
       openTask = nil
-      layers.append(.message(MessageLayer(error)))
+      show(MessageLayer(error))
       return []
     }
     let effects =
-      BrowseScreen.fail(task, error, in: &self) ?? DiffScreen.fail(task, error, in: &self)
+      failInLayers(task, error) ?? BrowseScreen.fail(task, error, in: &self) ?? DiffScreen.fail(
+        task, error, in: &self)
       ?? MappingScreen.fail(task, error, in: &self) ?? MigrateScreen.fail(task, error, in: &self)
     return effects ?? []
   }
@@ -78,10 +79,13 @@ extension State {
         notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
         return []
       }
-      return perform(binding.action, key, wasLeaving: wasLeaving)
+      let view = view
+      let effects = perform(binding.action, key, wasLeaving: wasLeaving)
+      let isStep = binding.action == .undo || binding.action == .redo
+      if !isStep, view != self.view { history.left(view) }
+      return effects
     }
-    if !layers.isEmpty { Layer.type(key, in: &self) }
-    return []
+    return layers.isEmpty ? [] : typeInLayer(key)
   }
 
   private mutating func perform(_ action: Action, _ key: Key, wasLeaving: Bool) -> [Effect] {
@@ -91,16 +95,16 @@ extension State {
     case .repaint: return [.repaint]
     default: break
     }
-    if !layers.isEmpty { return Layer.perform(action, key, in: &self) }
+    if !layers.isEmpty { return performInLayer(action, key) }
     switch action {
     case .show(let screen):
       self.screen = screen
       return entered()
-    case .help: layers.append(.help(HelpLayer()))
+    case .undo: return stepView(back: true)
+    case .redo: return stepView(back: false)
+    case .help: show(HelpLayer())
     case .warnings:
-      layers.append(
-        .message(
-          MessageLayer(title: "Warnings", paragraphs: store?.warnings ?? [], isError: false)))
+      show(MessageLayer(title: "Warnings", paragraphs: store?.warnings ?? [], isError: false))
     case .nextTheme:
       let index = themeNames.firstIndex(of: themeName) ?? -1
       guard !themeNames.isEmpty else { break }
@@ -108,7 +112,7 @@ extension State {
       notice = Notice("theme “\(themeName)”")
     case .quit:
       guard migrate.isRunning else { return [.quit] }
-      layers.append(.confirm(ConfirmLayer(.quitWhileMigrating)))
+      show(ConfirmLayer(.quitWhileMigrating))
     default:
       switch screen {
       case .browse: return BrowseScreen.perform(action, key, in: &self)
@@ -122,6 +126,7 @@ extension State {
 
   /// ^C stops what runs; when nothing does, the second one in a row quits.
   private mutating func interrupt(again: Bool) -> [Effect] {
+    if let effects = cancelInLayers() { return effects }
     if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self) {
       return effects
     }
@@ -132,7 +137,7 @@ extension State {
   }
 
   private mutating func mouse(_ action: Key.MouseAction, _ point: Point, _ key: Key) -> [Effect] {
-    if !layers.isEmpty { return Layer.perform(.navigate, key, in: &self) }
+    if !layers.isEmpty { return performInLayer(.navigate, key) }
     if action == .press, point.y == 0 {
       guard let screen = Header.tab(at: point.x, in: self) else { return [] }
       self.screen = screen

@@ -2,7 +2,7 @@ import Migration
 import Terminal
 
 /// Asks for a word before a whole entity is given up.
-package struct AllowLossLayer: Sendable, Equatable {
+package struct AllowLossLayer: LayerContent {
   package var loss: Loss
   package var prompt = Prompt()
 
@@ -13,7 +13,25 @@ package struct AllowLossLayer: Sendable, Equatable {
   /// The entity's own name has to be typed.
   var isConfirmed: Bool { prompt.text == loss.entity }
 
-  func draw(with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  package func bindings(_ state: State) -> [Binding] {
+    [
+      Binding([.enter], "accept", .confirm, unless: isConfirmed ? nil : "type the word first"),
+      Binding([.escape], "close", .close),
+    ]
+  }
+
+  package func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
+    action == .confirm ? .close(MappingScreen.allow(loss, in: &state)) : .stay()
+  }
+
+  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+    prompt.handle(key)
+    return []
+  }
+
+  package func draw(
+    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
+  ) {
     let width = max(1, min(60, rect.width - 4))
     let text =
       "All \(NumberText.counted(loss.values, "object")) of \(loss.entity) would be gone from the "

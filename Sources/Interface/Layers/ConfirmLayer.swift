@@ -1,7 +1,7 @@
 import Terminal
 
 /// A question with yes and no.
-package struct ConfirmLayer: Sendable, Equatable {
+package struct ConfirmLayer: LayerContent {
   package enum Question: Sendable { case quitWhileMigrating }
 
   package var question: Question
@@ -17,11 +17,20 @@ package struct ConfirmLayer: Sendable, Equatable {
     "A migration is running. Quitting stops it; the store stays as it was."
   }
 
-  func confirmed(in state: inout State) -> [Effect] {
-    (MigrateScreen.cancel(in: &state) ?? []) + [.quit]
+  package func bindings(_ state: State) -> [Binding] {
+    [
+      Binding([.character("y")], yes, .confirm),
+      Binding([.escape, .character("n"), .character("q")], label: "n", no, .close),
+    ]
   }
 
-  func draw(with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  package func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
+    action == .confirm ? .close((MigrateScreen.cancel(in: &state) ?? []) + [.quit]) : .stay()
+  }
+
+  package func draw(
+    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
+  ) {
     let width = max(1, min(60, rect.width - 4))
     let lines = Wrapping.lines(text, width: width)
     let inside = Popup("Quit?", size: Size(width: width, height: lines.count))

@@ -1,7 +1,7 @@
 import Terminal
 
 /// The keys of this screen and of all others.
-package struct HelpLayer: Sendable, Equatable {
+package struct HelpLayer: LayerContent {
   var list = List()
 
   private enum Line {
@@ -20,7 +20,16 @@ package struct HelpLayer: Sendable, Equatable {
     return lines
   }
 
-  mutating func move(_ key: Key, in state: State) {
+  package func bindings(_ state: State) -> [Binding] {
+    [
+      Keymap.movement,
+      Binding([.escape, .character("q"), .enter, .character("?")], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
     list.setCount(lines(state).count)
     list.setHeight(max(1, state.body.height - 2))
     // A page of text has no selected line: arrows scroll it.
@@ -29,9 +38,12 @@ package struct HelpLayer: Sendable, Equatable {
     case .down, .character("j"): list.scroll(by: 1)
     default: list.handle(key)
     }
+    return .stay()
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  package func draw(
+    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
+  ) {
     let lines = lines(state)
     let inside = Popup("Keys", size: Size(width: 84, height: lines.count))
       .draw(in: &grid, rect, theme: theme)

@@ -2,7 +2,7 @@ import ManagedModel
 import Terminal
 
 /// Something to be read: what went wrong and what to try.
-package struct MessageLayer: Sendable, Equatable {
+package struct MessageLayer: LayerContent {
   package var title: String
   package var paragraphs: [String]
   package var isError: Bool
@@ -37,7 +37,16 @@ package struct MessageLayer: Sendable, Equatable {
     return lines
   }
 
-  mutating func move(_ key: Key, in state: State) {
+  package func bindings(_ state: State) -> [Binding] {
+    [
+      Keymap.movement,
+      Binding([.escape, .character("q"), .enter, .character("?")], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
     list.setCount(lines(width: min(70, state.size.width - 4)).count)
     list.setHeight(max(1, state.body.height - 2))
     switch key {
@@ -45,9 +54,12 @@ package struct MessageLayer: Sendable, Equatable {
     case .down, .character("j"): list.scroll(by: 1)
     default: list.handle(key)
     }
+    return .stay()
   }
 
-  func draw(with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  package func draw(
+    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
+  ) {
     let width = max(1, min(70, rect.width - 4))
     let lines = lines(width: width)
     let inside = Popup(title, size: Size(width: width, height: lines.count))

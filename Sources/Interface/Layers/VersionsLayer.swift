@@ -1,7 +1,7 @@
 import Terminal
 
 /// The versions there are, to choose one or two of.
-package struct VersionsLayer: Sendable, Equatable {
+package struct VersionsLayer: LayerContent {
   package enum Purpose: Sendable, Equatable {
     case compareFrom
     case compareTo(from: Int)
@@ -24,29 +24,42 @@ package struct VersionsLayer: Sendable, Equatable {
     }
   }
 
+  package func bindings(_ state: State) -> [Binding] {
+    [
+      Binding([.enter], "choose", .choose),
+      Keymap.movement,
+      Binding([.escape, .character("q")], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    if action == .choose { return choose(in: &state) }
+    list.handle(key)
+    return .stay()
+  }
+
   /// Takes the selected version; comparing asks for the second one.
-  func choose(in state: inout State) -> [Effect] {
+  private func choose(in state: inout State) -> LayerOutcome {
     let index = list.selected
-    guard state.versions.indices.contains(index) else { return [] }
+    guard state.versions.indices.contains(index) else { return .close() }
     if case .failure(let error) = state.versions[index].result {
-      state.layers.append(.versions(self))
-      state.layers.append(.message(MessageLayer(error)))
-      return []
+      state.show(MessageLayer(error))
+      return .stay()
     }
     switch purpose {
     case .compareFrom:
-      state.layers.append(
-        .versions(
-          VersionsLayer(
-            .compareTo(from: index), count: state.versions.count,
-            selected: state.diff.to ?? index)))
-      return []
-    case .compareTo(let from): return DiffScreen.compare(from, index, in: &state)
-    case .migrateTo: return MappingScreen.plan(to: index, in: &state)
+      state.show(
+        VersionsLayer(
+          .compareTo(from: index), count: state.versions.count, selected: state.diff.to ?? index))
+      return .close()
+    case .compareTo(let from): return .close(DiffScreen.compare(from, index, in: &state))
+    case .migrateTo: return .close(MappingScreen.plan(to: index, in: &state))
     }
   }
 
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let inside = Popup(title, size: Size(width: 56, height: max(1, list.count)))
       .draw(in: &grid, rect, theme: theme)
     list.draw(in: &grid, inside, theme: theme) { row in

@@ -15,17 +15,26 @@ package struct BrowseScreen: Sendable, Equatable {
   /// Why the rows could not be read.
   var rowsError: CoreDataError?
 
+  /// How the tables that are not shown were arranged.
+  private var views: [String: TableView] = [:]
+
   var countTask: TaskID?
-  var rowsTask: (task: TaskID, anchor: RowQuery.Anchor)?
+  /// The page that was asked for.
+  struct Reading: Sendable, Equatable {
+    var task: TaskID
+    var anchor: RowQuery.Anchor
+  }
+  var rowsTask: Reading?
   var objectTask: TaskID?
 
   package init() {}
 
-  package static func == (left: BrowseScreen, right: BrowseScreen) -> Bool {
-    left.focus == right.focus && left.tree == right.tree && left.counts == right.counts
-      && left.table == right.table && left.inspector == right.inspector
-      && left.rowsError == right.rowsError && left.countTask == right.countTask
-      && left.rowsTask?.task == right.rowsTask?.task && left.objectTask == right.objectTask
+  var view: BrowseView {
+    var view = BrowseView()
+    view.entity = table?.entity
+    view.tables = views
+    if let table { view.tables[table.entity] = table.view == TableView() ? nil : table.view }
+    return view
   }
 }
 
@@ -49,6 +58,9 @@ extension BrowseScreen {
       Binding(
         [.character("s")], "sort", .sort, unless: browse.reasonNotToSort,
         command: browse.sortCommand(rows)),
+      Binding(
+        [.character("/")], browse.focus == .entities ? "find an entity" : "filter", .search,
+        unless: browse.focus == .entities ? nil : "choose the entities first (Tab)"),
       Binding([.tab], "next pane", .nextPane),
       Binding([.backTab], "previous pane", .previousPane, footer: false),
       Binding(
@@ -94,7 +106,9 @@ extension BrowseScreen {
     guard let store = state.store else { return [] }
     let entity = state.browse.table?.entity
     let focus = state.browse.focus
+    let views = state.browse.view.tables
     state.browse = BrowseScreen()
+    state.browse.views = views
     state.browse.focus = focus == .inspector ? .rows : focus
     state.browse.tree = EntityTree(store.model)
     if let entity { state.browse.tree.select(entity) }
@@ -104,17 +118,35 @@ extension BrowseScreen {
     return showEntity(in: &state) + [.count(task)]
   }
 
+  /// Arranges the tables, and shows the entity if there is such a one.
+  static func arrange(_ view: BrowseView, in state: inout State) -> [Effect] {
+    let table = state.browse.table
+    state.browse.views = view.tables
+    if let entity = view.entity { state.browse.tree.select(entity) }
+    if let table, state.browse.tree.selected == table.entity {
+      let view = view.tables[table.entity] ?? TableView()
+      guard table.view != view else { return [] }
+      state.browse.table?.arrange(view)
+      state.browse.inspector.show(nil)
+      return read(.start, in: &state)
+    }
+    state.browse.table = nil
+    return showEntity(in: &state)
+  }
+
   /// Shows the rows of the entity that is selected in the tree.
   private static func showEntity(in state: inout State) -> [Effect] {
     guard let entity = state.browse.tree.selected, let store = state.store,
       state.browse.table?.entity != entity
     else { return [] }
     var effects = stopReading(in: &state)
+    state.browse.views = state.browse.view.tables
     state.browse.inspector = Inspector()
     state.browse.rowsError = nil
     state.browse.table = RowTable(
       entity: entity, properties: store.columns[entity] ?? [],
       hasSubentities: !store.model.children(of: entity).isEmpty)
+    if let view = state.browse.views[entity] { state.browse.table?.arrange(view) }
     fit(&state)
     effects += read(.start, in: &state)
     return effects
@@ -131,7 +163,7 @@ extension BrowseScreen {
     guard let table = state.browse.table else { return [] }
     let task = state.newTask()
     let old = state.browse.rowsTask.map { [Effect.cancel($0.task)] } ?? []
-    state.browse.rowsTask = (task, anchor)
+    state.browse.rowsTask = Reading(task: task, anchor: anchor)
     return old + [.rows(task, table.query(anchor))]
   }
 
@@ -220,6 +252,7 @@ extension BrowseScreen {
     case .previousPane: return focus(by: -1, in: &state)
     case .close: state.browse.focus = .rows
     case .open: return open(in: &state)
+    case .search: state.show(SearchLayer(.entities, in: state))
     case .back:
       guard state.browse.inspector.back() else { return [] }
       state.browse.focus = .inspector
@@ -230,6 +263,12 @@ extension BrowseScreen {
     default: break
     }
     return []
+  }
+
+  /// Narrows the tree to entities with such a name.
+  static func filterEntities(_ text: String, in state: inout State) -> [Effect] {
+    state.browse.tree.setFilter(text)
+    return showEntity(in: &state)
   }
 
   private static func focus(by step: Int, in state: inout State) -> [Effect] {

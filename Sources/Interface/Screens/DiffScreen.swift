@@ -67,6 +67,18 @@ extension DiffScreen {
     state.diff.to = compared?.to
   }
 
+  var view: DiffView {
+    var view = DiffView()
+    view.showsOnlyChanges = showsOnlyChanges
+    return view
+  }
+
+  static func arrange(_ view: DiffView, in state: inout State) -> [Effect] {
+    state.diff.showsOnlyChanges = view.showsOnlyChanges
+    state.diff.refilter()
+    return []
+  }
+
   static func enter(_ state: inout State) -> [Effect] {
     guard state.diff.comparison == nil, state.diff.task == nil, let from = state.diff.from,
       let to = state.diff.to
@@ -107,7 +119,7 @@ extension DiffScreen {
   static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
     guard task == state.diff.task else { return nil }
     state.diff.task = nil
-    if error.kind != .cancelled { state.layers.append(.message(MessageLayer(error))) }
+    if error.kind != .cancelled { state.show(MessageLayer(error)) }
     return []
   }
 
@@ -120,10 +132,8 @@ extension DiffScreen {
       state.diff.refilter()
     case .nextChange, .previousChange: state.diff.jump(forward: action == .nextChange)
     case .chooseVersion:
-      state.layers.append(
-        .versions(
-          VersionsLayer(
-            .compareFrom, count: state.versions.count, selected: state.diff.from ?? 0)))
+      state.show(
+        VersionsLayer(.compareFrom, count: state.versions.count, selected: state.diff.from ?? 0))
     case .show(let screen):
       state.screen = screen
       return state.entered()

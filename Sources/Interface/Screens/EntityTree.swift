@@ -11,6 +11,8 @@ package struct EntityTree: Sendable, Equatable {
   }
 
   private let nodes: [Node]
+  /// What the names are narrowed to; an entity stays with a subentity that fits.
+  private(set) var filter = ""
   private var folded: Set<String> = []
   package var list = List()
 
@@ -26,6 +28,7 @@ package struct EntityTree: Sendable, Equatable {
   }
 
   var shown: [Node] {
+    guard filter.isEmpty else { return found }
     var open = Int.max
     var shown: [Node] = []
     for node in nodes where node.depth <= open {
@@ -33,6 +36,29 @@ package struct EntityTree: Sendable, Equatable {
       open = folded.contains(node.name) ? node.depth : .max
     }
     return shown
+  }
+
+  private var found: [Node] {
+    let match = TextMatch(filter)
+    var found: [Node] = []
+    var needed = 0
+    for node in nodes.reversed() {
+      if node.depth < needed || match.matches(node.name) {
+        found.append(node)
+        needed = node.depth
+      } else if node.depth == 0 {
+        needed = 0
+      }
+    }
+    return found.reversed()
+  }
+
+  /// Narrows the tree, keeping the selected entity selected where it stays.
+  mutating func setFilter(_ text: String) {
+    let former = selected
+    filter = text
+    list.setCount(shown.count)
+    if let former { select(former) }
   }
 
   package var selected: String? {

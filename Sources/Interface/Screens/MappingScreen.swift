@@ -207,10 +207,8 @@ extension MappingScreen {
       return state.entered()
     case .planAgain: if let to = state.mapping.to { return plan(to: to, in: &state) }
     case .chooseVersion:
-      state.layers.append(
-        .versions(
-          VersionsLayer(
-            .migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0)))
+      state.show(
+        VersionsLayer(.migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0))
     case .allowLoss:
       guard let loss = state.mapping.selectedLoss else { return [] }
       if loss.isAllowed(by: state.mapping.allowedLosses) {
@@ -218,7 +216,7 @@ extension MappingScreen {
         state.mapping.allowedLosses.remove(loss.entity)
         state.notice = Notice("the loss of \(loss.name) is refused again")
       } else if loss.property == nil {
-        state.layers.append(.allowLoss(AllowLossLayer(loss)))
+        state.show(AllowLossLayer(loss))
       } else {
         return allow(loss, in: &state)
       }

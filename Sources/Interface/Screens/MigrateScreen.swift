@@ -70,10 +70,8 @@ extension MigrateScreen {
       return state.entered()
     case .chooseVersion:
       state.migrate.phase = .ready
-      state.layers.append(
-        .versions(
-          VersionsLayer(
-            .migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0)))
+      state.show(
+        VersionsLayer(.migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0))
     case .navigate:
       guard case .done(let receipt) = state.migrate.phase else { return [] }
       state.migrate.receiptList.setCount(receiptLines(receipt).count)
@@ -124,7 +122,7 @@ extension MigrateScreen {
     if error.kind == .cancelled {
       state.notice = Notice("stopped; the store is as it was", .warning)
     } else {
-      state.layers.append(.message(MessageLayer(error)))
+      state.show(MessageLayer(error))
     }
     // A store that a program has open in its -wal was closed for the time being.
     let open = state.newTask()

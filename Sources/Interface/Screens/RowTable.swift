@@ -95,6 +95,20 @@ package struct RowTable: Sendable, Equatable {
     window.take(page.rows, at: anchor, total: total)
   }
 
+  /// How it is arranged.
+  var view: TableView {
+    var view = TableView()
+    view.sort = sort.property
+    view.isDescending = sort.isDescending
+    return view
+  }
+
+  /// Arranges it; a property that the entity has not is passed over.
+  mutating func arrange(_ view: TableView) {
+    let isKnown = columns.contains { sortProperty($0) == .some(view.sort) }
+    sort = isKnown ? .init(property: view.sort, descending: view.isDescending) : .init()
+  }
+
   func query(_ anchor: RowQuery.Anchor) -> RowQuery {
     RowQuery(
       entity: entity, sort: sort, anchor: anchor, limit: RowWindow.page,

@@ -1,0 +1,65 @@
+import Terminal
+
+/// A line at the foot of the screen whose text narrows or finds lines of a list as it is typed.
+package struct SearchLayer: LayerContent {
+  /// The list that is searched.
+  package enum Target: Sendable, Equatable {
+    case entities
+  }
+
+  package let target: Target
+  package var prompt: Prompt
+  /// What the list was narrowed to before, for Escape.
+  private let former: String
+
+  init(_ target: Target, in state: State) {
+    self.target = target
+    former = target.text(in: state)
+    prompt = Prompt(former)
+  }
+
+  package func bindings(_ state: State) -> [Binding] {
+    [
+      Binding([.enter], "keep", .confirm),
+      Binding([.escape], former.isEmpty ? "everything again" : "as before", .cancel),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    switch action {
+    case .confirm: .close()
+    case .cancel: .close(target.search(former, in: &state))
+    default: .stay()
+    }
+  }
+
+  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+    let text = prompt.text
+    prompt.handle(key)
+    return prompt.text == text ? [] : target.search(prompt.text, in: &state)
+  }
+
+  package func draw(
+    _ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect
+  ) {
+    let line = Rect(x: body.x, y: body.bottom, width: body.width, height: 1)
+    prompt.draw(in: &grid, line, label: [Span(" /", theme[.footerKey])], theme: theme)
+  }
+}
+
+extension SearchLayer.Target {
+  /// What the list is narrowed to now.
+  func text(in state: State) -> String {
+    switch self {
+    case .entities: state.browse.tree.filter
+    }
+  }
+
+  func search(_ text: String, in state: inout State) -> [Effect] {
+    switch self {
+    case .entities: BrowseScreen.filterEntities(text, in: &state)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/// What a person has arranged to see: undone step by step, and restored with the session.
+///
+/// Places (the selected row, the pane with the keys) are no part of it, since moving is undone by
+/// moving.
+package struct ViewState: Codable, Sendable, Equatable {
+  package var browse = BrowseView()
+  package var diff = DiffView()
+
+  package init() {}
+}
+
+/// Which rows of which entity are seen, and how.
+package struct BrowseView: Codable, Sendable, Equatable {
+  package var entity: String?
+  /// The tables that were arranged otherwise than they come, by entity.
+  package var tables: [String: TableView] = [:]
+
+  package init() {}
+}
+
+/// How an entity's rows are seen.
+package struct TableView: Codable, Sendable, Equatable {
+  /// Attribute or to-one that the rows are sorted by; the key without.
+  package var sort: String?
+  package var isDescending = false
+
+  package init() {}
+}
+
+/// How two versions are compared.
+package struct DiffView: Codable, Sendable, Equatable {
+  package var showsOnlyChanges = false
+
+  package init() {}
+}
+
+/// The arrangements that were, for going back to them.
+package struct ViewHistory: Sendable, Equatable {
+  private static let limit = 200
+
+  private(set) var past: [ViewState] = []
+  private(set) var future: [ViewState] = []
+
+  /// Something else was arranged: what was before can be had again.
+  mutating func left(_ view: ViewState) {
+    past.append(view)
+    if past.count > Self.limit { past.removeFirst() }
+    future = []
+  }
+
+  /// The arrangement to go back to, or forward.
+  mutating func step(back: Bool, from now: ViewState) -> ViewState? {
+    guard let view = back ? past.popLast() : future.popLast() else { return nil }
+    if back { future.append(now) } else { past.append(now) }
+    return view
+  }
+}
+
+extension State {
+  package var view: ViewState {
+    var view = ViewState()
+    view.browse = browse.view
+    view.diff = diff.view
+    return view
+  }
+
+  /// Arranges everything as it was; what no longer fits the store is left as it is.
+  package mutating func arrange(_ view: ViewState) -> [Effect] {
+    BrowseScreen.arrange(view.browse, in: &self) + DiffScreen.arrange(view.diff, in: &self)
+  }
+
+  mutating func stepView(back: Bool) -> [Effect] {
+    guard let view = history.step(back: back, from: self.view) else { return [] }
+    return arrange(view)
+  }
+}
