@@ -32,9 +32,12 @@ package final class CursesScreen {
   ///   - term: the value of TERM.
   ///   - noColor: the value of NO_COLOR.
   ///   - mouse: whether the mouse is ours; the terminal's own selection needs Shift then.
+  ///   - typed: what was typed before, and read already.
   /// - Throws: `CursesError` when there is no terminal or it cannot show a screen; nothing has been
   ///   written to it then.
-  package init(term: String?, noColor: String?, mouse: Bool = true) throws(CursesError) {
+  package init(
+    term: String?, noColor: String?, mouse: Bool = true, typed: [UInt8] = []
+  ) throws(CursesError) {
     let term = term ?? ""
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw .notATerminal }
     Self.setLocale()
@@ -71,6 +74,7 @@ package final class CursesScreen {
     // Ours instead of curses' own: curses tells neither a drag nor where a click ended.
     define_key("\u{1B}[<", KeyDecoding.mouseReport)
     define_key("\u{1B}[M", KeyDecoding.oldMouseReport)
+    keys.prepend(typed)
     define_key("\u{1B}[200~", KeyDecoding.pasteStart)
     define_key("\u{1B}[201~", KeyDecoding.pasteEnd)
     enterModes()
