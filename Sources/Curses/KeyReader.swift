@@ -11,6 +11,8 @@ struct KeyReader {
   private var paste: String.UnicodeScalarView?
   private var pasteLength = 0
   private var mouse = MouseDecoding()
+  /// A report of the mouse whose end may come with a later read.
+  private var report: String?
   /// Input to read before that of curses.
   private var pending: [Input] = []
   /// A terminal's answer whose end may come with a later read, and how long it may still be.
@@ -31,9 +33,13 @@ struct KeyReader {
         continue
       }
       if reply != nil, continueReply(input) { continue }
+      if report != nil {
+        if let key = continueReport(input) { return key }
+        continue
+      }
       switch input {
       case .code(KeyDecoding.pasteStart): paste = String.UnicodeScalarView()
-      case .code(KeyDecoding.mouseReport): if let key = mouseReport() { return key }
+      case .code(KeyDecoding.mouseReport): report = ""
       case .code(KeyDecoding.oldMouseReport):
         var scalars: [Unicode.Scalar] = []
         while scalars.count < 3, case .scalar(let scalar)? = read() { scalars.append(scalar) }
@@ -64,13 +70,16 @@ struct KeyReader {
     }
   }
 
-  private mutating func mouseReport() -> Key? {
-    var report = ""
-    while report.utf8.count < 32, case .scalar(let scalar)? = read() {
-      report.unicodeScalars.append(scalar)
-      if (0x40...0x7E).contains(scalar.value) { break }
+  /// Takes a character of a report: `0;12;5M`.
+  private mutating func continueReport(_ input: Input) -> Key? {
+    guard case .scalar(let scalar) = input, let text = report, text.utf8.count < 32 else {
+      report = nil
+      return nil
     }
-    return mouse.key(report: report, at: .now)
+    report?.unicodeScalars.append(scalar)
+    guard (0x40...0x7E).contains(scalar.value) else { return nil }
+    defer { report = nil }
+    return mouse.key(report: text + String(Character(scalar)), at: .now)
   }
 
   private mutating func continuePaste(_ input: Input) -> Key? {

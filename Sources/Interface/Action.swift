@@ -15,6 +15,8 @@ package enum Action: Sendable, Hashable {
   case nextChange, previousChange, onlyChanges, chooseVersion, allowLoss
   // Migrate
   case migrate, planAgain
+  // Files
+  case hiddenFiles, homeFolder
   // Layers
   case close, choose, confirm, cancel
 }

@@ -72,7 +72,7 @@ extension Effect {
   }
 
   /// One after the other, without work that is called off before it began.
-  fileprivate static func joined(_ first: [Effect], _ second: [Effect]) -> [Effect] {
+  static func joined(_ first: [Effect], _ second: [Effect]) -> [Effect] {
     var effects = first
     for effect in second {
       if case .cancel(let task) = effect,

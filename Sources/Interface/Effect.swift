@@ -13,6 +13,12 @@ package enum Effect: Sendable, Equatable {
   case compare(TaskID, from: Model, to: Model)
   case plan(TaskID, from: String, to: ModelVersion)
   case migrate(TaskID, MigrationPlan, MigrationOptions)
+  // Files
+  /// Lists a folder, and then looks at what is in it.
+  case folder(TaskID, String)
+  case recentStores(TaskID)
+  /// Goes on with the store at this path.
+  case choose(String)
   case cancel(TaskID)
   case repaint
   case suspend

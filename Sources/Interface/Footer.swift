@@ -32,7 +32,8 @@ enum Footer {
   }
 
   private static func note(_ state: State) -> String {
-    switch state.screen {
+    if state.picker != nil { return PickerScreen.note(state) }
+    return switch state.screen {
     case .browse: BrowseScreen.note(state)
     case .diff: DiffScreen.note(state)
     case .mapping, .migrate: ""

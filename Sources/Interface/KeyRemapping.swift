@@ -25,7 +25,7 @@ package struct KeyRemapping: Sendable, Equatable {
 
   /// Where there are bindings, and under which names.
   package static var names: [(section: String, names: [String])] {
-    Keymap.sections(.blank).map { section in
+    Keymap.allSections(.blank).map { section in
       (section.title, section.bindings.filter { $0.action != .navigate }.map(\.action.name))
     }
   }
@@ -51,16 +51,19 @@ package struct KeyRemapping: Sendable, Equatable {
     state.keys = self
     let everywhere = Keymap.everywhere(state)
     var sentences: [String] = []
-    for screen in Screen.allCases {
+    let places =
+      Screen.allCases.map { ($0.title, Keymap.screen($0, state)) }
+      + [(PickerScreen.section, Keymap.files(state))]
+    for (title, bindings) in places {
       var meanings: [Key: Binding] = [:]
-      for binding in Keymap.screen(screen, state) + everywhere {
+      for binding in bindings + everywhere {
         for key in binding.keys {
           guard let other = meanings[key] else {
             meanings[key] = binding
             continue
           }
           let sentence =
-            "\(screen.title): \(key.name) is “\(other.action.name)” and cannot also be "
+            "\(title): \(key.name) is “\(other.action.name)” and cannot also be "
             + "“\(binding.action.name)”"
           if !sentences.contains(sentence) { sentences.append(sentence) }
         }
@@ -72,7 +75,15 @@ package struct KeyRemapping: Sendable, Equatable {
 
 extension State {
   /// A state without a store: for what keys there are.
-  static var blank: State {
-    State(storePath: "STORE", size: Size(width: 80, height: 24), themeNames: [], themeName: "")
+  package static func withKeys(_ keys: KeyRemapping) -> State {
+    var state = blank
+    state.keys = keys
+    return state
+  }
+
+  static var blank: State { of(storePath: "STORE") }
+
+  package static func of(storePath: String) -> State {
+    State(storePath: storePath, size: Size(width: 80, height: 24), themeNames: [], themeName: "")
   }
 }

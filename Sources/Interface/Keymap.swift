@@ -9,7 +9,12 @@ package enum Keymap {
       return layer.content.bindings(state)
         + state.keys.applied(to: always(state), in: KeyRemapping.everywhere)
     }
+    if state.picker != nil { return files(state) + everywhere(state) }
     return screen(state.screen, state) + everywhere(state)
+  }
+
+  static func files(_ state: State) -> [Binding] {
+    state.keys.applied(to: PickerScreen.bindings(state), in: PickerScreen.section)
   }
 
   package static func screen(_ screen: Screen, _ state: State) -> [Binding] {
@@ -36,6 +41,7 @@ package enum Keymap {
     let screens = Screen.allCases.map { screen in
       Binding(
         [.character(Character(String(screen.rawValue)))], screen.title.lowercased(), .show(screen),
+        unless: state.picker == nil ? nil : "no store is open",
         command: screen == .diff ? "strata diff A B" : nil, footer: false)
     }
     let bindings =
@@ -73,18 +79,29 @@ package enum Keymap {
 
   /// Every binding under the name of its screen: the help page, and the README's table.
   package static func sections(_ state: State) -> [(title: String, bindings: [Binding])] {
+    if state.picker != nil {
+      return [
+        (PickerScreen.section, files(state)), (KeyRemapping.everywhere, everywhere(state)),
+      ]
+    }
     let current = [state.screen] + Screen.allCases.filter { $0 != state.screen }
     return current.prefix(1).map { ($0.title, screen($0, state)) }
       + [(KeyRemapping.everywhere, everywhere(state))]
       + current.dropFirst().map { ($0.title, screen($0, state)) }
   }
 
+  /// Those of the choice of a store too, which no section of an open one shows.
+  package static func allSections(
+    _ state: State
+  ) -> [(title: String, bindings: [Binding])] {
+    state.picker == nil ? sections(state) + [(PickerScreen.section, files(state))] : sections(state)
+  }
+
   /// The README's table of keys.
   package static func markdown() -> String {
-    let state = State(
-      storePath: "STORE", size: Size(width: 80, height: 24), themeNames: [], themeName: "")
+    let state = State.blank
     var lines = ["| Where | Key | Does | Command line |", "|---|---|---|---|"]
-    for section in sections(state) {
+    for section in allSections(state) {
       for binding in section.bindings {
         let command = binding.command.map { "`\($0)`" } ?? ""
         lines.append("| \(section.title) | `\(binding.label)` | \(binding.title) | \(command) |")

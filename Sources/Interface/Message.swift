@@ -21,5 +21,10 @@ package enum Message: Sendable {
   case planned(TaskID, MigrationPlan)
   case progress(TaskID, MigrationProgress)
   case migrated(TaskID, MigrationReceipt)
+  // Files
+  case folder(TaskID, FolderListing)
+  /// What is at some of the folder's paths; they come a few at a time.
+  case peeked(TaskID, [String: StorePeek])
+  case recentStores(TaskID, [RecentStore])
   case failed(TaskID, CoreDataError)
 }

@@ -14,6 +14,7 @@ extension State {
       return action == .press ? press(binding, binding.keys.first ?? .enter) : []
     }
     if !layers.isEmpty { return clickInLayer(action, point, spots) }
+    if picker != nil { return clickInLines(action, point) }
     if point.y == 0 {
       guard let screen = Header.tab(at: point.x, in: self) else { return [] }
       self.screen = screen
@@ -47,7 +48,9 @@ extension State {
     _ action: Key.MouseAction, _ point: Point, _ key: Key
   ) -> [Effect] {
     if !layers.isEmpty { return performInLayer(.navigate, key) }
-    if screen == .browse { return BrowseScreen.mouse(action, point, in: &self) }
+    if screen == .browse, picker == nil {
+      return BrowseScreen.mouse(action, point, in: &self)
+    }
     let (_, effects) = focusLines(at: point)
     guard let binding = Keymap.bindings(self).first(where: { $0.action == .navigate }) else {
       return effects

@@ -21,6 +21,7 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     DiffScreen.takeVersions(&state)
     MappingScreen.takeVersions(&state)
     return state.entered()
+  case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
   case .counted, .rows, .object: return BrowseScreen.take(message, in: &state)
   case .compared: return DiffScreen.take(message, in: &state)
   case .planned: return MappingScreen.take(message, in: &state)
@@ -31,6 +32,7 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
 
 extension State {
   fileprivate mutating func start() -> [Effect] {
+    if picker != nil { return PickerScreen.start(&self) }
     let task = newTask()
     openTask = task
     return [.open(task)]
@@ -41,7 +43,8 @@ extension State {
     self.store = store
     let versions = newTask()
     versionsTask = versions
-    return BrowseScreen.takeStore(in: &self) + [.versions(versions)]
+    let effects = BrowseScreen.takeStore(in: &self) + [.versions(versions)]
+    return Effect.joined(effects, takeUp())
   }
 
   fileprivate mutating func failed(_ task: TaskID, _ error: CoreDataError) -> [Effect] {
@@ -52,7 +55,8 @@ extension State {
       return []
     }
     let effects =
-      failInLayers(task, error) ?? BrowseScreen.fail(task, error, in: &self) ?? DiffScreen.fail(
+      failInLayers(task, error) ?? PickerScreen.fail(task, error, in: &self)
+      ?? BrowseScreen.fail(task, error, in: &self) ?? DiffScreen.fail(
         task, error, in: &self)
       ?? MappingScreen.fail(task, error, in: &self) ?? MigrateScreen.fail(task, error, in: &self)
     return effects ?? []
@@ -134,6 +138,7 @@ extension State {
       guard migrate.isRunning else { return [.quit] }
       show(ConfirmLayer(.quitWhileMigrating))
     default:
+      if picker != nil { return PickerScreen.perform(action, key, in: &self) }
       switch screen {
       case .browse: return BrowseScreen.perform(action, key, in: &self)
       case .diff: return DiffScreen.perform(action, key, in: &self)
@@ -147,6 +152,7 @@ extension State {
   /// ^C stops what runs; when nothing does, the second one in a row quits.
   private mutating func interrupt(again: Bool) -> [Effect] {
     if let effects = cancelInLayers() { return effects }
+    if let effects = PickerScreen.cancel(in: &self) { return effects }
     if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self) {
       return effects
     }

@@ -5,6 +5,7 @@ package struct SearchLayer: LayerContent {
   /// The list that is searched.
   package enum Target: Sendable, Equatable {
     case entities
+    case files
     /// The popup below.
     case layer
   }
@@ -60,6 +61,7 @@ extension SearchLayer.Target {
   func text(in state: State) -> String {
     switch self {
     case .entities: state.browse.tree.filter
+    case .files: state.picker?.filter ?? ""
     case .layer: state.layerFilter ?? ""
     }
   }
@@ -67,6 +69,7 @@ extension SearchLayer.Target {
   func search(_ text: String, in state: inout State) -> [Effect] {
     switch self {
     case .entities: return BrowseScreen.filterEntities(text, in: &state)
+    case .files: return PickerScreen.narrow(text, in: &state)
     case .layer:
       state.layerFilter = text
       return []

@@ -20,8 +20,11 @@ final class EffectPerformer: Sendable {
   /// Counts and plans, which take long.
   private let surveys: StoreSession
   private let running = Mutex(Running())
+  /// Where it is kept which stores were looked at.
+  private let sessions: SessionFolder?
 
-  init(source: StoreSource, mailbox: Mailbox) {
+  init(source: StoreSource, mailbox: Mailbox, sessions: SessionFolder? = nil) {
+    self.sessions = sessions
     self.mailbox = mailbox
     pages = StoreSession("pages", source: source)
     surveys = StoreSession("surveys", source: source)
@@ -52,10 +55,19 @@ final class EffectPerformer: Sendable {
     case .plan(let id, let from, let version):
       start(id) { [self] in .planned(id, try await survey.plan(from: from, to: version)) }
     case .migrate(let id, let plan, let options): migrate(id, plan, options)
+    case .folder(let id, let path):
+      start(id) { [mailbox] in
+        let listing = try FolderReading.list(path)
+        mailbox.post(.folder(id, listing))
+        try await FolderReading.peek(into: listing) { mailbox.post(.peeked(id, $0)) }
+        return nil
+      }
+    case .recentStores(let id):
+      start(id) { [sessions] in .recentStores(id, try await SessionFolder.recent(in: sessions)) }
     case .cancel(let id):
       let (task, migration) = running.withLock { ($0.tasks[id], $0.migrations[id]) }
       if let migration { migration.cancel() } else { task?.cancel() }
-    case .repaint, .suspend, .quit: break
+    case .repaint, .suspend, .quit, .choose: break
     }
   }
 

@@ -11,10 +11,7 @@ struct ThemeLibrary {
 
   /// - Parameter environment: XDG_CONFIG_HOME and HOME say where the user's own are.
   init(environment: (String) -> String?) {
-    let config =
-      environment("XDG_CONFIG_HOME").flatMap { $0.isEmpty ? nil : $0 }
-      ?? environment("HOME").map { $0 + "/.config" }
-    let folder = config.map { $0 + "/strata/themes" }
+    let folder = UserFolders(environment: environment).configuration.map { $0 + "/themes" }
     var files: [String: String] = [:]
     for name in folder.flatMap({ try? FileSystem.list($0) }) ?? [] where name.hasSuffix(".json") {
       if let folder { files[String(name.dropLast(5))] = folder + "/" + name }
@@ -52,17 +49,13 @@ struct ThemeLibrary {
     return theme
   }
 
-  /// The theme to begin with where the environment decides: `NO_COLOR` has none, and COLORFGBG tells
-  /// a light background from a dark one. `nil` where the terminal is to be asked.
-  static func name(fromEnvironment environment: (String) -> String?) -> String? {
-    if let noColor = environment("NO_COLOR"), !noColor.isEmpty { return "mono" }
+  /// Whether COLORFGBG tells a light background from a dark one; `nil` where the terminal is to be
+  /// asked.
+  static func isLight(environment: (String) -> String?) -> Bool? {
     // "0;15": the background is the last number; 7 and 9 to 15 are light.
     let background = environment("COLORFGBG")?.split(separator: ";").last.flatMap { Int($0) }
-    return background.map { name(isLight: $0 == 7 || $0 > 8) }
+    return background.map { $0 == 7 || $0 > 8 }
   }
-
-  /// The theme for a terminal that is light or dark; most are dark.
-  static func name(isLight: Bool?) -> String { isLight == true ? "paper" : "midnight" }
 
   private static let builtIn: [(name: String, bytes: @Sendable () -> [UInt8])] = [
     ("midnight", { PackageResources.midnight_json }),

@@ -1,15 +1,17 @@
 import Terminal
 
 /// Reports of the mouse as xterm sends them, and the double clicks among them.
-struct MouseDecoding {
+package struct MouseDecoding: Sendable {
   private static let doubleClick = Duration.milliseconds(400)
 
   /// Where and when the button was last pressed.
   private var last: (x: Int, y: Int, time: ContinuousClock.Instant)?
   private var isHeld = false
 
+  package init() {}
+
   /// What follows `ESC [ <`: button, column and row, and M for a press or m for a release.
-  mutating func key(report: String, at time: ContinuousClock.Instant) -> Key? {
+  package mutating func key(report: String, at time: ContinuousClock.Instant) -> Key? {
     guard let final = report.last, final == "M" || final == "m" else { return nil }
     let numbers = report.dropLast().split(separator: ";").compactMap { Int($0) }
     guard numbers.count == 3 else { return nil }
@@ -18,7 +20,8 @@ struct MouseDecoding {
   }
 
   /// What follows `ESC [ M` in terminals of old: three characters from a space on.
-  mutating func key(old report: [Unicode.Scalar], at time: ContinuousClock.Instant) -> Key? {
+  package mutating func key(old report: [Unicode.Scalar], at time: ContinuousClock.Instant) -> Key?
+  {
     guard report.count == 3, report.allSatisfy({ $0.value >= 32 }) else { return nil }
     let numbers = report.map { Int($0.value) - 32 }
     // A release does not say of which button.
