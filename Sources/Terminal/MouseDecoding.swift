@@ -1,5 +1,3 @@
-import Terminal
-
 /// Reports of the mouse as xterm sends them, and the double clicks among them.
 package struct MouseDecoding: Sendable {
   private static let doubleClick = Duration.milliseconds(400)
