@@ -4,7 +4,7 @@ package enum Action: Sendable, Hashable {
   case show(Screen)
   case undo, redo
   case palette
-  case help, nextTheme, warnings, quit, interrupt, suspend, repaint
+  case help, chooseTheme, warnings, quit, interrupt, suspend, repaint
   /// The key itself says where to: arrows, paging, j, k, g, G.
   case navigate
   case nextPane, previousPane
@@ -19,6 +19,7 @@ package enum Action: Sendable, Hashable {
   case hiddenFiles, homeFolder
   // Layers
   case close, choose, confirm, cancel
+  case nextTheme
 }
 
 extension Action {

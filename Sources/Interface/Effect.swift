@@ -20,6 +20,10 @@ package enum Effect: Sendable, Equatable {
   /// Goes on with the store at this path.
   case choose(String)
   case cancel(TaskID)
+  /// Lists the themes there are, their files read anew.
+  case themes(TaskID)
+  /// Remembers the theme for the next start.
+  case keepTheme(String)
   case repaint
   case suspend
   case quit

@@ -84,6 +84,6 @@ extension State {
   static var blank: State { of(storePath: "STORE") }
 
   package static func of(storePath: String) -> State {
-    State(storePath: storePath, size: Size(width: 80, height: 24), themeNames: [], themeName: "")
+    State(storePath: storePath, size: Size(width: 80, height: 24), themeName: "")
   }
 }

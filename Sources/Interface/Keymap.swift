@@ -59,7 +59,7 @@ package enum Keymap {
         Binding(
           [.character("U")], "do it again", .redo,
           unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
-        Binding([.character("T")], "theme", .nextTheme, footer: false),
+        Binding([.character("T")], "theme", .chooseTheme, footer: false),
         Binding([.character("q")], "quit", .quit),
       ] + always(state)
     return state.keys.applied(to: bindings, in: KeyRemapping.everywhere)

@@ -21,6 +21,7 @@ package enum Message: Sendable {
   case planned(TaskID, MigrationPlan)
   case progress(TaskID, MigrationProgress)
   case migrated(TaskID, MigrationReceipt)
+  case themes(TaskID, [ThemeChoice], hasColors: Bool)
   // Files
   case folder(TaskID, FolderListing)
   /// What is at some of the folder's paths; they come a few at a time.

@@ -30,7 +30,6 @@ package struct State: Sendable, Equatable {
   var restoring: SavedSession?
   /// The number typed before a key.
   var count = Count()
-  package let themeNames: [String]
   package var themeName: String
 
   var openTask: TaskID?
@@ -39,10 +38,9 @@ package struct State: Sendable, Equatable {
   var isLeaving = false
   private var lastTask = 0
 
-  package init(storePath: String, size: Size, themeNames: [String], themeName: String) {
+  package init(storePath: String, size: Size, themeName: String) {
     self.storePath = storePath
     self.size = size
-    self.themeNames = themeNames
     self.themeName = themeName
   }
 

@@ -85,8 +85,6 @@ final class Runtime {
   private var kept: SavedSession?
   private var keptAt = ContinuousClock.now
   private var hasActed = false
-  /// The theme at the start; another one at the end was chosen.
-  private var firstTheme = ""
   /// The store that was picked.
   private var chosen: String?
   private let signals: Signals
@@ -115,25 +113,30 @@ final class Runtime {
     var configuration = Configuration(folder: folders.configuration)
     var themes = ThemeLibrary(environment: Self.environment)
     for name in [configuration.theme, configuration.themeDark, configuration.themeLight] {
-      guard let name, !themes.names.contains(name) else { continue }
+      guard let name, !themes.has(name) else { continue }
       configuration.problems.append(
         "config.json: there is no theme “\(name)”; there are "
           + themes.names.joined(separator: ", "))
     }
-    func known(_ name: String?) -> String? { name.flatMap { themes.names.contains($0) ? $0 : nil } }
-    let noColor = Self.environment("NO_COLOR").map { !$0.isEmpty } ?? false
+    func known(_ name: String?) -> String? { name.flatMap { themes.has($0) ? $0 : nil } }
     // What the person said, then what the surroundings tell.
-    let said =
-      request.theme ?? theme ?? (noColor ? "mono" : nil) ?? known(configuration.theme)
-      ?? known(ChosenTheme.read(state: folders.state))
     let found =
-      said
-      ?? ThemeLibrary.isLight(environment: Self.environment).map {
-        configuration.theme(isLight: $0)
+      request.theme ?? theme ?? ThemeLibrary.name(fromNoColor: Self.environment("NO_COLOR"))
+      ?? known(configuration.theme) ?? known(ThemeMemory.name(environment: Self.environment))
+      ?? ThemeLibrary.name(fromBackground: Self.environment("COLORFGBG")).map {
+        configuration.theme(isLight: $0 == ThemeLibrary.name(isLight: true))
       }
     asksForTheme = found == nil
-    let name = known(found) ?? found ?? configuration.theme(isLight: false)
-    self.theme = try themes.theme(named: known(name) ?? (said == nil ? "midnight" : name))
+    var name = found ?? configuration.theme(isLight: false)
+    var notice: Notice?
+    do {
+      self.theme = try themes.theme(named: name)
+    } catch let error as CoreDataError where error.kind == .unreadable || request.theme == nil {
+      // A look is no reason not to start.
+      notice = Notice(error.description, .warning)
+      name = Theme.mono.name
+      self.theme = .mono
+    }
     self.themes = themes
     self.configuration = configuration
     guard let signals = Signals() else {
@@ -146,10 +149,9 @@ final class Runtime {
     performer = EffectPerformer(
       source: StoreSource(path: storePath ?? "", model: request.model), mailbox: mailbox,
       sessions: sessions)
-    let names = themes.names.contains(name) ? themes.names : [name] + themes.names
     state = State(
-      storePath: storePath ?? "", size: Terminal.Size(width: 80, height: 24), themeNames: names,
-      themeName: name)
+      storePath: storePath ?? "", size: Terminal.Size(width: 80, height: 24), themeName: name)
+    state.notice = notice
     state.keys = configuration.keys
     state.configurationProblems = configuration.problems
     if storePath == nil {
@@ -186,7 +188,6 @@ final class Runtime {
     let reply = probe?.finish()
     if let failure { throw failure }
     if let reply { state.themeName = configuration.theme(isLight: reply.isLight == true) }
-    firstTheme = state.themeName
     do {
       let screen = try CursesScreen(
         term: Self.environment("TERM"), noColor: Self.environment("NO_COLOR"),
@@ -280,6 +281,9 @@ final class Runtime {
       case .choose(let path):
         chosen = path
         isLeaving = true
+      case .themes(let id):
+        apply(.themes(id, themes.choices(), hasColors: screen?.depth ?? .none > .none))
+      case .keepTheme(let name): ThemeMemory.keep(name, environment: Self.environment)
       default: performer.perform(effect)
       }
     }
@@ -315,6 +319,7 @@ final class Runtime {
         theme.name = state.themeName
       } catch {
         state.notice = Notice("\(error)", .warning)
+        state.themeName = theme.name
       }
     }
     var grid = Grid(state.size, base: theme[.text])
@@ -347,11 +352,6 @@ final class Runtime {
 
   /// Keeps how the store is seen, at the end and now and then.
   private func keepSession(isLast: Bool) {
-    if isLast, state.themeName != firstTheme, !firstTheme.isEmpty, request.keepsSession,
-      screen?.depth != ColorDepth.none
-    {
-      ChosenTheme.keep(state.themeName, state: folders.state)
-    }
     guard keepsSession, let sessions, let store = state.store,
       isLast || hasActed && ContinuousClock.now - keptAt >= Self.sessionInterval
     else { return }
