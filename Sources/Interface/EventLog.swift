@@ -72,7 +72,7 @@ extension State {
 
   /// The parts that are over since the last report, with what each took.
   private mutating func record(_ progress: MigrationProgress) {
-    let former = migrate.phase.progress
+    let former = migrate.progress
     if former?.step != progress.step, progress.steps > 1 {
       for part in former?.parts ?? [] where !part.isFinished { note("\(part.title) done") }
       let step = MigrationProgressView.step(progress, of: mapping.plan?.steps ?? [])
@@ -84,11 +84,11 @@ extension State {
       if known.indices.contains(index), known[index].isFinished { continue }
       let amount =
         switch part.unit {
-        case .bytes: NumberText.bytes(part.total) + " "
-        case .rows: NumberText.counted(part.total, "row") + " "
+        case .bytes: ", " + NumberText.bytes(part.total)
+        case .rows: ", " + NumberText.counted(part.total, "row")
         case .items: ""
         }
-      note("\(part.title): \(amount)in \(NumberText.seconds(part.seconds))", .success)
+      note("\(part.title)\(amount) in \(NumberText.seconds(part.seconds))", .success)
     }
   }
 }

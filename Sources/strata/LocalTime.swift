@@ -8,6 +8,13 @@ import ManagedModel
 
 /// Dates of a store as this machine's time zone has them.
 enum LocalTime {
+  /// `2024-03-01 13:00`; with a `Z` where the zone is UTC.
+  static func minutes(_ seconds: Double) -> String {
+    if let local = text(seconds) { return String(local.prefix(16)) }
+    let date = CoreDataDate.text(seconds)
+    return date.count > 16 ? "\(date.prefix(10)) \(date.dropFirst(11).prefix(5))Z" : date
+  }
+
   /// The time of day: `14:02:11`.
   static func clock() -> String {
     var moment = time(nil)

@@ -102,7 +102,8 @@ package struct BackupsLayer: LayerContent {
       return [
         Span(
           columns.line(
-            entry.name, entry.version, entry.date, entry.objects.map(NumberText.grouped) ?? "—",
+            entry.name, entry.version(among: state.versions), entry.date,
+            entry.objects.map(NumberText.grouped) ?? "—",
             NumberText.bytes(entry.backup.bytes)))
       ]
     }

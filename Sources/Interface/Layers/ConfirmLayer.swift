@@ -57,7 +57,7 @@ package struct ConfirmLayer: LayerContent {
       let objects = entry.objects.map { ", \(NumberText.counted($0, "object"))" } ?? ""
       return [
         "\(entry.name) is put back in the place of \(state.store?.fileName ?? "the store"): "
-          + "version \(entry.version)\(objects), \(NumberText.bytes(entry.backup.bytes)), last "
+          + "version \(entry.version(among: state.versions))\(objects), \(NumberText.bytes(entry.backup.bytes)), last "
           + "changed \(entry.date).",
         "It is cloned, checked and put in place by one rename. What is there now is kept beside it "
           + "as “….undone-N”, and can be put back the same way.",

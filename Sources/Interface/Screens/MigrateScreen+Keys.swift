@@ -87,7 +87,7 @@ extension MigrateScreen {
     case .confirmCutover:
       guard let task = state.migrate.task else { return [] }
       state.note("put in place, as asked")
-      state.migrate.phase = .running(nil, isCancelling: false)
+      state.migrate.phase = .running(state.migrate.progress, isCancelling: false)
       return [.confirmCutover(task, true)]
     case .discardResult: state.show(ConfirmLayer(.discardResult))
     case .browseResult:
@@ -145,7 +145,7 @@ extension MigrateScreen {
   /// Throws the verified result away.
   static func discard(in state: inout State) -> [Effect] {
     guard let task = state.migrate.task, case .verified = state.migrate.phase else { return [] }
-    state.migrate.phase = .running(nil, isCancelling: true)
+    state.migrate.phase = .running(state.migrate.progress, isCancelling: true)
     return [.confirmCutover(task, false)]
   }
 

@@ -14,13 +14,6 @@ package struct MigrateScreen: Sendable, Equatable {
     case done(MigrationReceipt)
     case rolledBack(StoreRollback.Receipt)
 
-    /// How far what runs is.
-    var progress: MigrationProgress? {
-      switch self {
-      case .running(let progress, _), .rollingBack(let progress, _, _): progress
-      default: nil
-      }
-    }
   }
 
   package var phase = Phase.ready
@@ -28,6 +21,8 @@ package struct MigrateScreen: Sendable, Equatable {
   package var pausesBeforeCutover = false
   package var receiptList = List()
   var task: TaskID?
+  /// The last that the engine told, also while a question stands.
+  private(set) var progress: MigrationProgress?
 
   package init() {}
 
@@ -79,6 +74,7 @@ extension MigrateScreen {
   static func take(_ message: Message, in state: inout State) -> [Effect] {
     switch message {
     case .progress(let task, let progress) where task == state.migrate.task:
+      state.migrate.progress = progress
       switch state.migrate.phase {
       case .running(_, let isCancelling):
         state.migrate.phase = .running(progress, isCancelling: isCancelling)
@@ -125,6 +121,7 @@ extension MigrateScreen {
 
   private static func finish(_ phase: Phase, in state: inout State) {
     state.migrate.task = nil
+    state.migrate.progress = nil
     state.migrate.phase = phase
     state.migrate.receiptList = List(count: lines(state).count)
     // A question about what ran has no answer any more.
@@ -139,7 +136,7 @@ extension MigrateScreen {
     switch state.migrate.phase {
     case .running(let progress, _):
       state.migrate.phase = .running(progress, isCancelling: true)
-    case .verified: state.migrate.phase = .running(nil, isCancelling: true)
+    case .verified: state.migrate.phase = .running(state.migrate.progress, isCancelling: true)
     case .rollingBack(let progress, let name, _):
       state.migrate.phase = .rollingBack(progress, to: name, isCancelling: true)
     default: return nil

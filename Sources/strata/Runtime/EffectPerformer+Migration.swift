@@ -70,9 +70,8 @@ extension EffectPerformer {
         let contents = Result { try backup.contents() }
           .mapError { $0 as? CoreDataError ?? CoreDataError(.unreadable, "\($0)") }
         let seconds = backup.modified.rounded(.down)
-        let date = LocalTime.text(seconds) ?? CoreDataDate.text(seconds)
         entries.append(
-          BackupEntry(backup: backup, contents: contents, date: String(date.prefix(16))))
+          BackupEntry(backup: backup, contents: contents, date: LocalTime.minutes(seconds)))
       }
       return .backups(id, entries)
     }
