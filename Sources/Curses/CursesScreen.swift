@@ -30,9 +30,10 @@ package final class CursesScreen {
   /// - Parameters:
   ///   - term: the value of TERM.
   ///   - noColor: the value of NO_COLOR.
+  ///   - typed: what was typed before, and read already.
   /// - Throws: `CursesError` when there is no terminal or it cannot show a screen; nothing has been
   ///   written to it then.
-  package init(term: String?, noColor: String?) throws(CursesError) {
+  package init(term: String?, noColor: String?, typed: [UInt8] = []) throws(CursesError) {
     let term = term ?? ""
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw .notATerminal }
     Self.setLocale()
@@ -66,6 +67,7 @@ package final class CursesScreen {
     }
     self.depth = depth
     pairs = ColorPairs(isDirect: depth == .trueColor)
+    keys.prepend(typed)
     define_key("\u{1B}[200~", KeyDecoding.pasteStart)
     define_key("\u{1B}[201~", KeyDecoding.pasteEnd)
     enterModes()

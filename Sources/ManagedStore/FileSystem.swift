@@ -33,6 +33,34 @@ package enum FileSystem {
       inode: UInt64(info.st_ino), permissions: info.st_mode & 0o7777)
   }
 
+  /// When a file was last written to, in seconds since 2001-01-01 UTC.
+  package static func modification(_ path: String) -> Double? {
+    var info = stat()
+    guard stat(path, &info) == 0 else { return nil }
+    #if canImport(Darwin)
+      let time = info.st_mtimespec
+    #else
+      let time = info.st_mtim
+    #endif
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 - CoreDataDate.unixOffset
+  }
+
+  /// Bytes and number of the files in a folder and those below it; links are not followed.
+  package static func size(ofTree path: String, depth: Int = 0) -> (bytes: Int, files: Int) {
+    var total = (bytes: 0, files: 0)
+    for name in (try? list(path)) ?? [] where depth < 16 {
+      var info = stat()
+      guard lstat(path + "/" + name, &info) == 0 else { continue }
+      if info.st_mode & S_IFMT == S_IFDIR {
+        let inner = size(ofTree: path + "/" + name, depth: depth + 1)
+        total = (total.bytes + inner.bytes, total.files + inner.files)
+      } else {
+        total = (total.bytes + Int(info.st_size), total.files + 1)
+      }
+    }
+    return total
+  }
+
   package static func isFile(_ path: String) -> Bool { status(path)?.kind == .file }
   package static func isDirectory(_ path: String) -> Bool { status(path)?.kind == .directory }
   package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }

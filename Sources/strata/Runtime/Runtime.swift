@@ -56,12 +56,16 @@ final class Runtime {
   private var wasStopped = false
   private var needsDrawing = true
   private var lastDrawn = ContinuousClock.now - .seconds(1)
+  /// Whether the terminal is asked which theme suits it: nobody else said.
+  private let asksForTheme: Bool
   /// What opening the store for the first time ended in, when it failed.
   private var failure: CoreDataError?
 
   private init(storePath: String, model: String?, theme: String?) throws {
     var themes = ThemeLibrary(environment: Self.environment)
-    let name = theme ?? ThemeLibrary.defaultName(environment: Self.environment)
+    let chosen = theme ?? ThemeLibrary.name(fromEnvironment: Self.environment)
+    let name = chosen ?? ThemeLibrary.name(isLight: nil)
+    asksForTheme = chosen == nil
     self.theme = try themes.theme(named: name)
     self.themes = themes
     guard let signals = Signals() else {
@@ -88,18 +92,23 @@ final class Runtime {
       signals.close()
     }
     apply(.start)
+    let probe = asksForTheme ? BackgroundProbe(term: Self.environment("TERM")) : nil
     // A store that cannot be opened is told in the shell, without a flash of an empty screen.
     let deadline = ContinuousClock.now + .milliseconds(Self.patience)
     while state.store == nil, failure == nil, ContinuousClock.now < deadline {
       _ = wait(milliseconds: 2)
       receive()
     }
+    let reply = probe?.finish()
     if let failure { throw failure }
+    if let reply { state.themeName = ThemeLibrary.name(isLight: reply.isLight) }
     do {
       let screen = try CursesScreen(
-        term: Self.environment("TERM"), noColor: Self.environment("NO_COLOR"))
+        term: Self.environment("TERM"), noColor: Self.environment("NO_COLOR"),
+        typed: reply?.typed ?? [])
       self.screen = screen
       apply(.resized(screen.size))
+      takeKeys(from: screen)
     } catch {
       throw CoreDataError(.usage, error.description)
     }
@@ -122,18 +131,23 @@ final class Runtime {
       if ready.hangUp { isLeaving = true }
       return
     }
-    var hasKey = false
-    while let key = screen.nextKey() {
-      hasKey = true
-      apply(.key(key))
-      if isLeaving { return }
-    }
-    if hasKey {
+    if takeKeys(from: screen) {
       // A key is answered at once, however short ago the last frame was.
       draw()
     } else if ready.hangUp {
       isLeaving = true
     }
+  }
+
+  /// - Returns: whether there were any.
+  @discardableResult
+  private func takeKeys(from screen: CursesScreen) -> Bool {
+    var hasKey = false
+    while !isLeaving, let key = screen.nextKey() {
+      hasKey = true
+      apply(.key(key))
+    }
+    return hasKey
   }
 
   private func wait(milliseconds: Int) -> (input: Bool, hangUp: Bool) {

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 import Terminal
 
 /// The themes there are: those in the program and the user's own, which come first.
@@ -30,7 +31,12 @@ struct ThemeLibrary {
     let theme: Theme
     do {
       if let path = files[name] ?? (name.hasSuffix(".json") ? name : nil) {
-        theme = try Theme(json: FileSystem.read(path, limit: 1 << 20))
+        let bytes = try FileSystem.read(path, limit: 1 << 20)
+        if let mistake = JSON5Check(bytes) {
+          throw CoreDataError(
+            .usage, "line \(mistake.line): the theme is not JSON: \(mistake.message)", path: path)
+        }
+        theme = try Theme(json: bytes)
       } else if let bytes = Self.builtIn.first(where: { $0.name == name })?.bytes {
         theme = try Theme(json: bytes())
       } else {
@@ -39,23 +45,31 @@ struct ThemeLibrary {
           hint: "There are \(names.joined(separator: ", ")); a path of a theme file will do too.")
       }
     } catch let error as ThemeError {
-      throw CoreDataError(.usage, error.description, path: files[name] ?? name)
+      let place = error.line.map { "line \($0): " } ?? ""
+      throw CoreDataError(.usage, place + error.description, path: files[name] ?? name)
     }
     themes[name] = theme
     return theme
   }
 
-  /// The theme to begin with: `NO_COLOR` has none, and COLORFGBG may tell a light background.
-  static func defaultName(environment: (String) -> String?) -> String {
+  /// The theme to begin with where the environment decides: `NO_COLOR` has none, and COLORFGBG tells
+  /// a light background from a dark one. `nil` where the terminal is to be asked.
+  static func name(fromEnvironment environment: (String) -> String?) -> String? {
     if let noColor = environment("NO_COLOR"), !noColor.isEmpty { return "mono" }
     // "0;15": the background is the last number; 7 and 9 to 15 are light.
     let background = environment("COLORFGBG")?.split(separator: ";").last.flatMap { Int($0) }
-    return background.map { $0 == 7 || $0 > 8 } == true ? "paper" : "midnight"
+    return background.map { name(isLight: $0 == 7 || $0 > 8) }
   }
+
+  /// The theme for a terminal that is light or dark; most are dark.
+  static func name(isLight: Bool?) -> String { isLight == true ? "paper" : "midnight" }
 
   private static let builtIn: [(name: String, bytes: @Sendable () -> [UInt8])] = [
     ("midnight", { PackageResources.midnight_json }),
+    ("ember", { PackageResources.ember_json }),
     ("paper", { PackageResources.paper_json }),
+    ("fjord", { PackageResources.fjord_json }),
+    ("contrast", { PackageResources.contrast_json }),
     ("mono", { PackageResources.mono_json }),
   ]
 }
