@@ -9,8 +9,10 @@ package enum Keymap {
       return layer.content.bindings(state)
         + state.keys.applied(to: always(state), in: KeyRemapping.everywhere)
     }
-    if state.picker != nil { return files(state) + everywhere(state) }
-    return screen(state.screen, state) + everywhere(state)
+    // A screen may have another use for a key: it goes before what the key does elsewhere.
+    let own = state.picker != nil ? files(state) : screen(state.screen, state)
+    let keys = Set(own.flatMap(\.keys))
+    return own + everywhere(state).filter { keys.isDisjoint(with: $0.keys) }
   }
 
   static func files(_ state: State) -> [Binding] {
@@ -60,6 +62,13 @@ package enum Keymap {
           [.character("U")], "do it again", .redo,
           unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
         Binding([.character("T")], "theme", .chooseTheme, footer: false),
+        Binding([.character("!")], "log", .log, footer: false),
+        Binding(
+          [.control("r")], "read the store again", .reopen,
+          unless: state.picker != nil
+            ? "no store is open"
+            : state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil,
+          footer: state.storeChange != nil),
         Binding([.character("q")], "quit", .quit),
       ] + always(state)
     return state.keys.applied(to: bindings, in: KeyRemapping.everywhere)
@@ -70,7 +79,8 @@ package enum Keymap {
     let isRunning = state.migrate.isRunning
     return [
       Binding(
-        [.control("c")], isRunning ? "stop the migration" : "cancel, twice quits", .interrupt,
+        [.control("c")], isRunning ? "stop \(state.migrate.workName)" : "cancel, twice quits",
+        .interrupt,
         footer: isRunning),
       Binding([.control("z")], "suspend", .suspend, footer: false),
       Binding([.control("l")], "draw again", .repaint, footer: false),
