@@ -3,7 +3,7 @@ package enum Action: Sendable, Hashable {
   // Everywhere
   case show(Screen)
   case undo, redo
-  case help, nextTheme, warnings, quit, interrupt, suspend, repaint
+  case help, chooseTheme, warnings, quit, interrupt, suspend, repaint
   /// The key itself says where to: arrows, paging, j, k, g, G.
   case navigate
   case nextPane, previousPane
@@ -16,4 +16,5 @@ package enum Action: Sendable, Hashable {
   case migrate, planAgain
   // Layers
   case close, choose, confirm, cancel
+  case nextTheme
 }

@@ -14,6 +14,10 @@ package enum Effect: Sendable, Equatable {
   case plan(TaskID, from: String, to: ModelVersion)
   case migrate(TaskID, MigrationPlan, MigrationOptions)
   case cancel(TaskID)
+  /// Lists the themes there are, their files read anew.
+  case themes(TaskID)
+  /// Remembers the theme for the next start.
+  case keepTheme(String)
   case repaint
   case suspend
   case quit

@@ -45,7 +45,7 @@ package enum Keymap {
       Binding(
         [.character("U")], "do it again", .redo,
         unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
-      Binding([.character("T")], "theme", .nextTheme, footer: false),
+      Binding([.character("T")], "theme", .chooseTheme, footer: false),
       Binding([.character("q")], "quit", .quit),
     ] + always(state)
   }
@@ -73,7 +73,7 @@ package enum Keymap {
   /// The README's table of keys.
   package static func markdown() -> String {
     let state = State(
-      storePath: "STORE", size: Size(width: 80, height: 24), themeNames: [], themeName: "")
+      storePath: "STORE", size: Size(width: 80, height: 24), themeName: "")
     var lines = ["| Where | Key | Does | Command line |", "|---|---|---|---|"]
     for section in sections(state) {
       for binding in section.bindings {

@@ -21,5 +21,6 @@ package enum Message: Sendable {
   case planned(TaskID, MigrationPlan)
   case progress(TaskID, MigrationProgress)
   case migrated(TaskID, MigrationReceipt)
+  case themes(TaskID, [ThemeChoice], hasColors: Bool)
   case failed(TaskID, CoreDataError)
 }

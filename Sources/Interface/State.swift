@@ -18,7 +18,6 @@ package struct State: Sendable, Equatable {
   package var mapping = MappingScreen()
   package var migrate = MigrateScreen()
   var history = ViewHistory()
-  package let themeNames: [String]
   package var themeName: String
 
   var openTask: TaskID?
@@ -27,10 +26,9 @@ package struct State: Sendable, Equatable {
   var isLeaving = false
   private var lastTask = 0
 
-  package init(storePath: String, size: Size, themeNames: [String], themeName: String) {
+  package init(storePath: String, size: Size, themeName: String) {
     self.storePath = storePath
     self.size = size
-    self.themeNames = themeNames
     self.themeName = themeName
   }
 

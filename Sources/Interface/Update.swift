@@ -25,6 +25,7 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .compared: return DiffScreen.take(message, in: &state)
   case .planned: return MappingScreen.take(message, in: &state)
   case .progress, .migrated: return MigrateScreen.take(message, in: &state)
+  case .themes: return state.takeInLayers(message) ?? []
   case .failed(let task, let error): return state.failed(task, error)
   }
 }
@@ -105,11 +106,7 @@ extension State {
     case .help: show(HelpLayer())
     case .warnings:
       show(MessageLayer(title: "Warnings", paragraphs: store?.warnings ?? [], isError: false))
-    case .nextTheme:
-      let index = themeNames.firstIndex(of: themeName) ?? -1
-      guard !themeNames.isEmpty else { break }
-      themeName = themeNames[(index + 1) % themeNames.count]
-      notice = Notice("theme “\(themeName)”")
+    case .chooseTheme: return ThemesLayer.open(in: &self)
     case .quit:
       guard migrate.isRunning else { return [.quit] }
       show(ConfirmLayer(.quitWhileMigrating))

@@ -55,7 +55,7 @@ final class EffectPerformer: Sendable {
     case .cancel(let id):
       let (task, migration) = running.withLock { ($0.tasks[id], $0.migrations[id]) }
       if let migration { migration.cancel() } else { task?.cancel() }
-    case .repaint, .suspend, .quit: break
+    case .themes, .keepTheme, .repaint, .suspend, .quit: break
     }
   }
 

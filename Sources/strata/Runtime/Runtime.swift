@@ -63,10 +63,21 @@ final class Runtime {
 
   private init(storePath: String, model: String?, theme: String?) throws {
     var themes = ThemeLibrary(environment: Self.environment)
-    let chosen = theme ?? ThemeLibrary.name(fromEnvironment: Self.environment)
-    let name = chosen ?? ThemeLibrary.name(isLight: nil)
+    let kept = ThemeMemory.name(environment: Self.environment).flatMap { themes.has($0) ? $0 : nil }
+    let chosen =
+      theme ?? ThemeLibrary.name(fromNoColor: Self.environment("NO_COLOR")) ?? kept
+      ?? ThemeLibrary.name(fromBackground: Self.environment("COLORFGBG"))
+    var name = chosen ?? ThemeLibrary.name(isLight: nil)
     asksForTheme = chosen == nil
-    self.theme = try themes.theme(named: name)
+    var notice: Notice?
+    do {
+      self.theme = try themes.theme(named: name)
+    } catch let error as CoreDataError where error.kind == .unreadable {
+      // A look is no reason not to start.
+      notice = Notice(error.description, .warning)
+      name = Theme.mono.name
+      self.theme = .mono
+    }
     self.themes = themes
     guard let signals = Signals() else {
       throw CoreDataError(.failed, "there are no file descriptors left")
@@ -75,10 +86,9 @@ final class Runtime {
     mailbox = Mailbox(wake: { Signals.wake(.message) })
     performer = EffectPerformer(
       source: StoreSource(path: storePath, model: model), mailbox: mailbox)
-    let names = themes.names.contains(name) ? themes.names : [name] + themes.names
     state = State(
-      storePath: storePath, size: Terminal.Size(width: 80, height: 24), themeNames: names,
-      themeName: name)
+      storePath: storePath, size: Terminal.Size(width: 80, height: 24), themeName: name)
+    state.notice = notice
   }
 
   private static func environment(_ name: String) -> String? {
@@ -189,6 +199,9 @@ final class Runtime {
         isLeaving = true
       case .suspend: suspend()
       case .repaint: screen?.repaint()
+      case .themes(let id):
+        apply(.themes(id, themes.choices(), hasColors: screen?.depth ?? .none > .none))
+      case .keepTheme(let name): ThemeMemory.keep(name, environment: Self.environment)
       default: performer.perform(effect)
       }
     }
@@ -224,6 +237,7 @@ final class Runtime {
         theme.name = state.themeName
       } catch {
         state.notice = Notice("\(error)", .warning)
+        state.themeName = theme.name
       }
     }
     var grid = Grid(state.size, base: theme[.text])
