@@ -28,7 +28,7 @@ struct ThemeLibrary {
     }
   }
 
-  private var names: [String] {
+  var names: [String] {
     files.keys.sorted() + Self.builtIn.map(\.name).filter { files[$0] == nil }
   }
 
