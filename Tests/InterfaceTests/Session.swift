@@ -24,6 +24,13 @@ struct Session {
     try send("Tab", "Tab", "j", "j", "Esc")
   }
 
+  /// One that goes on from a state that has seen nothing yet.
+  init(restoring state: State) throws {
+    self.state = state
+    plan = try SampleStore.plan()
+    try send(.start)
+  }
+
   /// Names of keys, as the help page shows them.
   mutating func send(_ names: String...) throws {
     for name in names {

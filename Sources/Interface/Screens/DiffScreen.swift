@@ -62,7 +62,9 @@ extension DiffScreen {
   /// The versions are known: begins with the store's own and the one it would go to.
   static func takeVersions(_ state: inout State) {
     let compared = state.versions.comparedIndices
+    let view = state.diff.view
     state.diff = DiffScreen()
+    _ = arrange(view, in: &state)
     state.diff.from = compared?.from
     state.diff.to = compared?.to
   }
