@@ -33,5 +33,10 @@ package enum Message: Sendable {
   case storeChanged(StoreChange)
   /// The time of day, before anything that happens in another second.
   case clock(String)
+  // Files
+  case folder(TaskID, FolderListing)
+  /// What is at some of the folder's paths; they come a few at a time.
+  case peeked(TaskID, [String: StorePeek])
+  case recentStores(TaskID, [RecentStore])
   case failed(TaskID, CoreDataError)
 }

@@ -4,16 +4,23 @@ enum CommandTable {
 
   /// `strata STORE`: no subcommand, but the interface.
   static let interface = Command(
-    "", .look, "Opens the terminal interface on a store.", arguments: ["STORE"],
+    "", .look, "Opens the terminal interface on a store, or on a folder to pick one from.",
+    arguments: ["STORE"], optionalArguments: 1,
     options: [
       Command.model,
       Command.Option("theme", "NAME", "a theme by name, or a theme file"),
+      Command.Option("fresh", "begin as if the store had not been looked at before"),
+      Command.Option("plain", "print what the screens say as lines, and take commands by name"),
     ],
     example: "strata Recipes.sqlite"
   ) { arguments, console in
-    try Runtime.open(
-      storePath: arguments[0], model: arguments.value("model"), theme: arguments.value("theme"),
-      console: console)
+    if arguments.flag("plain") { return try PlainInterface.run(arguments, console) }
+    var request = Runtime.Request()
+    request.path = arguments[0].isEmpty ? nil : arguments[0]
+    request.model = arguments.value("model")
+    request.theme = arguments.value("theme")
+    request.isFresh = arguments.flag("fresh")
+    return try Runtime.open(request, console: console)
   }
 
   private static let allowLoss = Command.Option(
@@ -155,6 +162,10 @@ enum CommandTable {
         .init("delete-backup", "delete the old store instead of keeping it"),
         .init("force", "also reset a store that opens with the model"), Command.json,
       ], example: "strata reset Recipes.sqlite --model Recipes.xcdatamodeld", run: ResetCommand.run),
+    Command(
+      "keys", .look, "the keys of the interface, and what the configuration calls them",
+      arguments: [], options: [Command.json], details: KeysCommand.help,
+      example: "strata keys --json", run: KeysCommand.run),
     Command(
       "demo", .tryOut, "writes a recipe box and its model versions, and opens it",
       arguments: ["DIR"], optionalArguments: 1,

@@ -26,8 +26,11 @@ final class EffectPerformer: Sendable {
   let surveys: StoreSession
   let path: String
   let running = Mutex(Running())
+  /// Where it is kept which stores were looked at.
+  private let sessions: SessionFolder?
 
-  init(source: StoreSource, mailbox: Mailbox) {
+  init(source: StoreSource, mailbox: Mailbox, sessions: SessionFolder? = nil) {
+    self.sessions = sessions
     self.mailbox = mailbox
     path = source.path
     pages = StoreSession("pages", source: source)
@@ -78,13 +81,22 @@ final class EffectPerformer: Sendable {
           JSONWriter.line { $0.receipt(receipt) })
         return .wroteReceipt(id, path: path)
       }
+    case .folder(let id, let path):
+      start(id) { [mailbox] in
+        let listing = try FolderReading.list(path)
+        mailbox.post(.folder(id, listing))
+        try await FolderReading.peek(into: listing) { mailbox.post(.peeked(id, $0)) }
+        return nil
+      }
+    case .recentStores(let id):
+      start(id) { [sessions] in .recentStores(id, try await SessionFolder.recent(in: sessions)) }
     case .cancel(let id):
       let (task, migration) = running.withLock { running in
         if running.rollbacks[id] != nil { running.rollbacks[id] = true }
         return (running.rollbacks[id] == nil ? running.tasks[id] : nil, running.migrations[id])
       }
       if let migration { migration.cancel() } else { task?.cancel() }
-    case .themes, .keepTheme, .repaint, .suspend, .quit: break
+    case .themes, .keepTheme, .repaint, .suspend, .quit, .choose: break
     }
   }
 
