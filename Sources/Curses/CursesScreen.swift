@@ -128,6 +128,12 @@ package final class CursesScreen {
     clearok(strata_window(), true)
   }
 
+  /// Whether the terminal takes output without waiting: false while it is slow, or stopped by ^S.
+  package var isReadyForOutput: Bool {
+    var descriptor = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+    return poll(&descriptor, 1, 0) != 0
+  }
+
   /// The next key, or `nil` when there is none right now.
   ///
   /// When standard input becomes readable, call it until it answers `nil`: curses reads ahead.

@@ -14,6 +14,8 @@ package enum Action: Sendable, Hashable {
   case nextChange, previousChange, onlyChanges, chooseVersion, allowLoss
   // Migrate
   case migrate, planAgain
+  case pauseBeforeCutover, confirmCutover, discardResult, browseResult, closeReceipt
+  case rollBack, writeReceipt, log, reopen
   // Layers
   case close, choose, confirm, cancel
   case nextTheme

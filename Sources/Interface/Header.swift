@@ -67,6 +67,12 @@ enum Header {
       ),
       (1, [match]),
     ]
+    if let badge = state.migrate.badge {
+      parts.append((-1, [Span(badge, theme[.success].adding(.bold))]))
+    }
+    if let change = state.storeChange {
+      parts.append((-1, [Span("! \(change.rawValue): ^R", theme[.warning])]))
+    }
     if store.walFrames > 0 {
       parts.append((4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
     }

@@ -6,7 +6,10 @@ package enum Keymap {
   /// everywhere.
   package static func bindings(_ state: State) -> [Binding] {
     if let layer = state.layers.last { return layer.content.bindings(state) + always(state) }
-    return screen(state.screen, state) + everywhere(state)
+    // A screen may have another use for a key: it goes before what the key does elsewhere.
+    let own = screen(state.screen, state)
+    let keys = Set(own.flatMap(\.keys))
+    return own + everywhere(state).filter { keys.isDisjoint(with: $0.keys) }
   }
 
   package static func screen(_ screen: Screen, _ state: State) -> [Binding] {
@@ -46,6 +49,11 @@ package enum Keymap {
         [.character("U")], "do it again", .redo,
         unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
       Binding([.character("T")], "theme", .chooseTheme, footer: false),
+      Binding([.character("!")], "log", .log, footer: false),
+      Binding(
+        [.control("r")], "read the store again", .reopen,
+        unless: state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil,
+        footer: state.storeChange != nil),
       Binding([.character("q")], "quit", .quit),
     ] + always(state)
   }
@@ -55,7 +63,8 @@ package enum Keymap {
     let isRunning = state.migrate.isRunning
     return [
       Binding(
-        [.control("c")], isRunning ? "stop the migration" : "cancel, twice quits", .interrupt,
+        [.control("c")], isRunning ? "stop \(state.migrate.workName)" : "cancel, twice quits",
+        .interrupt,
         footer: isRunning),
       Binding([.control("z")], "suspend", .suspend, footer: false),
       Binding([.control("l")], "draw again", .repaint, footer: false),

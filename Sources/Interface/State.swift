@@ -17,6 +17,12 @@ package struct State: Sendable, Equatable {
   package var diff = DiffScreen()
   package var mapping = MappingScreen()
   package var migrate = MigrateScreen()
+  /// What happened when.
+  package var log = EventLog()
+  /// The time of day, as text.
+  package var clock = ""
+  /// What became of the store's files since it was opened.
+  package var storeChange: StoreChange?
   var history = ViewHistory()
   package var themeName: String
 

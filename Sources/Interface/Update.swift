@@ -3,6 +3,7 @@ import Terminal
 
 /// Takes in what happened and says what is to be done about it.
 package func update(_ state: inout State, _ message: Message) -> [Effect] {
+  state.record(message)
   switch message {
   case .start: return state.start()
   case .key(let key): return state.handle(key)
@@ -24,8 +25,23 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .counted, .rows, .object: return BrowseScreen.take(message, in: &state)
   case .compared: return DiffScreen.take(message, in: &state)
   case .planned: return MappingScreen.take(message, in: &state)
-  case .progress, .migrated: return MigrateScreen.take(message, in: &state)
-  case .themes: return state.takeInLayers(message) ?? []
+  case .progress, .migrated, .verified, .rolledBack:
+    return MigrateScreen.take(message, in: &state)
+  case .backups, .themes: return state.takeInLayers(message) ?? []
+  case .wroteReceipt:
+    let effects = state.takeInLayers(message) ?? []
+    state.layers.removeAll { ($0.content as? ReceiptFileLayer)?.isDone ?? false }
+    return effects
+  case .recovered(let sentences):
+    state.notice = sentences.first.map { Notice($0, .warning) }
+    return []
+  case .storeChanged(let change):
+    state.storeChange = change
+    state.notice = Notice(change.sentence, .warning)
+    return []
+  case .clock(let time):
+    state.clock = time
+    return []
   case .failed(let task, let error): return state.failed(task, error)
   }
 }
@@ -39,6 +55,7 @@ extension State {
 
   fileprivate mutating func opened(_ store: StoreSummary) -> [Effect] {
     openTask = nil
+    storeChange = nil
     self.store = store
     let versions = newTask()
     versionsTask = versions
@@ -57,6 +74,14 @@ extension State {
         task, error, in: &self)
       ?? MappingScreen.fail(task, error, in: &self) ?? MigrateScreen.fail(task, error, in: &self)
     return effects ?? []
+  }
+
+  /// Reads the store as it is now.
+  mutating func reopen() -> [Effect] {
+    guard openTask == nil else { return [] }
+    let task = newTask()
+    openTask = task
+    return [.open(task)]
   }
 
   /// What a screen asks for when it comes into sight.
@@ -107,6 +132,8 @@ extension State {
     case .warnings:
       show(MessageLayer(title: "Warnings", paragraphs: store?.warnings ?? [], isError: false))
     case .chooseTheme: return ThemesLayer.open(in: &self)
+    case .log: show(LogLayer(self))
+    case .reopen: return reopen()
     case .quit:
       guard migrate.isRunning else { return [.quit] }
       show(ConfirmLayer(.quitWhileMigrating))

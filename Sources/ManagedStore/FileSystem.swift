@@ -149,9 +149,13 @@ package enum FileSystem {
     }
   }
 
+  package static var temporaryFolder: String {
+    getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+  }
+
   /// Makes a folder of an unused name in the temporary folder.
   package static func makeTemporaryDirectory(prefix: String = "strata") throws -> String {
-    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    let base = temporaryFolder
     var template = Array((base + "/" + prefix + ".XXXXXX").utf8CString)
     let made = template.withUnsafeMutableBufferPointer { buffer in
       buffer.baseAddress.flatMap(mkdtemp).map { String(cString: $0) }

@@ -140,7 +140,10 @@ enum CommandTable {
       options: [
         to, from, via, mapping, strategy,
         .init("output", "FILE", "write the result here and leave the store alone"),
-        allowLoss, .init("no-backup", "do not keep the old store"), jobs, ReceiptFile.option,
+        allowLoss, .init("no-backup", "do not keep the old store"),
+        .init("confirm", "show what was made and verified, and ask before it is put in place"),
+        jobs,
+        ReceiptFile.option,
         .init("json", "print progress and the receipt as NDJSON"),
       ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
       run: MigrateCommand.run),

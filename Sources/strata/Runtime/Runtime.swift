@@ -190,6 +190,8 @@ final class Runtime {
       isLeaving = true
       return
     }
+    let clock = LocalTime.clock()
+    if clock != state.clock { _ = update(&state, .clock(clock)) }
     let effects = update(&state, message)
     needsDrawing = true
     for effect in effects {
@@ -224,7 +226,14 @@ final class Runtime {
   }
 
   private func drawIfDue() {
-    if needsDrawing, untilNextFrame <= 0 { draw() }
+    guard needsDrawing, untilNextFrame <= 0 else { return }
+    // A terminal that has not taken the last frame yet gets a later one instead, and the keys are
+    // not kept waiting for it.
+    guard screen?.isReadyForOutput ?? true else {
+      lastDrawn = .now
+      return
+    }
+    draw()
   }
 
   private func draw() {
