@@ -47,13 +47,19 @@ package struct KeyRemapping: Sendable, Equatable {
 
   /// Keys that would mean two things in one place, as sentences.
   package var conflicts: [String] {
+    // A screen's own use of a key of everywhere is meant where no one changed it.
+    let meant = KeyRemapping().clashes
+    return clashes.filter { !meant.contains($0) }
+  }
+
+  private var clashes: [String] {
     var state = State.blank
     state.keys = self
     let everywhere = Keymap.everywhere(state)
-    var sentences: [String] = []
     let places =
       Screen.allCases.map { ($0.title, Keymap.screen($0, state)) }
       + [(PickerScreen.section, Keymap.files(state))]
+    var sentences: [String] = []
     for (title, bindings) in places {
       var meanings: [Key: Binding] = [:]
       for binding in bindings + everywhere {

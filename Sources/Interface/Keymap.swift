@@ -9,9 +9,8 @@ package enum Keymap {
       return layer.content.bindings(state)
         + state.keys.applied(to: always(state), in: KeyRemapping.everywhere)
     }
-    if state.picker != nil { return files(state) + everywhere(state) }
     // A screen may have another use for a key: it goes before what the key does elsewhere.
-    let own = screen(state.screen, state)
+    let own = state.picker != nil ? files(state) : screen(state.screen, state)
     let keys = Set(own.flatMap(\.keys))
     return own + everywhere(state).filter { keys.isDisjoint(with: $0.keys) }
   }
@@ -62,12 +61,14 @@ package enum Keymap {
         Binding(
           [.character("U")], "do it again", .redo,
           unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
+        Binding([.character("T")], "theme", .chooseTheme, footer: false),
         Binding([.character("!")], "log", .log, footer: false),
         Binding(
           [.control("r")], "read the store again", .reopen,
-          unless: state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil,
+          unless: state.picker != nil
+            ? "no store is open"
+            : state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil,
           footer: state.storeChange != nil),
-        Binding([.character("T")], "theme", .chooseTheme, footer: false),
         Binding([.character("q")], "quit", .quit),
       ] + always(state)
     return state.keys.applied(to: bindings, in: KeyRemapping.everywhere)

@@ -113,7 +113,7 @@ final class Runtime {
     var configuration = Configuration(folder: folders.configuration)
     var themes = ThemeLibrary(environment: Self.environment)
     for name in [configuration.theme, configuration.themeDark, configuration.themeLight] {
-      guard let name, !themes.names.contains(name) else { continue }
+      guard let name, !themes.has(name) else { continue }
       configuration.problems.append(
         "config.json: there is no theme “\(name)”; there are "
           + themes.names.joined(separator: ", "))
@@ -131,7 +131,7 @@ final class Runtime {
     var notice: Notice?
     do {
       self.theme = try themes.theme(named: name)
-    } catch let error as CoreDataError where error.kind == .unreadable {
+    } catch let error as CoreDataError where error.kind == .unreadable || request.theme == nil {
       // A look is no reason not to start.
       notice = Notice(error.description, .warning)
       name = Theme.mono.name
