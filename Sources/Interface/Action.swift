@@ -3,8 +3,8 @@ package enum Action: Sendable, Hashable {
   // Everywhere
   case show(Screen)
   case undo, redo
-  case palette
   case help, chooseTheme, warnings, quit, interrupt, suspend, repaint
+  case palette
   /// The key itself says where to: arrows, paging, j, k, g, G.
   case navigate
   case nextPane, previousPane

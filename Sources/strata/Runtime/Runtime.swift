@@ -118,16 +118,16 @@ final class Runtime {
         "config.json: there is no theme “\(name)”; there are "
           + themes.names.joined(separator: ", "))
     }
-    func known(_ name: String?) -> String? { name.flatMap { themes.has($0) ? $0 : nil } }
+    func known(_ name: String?) -> String? { name.flatMap { themes.names.contains($0) ? $0 : nil } }
     // What the person said, then what the surroundings tell.
-    let found =
+    let chosen =
       request.theme ?? theme ?? ThemeLibrary.name(fromNoColor: Self.environment("NO_COLOR"))
       ?? known(configuration.theme) ?? known(ThemeMemory.name(environment: Self.environment))
-      ?? ThemeLibrary.name(fromBackground: Self.environment("COLORFGBG")).map {
-        configuration.theme(isLight: $0 == ThemeLibrary.name(isLight: true))
+      ?? ThemeLibrary.isLight(background: Self.environment("COLORFGBG")).map {
+        configuration.theme(isLight: $0)
       }
-    asksForTheme = found == nil
-    var name = found ?? configuration.theme(isLight: false)
+    asksForTheme = chosen == nil
+    var name = chosen ?? configuration.theme(isLight: false)
     var notice: Notice?
     do {
       self.theme = try themes.theme(named: name)
@@ -267,10 +267,10 @@ final class Runtime {
       isLeaving = true
       return
     }
-    if case .opened(_, let store) = message, state.store == nil { restore(store) }
-    if case .key = message { hasActed = true }
     let clock = LocalTime.clock()
     if clock != state.clock { _ = update(&state, .clock(clock)) }
+    if case .opened(_, let store) = message, state.store == nil { restore(store) }
+    if case .key = message { hasActed = true }
     let effects = update(&state, message)
     needsDrawing = true
     for effect in effects {
@@ -280,12 +280,12 @@ final class Runtime {
         isLeaving = true
       case .suspend: suspend()
       case .repaint: screen?.repaint()
-      case .choose(let path):
-        chosen = path
-        isLeaving = true
       case .themes(let id):
         apply(.themes(id, themes.choices(), hasColors: screen?.depth ?? .none > .none))
       case .keepTheme(let name): ThemeMemory.keep(name, environment: Self.environment)
+      case .choose(let path):
+        chosen = path
+        isLeaving = true
       default: performer.perform(effect)
       }
     }
