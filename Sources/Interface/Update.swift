@@ -21,7 +21,8 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     DiffScreen.takeVersions(&state)
     MappingScreen.takeVersions(&state)
     return state.entered()
-  case .counted, .rows, .object: return BrowseScreen.take(message, in: &state)
+  case .counted, .rows, .object, .countedRows, .placed:
+    return BrowseScreen.take(message, in: &state)
   case .compared: return DiffScreen.take(message, in: &state)
   case .planned: return MappingScreen.take(message, in: &state)
   case .progress, .migrated: return MigrateScreen.take(message, in: &state)
@@ -127,7 +128,9 @@ extension State {
   /// ^C stops what runs; when nothing does, the second one in a row quits.
   private mutating func interrupt(again: Bool) -> [Effect] {
     if let effects = cancelInLayers() { return effects }
-    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self) {
+    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self)
+      ?? BrowseScreen.cancel(in: &self)
+    {
       return effects
     }
     if again { return [.quit] }
