@@ -5,9 +5,25 @@ import Terminal
 struct KeyReader {
   /// A paste longer than this is cut; nobody means to type a book.
   private static let pasteLimit = 1 << 20
+  /// An answer longer than this is none.
+  private static let replyLimit = 64
 
   private var paste: String.UnicodeScalarView?
   private var pasteLength = 0
+  private var mouse = MouseDecoding()
+  /// A report of the mouse whose end may come with a later read.
+  private var report: String?
+  /// Input to read before that of curses.
+  private var pending: [Input] = []
+  /// A terminal's answer whose end may come with a later read, and how long it may still be.
+  private var reply: (kind: Reply, left: Int)?
+
+  private enum Reply { case color, attributes }
+
+  /// Takes what was typed before there was a screen, as UTF-8.
+  mutating func prepend(_ bytes: [UInt8]) {
+    pending = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { .scalar($0) } + pending
+  }
 
   /// The next key, or `nil` when there is none to read right now.
   mutating func next() -> Key? {
@@ -16,8 +32,18 @@ struct KeyReader {
         if let key = continuePaste(input) { return key }
         continue
       }
+      if reply != nil, continueReply(input) { continue }
+      if report != nil {
+        if let key = continueReport(input) { return key }
+        continue
+      }
       switch input {
       case .code(KeyDecoding.pasteStart): paste = String.UnicodeScalarView()
+      case .code(KeyDecoding.mouseReport): report = ""
+      case .code(KeyDecoding.oldMouseReport):
+        var scalars: [Unicode.Scalar] = []
+        while scalars.count < 3, case .scalar(let scalar)? = read() { scalars.append(scalar) }
+        if let key = mouse.key(old: scalars, at: .now) { return key }
       case .code(let code):
         if let key = KeyDecoding.key(code: code) { return key }
       case .scalar("\u{1B}"): if let key = afterEscape() { return key }
@@ -33,7 +59,8 @@ struct KeyReader {
     case scalar(Unicode.Scalar)
   }
 
-  private func read() -> Input? {
+  private mutating func read() -> Input? {
+    if !pending.isEmpty { return pending.removeFirst() }
     var value: wint_t = 0
     switch wget_wch(strata_window(), &value) {
     case KEY_CODE_YES: return .code(Int32(truncatingIfNeeded: value))
@@ -41,6 +68,18 @@ struct KeyReader {
       return .scalar(Unicode.Scalar(UInt32(truncatingIfNeeded: value)) ?? "\u{FFFD}")
     default: return nil
     }
+  }
+
+  /// Takes a character of a report: `0;12;5M`.
+  private mutating func continueReport(_ input: Input) -> Key? {
+    guard case .scalar(let scalar) = input, let text = report, text.utf8.count < 32 else {
+      report = nil
+      return nil
+    }
+    report?.unicodeScalars.append(scalar)
+    guard (0x40...0x7E).contains(scalar.value) else { return nil }
+    defer { report = nil }
+    return mouse.key(report: text + String(Character(scalar)), at: .now)
   }
 
   private mutating func continuePaste(_ input: Input) -> Key? {
@@ -69,18 +108,55 @@ struct KeyReader {
     switch input {
     case .code(let code): return KeyDecoding.key(code: code)
     case .scalar("\u{1B}"):
-      unget_wch(0x1B)
+      pending.insert(input, at: 0)
       return .escape
+    case .scalar("]"):
+      // An answer of the terminal that came late: it is no key. Alt with a bracket comes alone.
+      guard let next = read() else { return .alt("]") }
+      reply = (.color, Self.replyLimit)
+      if continueReply(next) { return nil }
+      pending.insert(next, at: 0)
+      return .alt("]")
     case .scalar("["), .scalar("O"):
       var sequence = ""
       while sequence.utf8.count < 64, case .scalar(let scalar)? = read() {
         sequence.unicodeScalars.append(scalar)
         if (0x40...0x7E).contains(scalar.value) { return finish(sequence) }
       }
+      if sequence.hasPrefix("?") { reply = (.attributes, Self.replyLimit) }
       if sequence.isEmpty, case .scalar(let scalar) = input { return .alt(Character(scalar)) }
       return nil
     case .scalar(let scalar):
       return .alt(Character(scalar))
+    }
+  }
+
+  /// Passes over a character of an answer: `11;rgb:…` up to BEL or `ESC \`, or `?64;1` up to `c`.
+  ///
+  /// - Returns: false where it is a key.
+  private mutating func continueReply(_ input: Input) -> Bool {
+    guard let (kind, left) = reply, left > 0, case .scalar(let scalar) = input else {
+      reply = nil
+      return false
+    }
+    reply = (kind, left - 1)
+    switch (kind, scalar) {
+    case (.color, "\u{07}"), (.attributes, "c"):
+      reply = nil
+      return true
+    case (.color, "\u{1B}"):
+      reply = nil
+      guard let next = read() else { return false }
+      if case .scalar("\\") = next { return true }
+      pending.insert(next, at: 0)
+      return false
+    case (_, "0"..."9"), (_, ";"): return true
+    case (.color, "a"..."f"), (.color, "A"..."F"), (.color, "r"), (.color, "g"), (.color, ":"),
+      (.color, "/"), (.color, "#"):
+      return true
+    default:
+      reply = nil
+      return false
     }
   }
 

@@ -19,8 +19,26 @@ package enum Effect: Sendable, Equatable {
   case versions(TaskID)
   case compare(TaskID, from: Model, to: Model)
   case plan(TaskID, from: String, to: ModelVersion)
-  case migrate(TaskID, MigrationPlan, MigrationOptions)
+  /// - confirms: whether the cut-over waits for an answer.
+  case migrate(TaskID, MigrationPlan, MigrationOptions, confirms: Bool)
+  /// Answers a migration that is verified and waits.
+  case confirmCutover(TaskID, Bool)
+  /// Looks for the backups beside the store.
+  case backups(TaskID)
+  case rollBack(TaskID, StoreRollback.Options)
+  /// Writes a receipt as JSON; refused where a file is there, unless it is to be replaced.
+  case writeReceipt(TaskID, MigrationReceipt, path: String, replaces: Bool)
+  // Files
+  /// Lists a folder, and then looks at what is in it.
+  case folder(TaskID, String)
+  case recentStores(TaskID)
+  /// Goes on with the store at this path.
+  case choose(String)
   case cancel(TaskID)
+  /// Lists the themes there are, their files read anew.
+  case themes(TaskID)
+  /// Remembers the theme for the next start.
+  case keepTheme(String)
   case repaint
   case suspend
   case quit

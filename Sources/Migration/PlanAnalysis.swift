@@ -141,19 +141,17 @@ struct PlanAnalysis {
 
 /// Versions on the way, made in the temporary folder to see what the next step would do to them.
 private final class TemporaryResults {
-  private let folder: String
+  private let folder: PrivateFolder
   private var made = 0
 
-  init() throws { folder = try FileSystem.makeTemporaryDirectory(prefix: "strata-plan") }
+  init() throws { folder = try PrivateFolder() }
 
-  func remove() { FileSystem.removeTree(folder) }
-
-  deinit { remove() }
+  func remove() { FileSystem.removeTree(folder.path) }
 
   /// The store after a step.
   func result(of plan: MigrationPlan, step index: Int, from store: Store) throws -> Store {
     made += 1
-    let path = folder + "/\(made).sqlite"
+    let path = folder.path + "/\(made).sqlite"
     let meter = ProgressMeter(isCancelled: { false }, report: { _ in })
     let step = plan.steps[index]
     // A model that what comes next calls by other names is of the same tables.

@@ -154,6 +154,18 @@ package final class Connection {
       }, Unmanaged.passUnretained(handler).toOpaque())
   }
 
+  /// Runs `body` while `shouldStop` is asked too, besides whoever is asked already.
+  package func stopping<T>(
+    when shouldStop: @escaping () -> Bool, _ body: () throws -> T
+  ) rethrows
+    -> T
+  {
+    let outer = progressHandler?.shouldStop
+    onProgress { shouldStop() || outer?() == true }
+    defer { onProgress(outer) }
+    return try body()
+  }
+
   /// Asks `allows` about everything that statements compiled from now on would do; what it denies
   /// is an error of the compilation. `nil` allows all again.
   package func authorize(_ allows: ((Access) -> Bool)?) {

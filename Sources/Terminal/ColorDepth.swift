@@ -27,18 +27,24 @@ package enum ColorDepth: Int, Sendable, Comparable, CaseIterable {
 }
 
 extension Style {
+  /// Contrast below which reduced colours are as good as one.
+  private static let leastContrast = 2.0
+
   /// The nearest style that a terminal of this depth shows.
   ///
-  /// Text that would vanish, because both its colours fall on the same one, becomes black or white.
-  /// With no colours only the attributes are left, so draw with `Theme.mono` there.
+  /// Text that would vanish, because both its colours fall on the same one or on neighbours, becomes
+  /// black or white. With no colours only the attributes are left, so draw with `Theme.mono` there.
   package func reduced(to depth: ColorDepth) -> Style {
     var style = Style(
       foreground.reduced(to: depth), on: background.reduced(to: depth), attributes)
-    if style.foreground != .default, style.foreground == style.background,
-      foreground != background
-    {
-      style.foreground = style.background.isLight ? .ansi(0) : .ansi(depth < .ansi16 ? 7 : 15)
-    }
+    guard style.foreground != foreground || style.background != background,
+      let contrast = style.foreground.contrast(on: style.background),
+      contrast < Self.leastContrast, contrast < foreground.contrast(on: background) ?? 0
+    else { return style }
+    let white = Color.ansi(depth < .ansi16 ? 7 : 15)
+    let isWhiteBetter =
+      white.contrast(on: style.background) ?? 0 > Color.ansi(0).contrast(on: style.background) ?? 0
+    style.foreground = isWhiteBetter ? white : .ansi(0)
     return style
   }
 }
@@ -68,11 +74,6 @@ extension Color {
     case .ansi(let number), .indexed(let number):
       return Palette.components(Int(number))
     }
-  }
-
-  fileprivate var isLight: Bool {
-    guard let (red, green, blue) = components else { return false }
-    return 299 * red + 587 * green + 114 * blue > 128_000
   }
 
   private func nearest(in numbers: Range<Int>) -> UInt8 {

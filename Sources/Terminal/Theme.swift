@@ -13,6 +13,9 @@ package struct Theme: Sendable, Equatable {
     self.styles = styles
   }
 
+  /// The roles that the theme names.
+  package var roles: Set<Role> { Set(styles.keys) }
+
   /// The style of a role; plain text when the theme does not name it.
   package subscript(role: Role) -> Style { styles[role] ?? .plain }
 

@@ -1,28 +1,22 @@
 import FoundationEssentials
 
-/// What is wrong with a theme file.
-package struct ThemeError: Error, Equatable, CustomStringConvertible {
-  package let description: String
-}
-
 extension Theme {
   /// Reads a theme file: JSON in which comments and trailing commas are allowed.
   ///
   /// - Throws: `ThemeError`, saying which role or colour is wrong and what could stand there.
   package init(json: some Sequence<UInt8>) throws(ThemeError) {
-    let decoder = JSONDecoder()
-    decoder.allowsJSON5 = true
-    let document: ThemeDocument
+    let bytes = Data(json)
     do {
-      document = try decoder.decode(ThemeDocument.self, from: Data(json))
+      let decoder = JSONDecoder()
+      decoder.allowsJSON5 = true
+      self = try decoder.decode(ThemeDocument.self, from: bytes).theme()
     } catch let error as ThemeError {
-      throw error
+      throw error.placed(in: String(decoding: bytes, as: UTF8.self))
     } catch let error as DecodingError {
-      throw ThemeError(description: ThemeDocument.explain(error))
+      throw ThemeDocument.explain(error).placed(in: String(decoding: bytes, as: UTF8.self))
     } catch {
-      throw ThemeError(description: "the theme cannot be read: \(error)")
+      throw ThemeError("the theme cannot be read: \(error)")
     }
-    self = try document.theme()
   }
 }
 
@@ -70,8 +64,9 @@ private struct ThemeDocument: Decodable {
           guard let flag = Self.flags.first(where: { $0.name == key.stringValue }) else {
             let role = decoder.codingPath.last?.stringValue ?? ""
             throw ThemeError(
-              description: "role “\(role)” has no “\(key.stringValue)”: "
-                + "fg, bg, bold, dim, underline and reverse are known")
+              "role “\(role)” has no “\(key.stringValue)”: "
+                + "fg, bg, bold, dim, underline and reverse are known",
+              at: ["roles", role, key.stringValue])
           }
           if try object.decode(Bool.self, forKey: key) { attributes.insert(flag.attribute) }
         }
@@ -97,7 +92,8 @@ private struct ThemeDocument: Decodable {
     for (name, names) in roles.sorted(by: { $0.key < $1.key }) {
       guard let role = Theme.Role(rawValue: name) else {
         let known = Theme.Role.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ThemeError(description: "there is no role “\(name)”; there are \(known)")
+        throw ThemeError(
+          "there is no role “\(name)”; there are \(known)", at: ["roles", name])
       }
       styles[role] = Style(
         try color(names.fg, of: name), on: try color(names.bg, of: name), names.attributes)
@@ -110,39 +106,46 @@ private struct ThemeDocument: Decodable {
     case nil: return .default
     case .number(let number):
       guard let index = UInt8(exactly: number) else {
-        throw ThemeError(description: "colour \(number) of role “\(role)” is not within 0 to 255")
+        throw ThemeError(
+          "colour \(number) of role “\(role)” is not within 0 to 255", at: ["roles", role])
       }
       return index < 16 ? .ansi(index) : .indexed(index)
     case .word(let word):
-      if let color = Color(name: word) { return color }
+      // The palette first: a theme may have a blue of its own.
       switch palette?[word] {
       case .number(let number)?: return try color(.number(number), of: role)
       case .word(let meaning)?:
         if let color = Color(name: meaning) { return color }
         throw ThemeError(
-          description: "“\(meaning)” in the palette is not a colour; "
-            + Color.examples)
+          "“\(meaning)” in the palette is not a colour; " + Color.examples,
+          at: ["palette", word])
       case nil:
+        if let color = Color(name: word) { return color }
         throw ThemeError(
-          description: "“\(word)” of role “\(role)” is not a colour; " + Color.examples)
+          "“\(word)” of role “\(role)” is not a colour; " + Color.examples,
+          at: ["roles", role])
       }
     }
   }
 
-  static func explain(_ error: DecodingError) -> String {
+  static func explain(_ error: DecodingError) -> ThemeError {
+    func names(_ path: [any CodingKey]) -> [String] { path.map(\.stringValue) }
     func place(_ path: [any CodingKey]) -> String {
-      path.isEmpty ? "the theme" : "“" + path.map(\.stringValue).joined(separator: ".") + "”"
+      path.isEmpty ? "the theme" : "“" + names(path).joined(separator: ".") + "”"
     }
     switch error {
     case .keyNotFound(let key, let context):
-      return "\(place(context.codingPath)) has no “\(key.stringValue)”"
+      return ThemeError(
+        "\(place(context.codingPath)) has no “\(key.stringValue)”", at: names(context.codingPath))
     case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-      return "\(place(context.codingPath)) should be a \(word(for: type))"
+      return ThemeError(
+        "\(place(context.codingPath)) should be a \(word(for: type))",
+        at: names(context.codingPath))
     case .dataCorrupted(let context):
       let reason = context.underlyingError.map { ": \($0)" } ?? ""
-      return "the theme is not JSON\(reason)"
+      return ThemeError("the theme is not JSON\(reason)")
     @unknown default:
-      return "the theme cannot be read: \(error)"
+      return ThemeError("the theme cannot be read: \(error)")
     }
   }
 

@@ -10,28 +10,99 @@ struct ThemeTests {
     try Theme(json: Data(contentsOf: URL(filePath: "/\(Self.folder)/Themes/\(name).json")))
   }
 
-  @Test("the themes that come along decode", arguments: ["midnight", "paper", "mono"])
+  private static let all = ["midnight", "ember", "paper", "fjord", "contrast", "mono"]
+  private static let colored = ["midnight", "ember", "paper", "fjord", "contrast"]
+
+  /// What a role looks like on what lies below it.
+  private func shown(_ role: Theme.Role, on below: Theme.Role, of theme: Theme) -> Style {
+    theme[role].over(theme[below].over(theme[.text]))
+  }
+
+  /// What text of any role may lie on.
+  private static let grounds: [Theme.Role] = [
+    .text, .selection, .selectionUnfocused, .popup, .header, .footerText, .prompt,
+  ]
+
+  @Test("a theme that comes along decodes and names every role", arguments: all)
   func decode(name: String) throws {
-    #expect(try theme(name).name == name)
-    #expect(try theme("mono") == .mono)
+    let theme = try theme(name)
+    #expect(theme.name == name)
+    #expect(theme.roles == Set(Theme.Role.allCases))
+    #expect(theme.isLight == ["paper", "fjord"].contains(name))
+  }
+
+  @Test("the look without colours is the theme mono")
+  func mono() throws {
+    let theme = try theme("mono")
+    for role in Theme.Role.allCases { #expect(theme[role] == Theme.mono[role], "\(role)") }
+  }
+
+  @Test("text is 4.5:1 on whatever it lies on, 7:1 in high contrast", arguments: colored)
+  func contrast(name: String) throws {
+    let theme = try theme(name)
+    for role in Theme.Role.allCases where role != .gaugeRest {
+      // A line or a bar is no text.
+      let isText = ![.border, .borderFocused, .gauge].contains(role)
+      let least = !isText ? 3.0 : name == "contrast" ? 7.0 : 4.5
+      for below in Self.grounds {
+        let style = shown(role, on: below, of: theme)
+        let contrast = try #require(style.foreground.contrast(on: style.background))
+        #expect(contrast >= least, "\(role) on \(below): \(contrast)")
+      }
+    }
   }
 
   @Test(
-    "text can be read and the selection seen at every depth",
-    arguments: ["midnight", "paper"], [ColorDepth.ansi8, .ansi16, .indexed256, .trueColor])
+    "text can be read and the selection seen at every depth", arguments: colored,
+    [ColorDepth.ansi8, .ansi16, .indexed256, .trueColor])
   func legible(name: String, depth: ColorDepth) throws {
     let theme = try theme(name)
-    func shown(_ role: Theme.Role, on below: Theme.Role) -> Style {
-      theme[role].over(theme[below].over(theme[.text])).reduced(to: depth)
-    }
-    for role in Theme.Role.allCases where role != .gaugeRest {
-      for below in [Theme.Role.text, .selection, .selectionUnfocused, .popup] {
-        let style = shown(role, on: below)
-        #expect(style.foreground != style.background, "\(role) on \(below)")
+    let least = depth >= .indexed256 ? 3.8 : 2.0
+    for role in Theme.Role.allCases where ![.gauge, .gaugeRest].contains(role) {
+      for below in Self.grounds {
+        let style = shown(role, on: below, of: theme).reduced(to: depth)
+        let contrast = try #require(style.foreground.contrast(on: style.background))
+        #expect(contrast >= least, "\(role) on \(below): \(contrast)")
       }
     }
-    #expect(shown(.selection, on: .text).background != shown(.text, on: .text).background)
-    #expect(shown(.selectionUnfocused, on: .text) != shown(.text, on: .text))
+    let text = theme[.text].reduced(to: depth)
+    #expect(
+      shown(.selection, on: .text, of: theme).reduced(to: depth).background != text.background)
+    #expect(shown(.selectionUnfocused, on: .text, of: theme).reduced(to: depth) != text)
+  }
+
+  @Test("text that fewer colours would swallow becomes black or white")
+  func swallowed() {
+    let dark = Style(.rgb(255, 148, 140), on: .rgb(122, 31, 43)).reduced(to: .ansi8)
+    #expect(dark == Style(.ansi(7), on: .ansi(1)))
+    let light = Style(.rgb(120, 110, 0), on: .rgb(230, 225, 60)).reduced(to: .ansi8)
+    #expect(light == Style(.ansi(0), on: .ansi(3)))
+    #expect(Style(.ansi(3), on: .ansi(3)).reduced(to: .ansi8) == Style(.ansi(3), on: .ansi(3)))
+  }
+
+  @Test(
+    "contrast is what WCAG says",
+    arguments: [
+      (Color.rgb(0, 0, 0), Color.rgb(255, 255, 255), 21), (.rgb(255, 255, 255), .ansi(0), 21),
+      (.rgb(9, 9, 9), .rgb(9, 9, 9), 1), (.rgb(118, 118, 118), .rgb(255, 255, 255), 4.54),
+    ])
+  func contrast(color: Color, background: Color, ratio: Double) throws {
+    let contrast = try #require(color.contrast(on: background))
+    #expect(abs(contrast - ratio) < 0.01)
+    #expect(Color.default.contrast(on: background) == nil)
+  }
+
+  @Test(
+    "a mistake in a theme has its line",
+    arguments: [
+      ("{\n\"name\": \"x\",\n\"roles\": {\n// txet: 1\n\"txet\": \"red\"}}", 5),
+      ("{\nname: 'x',\nroles: {\n text: 'rde'}}", 4),
+      ("{\"name\": \"x\", \"palette\": {\n\"a\": \"b\"}, \"roles\": {\n\"text\": \"a\"}}", 2),
+      ("{\"name\": \"x\", \"roles\": {\n\"text\": {\n\"bold\": 1}}}", 3),
+    ])
+  func lines(json: String, line: Int) {
+    let error = #expect(throws: ThemeError.self) { try Theme(json: json.utf8) }
+    #expect(error?.line == line, "\(error?.description ?? "")")
   }
 
   @Test(

@@ -98,11 +98,3 @@ package struct RelatedLayer: LayerContent {
     }
   }
 }
-
-extension String {
-  /// The text with spaces behind it, safe to show and cut to a width.
-  func padded(to width: Int) -> String {
-    let text = Sanitize.text(self, limit: width)
-    return text + String(repeating: " ", count: max(0, width - TextWidth.of(text)))
-  }
-}

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Terminal
 
 extension BrowseScreen {
   // MARK: Jumps
@@ -30,6 +31,26 @@ extension BrowseScreen {
     }
     state.browse.table?.window.move(by: count)
     return readOn(in: &state) + inspect(in: &state)
+  }
+
+  /// Moves in the rows as a key does so many times; `nil` for a key or a pane without such a move.
+  static func move(_ key: Key, times: Int, in state: inout State) -> [Effect]? {
+    guard state.browse.focus == .rows else { return nil }
+    switch key {
+    case .up, .character("k"): return move(by: -times, in: &state)
+    case .down, .character("j"): return move(by: times, in: &state)
+    // As in vim: 12G is the twelfth line.
+    case .character("g"), .character("G"): return goTo(row: times, in: &state)
+    default: return nil
+    }
+  }
+
+  /// Begins at a row of the table that is about to be read.
+  static func begin(at id: ObjectID, in state: inout State) -> [Effect] {
+    guard let table = state.browse.table,
+      state.store?.model.lineage(of: id.entity).contains(where: { $0.name == table.entity }) == true
+    else { return [] }
+    return read(.object(id), in: &state)
   }
 
   /// Goes to an object: its entity and its row, without the filter if that hides it.

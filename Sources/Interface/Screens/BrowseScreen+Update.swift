@@ -151,8 +151,7 @@ extension BrowseScreen {
         if let column = table.column(at: point.x, in: rect) {
           state.browse.table?.selectedColumn = column
         }
-        // A click on a title sorts by it.
-        guard point.y > rect.y else { return sort(in: &state) }
+        guard point.y > rect.y else { return [] }
         state.browse.table?.window.select(table.window.offset + point.y - rect.y - 1)
         let effects = readOn(in: &state) + inspect(in: &state)
         return action == .doubleClick ? effects + open(in: &state) : effects
@@ -162,7 +161,7 @@ extension BrowseScreen {
         }
         return action == .doubleClick ? open(in: &state) : []
       }
-    case .release: return []
+    case .release, .drag: return []
     }
   }
 

@@ -41,12 +41,11 @@ struct Rehearsal {
   /// - Throws: ``CoreDataError`` as a migration does; failed where the store changed meanwhile.
   func run(_ report: @escaping (MigrationProgress) -> Void) throws -> Result {
     let before = StoreFingerprint(of: FileSystem.canonical(path))
-    let folder = try FileSystem.makeTemporaryDirectory(prefix: "strata-rehearsal")
-    defer { FileSystem.removeTree(folder) }
-    let copy = try copy(to: folder)
+    let folder = try PrivateFolder()
+    let copy = try copy(to: folder.path)
     try requireUnchanged(since: before)
     do {
-      let result = try migrate(copy, report)
+      let result = try withExtendedLifetime(folder) { try migrate(copy, report) }
       try requireUnchanged(since: before)
       return result
     } catch var error as CoreDataError {

@@ -1,0 +1,134 @@
+import ManagedModel
+import SQLite
+
+extension StoreFiles {
+  /// The files that are there, with their sizes, in the order of ``StoreFile/Role``.
+  public func list() -> [StoreFile] {
+    let places: [(StoreFile.Role, String)] = [
+      (.main, path), (.log, walPath), (.logIndex, shmPath), (.journal, journalPath),
+    ]
+    var found = places.compactMap { role, path -> StoreFile? in
+      guard let status = FileSystem.status(path), status.kind == .file else { return nil }
+      return StoreFile(
+        role: role, path: path, bytes: status.size, modified: FileSystem.modification(path))
+    }
+    if let support = FileSystem.parent(of: externalDataFolder), FileSystem.isDirectory(support) {
+      let size = FileSystem.size(ofTree: support)
+      found.append(
+        StoreFile(
+          role: .support, path: support, bytes: size.bytes,
+          modified: FileSystem.modification(support), files: size.files))
+    }
+    return found
+  }
+}
+
+extension Store {
+  /// What the SQLite file's header says.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  public func databaseHeader() throws -> DatabaseHeader {
+    let head = try FileSystem.read(files.path, limit: 100)
+    let version = head.count >= 100 ? head[96..<100].reduce(0) { $0 << 8 | Int($1) } : 0
+    return try reading {
+      func number(_ name: String) throws -> Int {
+        Int(try connection.value("PRAGMA \(name)")?.integer ?? 0)
+      }
+      return DatabaseHeader(
+        pageSize: try number("page_size"), pages: try number("page_count"),
+        freePages: try number("freelist_count"),
+        encoding: try connection.value("PRAGMA encoding")?.text ?? "",
+        userVersion: try number("user_version"), applicationID: try number("application_id"),
+        isLogged: head.count >= 20 && head[18] == 2, autoVacuum: try number("auto_vacuum"),
+        writer: version > 0
+          ? "\(version / 1_000_000).\(version / 1_000 % 1_000).\(version % 1_000)" : nil)
+    }
+  }
+
+  /// The rows of Z_PRIMARYKEY, by number.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  public func entityNumbers() throws -> [EntityNumber] {
+    try reading {
+      try connection.rows(
+        """
+        SELECT Z_ENT, substr(Z_NAME, 1, 500), Z_SUPER, Z_MAX FROM Z_PRIMARYKEY
+        ORDER BY Z_ENT LIMIT 10000
+        """
+      ).compactMap { row in
+        guard row.count == 4, let number = row[0].integer else { return nil }
+        let entity = entityNames[number]
+        var greatest: Int64?
+        if let entity, let table = layout.table(of: entity), table.isWholeTable,
+          database.contains(table.table)
+        {
+          greatest = try connection.value("SELECT max(Z_PK) FROM \(quoted(table.table))")?.integer
+        }
+        return EntityNumber(
+          name: row[1].text ?? "", number: number, parent: row[2].integer ?? 0,
+          maximum: row[3].integer ?? 0, entity: entity, greatestKey: greatest)
+      }
+    }
+  }
+
+  /// Files of external data: those that are missing first, then orphaned ones, then the largest.
+  ///
+  /// - Returns: at most `limit` files, and how many there are of each state.
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  public func externalFiles(
+    limit: Int = 1_000
+  ) throws -> (files: [ExternalFile], report: ExternalDataReport) {
+    var named: [String: ExternalFile] = [:]
+    try reading {
+      for table in entityTables {
+        for entry in table.attributes where entry.attribute.allowsExternalBinaryDataStorage {
+          let column = quoted(entry.column)
+          let statement = try connection.prepare(
+            """
+            SELECT substr(\(column), 2, 256), Z_PK FROM \(quoted(table.table))
+            WHERE \(table.onlyOwnRows) AND substr(\(column), 1, 1) = x'02'
+            """)
+          while try statement.step() {
+            let name = String(decoding: statement.bytes(at: 0).prefix { $0 != 0 }, as: UTF8.self)
+            guard named[name] == nil else { continue }
+            let path = files.externalData(named: name)
+            let status = path.flatMap { FileSystem.status($0) }
+            let isThere = status?.kind == .file
+            named[name] = ExternalFile(
+              name: name, state: isThere ? .referenced : .missing,
+              bytes: isThere ? status?.size ?? 0 : 0,
+              object: ObjectID(entity: table.entity, key: statement.integer(at: 1)),
+              property: entry.attribute.name)
+          }
+        }
+      }
+    }
+    var report = ExternalDataReport(referenced: named.count)
+    var all = Array(named.values)
+    for name in (try? FileSystem.list(files.externalDataFolder)) ?? [] where named[name] == nil {
+      report.orphaned.append(name)
+      all.append(
+        ExternalFile(
+          name: name, state: .orphaned,
+          bytes: FileSystem.status(files.externalDataFolder + "/" + name)?.size ?? 0))
+    }
+    report.orphaned.sort()
+    report.missing = all.filter { $0.state == .missing }.map(\.name).sorted()
+    func rank(_ file: ExternalFile) -> Int {
+      switch file.state {
+      case .missing: 0
+      case .orphaned: 1
+      case .referenced: 2
+      }
+    }
+    all.sort { (rank($0), -$0.bytes, $0.name) < (rank($1), -$1.bytes, $1.name) }
+    return (Array(all.prefix(max(0, limit))), report)
+  }
+}
+
+extension EntityTable {
+  /// The condition that keeps the rows of exactly this entity; true where the table has no others.
+  var onlyOwnRows: String {
+    isWholeTable && numbers.count == 1 ? "1" : "Z_ENT = \(number)"
+  }
+}

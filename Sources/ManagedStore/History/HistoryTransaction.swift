@@ -1,0 +1,124 @@
+/// A save that persistent history remembers: when, by whom, and how much it changed.
+public struct HistoryTransaction: Sendable, Equatable {
+  /// The number that a history token holds (ATRANSACTION.Z_PK); later saves have greater ones.
+  public var number: Int64
+  /// Seconds since 2001-01-01 UTC; `nil` where the row has none.
+  public var timestamp: Double?
+  /// `transactionAuthor` of the context that saved.
+  public var author: String?
+  /// `name` of the context that saved.
+  public var context: String?
+  /// The process that saved.
+  public var process: String?
+  /// The bundle identifier of that process.
+  public var bundle: String?
+  /// Objects inserted, updated and deleted.
+  public var counts: HistoryCounts
+
+  /// Makes a transaction.
+  public init(
+    number: Int64, timestamp: Double? = nil, author: String? = nil, context: String? = nil,
+    process: String? = nil, bundle: String? = nil, counts: HistoryCounts = HistoryCounts()
+  ) {
+    self.number = number
+    self.timestamp = timestamp
+    self.author = author
+    self.context = context
+    self.process = process
+    self.bundle = bundle
+    self.counts = counts
+  }
+}
+
+/// How many objects were inserted, updated and deleted.
+public struct HistoryCounts: Sendable, Equatable {
+  /// Objects that were made.
+  public var inserted: Int
+  /// Objects of which a value changed.
+  public var updated: Int
+  /// Objects that went.
+  public var deleted: Int
+
+  /// Makes counts; all zero by default.
+  public init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0) {
+    self.inserted = inserted
+    self.updated = updated
+    self.deleted = deleted
+  }
+
+  /// All of them.
+  public var total: Int { inserted + updated + deleted }
+}
+
+/// What one transaction did to one object.
+public struct HistoryChange: Sendable, Equatable {
+  /// The kinds of change, by the numbers that ACHANGE.ZCHANGETYPE has for them.
+  public enum Kind: Int64, Sendable {
+    case insert = 0
+    case update = 1
+    case delete = 2
+  }
+
+  /// A value that history kept of a deleted object.
+  public struct Tombstone: Sendable, Equatable {
+    /// The attribute; `nil` where the model does not tell whose value it is.
+    public var property: String?
+    /// The value as the attribute held it; as it is stored where the attribute is not known.
+    public var value: PropertyValue
+
+    /// Makes a tombstone.
+    public init(property: String?, value: PropertyValue) {
+      self.property = property
+      self.value = value
+    }
+  }
+
+  /// ACHANGE.Z_PK, by which the next page begins.
+  public var number: Int64
+  /// `nil` for a number that is none of Core Data's.
+  public var kind: Kind?
+  /// The object; of an entity called `Z_ENT 7` where the model has none of that number.
+  public var object: ObjectID
+  /// Names of the properties that an update wrote; `nil` where they cannot be told.
+  public var properties: [String]?
+  /// What is left of a deleted object.
+  public var tombstones: [Tombstone]
+
+  /// Makes a change.
+  public init(
+    number: Int64, kind: Kind?, object: ObjectID, properties: [String]? = nil,
+    tombstones: [Tombstone] = []
+  ) {
+    self.number = number
+    self.kind = kind
+    self.object = object
+    self.properties = properties
+    self.tombstones = tombstones
+  }
+}
+
+/// What history knows of one author of transactions.
+public struct HistoryAuthor: Sendable, Equatable {
+  /// The author's name; `nil` for transactions without one.
+  public var name: String?
+  /// Transactions of that author.
+  public var transactions: Int
+  /// What all of them did.
+  public var counts: HistoryCounts
+  /// Timestamp of the oldest.
+  public var first: Double?
+  /// Timestamp of the newest.
+  public var last: Double?
+
+  /// Makes the totals of an author.
+  public init(
+    name: String?, transactions: Int, counts: HistoryCounts, first: Double? = nil,
+    last: Double? = nil
+  ) {
+    self.name = name
+    self.transactions = transactions
+    self.counts = counts
+    self.first = first
+    self.last = last
+  }
+}

@@ -1,0 +1,154 @@
+import ManagedModel
+
+/// What a search through all entities has found so far: a batch, not all of it.
+public struct StoreSearchProgress: Sendable, Equatable {
+  /// A property of an object in which the text occurs.
+  public struct Hit: Sendable, Equatable {
+    /// The object.
+    public var object: ObjectID
+    /// The attribute; empty where the object itself was named by its reference.
+    public var property: String
+    /// The words around the text: at most 200 characters, in one line, without control characters.
+    public var excerpt: String
+
+    /// Makes a hit.
+    public init(object: ObjectID, property: String, excerpt: String) {
+      self.object = object
+      self.property = property
+      self.excerpt = excerpt
+    }
+  }
+
+  /// The entity that is being searched, or was last.
+  public var entity: String
+  /// Entities that are done.
+  public var done: Int
+  /// Entities in all.
+  public var total: Int
+  /// What was found since the last report.
+  public var hits: [Hit]
+  /// Whether the entity has more hits than were asked for.
+  public var isCut: Bool
+
+  /// Makes a report.
+  public init(entity: String, done: Int, total: Int, hits: [Hit] = [], isCut: Bool = false) {
+    self.entity = entity
+    self.done = done
+    self.total = total
+    self.hits = hits
+    self.isCut = isCut
+  }
+}
+
+/// What a person typed to search for, as the values it could be.
+struct SearchNeedle {
+  /// As `CONTAINS[cd]` compares.
+  let folded: String
+  /// The folded bytes, where they are ASCII: then text can be searched without folding it.
+  let ascii: [UInt8]?
+  let integer: Int64?
+  let real: Double?
+  /// Hexadecimal digits of a UUID, or of a part of one.
+  let hex: String?
+
+  /// `nil` for text of white space.
+  init?(_ text: String) {
+    let text = text.trimmed
+    guard !text.isEmpty else { return nil }
+    folded = FoldedText.fold(text, ignoringCase: true, ignoringMarks: true)
+    guard !folded.isEmpty else { return nil }
+    ascii = folded.utf8.allSatisfy { $0 < 0x80 } ? Array(folded.utf8) : nil
+    integer = Int64(text)
+    real = Double(text).flatMap { $0.isFinite ? $0 : nil }
+    let digits = text.filter { $0 != "-" }
+    let isHex = digits.utf8.allSatisfy { byte in
+      (48...57).contains(byte) || (65...70).contains(byte & 0xDF)
+    }
+    hex = isHex && (4...32).contains(digits.utf8.count) ? digits.uppercased() : nil
+  }
+
+  /// Whether a text contains it.
+  func occurs(in text: String) -> Bool {
+    guard let ascii else { return fold(text).contains(folded) }
+    var text = text
+    return text.withUTF8 { bytes -> Bool in
+      // Any letter beyond ASCII may be one of the needle's with a mark.
+      if Self.find(ascii, in: bytes) { return true }
+      guard bytes.contains(where: { $0 >= 0x80 }) else { return false }
+      return fold(String(decoding: bytes, as: UTF8.self)).contains(folded)
+    }
+  }
+
+  private func fold(_ text: String) -> String {
+    FoldedText.fold(text, ignoringCase: true, ignoringMarks: true)
+  }
+
+  private static func find(_ needle: [UInt8], in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard bytes.count >= needle.count, let first = needle.first else { return false }
+    func lower(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
+    search: for start in 0...(bytes.count - needle.count) where lower(bytes[start]) == first {
+      for index in 1..<max(1, needle.count) where lower(bytes[start + index]) != needle[index] {
+        continue search
+      }
+      return true
+    }
+    return false
+  }
+
+  /// The words around the first occurrence in a text.
+  func excerpt(of text: String) -> String {
+    let limit = 200
+    var start = text.startIndex
+    let folded = fold(text)
+    if let range = folded.range(ofText: self.folded) {
+      // Folding leaves the number of characters as it is but in odd cases, and an excerpt may be
+      // off by a few.
+      let offset = folded.distance(from: folded.startIndex, to: range)
+      let before = max(0, offset - 60)
+      start = text.index(start, offsetBy: before, limitedBy: text.endIndex) ?? start
+    }
+    var line = start > text.startIndex ? "…" : ""
+    var count = line.count
+    var isSpace = true
+    var index = start
+    while index < text.endIndex {
+      let character = text[index]
+      index = text.index(after: index)
+      if character.isWhitespace || character.isNewline {
+        if !isSpace {
+          line += " "
+          count += 1
+        }
+        isSpace = true
+      } else {
+        let safe = String(character.unicodeScalars.prefix(8).map(Character.init)).printable
+        if count + safe.count > limit - 1 {
+          line += "…"
+          break
+        }
+        line += safe
+        count += safe.count
+        isSpace = false
+      }
+      if count >= limit - 1, index < text.endIndex {
+        line += "…"
+        break
+      }
+    }
+    return line
+  }
+}
+
+extension String {
+  /// Where another text first occurs, by its UTF-8 bytes.
+  fileprivate func range(ofText needle: String) -> String.Index? {
+    let needle = Array(needle.utf8)
+    guard let first = needle.first else { return nil }
+    var index = utf8.startIndex
+    while let found = utf8[index...].firstIndex(of: first) {
+      if utf8[found...].starts(with: needle) { return found }
+      index = utf8.index(after: found)
+    }
+    return nil
+  }
+}
