@@ -78,7 +78,7 @@ package struct ColumnsLayer: LayerContent {
       var spans = [
         Span(isHidden ? "[ ] " : "[x] "),
         Span(
-          table.title(column).padded(to: names) + "  ",
+          table.title(column).padded(to: names + 2),
           isHidden && !isSelected ? theme[.dim] : .plain),
         Span(table.property(column)?.typeName ?? "", isSelected ? .plain : theme[.dim]),
       ]

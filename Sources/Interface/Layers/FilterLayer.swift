@@ -45,13 +45,13 @@ package struct FilterLayer: LayerContent {
       Binding(
         [.enter], chosen != nil ? "take" : check == .empty ? "all rows" : "filter", .confirm,
         unless: wrong),
+      Binding([.escape], chosen == nil ? "give up" : "no offer", .cancel),
       Binding(
         [.tab], "complete", .choose, unless: isOffering ? nil : "there is nothing to complete"),
       Binding([.down], "next offer", .navigate, unless: isOffering ? nil : "nothing is offered"),
       Binding(
         [.up], chosen == nil ? "former filters" : "offer before", .navigate,
         unless: chosen == nil && former.isEmpty ? "there are none" : nil),
-      Binding([.escape], chosen == nil ? "give up" : "no offer", .cancel),
     ]
   }
 

@@ -91,8 +91,8 @@ package struct RelatedLayer: LayerContent {
       let line = lines[row]
       let isSelected = row == list.selected
       return [
-        Span(line.relation.name.padded(to: names) + "  "),
-        Span(line.type.padded(to: types) + "  ", isSelected ? .plain : theme[.dim]),
+        Span(line.relation.name.padded(to: names + 2)),
+        Span(line.type.padded(to: types + 2), isSelected ? .plain : theme[.dim]),
         Span(line.value, isSelected ? .plain : theme[line.role]),
       ]
     }

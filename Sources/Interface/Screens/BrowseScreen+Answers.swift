@@ -97,6 +97,7 @@ extension BrowseScreen {
       if case .page(let anchor) = reading.what { state.browse.unreadable = anchor }
       state.notice = Notice(error.description, .warning)
       returnToSettled(in: &state)
+      fit(&state)
     } else if task == state.browse.objectTask {
       state.browse.objectTask = nil
       state.notice = Notice(error.description, .warning)

@@ -61,12 +61,14 @@ extension BrowseScreen {
       drawLines(nothing(in: state), in: &grid, rect, style: theme[.dim])
       return
     }
-    table.draw(
-      in: &grid, rect, total: state.browse.total, theme: theme, isFocused: isFocused)
     let error = state.browse.rowsError
+    let hasErrorLine = state.browse.errorRows > 0 && rect.height > 2
+    let body = Rect(
+      x: rect.x, y: rect.y, width: rect.width, height: rect.height - (hasErrorLine ? 1 : 0))
+    table.draw(
+      in: &grid, body, total: state.browse.total, theme: theme, isFocused: isFocused)
     guard table.window.rows.isEmpty else {
-      if let error, rect.height > 2 {
-        // Over the last row: what could not be read lies below it, or above the first.
+      if let error, hasErrorLine {
         let line = rect.row(rect.height - 1)
         grid.fill(line, style: theme[.error])
         grid.write(
@@ -98,11 +100,12 @@ extension BrowseScreen {
         "its model names the entity, but no rows were ever kept: w tells more",
       ]
     }
-    let other = state.browse.counts.filter { $0.value > 0 }.keys.sorted().first
-    return ["no objects"]
-      + (other.map { ["Tab chooses another entity, such as \($0)"] }
-        ?? (state.browse.countTask == nil && !state.browse.counts.isEmpty
-          ? ["the whole store is empty"] : []))
+    let counts = state.browse.counts
+    if let other = counts.filter({ $0.value > 0 }).keys.sorted().first {
+      return ["no objects", "Tab chooses another entity, such as \(other)"]
+    }
+    let isWhole = counts.count == state.store?.model.entities.count
+    return isWhole ? ["no objects", "the whole store is empty"] : ["no objects"]
   }
 
   private static func nothing(in state: State) -> [String] {

@@ -108,13 +108,13 @@ extension BrowseScreen {
   static func read(_ anchor: RowQuery.Anchor, in state: inout State) -> [Effect] {
     guard let table = state.browse.table else { return [] }
     let (task, old) = reading(.page(anchor), in: &state)
-    return old + [.rows(task, table.query(anchor))]
+    return old + [.rows(task, table.page(anchor))]
   }
 
   static func read(_ place: RowPlace, in state: inout State) -> [Effect] {
     guard let table = state.browse.table else { return [] }
     let (task, old) = reading(.place(place), in: &state)
-    return old + [.place(task, table.query(), place)]
+    return old + [.place(task, table.page(), place)]
   }
 
   private static func reading(
@@ -136,9 +136,13 @@ extension BrowseScreen {
 
   /// Asks for the next page when the selection comes near the end of what is there.
   static func readOn(in state: inout State) -> [Effect] {
-    guard state.browse.rowsTask == nil, let anchor = state.browse.table?.window.wanted,
-      anchor != state.browse.unreadable
-    else { return [] }
+    guard state.browse.rowsTask == nil else { return [] }
+    let wanted = state.browse.table?.window.wanted
+    // Away from the place that cannot be read, nothing is wrong.
+    if state.browse.errorRows > 0, wanted == nil || wanted != state.browse.unreadable {
+      state.browse.rowsError = nil
+    }
+    guard let anchor = wanted, anchor != state.browse.unreadable else { return [] }
     return read(anchor, in: &state)
   }
 

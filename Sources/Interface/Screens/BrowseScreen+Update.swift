@@ -169,7 +169,8 @@ extension BrowseScreen {
   static func fit(_ state: inout State) {
     let layout = BrowseLayout(state)
     state.browse.tree.list.setHeight(layout.content(of: .entities).height)
-    state.browse.table?.window.setHeight(layout.content(of: .rows).height - 1)
+    let errorRows = state.browse.errorRows
+    state.browse.table?.window.setHeight(layout.content(of: .rows).height - 1 - errorRows)
     state.browse.inspector.list.setHeight(layout.content(of: .inspector).height)
   }
 }

@@ -64,6 +64,9 @@ package struct BrowseScreen: Sendable, Equatable {
     return view
   }
 
+  /// Rows that an error takes below those that could be read.
+  var errorRows: Int { rowsError != nil && table?.window.rows.isEmpty == false ? 1 : 0 }
+
   /// How many rows there are to be seen, where that is known.
   package var total: Int? {
     guard let table else { return nil }

@@ -170,10 +170,16 @@ package struct RowTable: Sendable, Equatable {
     matches = nil
   }
 
+  /// The rows as they are sorted and filtered.
   func query(_ anchor: RowQuery.Anchor = .start) -> RowQuery {
-    var query = RowQuery(
+    RowQuery(
       entity: entity, sort: sort, anchor: anchor, limit: RowWindow.page,
       properties: properties.map(\.name), filter: rowFilter)
+  }
+
+  /// The same for showing them: of long text only the beginning.
+  func page(_ anchor: RowQuery.Anchor = .start) -> RowQuery {
+    var query = query(anchor)
     query.longestText = Self.longestText
     return query
   }

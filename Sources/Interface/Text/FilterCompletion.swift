@@ -61,6 +61,8 @@ struct FilterCompletion: Sendable, Equatable {
     case .value:
       candidates = Self.fitting(scope.values(for: subject), partial)
     case .connective:
+      // A predicate that is whole needs no more, unless somebody goes on.
+      guard !partial.isEmpty || text.prefix(cursor).last?.isWhitespace == true else { return }
       candidates = Self.fitting(
         [.init(text: "AND ", detail: "both"), .init(text: "OR ", detail: "one or the other")],
         partial)
@@ -99,6 +101,8 @@ struct FilterCompletion: Sendable, Equatable {
       case .value:
         if word.kind != .sign || text == "}" || text == ")" { expected = .connective }
       case .connective:
+        // A predicate that is whole needs no more, unless somebody goes on.
+        guard !partial.isEmpty || text.prefix(cursor).last?.isWhitespace == true else { return }
         if FilterWords.connectives.contains(text) || text == "&&" || text == "||" {
           (expected, subject) = (.operand, nil)
         } else if text == "," || text == "+" || text == "-" || text == "*" || text == "/" {
