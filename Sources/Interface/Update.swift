@@ -23,7 +23,8 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     MappingScreen.takeVersions(&state)
     return state.entered()
   case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
-  case .counted, .rows, .object: return BrowseScreen.take(message, in: &state)
+  case .counted, .rows, .object, .countedRows, .placed:
+    return BrowseScreen.take(message, in: &state)
   case .compared: return DiffScreen.take(message, in: &state)
   case .planned: return MappingScreen.take(message, in: &state)
   case .progress, .migrated, .verified, .rolledBack:
@@ -177,7 +178,9 @@ extension State {
   private mutating func interrupt(again: Bool) -> [Effect] {
     if let effects = cancelInLayers() { return effects }
     if let effects = PickerScreen.cancel(in: &self) { return effects }
-    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self) {
+    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self)
+      ?? BrowseScreen.cancel(in: &self)
+    {
       return effects
     }
     if again { return [.quit] }
