@@ -32,5 +32,12 @@ package enum Message: Sendable {
   case storeChanged(StoreChange)
   /// The time of day, before anything that happens in another second.
   case clock(String)
+  // Diff and Mapping
+  case impacts(TaskID, [ChangeImpact])
+  case models(TaskID, [ModelVersion])
+  case completions(TaskID, [String])
+  case revisions(TaskID, [GitHistory.Commit])
+  case statements(TaskID, [MigrationStatement])
+  case written(TaskID, path: String)
   case failed(TaskID, CoreDataError)
 }

@@ -23,6 +23,8 @@ package struct State: Sendable, Equatable {
   package var clock = ""
   /// What became of the store's files since it was opened.
   package var storeChange: StoreChange?
+  /// What `--via` and `--mapping` named.
+  package var planOptions = PlanOptions()
   var history = ViewHistory()
   package let themeNames: [String]
   package var themeName: String

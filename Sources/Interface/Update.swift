@@ -23,10 +23,13 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     MappingScreen.takeVersions(&state)
     return state.entered()
   case .counted, .rows, .object: return BrowseScreen.take(message, in: &state)
-  case .compared: return DiffScreen.take(message, in: &state)
-  case .planned: return MappingScreen.take(message, in: &state)
+  case .compared, .impacts:
+    return DiffScreen.take(message, in: &state) + MappingScreen.take(message, in: &state)
+  case .planned, .statements, .written: return MappingScreen.take(message, in: &state)
+  case .models, .completions, .revisions: return state.takeInLayers(message) ?? []
   case .progress, .migrated, .verified, .rolledBack:
-    return MigrateScreen.take(message, in: &state)
+    // A rehearsal is a layer of its own.
+    return state.takeInLayers(message) ?? MigrateScreen.take(message, in: &state)
   case .backups: return state.takeInLayers(message) ?? []
   case .wroteReceipt:
     let effects = state.takeInLayers(message) ?? []
@@ -155,7 +158,9 @@ extension State {
   /// ^C stops what runs; when nothing does, the second one in a row quits.
   private mutating func interrupt(again: Bool) -> [Effect] {
     if let effects = cancelInLayers() { return effects }
-    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self) {
+    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self)
+      ?? DiffScreen.cancel(in: &self)
+    {
       return effects
     }
     if again { return [.quit] }

@@ -5,6 +5,7 @@ package struct SearchLayer: LayerContent {
   /// The list that is searched.
   package enum Target: Sendable, Equatable {
     case entities
+    case diff
   }
 
   package let target: Target
@@ -54,12 +55,14 @@ extension SearchLayer.Target {
   func text(in state: State) -> String {
     switch self {
     case .entities: state.browse.tree.filter
+    case .diff: state.diff.search
     }
   }
 
   func search(_ text: String, in state: inout State) -> [Effect] {
     switch self {
     case .entities: BrowseScreen.filterEntities(text, in: &state)
+    case .diff: DiffScreen.search(text, in: &state)
     }
   }
 }

@@ -8,12 +8,13 @@ enum CommandTable {
     options: [
       Command.model,
       Command.Option("theme", "NAME", "a theme by name, or a theme file"),
+      to, via, mapping,
     ],
     example: "strata Recipes.sqlite"
   ) { arguments, console in
     try Runtime.open(
       storePath: arguments[0], model: arguments.value("model"), theme: arguments.value("theme"),
-      console: console)
+      plan: try PlanArguments(arguments), console: console)
   }
 
   private static let allowLoss = Command.Option(

@@ -25,7 +25,8 @@ final class Runtime {
   ///   - model: what `--model` named.
   ///   - theme: name of a theme, or path of a theme file.
   nonisolated static func open(
-    storePath: String, model: String?, theme: String?, console: Console
+    storePath: String, model: String?, theme: String?, plan: PlanArguments = PlanArguments(),
+    console: Console
   ) throws -> CommandStatus {
     guard console.isTerminal else {
       // What is wrong with the store is the better answer.
@@ -35,7 +36,7 @@ final class Runtime {
         hint: "Use a command such as: strata info \(storePath)")
     }
     return try MainActor.assumeIsolated {
-      try Runtime(storePath: storePath, model: model, theme: theme).run()
+      try Runtime(storePath: storePath, model: model, theme: theme, plan: plan).run()
     }
   }
 
@@ -61,7 +62,9 @@ final class Runtime {
   /// What opening the store for the first time ended in, when it failed.
   private var failure: CoreDataError?
 
-  private init(storePath: String, model: String?, theme: String?) throws {
+  private init(
+    storePath: String, model: String?, theme: String?, plan: PlanArguments
+  ) throws {
     var themes = ThemeLibrary(environment: Self.environment)
     let chosen = theme ?? ThemeLibrary.name(fromEnvironment: Self.environment)
     let name = chosen ?? ThemeLibrary.name(isLight: nil)
@@ -74,11 +77,12 @@ final class Runtime {
     self.signals = signals
     mailbox = Mailbox(wake: { Signals.wake(.message) })
     performer = EffectPerformer(
-      source: StoreSource(path: storePath, model: model), mailbox: mailbox)
+      source: StoreSource(path: storePath, model: model, destination: plan.to), mailbox: mailbox)
     let names = themes.names.contains(name) ? themes.names : [name] + themes.names
     state = State(
       storePath: storePath, size: Terminal.Size(width: 80, height: 24), themeNames: names,
       themeName: name)
+    state.planOptions = PlanOptions(via: plan.via, documents: plan.documents)
   }
 
   private static func environment(_ name: String) -> String? {

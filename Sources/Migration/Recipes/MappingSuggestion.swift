@@ -1,0 +1,197 @@
+import ManagedModel
+
+/// A change of a mapping that a person may have meant, with the reasons for it.
+package struct MappingSuggestion: Sendable, Equatable {
+  package var edit: MappingEdits.Edit
+  /// What it leads to, as a list shows it: a property or an entity.
+  package var name: String
+  /// Why, or what it takes: the types.
+  package var note: String
+  /// 0…1: how probable it is.
+  package var likeness: Double
+}
+
+extension MappingSuggestion {
+  /// Where values or objects that would be lost could go: what is new, the likeliest first.
+  package static func forLoss(
+    entity: String, property: String?, in step: MigrationPlan.Step
+  ) -> [MappingSuggestion] {
+    guard let property else { return forEntity(entity, in: step) }
+    let (source, destination) = (step.source, step.destination)
+    var suggestions: [MappingSuggestion] = []
+    let objects = Set(source.subtree(of: entity))
+    for mapping in step.mapping.entityMappings {
+      guard let from = mapping.source, objects.contains(from), let to = mapping.destination else {
+        continue
+      }
+      let place = (source.declaringEntity(of: property, in: from) ?? from) + "." + property
+      if let former = source.attribute(named: property, of: from) {
+        for new in mapping.attributes where new.source == nil && new.expression == nil {
+          guard let attribute = destination.attribute(named: new.name, of: to), !attribute.isDerived
+          else { continue }
+          suggestions.append(suggestion(former, place, attribute, of: to, in: destination))
+        }
+      } else if let former = source.relationship(named: property, of: from) {
+        for new in mapping.relationships where new.source == nil {
+          guard let relationship = destination.relationship(named: new.name, of: to),
+            !former.isToMany || relationship.isToMany
+          else { continue }
+          let holder = destination.declaringEntity(of: new.name, in: to) ?? to
+          suggestions.append(
+            MappingSuggestion(
+              edit: .rename(from: place, to: "\(holder).\(new.name)"),
+              name: "\(holder).\(new.name)", note: "to \(relationship.destination)",
+              likeness: NameSimilarity.of(property, new.name)))
+        }
+      }
+    }
+    return sorted(suggestions)
+  }
+
+  private static func suggestion(
+    _ former: Attribute, _ place: String, _ attribute: Attribute, of entity: String,
+    in destination: Model
+  ) -> MappingSuggestion {
+    let holder = destination.declaringEntity(of: attribute.name, in: entity) ?? entity
+    let target = "\(holder).\(attribute.name)"
+    let names = NameSimilarity.of(former.name, attribute.name)
+    let isSame =
+      attribute.type == former.type || (attribute.type.isInteger && former.type.isInteger)
+    if isSame {
+      let isRange = attribute.type == former.type
+      return MappingSuggestion(
+        edit: .rename(from: place, to: target), name: target,
+        note: isRange
+          ? "\(attribute.type.name), the same type"
+          : "\(former.type.name) becomes \(attribute.type.name)", likeness: 0.4 + 0.6 * names)
+    }
+    return MappingSuggestion(
+      edit: .value("\(entity).\(attribute.name)", conversion(former, to: attribute.type)),
+      name: target, note: "\(former.type.name) is converted to \(attribute.type.name)",
+      likeness: 0.4 * names)
+  }
+
+  /// An SQL expression that makes values of one type from those of another, as well as it can.
+  package static func conversion(_ former: Attribute, to type: AttributeType) -> String {
+    let name = former.name
+    switch type {
+    case .integer16, .integer32, .integer64: return "CAST(\(name) AS INTEGER)"
+    case .double, .float, .decimal: return "CAST(\(name) AS REAL)"
+    case .boolean where former.type == .string:
+      return "lower(trim(\(name))) IN ('1', 'true', 'yes')"
+    case .boolean: return "\(name) <> 0"
+    case .string: return "CAST(\(name) AS TEXT)"
+    case .date where former.type == .string: return "parse_date(\(name), 'yyyy-MM-dd')"
+    default: return name
+    }
+  }
+
+  /// What objects of an entity that goes could become.
+  private static func forEntity(
+    _ entity: String, in step: MigrationPlan.Step
+  ) -> [MappingSuggestion] {
+    sorted(
+      step.destination.entities.compactMap { candidate in
+        guard !candidate.isAbstract else { return nil }
+        let isNew = step.mapping.mapping(toDestination: candidate.name)?.source == nil
+        let likeness = likeness(entity, candidate.name, in: step)
+        return MappingSuggestion(
+          edit: isNew
+            ? .rename(from: entity, to: candidate.name) : .pair(from: entity, to: candidate.name),
+          name: candidate.name,
+          note: isNew
+            ? "new; \(percent(shared(entity, candidate.name, in: step))) of the properties"
+            : "besides those it has; \(percent(shared(entity, candidate.name, in: step))) of the properties",
+          likeness: isNew ? 0.3 + 0.7 * likeness : 0.6 * likeness)
+      })
+  }
+
+  /// Which entity that goes could be the former one of an entity that is new.
+  package static func forNewEntity(
+    _ entity: String, in step: MigrationPlan.Step
+  ) -> [MappingSuggestion] {
+    sorted(
+      step.mapping.entityMappings.compactMap { mapping in
+        guard mapping.kind == .remove, let from = mapping.source else { return nil }
+        return MappingSuggestion(
+          edit: .rename(from: from, to: entity), name: from,
+          note: "goes; \(percent(shared(from, entity, in: step))) of its properties are here",
+          likeness: likeness(from, entity, in: step))
+      })
+  }
+
+  private static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+
+  private static func likeness(
+    _ from: String, _ to: String, in step: MigrationPlan.Step
+  ) -> Double {
+    0.5 * NameSimilarity.of(from, to) + 0.5 * shared(from, to, in: step)
+  }
+
+  /// The share of the source entity's attributes that the other has under the same name and type.
+  private static func shared(_ from: String, _ to: String, in step: MigrationPlan.Step) -> Double {
+    let names = Set(step.source.attributes(of: from).map { "\($0.name) \($0.type)" })
+    guard !names.isEmpty else { return 0 }
+    let others = Set(step.destination.attributes(of: to).map { "\($0.name) \($0.type)" })
+    return Double(names.intersection(others).count) / Double(names.count)
+  }
+
+  private static func sorted(_ suggestions: [MappingSuggestion]) -> [MappingSuggestion] {
+    var seen: Set<String> = []
+    return suggestions.sorted { ($1.likeness, $0.name) < ($0.likeness, $1.name) }
+      .filter { seen.insert($0.name).inserted }
+  }
+}
+
+extension MappingSuggestion {
+  /// What would let a refused change be planned, as one or more edits; empty where nothing simple
+  /// would.
+  package static func fixes(
+    for refusal: CoreDataError, from source: Model, to destination: Model
+  ) -> [MappingEdits.Edit] {
+    guard let entity = refusal.entity else { return [] }
+    let natural = destination.entityAlignment(from: source).sources
+    guard let property = refusal.property else {
+      // Hierarchies that become one: each of their entities is mapped by itself.
+      let pairs: [MappingEdits.Edit] = destination.subtree(of: entity).compactMap { name in
+        guard let former = natural[name], source.entity(named: former)?.isAbstract == false,
+          destination.entity(named: name)?.isAbstract == false
+        else { return nil }
+        return .pair(from: former, to: name)
+      }
+      return pairs.count > 1 ? pairs : []
+    }
+    let former = natural[entity]
+    if let attribute = destination.attribute(named: property, of: entity) {
+      guard let former,
+        let before = source.attributes(of: former).first(where: {
+          $0.canonicalName == attribute.canonicalName || $0.name == attribute.canonicalName
+        })
+      else { return [.value("\(entity).\(property)", "NULL")] }
+      return [.value("\(entity).\(property)", conversion(before, to: attribute.type))]
+    }
+    return destination.relationship(named: property, of: entity) == nil
+      ? [] : [.empty("\(entity).\(property)")]
+  }
+
+  /// An expression to begin with for a mandatory attribute that has no value in some rows.
+  package static func value(
+    for property: String, of entity: String, in step: MigrationPlan.Step
+  ) -> String? {
+    guard let attribute = step.destination.attribute(named: property, of: entity) else {
+      return nil
+    }
+    let mapping = step.mapping.mapping(toDestination: entity)?.attributes
+      .first { $0.name == property }
+    let literal: String
+    switch attribute.type {
+    case .string, .uri: literal = "''"
+    case .double, .float, .decimal: literal = "0.0"
+    case .uuid: literal = "uuid()"
+    case .binary, .transformable: literal = "x''"
+    default: literal = "0"
+    }
+    if let expression = mapping?.expression { return "coalesce(\(expression.text), \(literal))" }
+    return mapping?.source.map { "coalesce(\($0), \(literal))" } ?? literal
+  }
+}
