@@ -91,6 +91,11 @@ struct ImpactAnalysis {
       severity: check.isWarning ? .loss : .failure, code: check.code, hint: check.hint)
   }
 
+  private static func text(_ value: AttributeValue, of attribute: Attribute) -> String {
+    guard attribute.type == .boolean else { return value.literal }
+    return value == .boolean(true) || value == .integer(1) ? "true" : "false"
+  }
+
   /// Renamed and new attributes of objects that go on.
   private func addHarmless(
     _ entity: EntityDifference, to impacts: inout [ChangeImpact]
@@ -106,7 +111,7 @@ struct ImpactAnalysis {
       case .added where !attribute.isDerived:
         let rows = try objects.reduce(0) { try $0 + data.count($1, where: []) }
         guard rows > 0 else { continue }
-        let value = attribute.defaultValue.map { $0.literal } ?? "NULL"
+        let value = attribute.defaultValue.map { Self.text($0, of: attribute) } ?? "NULL"
         impacts.append(
           ChangeImpact(
             entity: entity.name, property: name, rows: rows, message: "get the value \(value)"))

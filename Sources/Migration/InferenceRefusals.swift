@@ -24,9 +24,10 @@ extension MappingInference {
         }
         guard !isKnown else { break }
         rest.refusals.append(error)
-        guard let next = rest.destination.settingAside(error.property, of: error.entity) else {
-          break
-        }
+        guard
+          let next = rest.destination.settingAside(
+            error.property, of: error.entity, comingFrom: source)
+        else { break }
         rest.destination = next
       } catch {
         break
@@ -39,7 +40,9 @@ extension MappingInference {
 extension Model {
   /// The model with a renaming identifier that nothing has, so that the property, or the entity
   /// itself, counts as new; no hash knows it.
-  fileprivate func settingAside(_ property: String?, of entity: String?) -> Model? {
+  fileprivate func settingAside(
+    _ property: String?, of entity: String?, comingFrom source: Model
+  ) -> Model? {
     guard let entity else { return nil }
     let holder = property.flatMap { declaringEntity(of: $0, in: entity) } ?? entity
     var entities = self.entities
@@ -56,7 +59,21 @@ extension Model {
         return nil
       }
     } else {
-      entities[index].renamingIdentifier = nothing
+      // Of hierarchies that become one, the one with the most properties goes on.
+      let former = entityAlignment(from: source).sources
+      let roots = Dictionary(grouping: subtree(of: entity).filter { former[$0] != nil }) {
+        source.root(of: former[$0] ?? $0)
+      }
+      func size(_ root: String) -> Int {
+        source.subtree(of: root).reduce(0) { $0 + source.attributes(of: $1).count }
+      }
+      guard roots.count > 1,
+        let kept = roots.keys.max(by: { (size($0), $1) < (size($1), $0) })
+      else { return nil }
+      for name in roots.filter({ $0.key != kept }).values.joined() {
+        guard let place = entities.firstIndex(where: { $0.name == name }) else { continue }
+        entities[place].renamingIdentifier = nothing
+      }
     }
     return try? Model(
       entities: entities, versionIdentifiers: versionIdentifiers, configurations: configurations,

@@ -102,7 +102,7 @@ extension DiffScreen {
         [.character("c")], diff.showsOnlyChanges ? "everything" : "only changes", .onlyChanges),
       Binding(
         [.enter], isEntity ? (isFolded ? "unfold" : "fold") : "details", .open, unless: noLine),
-      Binding([.character("m")], "mapping", .show(.mapping)),
+      Binding([.character("m")], "mapping", .planCompared),
       Binding(
         [.character("o")], "other versions", .chooseVersion,
         unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
@@ -287,16 +287,15 @@ extension DiffScreen {
     case .chooseVersion:
       state.show(
         VersionsLayer(.compareFrom, count: state.versions.count, selected: state.diff.from ?? 0))
-    case .show(let screen):
+    case .planCompared:
       // The plan is of what is looked at, where the store can go there.
-      if screen == .mapping, let to = state.diff.to, let from = state.diff.from,
+      state.screen = .mapping
+      if let to = state.diff.to, let from = state.diff.from,
         state.versions.indices.contains(from), state.versions[from].isStores,
         state.mapping.to != to, to != from
       {
-        state.screen = screen
         return MappingScreen.plan(to: to, in: &state)
       }
-      state.screen = screen
       return state.entered()
     default: break
     }

@@ -20,13 +20,15 @@ struct MappingLayout {
     let problemCount = state.mapping.problemList.count
     // A refusal has the screen for itself; one problem takes several lines, and the pane grows with
     // them up to half of it.
+    let command = Wrapping.code(state.mapping.command(state), width: max(8, body.width - 8))
+    let calm = min(4 + command.count, max(3, body.height / 3))
     let wanted =
-      problemCount == 0 ? 3 : min(4 + 2 * problemCount, body.height / (isFocused ? 2 : 3))
+      problemCount == 0 ? calm : min(4 + 2 * problemCount, body.height / (isFocused ? 2 : 3))
     let problemHeight =
       state.mapping.plan == nil
       ? body.height
       : body.height < 13
-        ? (isFocused ? body.height : 0) : problemCount == 0 ? 3 : max(5, wanted)
+        ? (isFocused ? body.height : 0) : problemCount == 0 ? calm : max(5, wanted)
     let isAlone = problemHeight == body.height
     let upper = Rect(
       x: body.x, y: body.y, width: body.width,

@@ -54,12 +54,10 @@ extension MappingScreen {
     switch selectedProblem {
     case .check(let check):
       guard let property = check.property, let step = plan?.steps.last,
-        let expression = MappingSuggestion.value(for: property, of: check.entity, in: step)
+        let value = MappingSuggestion.value(for: property, of: check.entity, in: step)
       else { return nil }
-      let holder =
-        step.destination.declaringEntity(of: property, in: check.entity) ?? check.entity
-      let place = "\(holder).\(property)"
-      return (place, currentEdits.values[place] ?? expression)
+      let place = value.place.text
+      return (place, currentEdits.values[place] ?? value.expression)
     case .edit(.value(let place, let expression)): return (place, expression)
     default: return nil
     }

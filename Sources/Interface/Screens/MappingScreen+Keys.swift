@@ -112,10 +112,6 @@ extension MappingScreen {
     case .navigate: navigate(key, in: &state)
     case .nextPane:
       state.mapping.focus = state.mapping.focus == .mappings ? .losses : .mappings
-    case .show(let screen):
-      if !state.migrate.isRunning { state.migrate.phase = .ready }
-      state.screen = screen
-      return state.entered()
     case .planAgain: if let to = state.mapping.to { return plan(to: to, in: &state) }
     case .chooseVersion:
       state.show(

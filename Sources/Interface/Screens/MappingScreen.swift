@@ -234,7 +234,8 @@ extension MappingScreen {
     problems = List(count: problemList.count)
     // What changes is of more interest than what is copied as it is.
     if let first = entityMappings.firstIndex(where: { $0.kind != .copy }) { mappings.select(first) }
-    selectNextLoss()
+    // What fails comes first, and stands first.
+    if plan.failures.isEmpty { selectNextLoss() }
   }
 
   /// The first loss that is not accepted yet.

@@ -10,7 +10,8 @@ package struct MappingEdits: Codable, Sendable, Equatable {
   package var pairs: [String: String] = [:]
   /// Source entities whose objects go on purpose.
   package var deletions: Set<String> = []
-  /// Destination attributes with the SQL expression they are computed by.
+  /// Destination attributes with the SQL expression they are computed by; `Source → Entity.attribute`
+  /// where objects of several entities become one.
   package var values: [String: String] = [:]
   /// Destination relationships that begin without objects.
   package var emptied: Set<String> = []
@@ -42,6 +43,9 @@ package struct MappingEdits: Codable, Sendable, Equatable {
     package var entities: (source: String?, destination: String?) {
       func entity(_ place: String) -> String {
         place.split(separator: ".", maxSplits: 1).first.map(String.init) ?? place
+      }
+      if case .value(let text, _) = self, let place = Place(text) {
+        return (place.source, place.entity)
       }
       switch self {
       case .rename(let from, let to), .pair(let from, let to): return (entity(from), entity(to))
@@ -133,8 +137,8 @@ extension MappingEdits {
     for (from, to) in renames where !from.contains(".") { natural[to] = from }
     var wanted: Set<String> = Set(pairs.values)
     for place in Array(values.keys) + emptied {
-      guard let (entity, property) = Self.split(place) else { continue }
-      let holder = destination.declaringEntity(of: property, in: entity) ?? entity
+      guard let place = Place(place) else { continue }
+      let holder = destination.declaringEntity(of: place.property, in: place.entity) ?? place.entity
       wanted.formUnion(destination.subtree(of: holder))
     }
     var written = Set(pairs.map { Pair(source: $0.key, destination: $0.value) })
@@ -155,21 +159,25 @@ extension MappingEdits {
       "\"destination\": \(JSONValue.quoted(pair.destination))",
     ]
     func isOf(_ place: String) -> String? {
-      guard let (entity, property) = Self.split(place),
-        destination.isKind(pair.destination, of: entity)
-          || destination.declaringEntity(of: property, in: entity).map({
+      guard let place = Place(place), place.source == nil || place.source == pair.source,
+        destination.isKind(pair.destination, of: place.entity)
+          || destination.declaringEntity(of: place.property, in: place.entity).map({
             destination.isKind(pair.destination, of: $0)
           }) == true
       else { return nil }
-      return property
+      return place.property
     }
     let names = Set(
       source.entities.flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) })
     let own = Set(
       source.attributes(of: pair.source).map(\.name)
         + source.relationships(of: pair.source).map(\.name))
+    let particular = Set(
+      values.keys.filter { Place($0)?.source == pair.source }.compactMap { isOf($0) })
     let attributes = values.sorted { $0.key < $1.key }.compactMap { place, expression -> String? in
       guard let property = isOf(place) else { return nil }
+      // What is said of this entity's objects goes before what is said of all.
+      if particular.contains(property), Place(place)?.source == nil { return nil }
       // An expression over properties that this source has not is meant for another one.
       let words = Set(
         expression.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
@@ -188,8 +196,35 @@ extension MappingEdits {
     return RecipeWriter.block("{", "}", members)
   }
 
-  private static func split(_ place: String) -> (entity: String, property: String)? {
-    let parts = place.split(separator: ".", maxSplits: 1).map(String.init)
-    return parts.count == 2 ? (parts[0], parts[1]) : nil
+  /// A destination property, as a value's place names it.
+  package struct Place: Sendable, Equatable {
+    /// The entity whose objects alone are meant.
+    package var source: String?
+    package var entity: String
+    package var property: String
+
+    package init(source: String? = nil, entity: String, property: String) {
+      self.source = source
+      self.entity = entity
+      self.property = property
+    }
+
+    init?(_ text: String) {
+      var rest = text[...]
+      let arrow = Self.arrow
+      // Names are identifiers: no name has a space in it.
+      if let space = text.firstIndex(of: " "), text[space...].hasPrefix(arrow) {
+        source = String(text[..<space])
+        rest = text[space...].dropFirst(arrow.count)
+      }
+      let parts = rest.split(separator: ".", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { return nil }
+      (entity, property) = (parts[0], parts[1])
+    }
+
+    private static let arrow = " → "
+
+    /// As the keys of ``MappingEdits/values`` have it.
+    package var text: String { (source.map { $0 + Self.arrow } ?? "") + "\(entity).\(property)" }
   }
 }

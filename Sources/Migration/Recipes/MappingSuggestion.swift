@@ -94,15 +94,15 @@ extension MappingSuggestion {
       step.destination.entities.compactMap { candidate in
         guard !candidate.isAbstract else { return nil }
         let isNew = step.mapping.mapping(toDestination: candidate.name)?.source == nil
-        let likeness = likeness(entity, candidate.name, in: step)
+        let name = NameSimilarity.of(entity, candidate.name)
+        let (same, of) = shared(entity, candidate.name, in: step)
+        let share = of == 0 ? 0 : Double(same) / Double(of)
         return MappingSuggestion(
           edit: isNew
             ? .rename(from: entity, to: candidate.name) : .pair(from: entity, to: candidate.name),
           name: candidate.name,
-          note: isNew
-            ? "new; \(percent(shared(entity, candidate.name, in: step))) of the properties"
-            : "besides those it has; \(percent(shared(entity, candidate.name, in: step))) of the properties",
-          likeness: isNew ? 0.3 + 0.7 * likeness : 0.6 * likeness)
+          note: (isNew ? "new" : "joins those it has") + ", has \(same) of \(of) attributes",
+          likeness: (isNew ? 0.1 : 0) + 0.3 * name + 0.6 * share)
       })
   }
 
@@ -113,27 +113,22 @@ extension MappingSuggestion {
     sorted(
       step.mapping.entityMappings.compactMap { mapping in
         guard mapping.kind == .remove, let from = mapping.source else { return nil }
+        let (same, of) = shared(from, entity, in: step)
         return MappingSuggestion(
           edit: .rename(from: from, to: entity), name: from,
-          note: "goes; \(percent(shared(from, entity, in: step))) of its properties are here",
-          likeness: likeness(from, entity, in: step))
+          note: "goes, shares \(same) of \(of) attributes",
+          likeness: 0.4 * NameSimilarity.of(from, entity)
+            + (of == 0 ? 0 : 0.6 * Double(same) / Double(of)))
       })
   }
 
-  private static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
-
-  private static func likeness(
+  /// How many attributes of the source entity the other has under the same name and type.
+  private static func shared(
     _ from: String, _ to: String, in step: MigrationPlan.Step
-  ) -> Double {
-    0.5 * NameSimilarity.of(from, to) + 0.5 * shared(from, to, in: step)
-  }
-
-  /// The share of the source entity's attributes that the other has under the same name and type.
-  private static func shared(_ from: String, _ to: String, in step: MigrationPlan.Step) -> Double {
+  ) -> (same: Int, of: Int) {
     let names = Set(step.source.attributes(of: from).map { "\($0.name) \($0.type)" })
-    guard !names.isEmpty else { return 0 }
     let others = Set(step.destination.attributes(of: to).map { "\($0.name) \($0.type)" })
-    return Double(names.intersection(others).count) / Double(names.count)
+    return (names.intersection(others).count, names.count)
   }
 
   private static func sorted(_ suggestions: [MappingSuggestion]) -> [MappingSuggestion] {
@@ -175,14 +170,28 @@ extension MappingSuggestion {
   }
 
   /// An expression to begin with for a mandatory attribute that has no value in some rows.
+  ///
+  /// - Returns: the place with the expression; `nil` for what is no attribute.
   package static func value(
     for property: String, of entity: String, in step: MigrationPlan.Step
-  ) -> String? {
+  ) -> (place: MappingEdits.Place, expression: String)? {
     guard let attribute = step.destination.attribute(named: property, of: entity) else {
       return nil
     }
-    let mapping = step.mapping.mapping(toDestination: entity)?.attributes
-      .first { $0.name == property }
+    let mappings = step.mapping.entityMappings.filter {
+      $0.destination == entity && $0.source != nil
+    }
+    // Of several the one that has nothing for it, else the first that can have nothing.
+    func isBare(_ mapping: EntityMapping) -> Bool {
+      mapping.attributes.contains {
+        $0.name == property && $0.source == nil && $0.expression == nil && $0.defaultValue == nil
+      }
+    }
+    let taker = mappings.first(where: isBare) ?? mappings.first
+    let mapping = taker?.attributes.first { $0.name == property }
+    let holder = step.destination.declaringEntity(of: property, in: entity) ?? entity
+    let place = MappingEdits.Place(
+      source: mappings.count > 1 ? taker?.source : nil, entity: holder, property: property)
     let literal: String
     switch attribute.type {
     case .string, .uri: literal = "''"
@@ -191,7 +200,9 @@ extension MappingSuggestion {
     case .binary, .transformable: literal = "x''"
     default: literal = "0"
     }
-    if let expression = mapping?.expression { return "coalesce(\(expression.text), \(literal))" }
-    return mapping?.source.map { "coalesce(\($0), \(literal))" } ?? literal
+    if let expression = mapping?.expression {
+      return (place, "coalesce(\(expression.text), \(literal))")
+    }
+    return (place, mapping?.source.map { "coalesce(\($0), \(literal))" } ?? literal)
   }
 }
