@@ -24,10 +24,13 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     return state.entered()
   case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
   case .counted, .rows, .object: return BrowseScreen.take(message, in: &state)
-  case .compared: return DiffScreen.take(message, in: &state)
-  case .planned: return MappingScreen.take(message, in: &state)
+  case .compared, .impacts:
+    return DiffScreen.take(message, in: &state) + MappingScreen.take(message, in: &state)
+  case .planned, .statements, .written: return MappingScreen.take(message, in: &state)
+  case .models, .completions, .revisions: return state.takeInLayers(message) ?? []
   case .progress, .migrated, .verified, .rolledBack:
-    return MigrateScreen.take(message, in: &state)
+    // A rehearsal is a layer of its own.
+    return state.takeInLayers(message) ?? MigrateScreen.take(message, in: &state)
   case .backups, .themes: return state.takeInLayers(message) ?? []
   case .wroteReceipt:
     let effects = state.takeInLayers(message) ?? []
@@ -177,7 +180,9 @@ extension State {
   private mutating func interrupt(again: Bool) -> [Effect] {
     if let effects = cancelInLayers() { return effects }
     if let effects = PickerScreen.cancel(in: &self) { return effects }
-    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self) {
+    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self)
+      ?? DiffScreen.cancel(in: &self)
+    {
       return effects
     }
     if again { return [.quit] }
