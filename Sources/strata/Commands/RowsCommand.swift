@@ -10,8 +10,10 @@ enum RowsCommand {
     let format =
       arguments.flag("json") ? "json" : arguments.value("format") ?? "table"
     let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
-    let columns = arguments.value("columns").map {
-      $0.split(separator: ",").map(String.init)
+    let known = try store.columns(of: arguments[1]).map(\.name)
+    // Every row begins with its key: naming it is no mistake, and adds nothing.
+    let columns = arguments.value("columns").map { text in
+      text.split(separator: ",").map(String.init).filter { $0 != "key" || known.contains($0) }
     }
     var query = RowQuery(
       entity: arguments[1], sort: sort(arguments.value("sort")), limit: page, properties: columns)
@@ -96,7 +98,7 @@ private struct TablePrinter: RowPrinter {
     }
     table = TextTable(
       [.right] + kinds, fitting: [header] + page.rows.map { cells($0, page.columns) }, limit: 40)
-    console.write(table.line(header) + "\n")
+    console.heading(table.line(header))
   }
 
   func print(_ page: RowPage) {

@@ -103,6 +103,8 @@ struct ThemeLibrary {
   /// The theme for a terminal that is light or dark; most are dark.
   static func name(isLight: Bool?) -> String { isLight == true ? "paper" : "midnight" }
 
+  static var builtInNames: [String] { builtIn.map(\.name) }
+
   private static let builtIn: [(name: String, bytes: @Sendable () -> [UInt8])] = [
     ("midnight", { PackageResources.midnight_json }),
     ("ember", { PackageResources.ember_json }),
