@@ -21,6 +21,7 @@ package enum Message: Sendable {
   case planned(TaskID, MigrationPlan)
   case progress(TaskID, MigrationProgress)
   case migrated(TaskID, MigrationReceipt)
+  case themes(TaskID, [ThemeChoice], hasColors: Bool)
   /// Made and verified, and not in place: a ``Effect/confirmCutover(_:_:)`` is waited for.
   case verified(TaskID, MigrationReceipt)
   case backups(TaskID, [BackupEntry])
@@ -32,5 +33,17 @@ package enum Message: Sendable {
   case storeChanged(StoreChange)
   /// The time of day, before anything that happens in another second.
   case clock(String)
+  // Files
+  case folder(TaskID, FolderListing)
+  /// What is at some of the folder's paths; they come a few at a time.
+  case peeked(TaskID, [String: StorePeek])
+  case recentStores(TaskID, [RecentStore])
+  // Diff and Mapping
+  case impacts(TaskID, [ChangeImpact])
+  case models(TaskID, [ModelVersion])
+  case completions(TaskID, [String])
+  case revisions(TaskID, [GitHistory.Commit])
+  case statements(TaskID, [MigrationStatement])
+  case written(TaskID, path: String)
   case failed(TaskID, CoreDataError)
 }

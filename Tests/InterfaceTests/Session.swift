@@ -18,7 +18,7 @@ struct Session {
   init(width: Int = 100, height: Int = 30, plan: MigrationPlan? = nil) throws {
     state = State(
       storePath: "Recipes.sqlite", size: Size(width: width, height: height),
-      themeNames: ["mono", "paper"], themeName: "mono")
+      themeName: "mono")
     self.plan = try plan ?? SampleStore.plan()
     try send(.start)
     try send("Tab", "Tab", "j", "j", "Esc")
@@ -68,7 +68,7 @@ struct Session {
       ]
     case .compare(let id, let from, let to):
       return [.compared(id, Comparison(from: from, to: to))]
-    case .plan(let id, _, _): return plan.map { [.planned(id, $0)] } ?? []
+    case .plan(let id, _): return plan.map { [.planned(id, $0)] } ?? []
     default: return []
     }
   }

@@ -26,8 +26,11 @@ final class EffectPerformer: Sendable {
   let surveys: StoreSession
   let path: String
   let running = Mutex(Running())
+  /// Where it is kept which stores were looked at.
+  private let sessions: SessionFolder?
 
-  init(source: StoreSource, mailbox: Mailbox) {
+  init(source: StoreSource, mailbox: Mailbox, sessions: SessionFolder? = nil) {
+    self.sessions = sessions
     self.mailbox = mailbox
     path = source.path
     pages = StoreSession("pages", source: source)
@@ -35,6 +38,7 @@ final class EffectPerformer: Sendable {
   }
 
   func perform(_ effect: Effect) {
+    if performPlanning(effect) { return }
     switch effect {
     case .open(let id):
       start(id) { [self] in
@@ -65,8 +69,6 @@ final class EffectPerformer: Sendable {
       start(id) { [self] in .versions(id, try await survey.versions()) }
     case .compare(let id, let source, let destination):
       start(id) { .compared(id, Comparison(from: source, to: destination)) }
-    case .plan(let id, let from, let version):
-      start(id) { [self] in .planned(id, try await survey.plan(from: from, to: version)) }
     case .migrate(let id, let plan, let options, let confirms):
       migrate(id, plan, options, confirms)
     case .confirmCutover(let id, let isConfirmed):
@@ -79,17 +81,28 @@ final class EffectPerformer: Sendable {
           JSONWriter.line { $0.receipt(receipt) })
         return .wroteReceipt(id, path: path)
       }
+    case .folder(let id, let path):
+      start(id) { [mailbox] in
+        let listing = try FolderReading.list(path)
+        mailbox.post(.folder(id, listing))
+        try await FolderReading.peek(into: listing) { mailbox.post(.peeked(id, $0)) }
+        return nil
+      }
+    case .recentStores(let id):
+      start(id) { [sessions] in .recentStores(id, try await SessionFolder.recent(in: sessions)) }
     case .cancel(let id):
       let (task, migration) = running.withLock { running in
         if running.rollbacks[id] != nil { running.rollbacks[id] = true }
         return (running.rollbacks[id] == nil ? running.tasks[id] : nil, running.migrations[id])
       }
       if let migration { migration.cancel() } else { task?.cancel() }
-    case .repaint, .suspend, .quit: break
+    case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe:
+      break
+    case .themes, .keepTheme, .repaint, .suspend, .quit, .choose: break
     }
   }
 
-  private var survey: StoreSession {
+  var survey: StoreSession {
     running.withLock { $0.isSnapshot } ? pages : surveys
   }
 
