@@ -42,7 +42,6 @@ final class EffectPerformer: Sendable {
     switch effect {
     case .open(let id):
       start(id) { [self] in
-        cleanUp()
         await surveys.close()
         // Before it is read: a change meanwhile is one that was not seen.
         let fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
@@ -53,6 +52,8 @@ final class EffectPerformer: Sendable {
           $0.fingerprint = summary.access == .live ? nil : fingerprint
         }
         watch()
+        // Not before the first screen is there.
+        Task { cleanUp() }
         return .opened(id, summary)
       }
     case .count(let id):
