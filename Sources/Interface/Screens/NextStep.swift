@@ -19,6 +19,9 @@ struct NextStep {
     }
     guard let refusal = mapping.refusal else { return ("o chooses a version", .dim) }
     if refusal.kind == .cancelled { return ("P plans again", .dim) }
+    if mapping.isThroughVersions {
+      return ("o, then v: go straight, where r can map what does not pass", .warning)
+    }
     let isEdited = !mapping.currentEdits.isEmpty
     if mapping.reasonNotToSuggest(state) == nil {
       return isEdited
