@@ -33,7 +33,17 @@ package enum Effect: Sendable, Equatable {
   /// Runs a plan on a copy that goes away; answered as `migrate` is.
   case rehearse(TaskID, MigrationPlan, MigrationOptions)
   case writeRecipe(TaskID, RecipeFile)
+  // Files
+  /// Lists a folder, and then looks at what is in it.
+  case folder(TaskID, String)
+  case recentStores(TaskID)
+  /// Goes on with the store at this path.
+  case choose(String)
   case cancel(TaskID)
+  /// Lists the themes there are, their files read anew.
+  case themes(TaskID)
+  /// Remembers the theme for the next start.
+  case keepTheme(String)
   case repaint
   case suspend
   case quit

@@ -21,6 +21,7 @@ package enum Message: Sendable {
   case planned(TaskID, MigrationPlan)
   case progress(TaskID, MigrationProgress)
   case migrated(TaskID, MigrationReceipt)
+  case themes(TaskID, [ThemeChoice], hasColors: Bool)
   /// Made and verified, and not in place: a ``Effect/confirmCutover(_:_:)`` is waited for.
   case verified(TaskID, MigrationReceipt)
   case backups(TaskID, [BackupEntry])
@@ -39,5 +40,10 @@ package enum Message: Sendable {
   case revisions(TaskID, [GitHistory.Commit])
   case statements(TaskID, [MigrationStatement])
   case written(TaskID, path: String)
+  // Files
+  case folder(TaskID, FolderListing)
+  /// What is at some of the folder's paths; they come a few at a time.
+  case peeked(TaskID, [String: StorePeek])
+  case recentStores(TaskID, [RecentStore])
   case failed(TaskID, CoreDataError)
 }

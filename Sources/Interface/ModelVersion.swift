@@ -36,7 +36,7 @@ extension [ModelVersion] {
 
   /// Where the store would go next: the bundle's current version, or the one after its own; `nil`
   /// when it is of the newest.
-  var destinationIndex: Int? {
+  package var destinationIndex: Int? {
     if let wanted = firstIndex(where: \.isWanted) { return wanted }
     if let current = firstIndex(where: \.isCurrent) {
       if self[current].isStores { return nil }

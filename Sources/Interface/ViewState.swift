@@ -100,7 +100,12 @@ extension State {
   }
 
   mutating func stepView(back: Bool) -> [Effect] {
-    guard let view = history.step(back: back, from: self.view) else { return [] }
-    return arrange(view)
+    let now = view
+    guard let view = history.step(back: back, from: now) else { return [] }
+    let effects = arrange(view)
+    let changed = ViewChange.words(from: now, to: view)
+    let text = (back ? "undone" : "done again") + (changed.isEmpty ? "" : ": " + changed)
+    if notice == nil { notice = Notice(text) }
+    return effects
   }
 }

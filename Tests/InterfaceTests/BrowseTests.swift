@@ -9,8 +9,7 @@ struct BrowseTests {
   @Test("the first paint waits for neither rows nor counts")
   func firstPaint() throws {
     var state = State(
-      storePath: "Recipes.sqlite", size: Size(width: 100, height: 30), themeNames: [],
-      themeName: "")
+      storePath: "Recipes.sqlite", size: Size(width: 100, height: 30), themeName: "")
     let open = update(&state, .start)
     #expect(open == [.open(TaskID(1))])
     let effects = update(&state, .opened(TaskID(1), try SampleStore.summary()))

@@ -40,13 +40,4 @@ struct KeymapTests {
     try session.send("w")
     #expect(session.state.notice?.text == "w warnings: there are none")
   }
-
-  @Test("T goes through the themes and comes around")
-  func themes() throws {
-    var session = try Session()
-    try session.send("T")
-    #expect(session.state.themeName == "paper")
-    try session.send("T")
-    #expect(session.state.themeName == "mono")
-  }
 }

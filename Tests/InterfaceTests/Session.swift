@@ -18,7 +18,7 @@ struct Session {
   init(width: Int = 100, height: Int = 30, plan: MigrationPlan? = nil) throws {
     state = State(
       storePath: "Recipes.sqlite", size: Size(width: width, height: height),
-      themeNames: ["mono", "paper"], themeName: "mono")
+      themeName: "mono")
     self.plan = try plan ?? SampleStore.plan()
     try send(.start)
     try send("Tab", "Tab", "j", "j", "Esc")

@@ -6,6 +6,9 @@ package struct SearchLayer: LayerContent {
   package enum Target: Sendable, Equatable {
     case entities
     case diff
+    case files
+    /// The popup below.
+    case layer
   }
 
   package let target: Target
@@ -14,8 +17,12 @@ package struct SearchLayer: LayerContent {
   private let former: String
 
   init(_ target: Target, in state: State) {
+    self.init(target, former: target.text(in: state))
+  }
+
+  init(_ target: Target, former: String) {
     self.target = target
-    former = target.text(in: state)
+    self.former = former
     prompt = Prompt(former)
   }
 
@@ -56,13 +63,19 @@ extension SearchLayer.Target {
     switch self {
     case .entities: state.browse.tree.filter
     case .diff: state.diff.search
+    case .files: state.picker?.filter ?? ""
+    case .layer: state.layerFilter ?? ""
     }
   }
 
   func search(_ text: String, in state: inout State) -> [Effect] {
     switch self {
-    case .entities: BrowseScreen.filterEntities(text, in: &state)
-    case .diff: DiffScreen.search(text, in: &state)
+    case .entities: return BrowseScreen.filterEntities(text, in: &state)
+    case .diff: return DiffScreen.search(text, in: &state)
+    case .files: return PickerScreen.narrow(text, in: &state)
+    case .layer:
+      state.layerFilter = text
+      return []
     }
   }
 }

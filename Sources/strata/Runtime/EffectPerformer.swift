@@ -26,8 +26,11 @@ final class EffectPerformer: Sendable {
   let surveys: StoreSession
   let path: String
   let running = Mutex(Running())
+  /// Where it is kept which stores were looked at.
+  private let sessions: SessionFolder?
 
-  init(source: StoreSource, mailbox: Mailbox) {
+  init(source: StoreSource, mailbox: Mailbox, sessions: SessionFolder? = nil) {
+    self.sessions = sessions
     self.mailbox = mailbox
     path = source.path
     pages = StoreSession("pages", source: source)
@@ -77,6 +80,15 @@ final class EffectPerformer: Sendable {
           JSONWriter.line { $0.receipt(receipt) })
         return .wroteReceipt(id, path: path)
       }
+    case .folder(let id, let path):
+      start(id) { [mailbox] in
+        let listing = try FolderReading.list(path)
+        mailbox.post(.folder(id, listing))
+        try await FolderReading.peek(into: listing) { mailbox.post(.peeked(id, $0)) }
+        return nil
+      }
+    case .recentStores(let id):
+      start(id) { [sessions] in .recentStores(id, try await SessionFolder.recent(in: sessions)) }
     case .cancel(let id):
       let (task, migration) = running.withLock { running in
         if running.rollbacks[id] != nil { running.rollbacks[id] = true }
@@ -85,7 +97,7 @@ final class EffectPerformer: Sendable {
       if let migration { migration.cancel() } else { task?.cancel() }
     case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe:
       break
-    case .repaint, .suspend, .quit: break
+    case .themes, .keepTheme, .repaint, .suspend, .quit, .choose: break
     }
   }
 

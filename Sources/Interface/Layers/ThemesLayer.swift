@@ -1,0 +1,133 @@
+import ManagedModel
+import Terminal
+
+/// The themes there are; everything is drawn in the selected one at once.
+package struct ThemesLayer: LayerContent {
+  /// Most lines that tell what is wrong with a theme's file.
+  private static let problemLines = 4
+
+  private var choices: [ThemeChoice] = []
+  private var list = List()
+  private let former: String
+  private var task: TaskID?
+  /// Whether the terminal shows colours at all.
+  private var hasColors = true
+
+  /// Also gives the effect that asks for the themes.
+  static func open(in state: inout State) -> [Effect] {
+    let task = state.newTask()
+    state.show(ThemesLayer(former: state.themeName, task: task))
+    return [.themes(task)]
+  }
+
+  private init(former: String, task: TaskID) {
+    self.former = former
+    self.task = task
+  }
+
+  package func bindings(_ state: State) -> [Binding] {
+    [
+      Binding([.enter], "keep", .confirm, unless: choices.isEmpty ? "they are being read" : nil),
+      Binding([.character("T")], "next", .nextTheme, footer: false),
+      Keymap.movement,
+      Binding([.escape, .character("q")], "as before", .close),
+    ]
+  }
+
+  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
+    guard case .themes(let id, let choices, let hasColors) = message, id == task else { return nil }
+    task = nil
+    self.choices = choices
+    self.hasColors = hasColors
+    list = List(
+      count: choices.count, selected: choices.firstIndex { $0.name == former } ?? 0,
+      height: max(1, choices.count))
+    return []
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    switch action {
+    case .confirm:
+      guard let choice = selected, !choice.isUnreadable else { return .stay() }
+      return .close(choice.name == former ? [] : [.keepTheme(choice.name)])
+    case .nextTheme:
+      list.select(list.selected + 1 < list.count ? list.selected + 1 : 0)
+    default:
+      list.setHeight(height(in: state.body))
+      list.handle(key)
+    }
+    if let choice = selected, !choice.isUnreadable { state.themeName = choice.name }
+    return .stay()
+  }
+
+  package func closed(in state: inout State) -> [Effect] {
+    state.themeName = former
+    return []
+  }
+
+  private var selected: ThemeChoice? {
+    choices.indices.contains(list.selected) ? choices[list.selected] : nil
+  }
+
+  /// What is to be said about the selected theme.
+  private func remarks(width: Int) -> [String] {
+    if case .unreadable(let problem)? = selected?.kind {
+      return Array(Wrapping.lines("✗ " + problem, width: width).prefix(Self.problemLines))
+    }
+    return hasColors
+      ? [] : Wrapping.lines("! no colours here: NO_COLOR, or the terminal", width: width)
+  }
+
+  private func height(in body: Rect) -> Int {
+    // The frame takes two lines; a little of the screen is to be seen beside it.
+    max(1, min(choices.count, body.height - 2 - Self.problemLines))
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let width = 44
+    let remarks = remarks(width: min(width, body.width - 4))
+    let rows = height(in: body)
+    let inside = Popup("Theme", size: Size(width: width, height: rows + remarks.count))
+      .draw(in: &grid, body, theme: theme)
+    let names = choices.map { TextWidth.of($0.name, upTo: 20) }.max() ?? 0
+    let room = Rect(
+      x: inside.x, y: inside.y, width: inside.width,
+      height: max(0, min(rows, inside.height - remarks.count)))
+    if choices.isEmpty {
+      grid.write("reading them …", in: room, style: theme[.dim])
+    }
+    list.draw(in: &grid, room, theme: theme) { row in
+      guard choices.indices.contains(row) else { return [] }
+      let choice = choices[row]
+      let gap = String(repeating: " ", count: max(0, names - TextWidth.of(choice.name)))
+      var spans = [Span(choice.name + gap), Span("  " + choice.word, theme[choice.role])]
+      if choice.isOwn { spans.append(Span("  yours", theme[.dim])) }
+      if choice.name == former { spans.append(Span("  as before", theme[.dim])) }
+      return spans
+    }
+    for (index, line) in remarks.enumerated() where room.height + index < inside.height {
+      grid.write(line, in: inside.row(room.height + index), style: theme[.warning])
+    }
+  }
+}
+
+extension ThemeChoice {
+  fileprivate var isUnreadable: Bool {
+    if case .unreadable = kind { true } else { false }
+  }
+
+  fileprivate var word: String {
+    switch kind {
+    case .dark: "dark"
+    case .light: "light"
+    case .plain: "the terminal's"
+    case .unreadable: "✗ unreadable"
+    }
+  }
+
+  fileprivate var role: Theme.Role {
+    if case .unreadable = kind { .error } else { .dim }
+  }
+}

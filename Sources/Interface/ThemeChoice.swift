@@ -1,0 +1,21 @@
+/// A theme that can be chosen, before it is.
+package struct ThemeChoice: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
+    case dark, light
+    /// The terminal's own background.
+    case plain
+    /// What is wrong with its file, and where.
+    case unreadable(String)
+  }
+
+  package let name: String
+  package let kind: Kind
+  /// Whether it is a file of the person's, and none that came with the program.
+  package let isOwn: Bool
+
+  package init(name: String, kind: Kind, isOwn: Bool) {
+    self.name = name
+    self.kind = kind
+    self.isOwn = isOwn
+  }
+}
