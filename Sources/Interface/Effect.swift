@@ -9,6 +9,13 @@ package enum Effect: Sendable, Equatable {
   case count(TaskID)
   case rows(TaskID, RowQuery)
   case object(TaskID, ObjectID)
+  // Rows
+  /// Counts the rows of a query.
+  case countRows(TaskID, RowQuery)
+  /// Counts the rows of a query that come before a place in its order.
+  case countBefore(TaskID, RowQuery, RowCursor)
+  /// Reads the rows around one of a query's, wherever it is.
+  case place(TaskID, RowQuery, RowPlace)
   case versions(TaskID)
   case compare(TaskID, from: Model, to: Model)
   case plan(TaskID, PlanRequest)

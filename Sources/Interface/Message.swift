@@ -16,6 +16,9 @@ package enum Message: Sendable {
   case counted(TaskID, [String: Int])
   case rows(TaskID, RowPage)
   case object(TaskID, Inspection?)
+  case countedRows(TaskID, Int)
+  /// `nil` where there is no such row.
+  case placed(TaskID, PlacedRows?)
   case versions(TaskID, [ModelVersion])
   case compared(TaskID, Comparison)
   case planned(TaskID, MigrationPlan)
