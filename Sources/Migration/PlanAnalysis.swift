@@ -10,6 +10,8 @@ import SQLite
 struct PlanAnalysis {
   let store: Store
   let strategy: MigrationPlan.Strategy?
+  /// Asked whether to go on; nobody reads what it counts.
+  let meter: ProgressMeter
 
   func run(_ plan: inout MigrationPlan) throws {
     var store = self.store
@@ -23,15 +25,19 @@ struct PlanAnalysis {
       if !prefix.isEmpty, !isInferred || composed(plan, prefix + [index]) == nil {
         if folder == nil { folder = try TemporaryResults() }
         for step in prefix {
-          guard let next = try folder?.result(of: plan, step: step, from: store) else { continue }
+          guard let next = try folder?.result(of: plan, step: step, from: store, meter)
+          else { continue }
           store = next
         }
         prefix = []
       }
-      if prefix.isEmpty {
-        try analyse(&plan, index, in: store)
-      } else if let whole = composed(plan, prefix + [index]) {
-        try analyse(&plan, prefix + [index], whole, in: store)
+      try meter.checkCancelled()
+      try store.connection.stopping(when: { meter.shouldStop }) {
+        if prefix.isEmpty {
+          try analyse(&plan, index, in: store)
+        } else if let whole = composed(plan, prefix + [index]) {
+          try analyse(&plan, prefix + [index], whole, in: store)
+        }
       }
       if plan.isEdited(before: index) { deferChecks(of: &plan, after: known) }
       plan.notes += try PlanNotes(
@@ -43,13 +49,16 @@ struct PlanAnalysis {
       prefix.append(index)
       if !isInferred, index < plan.steps.count - 1 {
         if folder == nil { folder = try TemporaryResults() }
-        if let next = try folder?.result(of: plan, step: index, from: store) { store = next }
+        if let next = try folder?.result(of: plan, step: index, from: store, meter) {
+          store = next
+        }
         prefix = []
       }
     }
     plan.secondsEstimated = MigrationPlan.secondsEstimated(
       bytes: plan.storeBytes,
       rows: plan.steps.reduce(0) { $0 + $1.rows.values.reduce(0, +) })
+    try meter.checkCancelled()
     let drift = DriftAnalysis(store: self.store)
     plan.losses += try drift.losses()
     plan.checks += try drift.checks()
@@ -151,10 +160,11 @@ private final class TemporaryResults {
   deinit { remove() }
 
   /// The store after a step.
-  func result(of plan: MigrationPlan, step index: Int, from store: Store) throws -> Store {
+  func result(
+    of plan: MigrationPlan, step index: Int, from store: Store, _ meter: ProgressMeter
+  ) throws -> Store {
     made += 1
     let path = folder + "/\(made).sqlite"
-    let meter = ProgressMeter(isCancelled: { false }, report: { _ in })
     let step = plan.steps[index]
     // A model that what comes next calls by other names is of the same tables.
     let next = plan.steps[(index + 1)...].first { $0.mapping.kind != .none }?.source

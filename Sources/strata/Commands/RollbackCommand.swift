@@ -11,8 +11,10 @@ enum RollbackCommand {
     options.keepsPresent = !arguments.flag("no-backup")
     options.isForced = arguments.flag("force")
     let receipt = try Interruption.watching {
-      try StoreRollback.run(
-        path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
+      try Waiting.tell("putting the backup back", on: console) {
+        try StoreRollback.run(
+          path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
+      }
     }
     if arguments.flag("json") {
       console.json { write(receipt, to: &$0) }
