@@ -1,3 +1,4 @@
+import Interface
 import ManagedModel
 import ManagedStore
 import Migration
@@ -81,6 +82,9 @@ enum RollbackCommand {
     }
     if let undone = receipt.undonePath {
       console.line("kept: \(undone)")
+      console.line(
+        "the way back: strata rollback \(ShellText.quoted(receipt.storePath)) --from "
+          + ShellText.quoted(undone))
     }
     if !receipt.orphaned.isEmpty {
       console.line(
