@@ -19,6 +19,9 @@ let package = Package(
     .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(
       name: "CCrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
+    .systemLibrary(
+      name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]),
 
     .target(name: "SQLite", dependencies: ["CSQLite"]),
     .target(
@@ -29,6 +32,7 @@ let package = Package(
     .target(name: "Migration", dependencies: ["ManagedStore", "ManagedModel", "SQLite"]),
 
     .target(name: "Terminal"),
+    .target(name: "Images", dependencies: ["CPNG", "CTurboJPEG", "Terminal"]),
     .target(
       name: "Interface", dependencies: ["Terminal", "ManagedModel", "ManagedStore", "Migration"]),
     .target(
@@ -40,7 +44,8 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel", "SQLite",
+        "Curses", "Images", "Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel",
+        "SQLite",
       ],
       resources: [.embedInCode("Themes")]),
 
@@ -60,6 +65,7 @@ let package = Package(
     .testTarget(
       name: "MigrationTests",
       dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite", "TestSupport"]),
+    .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPNG", "CTurboJPEG"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
     .testTarget(
       name: "InterfaceTests",

@@ -72,43 +72,4 @@ static inline int strata_put(int y, int x, const wchar_t *text, attr_t attribute
 #endif
   return mvadd_wch(y, x, &cell);
 }
-
-enum {
-  STRATA_MOUSE_NONE,
-  STRATA_MOUSE_PRESS,
-  STRATA_MOUSE_RELEASE,
-  STRATA_MOUSE_DOUBLE,
-  STRATA_MOUSE_WHEEL_UP,
-  STRATA_MOUSE_WHEEL_DOWN
-};
-
-// The button masks are macros over macros.
-static inline void strata_mouse_on(void) {
-  mmask_t wanted = BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED |
-                   BUTTON4_PRESSED;
-#ifdef BUTTON5_PRESSED
-  wanted |= BUTTON5_PRESSED;
-#endif
-  mousemask(wanted, NULL);
-  // Waiting to tell a click from a press would hold up every other key.
-  mouseinterval(0);
-}
-
-static inline void strata_mouse_off(void) { mousemask(0, NULL); }
-
-// The mouse event after KEY_MOUSE; STRATA_MOUSE_NONE for one that nobody asked for.
-static inline int strata_mouse(int *x, int *y) {
-  MEVENT event;
-  if (getmouse(&event) != OK) return STRATA_MOUSE_NONE;
-  *x = event.x;
-  *y = event.y;
-  if (event.bstate & BUTTON1_DOUBLE_CLICKED) return STRATA_MOUSE_DOUBLE;
-  if (event.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED)) return STRATA_MOUSE_PRESS;
-  if (event.bstate & BUTTON1_RELEASED) return STRATA_MOUSE_RELEASE;
-  if (event.bstate & BUTTON4_PRESSED) return STRATA_MOUSE_WHEEL_UP;
-#ifdef BUTTON5_PRESSED
-  if (event.bstate & BUTTON5_PRESSED) return STRATA_MOUSE_WHEEL_DOWN;
-#endif
-  return STRATA_MOUSE_NONE;
-}
 #endif

@@ -24,16 +24,20 @@ package final class CursesScreen {
   private var shown: Grid?
   private var isActive = true
   private let pasteMode: (on: String, off: String)?
+  private let hasMouse: Bool
 
   /// Takes over the terminal.
   ///
   /// - Parameters:
   ///   - term: the value of TERM.
   ///   - noColor: the value of NO_COLOR.
+  ///   - mouse: whether the mouse is ours; the terminal's own selection needs Shift then.
   ///   - typed: what was typed before, and read already.
   /// - Throws: `CursesError` when there is no terminal or it cannot show a screen; nothing has been
   ///   written to it then.
-  package init(term: String?, noColor: String?, typed: [UInt8] = []) throws(CursesError) {
+  package init(
+    term: String?, noColor: String?, mouse: Bool = true, typed: [UInt8] = []
+  ) throws(CursesError) {
     let term = term ?? ""
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw .notATerminal }
     Self.setLocale()
@@ -46,9 +50,9 @@ package final class CursesScreen {
       throw .incapable(term)
     }
     pasteMode = Self.pasteMode(term)
+    hasMouse = mouse && (Terminfo.string("kmous") != nil || Self.isOfKnownFamily(term))
     EmergencyRestore.prepare(
-      extra: [pasteMode?.off, Terminfo.string("kmous").map { _ in Self.mouseOff }]
-        .compactMap { $0 })
+      extra: [pasteMode?.off, hasMouse ? Self.mouseOff : nil].compactMap { $0 })
     set_escdelay(25)
     guard strata_newterm(term) != nil else { throw .failed }
     // Raw, so that ^C, ^Z and ^S arrive as keys.
@@ -67,6 +71,9 @@ package final class CursesScreen {
     }
     self.depth = depth
     pairs = ColorPairs(isDirect: depth == .trueColor)
+    // Ours instead of curses' own: curses tells neither a drag nor where a click ended.
+    define_key("\u{1B}[<", KeyDecoding.mouseReport)
+    define_key("\u{1B}[M", KeyDecoding.oldMouseReport)
     keys.prepend(typed)
     define_key("\u{1B}[200~", KeyDecoding.pasteStart)
     define_key("\u{1B}[201~", KeyDecoding.pasteEnd)
@@ -126,6 +133,12 @@ package final class CursesScreen {
   package func repaint() {
     shown = nil
     clearok(strata_window(), true)
+  }
+
+  /// Whether the terminal takes output without waiting: false while it is slow, or stopped by ^S.
+  package var isReadyForOutput: Bool {
+    var descriptor = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+    return poll(&descriptor, 1, 0) != 0
   }
 
   /// The next key, or `nil` when there is none right now.
@@ -204,24 +217,30 @@ extension CursesScreen {
     return look
   }
 
-  private static let mouseOff = "\u{1B}[?1006l\u{1B}[?1000l"
+  /// Presses and releases, motion while a button is held, and coordinates as numbers. A terminal
+  /// passes over what it does not know.
+  private static let mouseOn = "\u{1B}[?1000h\u{1B}[?1002h\u{1B}[?1006h"
+  private static let mouseOff = "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l"
 
   private func enterModes() {
-    strata_mouse_on()
+    if hasMouse { Self.write(Self.mouseOn) }
     if let pasteMode { Self.write(pasteMode.on) }
   }
 
   private func leaveModes() {
-    strata_mouse_off()
+    if hasMouse { Self.write(Self.mouseOff) }
     if let pasteMode { Self.write(pasteMode.off) }
   }
 
   /// Bracketed paste where terminfo has it, or where terminfo is old but the family is known.
   private static func pasteMode(_ term: String) -> (on: String, off: String)? {
     if let on = Terminfo.string("BE"), let off = Terminfo.string("BD") { return (on, off) }
-    let families = ["xterm", "screen", "tmux", "rxvt", "alacritty", "foot", "kitty", "wezterm"]
-    guard families.contains(where: term.hasPrefix) else { return nil }
-    return ("\u{1B}[?2004h", "\u{1B}[?2004l")
+    return isOfKnownFamily(term) ? ("\u{1B}[?2004h", "\u{1B}[?2004l") : nil
+  }
+
+  private static func isOfKnownFamily(_ term: String) -> Bool {
+    ["xterm", "screen", "tmux", "rxvt", "alacritty", "foot", "kitty", "wezterm"]
+      .contains(where: term.hasPrefix)
   }
 
   /// The user's locale, or a UTF-8 one where that has another character set: we write Unicode.

@@ -6,6 +6,9 @@ enum KeyDecoding {
   /// Codes of our own, given to the marks around a bracketed paste.
   static let pasteStart: Int32 = 5000
   static let pasteEnd: Int32 = 5001
+  /// And to what begins a report of the mouse: with numbers, or with three bytes.
+  static let mouseReport: Int32 = 5002
+  static let oldMouseReport: Int32 = 5003
 
   /// A function key by curses' number; `nil` for one that has no meaning here.
   static func key(code: Int32) -> Key? {
@@ -24,7 +27,6 @@ enum KeyDecoding {
     case KEY_ENTER: return .enter
     case KEY_BTAB: return .backTab
     case (KEY_F0 + 1)...(KEY_F0 + 63): return .function(Int(code - KEY_F0))
-    case KEY_MOUSE: return mouse()
     default: return extended(code: code)
     }
   }
@@ -97,19 +99,5 @@ enum KeyDecoding {
     case "kDC3", "kDC4", "kDC5", "kDC6", "kDC7": return .delete
     default: return nil
     }
-  }
-
-  private static func mouse() -> Key? {
-    var (x, y): (Int32, Int32) = (0, 0)
-    let action: Key.MouseAction
-    switch Int(strata_mouse(&x, &y)) {
-    case STRATA_MOUSE_PRESS: action = .press
-    case STRATA_MOUSE_RELEASE: action = .release
-    case STRATA_MOUSE_DOUBLE: action = .doubleClick
-    case STRATA_MOUSE_WHEEL_UP: action = .scrollUp
-    case STRATA_MOUSE_WHEEL_DOWN: action = .scrollDown
-    default: return nil
-    }
-    return .mouse(action, x: Int(x), y: Int(y))
   }
 }

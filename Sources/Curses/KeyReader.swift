@@ -10,6 +10,9 @@ struct KeyReader {
 
   private var paste: String.UnicodeScalarView?
   private var pasteLength = 0
+  private var mouse = MouseDecoding()
+  /// A report of the mouse whose end may come with a later read.
+  private var report: String?
   /// Input to read before that of curses.
   private var pending: [Input] = []
   /// A terminal's answer whose end may come with a later read, and how long it may still be.
@@ -30,8 +33,17 @@ struct KeyReader {
         continue
       }
       if reply != nil, continueReply(input) { continue }
+      if report != nil {
+        if let key = continueReport(input) { return key }
+        continue
+      }
       switch input {
       case .code(KeyDecoding.pasteStart): paste = String.UnicodeScalarView()
+      case .code(KeyDecoding.mouseReport): report = ""
+      case .code(KeyDecoding.oldMouseReport):
+        var scalars: [Unicode.Scalar] = []
+        while scalars.count < 3, case .scalar(let scalar)? = read() { scalars.append(scalar) }
+        if let key = mouse.key(old: scalars, at: .now) { return key }
       case .code(let code):
         if let key = KeyDecoding.key(code: code) { return key }
       case .scalar("\u{1B}"): if let key = afterEscape() { return key }
@@ -56,6 +68,18 @@ struct KeyReader {
       return .scalar(Unicode.Scalar(UInt32(truncatingIfNeeded: value)) ?? "\u{FFFD}")
     default: return nil
     }
+  }
+
+  /// Takes a character of a report: `0;12;5M`.
+  private mutating func continueReport(_ input: Input) -> Key? {
+    guard case .scalar(let scalar) = input, let text = report, text.utf8.count < 32 else {
+      report = nil
+      return nil
+    }
+    report?.unicodeScalars.append(scalar)
+    guard (0x40...0x7E).contains(scalar.value) else { return nil }
+    defer { report = nil }
+    return mouse.key(report: text + String(Character(scalar)), at: .now)
   }
 
   private mutating func continuePaste(_ input: Input) -> Key? {

@@ -35,6 +35,19 @@ package struct Binding: Sendable, Equatable {
   }
 
   package var isAvailable: Bool { availability == .available }
+
+  /// Why not, where it is not available.
+  package var reason: String? {
+    if case .unavailable(let reason) = availability { reason } else { nil }
+  }
+
+  /// The same on other keys; on none it can still be had from the palette.
+  func on(_ keys: [Key]) -> Binding {
+    var binding = self
+    binding.keys = keys
+    binding.label = keys.map(\.name).joined(separator: " ")
+    return binding
+  }
 }
 
 extension [Binding] {

@@ -16,15 +16,24 @@ enum Footer {
         within: rect.width)
       return
     }
-    let items = Keymap.bindings(state).filter(\.isInFooter).map {
-      HelpBar.Item($0.label, $0.title, isAvailable: $0.isAvailable)
+    let items = bindings(state).map {
+      HelpBar.Item(
+        $0.label, $0.title, isAvailable: $0.isAvailable,
+        isEssential: $0.action == .nextPane || $0.action == .help)
     }
-    HelpBar(items, note: state.layers.isEmpty ? note(state) : "")
-      .draw(in: &grid, rect, theme: theme)
+    let note =
+      !state.count.isEmpty ? state.count.text : state.layers.isEmpty ? note(state) : ""
+    HelpBar(items, note: note).draw(in: &grid, rect, theme: theme)
+  }
+
+  /// The bindings that the footer shows, in its order.
+  static func bindings(_ state: State) -> [Binding] {
+    Keymap.bindings(state).filter { $0.isInFooter && !$0.keys.isEmpty }
   }
 
   private static func note(_ state: State) -> String {
-    switch state.screen {
+    if state.picker != nil { return PickerScreen.note(state) }
+    return switch state.screen {
     case .browse: BrowseScreen.note(state)
     case .diff: DiffScreen.note(state)
     case .mapping, .migrate: ""

@@ -29,7 +29,15 @@ enum Header {
     places(in: state, width: state.size.width).last { $0.x - 1 <= x }?.screen
   }
 
+  private static func drawTitle(_ theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    grid.fill(rect, style: theme[.header])
+    grid.write(
+      [Span("strata", theme[.title]), Span("  which store?", theme[.header])],
+      at: Point(x: 1, y: rect.y), within: rect.width - 1)
+  }
+
   static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    if state.picker != nil { return drawTitle(theme, in: &grid, rect) }
     grid.fill(rect, style: theme[.header])
     let places = places(in: state, width: rect.width)
     let room = (places.first?.x ?? rect.width) - 3
@@ -67,6 +75,12 @@ enum Header {
       ),
       (1, [match]),
     ]
+    if let badge = state.migrate.badge {
+      parts.append((-1, [Span(badge, theme[.success].adding(.bold))]))
+    }
+    if let change = state.storeChange {
+      parts.append((-1, [Span("! \(change.rawValue): ^R", theme[.warning])]))
+    }
     if store.walFrames > 0 {
       parts.append((4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
     }

@@ -5,25 +5,37 @@ package enum Keymap {
   /// The bindings that the keys go to now: those of the uppermost layer, or of the screen and of
   /// everywhere.
   package static func bindings(_ state: State) -> [Binding] {
-    if let layer = state.layers.last { return layer.content.bindings(state) + always(state) }
-    return screen(state.screen, state) + everywhere(state)
+    if let layer = state.layers.last {
+      return layer.content.bindings(state)
+        + state.keys.applied(to: always(state), in: KeyRemapping.everywhere)
+    }
+    // A screen may have another use for a key: it goes before what the key does elsewhere.
+    let own = state.picker != nil ? files(state) : screen(state.screen, state)
+    let keys = Set(own.flatMap(\.keys))
+    return own + everywhere(state).filter { keys.isDisjoint(with: $0.keys) }
+  }
+
+  static func files(_ state: State) -> [Binding] {
+    state.keys.applied(to: PickerScreen.bindings(state), in: PickerScreen.section)
   }
 
   package static func screen(_ screen: Screen, _ state: State) -> [Binding] {
-    switch screen {
-    case .browse: BrowseScreen.bindings(state)
-    case .diff: DiffScreen.bindings(state)
-    case .mapping: MappingScreen.bindings(state)
-    case .migrate: MigrateScreen.bindings(state)
-    }
+    let bindings =
+      switch screen {
+      case .browse: BrowseScreen.bindings(state)
+      case .diff: DiffScreen.bindings(state)
+      case .mapping: MappingScreen.bindings(state)
+      case .migrate: MigrateScreen.bindings(state)
+      }
+    return state.keys.applied(to: bindings, in: screen.title)
   }
 
   /// What a list does with the keys that move in it.
   static let movement = Binding(
     [
       .up, .down, .character("k"), .character("j"), .pageUp, .pageDown, .control("b"),
-      .control("f"), .control("u"), .control("d"), .control("p"), .control("n"), .space, .home,
-      .end, .character("g"), .character("G"),
+      .control("f"), .control("u"), .control("d"), .space, .home, .end, .character("g"),
+      .character("G"),
     ], label: "↑↓ j k g G", "move", .navigate, footer: false)
 
   package static func everywhere(_ state: State) -> [Binding] {
@@ -31,23 +43,35 @@ package enum Keymap {
     let screens = Screen.allCases.map { screen in
       Binding(
         [.character(Character(String(screen.rawValue)))], screen.title.lowercased(), .show(screen),
+        unless: state.picker == nil ? nil : "no store is open",
         command: screen == .diff ? "strata diff A B" : nil, footer: false)
     }
-    return screens + [
-      Binding([.character("?"), .function(1)], "keys", .help),
-      Binding(
-        [.character("w")], "warnings", .warnings,
-        unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
-        command: "strata info \(store)", footer: false),
-      Binding(
-        [.character("u")], "undo a change of the view", .undo,
-        unless: state.history.past.isEmpty ? "nothing was changed in the view" : nil, footer: false),
-      Binding(
-        [.character("U")], "do it again", .redo,
-        unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
-      Binding([.character("T")], "theme", .chooseTheme, footer: false),
-      Binding([.character("q")], "quit", .quit),
-    ] + always(state)
+    let bindings =
+      screens + [
+        Binding([.character("?"), .function(1)], "keys", .help),
+        Binding([.character(":"), .control("p")], label: ": ^P", "palette", .palette),
+        Binding(
+          [.character("w")], "warnings", .warnings,
+          unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
+          command: "strata info \(store)", footer: false),
+        Binding(
+          [.character("u")], "undo a change of the view", .undo,
+          unless: state.history.past.isEmpty ? "nothing was changed in the view" : nil,
+          footer: false),
+        Binding(
+          [.character("U")], "do it again", .redo,
+          unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
+        Binding([.character("T")], "theme", .chooseTheme, footer: false),
+        Binding([.character("!")], "log", .log, footer: false),
+        Binding(
+          [.control("r")], "read the store again", .reopen,
+          unless: state.picker != nil
+            ? "no store is open"
+            : state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil,
+          footer: state.storeChange != nil),
+        Binding([.character("q")], "quit", .quit),
+      ] + always(state)
+    return state.keys.applied(to: bindings, in: KeyRemapping.everywhere)
   }
 
   /// What works under any popup too.
@@ -55,7 +79,8 @@ package enum Keymap {
     let isRunning = state.migrate.isRunning
     return [
       Binding(
-        [.control("c")], isRunning ? "stop the migration" : "cancel, twice quits", .interrupt,
+        [.control("c")], isRunning ? "stop \(state.migrate.workName)" : "cancel, twice quits",
+        .interrupt,
         footer: isRunning),
       Binding([.control("z")], "suspend", .suspend, footer: false),
       Binding([.control("l")], "draw again", .repaint, footer: false),
@@ -64,18 +89,29 @@ package enum Keymap {
 
   /// Every binding under the name of its screen: the help page, and the README's table.
   package static func sections(_ state: State) -> [(title: String, bindings: [Binding])] {
+    if state.picker != nil {
+      return [
+        (PickerScreen.section, files(state)), (KeyRemapping.everywhere, everywhere(state)),
+      ]
+    }
     let current = [state.screen] + Screen.allCases.filter { $0 != state.screen }
     return current.prefix(1).map { ($0.title, screen($0, state)) }
-      + [("Everywhere", everywhere(state))]
+      + [(KeyRemapping.everywhere, everywhere(state))]
       + current.dropFirst().map { ($0.title, screen($0, state)) }
+  }
+
+  /// Those of the choice of a store too, which no section of an open one shows.
+  package static func allSections(
+    _ state: State
+  ) -> [(title: String, bindings: [Binding])] {
+    state.picker == nil ? sections(state) + [(PickerScreen.section, files(state))] : sections(state)
   }
 
   /// The README's table of keys.
   package static func markdown() -> String {
-    let state = State(
-      storePath: "STORE", size: Size(width: 80, height: 24), themeName: "")
+    let state = State.blank
     var lines = ["| Where | Key | Does | Command line |", "|---|---|---|---|"]
-    for section in sections(state) {
+    for section in allSections(state) {
       for binding in section.bindings {
         let command = binding.command.map { "`\($0)`" } ?? ""
         lines.append("| \(section.title) | `\(binding.label)` | \(binding.title) | \(command) |")

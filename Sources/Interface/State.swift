@@ -13,11 +13,31 @@ package struct State: Sendable, Equatable {
   /// Popups over the screen; the last one has the keys.
   package var layers: [Layer] = []
   package var notice: Notice?
+  /// The choice of a store, in place of the screens while there is none.
+  package var picker: PickerScreen?
   package var browse = BrowseScreen()
   package var diff = DiffScreen()
   package var mapping = MappingScreen()
   package var migrate = MigrateScreen()
+  /// What happened when.
+  package var log = EventLog()
+  /// The time of day, as text.
+  package var clock = ""
+  /// What became of the store's files since it was opened.
+  package var storeChange: StoreChange?
+  /// What `--via` and `--mapping` named.
+  package var planOptions = PlanOptions()
   var history = ViewHistory()
+  package var keys = KeyRemapping()
+  /// What is wrong with the configuration, for the help page.
+  package var configurationProblems: [String] = []
+  /// What was called from the palette, the last first.
+  var paletteMemory = PaletteMemory()
+  package internal(set) var dividers = Dividers()
+  /// Where it was left the last time, until the store is open.
+  var restoring: SavedSession?
+  /// The number typed before a key.
+  var count = Count()
   package var themeName: String
 
   var openTask: TaskID?
@@ -57,6 +77,11 @@ package struct State: Sendable, Equatable {
     let identifiers = store?.model.versionIdentifiers.filter { !$0.isEmpty } ?? []
     return identifiers.isEmpty ? nil : identifiers.joined(separator: ", ")
   }
+
+  package var modelName: String? { storeModelName }
+
+  /// Shows a mistake over what is there.
+  package mutating func tell(_ error: CoreDataError) { show(MessageLayer(error)) }
 
   /// The store's path as a shell takes it.
   var storeArgument: String { ShellText.quoted(storePath) }

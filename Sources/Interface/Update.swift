@@ -3,6 +3,7 @@ import Terminal
 
 /// Takes in what happened and says what is to be done about it.
 package func update(_ state: inout State, _ message: Message) -> [Effect] {
+  state.record(message)
   switch message {
   case .start: return state.start()
   case .key(let key): return state.handle(key)
@@ -21,17 +22,37 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     DiffScreen.takeVersions(&state)
     MappingScreen.takeVersions(&state)
     return state.entered()
+  case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
   case .counted, .rows, .object: return BrowseScreen.take(message, in: &state)
-  case .compared: return DiffScreen.take(message, in: &state)
-  case .planned: return MappingScreen.take(message, in: &state)
-  case .progress, .migrated: return MigrateScreen.take(message, in: &state)
-  case .themes: return state.takeInLayers(message) ?? []
+  case .compared, .impacts:
+    return DiffScreen.take(message, in: &state) + MappingScreen.take(message, in: &state)
+  case .planned, .statements, .written: return MappingScreen.take(message, in: &state)
+  case .models, .completions, .revisions: return state.takeInLayers(message) ?? []
+  case .progress, .migrated, .verified, .rolledBack:
+    // A rehearsal is a layer of its own.
+    return state.takeInLayers(message) ?? MigrateScreen.take(message, in: &state)
+  case .backups, .themes: return state.takeInLayers(message) ?? []
+  case .wroteReceipt:
+    let effects = state.takeInLayers(message) ?? []
+    state.layers.removeAll { ($0.content as? ReceiptFileLayer)?.isDone ?? false }
+    return effects
+  case .recovered(let sentences):
+    state.notice = sentences.first.map { Notice($0, .warning) }
+    return []
+  case .storeChanged(let change):
+    state.storeChange = change
+    state.notice = Notice(change.sentence, .warning)
+    return []
+  case .clock(let time):
+    state.clock = time
+    return []
   case .failed(let task, let error): return state.failed(task, error)
   }
 }
 
 extension State {
   fileprivate mutating func start() -> [Effect] {
+    if picker != nil { return PickerScreen.start(&self) }
     let task = newTask()
     openTask = task
     return [.open(task)]
@@ -39,10 +60,12 @@ extension State {
 
   fileprivate mutating func opened(_ store: StoreSummary) -> [Effect] {
     openTask = nil
+    storeChange = nil
     self.store = store
     let versions = newTask()
     versionsTask = versions
-    return BrowseScreen.takeStore(in: &self) + [.versions(versions)]
+    let effects = BrowseScreen.takeStore(in: &self) + [.versions(versions)]
+    return Effect.joined(effects, takeUp())
   }
 
   fileprivate mutating func failed(_ task: TaskID, _ error: CoreDataError) -> [Effect] {
@@ -53,10 +76,19 @@ extension State {
       return []
     }
     let effects =
-      failInLayers(task, error) ?? BrowseScreen.fail(task, error, in: &self) ?? DiffScreen.fail(
+      failInLayers(task, error) ?? PickerScreen.fail(task, error, in: &self)
+      ?? BrowseScreen.fail(task, error, in: &self) ?? DiffScreen.fail(
         task, error, in: &self)
       ?? MappingScreen.fail(task, error, in: &self) ?? MigrateScreen.fail(task, error, in: &self)
     return effects ?? []
+  }
+
+  /// Reads the store as it is now.
+  mutating func reopen() -> [Effect] {
+    guard openTask == nil else { return [] }
+    let task = newTask()
+    openTask = task
+    return [.open(task)]
   }
 
   /// What a screen asks for when it comes into sight.
@@ -69,24 +101,43 @@ extension State {
   }
 
   fileprivate mutating func handle(_ key: Key) -> [Effect] {
-    notice = nil
+    let (view, history) = (view, history)
+    let effects = act(on: key)
+    // Undoing is no change of its own.
+    if history == self.history, view != self.view { self.history.left(view) }
+    return effects
+  }
+
+  private mutating func act(on key: Key) -> [Effect] {
+    // The mouse tells also what says nothing: that a button was let go.
+    if case .mouse(.release, _, _) = key {} else { notice = nil }
     let wasLeaving = isLeaving
     isLeaving = false
     if case .mouse(let action, let x, let y) = key {
+      count = Count()
       return mouse(action, Point(x: x, y: y), key)
     }
-    if let binding = Keymap.bindings(self).binding(for: key) {
-      if case .unavailable(let reason) = binding.availability {
-        notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
-        return []
-      }
-      let view = view
-      let effects = perform(binding.action, key, wasLeaving: wasLeaving)
-      let isStep = binding.action == .undo || binding.action == .redo
-      if !isStep, view != self.view { history.left(view) }
-      return effects
+    let bindings = Keymap.bindings(self)
+    if count.take(key, bindings) { return [] }
+    let times = count.number
+    count = Count()
+    guard let binding = bindings.binding(for: key) else {
+      return layers.isEmpty ? [] : typeInLayer(key)
     }
-    return layers.isEmpty ? [] : typeInLayer(key)
+    return press(binding, key, times: times, wasLeaving: wasLeaving)
+  }
+
+  /// Does what a key stands for, or says why not.
+  mutating func press(
+    _ binding: Binding, _ key: Key, times: Int? = nil, wasLeaving: Bool = false
+  ) -> [Effect] {
+    if let reason = binding.reason {
+      notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
+      return []
+    }
+    return run(binding.action, key, times: times) {
+      $0.perform($1, $2, wasLeaving: wasLeaving)
+    }
   }
 
   private mutating func perform(_ action: Action, _ key: Key, wasLeaving: Bool) -> [Effect] {
@@ -104,13 +155,17 @@ extension State {
     case .undo: return stepView(back: true)
     case .redo: return stepView(back: false)
     case .help: show(HelpLayer())
+    case .palette: show(PaletteLayer(self))
     case .warnings:
       show(MessageLayer(title: "Warnings", paragraphs: store?.warnings ?? [], isError: false))
     case .chooseTheme: return ThemesLayer.open(in: &self)
+    case .log: show(LogLayer(self))
+    case .reopen: return reopen()
     case .quit:
       guard migrate.isRunning else { return [.quit] }
       show(ConfirmLayer(.quitWhileMigrating))
     default:
+      if picker != nil { return PickerScreen.perform(action, key, in: &self) }
       switch screen {
       case .browse: return BrowseScreen.perform(action, key, in: &self)
       case .diff: return DiffScreen.perform(action, key, in: &self)
@@ -124,29 +179,15 @@ extension State {
   /// ^C stops what runs; when nothing does, the second one in a row quits.
   private mutating func interrupt(again: Bool) -> [Effect] {
     if let effects = cancelInLayers() { return effects }
-    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self) {
+    if let effects = PickerScreen.cancel(in: &self) { return effects }
+    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self)
+      ?? DiffScreen.cancel(in: &self)
+    {
       return effects
     }
     if again { return [.quit] }
     isLeaving = true
     notice = Notice("nothing is running; ^C again quits")
     return []
-  }
-
-  private mutating func mouse(_ action: Key.MouseAction, _ point: Point, _ key: Key) -> [Effect] {
-    if !layers.isEmpty { return performInLayer(.navigate, key) }
-    if action == .press, point.y == 0 {
-      guard let screen = Header.tab(at: point.x, in: self) else { return [] }
-      self.screen = screen
-      return entered()
-    }
-    switch screen {
-    case .browse: return BrowseScreen.mouse(action, point, in: &self)
-    case .diff where action == .scrollUp || action == .scrollDown:
-      return DiffScreen.perform(.navigate, key, in: &self)
-    case .mapping where action == .scrollUp || action == .scrollDown:
-      return MappingScreen.perform(.navigate, key, in: &self)
-    default: return []
-    }
   }
 }

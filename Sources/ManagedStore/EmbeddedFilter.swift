@@ -57,7 +57,7 @@ package struct EmbeddedFilter {
       throw CoreDataError(.usage, "the predicate is too long", entity: entity)
     }
     let table = try store.knownTable(of: entity)
-    var compiler = FilterCompiler(store: store, text: text, row: row, schema: schema)
+    var compiler = FilterCompiler(layout: store.layout, text: text, row: row, schema: schema)
     compiler.now = "strata_now()"
     let object = compiler.object(of: table.entity)
     let result = try compile(

@@ -119,6 +119,20 @@ package enum FileSystem {
     }
   }
 
+  /// Puts a file in the place of another or of none, whole or not at all, for its owner only.
+  package static func replace(_ path: String, with bytes: [UInt8]) throws {
+    let new = path + ".new"
+    remove(new)
+    try createEmpty(new, permissions: 0o600)
+    do {
+      try write(bytes, to: new)
+      try rename(new, to: path)
+    } catch {
+      remove(new)
+      throw error
+    }
+  }
+
   /// Makes a file that must not exist yet, with these permissions whatever the umask is.
   package static func createEmpty(_ path: String, permissions: mode_t) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions | 0o600)
@@ -141,17 +155,24 @@ package enum FileSystem {
     return names.sorted()
   }
 
-  package static func makeDirectory(_ path: String) throws {
+  /// Makes a folder, and those above it that are missing.
+  package static func makeDirectory(_ path: String, permissions: mode_t = 0o755) throws {
     if isDirectory(path) { return }
-    if let parent = parent(of: path), !isDirectory(parent) { try makeDirectory(parent) }
-    guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+    if let parent = parent(of: path), !isDirectory(parent) {
+      try makeDirectory(parent, permissions: permissions)
+    }
+    guard mkdir(path, permissions) == 0 || errno == EEXIST else {
       throw failure("cannot make the folder", path)
     }
   }
 
+  package static var temporaryFolder: String {
+    getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+  }
+
   /// Makes a folder of an unused name in the temporary folder.
   package static func makeTemporaryDirectory(prefix: String = "strata") throws -> String {
-    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    let base = temporaryFolder
     var template = Array((base + "/" + prefix + ".XXXXXX").utf8CString)
     let made = template.withUnsafeMutableBufferPointer { buffer in
       buffer.baseAddress.flatMap(mkdtemp).map { String(cString: $0) }

@@ -59,7 +59,7 @@ extension FilterCompiler {
     switch (left.kind, right.kind) {
     case (.object(let one), .object(let other)):
       guard !how.isOrder else { throw wrong("objects have no order", left.range) }
-      guard store.model.root(of: one) == store.model.root(of: other) else {
+      guard layout.model.root(of: one) == layout.model.root(of: other) else {
         throw wrong("\(right.name) is never \(left.kind.name)", right.range)
       }
     case (let one, let other) where one.isNumeric && other.isNumeric:
@@ -152,11 +152,11 @@ extension FilterCompiler {
     guard !how.isOrder else { throw wrong("objects have no order", range) }
     let id: ObjectID
     do {
-      id = try store.objectID(text)
+      id = try layout.objectID(text)
     } catch let error as CoreDataError {
       throw wrong(error.message, range, hint: error.hint)
     }
-    guard let table = store.table(of: id.entity), let own = store.table(of: entity),
+    guard let table = layout.table(of: id.entity), let own = layout.table(of: entity),
       table.table == own.table
     else { throw wrong("\(text) is never \(term.kind.name)", range) }
     var equal: SQLText = "\(term.sql) = \(value: .integer(id.key))"

@@ -35,8 +35,8 @@ extension FilterCompiler {
     case (.uuid, .uuid(let bytes)), (.uuid, .data(let bytes)): return .blob(bytes)
     case (.data, .data(let bytes)): return .blob(bytes)
     case (.entity, .string(let name)):
-      guard let table = store.table(of: name) else {
-        let nearest = Nearest.match(name, in: store.entityTables.map(\.entity))
+      guard let table = layout.table(of: name) else {
+        let nearest = Nearest.match(name, in: layout.entityTables.map(\.entity))
         throw wrong(
           "the store has no entity “\(name)”", range, hint: nearest.map { "Did you mean \($0)?" })
       }

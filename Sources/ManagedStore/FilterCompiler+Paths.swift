@@ -37,7 +37,7 @@ extension FilterCompiler {
     var object = start
     var chain = chain
     while let name = names.popFirst() {
-      guard let table = store.table(of: object.entity) else {
+      guard let table = layout.table(of: object.entity) else {
         throw wrong("the store does not keep \(object.entity)", name.range)
       }
       let joined = names.first.map { name.text + "_" + $0.text }
@@ -128,7 +128,7 @@ extension FilterCompiler {
   /// A column of an object's row.
   mutating func column(_ column: String, of object: FilterObject) throws -> SQLText {
     if let row = object.row { return "\(own: row).\(name: column)" }
-    guard let table = store.table(of: object.entity) else { return "NULL" }
+    guard let table = layout.table(of: object.entity) else { return "NULL" }
     let row = alias()
     return """
       (SELECT \(own: row).\(name: column) FROM \(self.table(table.table)) \(own: row) \
@@ -138,7 +138,7 @@ extension FilterCompiler {
 
   private mutating func entityNumber(of object: FilterObject) -> SQLText {
     if let row = object.row { return "\(own: row).Z_ENT" }
-    guard let table = store.table(of: object.entity) else { return "NULL" }
+    guard let table = layout.table(of: object.entity) else { return "NULL" }
     return "(SELECT Z_ENT FROM \(self.table(table.table)) WHERE Z_PK = \(object.key))"
   }
 
@@ -210,8 +210,8 @@ extension FilterCompiler {
   }
 
   private func unknown(_ name: PathName, in entity: String) -> CoreDataError {
-    let attributes = store.model.attributes(of: entity).map(\.name)
-    let relationships = store.model.relationships(of: entity).map(\.name)
+    let attributes = layout.model.attributes(of: entity).map(\.name)
+    let relationships = layout.model.relationships(of: entity).map(\.name)
     if (attributes + relationships).contains(name.text) {
       return wrong("the store keeps no column for \(entity).\(name.text)", name.range)
     }

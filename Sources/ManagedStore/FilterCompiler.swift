@@ -4,7 +4,7 @@ import SQLite
 /// Turns a predicate into a condition of SQL; to-one paths become lookups by key, to-many ones
 /// EXISTS, so that nothing multiplies rows.
 struct FilterCompiler {
-  let store: Store
+  let layout: StoreLayout
   let text: String
   /// What the store's tables are called by: nothing on its own connection.
   let schema: String
@@ -16,8 +16,8 @@ struct FilterCompiler {
   var now: SQLText = "((julianday('now') - 2451910.5) * 86400)"
   private var aliases = 0
 
-  init(store: Store, text: String, row: String = "t", schema: String = "") {
-    self.store = store
+  init(layout: StoreLayout, text: String, row: String = "t", schema: String = "") {
+    self.layout = layout
     self.text = text
     self.row = row
     self.schema = schema

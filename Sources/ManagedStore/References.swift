@@ -21,7 +21,7 @@ extension Store {
   public func references(to id: ObjectID, limit: Int = 50) throws -> [Reference] {
     var found: [Reference] = []
     for entity in model.entities {
-      guard let table = tablesByEntity[entity.name] else { continue }
+      guard let table = layout.table(of: entity.name) else { continue }
       for relationship in entity.relationships
       where model.isKind(id.entity, of: relationship.destination) {
         guard let storage = table.storage(of: relationship.name),

@@ -25,18 +25,33 @@ public struct RowFilter: Sendable, Equatable {
   public let entity: String
   /// A condition on a row whose alias is `t`.
   let condition: SQLText
+  /// What such a row is ordered by where a query names nothing: its place in a relationship.
+  var order: SQLText?
+  /// Whether the condition finds its rows by itself, better than by their entity.
+  var isSeeking = false
 
   /// - Throws: ``CoreDataError`` of kind usage with a ``TextMark`` at the word that is wrong.
   public init(_ text: String, entity: String, store: Store) throws {
+    try self.init(text, entity: entity, layout: store.layout)
+  }
+
+  /// Compiles a predicate without a look at the store.
+  package init(_ text: String, entity: String, layout: StoreLayout) throws {
     self.text = text
     self.entity = entity
     guard text.utf8.count <= 100_000 else {
       throw CoreDataError(.usage, "the predicate is too long", entity: entity)
     }
-    let table = try store.knownTable(of: entity)
+    let table = try layout.knownTable(of: entity)
     let predicate = try LocatedPredicate(format: text)
-    var compiler = FilterCompiler(store: store, text: text)
+    var compiler = FilterCompiler(layout: layout, text: text)
     condition = try compiler.condition(
       predicate, FilterScope(object: compiler.object(of: table.entity)))
+  }
+
+  init(text: String, entity: String, condition: SQLText) {
+    self.text = text
+    self.entity = entity
+    self.condition = condition
   }
 }

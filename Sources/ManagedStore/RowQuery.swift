@@ -40,6 +40,8 @@ public struct RowQuery: Sendable, Equatable {
   public var properties: [String]?
   /// Which of the objects; `nil` for all. Made for the same entity and store.
   public var filter: RowFilter?
+  /// Characters of text to read of a value, for who only shows its beginning; `nil` for all.
+  package var longestText: Int?
 
   /// Makes a query: by default the first hundred objects, by key, with all properties.
   public init(
@@ -75,6 +77,8 @@ public struct RowCursor: Sendable, Hashable {
     /// Text that is no UTF-8: decoded, it would be another place in the order.
     case brokenText([UInt8])
     case blob([UInt8])
+    /// Text or bytes too long to be carried about: what the key's row holds.
+    case stored
   }
 }
 

@@ -8,6 +8,8 @@ struct SQLText: ExpressibleByStringInterpolation, Sendable, Equatable {
 
   init(stringLiteral value: String) { sql = value }
 
+  init(value: Value) { (sql, values) = ("?", [value]) }
+
   init(stringInterpolation: StringInterpolation) {
     sql = stringInterpolation.sql
     values = stringInterpolation.values

@@ -10,7 +10,10 @@ struct Selection {
   private let widths: [Int]
 
   /// - Parameter summary: most bytes of a blob to read.
-  init(store: Store, table: EntityTable, columns: [RowColumn], summary: Int) {
+  /// - Parameter longestText: most characters of a text to read; `nil` for all.
+  init(
+    store: Store, table: EntityTable, columns: [RowColumn], summary: Int, longestText: Int? = nil
+  ) {
     var parts: [String] = []
     var readers: [(Statement, Int) -> PropertyValue] = []
     var widths: [Int] = []
@@ -22,9 +25,12 @@ struct Selection {
         // Long text and bytes stay in the file: a page needs their size and their beginning. One
         // byte more than the summary leaves room for the mark of external storage.
         parts.append(
-          "CASE typeof(\(name)) WHEN 'blob' THEN substr(\(name), 1, \(max(summary + 1, 300))) ELSE \(name) END"
+          "CASE typeof(\(name)) WHEN 'blob' THEN substr(\(name), 1, \(max(summary + 1, 300))) "
+            + (longestText.map { "WHEN 'text' THEN substr(\(name), 1, \($0)) " } ?? "")
+            + "ELSE \(name) END"
         )
-        parts.append("length(\(name))")
+        // The length of a text is known only by reading all of it.
+        parts.append("CASE typeof(\(name)) WHEN 'blob' THEN length(\(name)) END")
         widths.append(2)
         readers.append { statement, index in
           decoder.decode(statement.stored(at: index, sizeAt: index + 1), of: attribute)
@@ -105,7 +111,7 @@ extension Store {
   /// SQL for the Z_ENT of a relationship's destination: a constant where it has no subentities,
   /// the column that Core Data keeps for it, else a look at the destination's row.
   func entityExpression(key: String, entityColumn: String?, destination: String) -> String {
-    guard let table = tablesByEntity[destination] else { return "NULL" }
+    guard let table = layout.table(of: destination) else { return "NULL" }
     if table.numbers.count == 1 { return String(table.number) }
     let lookup = "(SELECT d.Z_ENT FROM \(quoted(table.table)) d WHERE d.Z_PK = \(key))"
     return entityColumn.map { "coalesce(\($0), \(lookup))" } ?? lookup

@@ -7,14 +7,9 @@ extension Store {
   /// - Throws: ``CoreDataError`` for an unknown entity or a filter that does not fit it, or when SQLite fails.
   public func count(of entity: String, filter: RowFilter? = nil) throws -> Int {
     let table = try knownTable(of: entity)
-    let condition = try condition(filter, of: entity)
+    let source = try rowSource(RowQuery(entity: entity, filter: filter), table)
     guard database.contains(table.table) else { return 0 }
-    return try reading {
-      let count = try connection.value(
-        "SELECT count(*) FROM \(quoted(table.table)) t \(restriction(table, condition))",
-        condition?.values ?? [])
-      return Int(count?.integer ?? 0)
-    }
+    return try count(source, source.restriction())
   }
 
   /// The key that stands `offset` places into an entity in key order; `nil` past the end.
@@ -36,23 +31,63 @@ extension Store {
   public func cursor(at offset: Int, in query: RowQuery) throws -> RowCursor? {
     let table = try knownTable(of: query.entity)
     guard database.contains(table.table), offset >= 0 else { return nil }
-    let sortColumn = try self.sortColumn(query, table)
-    let condition = try condition(query.filter, of: query.entity)
-    let direction = query.sort.isDescending ? "DESC" : "ASC"
-    let order = sortColumn.map { "t.\(quoted($0)) \(direction), " } ?? ""
-    return try reading {
+    let source = try rowSource(query, table)
+    return try cursor(
+      source,
+      """
+      SELECT \(source.columns) FROM \(source.from) \(source.restriction()) \
+      \(source.order(descending: query.sort.isDescending)) LIMIT 1 OFFSET \(number: Int64(offset))
+      """)
+  }
+
+  /// The place of the row with that key in a query's order; `nil` where the query leaves it out.
+  package func cursor(of key: Int64, in query: RowQuery) throws -> RowCursor? {
+    let table = try knownTable(of: query.entity)
+    guard database.contains(table.table) else { return nil }
+    let source = try rowSource(query, table)
+    return try cursor(
+      source,
+      """
+      SELECT \(source.columns) FROM \(source.from) \
+      \(source.restriction("t.Z_PK = \(value: .integer(key))"))
+      """)
+  }
+
+  /// Number of rows that come before a place in a query's order.
+  package func count(before cursor: RowCursor, in query: RowQuery) throws -> Int {
+    let table = try knownTable(of: query.entity)
+    guard database.contains(table.table) else { return 0 }
+    let source = try rowSource(query, table)
+    let before = source.beyond(cursor, descending: !query.sort.isDescending)
+    return try count(source, source.restriction(before))
+  }
+
+  private func cursor(_ source: RowSource, _ sql: SQLText) throws -> RowCursor? {
+    try reading {
       let statement = try connection.prepare(
-        """
-        SELECT t.Z_PK, \(sortColumn.map { "t." + quoted($0) } ?? "NULL")
-        FROM \(quoted(table.table)) t \(restriction(table, condition))
-        ORDER BY \(order)t.Z_PK \(direction) LIMIT 1 OFFSET ?
-        """)
-      try statement.bind((condition?.values ?? []) + [.integer(Int64(offset))])
+        "SELECT Z_PK, \(RowCursor.SortValue.columns(of: "k")) FROM (\(sql.sql))")
+      try statement.bind(sql.values)
       guard try statement.step() else { return nil }
       return RowCursor(
         key: statement.integer(at: 0),
-        sortValue: sortColumn == nil ? .none : .init(statement, at: 1))
+        sortValue: source.sort == nil ? .none : .init(statement, at: 1))
     }
+  }
+
+  private func count(_ source: RowSource, _ restriction: SQLText) throws -> Int {
+    try reading {
+      let sql: SQLText = "SELECT count(*) FROM \(source.from) \(restriction)"
+      return Int(try connection.value(sql.sql, sql.values)?.integer ?? 0)
+    }
+  }
+
+  /// What a query is about, as parts of a statement.
+  func rowSource(_ query: RowQuery, _ table: EntityTable) throws -> RowSource {
+    if let filter = query.filter, filter.entity != query.entity {
+      throw CoreDataError(
+        .usage, "the filter was made for \(filter.entity)", path: path, entity: query.entity)
+    }
+    return RowSource(table, sortColumn: try sortColumn(query, table), filter: query.filter)
   }
 
   /// The column that a query sorts by; `nil` for the key.
@@ -62,21 +97,5 @@ extension Store {
     if case .toOne(let column, _) = table.storage(of: property) { return column }
     throw unknownProperty(
       property, in: query.entity, try columns(of: query.entity).filter { !$0.isToMany })
-  }
-
-  /// A filter's condition on the row `t`.
-  func condition(_ filter: RowFilter?, of entity: String) throws -> SQLText? {
-    guard let filter else { return nil }
-    guard filter.entity == entity else {
-      throw CoreDataError(
-        .usage, "the filter was made for \(filter.entity)", path: path, entity: entity)
-    }
-    return filter.condition
-  }
-
-  private func restriction(_ table: EntityTable, _ condition: SQLText?) -> String {
-    let parts = [table.entityCondition(alias: "t"), condition.map { "(\($0.sql))" }]
-    let known = parts.compactMap { $0 }
-    return known.isEmpty ? "" : "WHERE " + known.joined(separator: " AND ")
   }
 }

@@ -25,12 +25,7 @@ extension Store {
   }
 
   func knownTable(of entity: String) throws -> EntityTable {
-    guard let table = tablesByEntity[entity] else {
-      throw CoreDataError(
-        .usage, "the store has no such entity", path: path, entity: entity,
-        hint: "Its entities: " + entityTables.map(\.entity).joined(separator: ", "))
-    }
-    return table
+    try layout.knownTable(of: entity)
   }
 
   /// Reads one page of an entity's objects, those of subentities included.
@@ -53,21 +48,23 @@ extension Store {
     guard database.contains(table.table) else {
       return RowPage(entity: query.entity, columns: shown, rows: [])
     }
-    let sortColumn = try self.sortColumn(query, table)
-    let filter = try condition(query.filter, of: query.entity)
+    let source = try rowSource(query, table)
     return try reading {
       let selection = Selection(
-        store: self, table: table, columns: shown, summary: Self.pageSummary)
+        store: self, table: table, columns: shown, summary: Self.pageSummary,
+        longestText: query.longestText)
       let keyset = Keyset(
-        table: table, sortColumn: sortColumn, descending: query.sort.isDescending,
-        anchor: query.anchor, limit: query.limit, filter: filter)
+        source, descending: query.sort.isDescending, anchor: query.anchor, limit: query.limit)
+      let direction = keyset.isDescending ? "DESC" : "ASC"
       let sql = """
-        SELECT t.Z_PK, t.Z_ENT, \(sortColumn.map { "t." + quoted($0) } ?? "NULL")\(selection.sql)
-        FROM (\(keyset.sql)) k CROSS JOIN \(quoted(table.table)) t ON t.Z_PK = k.Z_PK
-        ORDER BY \(keyset.order(of: "t"))
+        SELECT t.Z_PK, t.Z_ENT, \(RowCursor.SortValue.columns(of: "k.k"))\(selection.sql)
+        FROM (\(keyset.sql.sql)) k CROSS JOIN \(quoted(table.table)) t ON t.Z_PK = k.Z_PK
+        ORDER BY k.k \(direction), t.Z_PK \(direction)
         """
       let statement = try connection.cached(sql)
-      try statement.bind(keyset.values)
+      try statement.bind(keyset.sql.values)
+      // What a filter looked for must not stay behind in the statement.
+      defer { statement.reset() }
       var rows: [RowPage.Row] = []
       while try statement.step() {
         let key = statement.integer(at: 0)
@@ -75,11 +72,10 @@ extension Store {
         rows.append(
           RowPage.Row(
             id: ObjectID(entity: entity, key: key),
-            values: selection.values(of: statement, from: 3),
+            values: selection.values(of: statement, from: 4),
             cursor: RowCursor(
-              key: key, sortValue: sortColumn == nil ? .none : .init(statement, at: 2))))
+              key: key, sortValue: source.sort == nil ? .none : .init(statement, at: 2))))
       }
-      statement.reset()
       if keyset.isBackward { rows.reverse() }
       return RowPage(entity: query.entity, columns: shown, rows: rows)
     }
@@ -108,7 +104,7 @@ extension Store {
         return nil
       }
       let own = ObjectID(entity: entityNames[number] ?? id.entity, key: id.key)
-      let table = tablesByEntity[own.entity] ?? table
+      let table = self.table(of: own.entity) ?? table
       let columns = try columns(of: own.entity)
       let selection = Selection(
         store: self, table: table, columns: columns, summary: Self.objectSummary)
@@ -168,34 +164,5 @@ extension EntityTable {
     return numbers.count == 1
       ? "\(column) = \(number)"
       : "\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))"
-  }
-}
-
-extension RowCursor.SortValue {
-  init(_ statement: Statement, at column: Int) {
-    switch statement.value(at: column) {
-    case .null: self = .null
-    case .integer(let number): self = .integer(number)
-    case .real(let number): self = .real(number)
-    case .text(let text):
-      self =
-        statement.brokenText(at: column, decodedAs: text).map { .brokenText($0) } ?? .text(text)
-    case .blob(let bytes): self = .blob(bytes)
-    }
-  }
-
-  var value: Value {
-    switch self {
-    case .none, .null: .null
-    case .integer(let number): .integer(number)
-    case .real(let number): .real(number)
-    case .text(let text): .text(text)
-    case .blob(let bytes), .brokenText(let bytes): .blob(bytes)
-    }
-  }
-
-  /// The parameter that the value is bound to.
-  var parameter: String {
-    if case .brokenText = self { "CAST(? AS TEXT)" } else { "?" }
   }
 }

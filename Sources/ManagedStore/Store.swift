@@ -44,7 +44,8 @@ public final class Store {
   package let connection: Connection
   package let schema: StoreSchema
   package let database: DatabaseTables
-  package let tablesByEntity: [String: EntityTable]
+  /// Its tables as a value.
+  package let layout: StoreLayout
   /// Entity name of a Z_ENT.
   package let entityNames: [Int64: String]
   private let snapshot: Snapshot?
@@ -157,7 +158,8 @@ public final class Store {
         }
       }
       entityTables = tables
-      tablesByEntity = Dictionary(tables.map { ($0.entity, $0) }) { first, _ in first }
+      layout = StoreLayout(
+        path: path, uuid: metadata.uuid, model: model, entityTables: tables)
       entityNames = Dictionary(tables.map { ($0.number, $0.entity) }) { first, _ in first }
       if wal.ignoredFrames > 0 && wal.frames == 0 {
         warnings.append(
@@ -213,7 +215,7 @@ public final class Store {
   }
 
   /// Where an entity's objects are; `nil` for an entity the store does not have.
-  public func table(of entity: String) -> EntityTable? { tablesByEntity[entity] }
+  public func table(of entity: String) -> EntityTable? { layout.table(of: entity) }
 
   /// Number of objects of exactly each entity, subentities not included.
   ///

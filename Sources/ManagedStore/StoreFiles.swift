@@ -155,21 +155,14 @@ public struct StoreFiles: Sendable, Equatable {
 /// A private copy of a store's files in the temporary folder, removed when it is let go.
 package final class Snapshot {
   package let path: String
-  private let folder: String
+  private let folder: PrivateFolder
 
   init(of files: StoreFiles) throws {
-    folder = try FileSystem.makeTemporaryDirectory()
-    path = folder + "/" + FileSystem.name(of: files.path)
-    do {
-      try FileSystem.copy(files.path, to: path)
-      for suffix in ["-wal", "-journal"] where FileSystem.isFile(files.path + suffix) {
-        try FileSystem.copy(files.path + suffix, to: path + suffix)
-      }
-    } catch {
-      FileSystem.removeTree(folder)
-      throw error
+    folder = try PrivateFolder()
+    path = folder.path + "/" + FileSystem.name(of: files.path)
+    try FileSystem.copy(files.path, to: path)
+    for suffix in ["-wal", "-journal"] where FileSystem.isFile(files.path + suffix) {
+      try FileSystem.copy(files.path + suffix, to: path + suffix)
     }
   }
-
-  deinit { FileSystem.removeTree(folder) }
 }

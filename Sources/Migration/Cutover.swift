@@ -159,10 +159,10 @@ package struct StoreFingerprint: Equatable, Sendable {
   private let wal: File?
 
   /// Whether there was a main file.
-  var exists: Bool { main != nil }
+  package var exists: Bool { main != nil }
 
   /// Whether the name still stands for the same file, whatever was done to its content.
-  func isSameFile(as other: StoreFingerprint) -> Bool { main?.inode == other.main?.inode }
+  package func isSameFile(as other: StoreFingerprint) -> Bool { main?.inode == other.main?.inode }
 
   /// What to say where a store is no longer what it was when it was looked at.
   static func changed(_ path: String) -> CoreDataError {

@@ -4,6 +4,8 @@ import ManagedModel
 /// what the person had.
 struct FirstCounts {
   private var before: [String: Int]
+  /// Objects that a step so far has changed, by the entity they are of now.
+  private var changed: [String: Int] = [:]
   private var gone: [MigrationReceipt.EntityCount] = []
 
   /// - Parameter counts: objects of each entity before anything ran.
@@ -14,6 +16,7 @@ struct FirstCounts {
     _ mapping: MappingModel, to destination: Model, into report: inout VerificationReport
   ) {
     var next: [String: Int] = [:]
+    var nextChanged: [String: Int] = [:]
     var lost: [MigrationReceipt.EntityCount] = []
     for index in report.entities.indices {
       let entity = report.entities[index].entity
@@ -28,6 +31,14 @@ struct FirstCounts {
         report.entities[index].before = sources.reduce(0) { $0 + (before[$1] ?? 0) }
       }
       if isThere {
+        let copied = mapping.entityMappings.filter { $0.destination == entity && $0.kind == .copy }
+          .compactMap(\.source)
+        // One that is copied stays what an earlier step made of it.
+        let all =
+          (report.entities[index].changed ?? 0)
+          + copied.reduce(0) { $0 + (changed[$1] ?? 0) }
+        report.entities[index].changed = min(all, report.entities[index].after)
+        nextChanged[entity] = report.entities[index].changed
         next[entity] = report.entities[index].before
       } else {
         lost.append(report.entities[index])
@@ -36,5 +47,6 @@ struct FirstCounts {
     report.entities += gone
     gone += lost
     before = next
+    changed = nextChanged
   }
 }

@@ -44,9 +44,8 @@ final class MigrationJournal {
   ///
   /// - Throws: ``CoreDataError`` when another strata is migrating the same store.
   init(storePath: String) throws {
-    let folder = try Self.folder()
     let canonical = FileSystem.canonical(storePath)
-    path = folder + "/" + ByteText.hex(Digest.sha256(Array(canonical.utf8)).prefix(16)) + ".journal"
+    path = try Self.path(of: canonical)
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw CoreDataError(
@@ -61,6 +60,18 @@ final class MigrationJournal {
     }
     recover(of: canonical)
     try FileSystem.write([], to: path)
+  }
+
+  private static func path(of storePath: String) throws -> String {
+    try folder() + "/" + ByteText.hex(Digest.sha256(Array(storePath.utf8)).prefix(16)) + ".journal"
+  }
+
+  /// Removes what an interrupted run left; where there is no note of one, nothing is made or touched.
+  static func cleanUp(after storePath: String) -> [String] {
+    guard let path = try? path(of: storePath), (FileSystem.status(path)?.size ?? 0) > 0,
+      let journal = try? MigrationJournal(storePath: storePath)
+    else { return [] }
+    return journal.recovered
   }
 
   private func recover(of storePath: String) {
@@ -89,7 +100,7 @@ final class MigrationJournal {
     }
     for path in left { Self.removeTemporary(path) }
     recovered.append(
-      "An earlier run was interrupted: what it left (\(removed.joined(separator: ", "))) was removed, and the migration began anew."
+      "An earlier run was interrupted: what it left (\(removed.joined(separator: ", "))) was removed."
     )
   }
 

@@ -11,12 +11,16 @@ public struct MigrationReceipt: Sendable, Equatable {
     public var before: Int
     /// Objects of the entity in the result.
     public var after: Int
+    /// Objects that were taken over otherwise than as they are: a property of theirs came, went, or
+    /// got another name or value. `nil` where code of a stage changed what nothing tells.
+    public var changed: Int?
 
     /// Makes a count.
-    public init(entity: String, before: Int, after: Int) {
+    public init(entity: String, before: Int, after: Int, changed: Int? = nil) {
       self.entity = entity
       self.before = before
       self.after = after
+      self.changed = changed
     }
   }
 
@@ -80,6 +84,11 @@ public struct MigrationReceipt: Sendable, Equatable {
   public var dropped: Int { entities.reduce(0) { $0 + max(0, $1.before - $1.after) } }
   /// Objects that the result has besides those that were taken over.
   public var created: Int { entities.reduce(0) { $0 + max(0, $1.after - $1.before) } }
+
+  /// Objects that were taken over otherwise than as they are; `nil` where nothing tells.
+  public var changed: Int? {
+    entities.reduce(0) { sum, count in sum.flatMap { sum in count.changed.map { sum + $0 } } }
+  }
 
   /// Makes a receipt.
   public init(

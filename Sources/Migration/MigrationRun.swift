@@ -6,6 +6,7 @@ import SQLite
 struct MigrationRun {
   let plan: MigrationPlan
   let options: MigrationOptions
+  var confirmCutover: (MigrationReceipt) -> Bool = { _ in true }
 
   func run(
     isCancelled: @escaping () -> Bool, progress: @escaping (MigrationProgress) -> Void
@@ -51,6 +52,7 @@ struct MigrationRun {
       let hashing = meter.elapsed
       let checksum = try FileSystem.sha256(done.path)
       done.verificationSeconds += meter.elapsed - hashing
+      try confirm(done, checksum, meter)
       if options.output == nil {
         try Cutover(
           storePath: target, resultPath: done.path, fingerprint: fingerprint, backupPath: backup,
@@ -64,7 +66,6 @@ struct MigrationRun {
       }
       meter.finish()
       var receipt = receipt(done, backup: backup, target: target, meter: meter)
-      receipt.externalData = done.externalData
       receipt.resultSHA256 = checksum
       // It is in place: what cannot be told of the backup is no failure.
       receipt.backupSHA256 = backup.flatMap { try? FileSystem.sha256($0) }
@@ -96,10 +97,25 @@ struct MigrationRun {
     return result
   }
 
+  /// Asks before the result gets its name; the time of the answer is not the migration's.
+  private func confirm(
+    _ done: StepSequence.Result, _ checksum: String, _ meter: ProgressMeter
+  ) throws {
+    var sofar = receipt(done, backup: nil, target: done.path, meter: meter)
+    sofar.resultSHA256 = checksum
+    let isConfirmed = meter.pausing { confirmCutover(sofar) }
+    try meter.checkCancelled()
+    guard isConfirmed else {
+      throw CoreDataError(
+        .cancelled, code: 134120, "the result was thrown away", path: plan.storePath,
+        hint: "Nothing was changed: the store is as it was.")
+    }
+  }
+
   private func receipt(
     _ done: StepSequence.Result, backup: String?, target: String, meter: ProgressMeter
   ) -> MigrationReceipt {
-    MigrationReceipt(
+    var receipt = MigrationReceipt(
       storePath: plan.storePath, resultPath: options.output ?? plan.storePath,
       from: plan.steps.first?.from ?? "", to: plan.steps.last?.to ?? "", strategy: plan.strategy,
       entities: done.report.entities, edges: done.report.edges, losses: plan.losses,
@@ -108,6 +124,8 @@ struct MigrationRun {
       notes: plan.notes + done.notes, seconds: meter.elapsed,
       verificationSeconds: done.verificationSeconds, bytes: FileSystem.status(target)?.size ?? 0,
       backupPath: backup, steps: plan.steps.count)
+    receipt.externalData = done.externalData
+    return receipt
   }
 
   /// The journal outlives this process and its working folder.

@@ -182,14 +182,14 @@ struct PlanAnalysis {
 
 /// Versions on the way, made in the temporary folder to see what the next step would do to them.
 private final class TemporaryResults {
-  let path: String
+  private let folder: PrivateFolder
   private var made = 0
 
-  init() throws { path = try FileSystem.makeTemporaryDirectory(prefix: "strata-plan") }
+  var path: String { folder.path }
+
+  init() throws { folder = try PrivateFolder() }
 
   func remove() { FileSystem.removeTree(path) }
-
-  deinit { remove() }
 
   /// The store after a step.
   func result(

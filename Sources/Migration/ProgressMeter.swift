@@ -11,7 +11,7 @@ final class ProgressMeter {
   private var progress: MigrationProgress
   private let report: (MigrationProgress) -> Void
   private let isCancelled: () -> Bool
-  private let start = ProgressMeter.now()
+  private var start = ProgressMeter.now()
   private var partStart = 0.0
   private var lastReport = -1.0
 
@@ -81,6 +81,13 @@ final class ProgressMeter {
     progress.bytesWritten = bytes
     send(always: false)
     try checkCancelled()
+  }
+
+  /// Waits for something else, such as a person, with the clock stopped.
+  func pausing<T>(_ body: () throws -> T) rethrows -> T {
+    let begin = Self.now()
+    defer { start += Self.now() - begin }
+    return try body()
   }
 
   func finish() {

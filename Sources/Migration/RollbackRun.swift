@@ -10,6 +10,7 @@ struct RollbackRun {
   let backup: StoreBackup
   let temporary: String
   let options: StoreRollback.Options
+  let cloned: (_ bytes: Int, _ total: Int) throws -> Void
   let before: (StoreRollback.Step) throws -> Void
 
   /// External data that came with the backup, to be taken away again where it fails.
@@ -17,13 +18,16 @@ struct RollbackRun {
 
   init(
     path: String, given: String, backup: StoreBackup, temporary: String,
-    options: StoreRollback.Options, before: @escaping (StoreRollback.Step) throws -> Void
+    options: StoreRollback.Options,
+    cloned: @escaping (_ bytes: Int, _ total: Int) throws -> Void,
+    before: @escaping (StoreRollback.Step) throws -> Void
   ) {
     self.path = path
     self.given = given
     self.backup = backup
     self.temporary = temporary
     self.options = options
+    self.cloned = cloned
     self.before = before
   }
 
@@ -121,13 +125,18 @@ struct RollbackRun {
     let isWhole =
       source.wal.frames == 0 && (FileSystem.status(files.journalPath)?.size ?? 0) <= 512
     if isWhole {
-      try FileSystem.copy(backup.path, to: temporary)
+      let total = FileSystem.status(backup.path)?.size ?? 0
+      try FileSystem.copy(backup.path, to: temporary) { try cloned($0, total) }
     } else {
       try FileSystem.createEmpty(
         temporary, permissions: FileSystem.status(backup.path)?.permissions ?? 0o600)
       let connection = try Connection(path: temporary, mode: .readWrite)
       try connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-      _ = try source.connection.backup(to: connection) { _, _ in true }
+      let pageSize = Int(try source.connection.value("PRAGMA page_size")?.integer ?? 4096)
+      _ = try source.connection.backup(to: connection) { done, total in
+        try cloned(done * pageSize, total * pageSize)
+        return true
+      }
       try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
       connection.close()
     }

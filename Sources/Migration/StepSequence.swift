@@ -64,6 +64,9 @@ struct StepSequence {
       result.verificationSeconds += done.verificationSeconds
       result.notes += done.notes
       counts?.follow(step.mapping, to: step.destination, into: &done.report)
+      if isEdited {
+        for index in done.report.entities.indices { done.report.entities[index].changed = nil }
+      }
       result.report = merged(result.report, done.report)
       // Opens as any store does: the model cache inflates, and its hashes are the destination's.
       var made = try Store(

@@ -80,6 +80,16 @@ public struct StoreBackup: Sendable, Equatable {
     return all + migrations + resets + newestFirst(.rollback)
   }
 
+  package init(
+    path: String, origin: Origin, bytes: Int, modified: Double, named: Double
+  ) {
+    self.path = path
+    self.origin = origin
+    self.bytes = bytes
+    self.modified = modified
+    self.named = named
+  }
+
   /// `nil` where no file is at the path.
   init?(path: String, origin: Origin) {
     var info = stat()
@@ -109,6 +119,16 @@ public struct StoreBackup: Sendable, Equatable {
     public var versionHashes: [String: VersionHash]
     /// Number of objects of each entity.
     public var counts: [String: Int]
+
+    package init(
+      uuid: String, versionIdentifiers: [String], versionHashes: [String: VersionHash] = [:],
+      counts: [String: Int]
+    ) {
+      self.uuid = uuid
+      self.versionIdentifiers = versionIdentifiers
+      self.versionHashes = versionHashes
+      self.counts = counts
+    }
 
     init(_ store: Store) throws {
       uuid = store.metadata.uuid

@@ -131,13 +131,29 @@ public enum StoreMigration {
   /// Synchronous: call it from a task of its own. `progress` is called between batches;
   /// `isCancelled` is asked as often, and within long statements.
   ///
+  /// - Parameter confirmCutover: asked when the result is made and verified and before it gets its
+  ///   name, with the receipt so far: no backup has been made yet, and no checksum of it is known. It
+  ///   may take as long as it likes, and should give up when the run is cancelled; `false` throws the
+  ///   result away. Whatever ends the program meanwhile leaves the store as it was, and the next run
+  ///   cleans up. A store that changes meanwhile is noticed, and kept.
   /// - Throws: ``CoreDataError``: refused (losses not allowed, data checks), failed, or cancelled.
   ///   The store is as it was then.
   public static func run(
     _ plan: MigrationPlan, options: MigrationOptions = MigrationOptions(),
+    confirmCutover: @escaping (MigrationReceipt) -> Bool = { _ in true },
     isCancelled: @escaping () -> Bool = { false },
     progress: @escaping (MigrationProgress) -> Void = { _ in }
   ) throws -> MigrationReceipt {
-    try MigrationRun(plan: plan, options: options).run(isCancelled: isCancelled, progress: progress)
+    try MigrationRun(plan: plan, options: options, confirmCutover: confirmCutover)
+      .run(isCancelled: isCancelled, progress: progress)
+  }
+
+  /// Removes what a run of a store that was interrupted left, as the next run would.
+  ///
+  /// Where nothing was left, or a run is under way, nothing is touched.
+  ///
+  /// - Returns: what was removed, as sentences.
+  public static func cleanUp(after storePath: String) -> [String] {
+    MigrationJournal.cleanUp(after: FileSystem.canonical(storePath))
   }
 }

@@ -36,6 +36,20 @@ public enum StoreRollback {
     public var missing: [String]
     /// Size of the store in bytes.
     public var bytes: Int
+
+    package init(
+      storePath: String, backup: StoreBackup, isBackupRemoved: Bool, undonePath: String?,
+      contents: StoreBackup.Contents, orphaned: [String] = [], missing: [String] = [], bytes: Int
+    ) {
+      self.storePath = storePath
+      self.backup = backup
+      self.isBackupRemoved = isBackupRemoved
+      self.undonePath = undonePath
+      self.contents = contents
+      self.orphaned = orphaned
+      self.missing = missing
+      self.bytes = bytes
+    }
   }
 
   enum Step: Equatable {
@@ -58,25 +72,48 @@ public enum StoreRollback {
   /// - Throws: ``CoreDataError``: unreadable where there is no backup or it cannot be opened;
   ///   refused where it is damaged or another store's and nothing is forced; failed for a store in
   ///   use, or cancelled. The store is as it was then, unless the message says that the backup is
-  ///   in place. `isCancelled` is asked between steps, the last time before the store is locked.
+  ///   in place. `isCancelled` is asked between steps and while the backup is cloned, the last time
+  ///   before the store is locked; `progress` is told as often.
   public static func run(
-    path given: String, options: Options = Options(), isCancelled: @escaping () -> Bool = { false }
+    path given: String, options: Options = Options(),
+    isCancelled: @escaping () -> Bool = { false },
+    progress: @escaping (MigrationProgress) -> Void = { _ in }
   ) throws -> Receipt {
-    try run(path: given, options: options) { step in
-      switch step {
-      case .clone, .check, .externalData, .cutover(.lock):
-        guard isCancelled() else { return }
-        throw CoreDataError(
-          .cancelled, code: 134120, "cancelled", path: given,
-          hint: "Nothing was changed: the store is as it was.")
-      case .cutover, .verify, .removeBackup: return
-      }
+    let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
+    do {
+      try meter.begin(
+        step: 1, of: 1,
+        parts: [
+          .init(kind: .copy, title: "clone the backup", unit: .bytes, total: 0),
+          .init(kind: .verify, title: "compare", unit: .items, total: 1),
+          .init(kind: .replace, title: "put in place", unit: .items, total: 1),
+        ])
+      let receipt = try run(
+        path: given, options: options,
+        cloned: { try meter.update(done: $0, total: $1, bytes: $0) },
+        before: { step in
+          switch step {
+          case .clone: try meter.begin(.copy)
+          case .check: try meter.begin(.verify)
+          case .externalData: try meter.checkCancelled()
+          case .cutover(.lock): try meter.begin(.replace)
+          case .cutover, .verify, .removeBackup: return
+          }
+        })
+      meter.finish()
+      return receipt
+    } catch let error as CoreDataError {
+      throw error.at(path: given)
     }
   }
 
-  /// - Parameter before: called before each step, for tests that let it fail there.
+  /// - Parameters:
+  ///   - cloned: called while the backup is cloned.
+  ///   - before: called before each step; tests let it fail there.
   static func run(
-    path given: String, options: Options, before: @escaping (Step) throws -> Void
+    path given: String, options: Options,
+    cloned: @escaping (_ bytes: Int, _ total: Int) throws -> Void = { _, _ in },
+    before: @escaping (Step) throws -> Void
   ) throws -> Receipt {
     let path = try StoreReset.place(of: given)
     let journal = try MigrationJournal(storePath: path)
@@ -87,7 +124,7 @@ public enum StoreRollback {
     for path in all { MigrationJournal.removeTemporary(path) }
     var run = RollbackRun(
       path: path, given: given, backup: backup, temporary: temporary, options: options,
-      before: before)
+      cloned: cloned, before: before)
     do {
       return try withExtendedLifetime(journal) { try run.run() }
     } catch {

@@ -86,13 +86,16 @@ struct Verification {
     var values = 0
     var expected: [String: Int] = madeByPolicies
     var before: [String: Int] = [:]
+    var changed: [String: Int] = [:]
     for row in contents.rows {
       let count = try compare(row, values: &values, &report)
       expected[row.entity, default: 0] += count
     }
     for entityMapping in step.mapping.entityMappings {
       if let to = entityMapping.destination {
-        before[to, default: 0] += step.rows[entityMapping.name] ?? 0
+        let rows = step.rows[entityMapping.name] ?? 0
+        before[to, default: 0] += rows
+        if entityMapping.kind != .copy { changed[to, default: 0] += rows }
       }
     }
     for entity in step.destination.entities {
@@ -107,12 +110,14 @@ struct Verification {
             count: abs(after - wanted)))
       }
       report.entities.append(
-        .init(entity: entity.name, before: before[entity.name] ?? 0, after: after))
+        .init(
+          entity: entity.name, before: before[entity.name] ?? 0, after: after,
+          changed: min(changed[entity.name] ?? 0, after)))
     }
     for entityMapping in step.mapping.entityMappings where entityMapping.destination == nil {
       guard let from = entityMapping.source else { continue }
       report.entities.append(
-        .init(entity: from, before: step.rows[entityMapping.name] ?? 0, after: 0))
+        .init(entity: from, before: step.rows[entityMapping.name] ?? 0, after: 0, changed: 0))
     }
     report.verified.append(.init(what: "values compared with the source", count: values))
   }

@@ -11,6 +11,8 @@ package struct Grid: Sendable, Equatable {
   package private(set) var cells: [Cell]
   /// Where the terminal's own cursor stands; hidden when `nil`.
   package var cursor: Point?
+  /// What the mouse can be used on, in the order in which it was drawn.
+  package private(set) var spots: [Spot] = []
 
   package init(_ size: Size, base: Style = .plain) {
     width = size.width
@@ -106,6 +108,11 @@ package struct Grid: Sendable, Equatable {
     let indent = align.indent(of: TextWidth.of(text, upTo: field.width), in: field.width)
     write(
       text, at: Point(x: field.x + indent, y: field.y), style: style, within: field.width - indent)
+  }
+
+  /// Notes that the mouse does something here.
+  package mutating func mark(_ rect: Rect, as target: Spot.Target) {
+    if !rect.isEmpty { spots.append(Spot(rect: rect, target: target)) }
   }
 
   /// Empties a part of the grid, down to a style over the grid's base.

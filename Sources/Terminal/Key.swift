@@ -14,7 +14,8 @@ package enum Key: Sendable, Hashable {
   case paste(String)
 
   package enum MouseAction: Sendable, Hashable {
-    case press, release, doubleClick, scrollUp, scrollDown
+    /// `drag` is motion while the button is held, where the terminal tells it.
+    case press, release, doubleClick, drag, scrollUp, scrollDown
   }
 
   package static let space = Key.character(" ")

@@ -43,6 +43,7 @@ enum CommandLineTool {
 
   private static func dispatch(_ words: [String], _ console: Console) throws -> CommandStatus {
     guard let first = words.first else {
+      if console.isTerminal { return try run(CommandTable.interface, [], console) }
       console.write(usage)
       return .usage
     }

@@ -73,9 +73,6 @@ final class Console {
     }
   }
 
-  /// The names of columns over rows that come later.
-  func heading(_ line: String) { write(painted(line, .columnTitle, colorsOutput) + "\n") }
-
   /// A line of a message.
   func note(_ text: String) {
     err(Array((painted(Sanitize.text(text), nil, colorsErrors) + "\n").utf8))

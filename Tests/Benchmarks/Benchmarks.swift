@@ -5,6 +5,7 @@ import TestSupport
 ///
 ///     swift build -c release && swift run -c release Benchmarks read
 ///     swift run -c release Benchmarks migrate
+///     swift run -c release Benchmarks interface
 ///     swift run -c release Benchmarks fuzz 1000000
 @main
 struct Benchmarks {
@@ -22,8 +23,14 @@ struct Benchmarks {
     case "migrate":
       try MigrationBenchmark.run(
         strata: strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_700_000)
+    case "interface":
+      try InterfaceBenchmark.run(
+        strata: words.dropFirst(2).first ?? strata,
+        objects: words.dropFirst().first.flatMap { Int($0) } ?? 1_000_000)
     default:
-      print("usage: Benchmarks fuzz [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS]")
+      print(
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] "
+          + "| interface [OBJECTS] [STRATA]")
     }
   }
 

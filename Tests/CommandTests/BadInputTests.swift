@@ -54,7 +54,8 @@ struct BadInputTests {
       if path != folder.path {
         try expect(["migrate", path, "--to", folder.path("Recipes.xcdatamodeld")], .unreadable)
       }
-      #expect(Captured(path).status == .unreadable)
+      // The interface chooses among the stores of a folder, for which it needs a terminal.
+      #expect(Captured(path).status == (path == folder.path ? .usage : .unreadable))
     }
   }
 

@@ -38,7 +38,7 @@ struct RehearseTests {
     #expect(try FileSystem.read(store) == before)
     #expect(StoreFingerprint(of: store) == fingerprint)
     #expect(try FileSystem.list(place.stores) == names)
-    #expect(!run.out.contains("strata-rehearsal"))
+    #expect(!run.out.contains("strata-copy"))
   }
 
   @Test("rows that only the -wal holds are migrated too")

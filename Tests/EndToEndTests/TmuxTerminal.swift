@@ -16,7 +16,8 @@ final class TmuxTerminal {
     Shell.run(
       """
       \(socket) new-session -d -x \(width) -y \(height) \
-      "TERM=xterm-256color NO_COLOR= \(command); echo EXIT \\$?; sleep 60"
+      "export XDG_STATE_HOME='\(folder)/state' XDG_CONFIG_HOME='\(folder)/config'; \
+      TERM=xterm-256color NO_COLOR= \(command); echo EXIT \\$?; sleep 60"
       """)
   }
 

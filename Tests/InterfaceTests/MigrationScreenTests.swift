@@ -62,7 +62,7 @@ struct MigrationScreenTests {
   func migration() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4", "⏎")
-    guard case .migrate(let id, _, _)? = session.effects.last else {
+    guard case .migrate(let id, _, _, _)? = session.effects.last else {
       Issue.record("nothing was started")
       return
     }
@@ -82,7 +82,7 @@ struct MigrationScreenTests {
   func interrupting() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4", "⏎")
-    guard case .migrate(let id, _, _)? = session.effects.last else {
+    guard case .migrate(let id, _, _, _)? = session.effects.last else {
       Issue.record("nothing was started")
       return
     }
@@ -101,7 +101,7 @@ struct MigrationScreenTests {
   func errors() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4", "⏎")
-    guard case .migrate(let id, _, _)? = session.effects.last else { return }
+    guard case .migrate(let id, _, _, _)? = session.effects.last else { return }
     try session.send(
       .failed(id, CoreDataError(.failed, code: 134110, "it broke", hint: "Try a copy.")))
     let text = session.screen().description
@@ -163,7 +163,7 @@ struct MigrationScreenTests {
     let ready = session.screen().description
     #expect(ready.contains("in 2 steps: Recipes 1 → between → Recipes 2"), "\(ready)")
     try session.send("⏎")
-    guard case .migrate(let id, _, _)? = session.effects.last else {
+    guard case .migrate(let id, _, _, _)? = session.effects.last else {
       Issue.record("nothing was started")
       return
     }

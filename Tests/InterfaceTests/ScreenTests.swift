@@ -22,7 +22,7 @@ struct ScreenTests {
   func migration() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4", "⏎")
-    guard case .migrate(let id, _, _)? = session.effects.last else { return }
+    guard case .migrate(let id, _, _, _)? = session.effects.last else { return }
     let parts: [MigrationProgress.Part] = [
       .init(
         kind: .copy, title: "copy store", unit: .bytes, done: 1_200_000, total: 1_200_000,

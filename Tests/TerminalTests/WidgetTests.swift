@@ -156,9 +156,9 @@ struct WidgetTests {
     var wide = Grid(width: 50, height: 1)
     bar.draw(in: &wide, wide.bounds, theme: theme)
     #expect(wide.row(0) == " ⏎ open  / filter  s sort           rows 1–2 of 2")
-    var narrow = Grid(width: 18, height: 1)
+    var narrow = Grid(width: 20, height: 1)
     bar.draw(in: &narrow, narrow.bounds, theme: theme)
-    #expect(narrow.row(0) == " ⏎ open  / filter")
+    #expect(narrow.row(0) == " ⏎ open  / filter  …")
   }
 
   @Test("a popup lies in the middle over what was there")

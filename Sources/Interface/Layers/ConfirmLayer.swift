@@ -2,7 +2,19 @@ import Terminal
 
 /// A question with yes and no.
 package struct ConfirmLayer: LayerContent {
-  package enum Question: Sendable { case quitWhileMigrating }
+  package enum Question: Sendable, Equatable {
+    case quitWhileMigrating
+    case discardResult
+    case rollBack(BackupEntry)
+
+    /// Whether the question is pointless once what runs has ended.
+    var isAboutRun: Bool {
+      switch self {
+      case .quitWhileMigrating, .discardResult: true
+      case .rollBack: false
+      }
+    }
+  }
 
   package var question: Question
 
@@ -10,11 +22,48 @@ package struct ConfirmLayer: LayerContent {
     self.question = question
   }
 
-  var yes: String { "stop it and quit" }
-  var no: String { "go on" }
+  var yes: String {
+    switch question {
+    case .quitWhileMigrating: "stop it and quit"
+    case .discardResult: "throw it away"
+    case .rollBack: "put it back"
+    }
+  }
 
-  private var text: String {
-    "A migration is running. Quitting stops it; the store stays as it was."
+  var no: String {
+    switch question {
+    case .quitWhileMigrating: "go on"
+    case .discardResult: "keep it"
+    case .rollBack: "leave all as it is"
+    }
+  }
+
+  private var title: String {
+    switch question {
+    case .quitWhileMigrating: "Quit?"
+    case .discardResult: "Throw the result away?"
+    case .rollBack: "Roll back?"
+    }
+  }
+
+  private func paragraphs(_ state: State) -> [String] {
+    switch question {
+    case .quitWhileMigrating:
+      let work = state.migrate.workName
+      return ["\(work.capitalizedFirst) is running. Quitting stops it; the store stays as it was."]
+    case .discardResult:
+      return ["The migrated file is removed. The store stays as it was."]
+    case .rollBack(let entry):
+      let objects = entry.objects.map { ", \(NumberText.counted($0, "object"))" } ?? ""
+      return [
+        "\(entry.name) is put back in the place of \(state.store?.fileName ?? "the store"): "
+          + "version \(entry.version(among: state.versions))\(objects), \(NumberText.bytes(entry.backup.bytes)), last "
+          + "changed \(entry.date).",
+        "It is cloned, checked and put in place by one rename. What is there now is kept beside it "
+          + "as “….undone-N”, and can be put back the same way.",
+        "The same: strata rollback \(state.storeArgument) --from \(ShellText.quoted(entry.backup.path))",
+      ]
+    }
   }
 
   package func bindings(_ state: State) -> [Binding] {
@@ -25,18 +74,28 @@ package struct ConfirmLayer: LayerContent {
   }
 
   package func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    action == .confirm ? .close((MigrateScreen.cancel(in: &state) ?? []) + [.quit]) : .stay()
+    guard action == .confirm else { return .stay() }
+    switch question {
+    case .quitWhileMigrating: return .close((MigrateScreen.cancel(in: &state) ?? []) + [.quit])
+    case .discardResult: return .close(MigrateScreen.discard(in: &state))
+    case .rollBack(let entry): return .close(MigrateScreen.rollBack(to: entry, in: &state))
+    }
   }
 
   package func draw(
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
-    let width = max(1, min(60, rect.width - 4))
-    let lines = Wrapping.lines(text, width: width)
-    let inside = Popup("Quit?", size: Size(width: width, height: lines.count))
+    let width = max(1, min(64, rect.width - 4))
+    let lines = Array(
+      paragraphs(state).map { Wrapping.lines($0, width: width) }.joined(separator: [""]))
+    let inside = Popup(title, size: Size(width: width, height: lines.count))
       .draw(in: &grid, rect, theme: theme)
     for (index, line) in lines.enumerated() where index < inside.height {
       grid.write(line, at: inside.row(index).origin, within: inside.width)
     }
   }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -1,28 +1,52 @@
 import Terminal
 
-/// The keys of this screen and of all others.
-package struct HelpLayer: LayerContent {
+/// The keys of this panel, of everywhere and of the other screens, each with its command line.
+package struct HelpLayer: SearchableLayer {
   var list = List()
+  var filter = "" {
+    didSet { list = List(count: list.count, height: list.height) }
+  }
 
   private enum Line {
     case title(String)
     case binding(Binding)
+    case text(String)
     case blank
   }
 
   private func lines(_ state: State) -> [Line] {
+    let match = TextMatch(filter)
     var lines: [Line] = []
-    for section in Keymap.sections(state) {
+    func add(_ title: String, _ section: [Line]) {
+      guard !section.isEmpty else { return }
       if !lines.isEmpty { lines.append(.blank) }
-      lines.append(.title(section.title))
-      lines += section.bindings.map { .binding($0) }
+      lines.append(.title(title))
+      lines += section
     }
+    if filter.isEmpty {
+      add("Configuration", state.configurationProblems.map { .text("! " + $0) })
+    }
+    for section in Keymap.sections(state) {
+      let found = section.bindings.filter {
+        match.matches("\(section.title) \($0.label) \($0.title) \($0.command ?? "")")
+      }
+      add(section.title, found.map { .binding($0) })
+    }
+    if filter.isEmpty {
+      add(
+        "Numbers",
+        [
+          .text("0 and 5–9 begin a number before a key: 012j moves twelve lines,"),
+          .text("05G goes to the fifth; 1–4 belong to the screens. Esc drops it."),
+        ])
+    }
+    if lines.isEmpty { lines.append(.text("no key does that; : finds every action")) }
     return lines
   }
 
   package func bindings(_ state: State) -> [Binding] {
     [
-      Keymap.movement,
+      Keymap.movement, searchBinding,
       Binding([.escape, .character("q"), .enter, .character("?")], "close", .close),
     ]
   }
@@ -30,14 +54,10 @@ package struct HelpLayer: LayerContent {
   package mutating func perform(
     _ action: Action, _ key: Key, in state: inout State
   ) -> LayerOutcome {
+    if action == .search { return search(in: &state) }
     list.setCount(lines(state).count)
     list.setHeight(max(1, state.body.height - 2))
-    // A page of text has no selected line: arrows scroll it.
-    switch key {
-    case .up, .character("k"): list.scroll(by: -1)
-    case .down, .character("j"): list.scroll(by: 1)
-    default: list.handle(key)
-    }
+    list.scrollPage(key)
     return .stay()
   }
 
@@ -45,33 +65,47 @@ package struct HelpLayer: LayerContent {
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
     let lines = lines(state)
-    let inside = Popup("Keys", size: Size(width: 84, height: lines.count))
+    var unfiltered = self
+    unfiltered.filter = ""
+    // The frame stays as it is while the lines narrow.
+    let height = unfiltered.lines(state).count
+    let inside = Popup(title, size: Size(width: 84, height: height))
       .draw(in: &grid, rect, theme: theme)
     var list = list
     list.setCount(lines.count)
     list.setHeight(max(1, inside.height))
-    let keys = 14
     for (position, index) in list.visible.enumerated() {
       let place = inside.row(position)
       switch lines[index] {
       case .blank: break
       case .title(let title):
         grid.write(title, at: place.origin, style: theme[.title], within: place.width)
-      case .binding(let binding):
-        let isAvailable = binding.isAvailable
-        let style = theme[isAvailable ? .text : .dim]
-        var spans = [Span(binding.title, isAvailable ? .plain : style)]
-        if case .unavailable(let reason) = binding.availability {
-          spans.append(Span("  (\(reason))", theme[.dim]))
-        } else if let command = binding.command {
-          spans.append(Span("   \(command)", theme[.code]))
-        }
-        grid.write(
-          binding.label, at: Point(x: place.x + 1, y: place.y),
-          style: theme[isAvailable ? .footerKey : .dim], within: keys - 2)
-        grid.write(
-          spans, at: Point(x: place.x + keys, y: place.y), within: max(0, place.width - keys))
+      case .text(let text):
+        grid.write(text, at: Point(x: place.x + 1, y: place.y), within: place.width - 1)
+      case .binding(let binding): draw(binding, in: &grid, place, theme: theme)
       }
     }
+    list.drawScrollMark(
+      in: &grid,
+      Rect(
+        x: inside.x, y: inside.y, width: inside.width + 1, height: inside.height), theme: theme)
+  }
+
+  private var title: String { filter.isEmpty ? "Keys" : "Keys with “\(filter)”" }
+
+  private func draw(_ binding: Binding, in grid: inout Grid, _ place: Rect, theme: Theme) {
+    let keys = 14
+    let style = theme[binding.isAvailable ? .text : .dim]
+    var spans = [Span(binding.title, binding.isAvailable ? .plain : style)]
+    if let reason = binding.reason {
+      spans.append(Span("  (\(reason))", theme[.dim]))
+    } else if let command = binding.command {
+      spans.append(Span("   \(command)", theme[.code]))
+    }
+    grid.write(
+      binding.label, at: Point(x: place.x + 1, y: place.y),
+      style: theme[binding.isAvailable ? .footerKey : .dim], within: keys - 2)
+    grid.write(
+      spans, at: Point(x: place.x + keys, y: place.y), within: max(0, place.width - keys))
   }
 }

@@ -61,6 +61,11 @@ extension State {
 
   /// Does what a binding of the uppermost layer asks for.
   mutating func performInLayer(_ action: Action, _ key: Key) -> [Effect] {
+    // Escape takes back the narrowing first.
+    if action == .close, key == .escape, layerFilter?.isEmpty == false {
+      layerFilter = ""
+      return []
+    }
     guard var layer = layers.popLast() else { return [] }
     if action == .close { return layer.content.closed(in: &self) }
     let depth = layers.count

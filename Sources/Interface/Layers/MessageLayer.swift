@@ -2,11 +2,14 @@ import ManagedModel
 import Terminal
 
 /// Something to be read: what went wrong and what to try.
-package struct MessageLayer: LayerContent {
+package struct MessageLayer: SearchableLayer {
   package var title: String
   package var paragraphs: [String]
   package var isError: Bool
   var list = List()
+  var filter = "" {
+    didSet { list = List(count: list.count, height: list.height) }
+  }
 
   init(title: String, paragraphs: [String], isError: Bool = true) {
     self.title = title
@@ -30,8 +33,9 @@ package struct MessageLayer: LayerContent {
 
   private func lines(width: Int) -> [String] {
     var lines: [String] = []
-    for (index, paragraph) in paragraphs.enumerated() {
-      if index > 0 { lines.append("") }
+    let match = TextMatch(filter)
+    for paragraph in paragraphs where match.matches(paragraph) {
+      if !lines.isEmpty { lines.append("") }
       lines += Wrapping.lines(paragraph, width: width)
     }
     return lines
@@ -39,7 +43,7 @@ package struct MessageLayer: LayerContent {
 
   package func bindings(_ state: State) -> [Binding] {
     [
-      Keymap.movement,
+      Keymap.movement, searchBinding,
       Binding([.escape, .character("q"), .enter, .character("?")], "close", .close),
     ]
   }
@@ -47,13 +51,10 @@ package struct MessageLayer: LayerContent {
   package mutating func perform(
     _ action: Action, _ key: Key, in state: inout State
   ) -> LayerOutcome {
+    if action == .search { return search(in: &state) }
     list.setCount(lines(width: min(70, state.size.width - 4)).count)
     list.setHeight(max(1, state.body.height - 2))
-    switch key {
-    case .up, .character("k"): list.scroll(by: -1)
-    case .down, .character("j"): list.scroll(by: 1)
-    default: list.handle(key)
-    }
+    list.scrollPage(key)
     return .stay()
   }
 

@@ -5,6 +5,10 @@ package struct SearchLayer: LayerContent {
   /// The list that is searched.
   package enum Target: Sendable, Equatable {
     case entities
+    case files
+    /// The popup below.
+    case layer
+    case diff
   }
 
   package let target: Target
@@ -13,8 +17,12 @@ package struct SearchLayer: LayerContent {
   private let former: String
 
   init(_ target: Target, in state: State) {
+    self.init(target, former: target.text(in: state))
+  }
+
+  init(_ target: Target, former: String) {
     self.target = target
-    former = target.text(in: state)
+    self.former = former
     prompt = Prompt(former)
   }
 
@@ -54,12 +62,20 @@ extension SearchLayer.Target {
   func text(in state: State) -> String {
     switch self {
     case .entities: state.browse.tree.filter
+    case .files: state.picker?.filter ?? ""
+    case .layer: state.layerFilter ?? ""
+    case .diff: state.diff.search
     }
   }
 
   func search(_ text: String, in state: inout State) -> [Effect] {
     switch self {
-    case .entities: BrowseScreen.filterEntities(text, in: &state)
+    case .entities: return BrowseScreen.filterEntities(text, in: &state)
+    case .files: return PickerScreen.narrow(text, in: &state)
+    case .layer:
+      state.layerFilter = text
+      return []
+    case .diff: return DiffScreen.search(text, in: &state)
     }
   }
 }

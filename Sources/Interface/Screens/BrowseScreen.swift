@@ -386,7 +386,7 @@ extension BrowseScreen {
         }
         return action == .doubleClick ? open(in: &state) : []
       }
-    case .release: return []
+    case .release, .drag: return []
     }
   }
 

@@ -2,114 +2,104 @@ import ManagedModel
 import Migration
 import Terminal
 
-/// The migration itself: what will happen, how far it is, what it did.
+/// The migration itself: what will happen, how far it is, what it did, and the way back.
 package struct MigrateScreen: Sendable, Equatable {
   package enum Phase: Sendable, Equatable {
     case ready
     case running(MigrationProgress?, isCancelling: Bool)
+    /// Made and verified; the cut-over waits for a word.
+    case verified(MigrationReceipt)
+    case rollingBack(MigrationProgress?, to: String, isCancelling: Bool)
     case failed(CoreDataError)
     case done(MigrationReceipt)
+    case rolledBack(StoreRollback.Receipt)
+
   }
 
   package var phase = Phase.ready
+  /// Whether the cut-over is to wait until the person has seen the receipt so far.
+  package var pausesBeforeCutover = false
   package var receiptList = List()
-  private var task: TaskID?
+  var task: TaskID?
+  /// The last that the engine told, also while a question stands.
+  private(set) var progress: MigrationProgress?
 
   package init() {}
 
   package var isRunning: Bool {
-    if case .running = phase { true } else { false }
+    switch phase {
+    case .running, .verified, .rollingBack: true
+    case .ready, .failed, .done, .rolledBack: false
+    }
+  }
+
+  /// What runs, for sentences.
+  var workName: String {
+    if case .rollingBack = phase { "the rollback" } else { "the migration" }
+  }
+
+  /// What the header says on every screen while something runs.
+  var badge: String? {
+    switch phase {
+    case .running(let progress, _): "▶ \(percent(progress))"
+    case .rollingBack(let progress, _, _): "↺ \(percent(progress))"
+    case .verified: "▶ waits on 4"
+    case .ready, .failed, .done, .rolledBack: nil
+    }
+  }
+
+  private func percent(_ progress: MigrationProgress?) -> String {
+    progress.map { "\(Int($0.fraction * 100)) %" } ?? "…"
+  }
+
+  /// The receipt that is in sight.
+  var receipt: MigrationReceipt? {
+    switch phase {
+    case .done(let receipt), .verified(let receipt): receipt
+    default: nil
+    }
   }
 
   /// Another plan was made: what the last run said about its own is of no use any more.
   mutating func forget() {
-    guard !isRunning else { return }
-    if case .done = phase { return }
-    phase = .ready
+    switch phase {
+    case .ready, .failed: phase = .ready
+    case .running, .verified, .rollingBack, .done, .rolledBack: break
+    }
   }
 }
 
 extension MigrateScreen {
-  static func bindings(_ state: State) -> [Binding] {
-    let migrate = state.migrate
-    let reason: String?
-    switch migrate.phase {
-    case .running: reason = "it is running"
-    case .done: reason = "it is done"
-    case .ready, .failed: reason = state.mapping.reasonNotToRun(state)
-    }
-    return [
-      Binding(
-        [.enter], "migrate", .migrate, unless: reason, command: state.mapping.command(state),
-        footer: !migrate.isRunning),
-      Binding([.character("m")], "mapping", .show(.mapping)),
-      Binding(
-        [.character("o")], "other version", .chooseVersion,
-        unless: migrate.isRunning
-          ? "a migration is running"
-          : state.versions.count > 1 ? nil : MappingScreen.noVersions,
-        footer: !migrate.isRunning),
-      Keymap.movement,
-    ]
-  }
-
-  static func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
-    switch action {
-    case .migrate:
-      guard let plan = state.mapping.plan, state.mapping.reasonNotToRun(state) == nil else {
-        return []
-      }
-      var options = MigrationOptions()
-      options.allowedLosses = state.mapping.allowedLosses
-      let task = state.newTask()
-      state.migrate.task = task
-      state.migrate.phase = .running(nil, isCancelling: false)
-      return [.migrate(task, plan, options)]
-    case .show(let screen):
-      state.screen = screen
-      return state.entered()
-    case .chooseVersion:
-      state.migrate.phase = .ready
-      state.show(
-        VersionsLayer(.migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0))
-    case .navigate:
-      guard case .done(let receipt) = state.migrate.phase else { return [] }
-      state.migrate.receiptList.setCount(receiptLines(receipt).count)
-      state.migrate.receiptList.setHeight(max(1, state.body.height - 2))
-      switch key {
-      case .up, .character("k"): state.migrate.receiptList.scroll(by: -1)
-      case .down, .character("j"): state.migrate.receiptList.scroll(by: 1)
-      default: state.migrate.receiptList.handle(key)
-      }
-    default: break
-    }
-    return []
-  }
-
-  /// Asks the engine to stop; `nil` when nothing runs.
-  static func cancel(in state: inout State) -> [Effect]? {
-    guard let task = state.migrate.task, case .running(let progress, _) = state.migrate.phase
-    else { return nil }
-    state.migrate.phase = .running(progress, isCancelling: true)
-    state.notice = Notice("stopping; the store stays as it was", .warning)
-    return [.cancel(task)]
-  }
-
+  /// The answer to a task of this screen's.
   static func take(_ message: Message, in state: inout State) -> [Effect] {
     switch message {
     case .progress(let task, let progress) where task == state.migrate.task:
-      guard case .running(_, let isCancelling) = state.migrate.phase else { return [] }
-      state.migrate.phase = .running(progress, isCancelling: isCancelling)
+      state.migrate.progress = progress
+      switch state.migrate.phase {
+      case .running(_, let isCancelling):
+        state.migrate.phase = .running(progress, isCancelling: isCancelling)
+      case .rollingBack(_, let name, let isCancelling):
+        state.migrate.phase = .rollingBack(progress, to: name, isCancelling: isCancelling)
+      default: break
+      }
+    case .verified(let task, let receipt) where task == state.migrate.task:
+      // Asked to stop meanwhile: the engine hears of it before it would go on.
+      if case .running(_, isCancelling: true) = state.migrate.phase { return [] }
+      state.migrate.phase = .verified(receipt)
+      state.migrate.receiptList = List(count: lines(state).count)
+      state.notice = Notice(
+        "made and verified, not in place yet"
+          + (state.screen == .migrate ? "" : "; 4 leads to the answer"), .success)
     case .migrated(let task, let receipt) where task == state.migrate.task:
-      state.migrate.task = nil
-      state.migrate.phase = .done(receipt)
-      state.migrate.receiptList = List(count: receiptLines(receipt).count)
-      state.notice = Notice("migrated to “\(receipt.to)” and verified", .success)
-      // Plan and comparison were about the store as it was; it is another one now.
-      state.mapping.plan = nil
-      let open = state.newTask()
-      state.openTask = open
-      return [.open(open)]
+      finish(.done(receipt), in: &state)
+      state.notice = Notice(
+        "migrated to “\(receipt.to)” and verified"
+          + (state.screen == .migrate ? "" : "; 4 shows the receipt"), .success)
+      return state.reopen()
+    case .rolledBack(let task, let receipt) where task == state.migrate.task:
+      finish(.rolledBack(receipt), in: &state)
+      state.notice = Notice("rolled back; the store is as it was", .success)
+      return state.reopen()
     default: break
     }
     return []
@@ -117,16 +107,52 @@ extension MigrateScreen {
 
   static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
     guard task == state.migrate.task else { return nil }
-    state.migrate.task = nil
-    state.migrate.phase = .failed(error)
+    let plan = state.mapping.plan
+    finish(.failed(error), in: &state)
+    // The plan still says what another try would do.
+    state.mapping.plan = plan
     if error.kind == .cancelled {
-      state.notice = Notice("stopped; the store is as it was", .warning)
+      state.notice = Notice("\(error.message); the store is as it was", .warning)
     } else {
       state.show(MessageLayer(error))
     }
-    // A store that a program has open in its -wal was closed for the time being.
-    let open = state.newTask()
-    state.openTask = open
-    return [.open(open)]
+    return []
+  }
+
+  private static func finish(_ phase: Phase, in state: inout State) {
+    state.migrate.task = nil
+    state.migrate.progress = nil
+    state.migrate.phase = phase
+    state.migrate.receiptList = List(count: lines(state).count)
+    // A question about what ran has no answer any more.
+    state.layers.removeAll { ($0.content as? ConfirmLayer)?.question.isAboutRun ?? false }
+    // Plan and comparison were about the store as it was; it is another one now.
+    state.mapping.plan = nil
+  }
+
+  /// Asks the engine to stop; `nil` when nothing runs.
+  static func cancel(in state: inout State) -> [Effect]? {
+    guard let task = state.migrate.task else { return nil }
+    switch state.migrate.phase {
+    case .running(let progress, _):
+      state.migrate.phase = .running(progress, isCancelling: true)
+    case .verified: state.migrate.phase = .running(state.migrate.progress, isCancelling: true)
+    case .rollingBack(let progress, let name, _):
+      state.migrate.phase = .rollingBack(progress, to: name, isCancelling: true)
+    default: return nil
+    }
+    state.notice = Notice("stopping; the store stays as it was", .warning)
+    return [.cancel(task)]
+  }
+
+  /// The lines of the receipt in sight, for scrolling.
+  static func lines(_ state: State) -> [ReceiptView.Line] {
+    switch state.migrate.phase {
+    case .done(let receipt): ReceiptView(receipt: receipt).lines
+    case .verified(let receipt):
+      ReceiptView(receipt: receipt, verb: "made and verified:", isInPlace: false).lines
+    case .rolledBack(let receipt): RollbackText.lines(receipt)
+    default: []
+    }
   }
 }

@@ -188,6 +188,7 @@ extension RowTable {
       max(place.width, TextWidth.of(title, upTo: Self.maxWidth)), rect.width - place.x)
     let isTrailing = isNumeric(column) && width == place.width
     let field = Rect(x: rect.x + place.x, y: rect.y, width: width, height: 1)
+    grid.mark(field, as: .column(place.index))
     grid.write(title, in: field, style: style, align: isTrailing ? .trailing : .leading)
   }
 

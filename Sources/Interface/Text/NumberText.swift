@@ -12,8 +12,8 @@ package enum NumberText {
   }
 
   /// `1 object`, `48,211 objects`
-  package static func counted(_ number: Int, _ noun: String) -> String {
-    grouped(number) + " " + noun + (number == 1 ? "" : "s")
+  package static func counted(_ number: Int, _ noun: String, plural: String? = nil) -> String {
+    grouped(number) + " " + (number == 1 ? noun : plural ?? noun + "s")
   }
 
   /// `412 B`, `1.2 MB`: powers of 1000, as files are told.

@@ -59,7 +59,7 @@ extension Store {
         guard row.count == 4, let number = row[0].integer else { return nil }
         let entity = entityNames[number]
         var greatest: Int64?
-        if let entity, let table = tablesByEntity[entity], table.isWholeTable,
+        if let entity, let table = layout.table(of: entity), table.isWholeTable,
           database.contains(table.table)
         {
           greatest = try connection.value("SELECT max(Z_PK) FROM \(quoted(table.table))")?.integer

@@ -24,7 +24,7 @@ extension Store {
   public func labels(of ids: [ObjectID]) throws -> [ObjectID: String] {
     var labels: [ObjectID: String] = [:]
     for (entity, ids) in Dictionary(grouping: Set(ids), by: \.entity) {
-      guard let table = tablesByEntity[entity], let name = table.labelAttribute,
+      guard let table = layout.table(of: entity), let name = table.labelAttribute,
         let column = table.column(of: name), database.contains(table.table)
       else { continue }
       try reading {

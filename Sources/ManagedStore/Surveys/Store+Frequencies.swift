@@ -22,18 +22,13 @@ extension Store {
   ) throws -> Frequencies {
     let table = try knownTable(of: entity)
     var subject = try FrequencySubject(path, of: table, in: self)
-    let condition = try condition(filter, of: entity)
+    let source = try rowSource(RowQuery(entity: entity, filter: filter), table)
     var result = Frequencies(
       entity: entity, path: path, kind: subject.kind, total: 0, nulls: 0, distinct: 0, entries: [])
     guard database.contains(table.table) else { return result }
-    let conditions = [
-      table.entityCondition(alias: "t").map { SQLText(stringLiteral: $0) }, condition,
-    ].compactMap { $0 }
-    let restriction: SQLText =
-      conditions.isEmpty ? "" : "WHERE \(SQLText.joined(conditions, "AND"))"
     let query: SQLText = """
       WITH g AS MATERIALIZED (SELECT \(subject.value) v, count(*) n \
-      FROM \(name: table.table) t \(restriction) GROUP BY 1)
+      FROM \(source.from) \(source.restriction()) GROUP BY 1)
       SELECT 0, sum(n), sum(CASE WHEN v IS NULL THEN n END), count(v), min(v), max(v), \
       total(v * n) / total(CASE WHEN v IS NOT NULL THEN n END) FROM g
       UNION ALL SELECT * FROM (SELECT 1, n, length(v), NULL, \
@@ -81,7 +76,7 @@ private struct FrequencySubject {
       throw CoreDataError(.usage, "a property has a name", entity: table.entity)
     }
     // NSPredicate's quantifiers have no place here; a to-many is told by its count.
-    var compiler = FilterCompiler(store: store, text: path)
+    var compiler = FilterCompiler(layout: store.layout, text: path)
     let start = compiler.object(of: table.entity)
     let place = 0..<path.utf8.count
     let operand = try compiler.path(path, from: start, place: place)
@@ -195,7 +190,7 @@ extension Store {
     var holder = entity
     var names = path.split(separator: ".").map { $0.hasPrefix("#") ? $0.dropFirst() : $0 }[...]
     while let name = names.popFirst() {
-      guard let table = tablesByEntity[holder] else { return nil }
+      guard let table = layout.table(of: holder) else { return nil }
       if let relationship = table.relationships.first(where: {
         $0.relationship.name == name
       })?.relationship {

@@ -46,7 +46,7 @@ extension Store {
 
   /// The object that the text is the reference or the URI of.
   private func namedObject(_ text: String) throws -> StoreSearchProgress.Hit? {
-    guard let id = try? objectID(text.trimmed), let table = tablesByEntity[id.entity],
+    guard let id = try? objectID(text.trimmed), let table = layout.table(of: id.entity),
       database.contains(table.table)
     else { return nil }
     let number = try reading {

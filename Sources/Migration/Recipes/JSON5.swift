@@ -1,8 +1,8 @@
 import ManagedModel
 
 /// A JSON5 value that knows where it stands in its text.
-struct JSON5: Sendable {
-  indirect enum Kind: Sendable {
+package struct JSON5: Sendable {
+  package indirect enum Kind: Sendable {
     case null
     case boolean(Bool)
     case integer(Int64)
@@ -13,27 +13,27 @@ struct JSON5: Sendable {
     case object([Member])
   }
 
-  struct Member: Sendable {
-    var key: String
-    var keyRange: Range<Int>
-    var value: JSON5
+  package struct Member: Sendable {
+    package var key: String
+    package var keyRange: Range<Int>
+    package var value: JSON5
   }
 
-  var kind: Kind
+  package var kind: Kind
   /// Offsets of UTF-8 bytes, quotes and brackets included.
-  var range: Range<Int>
+  package var range: Range<Int>
 
   /// Reads a whole text: JSON with comments, trailing commas, unquoted keys and JSON5's other
   /// conveniences.
   ///
   /// Time and memory grow with the text; nesting is bounded.
-  static func read(_ bytes: [UInt8]) throws(JSON5Mistake) -> JSON5 {
+  package static func read(_ bytes: [UInt8]) throws(JSON5Mistake) -> JSON5 {
     var reader = JSON5Reader(bytes)
     return try reader.whole()
   }
 
   /// What a value is called in messages.
-  var name: String {
+  package var name: String {
     switch kind {
     case .null: "null"
     case .boolean: "true or false"
@@ -46,9 +46,9 @@ struct JSON5: Sendable {
 }
 
 /// What is wrong with a JSON5 text, and where.
-struct JSON5Mistake: Error, Equatable {
-  var message: String
-  var range: Range<Int>
+package struct JSON5Mistake: Error, Equatable {
+  package var message: String
+  package var range: Range<Int>
 }
 
 extension JSON5 {

@@ -118,6 +118,7 @@ struct StageEdit {
     for index in report.entities.indices {
       guard let count = counts[report.entities[index].entity] else { continue }
       report.entities[index].after = count
+      report.entities[index].changed = nil
     }
     try report.countEdges(in: store.schema, store.connection)
     report.verified.append(.init(what: "rules after didMigrate", count: 1))

@@ -4,11 +4,16 @@ package struct HelpBar: Sendable, Equatable {
     package var key: String
     package var title: String
     package var isAvailable: Bool
+    /// Whether it is to stay when there is no room for all.
+    package var isEssential: Bool
 
-    package init(_ key: String, _ title: String, isAvailable: Bool = true) {
+    package init(
+      _ key: String, _ title: String, isAvailable: Bool = true, isEssential: Bool = false
+    ) {
       self.key = key
       self.title = title
       self.isAvailable = isAvailable
+      self.isEssential = isEssential
     }
   }
 
@@ -21,8 +26,8 @@ package struct HelpBar: Sendable, Equatable {
     self.note = note
   }
 
-  /// Draws the items that fit, the first ones first; what is not available is dim. An item is
-  /// drawn whole or not at all, and the note gives way to the first item.
+  /// Draws the items that fit, the first ones first, and “…” where some do not; what is not
+  /// available is dim. An item is drawn whole or not at all, and the note gives way to the first.
   package func draw(in grid: inout Grid, _ rect: Rect, theme: Theme) {
     let line = rect.row(0)
     guard !line.isEmpty else { return }
@@ -32,19 +37,43 @@ package struct HelpBar: Sendable, Equatable {
     let firstWidth = items.first.map(width) ?? 0
     let isNoted = noteWidth > 0 && firstWidth + noteWidth + 4 <= line.width
     let end = isNoted ? line.right - noteWidth - 3 : line.right
-    for (position, item) in items.enumerated() {
-      guard position == 0 || x + width(item) <= end else { break }
+    let shown = fitting(end - x)
+    for position in shown {
+      let item = items[position]
       let key = theme[item.isAvailable ? .footerKey : .footerDisabled]
       let title = theme[item.isAvailable ? .footerText : .footerDisabled]
-      x += grid.write(
+      let used = grid.write(
         [Span(item.key, key), Span(" " + item.title, title)],
         at: Point(x: x, y: line.y), within: max(0, end - x))
-      x += 2
+      grid.mark(Rect(x: x, y: line.y, width: used, height: 1), as: .item(position))
+      x += used + 2
+    }
+    if shown.count < items.count, x < end {
+      grid.write("…", at: Point(x: x, y: line.y), style: theme[.footerDisabled])
     }
     if isNoted {
       grid.write(
         note, at: Point(x: line.right - noteWidth - 1, y: line.y), style: theme[.footerText])
     }
+  }
+
+  /// The places of the items to be drawn: the essential ones, and of the others the first.
+  private func fitting(_ room: Int) -> [Int] {
+    let widths = items.map { width($0) + 2 }
+    guard widths.reduce(-2, +) > room else { return Array(items.indices) }
+    // The mark that something is missing takes a cell.
+    var room = room - 1
+    var chosen: Set<Int> = []
+    for isEssential in [true, false] {
+      for index in items.indices where items[index].isEssential == isEssential {
+        guard widths[index] <= room else {
+          if isEssential { continue } else { break }
+        }
+        room -= widths[index]
+        chosen.insert(index)
+      }
+    }
+    return chosen.isEmpty ? Array(items.indices.prefix(1)) : chosen.sorted()
   }
 
   private func width(_ item: Item) -> Int {

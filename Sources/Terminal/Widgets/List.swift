@@ -79,6 +79,15 @@ package struct List: Sendable, Equatable {
     return true
   }
 
+  /// Does the same for text to be read, which has no selected row: arrows scroll it.
+  package mutating func scrollPage(_ key: Key) {
+    switch key {
+    case .up, .character("k"): scroll(by: -1)
+    case .down, .character("j"): scroll(by: 1)
+    default: handle(key)
+    }
+  }
+
   /// The row of the list at a place on the screen, for the mouse.
   package func row(at point: Point, in rect: Rect) -> Int? {
     let fitted = fitted(to: rect.height)
@@ -111,6 +120,7 @@ extension List {
   ) {
     guard !rect.isEmpty else { return }
     let list = fitted(to: rect.height)
+    grid.mark(rect, as: .lines(list, isFocused: isFocused))
     for (position, row) in list.visible.enumerated() {
       let place = rect.row(position)
       list.drawBackground(of: row, in: &grid, place, theme: theme, isFocused: isFocused)
@@ -130,7 +140,7 @@ extension List {
 
   /// A thumb over the border to the right of the rows, when there are more than fit and a border
   /// to draw it on.
-  func drawScrollMark(in grid: inout Grid, _ rect: Rect, theme: Theme) {
+  package func drawScrollMark(in grid: inout Grid, _ rect: Rect, theme: Theme) {
     guard count > height, height > 1, grid[rect.right, rect.y]?.text == "│" else { return }
     let length = max(1, height * height / count)
     let range = count - height

@@ -16,6 +16,7 @@ package struct Popup: Sendable, Equatable {
   package func draw(in grid: inout Grid, _ screen: Rect, theme: Theme) -> Rect {
     let frame = screen.centered(Size(width: size.width + 4, height: size.height + 2))
     grid.fill(frame, style: theme[.popup])
+    grid.mark(frame, as: .popup)
     let inside = grid.box(
       frame, style: theme[.borderFocused], title: [Span(title, theme[.title])])
     return inside.inset(horizontally: 1, vertically: 0)

@@ -4,16 +4,25 @@ enum CommandTable {
 
   /// `strata STORE`: no subcommand, but the interface.
   static let interface = Command(
-    "", .look, "Opens the terminal interface on a store.", arguments: ["STORE"],
+    "", .look, "Opens the terminal interface on a store, or on a folder to pick one from.",
+    arguments: ["STORE"], optionalArguments: 1,
     options: [
       Command.model,
       Command.Option("theme", "NAME", "a theme by name, or a theme file"),
+      to, via, mapping,
+      Command.Option("fresh", "begin as if the store had not been looked at before"),
+      Command.Option("plain", "print what the screens say as lines, and take commands by name"),
     ],
     example: "strata Recipes.sqlite"
   ) { arguments, console in
-    try Runtime.open(
-      storePath: arguments[0], model: arguments.value("model"), theme: arguments.value("theme"),
-      console: console)
+    if arguments.flag("plain") { return try PlainInterface.run(arguments, console) }
+    var request = Runtime.Request()
+    request.path = arguments[0].isEmpty ? nil : arguments[0]
+    request.model = arguments.value("model")
+    request.theme = arguments.value("theme")
+    request.plan = try PlanArguments(arguments)
+    request.isFresh = arguments.flag("fresh")
+    return try Runtime.open(request, console: console)
   }
 
   private static let allowLoss = Command.Option(
@@ -39,7 +48,7 @@ enum CommandTable {
       arguments: ["STORE"], options: [Command.model, Command.json],
       example: "strata info Recipes.sqlite --json", run: InfoCommand.run),
     Command(
-      "rows", .look, "objects of an entity as a table, JSON or CSV",
+      "rows", .look, "objects of an entity as a table, JSON, CSV or Markdown",
       arguments: ["STORE", "ENTITY"],
       options: [
         .init("where", "PREDICATE", "only these, as NSPredicate text: title CONTAINS[c] \"soup\""),
@@ -48,7 +57,7 @@ enum CommandTable {
         .init("offset", "N", "rows to pass over"),
         .init("columns", "A,B,C", "the properties to show; all without it"),
         .init(
-          "format", "FORMAT", choices: ["table", "json", "ndjson", "csv"], "how to print them"),
+          "format", "FORMAT", choices: RowFormat.allCases.map(\.rawValue), "how to print them"),
         .init("json", "the same as --format json"), Command.model,
       ],
       example: "strata rows Recipes.sqlite Recipe --where 'ANY tags.name == \"quick\"' "
@@ -61,6 +70,31 @@ enum CommandTable {
         .init("limit", "N", "related objects to name for each relationship (50 without it)"),
         Command.json, Command.model,
       ], example: "strata object Recipes.sqlite Recipe/p12", run: ObjectCommand.run),
+    Command(
+      "search", .look, "a text, number, UUID or reference in all entities",
+      arguments: ["STORE", "TEXT"],
+      options: [
+        .init("entity", "NAME", repeatable: true, "only in this entity"),
+        .init("limit", "N", "most hits for each entity (100 without it)"), Command.json,
+        Command.model,
+      ], example: "strata search Recipes.sqlite 'creme brulee'", run: SearchCommand.run),
+    Command(
+      "frequencies", .look, "how often each value of a property occurs",
+      arguments: ["STORE", "ENTITY", "PROPERTY"],
+      options: [
+        .init("where", "PREDICATE", "only these objects, as NSPredicate text"),
+        .init("limit", "N", "most values to name (50 without it)"), Command.json, Command.model,
+      ], example: "strata frequencies Recipes.sqlite Recipe author.name",
+      run: FrequenciesCommand.run),
+    Command(
+      "history", .look, "persistent history: who saved what, newest first", arguments: ["STORE"],
+      options: [
+        .init("author", "NAME", "only transactions of this author (\"\" for those without)"),
+        .init("limit", "N", "how many transactions, or all (20 without it)"),
+        .init("changes", "name the objects that each transaction changed"),
+        .init("authors", "the totals of each author instead"), Command.json, Command.model,
+      ], example: "strata history Recipes.sqlite --author widget --changes", run: HistoryCommand.run
+    ),
     Command(
       "dump", .look, "every object, a line of JSON each, in a fixed order",
       arguments: ["STORE"],
@@ -122,7 +156,10 @@ enum CommandTable {
       options: [
         to, from, via, mapping, strategy,
         .init("output", "FILE", "write the result here and leave the store alone"),
-        allowLoss, .init("no-backup", "do not keep the old store"), jobs, ReceiptFile.option,
+        allowLoss, .init("no-backup", "do not keep the old store"),
+        .init("confirm", "show what was made and verified, and ask before it is put in place"),
+        jobs,
+        ReceiptFile.option,
         .init("json", "print progress and the receipt as NDJSON"),
       ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
       statuses:
@@ -170,6 +207,10 @@ enum CommandTable {
       ], example: "strata reset Recipes.sqlite --model Recipes.xcdatamodeld",
       statuses: "3 where the store opens with the model, 5 where it failed",
       run: ResetCommand.run),
+    Command(
+      "keys", .look, "the keys of the interface, and what the configuration calls them",
+      arguments: [], options: [Command.json], details: KeysCommand.help,
+      example: "strata keys --json", run: KeysCommand.run),
     Command(
       "demo", .tryOut, "writes a recipe box and its model versions, and opens it",
       arguments: ["DIR"], optionalArguments: 1,

@@ -25,7 +25,9 @@ enum DemoCommand {
       print(written, console)
     }
     guard !arguments.flag("no-open"), !isJSON, console.isTerminal else { return .done }
-    return try Runtime.open(storePath: written.store, model: nil, theme: nil, console: console)
+    // One in a temporary folder is not worth remembering.
+    let request = Runtime.Request(path: written.store, keepsSession: !arguments[0].isEmpty)
+    return try Runtime.open(request, console: console)
   }
 
   struct Written: Sendable, Equatable {

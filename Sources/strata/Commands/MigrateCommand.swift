@@ -14,8 +14,9 @@ enum MigrateCommand {
     let jobs = try BatchWork.jobs(arguments)
     let stores = try StoreList(arguments.positional)
     let file = try ReceiptFile(arguments, stores: stores.paths)
+    let confirmation = try CutoverConfirmation(arguments, isOne: stores.isOne, console)
     if stores.isOne, let path = stores.paths.first {
-      return try one(path, request, arguments.flag("json"), file, console)
+      return try one(path, request, arguments.flag("json"), file, confirmation, console)
     }
     guard request.options.output == nil else {
       throw CoreDataError(
@@ -36,7 +37,7 @@ enum MigrateCommand {
 
   private static func one(
     _ path: String, _ request: MigrationRequest, _ isJSON: Bool, _ file: ReceiptFile?,
-    _ console: Console
+    _ confirmation: CutoverConfirmation?, _ console: Console
   ) throws -> CommandStatus {
     let plan = try Waiting.tell("looking at the store", on: console) {
       try request.plan(for: path)
@@ -64,8 +65,12 @@ enum MigrateCommand {
       defer { reporter.finish() }
       receipt = try Interruption.watching {
         try StoreMigration.run(
-          plan, options: request.options, isCancelled: { Interruption.isRequested },
-          progress: { reporter.report($0) })
+          plan, options: request.options,
+          confirmCutover: { receipt in
+            guard let confirmation else { return true }
+            reporter.finish()
+            return confirmation.ask(receipt)
+          }, isCancelled: { Interruption.isRequested }, progress: { reporter.report($0) })
       }
     }
     if isJSON {

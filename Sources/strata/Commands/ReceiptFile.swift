@@ -30,6 +30,28 @@ struct ReceiptFile: Sendable {
     }
   }
 
+  /// A file that a person named in the interface.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused where a file is there that is not to be replaced.
+  init(path: String, replaces: Bool) throws {
+    self.path = path
+    guard let status = FileSystem.status(path) else { return }
+    guard status.kind == .file, !Self.isStore(path) else {
+      throw CoreDataError(
+        .usage, "the receipt would replace a store or a folder", path: path,
+        hint: "Name another file.")
+    }
+    guard replaces else {
+      throw CoreDataError(
+        .refused, "that file exists already; Enter again replaces it", path: path)
+    }
+  }
+
+  private static func isStore(_ path: String) -> Bool {
+    let head = try? FileSystem.read(path, limit: 16)
+    return head == Array("SQLite format 3\0".utf8)
+  }
+
   /// All of it or nothing: written beside, then renamed.
   func write(_ bytes: [UInt8]) throws {
     let temporary = path + ".strata-receipt"

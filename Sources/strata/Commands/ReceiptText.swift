@@ -13,8 +13,9 @@ enum ReceiptText {
     console.line("\(verb) \(receipt.from) → \(receipt.to)\(steps): \(receipt.resultPath)")
     print(receipt.entities, edges: receipt.edges, to: console)
     console.line()
-    if receipt.dropped + receipt.created > 0 {
-      console.line("objects dropped: \(receipt.dropped), created: \(receipt.created)")
+    if receipt.dropped + receipt.created + (receipt.changed ?? 0) > 0 {
+      let changed = receipt.changed.map { ", changed: \($0)" } ?? ""
+      console.line("objects dropped: \(receipt.dropped), created: \(receipt.created)\(changed)")
     }
     for loss in receipt.losses {
       console.line(
@@ -47,9 +48,11 @@ enum ReceiptText {
   static func print(
     _ entities: [MigrationReceipt.EntityCount], edges: [String: Int], to console: Console
   ) {
-    var rows = [["entity", "before", "after"]]
-    rows += entities.map { [$0.entity, String($0.before), String($0.after)] }
-    console.table([.left, .right, .right], rows)
+    var rows = [["entity", "before", "after", "changed"]]
+    rows += entities.map {
+      [$0.entity, String($0.before), String($0.after), $0.changed.map(String.init) ?? "—"]
+    }
+    console.table([.left, .right, .right, .right], rows)
     guard !edges.isEmpty else { return }
     console.line()
     let links = edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
@@ -77,6 +80,8 @@ extension JSONWriter {
         json.key(key)
         json.number(value)
       }
+      json.key("changed")
+      if let changed = receipt.changed { json.number(changed) } else { json.null() }
       json.counts(receipt.entities, edges: receipt.edges)
       json.key("blobs")
       json.object { json in
@@ -130,6 +135,8 @@ extension JSONWriter {
           json.number(entity.before)
           json.key("after")
           json.number(entity.after)
+          json.key("changed")
+          if let changed = entity.changed { json.number(changed) } else { json.null() }
         }
       }
     }

@@ -45,12 +45,11 @@ struct Rehearsal {
   /// - Throws: ``CoreDataError`` as a migration does; failed where the store changed meanwhile.
   func run(_ report: @escaping (MigrationProgress) -> Void) throws -> Result {
     let before = StoreFingerprint(of: FileSystem.canonical(path))
-    let folder = try FileSystem.makeTemporaryDirectory(prefix: "strata-rehearsal")
-    defer { FileSystem.removeTree(folder) }
-    let copy = try copy(to: folder)
+    let folder = try PrivateFolder()
+    let copy = try Self.copy(path, to: folder.path)
     try requireUnchanged(since: before)
     do {
-      let result = try migrate(copy, report)
+      let result = try withExtendedLifetime(folder) { try migrate(copy, report) }
       try requireUnchanged(since: before)
       return result
     } catch var error as CoreDataError {
@@ -83,7 +82,7 @@ struct Rehearsal {
   }
 
   /// All files of the store: a -wal holds rows, a -journal the way back, the hidden folder blobs.
-  private func copy(to folder: String) throws -> String {
+  static func copy(_ path: String, to folder: String) throws -> String {
     let source = StoreFiles(path: FileSystem.canonical(path))
     guard FileSystem.isFile(source.path) else {
       // Opening it says what is there instead.

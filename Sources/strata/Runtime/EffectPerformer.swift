@@ -7,33 +7,52 @@ import Synchronization
 
 /// Does what the interface asks for, away from the loop, and posts the answers.
 final class EffectPerformer: Sendable {
-  private struct Running {
+  struct Running {
     var tasks: [TaskID: Task<Void, Never>] = [:]
     var migrations: [TaskID: MigrationStream] = [:]
     /// Whether a second handle would cost a second private copy of the store.
     var isSnapshot = false
+    /// What the store's files were when it was opened; `nil` while they are being replaced by us.
+    var fingerprint: StoreFingerprint?
+    /// Rollbacks that were asked to stop.
+    var rollbacks: [TaskID: Bool] = [:]
+    var watcher: Task<Void, Never>?
   }
 
-  private let mailbox: Mailbox
+  let mailbox: Mailbox
   /// Pages and objects, which the person waits for.
-  private let pages: StoreSession
+  let pages: StoreSession
   /// Counts and plans, which take long.
-  private let surveys: StoreSession
-  private let running = Mutex(Running())
+  let surveys: StoreSession
+  let path: String
+  let running = Mutex(Running())
+  /// Where it is kept which stores were looked at.
+  private let sessions: SessionFolder?
 
-  init(source: StoreSource, mailbox: Mailbox) {
+  init(source: StoreSource, mailbox: Mailbox, sessions: SessionFolder? = nil) {
+    self.sessions = sessions
     self.mailbox = mailbox
+    path = source.path
     pages = StoreSession("pages", source: source)
     surveys = StoreSession("surveys", source: source)
   }
 
   func perform(_ effect: Effect) {
+    if performPlanning(effect) { return }
     switch effect {
     case .open(let id):
       start(id) { [self] in
+        cleanUp()
         await surveys.close()
+        // Before it is read: a change meanwhile is one that was not seen.
+        let fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
         let summary = try await pages.open()
-        running.withLock { $0.isSnapshot = summary.access == .snapshot }
+        running.withLock {
+          $0.isSnapshot = summary.access == .snapshot
+          // A program that has the store open writes as it pleases, and is read through its log.
+          $0.fingerprint = summary.access == .live ? nil : fingerprint
+        }
+        watch()
         return .opened(id, summary)
       }
     case .count(let id):
@@ -49,31 +68,60 @@ final class EffectPerformer: Sendable {
       start(id) { [self] in .versions(id, try await survey.versions()) }
     case .compare(let id, let source, let destination):
       start(id) { .compared(id, Comparison(from: source, to: destination)) }
-    case .plan(let id, let from, let version):
-      start(id) { [self] in .planned(id, try await survey.plan(from: from, to: version)) }
-    case .migrate(let id, let plan, let options): migrate(id, plan, options)
+    case .migrate(let id, let plan, let options, let confirms):
+      migrate(id, plan, options, confirms)
+    case .confirmCutover(let id, let isConfirmed):
+      running.withLock { $0.migrations[id] }?.answer(isConfirmed)
+    case .backups(let id): backups(id)
+    case .rollBack(let id, let options): rollBack(id, options)
+    case .writeReceipt(let id, let receipt, let path, let replaces):
+      start(id) {
+        try ReceiptFile(path: path, replaces: replaces).write(
+          JSONWriter.line { $0.receipt(receipt) })
+        return .wroteReceipt(id, path: path)
+      }
+    case .folder(let id, let path):
+      start(id) { [mailbox] in
+        let listing = try FolderReading.list(path)
+        mailbox.post(.folder(id, listing))
+        try await FolderReading.peek(into: listing) { mailbox.post(.peeked(id, $0)) }
+        return nil
+      }
+    case .recentStores(let id):
+      start(id) { [sessions] in .recentStores(id, try await SessionFolder.recent(in: sessions)) }
     case .cancel(let id):
-      let (task, migration) = running.withLock { ($0.tasks[id], $0.migrations[id]) }
+      let (task, migration) = running.withLock { running in
+        if running.rollbacks[id] != nil { running.rollbacks[id] = true }
+        return (running.rollbacks[id] == nil ? running.tasks[id] : nil, running.migrations[id])
+      }
       if let migration { migration.cancel() } else { task?.cancel() }
-    case .themes, .keepTheme, .repaint, .suspend, .quit: break
+    case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe:
+      break
+    case .themes, .keepTheme, .repaint, .suspend, .quit, .choose: break
     }
   }
 
-  private var survey: StoreSession {
+  var survey: StoreSession {
     running.withLock { $0.isSnapshot } ? pages : surveys
   }
 
   /// Whether the engine is at work.
-  var isMigrating: Bool { running.withLock { !$0.migrations.isEmpty } }
+  var isMigrating: Bool {
+    running.withLock { !$0.migrations.isEmpty || !$0.rollbacks.isEmpty }
+  }
 
   /// Stops everything, waits for a migration to tidy up, and lets go of the store.
   func close() {
-    let (tasks, migrations) = running.withLock {
-      (Array($0.tasks.values), Array($0.migrations.values))
+    let isWriting = isMigrating
+    let (tasks, migrations) = running.withLock { running in
+      for id in running.rollbacks.keys { running.rollbacks[id] = true }
+      running.fingerprint = nil
+      running.watcher?.cancel()
+      return (Array(running.tasks.values), Array(running.migrations.values))
     }
     for migration in migrations { migration.cancel() }
     // A migration's task ends when the engine has; the others are to stop where they are.
-    if migrations.isEmpty { for task in tasks { task.cancel() } }
+    if !isWriting { for task in tasks { task.cancel() } }
     let done = DispatchSemaphore(value: 0)
     Task { [pages, surveys] in
       for task in tasks { await task.value }
@@ -81,32 +129,10 @@ final class EffectPerformer: Sendable {
       await surveys.close()
       done.signal()
     }
-    _ = done.wait(timeout: .now() + .seconds(migrations.isEmpty ? 3 : 60))
+    _ = done.wait(timeout: .now() + .seconds(isWriting ? 60 : 3))
   }
 
-  private func migrate(_ id: TaskID, _ plan: MigrationPlan, _ options: MigrationOptions) {
-    let stream = MigrationStream(plan, options: options)
-    running.withLock { $0.migrations[id] = stream }
-    start(id) { [self, mailbox, pages, surveys] in
-      // Our own handles must not be what keeps the store from being replaced.
-      await pages.close()
-      await surveys.close()
-      defer { running.withLock { _ = $0.migrations.removeValue(forKey: id) } }
-      var receipt: MigrationReceipt?
-      for try await event in stream.events() {
-        switch event {
-        case .progress(let progress): mailbox.post(.progress(id, progress))
-        case .receipt(let final): receipt = final
-        }
-      }
-      guard let receipt else {
-        throw CoreDataError(.failed, "the migration ended without a receipt")
-      }
-      return .migrated(id, receipt)
-    }
-  }
-
-  private func start(_ id: TaskID, _ body: @escaping @Sendable () async throws -> Message?) {
+  func start(_ id: TaskID, _ body: @escaping @Sendable () async throws -> Message?) {
     running.withLock { running in
       running.tasks[id] = Task { [self, mailbox] in
         do {

@@ -8,20 +8,38 @@ import Synchronization
 final class MigrationStream: Sendable {
   enum Event: Sendable {
     case progress(MigrationProgress)
-    case receipt(MigrationReceipt)
+    /// With the last progress, which the receipt would overtake.
+    case receipt(MigrationReceipt, last: MigrationProgress?)
   }
 
+  /// Decides whether the verified result is put in place; `wait` blocks until a person has answered.
+  typealias Confirm = @Sendable (MigrationReceipt, _ wait: () -> Bool) -> Bool
+
   private let isCancelled = Atomic<Bool>(false)
+  private let isConfirmed = Atomic<Bool>(false)
+  private let answered = DispatchSemaphore(value: 0)
+  private let last = Mutex<MigrationProgress?>(nil)
   private let plan: MigrationPlan
   private let options: MigrationOptions
+  private let confirm: Confirm
 
-  init(_ plan: MigrationPlan, options: MigrationOptions) {
+  init(_ plan: MigrationPlan, options: MigrationOptions, confirm: @escaping Confirm) {
     self.plan = plan
     self.options = options
+    self.confirm = confirm
   }
 
   /// Asks the engine to stop; the stream ends when it has.
-  func cancel() { isCancelled.store(true, ordering: .relaxed) }
+  func cancel() {
+    isCancelled.store(true, ordering: .relaxed)
+    answered.signal()
+  }
+
+  /// The person's answer to what was verified.
+  func answer(_ isConfirmed: Bool) {
+    self.isConfirmed.store(isConfirmed, ordering: .relaxed)
+    answered.signal()
+  }
 
   /// Begins the run; to be called once.
   func events() -> AsyncThrowingStream<Event, any Error> {
@@ -29,9 +47,18 @@ final class MigrationStream: Sendable {
       DispatchQueue(label: "strata.migration").async { @Sendable [self] in
         do {
           let receipt = try StoreMigration.run(
-            plan, options: options, isCancelled: { self.isCancelled.load(ordering: .relaxed) },
-            progress: { continuation.yield(.progress($0)) })
-          continuation.yield(.receipt(receipt))
+            plan, options: options,
+            confirmCutover: { receipt in
+              self.confirm(receipt) {
+                self.answered.wait()
+                return self.isConfirmed.load(ordering: .relaxed)
+              }
+            }, isCancelled: { self.isCancelled.load(ordering: .relaxed) },
+            progress: { progress in
+              self.last.withLock { $0 = progress }
+              continuation.yield(.progress(progress))
+            })
+          continuation.yield(.receipt(receipt, last: last.withLock { $0 }))
           continuation.finish()
         } catch {
           continuation.finish(throwing: error)

@@ -17,33 +17,78 @@ import Terminal
 /// takes long runs elsewhere and posts its answer.
 @MainActor
 final class Runtime {
-  /// Opens the interface on a store and returns when it is left.
+  /// What the command line asks of the interface.
+  struct Request: Sendable {
+    /// The store, or a folder to pick one from; the recent stores and the present folder without.
+    var path: String?
+    /// What `--model` named.
+    var model: String?
+    /// Name of a theme, or path of a theme file.
+    var theme: String?
+    /// What the plan begins with.
+    var plan = PlanArguments()
+    /// Whether to begin as if the store had not been looked at before.
+    var isFresh = false
+    /// Whether how the store is left is kept for the next time.
+    var keepsSession = true
+  }
+
+  /// Opens the interface and returns when it is left.
   ///
   /// To be called on the main thread.
-  ///
-  /// - Parameters:
-  ///   - model: what `--model` named.
-  ///   - theme: name of a theme, or path of a theme file.
-  nonisolated static func open(
-    storePath: String, model: String?, theme: String?, console: Console
-  ) throws -> CommandStatus {
+  nonisolated static func open(_ request: Request, console: Console) throws -> CommandStatus {
     guard console.isTerminal else {
+      guard let path = request.path, !FileSystem.isDirectory(path) else {
+        throw CoreDataError(
+          .usage, "the choice of a store needs a terminal, and standard output is none",
+          hint: "Name a store: strata info STORE")
+      }
       // What is wrong with the store is the better answer.
-      _ = try StoreOpening.open(storePath, model: model)
+      _ = try StoreOpening.open(path, model: request.model)
       throw CoreDataError(
         .usage, "the interface needs a terminal, and standard output is none",
-        hint: "Use a command such as: strata info \(storePath)")
+        hint: "Use a command such as: strata info \(path); or strata --plain \(path)")
     }
-    return try MainActor.assumeIsolated {
-      try Runtime(storePath: storePath, model: model, theme: theme).run()
+    return try MainActor.assumeIsolated { try open(request) }
+  }
+
+  private static func open(_ request: Request) throws -> CommandStatus {
+    if let path = request.path, !FileSystem.isDirectory(path) {
+      return try Runtime(request, storePath: path).run().status
+    }
+    var request = request
+    var mistake: CoreDataError?
+    while true {
+      let picker = try Runtime(request, storePath: nil)
+      if let mistake { picker.state.tell(mistake) }
+      let ending = try picker.run()
+      guard let path = ending.chosen else { return ending.status }
+      do {
+        return try Runtime(request, storePath: path, theme: picker.state.themeName).run().status
+      } catch let error as CoreDataError {
+        // One that cannot be opened is told where another can be chosen.
+        mistake = error
+        request.path = FileSystem.parent(of: path) ?? "."
+      }
     }
   }
 
   /// How long the store may take to open before the screen comes without it.
   private static let patience = 30
-  /// Milliseconds between two frames while answers stream in.
-  private static let frame = 33
+  /// How often what has changed in the session is kept.
+  private static let sessionInterval = Duration.seconds(30)
 
+  private let request: Request
+  private let configuration: Configuration
+  private let folders: UserFolders
+  /// Where sessions are kept; `nil` where none is to be.
+  private let sessions: SessionFolder?
+  /// What was kept of this one, and when.
+  private var kept: SavedSession?
+  private var keptAt = ContinuousClock.now
+  private var hasActed = false
+  /// The store that was picked.
+  private var chosen: String?
   private let signals: Signals
   private let mailbox: Mailbox
   private let performer: EffectPerformer
@@ -61,42 +106,75 @@ final class Runtime {
   /// What opening the store for the first time ended in, when it failed.
   private var failure: CoreDataError?
 
-  private init(storePath: String, model: String?, theme: String?) throws {
+  /// - Parameters:
+  ///   - storePath: `nil` to pick one.
+  ///   - theme: what the choice of the store was shown in.
+  private init(_ request: Request, storePath: String?, theme: String? = nil) throws {
+    self.request = request
+    folders = UserFolders(environment: Self.environment)
+    var configuration = Configuration(folder: folders.configuration)
     var themes = ThemeLibrary(environment: Self.environment)
-    let kept = ThemeMemory.name(environment: Self.environment).flatMap { themes.has($0) ? $0 : nil }
+    for name in [configuration.theme, configuration.themeDark, configuration.themeLight] {
+      guard let name, !themes.has(name) else { continue }
+      configuration.problems.append(
+        "config.json: there is no theme “\(name)”; there are "
+          + themes.names.joined(separator: ", "))
+    }
+    func known(_ name: String?) -> String? { name.flatMap { themes.names.contains($0) ? $0 : nil } }
+    // What the person said, then what the surroundings tell.
     let chosen =
-      theme ?? ThemeLibrary.name(fromNoColor: Self.environment("NO_COLOR")) ?? kept
-      ?? ThemeLibrary.name(fromBackground: Self.environment("COLORFGBG"))
-    var name = chosen ?? ThemeLibrary.name(isLight: nil)
+      request.theme ?? theme ?? ThemeLibrary.name(fromNoColor: Self.environment("NO_COLOR"))
+      ?? known(configuration.theme) ?? known(ThemeMemory.name(environment: Self.environment))
+      ?? ThemeLibrary.isLight(background: Self.environment("COLORFGBG")).map {
+        configuration.theme(isLight: $0)
+      }
     asksForTheme = chosen == nil
+    var name = chosen ?? configuration.theme(isLight: false)
     var notice: Notice?
     do {
       self.theme = try themes.theme(named: name)
-    } catch let error as CoreDataError where error.kind == .unreadable {
+    } catch let error as CoreDataError where error.kind == .unreadable || request.theme == nil {
       // A look is no reason not to start.
       notice = Notice(error.description, .warning)
       name = Theme.mono.name
       self.theme = .mono
     }
     self.themes = themes
+    self.configuration = configuration
     guard let signals = Signals() else {
       throw CoreDataError(.failed, "there are no file descriptors left")
     }
     self.signals = signals
     mailbox = Mailbox(wake: { Signals.wake(.message) })
+    sessions =
+      configuration.restoreSessions ? folders.state.map { SessionFolder(state: $0) } : nil
     performer = EffectPerformer(
-      source: StoreSource(path: storePath, model: model), mailbox: mailbox)
+      source: StoreSource(
+        path: storePath ?? "", model: request.model, destination: request.plan.to),
+      mailbox: mailbox, sessions: sessions)
     state = State(
-      storePath: storePath, size: Terminal.Size(width: 80, height: 24), themeName: name)
+      storePath: storePath ?? "", size: Terminal.Size(width: 80, height: 24), themeName: name)
+    state.planOptions = PlanOptions(via: request.plan.via, documents: request.plan.documents)
     state.notice = notice
+    state.keys = configuration.keys
+    state.configurationProblems = configuration.problems
+    if storePath == nil {
+      state.picker = PickerScreen(folder: request.path ?? ".", home: folders.home)
+    }
+    if let first = configuration.problems.first {
+      let more = configuration.problems.count - 1
+      state.notice = Notice(
+        first + (more > 0 ? " (and \(more) more: ?)" : ""), .warning)
+    }
   }
 
   private static func environment(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
   }
 
-  private func run() throws -> CommandStatus {
+  private func run() throws -> (status: CommandStatus, chosen: String?) {
     defer {
+      keepSession(isLast: true)
       screen?.stop()
       performer.close()
       signals.close()
@@ -105,17 +183,19 @@ final class Runtime {
     let probe = asksForTheme ? BackgroundProbe(term: Self.environment("TERM")) : nil
     // A store that cannot be opened is told in the shell, without a flash of an empty screen.
     let deadline = ContinuousClock.now + .milliseconds(Self.patience)
-    while state.store == nil, failure == nil, ContinuousClock.now < deadline {
+    while state.store == nil, state.picker == nil, failure == nil,
+      ContinuousClock.now < deadline
+    {
       _ = wait(milliseconds: 2)
       receive()
     }
     let reply = probe?.finish()
     if let failure { throw failure }
-    if let reply { state.themeName = ThemeLibrary.name(isLight: reply.isLight) }
+    if let reply { state.themeName = configuration.theme(isLight: reply.isLight == true) }
     do {
       let screen = try CursesScreen(
         term: Self.environment("TERM"), noColor: Self.environment("NO_COLOR"),
-        typed: reply?.typed ?? [])
+        mouse: configuration.mouse, typed: reply?.typed ?? [])
       self.screen = screen
       apply(.resized(screen.size))
       takeKeys(from: screen)
@@ -130,13 +210,14 @@ final class Runtime {
       screen?.stop()
       throw failure
     }
-    return wasStopped ? .cancelled : .done
+    return (wasStopped ? .cancelled : .done, chosen)
   }
 
   /// Waits for something to happen and takes it in.
   private func step() {
-    let ready = wait(milliseconds: needsDrawing ? max(0, untilNextFrame) : -1)
+    let ready = wait(milliseconds: needsDrawing ? max(0, untilNextFrame) : untilKept)
     receive()
+    keepSession(isLast: false)
     guard let screen, ready.input else {
       if ready.hangUp { isLeaving = true }
       return
@@ -185,11 +266,15 @@ final class Runtime {
   }
 
   private func apply(_ message: Message) {
-    if case .failed(_, let error) = message, state.store == nil {
+    if case .failed(_, let error) = message, state.store == nil, state.picker == nil {
       failure = error
       isLeaving = true
       return
     }
+    let clock = LocalTime.clock()
+    if clock != state.clock { _ = update(&state, .clock(clock)) }
+    if case .opened(_, let store) = message, state.store == nil { restore(store) }
+    if case .key = message { hasActed = true }
     let effects = update(&state, message)
     needsDrawing = true
     for effect in effects {
@@ -202,6 +287,9 @@ final class Runtime {
       case .themes(let id):
         apply(.themes(id, themes.choices(), hasColors: screen?.depth ?? .none > .none))
       case .keepTheme(let name): ThemeMemory.keep(name, environment: Self.environment)
+      case .choose(let path):
+        chosen = path
+        isLeaving = true
       default: performer.perform(effect)
       }
     }
@@ -220,11 +308,18 @@ final class Runtime {
     let milliseconds =
       Int(passed.components.seconds) * 1000
       + Int(passed.components.attoseconds / 1_000_000_000_000_000)
-    return Self.frame - milliseconds
+    return 1000 / configuration.frameRate - milliseconds
   }
 
   private func drawIfDue() {
-    if needsDrawing, untilNextFrame <= 0 { draw() }
+    guard needsDrawing, untilNextFrame <= 0 else { return }
+    // A terminal that has not taken the last frame yet gets a later one instead, and the keys are
+    // not kept waiting for it.
+    guard screen?.isReadyForOutput ?? true else {
+      lastDrawn = .now
+      return
+    }
+    draw()
   }
 
   private func draw() {
@@ -245,5 +340,46 @@ final class Runtime {
     screen.draw(grid)
     needsDrawing = false
     lastDrawn = .now
+  }
+
+  // Sessions
+
+  private var keepsSession: Bool {
+    request.keepsSession && sessions != nil && state.picker == nil
+  }
+
+  /// Shows the store as it was left.
+  private func restore(_ store: StoreSummary) {
+    guard keepsSession, !request.isFresh,
+      let session = sessions?.session(uuid: store.uuid, path: store.path)
+    else { return }
+    state.restore(session)
+  }
+
+  /// Milliseconds until what changed is to be kept; -1 where nothing did.
+  private var untilKept: Int {
+    guard keepsSession, hasActed else { return -1 }
+    let left = Self.sessionInterval - (ContinuousClock.now - keptAt)
+    return max(0, Int(left.components.seconds) * 1000 + 10)
+  }
+
+  /// Keeps how the store is seen, at the end and now and then.
+  private func keepSession(isLast: Bool) {
+    guard keepsSession, let sessions, let store = state.store,
+      isLast || hasActed && ContinuousClock.now - keptAt >= Self.sessionInterval
+    else { return }
+    hasActed = false
+    keptAt = .now
+    let session = state.saved
+    guard session != kept else { return }
+    kept = session
+    let record = SessionFolder.Record(
+      path: store.path, uuid: store.uuid, model: state.modelName ?? "", opened: FileTime.now,
+      session: session)
+    if isLast {
+      sessions.keep(record)
+    } else {
+      Task { await SessionFolder.keep(record, in: sessions) }
+    }
   }
 }

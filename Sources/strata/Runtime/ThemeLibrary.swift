@@ -14,10 +14,7 @@ struct ThemeLibrary {
 
   /// - Parameter environment: XDG_CONFIG_HOME and HOME say where the person's own are.
   init(environment: (String) -> String?) {
-    let config =
-      environment("XDG_CONFIG_HOME").flatMap { $0.isEmpty ? nil : $0 }
-      ?? environment("HOME").map { $0 + "/.config" }
-    folder = config.map { $0 + "/strata/themes" }
+    folder = UserFolders(environment: environment).configuration.map { $0 + "/themes" }
     look()
   }
 
@@ -28,7 +25,7 @@ struct ThemeLibrary {
     }
   }
 
-  private var names: [String] {
+  var names: [String] {
     files.keys.sorted() + Self.builtIn.map(\.name).filter { files[$0] == nil }
   }
 
@@ -94,14 +91,11 @@ struct ThemeLibrary {
     value.map { !$0.isEmpty } == true ? "mono" : nil
   }
 
-  /// What suits the background that COLORFGBG tells, as in `0;15`: its last number, of which 7 and 9
-  /// to 15 are light. `nil` where the terminal is to be asked.
-  static func name(fromBackground value: String?) -> String? {
-    value?.split(separator: ";").last.flatMap { Int($0) }.map { name(isLight: $0 == 7 || $0 > 8) }
+  /// Whether COLORFGBG, as in `0;15`, tells a light background: its last number, of which 7 and 9 to
+  /// 15 are light. `nil` where the terminal is to be asked.
+  static func isLight(background value: String?) -> Bool? {
+    value?.split(separator: ";").last.flatMap { Int($0) }.map { $0 == 7 || $0 > 8 }
   }
-
-  /// The theme for a terminal that is light or dark; most are dark.
-  static func name(isLight: Bool?) -> String { isLight == true ? "paper" : "midnight" }
 
   static var builtInNames: [String] { builtIn.map(\.name) }
 

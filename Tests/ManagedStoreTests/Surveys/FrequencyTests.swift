@@ -117,4 +117,45 @@ struct FrequencyTests {
     #expect(error("tags.name")?.message.contains("many values") == true)
     #expect(error("")?.kind == .usage)
   }
+
+  @Test(
+    "the predicate of a value finds the objects that were counted",
+    arguments: [
+      "title", "serves", "rating", "price", "isDone", "createdAt", "identifier", "page", "extra",
+      "photo", "author", "author.name", "author.age", "tags", "goesWith",
+    ])
+  func predicates(property: String) throws {
+    let folder = try TemporaryFolder()
+    let store = try RecipeBox.store(in: folder)
+    let found = try store.frequencies(of: property, in: "Recipe")
+    for entry in found.entries {
+      guard let text = found.predicate(for: entry) else {
+        #expect(entry.value == .value(.date(.infinity)))
+        continue
+      }
+      let filter = try RowFilter(text, entity: "Recipe", store: store)
+      #expect(try store.count(of: "Recipe", filter: filter) == entry.count, "\(text)")
+    }
+    let none = try RowFilter(
+      property == "tags" || property == "goesWith"
+        ? "\(property).@count == nil" : found.predicateForNull, entity: "Recipe", store: store)
+    #expect(try store.count(of: "Recipe", filter: none) == found.nulls)
+  }
+
+  @Test("odd texts, dates and names are named exactly or not at all")
+  func oddPredicates() throws {
+    func text(_ value: AttributeValue, path: String = "p", isCut: Bool = false) -> String? {
+      Frequencies(
+        entity: "E", path: path, kind: .attribute(.string), total: 1, nulls: 0, distinct: 1,
+        entries: []
+      ).predicate(for: .init(value: .value(value), isCut: isCut, count: 1))
+    }
+    #expect(text(.string("a \"b\" \\ c\nd\te")) == #"p == "a \"b\" \\ c\nd\te""#)
+    #expect(text(.date(0)) == #"p == "2001-01-01T00:00:00Z""#)
+    #expect(text(.date(0.123456789)) == #"p == CAST("0.123456789", "NSDate")"#)
+    #expect(text(.double(.nan)) == nil)
+    #expect(text(.string("x"), isCut: true) == nil)
+    #expect(text(.integer(-3), path: "author.size") == "author.#size == -3")
+    #expect(text(.boolean(false)) == "p == NO")
+  }
 }

@@ -1,0 +1,88 @@
+import Terminal
+
+/// The number that is typed before a key: `12j`, and `012j` where 1 to 4 lead to the screens.
+package struct Count: Sendable, Equatable {
+  /// More than anybody types on purpose.
+  private static let digits = 9
+
+  package private(set) var text = ""
+
+  package var isEmpty: Bool { text.isEmpty }
+  /// `nil` where none was typed; never 0.
+  var number: Int? { text.isEmpty ? nil : max(1, Int(text) ?? 1) }
+
+  /// Takes a digit, or Escape once there are some; `false` for a key that is none of its business.
+  ///
+  /// A number begins only where letters are keys, not text, and with a digit that no key stands for.
+  mutating func take(_ key: Key, _ bindings: [Binding]) -> Bool {
+    if key == .escape, !isEmpty {
+      text = ""
+      return true
+    }
+    guard case .character(let digit) = key, digit.isASCII, digit.isNumber else { return false }
+    if isEmpty {
+      guard bindings.binding(for: .character("j"))?.action == .navigate,
+        bindings.binding(for: key) == nil
+      else { return false }
+    }
+    if text.count < Self.digits { text.append(digit) }
+    return true
+  }
+}
+
+extension State {
+  /// A count beyond this moves no further: rows have `:123456` for that.
+  private static let mostSteps = 10_000
+
+  /// Does it so many times, or until nothing changes any more.
+  mutating func run(
+    _ action: Action, _ key: Key, times: Int?,
+    _ body: (inout State, Action, Key) -> [Effect]
+  ) -> [Effect] {
+    guard let times, action.isRepeatable else { return body(&self, action, key) }
+    // As in vim: 12G is the twelfth line.
+    if action == .navigate, key == .character("G") || key == .character("g") {
+      let home = body(&self, action, .home)
+      return times == 1 ? home : run(action, .down, times: times - 1, before: home, body)
+    }
+    return run(action, key, times: times, before: [], body)
+  }
+
+  private mutating func run(
+    _ action: Action, _ key: Key, times: Int, before: [Effect],
+    _ body: (inout State, Action, Key) -> [Effect]
+  ) -> [Effect] {
+    var effects = before
+    for _ in 0..<min(times, Self.mostSteps) {
+      let former = self
+      effects = Effect.joined(effects, body(&self, action, key))
+      if former == self { break }
+    }
+    return effects
+  }
+}
+
+extension Effect {
+  /// The work it asks for, of the kinds that moving asks for.
+  private var task: TaskID? {
+    switch self {
+    case .rows(let task, _), .object(let task, _): task
+    default: nil
+    }
+  }
+
+  /// One after the other, without work that is called off before it began.
+  static func joined(_ first: [Effect], _ second: [Effect]) -> [Effect] {
+    var effects = first
+    for effect in second {
+      if case .cancel(let task) = effect,
+        let index = effects.lastIndex(where: { $0.task == task })
+      {
+        effects.remove(at: index)
+      } else {
+        effects.append(effect)
+      }
+    }
+    return effects
+  }
+}

@@ -1,0 +1,94 @@
+import ManagedModel
+import Migration
+
+/// What happened when: the last thousand things, for reading afterwards.
+package struct EventLog: Sendable, Equatable {
+  package enum Kind: Sendable { case plain, success, warning, error }
+
+  package struct Entry: Sendable, Equatable {
+    package var time: String
+    package var kind: Kind
+    package var text: String
+  }
+
+  private static let limit = 1000
+
+  package private(set) var entries: [Entry] = []
+
+  package init() {}
+
+  mutating func add(_ text: String, _ kind: Kind = .plain, at time: String) {
+    if entries.count >= Self.limit { entries.removeFirst() }
+    entries.append(Entry(time: time, kind: kind, text: text))
+  }
+}
+
+extension State {
+  /// Adds to the log.
+  mutating func note(_ text: String, _ kind: EventLog.Kind = .plain) {
+    log.add(text, kind, at: clock)
+  }
+
+  /// Writes down what a message tells, before it is taken in.
+  mutating func record(_ message: Message) {
+    switch message {
+    case .opened(let task, let store) where task == openTask:
+      note("opened \(store.fileName)")
+      for warning in store.warnings { note(warning, .warning) }
+    case .planned(let task, let plan) where task == mapping.task: record(plan)
+    case .progress(let task, let progress) where task == migrate.task: record(progress)
+    case .verified(let task, let receipt) where task == migrate.task:
+      note("made and verified, \(NumberText.bytes(receipt.bytes)); waiting for an answer", .success)
+    case .migrated(let task, let receipt) where task == migrate.task:
+      for loss in receipt.losses { note("lost: \(loss.name), \(loss.values)", .warning) }
+      for text in receipt.notes { note(text) }
+      note("migrated to “\(receipt.to)” in \(NumberText.seconds(receipt.seconds))", .success)
+      if let backup = receipt.backupPath { note("backup: \(backup)") }
+    case .rolledBack(let task, let receipt) where task == migrate.task:
+      note("rolled back to \(receipt.backup.path)", .success)
+      if let undone = receipt.undonePath { note("kept: \(undone)") }
+    case .wroteReceipt(_, let path): note("receipt written: \(path)")
+    case .recovered(let sentences): for text in sentences { note(text, .warning) }
+    case .storeChanged(let change): note(change.sentence, .warning)
+    case .failed(let task, let error) where error.kind != .cancelled || task == migrate.task:
+      let code = error.code.map { " (\($0))" } ?? ""
+      let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
+      note(
+        (place.isEmpty ? "" : place + ": ") + error.message + code,
+        error.kind == .cancelled ? .warning : .error)
+    default: break
+    }
+  }
+
+  private mutating func record(_ plan: MigrationPlan) {
+    guard let to = plan.steps.last?.to, !plan.isNothingToDo else { return }
+    let rows = plan.steps.first?.rows.values.reduce(0, +) ?? 0
+    note(
+      "planned \(plan.steps.first?.from ?? "") → \(to): \(NumberText.counted(rows, "object")), "
+        + "\(NumberText.counted(plan.losses.count, "loss", plural: "losses")), "
+        + "\(NumberText.counted(plan.failures.count, "failing check"))",
+      plan.failures.isEmpty && plan.losses.isEmpty ? .plain : .warning)
+  }
+
+  /// The parts that are over since the last report, with what each took.
+  private mutating func record(_ progress: MigrationProgress) {
+    let former = migrate.progress
+    if former?.step != progress.step, progress.steps > 1 {
+      for part in former?.parts ?? [] where !part.isFinished { note("\(part.title) done") }
+      let step = MigrationProgressView.step(progress, of: mapping.plan?.steps ?? [])
+      let way = step.map { ": \($0.from) → \($0.to)" } ?? ""
+      note("step \(progress.step) of \(progress.steps)\(way)")
+    }
+    let known = former?.step == progress.step ? former?.parts ?? [] : []
+    for (index, part) in progress.parts.enumerated() where part.isFinished {
+      if known.indices.contains(index), known[index].isFinished { continue }
+      let amount =
+        switch part.unit {
+        case .bytes: ", " + NumberText.bytes(part.total)
+        case .rows: ", " + NumberText.counted(part.total, "row")
+        case .items: ""
+        }
+      note("\(part.title)\(amount) in \(NumberText.seconds(part.seconds))", .success)
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import ManagedModel
+import Terminal
+
+/// Keys that a person put elsewhere, by the section and the name of what they do.
+package struct KeyRemapping: Sendable, Equatable {
+  package static let everywhere = "Everywhere"
+
+  /// `["Browse": ["sort": [S]]]`; an action without a key is in the palette only.
+  package var keys: [String: [String: [Key]]] = [:]
+
+  package init(_ keys: [String: [String: [Key]]] = [:]) {
+    self.keys = keys
+  }
+
+  func applied(to bindings: [Binding], in section: String) -> [Binding] {
+    guard let changed = keys[section] else { return bindings }
+    return bindings.map { binding in
+      // The keys that move say themselves where to.
+      guard binding.action != .navigate, let keys = changed[binding.action.name] else {
+        return binding
+      }
+      return binding.on(keys)
+    }
+  }
+
+  /// Where there are bindings, and under which names.
+  package static var names: [(section: String, names: [String])] {
+    Keymap.allSections(.blank).map { section in
+      (section.title, section.bindings.filter { $0.action != .navigate }.map(\.action.name))
+    }
+  }
+
+  /// What is wrong with a section's or an action's name; `nil` where there is such a one.
+  package static func problem(section: String, name: String? = nil) -> String? {
+    guard let known = names.first(where: { $0.section == section }) else {
+      return "there is no section “\(section)”" + meant(section, names.map(\.section))
+    }
+    guard let name, !known.names.contains(name) else { return nil }
+    if name == Action.navigate.name { return "the keys that move stay where they are" }
+    return "\(section) has no “\(name)”" + meant(name, known.names)
+  }
+
+  private static func meant(_ word: String, _ known: [String]) -> String {
+    Nearest.match(word, in: known).map { "; did you mean “\($0)”?" }
+      ?? "; there are \(known.joined(separator: ", "))"
+  }
+
+  /// Keys that would mean two things in one place, as sentences.
+  package var conflicts: [String] {
+    // A screen's own use of a key of everywhere is meant where no one changed it.
+    let meant = KeyRemapping().clashes
+    return clashes.filter { !meant.contains($0) }
+  }
+
+  private var clashes: [String] {
+    var state = State.blank
+    state.keys = self
+    let everywhere = Keymap.everywhere(state)
+    let places =
+      Screen.allCases.map { ($0.title, Keymap.screen($0, state)) }
+      + [(PickerScreen.section, Keymap.files(state))]
+    var sentences: [String] = []
+    for (title, bindings) in places {
+      var meanings: [Key: Binding] = [:]
+      for binding in bindings + everywhere {
+        for key in binding.keys {
+          guard let other = meanings[key] else {
+            meanings[key] = binding
+            continue
+          }
+          let sentence =
+            "\(title): \(key.name) is “\(other.action.name)” and cannot also be "
+            + "“\(binding.action.name)”"
+          if !sentences.contains(sentence) { sentences.append(sentence) }
+        }
+      }
+    }
+    return sentences
+  }
+}
+
+extension State {
+  /// A state without a store: for what keys there are.
+  package static func withKeys(_ keys: KeyRemapping) -> State {
+    var state = blank
+    state.keys = keys
+    return state
+  }
+
+  static var blank: State { of(storePath: "STORE") }
+
+  package static func of(storePath: String) -> State {
+    State(storePath: storePath, size: Size(width: 80, height: 24), themeName: "")
+  }
+}

@@ -1,0 +1,134 @@
+import ManagedModel
+import Migration
+import Terminal
+
+/// The backups beside the store, to put one back.
+package struct BackupsLayer: LayerContent {
+  private var task: TaskID?
+  /// The backup of the migration just done: asked about at once.
+  private let wanted: String?
+  private(set) var entries: [BackupEntry] = []
+  var list = List()
+
+  init(_ task: TaskID, wanted: String? = nil) {
+    self.task = task
+    self.wanted = wanted
+  }
+
+  private var selected: BackupEntry? {
+    entries.indices.contains(list.selected) ? entries[list.selected] : nil
+  }
+
+  package func bindings(_ state: State) -> [Binding] {
+    let reason: String? =
+      task != nil
+      ? "they are being looked for"
+      : entries.isEmpty
+        ? "there is no backup" : state.openTask == nil ? nil : "the store is opening"
+    return [
+      Binding([.enter], "put back…", .choose, unless: reason),
+      Keymap.movement,
+      Binding([.escape, .character("q"), .character("b")], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    guard action == .choose else {
+      list.handle(key)
+      return .stay()
+    }
+    guard let entry = selected else { return .stay() }
+    if case .failure(let error) = entry.contents {
+      state.show(MessageLayer(error))
+      return .stay()
+    }
+    state.show(ConfirmLayer(.rollBack(entry)))
+    return .close()
+  }
+
+  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
+    guard case .backups(let task, let found) = message, task == self.task else { return nil }
+    self.task = nil
+    entries = found
+    list = List(count: found.count, height: max(1, found.count))
+    if let index = found.firstIndex(where: { $0.backup.path == wanted || $0.name == wantedName }) {
+      list.select(index)
+    }
+    return []
+  }
+
+  private var wantedName: String? { wanted?.split(separator: "/").last.map(String.init) }
+
+  package mutating func fail(
+    _ task: TaskID, _ error: CoreDataError, in state: inout State
+  ) -> [Effect]? {
+    guard task == self.task else { return nil }
+    self.task = nil
+    state.show(MessageLayer(error))
+    return []
+  }
+
+  package mutating func cancel(in state: inout State) -> [Effect]? {
+    guard let task else { return nil }
+    self.task = nil
+    return [.cancel(task)]
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let width = max(1, min(84, rect.width - 4))
+    let inside = Popup("Backups", size: Size(width: width, height: max(2, entries.count + 1)))
+      .draw(in: &grid, rect, theme: theme)
+    guard !entries.isEmpty else {
+      let text =
+        task == nil
+        ? "No backup lies beside the store: a migration leaves one." : "looking for backups …"
+      grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
+      return
+    }
+    let columns = Columns(width: inside.width - 2)
+    grid.write(
+      "  " + columns.line("backup", "version", "last changed", "objects", "size"),
+      at: inside.origin, style: theme[.columnTitle], within: inside.width)
+    let body = Rect(
+      x: inside.x, y: inside.y + 1, width: inside.width, height: max(0, inside.height - 1))
+    list.draw(in: &grid, body, theme: theme) { row in
+      guard entries.indices.contains(row) else { return [] }
+      let entry = entries[row]
+      guard case .success = entry.contents else {
+        return [Span(entry.name), Span("  ✗ cannot be read", theme[.error])]
+      }
+      return [
+        Span(
+          columns.line(
+            entry.name, entry.version(among: state.versions), entry.date,
+            entry.objects.map(NumberText.grouped) ?? "—",
+            NumberText.bytes(entry.backup.bytes)))
+      ]
+    }
+  }
+
+  /// What fits beside each other: the name always, the size before the version.
+  private struct Columns {
+    let width: Int
+
+    func line(
+      _ name: String, _ version: String, _ date: String, _ objects: String, _ size: String
+    ) -> String {
+      var text = fitted(name, min(26, max(8, width - 20)))
+      if width >= 76 { text += fitted(version, 14) }
+      if width >= 56 { text += fitted(date, 18) }
+      return text + trailing(objects, 10) + trailing(size, 9)
+    }
+
+    private func fitted(_ text: String, _ width: Int) -> String {
+      let text = TextWidth.of(text) < width ? text : String(text.prefix(max(0, width - 2))) + "…"
+      return text + String(repeating: " ", count: max(0, width - TextWidth.of(text)))
+    }
+
+    private func trailing(_ text: String, _ width: Int) -> String {
+      String(repeating: " ", count: max(0, width - TextWidth.of(text))) + text
+    }
+  }
+}

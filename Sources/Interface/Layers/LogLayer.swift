@@ -1,0 +1,93 @@
+import ManagedModel
+import Terminal
+
+/// What happened when, the newest last.
+package struct LogLayer: LayerContent {
+  var list: List
+
+  init(_ state: State) {
+    list = List()
+    list.setHeight(Self.height(state))
+    list.setCount(Self.lines(state).count)
+    list.end()
+  }
+
+  private static func height(_ state: State) -> Int { max(1, state.body.height - 2) }
+  private static func width(_ state: State) -> Int { max(1, min(96, state.size.width - 4)) }
+
+  private struct Line {
+    var time: String
+    var sign: String
+    var role: Theme.Role
+    var text: String
+  }
+
+  private static let margin = 12
+
+  private static func lines(_ state: State) -> [Line] {
+    let width = max(1, width(state) - margin)
+    return state.log.entries.flatMap { entry -> [Line] in
+      let (sign, role): (String, Theme.Role) =
+        switch entry.kind {
+        case .plain: ("·", .text)
+        case .success: ("✓", .success)
+        case .warning: ("!", .warning)
+        case .error: ("✗", .error)
+        }
+      return Wrapping.lines(Sanitize.text(entry.text, limit: 2000), width: width).enumerated().map {
+        Line(
+          time: $0.offset == 0 ? entry.time : "", sign: $0.offset == 0 ? sign : "", role: role,
+          text: $0.element)
+      }
+    }
+  }
+
+  package func bindings(_ state: State) -> [Binding] {
+    [
+      Keymap.movement,
+      Binding([.escape, .character("q"), .character("!"), .enter], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    list.setHeight(Self.height(state))
+    list.setCount(Self.lines(state).count)
+    switch key {
+    case .up, .character("k"): list.scroll(by: -1)
+    case .down, .character("j"): list.scroll(by: 1)
+    default: list.handle(key)
+    }
+    return .stay()
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let lines = Self.lines(state)
+    let inside = Popup(
+      "Log", size: Size(width: Self.width(state), height: max(1, lines.count))
+    ).draw(in: &grid, rect, theme: theme)
+    guard !lines.isEmpty else {
+      grid.write(
+        "nothing has happened yet", at: inside.origin, style: theme[.dim], within: inside.width)
+      return
+    }
+    var list = list
+    // What comes in while the end is in sight moves it on.
+    let isAtEnd = list.selected >= list.count - 1
+    list.setCount(lines.count)
+    if isAtEnd { list.end() }
+    list.setHeight(max(1, inside.height))
+    for (position, index) in list.visible.enumerated() where lines.indices.contains(index) {
+      let line = lines[index]
+      let place = inside.row(position)
+      grid.write(line.time, at: place.origin, style: theme[.dim], within: Self.margin - 3)
+      grid.write(
+        [Span(line.sign, theme[line.role])],
+        at: Point(x: place.x + Self.margin - 3, y: place.y), within: 2)
+      grid.write(
+        line.text, at: Point(x: place.x + Self.margin - 1, y: place.y), style: theme[line.role],
+        within: max(0, place.width - Self.margin + 1))
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import Terminal
+
+/// What the mouse does: a click selects, a double click opens, the wheel scrolls what is under it.
+extension State {
+  mutating func mouse(_ action: Key.MouseAction, _ point: Point, _ key: Key) -> [Effect] {
+    guard !isTooSmall else { return [] }
+    switch action {
+    case .drag, .release: return []
+    case .scrollUp, .scrollDown: return scroll(action, point, key)
+    case .press, .doubleClick: break
+    }
+    let spots = spots
+    if let binding = footerBinding(at: point, spots) {
+      return action == .press ? press(binding, binding.keys.first ?? .enter) : []
+    }
+    if !layers.isEmpty { return clickInLayer(action, point, spots) }
+    if picker != nil { return clickInLines(action, point) }
+    if point.y == 0 {
+      guard let screen = Header.tab(at: point.x, in: self) else { return [] }
+      self.screen = screen
+      return entered()
+    }
+    for spot in spots where spot.rect.contains(point) {
+      if case .column(let column) = spot.target { return sort(by: column) }
+    }
+    if screen == .browse { return BrowseScreen.mouse(action, point, in: &self) }
+    return clickInLines(action, point)
+  }
+
+  /// What there is to be clicked on, found by drawing it.
+  private var spots: [Spot] {
+    var grid = Grid(size)
+    Interface.draw(self, with: .mono, in: &grid)
+    return grid.spots
+  }
+
+  private func footerBinding(at point: Point, _ spots: [Spot]) -> Binding? {
+    guard point.y == size.height - 1, notice == nil else { return nil }
+    for spot in spots where spot.rect.contains(point) {
+      guard case .item(let index) = spot.target else { continue }
+      let bindings = Footer.bindings(self)
+      return bindings.indices.contains(index) ? bindings[index] : nil
+    }
+    return nil
+  }
+
+  private mutating func scroll(
+    _ action: Key.MouseAction, _ point: Point, _ key: Key
+  ) -> [Effect] {
+    if !layers.isEmpty { return performInLayer(.navigate, key) }
+    if screen == .browse, picker == nil {
+      return BrowseScreen.mouse(action, point, in: &self)
+    }
+    let (_, effects) = focusLines(at: point)
+    guard let binding = Keymap.bindings(self).first(where: { $0.action == .navigate }) else {
+      return effects
+    }
+    return effects + press(binding, key)
+  }
+
+  private mutating func sort(by column: Int) -> [Effect] {
+    browse.focus = .rows
+    browse.table?.selectedColumn = column
+    guard let binding = Keymap.bindings(self).first(where: { $0.action == .sort }) else {
+      return []
+    }
+    return press(binding, binding.keys.first ?? .enter)
+  }
+
+  /// A line of the popup, or beside it, which closes it.
+  private mutating func clickInLayer(
+    _ action: Key.MouseAction, _ point: Point, _ spots: [Spot]
+  ) -> [Effect] {
+    guard let popup = spots.lastIndex(where: { $0.target == .popup }) else {
+      return performInLayer(.navigate, .mouse(action, x: point.x, y: point.y))
+    }
+    guard spots[popup].rect.contains(point) else {
+      guard let escape = Keymap.bindings(self).binding(for: .escape) else { return [] }
+      return press(escape, .escape)
+    }
+    for spot in spots[popup...] where spot.rect.contains(point) {
+      if case .lines(let list, _) = spot.target {
+        return click(list, spot.rect, action, point)
+      }
+    }
+    return []
+  }
+
+  private mutating func clickInLines(_ action: Key.MouseAction, _ point: Point) -> [Effect] {
+    let (spot, effects) = focusLines(at: point)
+    guard let spot, case .lines(let list, _) = spot.target else { return effects }
+    return effects + click(list, spot.rect, action, point)
+  }
+
+  /// Gives the keys to the list under the pointer.
+  private mutating func focusLines(at point: Point) -> (Spot?, [Effect]) {
+    var effects: [Effect] = []
+    for _ in 0..<4 {
+      let spot = spots.last {
+        if case .lines = $0.target { $0.rect.contains(point) } else { false }
+      }
+      guard let spot, case .lines(_, let isFocused) = spot.target else { return (nil, effects) }
+      if isFocused { return (spot, effects) }
+      guard let next = Keymap.bindings(self).first(where: { $0.action == .nextPane }) else {
+        return (spot, effects)
+      }
+      effects += press(next, next.keys.first ?? .tab)
+    }
+    return (nil, effects)
+  }
+
+  /// Goes to the line as the arrows would; a double click is Enter on it.
+  private mutating func click(
+    _ list: List, _ rect: Rect, _ action: Key.MouseAction, _ point: Point
+  ) -> [Effect] {
+    guard let row = list.row(at: point, in: rect) else { return [] }
+    let bindings = Keymap.bindings(self)
+    var effects: [Effect] = []
+    let steps = row - list.selected
+    if steps != 0, let move = bindings.first(where: { $0.action == .navigate }) {
+      effects = press(move, steps < 0 ? .up : .down, times: abs(steps))
+    }
+    if action == .doubleClick, let enter = Keymap.bindings(self).binding(for: .enter) {
+      effects += press(enter, .enter)
+    }
+    return effects
+  }
+}

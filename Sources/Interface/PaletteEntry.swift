@@ -1,0 +1,125 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// A line of the palette: an action of some screen, or a place to go to.
+struct PaletteEntry: Sendable, Equatable {
+  enum Deed: Sendable, Equatable {
+    /// A binding of a screen, or of everywhere where there is none.
+    case press(Binding, on: Screen?)
+    case entity(String)
+  }
+
+  let section: String
+  let title: String
+  let deed: Deed
+  /// The characters of the title that were meant.
+  var positions: Set<Int> = []
+  private var score = 0
+
+  private init(section: String, title: String, _ deed: Deed) {
+    self.section = section
+    self.title = title
+    self.deed = deed
+  }
+
+  /// What the palette remembers it by.
+  var id: String {
+    switch deed {
+    case .press(let binding, _): "\(section).\(binding.action.name)"
+    case .entity(let name): "entity.\(name)"
+    }
+  }
+
+  var reason: String? {
+    switch deed {
+    case .press(let binding, _):
+      binding.action == .navigate ? "press the keys themselves" : binding.reason
+    case .entity: nil
+    }
+  }
+
+  var keyLabel: String {
+    if case .press(let binding, _) = deed { binding.label } else { "" }
+  }
+
+  var command: String? {
+    if case .press(let binding, _) = deed { binding.command } else { nil }
+  }
+
+  /// Does it, on the screen that it belongs to.
+  func run(in state: inout State) -> [Effect] {
+    switch deed {
+    case .press(let binding, let screen):
+      var effects: [Effect] = []
+      if let screen, state.screen != screen {
+        state.screen = screen
+        effects = state.entered()
+      }
+      return effects + state.press(binding, binding.keys.first ?? .enter)
+    case .entity(let name):
+      state.screen = .browse
+      var view = state.view.browse
+      view.entity = name
+      return BrowseScreen.arrange(view, in: &state)
+    }
+  }
+
+  /// What a text finds, the best first; nothing typed finds everything, what was called last first.
+  static func found(_ text: String, in state: State) -> [PaletteEntry] {
+    let entries = actions(state) + (text.isEmpty ? [] : entities(state))
+    guard !text.isEmpty else {
+      let recent = state.paletteMemory.recent.compactMap { id in
+        entries.first { $0.id == id }
+      }
+      return recent + entries.filter { !recent.contains($0) }
+    }
+    var found: [PaletteEntry] = []
+    for var entry in entries {
+      let line = entry.section + " " + entry.title
+      guard let match = FuzzyMatch(text, in: line) else { continue }
+      let start = entry.section.count + 1
+      entry.positions = Set(match.positions.filter { $0 >= start }.map { $0 - start })
+      entry.score = match.score
+      // What can be done comes before what cannot, and what was called lately before the rest.
+      if entry.reason != nil { entry.score -= 12 }
+      if state.paletteMemory.recent.contains(entry.id) { entry.score += 6 }
+      found.append(entry)
+    }
+    // The sort is not stable by itself.
+    return found.enumerated().sorted {
+      ($1.element.score, $0.offset) < ($0.element.score, $1.offset)
+    }.map(\.element)
+  }
+
+  private static func actions(_ state: State) -> [PaletteEntry] {
+    Keymap.sections(state).flatMap { section in
+      section.bindings.filter { $0.action != .palette }.map { binding in
+        PaletteEntry(
+          section: section.title, title: binding.title,
+          .press(binding, on: Screen.allCases.first { $0.title == section.title }))
+      }
+    }
+  }
+
+  private static func entities(_ state: State) -> [PaletteEntry] {
+    (state.store?.model.entities ?? []).map {
+      PaletteEntry(section: "Entity", title: $0.name, .entity($0.name))
+    }
+  }
+}
+
+/// What was called from the palette, for finding it again.
+package struct PaletteMemory: Codable, Sendable, Equatable {
+  private static let limit = 8
+
+  private(set) var recent: [String] = []
+
+  package init() {}
+
+  mutating func called(_ id: String) {
+    recent.removeAll { $0 == id }
+    recent.insert(id, at: 0)
+    if recent.count > Self.limit { recent.removeLast() }
+  }
+}

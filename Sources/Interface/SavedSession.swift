@@ -1,0 +1,59 @@
+import ManagedStore
+
+/// Where a person was in a store and how it was arranged, for the next time.
+package struct SavedSession: Codable, Sendable, Equatable {
+  package var view = ViewState()
+  package var screen = Screen.browse.rawValue
+  package var pane = BrowseScreen.Pane.rows.rawValue
+  /// The selected row, such as `Recipe/p12`.
+  package var row: String?
+  package var dividers = Dividers()
+  package var palette = PaletteMemory()
+
+  package init() {}
+
+  /// What another version of the program left out or wrote otherwise comes as it would anew.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    func value<Value: Decodable>(_ key: CodingKeys, _ other: Value) -> Value {
+      (try? values.decodeIfPresent(Value.self, forKey: key)) ?? other
+    }
+    view = value(.view, view)
+    screen = value(.screen, screen)
+    pane = value(.pane, pane)
+    row = value(.row, row)
+    dividers = value(.dividers, dividers)
+    palette = value(.palette, palette)
+  }
+}
+
+extension State {
+  package var saved: SavedSession {
+    var session = SavedSession()
+    session.view = view
+    session.screen = screen.rawValue
+    session.pane = browse.focus.rawValue
+    session.row = browse.table?.window.selectedRow?.id.description
+    session.dividers = dividers
+    session.palette = paletteMemory
+    return session
+  }
+
+  /// Has the store shown as it was left, once it is open.
+  package mutating func restore(_ session: SavedSession) {
+    restoring = session
+    dividers = session.dividers
+    paletteMemory = session.palette
+  }
+
+  /// The store is open: goes where it was left.
+  mutating func takeUp() -> [Effect] {
+    guard let session = restoring else { return [] }
+    restoring = nil
+    let effects = arrange(session.view)
+    screen = Screen(rawValue: session.screen) ?? .browse
+    browse.focus = BrowseScreen.Pane(rawValue: session.pane) ?? .rows
+    BrowseScreen.fit(&self)
+    return effects
+  }
+}

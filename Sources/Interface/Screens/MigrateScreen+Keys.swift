@@ -1,0 +1,173 @@
+import ManagedModel
+import Migration
+import Terminal
+
+extension MigrateScreen {
+  static func bindings(_ state: State) -> [Binding] {
+    let migrate = state.migrate
+    let isRunning = migrate.isRunning
+    let busy: String? = isRunning ? "\(migrate.workName) is running" : nil
+    let hasReceipt = if case .done = migrate.phase { true } else { false }
+    let store = state.storeArgument
+    return enter(state) + [
+      Binding(
+        [.character("p")],
+        migrate.pausesBeforeCutover ? "do not pause" : "pause first",
+        .pauseBeforeCutover, unless: busy, command: state.mapping.command(state) + " --confirm",
+        footer: canStart(migrate)),
+      Binding(
+        [.character("b")], "roll back", .rollBack, unless: busy,
+        command: "strata rollback \(store)", footer: !isRunning),
+      Binding(
+        [.character("w")], "write the receipt", .writeReceipt,
+        unless: hasReceipt ? nil : "there is no receipt yet",
+        command: state.mapping.command(state) + " --receipt FILE", footer: hasReceipt),
+      Binding([.character("m")], "mapping", .show(.mapping), footer: !isRunning),
+      Binding(
+        [.character("o")], "other version", .chooseVersion,
+        unless: busy ?? (state.versions.count > 1 ? nil : MappingScreen.noVersions),
+        footer: false),
+      Binding(
+        [.character("P")], "plan again", .planAgain,
+        unless: busy ?? (state.mapping.to == nil ? MappingScreen.noVersions : nil),
+        command: state.mapping.command(state, "plan"), footer: hasFailed(migrate)),
+      Keymap.movement,
+    ]
+  }
+
+  private static func canStart(_ migrate: MigrateScreen) -> Bool {
+    switch migrate.phase {
+    case .ready, .failed: true
+    default: false
+    }
+  }
+
+  private static func hasFailed(_ migrate: MigrateScreen) -> Bool {
+    if case .failed = migrate.phase { true } else { false }
+  }
+
+  /// Enter and Escape mean what the moment asks for.
+  private static func enter(_ state: State) -> [Binding] {
+    switch state.migrate.phase {
+    case .ready, .failed:
+      return [
+        Binding(
+          [.enter], "migrate", .migrate, unless: state.mapping.reasonNotToRun(state),
+          command: state.mapping.command(state))
+      ]
+    case .running, .rollingBack:
+      return [
+        Binding(
+          [.enter], "migrate", .migrate, unless: "\(state.migrate.workName) is running",
+          footer: false)
+      ]
+    case .verified:
+      return [
+        Binding([.enter], "put it in place", .confirmCutover),
+        Binding([.escape], "throw it away", .discardResult),
+      ]
+    case .done, .rolledBack:
+      return [
+        Binding([.enter], "browse the result", .browseResult),
+        Binding([.escape], "close the receipt", .closeReceipt, footer: false),
+      ]
+    }
+  }
+
+  static func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
+    switch action {
+    case .migrate: return start(&state)
+    case .pauseBeforeCutover:
+      state.migrate.pausesBeforeCutover.toggle()
+      let pauses = state.migrate.pausesBeforeCutover
+      state.notice = Notice(
+        pauses
+          ? "made and verified, the result waits for Enter before it is put in place"
+          : "the result is put in place as soon as it is verified")
+    case .confirmCutover:
+      guard let task = state.migrate.task else { return [] }
+      state.note("put in place, as asked")
+      state.migrate.phase = .running(state.migrate.progress, isCancelling: false)
+      return [.confirmCutover(task, true)]
+    case .discardResult: state.show(ConfirmLayer(.discardResult))
+    case .browseResult:
+      state.screen = .browse
+      return state.entered()
+    case .closeReceipt:
+      state.migrate.phase = .ready
+      return state.entered()
+    case .rollBack: return rollBack(in: &state)
+    case .writeReceipt:
+      guard let receipt = state.migrate.receipt else { return [] }
+      state.show(ReceiptFileLayer(receipt))
+    case .planAgain:
+      guard let to = state.mapping.to else { return [] }
+      return MappingScreen.plan(to: to, in: &state)
+    case .show(let screen):
+      state.screen = screen
+      return state.entered()
+    case .chooseVersion:
+      state.migrate.phase = .ready
+      state.show(
+        VersionsLayer(.migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0))
+    case .navigate: scroll(key, in: &state)
+    default: break
+    }
+    return []
+  }
+
+  private static func start(_ state: inout State) -> [Effect] {
+    guard let plan = state.mapping.plan, state.mapping.reasonNotToRun(state) == nil else {
+      return []
+    }
+    var options = MigrationOptions()
+    options.allowedLosses = state.mapping.allowedLosses
+    let task = state.newTask()
+    state.migrate.task = task
+    state.migrate.phase = .running(nil, isCancelling: false)
+    state.note("migrating to “\(plan.steps.last?.to ?? "")”")
+    for loss in options.allowedLosses.sorted() { state.note("loss accepted: \(loss)", .warning) }
+    return [.migrate(task, plan, options, confirms: state.migrate.pausesBeforeCutover)]
+  }
+
+  private static func scroll(_ key: Key, in state: inout State) {
+    let count = lines(state).count
+    guard count > 0 else { return }
+    state.migrate.receiptList.setCount(count)
+    state.migrate.receiptList.setHeight(max(1, receiptHeight(state)))
+    switch key {
+    case .up, .character("k"): state.migrate.receiptList.scroll(by: -1)
+    case .down, .character("j"): state.migrate.receiptList.scroll(by: 1)
+    default: state.migrate.receiptList.handle(key)
+    }
+  }
+
+  /// Throws the verified result away.
+  static func discard(in state: inout State) -> [Effect] {
+    guard let task = state.migrate.task, case .verified = state.migrate.phase else { return [] }
+    state.migrate.phase = .running(state.migrate.progress, isCancelling: true)
+    return [.confirmCutover(task, false)]
+  }
+
+  /// After a migration its own backup is offered, else all that are there.
+  private static func rollBack(in state: inout State) -> [Effect] {
+    let task = state.newTask()
+    var wanted: String?
+    if case .done(let receipt) = state.migrate.phase { wanted = receipt.backupPath }
+    state.show(BackupsLayer(task, wanted: wanted))
+    return [.backups(task)]
+  }
+
+  /// Puts a backup back; the person has been told what that means.
+  static func rollBack(to entry: BackupEntry, in state: inout State) -> [Effect] {
+    guard !state.migrate.isRunning else { return [] }
+    var options = StoreRollback.Options()
+    options.from = entry.backup.path
+    let task = state.newTask()
+    state.migrate.task = task
+    state.migrate.phase = .rollingBack(nil, to: entry.name, isCancelling: false)
+    state.screen = .migrate
+    state.note("rolling back to \(entry.name)")
+    return [.rollBack(task, options)]
+  }
+}

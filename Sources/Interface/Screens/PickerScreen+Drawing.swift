@@ -1,0 +1,86 @@
+import Terminal
+
+extension PickerScreen {
+  static func note(_ state: State) -> String {
+    guard let picker = state.picker, !picker.list.isEmpty else { return "" }
+    return "\(picker.list.selected + 1) of \(picker.list.count)"
+  }
+
+  static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    guard let picker = state.picker else { return }
+    let inside = grid.box(rect, style: theme[.borderFocused])
+    let narrowed = picker.filter.isEmpty ? "" : "  with “\(picker.filter)”"
+    grid.title(
+      [Span(picker.folder + narrowed, theme[.title])],
+      note: picker.listing?.isCut == true ? [Span("not all of it", theme[.dim])] : [], on: rect)
+    let lines = picker.lines
+    guard !lines.isEmpty else {
+      let text =
+        picker.error.map { "✗ " + $0.description }
+        ?? (picker.isReading ? "…" : "no store and no folder here")
+      grid.write(
+        text, in: inside.row(1), style: theme[picker.error == nil ? .dim : .error], align: .center)
+      return
+    }
+    var list = picker.list
+    list.setCount(lines.count)
+    list.draw(in: &grid, inside, theme: theme, isFocused: state.layers.isEmpty) { row in
+      guard lines.indices.contains(row) else { return [] }
+      return picker.line(
+        lines[row], width: inside.width - 2, isSelected: row == list.selected, theme: theme)
+    }
+  }
+
+  private func line(
+    _ line: Line, width: Int, isSelected: Bool, theme: Theme
+  ) -> [Span] {
+    func style(_ role: Theme.Role) -> Style { isSelected ? .plain : theme[role] }
+    let factsWidth = width < 60 ? 22 : 40
+    let nameWidth = max(8, width - factsWidth - 2)
+    func spans(
+      _ name: String, _ role: Theme.Role, _ facts: String, _ factsRole: Theme.Role
+    )
+      -> [Span]
+    {
+      // The end of a path tells more than its beginning.
+      let name = Self.tail(of: name, width: nameWidth)
+      return [
+        Span(name.padded(to: nameWidth + 2), style(role)), Span(facts, style(factsRole)),
+      ]
+    }
+    switch line {
+    case .recent(let store):
+      let model = store.model.isEmpty ? "" : "  “\(store.model)”"
+      return spans(store.path, .title, "opened \(store.opened)" + model, .dim)
+    case .entry(let entry):
+      let facts: String
+      let isStore: Bool
+      switch peeks[entry.path] {
+      case .store(let entities)?:
+        let count =
+          entities == 0 ? "" : entities == 1 ? ", 1 entity" : ", \(entities) entities"
+        facts = "✓ Core Data\(count), \(NumberText.bytes(entry.bytes))"
+        isStore = true
+      case .database?: (facts, isStore) = ("SQLite, \(NumberText.bytes(entry.bytes))", false)
+      case .folder(let stores, let models)?:
+        let parts = [(stores, "store"), (models, "model")].filter { $0.0 > 0 }
+        facts = parts.map { NumberText.counted($0.0, $0.1) }.joined(separator: ", ")
+        isStore = false
+      case .nothing?, nil: (facts, isStore) = (entry.kind == .folder ? "" : "…", false)
+      }
+      let time = width < 60 || facts.isEmpty || entry.modified.isEmpty ? "" : "  " + entry.modified
+      let name = entry.kind == .folder ? entry.name + "/" : entry.name
+      return spans(
+        name, isStore ? .title : entry.kind == .folder ? .entity : .dim, facts + time,
+        isStore ? .success : .dim)
+    }
+  }
+
+  private static func tail(of name: String, width: Int) -> String {
+    let text = Sanitize.text(name, limit: 4_096)
+    guard TextWidth.of(text) > width else { return text }
+    var tail = Substring(text)
+    while TextWidth.of(tail) > width - 1, !tail.isEmpty { tail = tail.dropFirst() }
+    return "…" + tail
+  }
+}

@@ -1,0 +1,247 @@
+import ManagedModel
+import Terminal
+
+/// The stores that were looked at lately, and folders to find another one in.
+package struct PickerScreen: Sendable, Equatable {
+  enum Line: Sendable, Equatable {
+    case recent(RecentStore)
+    case entry(FolderListing.Entry)
+
+    var name: String {
+      switch self {
+      case .recent(let store): store.path
+      case .entry(let entry): entry.name
+      }
+    }
+
+    var path: String {
+      switch self {
+      case .recent(let store): store.path
+      case .entry(let entry): entry.path
+      }
+    }
+  }
+
+  /// The folder to be shown.
+  package private(set) var folder: String
+  let home: String?
+  private(set) var listing: FolderListing?
+  private(set) var recent: [RecentStore] = []
+  private(set) var peeks: [String: StorePeek] = [:]
+  /// What is narrowed to.
+  private(set) var filter = ""
+  private(set) var showsHidden = false
+  var list = List()
+  /// Why the folder could not be read.
+  private(set) var error: CoreDataError?
+  private var listTask: TaskID?
+  private var recentTask: TaskID?
+  /// The first folder; the stores of late are shown with it.
+  private var start: String?
+  private var hasMoved = false
+  /// Whether a line of this folder was chosen by hand, or is the one that was come from.
+  private var isTouched = false
+  /// The folder that was left, to be selected in the one above it.
+  private var returning: String?
+
+  /// - Parameter home: where `~` leads.
+  package init(folder: String, home: String?) {
+    self.folder = folder
+    self.home = home
+  }
+
+  var isReading: Bool { listTask != nil && listing == nil }
+
+  var lines: [Line] {
+    let match = TextMatch(filter)
+    let entries = (listing?.entries ?? []).filter { entry in
+      (showsHidden || !entry.isHidden || !filter.isEmpty && filter.hasPrefix("."))
+        && peeks[entry.path] != .nothing
+    }
+    let recent = start == nil || start == listing?.path ? recent : []
+    return (recent.map { .recent($0) } + entries.map { .entry($0) })
+      .filter { match.matches($0.name) }
+  }
+
+  var selectedLine: Line? {
+    let lines = lines
+    return lines.indices.contains(list.selected) ? lines[list.selected] : nil
+  }
+
+  /// Keeps the selected line selected while lines come and go.
+  private mutating func keepingSelection(_ change: (inout PickerScreen) -> Void) {
+    let path = selectedLine?.path
+    change(&self)
+    let lines = lines
+    list.setCount(lines.count)
+    if let index = lines.firstIndex(where: { $0.path == path }) { list.select(index) }
+  }
+}
+
+extension PickerScreen {
+  /// In a folder that nothing was selected in yet, the store is what is wanted.
+  private mutating func selectFirstStore() {
+    guard !isTouched, start != listing?.path || recent.isEmpty else { return }
+    let index = lines.firstIndex {
+      if case .store? = peeks[$0.path] { true } else { false }
+    }
+    if let index { list.select(index) }
+  }
+
+  package static let section = "Files"
+
+  static func bindings(_ state: State) -> [Binding] {
+    let picker = state.picker ?? PickerScreen(folder: "", home: "")
+    let line = picker.selectedLine
+    let isFolder = if case .entry(let entry)? = line { entry.kind == .folder } else { false }
+    return [
+      Binding(
+        [.enter], isFolder ? "open the folder" : "open the store", .open,
+        unless: line == nil ? "nothing is selected" : nil, command: "strata STORE"),
+      Binding(
+        [.right, .character("l")], label: "→ l", "into the folder", .rightColumn,
+        unless: isFolder ? nil : "it is no folder"),
+      Binding(
+        [.left, .character("h"), .backspace], label: "← h ⌫", "up", .leftColumn,
+        unless: picker.listing?.parent == nil ? "this is the top" : nil),
+      Binding([.character("/")], "find", .search),
+      Binding(
+        [.character(".")], picker.showsHidden ? "without hidden files" : "hidden files",
+        .hiddenFiles),
+      Binding(
+        [.character("~")], "home", .homeFolder,
+        unless: picker.home == nil ? "HOME is not set" : nil, footer: false),
+      Binding(
+        [.escape], "everything again", .close,
+        unless: picker.filter.isEmpty ? "nothing is narrowed" : nil, footer: false),
+      Keymap.movement,
+    ]
+  }
+
+  static func start(_ state: inout State) -> [Effect] {
+    let task = state.newTask()
+    state.picker?.recentTask = task
+    return [.recentStores(task)] + read(in: &state)
+  }
+
+  private static func read(in state: inout State) -> [Effect] {
+    guard let picker = state.picker else { return [] }
+    let task = state.newTask()
+    state.picker?.listTask = task
+    state.picker?.listing = nil
+    state.picker?.peeks = [:]
+    state.picker?.isTouched = picker.returning != nil
+    state.picker?.error = nil
+    return (picker.listTask.map { [.cancel($0)] } ?? []) + [.folder(task, picker.folder)]
+  }
+
+  private static func go(to folder: String, in state: inout State) -> [Effect] {
+    state.picker?.folder = folder
+    state.picker?.filter = ""
+    return read(in: &state)
+  }
+
+  static func take(_ message: Message, in state: inout State) -> [Effect] {
+    guard let picker = state.picker else { return [] }
+    switch message {
+    case .recentStores(let task, let stores) where task == picker.recentTask:
+      state.picker?.keepingSelection { $0.recent = stores }
+      // What was open last is the likeliest, until a key says otherwise.
+      if !picker.hasMoved { state.picker?.list.select(0) }
+    case .folder(let task, let listing) where task == picker.listTask:
+      state.picker?.listing = listing
+      state.picker?.folder = listing.path
+      if picker.start == nil { state.picker?.start = listing.path }
+      state.picker?.returning = nil
+      let lines = state.picker?.lines ?? []
+      let height = max(1, state.body.height - 2)
+      state.picker?.list = List(count: lines.count, height: height)
+      if picker.hasMoved,
+        let index = lines.firstIndex(where: {
+          if case .entry(let entry) = $0 {
+            picker.returning.map { $0 == entry.path } ?? true
+          } else {
+            false
+          }
+        })
+      {
+        state.picker?.list.select(index)
+      }
+    case .peeked(let task, let peeks) where task == picker.listTask:
+      state.picker?.keepingSelection { $0.peeks.merge(peeks) { $1 } }
+      state.picker?.selectFirstStore()
+    default: break
+    }
+    return []
+  }
+
+  static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
+    if task == state.picker?.recentTask { return [] }
+    guard task == state.picker?.listTask else { return nil }
+    state.picker?.listTask = nil
+    if error.kind == .cancelled { return [] }
+    state.picker?.error = error
+    // The way back up stays open.
+    if let folder = state.picker?.folder {
+      state.picker?.listing = FolderListing(
+        path: folder, parent: Self.parent(of: folder), entries: [])
+      let count = state.picker?.lines.count ?? 0
+      state.picker?.list.setCount(count)
+    }
+    return []
+  }
+
+  static func cancel(in state: inout State) -> [Effect]? {
+    guard let task = state.picker?.listTask else { return nil }
+    state.picker?.listTask = nil
+    return [.cancel(task)]
+  }
+
+  private static func parent(of path: String) -> String? {
+    guard path != "/", let slash = path.lastIndex(of: "/") else { return nil }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  static func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
+    guard let picker = state.picker else { return [] }
+    state.picker?.hasMoved = true
+    let height = max(1, state.body.height - 2)
+    state.picker?.list.setHeight(height)
+    switch action {
+    case .navigate:
+      state.picker?.isTouched = true
+      state.picker?.list.handle(key)
+    case .open, .rightColumn:
+      switch picker.selectedLine {
+      case .recent(let store)?: return action == .open ? [.choose(store.path)] : []
+      case .entry(let entry)? where entry.kind == .folder: return go(to: entry.path, in: &state)
+      case .entry(let entry)? where action == .open: return open(entry, in: &state)
+      default: break
+      }
+    case .leftColumn:
+      guard let parent = picker.listing?.parent else { return [] }
+      state.picker?.returning = picker.folder
+      return go(to: parent, in: &state)
+    case .homeFolder: if let home = picker.home { return go(to: home, in: &state) }
+    case .hiddenFiles: state.picker?.keepingSelection { $0.showsHidden.toggle() }
+    case .search: state.show(SearchLayer(.files, in: state))
+    case .close: return narrow("", in: &state)
+    default: break
+    }
+    return []
+  }
+
+  private static func open(_ entry: FolderListing.Entry, in state: inout State) -> [Effect] {
+    if state.picker?.peeks[entry.path] == .database {
+      state.notice = Notice("\(entry.name) is SQLite, but no Core Data store", .warning)
+      return []
+    }
+    return [.choose(entry.path)]
+  }
+
+  /// Narrows the lines to names with such words.
+  static func narrow(_ text: String, in state: inout State) -> [Effect] {
+    state.picker?.keepingSelection { $0.filter = text }
+    return []
+  }
+}

@@ -1,0 +1,132 @@
+import ManagedStore
+import Migration
+import Terminal
+
+/// A receipt as lines: what was done, objects before and after, links, checks, losses, the way back.
+/// For a migration and for a rehearsal.
+struct ReceiptView {
+  /// A line of it: what, and columns of numbers where there are any.
+  struct Line: Equatable {
+    var sign = " "
+    var role = Theme.Role.text
+    var text = ""
+    var numbers: [String] = []
+  }
+
+  var receipt: MigrationReceipt
+  /// What was done: `migrated`, or `rehearsed`.
+  var verb = "migrated"
+  /// Whether the result is in the store's place: a backup and a way back are told only then.
+  var isInPlace = true
+
+  var lines: [Line] {
+    var lines = [
+      Line(
+        sign: "✓", role: .success,
+        text:
+          "\(verb) “\(receipt.from)” → “\(receipt.to)” in \(NumberText.seconds(receipt.seconds)), "
+          + "\(NumberText.seconds(receipt.verificationSeconds)) of them to verify"),
+      Line(role: .dim, text: "\(receipt.resultPath)  \(NumberText.bytes(receipt.bytes))"),
+    ]
+    if isInPlace { lines += wayBack }
+    lines += objects + links + verified
+    lines += receipt.losses.map { loss in
+      Line(
+        sign: "!", role: .warning,
+        text: loss.isIntended
+          ? "deleted, as the recipe says: \(loss.name)" : "lost, as accepted: \(loss.name)",
+        numbers: ["", "", NumberText.grouped(loss.values)])
+    }
+    let files = receipt.externalData
+    if files.referenced > 0 {
+      let isWhole = files.missing.isEmpty
+      lines.append(
+        Line(
+          sign: isWhole ? "✓" : "!", role: isWhole ? .success : .warning,
+          text: "external files named"
+            + (isWhole ? ", none missing" : ", \(files.missing.count) missing"),
+          numbers: ["", "", NumberText.grouped(files.referenced)]))
+    }
+    if !receipt.notes.isEmpty { lines.append(Line()) }
+    lines += receipt.notes.map { Line(sign: "·", role: .dim, text: $0) }
+    if isInPlace, let sum = receipt.resultSHA256 {
+      lines += [Line(), Line(role: .dim, text: "SHA-256 of the result  \(sum)")]
+    }
+    return lines
+  }
+
+  private var wayBack: [Line] {
+    guard let backup = receipt.backupPath else {
+      return [Line(sign: "!", role: .warning, text: "no backup was kept: there is no way back")]
+    }
+    var lines = [Line(role: .text, text: "backup  \(backup)")]
+    if let sum = receipt.backupSHA256 {
+      lines.append(Line(role: .dim, text: "SHA-256  \(sum)"))
+    }
+    lines.append(
+      Line(
+        role: .text,
+        text: "the way back  b, or: strata rollback \(ShellText.quoted(receipt.storePath))"))
+    return lines
+  }
+
+  private var objects: [Line] {
+    let title = Line(role: .columnTitle, text: "objects", numbers: ["before", "after", "changed"])
+    return [Line(), title]
+      + receipt.entities.map { count in
+        let isSame = count.before == count.after
+        return Line(
+          sign: isSame ? " " : count.after < count.before ? "−" : "+",
+          role: isSame ? .text : .warning, text: count.entity,
+          numbers: [
+            NumberText.grouped(count.before), NumberText.grouped(count.after),
+            count.changed.map(NumberText.grouped) ?? "—",
+          ])
+      }
+  }
+
+  private var links: [Line] {
+    guard !receipt.edges.isEmpty else { return [] }
+    return [Line(), Line(role: .columnTitle, text: "links", numbers: ["", "after", ""])]
+      + receipt.edges.sorted { $0.key < $1.key }.map {
+        Line(text: $0.key, numbers: ["", NumberText.grouped($0.value), ""])
+      }
+  }
+
+  private var verified: [Line] {
+    guard !receipt.verified.isEmpty else { return [] }
+    return [Line(), Line(role: .columnTitle, text: "verified", numbers: ["", "compared", ""])]
+      + receipt.verified.map {
+        Line(
+          sign: "✓", role: .success, text: $0.what,
+          numbers: ["", NumberText.grouped($0.count), ""])
+      }
+  }
+
+  /// Draws the lines that the list has in sight.
+  static func draw(
+    _ lines: [Line], _ list: List, in grid: inout Grid, _ rect: Rect, theme: Theme
+  ) {
+    var list = list
+    list.setCount(lines.count)
+    list.setHeight(max(1, rect.height))
+    // Narrow columns still take a million.
+    let width = rect.width >= 60 ? 12 : 10
+    for (position, index) in list.visible.enumerated() where lines.indices.contains(index) {
+      let line = lines[index]
+      let place = rect.row(position)
+      let room =
+        line.numbers.isEmpty
+        ? place.width - 2 : min(place.width - line.numbers.count * width - 3, 46)
+      grid.write(line.sign, at: place.origin, style: theme[line.role])
+      grid.write(
+        line.text, at: Point(x: place.x + 2, y: place.y), style: theme[line.role],
+        within: max(0, room))
+      for (column, number) in line.numbers.enumerated() {
+        let cell = Rect(
+          x: place.x + 2 + max(0, room) + column * width, y: place.y, width: width, height: 1)
+        grid.write(number, in: cell, style: theme[line.role], align: .trailing)
+      }
+    }
+  }
+}

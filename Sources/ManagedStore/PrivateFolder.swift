@@ -1,0 +1,58 @@
+import ManagedModel
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A folder in the temporary one for copies of a store, removed with all in it when it is let go.
+///
+/// It is locked while it is in use, and the system lets go of the lock of a program that was killed:
+/// the next folder made anywhere removes those that nobody holds any more.
+package final class PrivateFolder {
+  package let path: String
+  private let descriptor: Int32
+
+  private static let prefix = "strata-copy."
+  /// Seconds within which a folder may not be locked yet by the program that made it.
+  private static let youth = 60
+
+  package init() throws {
+    Self.removeAbandoned()
+    path = try FileSystem.makeTemporaryDirectory(prefix: String(Self.prefix.dropLast()))
+    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // A file system without locks keeps it from being cleaned up, and nothing else.
+    if descriptor >= 0 { _ = flock(descriptor, LOCK_EX | LOCK_NB) }
+  }
+
+  deinit {
+    FileSystem.removeTree(path)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Removes the folders of programs that are gone.
+  @discardableResult
+  package static func removeAbandoned() -> Int {
+    let base = FileSystem.temporaryFolder
+    var removed = 0
+    for name in (try? FileSystem.list(base)) ?? [] where name.hasPrefix(prefix) {
+      let path = base + "/" + name
+      var info = stat()
+      guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR, info.st_uid == geteuid()
+      else { continue }
+      #if canImport(Darwin)
+        let changed = info.st_mtimespec.tv_sec
+      #else
+        let changed = info.st_mtim.tv_sec
+      #endif
+      let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      guard descriptor >= 0 else { continue }
+      defer { close(descriptor) }
+      guard time(nil) - changed > youth, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
+      FileSystem.removeTree(path)
+      removed += 1
+    }
+    return removed
+  }
+}

@@ -1,0 +1,30 @@
+import ManagedModel
+
+/// Where a store keeps its entities, told without the store: enough to compile a filter.
+package struct StoreLayout: Sendable, Equatable {
+  package let path: String
+  package let uuid: String
+  package let model: Model
+  /// In the order of their numbers.
+  package let entityTables: [EntityTable]
+  private let tablesByEntity: [String: EntityTable]
+
+  package init(path: String, uuid: String, model: Model, entityTables: [EntityTable]) {
+    self.path = path
+    self.uuid = uuid
+    self.model = model
+    self.entityTables = entityTables
+    tablesByEntity = Dictionary(entityTables.map { ($0.entity, $0) }) { first, _ in first }
+  }
+
+  package func table(of entity: String) -> EntityTable? { tablesByEntity[entity] }
+
+  func knownTable(of entity: String) throws -> EntityTable {
+    guard let table = tablesByEntity[entity] else {
+      throw CoreDataError(
+        .usage, "the store has no such entity", path: path, entity: entity,
+        hint: "Its entities: " + entityTables.map(\.entity).joined(separator: ", "))
+    }
+    return table
+  }
+}

@@ -1,0 +1,141 @@
+import ManagedModel
+import SQLite
+
+extension Store {
+  /// Reads a part of a value as bytes, from the row or from its file of external data.
+  ///
+  /// - Returns: `nil` where the object or the value is not there; a missing file is a part of no
+  ///   bytes whose ``StoredContent/location`` says so.
+  /// - Throws: ``CoreDataError`` for an unknown entity or attribute, or when SQLite fails.
+  public func content(
+    of property: String, in id: ObjectID, from offset: Int = 0, count: Int
+  ) throws -> StoredContent? {
+    let (table, attribute, column) = try place(of: property, in: id)
+    guard database.contains(table.table) else { return nil }
+    let offset = max(0, offset)
+    let count = max(0, count)
+    return try reading {
+      let head = try connection.rows(
+        """
+        SELECT typeof(\(column)), length(CAST(\(column) AS BLOB)),
+        substr(CAST(\(column) AS BLOB), 1, 300) FROM \(quoted(table.table)) WHERE Z_PK = ?
+        """, [.integer(id.key)])
+      guard let row = head.first, row.count == 3, let type = row[0].text, type != "null",
+        let length = row[1].integer
+      else { return nil }
+      let mark = row[2].blob?.first
+      let isMarked = type == "blob" && attribute.allowsExternalBinaryDataStorage
+      if isMarked, mark == 2 {
+        return try externalContent(row[2].blob ?? [], from: offset, count: count)
+      }
+      let skipped = isMarked && mark == 1 ? 1 : 0
+      let total = max(0, Int(length) - skipped)
+      let part = try connection.value(
+        """
+        SELECT substr(CAST(\(column) AS BLOB), ?, ?) FROM \(quoted(table.table)) WHERE Z_PK = ?
+        """,
+        [
+          .integer(Int64(min(offset, total) + skipped + 1)), .integer(Int64(min(count, total))),
+          .integer(id.key),
+        ])
+      return StoredContent(
+        total: total, offset: min(offset, total), bytes: part?.blob ?? [],
+        isText: type != "blob")
+    }
+  }
+
+  /// Where a text next occurs in a value, as an offset in its bytes; letters of ASCII count the
+  /// same in either case.
+  ///
+  /// - Parameters:
+  ///   - offset: the search begins here; backwards, it ends before here.
+  ///   - isCancelled: asked between pieces; `true` ends in a ``CoreDataError`` of kind cancelled.
+  /// - Throws: ``CoreDataError`` as ``content(of:in:from:count:)`` does.
+  public func find(
+    _ text: String, in property: String, of id: ObjectID, from offset: Int,
+    backwards: Bool = false, isCancelled: () -> Bool = { false }
+  ) throws -> Int? {
+    let needle = ByteNeedle(text)
+    guard !needle.isEmpty else { return nil }
+    let piece = 4 << 20
+    var found: Int?
+    var start = backwards ? 0 : max(0, offset)
+    while true {
+      if isCancelled() { throw CoreDataError(.cancelled, code: 134120, "cancelled", path: path) }
+      guard
+        let part = try content(of: property, in: id, from: start, count: piece + needle.count - 1),
+        !part.bytes.isEmpty
+      else { return found }
+      if backwards {
+        var from = 0
+        while let place = needle.first(in: part.bytes, from: from), start + place < offset {
+          found = start + place
+          from = place + 1
+        }
+        if start + piece >= offset { return found }
+      } else if let place = needle.first(in: part.bytes, from: 0) {
+        return start + place
+      }
+      start += piece
+      if start >= part.total { return found }
+    }
+  }
+
+  private func place(
+    of property: String, in id: ObjectID
+  ) throws -> (EntityTable, Attribute, column: String) {
+    let table = try knownTable(of: id.entity)
+    guard let entry = table.attributes.first(where: { $0.attribute.name == property }) else {
+      throw unknownProperty(
+        property, in: id.entity,
+        try columns(of: id.entity).filter {
+          if case .attribute = $0.kind { true } else { false }
+        })
+    }
+    return (table, entry.attribute, quoted(entry.column))
+  }
+
+  private func externalContent(
+    _ reference: [UInt8], from offset: Int, count: Int
+  ) throws -> StoredContent {
+    let name = String(
+      decoding: reference.dropFirst().prefix { $0 != 0 }.prefix(256), as: UTF8.self)
+    guard let path = files.externalData(named: name), let status = FileSystem.status(path),
+      status.kind == .file
+    else {
+      return StoredContent(
+        total: 0, offset: 0, bytes: [], isText: false, location: .missing(name: name))
+    }
+    return StoredContent(
+      total: status.size, offset: min(offset, status.size),
+      bytes: try FileSystem.read(path, offset: offset, limit: count), isText: false,
+      location: .file(name: name))
+  }
+}
+
+/// A text to be found among bytes.
+private struct ByteNeedle {
+  private let bytes: [UInt8]
+
+  init(_ text: String) { bytes = text.utf8.prefix(1_000).map(Self.lowered) }
+
+  var isEmpty: Bool { bytes.isEmpty }
+  var count: Int { bytes.count }
+
+  private static func lowered(_ byte: UInt8) -> UInt8 {
+    (65...90).contains(byte) ? byte | 0x20 : byte
+  }
+
+  func first(in text: [UInt8], from start: Int) -> Int? {
+    guard let first = bytes.first, text.count - start >= bytes.count else { return nil }
+    return text.withUnsafeBufferPointer { text in
+      search: for place in start...(text.count - bytes.count)
+      where Self.lowered(text[place]) == first {
+        for index in 1..<max(1, bytes.count)
+        where Self.lowered(text[place + index]) != bytes[index] { continue search }
+        return place
+      }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// `strata frequencies`: how often each value of a property occurs.
+enum FrequenciesCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let limit = try arguments.number("limit") ?? 50
+    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
+    let filter = try arguments.value("where").map {
+      try RowFilter($0, entity: arguments[1], store: store)
+    }
+    let found = try Interruption.watching {
+      try store.frequencies(
+        of: arguments[2], in: arguments[1], where: filter, limit: limit,
+        isCancelled: { Interruption.isRequested })
+    }
+    if arguments.flag("json") {
+      console.json { write(found, to: &$0) }
+    } else {
+      print(found, console)
+    }
+    return .done
+  }
+
+  private static func print(_ found: Frequencies, _ console: Console) {
+    console.line("\(found.entity).\(found.path)")
+    var facts = ["\(found.total) objects", "\(found.distinct) values", "\(found.nulls) without"]
+    if let minimum = found.minimum, let maximum = found.maximum {
+      facts.append("\(CellText.text(minimum)) to \(CellText.text(maximum))")
+    }
+    if let mean = found.mean { facts.append("mean \(mean)") }
+    console.line(facts.joined(separator: ", "))
+    var rows: [[String]] = []
+    if found.nulls > 0 { rows.append(row("∅", found.nulls, of: found)) }
+    for entry in found.entries { rows.append(row(text(entry), entry.count, of: found)) }
+    console.write(TextTable.text([.right, .right, .left, .left], rows))
+    if found.distinct > found.entries.count {
+      console.note("\(found.entries.count) of \(found.distinct) values; --limit names more")
+    }
+  }
+
+  private static func row(_ value: String, _ count: Int, of found: Frequencies) -> [String] {
+    let share = found.share(of: count)
+    let percent = "\((share * 1000).rounded() / 10) %"
+    return [String(count), percent, Gauge(share).bar(width: 20), value]
+  }
+
+  private static func text(_ entry: Frequencies.Entry) -> String {
+    switch entry.value {
+    case .toOne(let id): (id?.description ?? "∅") + (entry.label.map { "  \($0)" } ?? "")
+    case .toMany(let many): String(many.count)
+    default: CellText.csv(entry.value) + (entry.isCut ? "…" : "")
+    }
+  }
+
+  private static func write(_ found: Frequencies, to json: inout JSONWriter) {
+    json.key("distinct")
+    json.number(found.distinct)
+    json.key("entity")
+    json.string(found.entity)
+    json.key("maximum")
+    if let value = found.maximum { json.value(value, blobs: false) } else { json.null() }
+    json.key("mean")
+    if let mean = found.mean { json.number(mean) } else { json.null() }
+    json.key("minimum")
+    if let value = found.minimum { json.value(value, blobs: false) } else { json.null() }
+    json.key("nulls")
+    json.number(found.nulls)
+    json.key("property")
+    json.string(found.path)
+    json.key("total")
+    json.number(found.total)
+    json.key("values")
+    json.array { json in
+      for entry in found.entries {
+        json.object { json in
+          json.key("count")
+          json.number(entry.count)
+          json.key("isCut")
+          json.bool(entry.isCut)
+          json.key("label")
+          json.string(entry.label)
+          json.key("value")
+          if case .toMany(let many) = entry.value {
+            json.number(many.count)
+          } else {
+            json.value(entry.value, blobs: false)
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// `strata history`: the transactions of persistent history, newest first.
+enum HistoryCommand {
+  private static let page = 200
+
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let limit =
+      arguments.value("limit") == "all" ? Int.max : try arguments.number("limit") ?? 20
+    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
+    let isJSON = arguments.flag("json")
+    guard store.hasHistory else {
+      if isJSON {
+        console.json {
+          $0.key("history"); $0.null()
+        }
+      }
+      console.note("the store keeps no persistent history")
+      return .no
+    }
+    if arguments.flag("authors") {
+      for author in try store.historyAuthors() ?? [] {
+        isJSON ? console.json { write(author, to: &$0) } : print(author, console)
+      }
+      return .done
+    }
+    var author: String??
+    if let name = arguments.value("author") { author = .some(name.isEmpty ? nil : name) }
+    var left = limit
+    var before: Int64?
+    while left > 0 {
+      let found =
+        try store.transactions(before: before, author: author, limit: min(page, left)) ?? []
+      guard let last = found.last else { break }
+      for transaction in found {
+        isJSON
+          ? console.json { write(transaction, to: &$0) } : print(transaction, console)
+        if arguments.flag("changes") { try printChanges(of: transaction, store, isJSON, console) }
+      }
+      left -= found.count
+      before = last.number
+    }
+    return .done
+  }
+
+  private static func date(_ seconds: Double?) -> String {
+    seconds.map { CoreDataDate.text($0) } ?? "no date"
+  }
+
+  private static func sum(_ counts: HistoryCounts) -> String {
+    "+\(counts.inserted) ~\(counts.updated) -\(counts.deleted)"
+  }
+
+  private static func print(_ author: HistoryAuthor, _ console: Console) {
+    console.line(
+      "\(author.name ?? "no author")  \(author.transactions) transactions  \(sum(author.counts))"
+        + "  \(date(author.first)) to \(date(author.last))")
+  }
+
+  private static func print(_ transaction: HistoryTransaction, _ console: Console) {
+    let who = [transaction.author, transaction.context, transaction.process ?? transaction.bundle]
+      .compactMap { $0 }
+    console.line(
+      "\(transaction.number)  \(date(transaction.timestamp))  \(sum(transaction.counts))"
+        + (who.isEmpty ? "" : "  " + who.joined(separator: "  ")))
+  }
+
+  /// Changes a page at a time: a transaction may have made a million objects.
+  private static func printChanges(
+    of transaction: HistoryTransaction, _ store: Store, _ isJSON: Bool, _ console: Console
+  ) throws {
+    var after: Int64?
+    while true {
+      let changes = try store.changes(of: transaction.number, after: after, limit: 500)
+      guard let last = changes.last else { return }
+      for change in changes {
+        isJSON
+          ? console.json { write(change, of: transaction, to: &$0) } : print(change, console)
+      }
+      after = last.number
+    }
+  }
+
+  private static func print(_ change: HistoryChange, _ console: Console) {
+    let sign =
+      switch change.kind {
+      case .insert: "+"
+      case .update: "~"
+      case .delete: "-"
+      case nil: "?"
+      }
+    let rest =
+      (change.properties.map { [$0.joined(separator: ", ")] } ?? [])
+      + change.tombstones.map { "\($0.property ?? "?") was \(CellText.csv($0.value))" }
+    console.line("  \(sign) \(change.object)" + rest.map { "  " + $0 }.joined())
+  }
+
+  private static func write(_ counts: HistoryCounts, to json: inout JSONWriter) {
+    json.key("counts")
+    json.numbers([
+      ("deleted", counts.deleted), ("inserted", counts.inserted), ("updated", counts.updated),
+    ])
+  }
+
+  private static func write(_ author: HistoryAuthor, to json: inout JSONWriter) {
+    json.key("author")
+    json.string(author.name)
+    write(author.counts, to: &json)
+    json.key("first")
+    json.number(seconds: author.first)
+    json.key("last")
+    json.number(seconds: author.last)
+    json.key("transactions")
+    json.number(author.transactions)
+  }
+
+  private static func write(_ transaction: HistoryTransaction, to json: inout JSONWriter) {
+    for (key, text) in [
+      ("author", transaction.author), ("bundle", transaction.bundle),
+      ("context", transaction.context),
+    ] {
+      json.key(key)
+      json.string(text)
+    }
+    write(transaction.counts, to: &json)
+    json.key("date")
+    json.number(seconds: transaction.timestamp)
+    json.key("process")
+    json.string(transaction.process)
+    json.key("transaction")
+    json.number(transaction.number)
+  }
+
+  private static func write(
+    _ change: HistoryChange, of transaction: HistoryTransaction, to json: inout JSONWriter
+  ) {
+    json.key("change")
+    json.string(change.kind.map { "\($0)" })
+    json.key("object")
+    json.string(change.object.description)
+    json.key("properties")
+    if let names = change.properties {
+      json.array { json in for name in names { json.string(name) } }
+    } else {
+      json.null()
+    }
+    json.key("tombstone")
+    json.array { json in
+      for tombstone in change.tombstones {
+        json.object { json in
+          json.key("property")
+          json.string(tombstone.property)
+          json.key("value")
+          json.value(tombstone.value, blobs: false)
+        }
+      }
+    }
+    json.key("transaction")
+    json.number(transaction.number)
+  }
+}
+
+extension JSONWriter {
+  /// Seconds since 2001, or null.
+  fileprivate mutating func number(seconds: Double?) {
+    if let seconds { number(seconds) } else { null() }
+  }
+}

@@ -1,0 +1,63 @@
+import Interface
+import Terminal
+
+/// `strata keys`: the list that input, footer, help and palette go by, with a person's own keys.
+enum KeysCommand {
+  static let help = """
+    The configuration puts them on other keys by section and action, in
+    $XDG_CONFIG_HOME/strata/config.json (JSON5, so comments are welcome):
+
+      {
+        theme: "midnight",          // or themeDark and themeLight
+        mouse: true,
+        restoreSessions: true,      // false: nothing is kept of what was looked at
+        frameRate: 30,
+        keys: { Browse: { sort: "S", back: ["backspace", "^o"] }, Everywhere: { redo: null } },
+      }
+
+    A key is S, ^s, enter, tab, space, f2 or alt-x; null leaves an action to the palette. The keys
+    that move stay where they are. Mistakes are told with their line, here and under ?.
+    """
+
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let configuration = Configuration.ofUser()
+    let sections = Keymap.allSections(.withKeys(configuration.keys))
+    if arguments.flag("json") {
+      console.json { json in
+        json.key("keys")
+        json.array { json in
+          for section in sections {
+            for binding in section.bindings { json.binding(binding, in: section.title) }
+          }
+        }
+        json.key("problems")
+        json.array { json in for problem in configuration.problems { json.string(problem) } }
+      }
+      return .done
+    }
+    for section in sections {
+      console.line(section.title)
+      let rows = section.bindings.map { ["  " + $0.action.name, $0.label, $0.title] }
+      console.write(TextTable.text([.left, .left, .left], rows))
+    }
+    for problem in configuration.problems { console.note(problem) }
+    return .done
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func binding(_ binding: Binding, in section: String) {
+    object { json in
+      json.key("section")
+      json.string(section)
+      json.key("name")
+      json.string(binding.action.name)
+      json.key("keys")
+      json.array { json in for key in binding.keys { json.string(key.name) } }
+      json.key("title")
+      json.string(binding.title)
+      json.key("command")
+      json.string(binding.command)
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import Interface
+import ManagedModel
+import ManagedStore
+import Terminal
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// `strata --plain STORE`: what the four screens say as lines to be read aloud one after the other,
+/// and the commands that do what the screens' keys do.
+///
+/// No table, no box, no cursor: each line is a sentence that can stand alone.
+struct PlainInterface {
+  /// Rows that are read of the largest entity.
+  private static let rows = 3
+
+  private let store: Store
+  private let path: String
+  private let model: String?
+  private let versions: [ModelVersion]
+  private let console: Console
+
+  static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    guard !arguments[0].isEmpty else {
+      throw CoreDataError(
+        .usage, "--plain needs a store", hint: "strata --plain STORE; strata --help lists commands")
+    }
+    let source = StoreSource(path: arguments[0], model: arguments.value("model"))
+    let store = try source.open()
+    let plain = PlainInterface(
+      store: store, path: arguments[0], model: arguments.value("model"),
+      versions: source.versions(of: store.model, hashes: store.metadata.versionHashes),
+      console: console)
+    for screen in Screen.allCases { try plain.tell(screen) }
+    guard console.isTerminal, isatty(STDIN_FILENO) == 1 else {
+      plain.tellCommands()
+      return .done
+    }
+    plain.converse()
+    return .done
+  }
+
+  private func tell(_ screen: Screen) throws {
+    console.line("Screen \(screen.rawValue) of \(Screen.allCases.count), \(screen.title).")
+    switch screen {
+    case .browse: try tellBrowse()
+    case .diff: tellDiff()
+    case .mapping: tellMapping()
+    case .migrate: tellMigrate()
+    }
+    console.line()
+  }
+
+  private func tellBrowse() throws {
+    let match =
+      store.modelSource == .raw
+      ? "no model, tables are shown as they are"
+      : store.modelMatches ? "the model in use fits the store" : "the model in use does not fit"
+    console.line("Store \(FileSystem.name(of: path)): \(match).")
+    if store.wal.frames > 0 {
+      console.line("\(NumberText.counted(store.wal.frames, "frame")) are in its log only.")
+    }
+    console.line(
+      store.warnings.isEmpty
+        ? "No warnings." : "\(NumberText.counted(store.warnings.count, "warning")).")
+    for warning in store.warnings { console.line("Warning: \(warning)") }
+    let counts = try store.counts()
+    let tables = store.entityTables
+    console.line(tables.count == 1 ? "1 entity." : "\(tables.count) entities.")
+    for table in tables {
+      let parent = store.model.entity(named: table.entity)?.parent
+      console.line(
+        "\(table.entity), \(NumberText.counted(counts[table.entity] ?? 0, "object"))"
+          + (parent.map { ", a kind of \($0)" } ?? "") + ".")
+    }
+    guard let largest = tables.map(\.entity).max(by: { (counts[$0] ?? 0) < (counts[$1] ?? 0) }),
+      let total = counts[largest], total > 0
+    else { return }
+    let page = try store.rows(RowQuery(entity: largest, limit: Self.rows))
+    console.line("The first \(page.rows.count) of \(largest):")
+    for row in page.rows {
+      let values = zip(row.values, page.columns).map { "\($1.name) \(CellText.table($0))" }
+      console.line("\(row.id): " + values.joined(separator: "; ") + ".")
+    }
+  }
+
+  /// The version that a migration would lead to.
+  private var destination: ModelVersion? {
+    guard let index = versions.destinationIndex, versions.indices.contains(index) else {
+      return nil
+    }
+    return versions[index].path.isEmpty ? nil : versions[index]
+  }
+
+  private func tellDiff() {
+    guard let destination else {
+      console.line("There is no other version of the model; give one with --model MODEL.")
+      return
+    }
+    perform("diff", [path, destination.path])
+  }
+
+  private func tellMapping() {
+    guard let destination else {
+      console.line("There is nothing to plan without another version of the model.")
+      return
+    }
+    perform("plan", [path, "--to", destination.path])
+  }
+
+  private func tellMigrate() {
+    guard let destination else {
+      console.line("There is nothing to migrate to.")
+      return
+    }
+    let to = ShellText.quoted(destination.path)
+    console.line("This migrates the store, verifies it and keeps the old one as a backup:")
+    console.line("strata migrate \(ShellText.quoted(path)) --to \(to)")
+    console.line("This tries the same on a copy:")
+    console.line("strata rehearse \(ShellText.quoted(path)) --to \(to)")
+  }
+
+  /// Runs a command as the shell would; what it refuses is told, and goes no further.
+  private func perform(_ name: String, _ words: [String]) {
+    guard let command = CommandTable.command(named: name) else { return }
+    do {
+      let arguments = try Arguments(words, for: command)
+      guard !arguments.flag("help") else {
+        console.write(command.help)
+        return
+      }
+      _ = try command.run(arguments, console)
+    } catch {
+      let error = error as? CoreDataError ?? CoreDataError(.failed, "\(error)")
+      console.line(error.description)
+      if let hint = error.hint { console.line(hint) }
+    }
+  }
+
+  /// The actions of the screens that have a command line, for a reader without keys.
+  private func tellCommands() {
+    console.line("Commands that do what the screens do:")
+    for section in Keymap.sections(.of(storePath: path)) {
+      for binding in section.bindings {
+        guard let command = binding.command else { continue }
+        console.line("\(section.title), \(binding.title): \(command)")
+      }
+    }
+  }
+}
+
+extension PlainInterface {
+  private static let words = """
+    1, 2, 3 or 4 reads a screen again. A command goes as in the shell, without strata and without
+    the store: rows Recipe --limit 5, object Recipe/p12, info, plan --to MODEL. help COMMAND tells
+    its options, commands lists what the screens can do, quit ends.
+    """
+
+  /// Takes commands, a line each, until quit or the end of input.
+  private func converse() {
+    console.line(Self.words.split(separator: "\n").joined(separator: " "))
+    while true {
+      console.write("strata: ")
+      guard let line = readLine() else { return }
+      let words = Self.split(line)
+      guard let first = words.first else { continue }
+      if let number = Int(first), let screen = Screen(rawValue: number) {
+        do { try tell(screen) } catch { console.line("\(error)") }
+        continue
+      }
+      switch first {
+      case "quit", "q", "exit": return
+      case "commands": tellCommands()
+      case "help", "?":
+        if words.count > 1 {
+          perform(words[1], ["--help"])
+        } else {
+          console.line(Self.words.split(separator: "\n").joined(separator: " "))
+          console.line(CommandTable.commands.map(\.name).joined(separator: ", "))
+        }
+      default: call(first, Array(words.dropFirst()))
+      }
+    }
+  }
+
+  private func call(_ name: String, _ words: [String]) {
+    guard let command = CommandTable.command(named: name) else {
+      let meant = Nearest.match(name, in: CommandTable.commands.map(\.name))
+      console.line(
+        "There is no command \(name)." + (meant.map { " Did you mean \($0)?" } ?? " Type help."))
+      return
+    }
+    let takesStore = command.arguments.first?.hasPrefix("STORE") == true
+    let takesModel = command.options.contains { $0.name == Command.model.name }
+    let model = takesModel && !words.contains("--model") ? self.model : nil
+    perform(name, (takesStore ? [path] : []) + words + (model.map { ["--model", $0] } ?? []))
+  }
+
+  /// Words as a shell has them, with quotes.
+  static func split(_ line: String) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var quote: Character?
+    for character in line {
+      if let open = quote {
+        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+      } else if character == "'" || character == "\"" {
+        quote = character
+        word = word ?? ""
+      } else if character.isWhitespace {
+        if let done = word { words.append(done) }
+        word = nil
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    if let word { words.append(word) }
+    return words
+  }
+}

@@ -1,0 +1,30 @@
+import ManagedStore
+
+/// The forms in which rows leave the program: printed by `strata rows`, written by an export.
+enum RowFormat: String, CaseIterable {
+  case table, json, ndjson, csv, markdown
+
+  /// Writes pages of rows through `out`.
+  ///
+  /// - Parameter isExact: whether text is kept as it is, as in a file; else what could steer a
+  ///   terminal is replaced.
+  func writer(
+    isExact: Bool = false, _ out: @escaping ([UInt8]) throws -> Void
+  ) -> any RowWriter {
+    switch self {
+    case .table: TableRows(out)
+    case .json: JSONRows(isArray: true, out)
+    case .ndjson: JSONRows(isArray: false, out)
+    case .csv: CSVRows(isExact: isExact, out)
+    case .markdown: MarkdownRows(out)
+    }
+  }
+}
+
+/// Writes pages of rows in one format.
+protocol RowWriter {
+  /// Takes the first page, before any is written: its columns, and rows to judge widths by.
+  mutating func begin(_ page: RowPage) throws
+  mutating func write(_ page: RowPage) throws
+  mutating func end() throws
+}

@@ -1,0 +1,128 @@
+import Dispatch
+import Interface
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// What changes the store: migrations and rollbacks, with our own readers out of the way.
+extension EffectPerformer {
+  func migrate(
+    _ id: TaskID, _ plan: MigrationPlan, _ options: MigrationOptions, _ confirms: Bool
+  ) {
+    let hold = ReaderHold([pages, surveys])
+    let stream = MigrationStream(plan, options: options) { [self, mailbox] receipt, wait in
+      if confirms {
+        mailbox.post(.verified(id, receipt))
+        guard wait() else { return false }
+      }
+      running.withLock { $0.fingerprint = nil }
+      hold.begin()
+      return true
+    }
+    running.withLock { $0.migrations[id] = stream }
+    start(id) { [self, mailbox] in
+      defer {
+        hold.end()
+        running.withLock { _ = $0.migrations.removeValue(forKey: id) }
+      }
+      var receipt: MigrationReceipt?
+      for try await event in stream.events() {
+        switch event {
+        case .progress(let progress): mailbox.post(.progress(id, progress))
+        case .receipt(let final, let last):
+          if let last { mailbox.post(.progress(id, last)) }
+          receipt = final
+        }
+      }
+      guard let receipt else {
+        throw CoreDataError(.failed, "the migration ended without a receipt")
+      }
+      return .migrated(id, receipt)
+    }
+  }
+
+  func rollBack(_ id: TaskID, _ options: StoreRollback.Options) {
+    let hold = ReaderHold([pages, surveys])
+    running.withLock {
+      $0.rollbacks[id] = false
+      $0.fingerprint = nil
+    }
+    start(id) { [self, mailbox, path] in
+      defer { running.withLock { _ = $0.rollbacks.removeValue(forKey: id) } }
+      return .rolledBack(
+        id,
+        try await Self.onQueue("strata.rollback") {
+          hold.begin()
+          defer { hold.end() }
+          return try StoreRollback.run(
+            path: path, options: options,
+            isCancelled: { self.running.withLock { $0.rollbacks[id] ?? true } },
+            progress: { mailbox.post(.progress(id, $0)) })
+        })
+    }
+  }
+
+  func backups(_ id: TaskID) {
+    start(id) { [path] in
+      var entries: [BackupEntry] = []
+      for backup in StoreBackup.all(of: path) {
+        try Task.checkCancellation()
+        let contents = Result { try backup.contents() }
+          .mapError { $0 as? CoreDataError ?? CoreDataError(.unreadable, "\($0)") }
+        let seconds = backup.modified.rounded(.down)
+        entries.append(
+          BackupEntry(backup: backup, contents: contents, date: LocalTime.minutes(seconds)))
+      }
+      return .backups(id, entries)
+    }
+  }
+
+  /// Runs long work on a queue of its own, so that it blocks no thread that other tasks wait for.
+  static func onQueue<T: Sendable>(
+    _ label: String, _ body: @escaping @Sendable () throws -> T
+  ) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: label).async { @Sendable in
+        continuation.resume(with: Result { try body() })
+      }
+    }
+  }
+}
+
+/// Keeps our own readers from the store while its name changes hands.
+///
+/// POSIX drops all locks of a process on a file when it closes any handle on it, so that a reader of
+/// ours that opens or closes the store would undo the lock of the cut-over.
+final class ReaderHold: Sendable {
+  private let sessions: [StoreSession]
+  private let release = DispatchSemaphore(value: 0)
+
+  init(_ sessions: [StoreSession]) {
+    self.sessions = sessions
+  }
+
+  /// Closes the readers and keeps what is asked of them waiting until `end`.
+  ///
+  /// A reader in the middle of a long statement is not waited for: its handle is open and stays so,
+  /// and what it is asked next comes after the hold.
+  func begin() {
+    let entered = DispatchSemaphore(value: 0)
+    for session in sessions {
+      Task { [release] in await session.hold(entered: entered, until: release) }
+    }
+    let deadline = DispatchTime.now() + .seconds(2)
+    for _ in sessions { _ = entered.wait(timeout: deadline) }
+  }
+
+  /// Lets them go on, whether they are held by now or not.
+  func end() { for _ in sessions { release.signal() } }
+}
+
+extension StoreSession {
+  /// Closes the handle and blocks this session's own queue, which nothing else runs on.
+  func hold(entered: DispatchSemaphore, until release: DispatchSemaphore) {
+    close()
+    entered.signal()
+    release.wait()
+  }
+}

@@ -1,0 +1,44 @@
+import Interface
+import ManagedStore
+import Migration
+
+/// What goes on around the store.
+extension EffectPerformer {
+  /// Seconds between two looks at the store's files.
+  private static let interval = 2
+
+  /// Removes what an interrupted run left of this store, and copies that nobody uses any more.
+  func cleanUp() {
+    PrivateFolder.removeAbandoned()
+    guard !isMigrating else { return }
+    let found = StoreMigration.cleanUp(after: path)
+    if !found.isEmpty { mailbox.post(.recovered(found)) }
+  }
+
+  /// Tells when the store's files are no longer what they were; asked of the file system only.
+  func watch() {
+    running.withLock { running in
+      guard running.watcher == nil else { return }
+      running.watcher = Task { [weak self, path] in
+        while !Task.isCancelled {
+          try? await Task.sleep(for: .seconds(Self.interval))
+          guard let self else { return }
+          let known = self.running.withLock { $0.fingerprint }
+          guard let known else { continue }
+          let now = StoreFingerprint(of: FileSystem.canonical(path))
+          guard now != known else { continue }
+          let isOurs = self.running.withLock { running in
+            // A cut-over of ours began between the two looks.
+            guard running.fingerprint == known else { return true }
+            running.fingerprint = now
+            return false
+          }
+          guard !isOurs else { continue }
+          self.mailbox.post(
+            .storeChanged(
+              !now.exists ? .gone : now.isSameFile(as: known) ? .changed : .replaced))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import Interface
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Looks into folders for Core Data stores, without a trace.
+enum FolderReading {
+  /// A folder of more is cut; nobody picks from so many.
+  private static let limit = 5_000
+  /// Names of one subfolder that are looked at for what it is.
+  private static let inner = 2_000
+  private static let magic = Array("SQLite format 3\0".utf8)
+
+  static func list(_ path: String) throws -> FolderListing {
+    let path = FileSystem.canonical(path)
+    let names = try FileSystem.list(path)
+    var entries: [FolderListing.Entry] = []
+    for name in names where !isCompanion(name) {
+      guard entries.count < limit else { break }
+      try Task.checkCancellation()
+      let full = path == "/" ? "/" + name : path + "/" + name
+      guard let status = FileSystem.status(full), status.kind != .other else { continue }
+      let modified = FileSystem.modification(full).map(FileTime.text) ?? ""
+      entries.append(
+        FolderListing.Entry(
+          name: name, path: full, kind: status.kind == .directory ? .folder : .file,
+          bytes: status.size, modified: modified))
+    }
+    let folders = entries.filter { $0.kind == .folder && !isModel($0.name) }
+    return FolderListing(
+      path: path, parent: FileSystem.parent(of: path),
+      entries: places(in: path) + folders + entries.filter { $0.kind == .file },
+      isCut: entries.count == limit)
+  }
+
+  /// On a Mac, where apps keep their stores, offered in the home folder.
+  private static func places(in path: String) -> [FolderListing.Entry] {
+    #if os(macOS)
+      return [
+        "Library/Application Support", "Library/Containers", "Library/Group Containers",
+        "Library/Developer/CoreSimulator/Devices",
+      ].compactMap { name in
+        let full = path + "/" + name
+        guard FileSystem.isDirectory(full) else { return nil }
+        return FolderListing.Entry(name: name, path: full, kind: .folder)
+      }
+    #else
+      return []
+    #endif
+  }
+
+  /// Tells of each entry what it is, a few at a time.
+  @concurrent static func peek(
+    into listing: FolderListing, _ report: @Sendable ([String: StorePeek]) -> Void
+  ) async throws {
+    var found: [String: StorePeek] = [:]
+    var reported = ContinuousClock.now
+    // Files first: they are what is looked for.
+    let entries =
+      listing.entries.filter { $0.kind == .file } + listing.entries.filter { $0.kind == .folder }
+    for entry in entries {
+      try Task.checkCancellation()
+      found[entry.path] =
+        entry.kind == .folder ? folder(entry.path) : file(entry.path, bytes: entry.bytes)
+      if ContinuousClock.now - reported > .milliseconds(50) {
+        report(found)
+        found = [:]
+        reported = .now
+      }
+    }
+    report(found)
+  }
+
+  private static func file(_ path: String, bytes: Int) -> StorePeek {
+    guard bytes >= 100, (try? FileSystem.read(path, limit: 16)) == magic else { return .nothing }
+    guard let entities = entities(path) else { return .database }
+    return .store(entities: entities)
+  }
+
+  /// How many entities the store numbers, 0 where only its -wal knows; `nil` where it is none.
+  ///
+  /// As if nobody could write, so that nothing appears beside it.
+  private static func entities(_ path: String) -> Int? {
+    guard let connection = try? Connection(path: path, mode: .immutable) else { return nil }
+    let tables = try? connection.value(
+      """
+      SELECT count(*) FROM sqlite_schema
+      WHERE type = 'table' AND name IN ('Z_METADATA', 'Z_PRIMARYKEY')
+      """)
+    if case .integer(2)? = tables {
+      guard case .integer(let count)? = try? connection.value("SELECT count(*) FROM Z_PRIMARYKEY")
+      else { return 0 }
+      return Int(count)
+    }
+    // A store that was never checkpointed has its tables in the log only.
+    let log = (try? FileSystem.read(path + "-wal", limit: 1 << 18)) ?? []
+    return has(Array("Z_METADATA".utf8), in: log) ? 0 : nil
+  }
+
+  private static func has(_ word: [UInt8], in bytes: [UInt8]) -> Bool {
+    guard let first = word.first else { return true }
+    var rest = bytes[...]
+    while let place = rest.firstIndex(of: first) {
+      if rest[place...].starts(with: word) { return true }
+      rest = rest[(place + 1)...]
+    }
+    return false
+  }
+
+  private static func folder(_ path: String) -> StorePeek {
+    var (stores, models) = (0, 0)
+    for name in ((try? FileSystem.list(path)) ?? []).prefix(inner) {
+      if isModel(name) { models += 1 }
+      if [".sqlite", ".sqlite3", ".db", ".store", ".storedata"].contains(where: name.hasSuffix) {
+        stores += 1
+      }
+    }
+    return .folder(stores: stores, models: models)
+  }
+
+  /// Files that belong to a store.
+  private static func isCompanion(_ name: String) -> Bool {
+    name.hasSuffix("-wal") || name.hasSuffix("-shm") || name.hasSuffix("-journal")
+  }
+
+  private static func isModel(_ name: String) -> Bool {
+    [".xcdatamodeld", ".momd", ".xcdatamodel", ".mom"].contains(where: name.hasSuffix)
+  }
+}

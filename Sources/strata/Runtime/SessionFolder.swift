@@ -1,0 +1,94 @@
+import FoundationEssentials
+import Interface
+import ManagedModel
+import ManagedStore
+
+/// Where it is kept how each store was left: a file per store in the state folder, never beside
+/// the store. They are also the list of the stores that were looked at lately.
+struct SessionFolder: Sendable {
+  private static let limit = 200
+  private static let fileLimit = 1 << 20
+
+  struct Record: Codable, Sendable, Equatable {
+    var path: String
+    var uuid: String
+    var model: String
+    /// Seconds since 2001-01-01 UTC.
+    var opened: Double
+    var session: SavedSession
+  }
+
+  private let folder: String
+
+  /// - Parameter state: strata's state folder.
+  init(state: String) {
+    folder = state + "/sessions"
+  }
+
+  /// The store's identity, and where it is: a copy of a store is looked at for another reason.
+  private func file(uuid: String, path: String) -> String {
+    let digest = ByteText.hex(
+      Digest.sha256(Array((uuid + "\n" + FileSystem.canonical(path)).utf8)).prefix(12))
+    return folder + "/\(digest).json"
+  }
+
+  /// How a store was left; `nil` where nothing is known, or nothing that can be read.
+  func session(uuid: String, path: String) -> SavedSession? {
+    record(file(uuid: uuid, path: path)).flatMap { $0.uuid == uuid ? $0.session : nil }
+  }
+
+  private func record(_ file: String) -> Record? {
+    guard FileSystem.isFile(file), let bytes = try? FileSystem.read(file, limit: Self.fileLimit)
+    else { return nil }
+    return try? JSONDecoder().decode(Record.self, from: Data(bytes))
+  }
+
+  /// Keeps it; where the folder cannot be written, nothing is kept, and nobody is troubled.
+  func keep(_ record: Record) {
+    var record = record
+    record.path = FileSystem.canonical(record.path)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(record) else { return }
+    let path = file(uuid: record.uuid, path: record.path)
+    try? FileSystem.makeDirectory(folder, permissions: 0o700)
+    try? FileSystem.replace(path, with: Array(data))
+    forgetOldest()
+  }
+
+  @concurrent static func keep(_ record: Record, in folder: SessionFolder) async {
+    folder.keep(record)
+  }
+
+  private var files: [(path: String, time: Double)] {
+    ((try? FileSystem.list(folder)) ?? []).filter { $0.hasSuffix(".json") }
+      .map { folder + "/" + $0 }
+      .compactMap { path in FileSystem.modification(path).map { (path, $0) } }
+      .sorted { $0.1 > $1.1 }
+  }
+
+  private func forgetOldest() {
+    for file in files.dropFirst(Self.limit) { FileSystem.remove(file.path) }
+  }
+
+  /// The stores of late that are still there, the last first.
+  func recent(limit: Int = 10) throws -> [RecentStore] {
+    var stores: [RecentStore] = []
+    var paths: Set<String> = []
+    for file in files where stores.count < limit {
+      try Task.checkCancellation()
+      guard let record = record(file.path), FileSystem.isFile(record.path),
+        paths.insert(record.path).inserted
+      else { continue }
+      stores.append(
+        RecentStore(
+          path: record.path, opened: FileTime.text(record.opened), model: record.model))
+    }
+    return stores
+  }
+
+  /// Off the caller's actor, since a home folder may be on a network.
+  @concurrent static func recent(in folder: SessionFolder?) async throws -> [RecentStore] {
+    try folder?.recent() ?? []
+  }
+}

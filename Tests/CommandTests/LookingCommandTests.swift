@@ -1,0 +1,112 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import strata
+
+@Suite("strata search, frequencies, history; rows as Markdown")
+struct LookingCommandTests {
+  private static func store(in folder: TemporaryFolder, history: Bool = false) throws -> String {
+    let path = folder.path("Notes.sqlite")
+    var note = Entity("Note")
+    note.attributes = [
+      Attribute("title", .string, optional: true), Attribute("stars", .integer16, optional: true),
+      Attribute("body", .string, optional: true),
+    ]
+    let writer = try StoreWriter(creating: path, model: Model(entities: [note]))
+    for (title, stars, body) in [
+      ("Crème | brûlée", 3, "two\nlines"), ("*Soup*", 3, "\u{1B}[31mred"), ("Stew", 1, "\"q\", x"),
+    ] {
+      try writer.insert(
+        "Note",
+        attributes: [
+          "title": .string(title), "stars": .integer(Int64(stars)), "body": .string(body),
+        ])
+    }
+    try writer.finish()
+    if history {
+      let connection = try Connection(path: path, mode: .readWrite)
+      try connection.execute(
+        """
+        CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY, ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB );
+        CREATE TABLE ATRANSACTION ( Z_PK INTEGER PRIMARY KEY, ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR );
+        INSERT INTO ATRANSACTION VALUES (1, 700000000, 'app'), (2, 700000060, 'widget');
+        INSERT INTO ACHANGE VALUES (1, 0, 1, 1, 1, NULL), (2, 2, 1, 9, 2, NULL);
+        """)
+      connection.close()
+    }
+    return path
+  }
+
+  @Test("search prints objects, properties and words around, and status 1 where there is nothing")
+  func search() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder)
+    let found = Captured("search", path, "creme")
+    #expect(found.status == .done)
+    #expect(found.out == "Note/p1  title  Crème | brûlée\n")
+    #expect(Captured("search", path, "red").out.contains("\u{1B}") == false)
+    #expect(Captured("search", path, "zzz").status == .no)
+    #expect(
+      Captured("search", path, "stew", "--json").out
+        == #"{"excerpt":"Stew","object":"Note/p3","property":"title"}"# + "\n")
+    #expect(Captured("search", path, "e", "--entity", "Nota").status == .usage)
+  }
+
+  @Test("frequencies prints counts, shares and bars")
+  func frequencies() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder)
+    let found = Captured("frequencies", path, "Note", "stars")
+    #expect(
+      found.out == """
+        Note.stars
+        3 objects, 2 values, 0 without, 1 to 3, mean 2.3333333333333335
+        2  66.7 %  █████████████▎  3
+        1  33.3 %  ██████▋         1
+
+        """)
+    let json = Captured("frequencies", path, "Note", "title", "--where", "stars = 1", "--json")
+    #expect(
+      json.out
+        == #"{"distinct":1,"entity":"Note","maximum":null,"mean":null,"minimum":null,"nulls":0,"property":"title","total":1,"values":[{"count":1,"isCut":false,"label":null,"value":"Stew"}]}"#
+        + "\n")
+    #expect(Captured("frequencies", path, "Note", "titel").status == .usage)
+  }
+
+  @Test("history prints transactions and their changes, newest first")
+  func history() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder, history: true)
+    #expect(
+      Captured("history", path, "--changes").out == """
+        2  2023-03-08T20:27:40Z  +0 ~0 -1  widget
+          - Note/p9
+        1  2023-03-08T20:26:40Z  +1 ~0 -0  app
+          + Note/p1
+
+        """)
+    #expect(Captured("history", path, "--limit", "1", "--author", "app").out.hasPrefix("1 "))
+    #expect(
+      Captured("history", path, "--authors", "--json").out.split(separator: "\n").count == 2)
+    let none = try TemporaryFolder()
+    #expect(Captured("history", try Self.store(in: none)).status == .no)
+  }
+
+  @Test("rows as Markdown escape what would end a cell or begin a tag")
+  func markdown() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder)
+    #expect(
+      Captured("rows", path, "Note", "--format", "markdown").out == """
+        | key | body | stars | title |
+        | --: | --- | --: | --- |
+        | 1 | two<br>lines | 3 | Crème \\| brûlée |
+        | 2 | ␛\\[31mred | 3 | \\*Soup\\* |
+        | 3 | "q", x | 1 | Stew |
+
+        """)
+  }
+}

@@ -1,0 +1,239 @@
+import Interface
+import ManagedModel
+import ManagedStore
+import Terminal
+import Testing
+
+@testable import Migration
+
+@Suite("Migrate: the word before the cut-over, the receipt, the way back, the log")
+struct MigrateTests {
+  private static func running(pausing: Bool = false) throws -> (Session, TaskID) {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    try session.send("4")
+    if pausing { try session.send("p") }
+    try session.send("⏎")
+    guard case .migrate(let id, _, _, let confirms)? = session.effects.last else {
+      throw CoreDataError(.usage, "nothing was started")
+    }
+    #expect(confirms == pausing)
+    return (session, id)
+  }
+
+  private static func progress(_ done: Int) -> MigrationProgress {
+    MigrationProgress(
+      parts: [
+        .init(
+          kind: .copy, title: "copy store", unit: .bytes, done: 2000, total: 2000, seconds: 0.5,
+          isFinished: true),
+        .init(kind: .entity, title: "Recipe", unit: .rows, done: done, total: 100),
+      ], current: 1, elapsed: 1)
+  }
+
+  private static func backup(_ name: String) -> BackupEntry {
+    BackupEntry(
+      backup: StoreBackup(
+        path: "/tmp/\(name)", origin: .migration, bytes: 4_100_000, modified: 0, named: 0),
+      contents: .success(.init(uuid: "A", versionIdentifiers: ["1"], counts: ["Recipe": 7])),
+      date: "2024-03-01 13:00")
+  }
+
+  @Test("with p the result waits for Enter, and its receipt is seen meanwhile")
+  func pausing() throws {
+    var (session, id) = try Self.running(pausing: true)
+    try session.send(.verified(id, SampleStore.receipt))
+    let text = session.screen().description
+    #expect(text.contains("not in place yet"))
+    #expect(text.contains("⏎ put it in place"))
+    #expect(!text.contains("backup"), "there is none yet")
+    try session.send("1")
+    #expect(session.screen().description.contains("▶ waits on 4"))
+    try session.send("4", "⏎")
+    #expect(session.effects.last == .confirmCutover(id, true))
+    try session.send(.migrated(id, SampleStore.receipt))
+    #expect(session.screen().description.contains("the way back"))
+  }
+
+  @Test("Escape asks, and throws the result away")
+  func discarding() throws {
+    var (session, id) = try Self.running(pausing: true)
+    try session.send(.verified(id, SampleStore.receipt))
+    try session.send("Esc", "n")
+    #expect(session.state.migrate.phase == .verified(SampleStore.receipt))
+    try session.send("Esc", "y")
+    #expect(session.effects.last == .confirmCutover(id, false))
+    try session.send(.failed(id, CoreDataError(.cancelled, "the result was thrown away")))
+    #expect(session.state.notice?.text == "the result was thrown away; the store is as it was")
+    #expect(session.state.mapping.plan != nil, "it can be tried again at once")
+  }
+
+  @Test("the header tells on every screen how far it is, and the end is told there")
+  func badge() throws {
+    var (session, id) = try Self.running()
+    try session.send(.progress(id, Self.progress(50)))
+    for screen in ["1", "2", "3"] {
+      try session.send(screen)
+      #expect(session.screen().description.contains("▶ 75 %"), "\(screen)")
+    }
+    try session.send(.migrated(id, SampleStore.receipt))
+    #expect(
+      session.state.notice?.text == "migrated to “Recipes 2” and verified; 4 shows the receipt")
+    #expect(!session.screen().description.contains("▶ "))
+  }
+
+  @Test("the question whether to quit goes when the migration has ended")
+  func quitQuestion() throws {
+    var (session, id) = try Self.running()
+    try session.send("q")
+    #expect(session.state.layers.last?.content is ConfirmLayer)
+    try session.send(.migrated(id, SampleStore.receipt))
+    #expect(session.state.layers.isEmpty)
+    try session.send("q")
+    #expect(session.effects.last == .quit)
+  }
+
+  @Test("after a receipt Enter browses, and nothing offers to migrate once more")
+  func footer() throws {
+    var (session, id) = try Self.running()
+    try session.send(.migrated(id, SampleStore.receipt))
+    session.state.notice = nil
+    let foot = session.screen().description.split(separator: "\n").last ?? ""
+    #expect(foot.contains("⏎ browse the result") && foot.contains("b roll back"))
+    #expect(!foot.contains("⏎ migrate"))
+    try session.send("⏎")
+    #expect(session.state.screen == .browse)
+  }
+
+  @Test("a receipt is written where a person says, and replaces a file only when asked twice")
+  func writing() throws {
+    var (session, id) = try Self.running()
+    try session.send(.migrated(id, SampleStore.receipt))
+    try session.send("w", "⏎")
+    guard case .writeReceipt(let task, let receipt, let path, false)? = session.effects.last else {
+      Issue.record("nothing is written")
+      return
+    }
+    #expect(receipt == SampleStore.receipt && path == "Recipes-receipt.json")
+    try session.send(.failed(task, CoreDataError(.refused, "that file exists already")))
+    #expect(session.screen().description.contains("that file exists already"))
+    try session.send("⏎")
+    guard case .writeReceipt(let second, _, _, true)? = session.effects.last else {
+      Issue.record("it is not replaced")
+      return
+    }
+    try session.send(.wroteReceipt(second, path: path))
+    #expect(session.state.layers.isEmpty)
+    #expect(session.state.notice?.text == "the receipt is in Recipes-receipt.json")
+  }
+
+  @Test("b lists the backups, says what is put back, and puts it back after a yes")
+  func rollingBack() throws {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    try session.send("4", "b")
+    guard case .backups(let task)? = session.effects.last else {
+      Issue.record("no backups are looked for")
+      return
+    }
+    #expect(session.screen().description.contains("looking for backups …"))
+    try session.send(
+      .backups(task, [Self.backup("Recipes.backup-2"), Self.backup("Recipes.backup-1")]))
+    try session.send("j", "⏎")
+    let question = session.screen().description
+    #expect(question.contains("Recipes.backup-1 is put back"), "\(question)")
+    #expect(question.contains("7 objects"))
+    try session.send("y")
+    guard case .rollBack(let id, let options)? = session.effects.last else {
+      Issue.record("nothing is rolled back")
+      return
+    }
+    #expect(options.from == "/tmp/Recipes.backup-1" && options.keepsPresent)
+    try session.send(.progress(id, Self.progress(50)))
+    #expect(session.screen().description.contains("rolling back to Recipes.backup-1"))
+    let receipt = StoreRollback.Receipt(
+      storePath: "Recipes.sqlite", backup: Self.backup("Recipes.backup-1").backup,
+      isBackupRemoved: true, undonePath: "/tmp/Recipes.undone-1",
+      contents: .init(uuid: "A", versionIdentifiers: ["1"], counts: ["Recipe": 7]),
+      bytes: 4_100_000)
+    try session.send(.rolledBack(id, receipt))
+    let text = session.screen().description
+    #expect(text.contains("rolled back to Recipes.backup-1, version 1"))
+    #expect(text.contains("what was there before is kept: /tmp/Recipes.undone-1"))
+    #expect(
+      session.effects.contains { if case .open(let task) = $0 { task != TaskID(1) } else { false } }
+    )
+  }
+
+  @Test("! tells what happened when, failures too, and keeps it after the end")
+  func log() throws {
+    var (session, id) = try Self.running()
+    try session.send(.clock("14:02:11"))
+    try session.send(.progress(id, Self.progress(10)))
+    try session.send(.clock("14:02:12"))
+    try session.send(.progress(id, Self.progress(20)))
+    try session.send(.failed(id, CoreDataError(.failed, code: 13, "the disk is full")))
+    try session.send("Esc", "!")
+    let text = session.screen().description
+    #expect(text.contains("14:02:11 ✓ copy store, 2.0 kB in 500 ms"), "\(text)")
+    #expect(text.contains("14:02:12 ✗ the disk is full (13)"))
+    #expect(text.split(separator: "\n").count { $0.contains("copy store") } == 1)
+  }
+
+  @Test("a store that changed meanwhile is planned for again by P")
+  func planAgain() throws {
+    var (session, id) = try Self.running()
+    try session.send(
+      .failed(
+        id,
+        CoreDataError(.failed, code: 134110, "the store was changed by another program meanwhile")
+      ))
+    try session.send("Esc")
+    let text = session.screen().description
+    #expect(text.contains("P plans again"), "\(text)")
+    try session.send("P")
+    guard case .plan? = session.effects.last else {
+      Issue.record("nothing is planned")
+      return
+    }
+    #expect(session.state.migrate.phase == .ready)
+  }
+
+  @Test("a store replaced under our feet is told, and read again by ^R")
+  func replaced() throws {
+    var session = try Session()
+    try session.send(.storeChanged(.replaced))
+    #expect(session.state.notice?.text.contains("^R reads it") == true)
+    #expect(session.screen().description.contains("! replaced: ^R"))
+    try session.send("^R")
+    guard
+      session.effects.contains(where: {
+        if case .open(let id) = $0 { id != TaskID(1) } else { false }
+      })
+    else {
+      Issue.record("it is not opened")
+      return
+    }
+    #expect(session.state.storeChange == nil)
+    #expect(!session.screen().description.contains("! replaced"))
+  }
+
+  @Test(
+    "nothing traps on a tiny screen",
+    arguments: [Size(width: 1, height: 1), Size(width: 40, height: 10)])
+  func tiny(size: Size) throws {
+    var (session, id) = try Self.running(pausing: true)
+    session.state.size = size
+    _ = session.screen()
+    try session.send(.progress(id, Self.progress(10)))
+    _ = session.screen()
+    try session.send(.verified(id, SampleStore.receipt))
+    for key in ["Esc", "n", "!", "Esc"] {
+      try session.send(key)
+      _ = session.screen()
+    }
+    try session.send(.migrated(id, SampleStore.receipt))
+    for key in ["w", "Esc", "b"] {
+      try session.send(key)
+      _ = session.screen()
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Migration
+
+/// Between verification and cut-over, while a person looks at the receipt so far.
+@Suite("A cut-over that waits for a word")
+struct ConfirmationTests {
+  @Test(
+    "is asked about once, with the receipt so far, while the store is as it was",
+    arguments: SafetyCase.allCases)
+  func asked(way: SafetyCase) throws {
+    let place = try SafetyPlace()
+    let plan = try way.plan(place.path)
+    var told: [MigrationReceipt] = []
+    let receipt = try StoreMigration.run(
+      plan,
+      confirmCutover: { sofar in
+        told.append(sofar)
+        // The result lies beside the store; the store itself has not changed.
+        #expect((try? FileSystem.read(place.path)) == place.before["Library.sqlite"])
+        return true
+      })
+    #expect(told.count == 1)
+    #expect(told.first?.entities == receipt.entities)
+    #expect(told.first?.resultSHA256 == receipt.resultSHA256)
+    #expect(told.first?.backupPath == nil)
+  }
+
+  @Test(
+    "a no throws the result away: nothing changed, nothing left", arguments: SafetyCase.allCases)
+  func refused(way: SafetyCase) throws {
+    let place = try SafetyPlace()
+    var error: CoreDataError?
+    do {
+      _ = try StoreMigration.run(way.plan(place.path), confirmCutover: { _ in false })
+    } catch let thrown as CoreDataError {
+      error = thrown
+    }
+    #expect(error?.kind == .cancelled)
+    #expect(error?.message == "the result was thrown away")
+    #expect(try place.changes() == [])
+  }
+
+  @Test("a store that changes while the answer is waited for is kept")
+  func changed() throws {
+    let place = try SafetyPlace()
+    var error: CoreDataError?
+    do {
+      _ = try StoreMigration.run(
+        SafetyCase.inPlace.plan(place.path),
+        confirmCutover: { _ in
+          let other = try? Connection(path: place.path, mode: .readWrite)
+          try? other?.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1")
+          return true
+        })
+    } catch let thrown as CoreDataError {
+      error = thrown
+    }
+    #expect(error?.code == 134110)
+    #expect(error?.message.contains("changed by another program meanwhile") == true)
+    let store = try Store(path: place.path)
+    #expect(store.model.versionHashes == (try Library.model(replacing: []).versionHashes))
+  }
+
+  @Test("what a run left that died there is cleaned up by name, and told")
+  func cleanedUp() throws {
+    let place = try SafetyPlace()
+    #expect(StoreMigration.cleanUp(after: place.path) == [])
+    let left = MigrationJournal.temporaryPath(beside: FileSystem.canonical(place.path))
+    let backup = place.folder.path("Library.backup-1")
+    do {
+      let journal = try MigrationJournal(storePath: place.path)
+      try FileSystem.write([1, 2, 3], to: left)
+      _ = FileSystem.link(place.path, to: backup)
+      // Under way: nothing is touched.
+      try journal.note(temporaries: [left], backup: FileSystem.canonical(backup))
+      #expect(StoreMigration.cleanUp(after: place.path) == [])
+      #expect(FileSystem.status(left) != nil)
+      let note = try FileSystem.read(journal.path)
+      withExtendedLifetime(journal) {}
+      try FileSystem.write(note, to: place.folder.path("note"))
+    }
+    // A killed run leaves its note.
+    let journal = try MigrationJournal(storePath: place.path).path
+    try FileSystem.rename(place.folder.path("note"), to: journal)
+    let told = StoreMigration.cleanUp(after: place.path)
+    #expect(
+      told == [
+        "An earlier run was interrupted: what it left (.strata-migrating-Library.sqlite, "
+          + "Library.backup-1) was removed."
+      ])
+    #expect(try place.changes() == [])
+  }
+
+  @Test("a receipt tells the objects that changed, through several steps too")
+  func changes() throws {
+    for way in [SafetyCase.inPlace, .copying, .chain] {
+      let place = try SafetyPlace(books: 9)
+      let receipt = try StoreMigration.run(way.plan(place.path))
+      let changed = receipt.entities.filter { ($0.changed ?? 0) > 0 }.map(\.entity)
+      #expect(!changed.isEmpty, "\(way)")
+      #expect(receipt.entities.allSatisfy { ($0.changed ?? 0) <= $0.after }, "\(way)")
+      let copied = receipt.entities.filter { $0.changed == 0 }.map(\.entity)
+      #expect(!copied.isEmpty, "\(way): \(receipt.entities)")
+    }
+  }
+
+  @Test("a rollback tells how far it is, and stops while the backup is cloned")
+  func rollback() throws {
+    let place = try SafetyPlace()
+    _ = try StoreMigration.run(SafetyCase.inPlace.plan(place.path))
+    let migrated = try SafetyPlace.files(in: place.folder.path)
+    var error: CoreDataError?
+    do {
+      _ = try StoreRollback.run(path: place.path, isCancelled: { true })
+    } catch let thrown as CoreDataError {
+      error = thrown
+    }
+    #expect(error?.kind == .cancelled)
+    #expect(try SafetyPlace.files(in: place.folder.path) == migrated)
+    var kinds: [MigrationProgress.Part.Kind] = []
+    var last: MigrationProgress?
+    _ = try StoreRollback.run(
+      path: place.path,
+      progress: { progress in
+        last = progress
+        let kind = progress.parts[progress.current].kind
+        if kinds.last != kind { kinds.append(kind) }
+      })
+    #expect(kinds == [.copy, .verify, .replace])
+    #expect(last?.fraction == 1)
+  }
+}
