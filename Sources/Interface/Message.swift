@@ -38,5 +38,6 @@ package enum Message: Sendable {
   /// What is at some of the folder's paths; they come a few at a time.
   case peeked(TaskID, [String: StorePeek])
   case recentStores(TaskID, [RecentStore])
+  case looked(TaskID, LookAnswer)
   case failed(TaskID, CoreDataError)
 }

@@ -135,7 +135,7 @@ extension BrowseScreen {
   }
 
   /// Shows the rows of the entity that is selected in the tree.
-  private static func showEntity(in state: inout State) -> [Effect] {
+  static func showEntity(in state: inout State) -> [Effect] {
     guard let entity = state.browse.tree.selected, let store = state.store,
       state.browse.table?.entity != entity
     else { return [] }
@@ -185,7 +185,7 @@ extension BrowseScreen {
     return load(in: &state)
   }
 
-  private static func load(in state: inout State) -> [Effect] {
+  static func load(in state: inout State) -> [Effect] {
     var effects: [Effect] = []
     if let old = state.browse.objectTask { effects.append(.cancel(old)) }
     state.browse.objectTask = nil

@@ -16,7 +16,11 @@ package struct Inspector: Sendable, Equatable {
   private(set) var trail: [Step] = []
   package var list = List()
   /// Lines that are open; all are folded at first.
-  private var unfolded: Set<String> = []
+  var unfolded: Set<String> = []
+  /// Pictures of the object that were asked for, by attribute.
+  var pictures: [String: Picture] = [:]
+  /// Pixels that a picture may take; `nil` where the terminal has too few colours.
+  var pictureLimit: Size?
   /// The line to select when the object has come: that of the step back.
   private var returning: Int?
 
@@ -29,6 +33,10 @@ package struct Inspector: Sendable, Equatable {
     for line in inspection?.lines ?? [] where line.depth <= open {
       shown.append(line)
       open = line.isExpandable && !unfolded.contains(line.id) ? line.depth : .max
+      if line.isPicture, pictureLimit != nil, open == .max {
+        shown += pictureLines(line.id)
+        open = line.depth
+      }
     }
     return shown
   }
@@ -42,6 +50,7 @@ package struct Inspector: Sendable, Equatable {
   mutating func show(_ object: ObjectID?) {
     guard object != self.object || !trail.isEmpty else { return }
     self.object = object
+    pictures = [:]
     trail = []
     inspection = nil
     returning = nil
@@ -53,6 +62,7 @@ package struct Inspector: Sendable, Equatable {
     let name = line.id.split(separator: "/").first.map(String.init) ?? ""
     trail.append(Step(object: object, relationship: name, line: list.selected))
     self.object = target
+    pictures = [:]
     inspection = nil
     list.setCount(0)
   }
@@ -61,6 +71,7 @@ package struct Inspector: Sendable, Equatable {
   mutating func back() -> Bool {
     guard let step = trail.popLast() else { return false }
     object = step.object
+    pictures = [:]
     inspection = nil
     returning = step.line
     list.setCount(0)
@@ -125,6 +136,7 @@ package struct Inspector: Sendable, Equatable {
     list.draw(in: &grid, rect, theme: theme, isFocused: isFocused) { row in
       guard shown.indices.contains(row) else { return [] }
       let line = shown[row]
+      if let spans = pictureSpans(line) { return spans }
       let isSelected = isFocused && row == list.selected
       func span(_ text: String, _ role: Theme.Role) -> Span {
         Span(text, isSelected ? .plain : theme[role])

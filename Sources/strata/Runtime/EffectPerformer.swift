@@ -96,11 +96,12 @@ final class EffectPerformer: Sendable {
         return (running.rollbacks[id] == nil ? running.tasks[id] : nil, running.migrations[id])
       }
       if let migration { migration.cancel() } else { task?.cancel() }
-    case .themes, .keepTheme, .repaint, .suspend, .quit, .choose: break
+    case .look(let id, let request): look(id, request)
+    case .themes, .keepTheme, .copy, .repaint, .suspend, .quit, .choose: break
     }
   }
 
-  private var survey: StoreSession {
+  var survey: StoreSession {
     running.withLock { $0.isSnapshot } ? pages : surveys
   }
 
