@@ -13,6 +13,9 @@ package enum Action: Sendable, Hashable {
   case open, back, sort, leftColumn, rightColumn
   // Diff and Mapping
   case nextChange, previousChange, onlyChanges, chooseVersion, allowLoss
+  case planCompared, fold, unfold, foldAll, endSearch, showCode, allowAll, suggest, setValue,
+    deleteObjects
+  case removeEdit, writeRecipe, rehearse, otherPath, revisions, throughVersions, complete
   // Migrate
   case migrate, planAgain
   case pauseBeforeCutover, confirmCutover, discardResult, browseResult, closeReceipt

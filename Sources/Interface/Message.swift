@@ -39,5 +39,12 @@ package enum Message: Sendable {
   case peeked(TaskID, [String: StorePeek])
   case recentStores(TaskID, [RecentStore])
   case looked(TaskID, LookAnswer)
+  // Diff and Mapping
+  case impacts(TaskID, [ChangeImpact])
+  case models(TaskID, [ModelVersion])
+  case completions(TaskID, [String])
+  case revisions(TaskID, [GitHistory.Commit])
+  case statements(TaskID, [MigrationStatement])
+  case written(TaskID, path: String)
   case failed(TaskID, CoreDataError)
 }

@@ -19,6 +19,9 @@ package struct Inspection: Sendable, Equatable {
     package var attribute: String?
     /// Whether the value is a picture that can be shown: unfolded, it stands in the place of bytes.
     var isPicture = false
+
+    package var labelText: String { label }
+    package var valueText: String { value.text }
   }
 
   package var id: ObjectID

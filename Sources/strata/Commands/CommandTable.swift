@@ -9,6 +9,7 @@ enum CommandTable {
     options: [
       Command.model,
       Command.Option("theme", "NAME", "a theme by name, or a theme file"),
+      to, via, mapping,
       Command.Option("fresh", "begin as if the store had not been looked at before"),
       Command.Option("plain", "print what the screens say as lines, and take commands by name"),
     ],
@@ -19,6 +20,7 @@ enum CommandTable {
     request.path = arguments[0].isEmpty ? nil : arguments[0]
     request.model = arguments.value("model")
     request.theme = arguments.value("theme")
+    request.plan = try PlanArguments(arguments)
     request.isFresh = arguments.flag("fresh")
     return try Runtime.open(request, console: console)
   }

@@ -38,6 +38,7 @@ final class EffectPerformer: Sendable {
   }
 
   func perform(_ effect: Effect) {
+    if performPlanning(effect) { return }
     switch effect {
     case .open(let id):
       start(id) { [self] in
@@ -67,8 +68,6 @@ final class EffectPerformer: Sendable {
       start(id) { [self] in .versions(id, try await survey.versions()) }
     case .compare(let id, let source, let destination):
       start(id) { .compared(id, Comparison(from: source, to: destination)) }
-    case .plan(let id, let from, let version):
-      start(id) { [self] in .planned(id, try await survey.plan(from: from, to: version)) }
     case .migrate(let id, let plan, let options, let confirms):
       migrate(id, plan, options, confirms)
     case .confirmCutover(let id, let isConfirmed):
@@ -97,6 +96,8 @@ final class EffectPerformer: Sendable {
       }
       if let migration { migration.cancel() } else { task?.cancel() }
     case .look(let id, let request): look(id, request)
+    case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe:
+      break
     case .themes, .keepTheme, .copy, .repaint, .suspend, .quit, .choose: break
     }
   }
