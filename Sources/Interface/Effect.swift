@@ -51,6 +51,10 @@ package enum Effect: Sendable, Equatable {
   case themes(TaskID)
   /// Remembers the theme for the next start.
   case keepTheme(String)
+  // Looking
+  case look(TaskID, LookRequest)
+  /// Sends a text to the terminal's clipboard.
+  case copy(String)
   case repaint
   case suspend
   case quit

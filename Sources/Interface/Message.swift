@@ -36,6 +36,7 @@ package enum Message: Sendable {
   case storeChanged(StoreChange)
   /// The time of day, before anything that happens in another second.
   case clock(String)
+  case looked(TaskID, LookAnswer)
   // Diff and Mapping
   case impacts(TaskID, [ChangeImpact])
   case models(TaskID, [ModelVersion])

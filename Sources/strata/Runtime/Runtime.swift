@@ -198,6 +198,7 @@ final class Runtime {
         term: Self.environment("TERM"), noColor: Self.environment("NO_COLOR"),
         mouse: configuration.mouse, typed: reply?.typed ?? [])
       self.screen = screen
+      state.colors = screen.depth
       apply(.resized(screen.size))
       takeKeys(from: screen)
     } catch {
@@ -285,6 +286,7 @@ final class Runtime {
         isLeaving = true
       case .suspend: suspend()
       case .repaint: screen?.repaint()
+      case .copy(let text): screen?.copy(text)
       case .themes(let id):
         apply(.themes(id, themes.choices(), hasColors: screen?.depth ?? .none > .none))
       case .keepTheme(let name): ThemeMemory.keep(name, environment: Self.environment)

@@ -137,7 +137,7 @@ actor StoreSession {
     return source.versions(of: store.model, hashes: store.metadata.versionHashes)
   }
 
-  private func opened() throws -> Store {
+  func opened() throws -> Store {
     if let store { return store }
     let store = try source.open()
     // Called within a statement, on the thread of the task that runs it.
