@@ -14,6 +14,9 @@ package enum Action: Sendable, Hashable {
   case columnToLeft, columnToRight, hideColumn, columns, freeze, narrower, wider, resetColumns
   // Diff and Mapping
   case nextChange, previousChange, onlyChanges, chooseVersion, allowLoss
+  case planCompared, fold, unfold, foldAll, endSearch, showCode, allowAll, suggest, setValue,
+    deleteObjects
+  case removeEdit, writeRecipe, rehearse, otherPath, revisions, throughVersions, complete
   // Migrate
   case migrate, planAgain
   case pauseBeforeCutover, confirmCutover, discardResult, browseResult, closeReceipt

@@ -4,18 +4,15 @@ import Migration
 /// Two versions of a model compared, with what Core Data's inference makes of them.
 package struct Comparison: Sendable, Equatable {
   package var difference: ModelDifference
+  /// Each change that keeps a mapping from being inferred; empty where one can be.
+  package var refusals: [CoreDataError]
+
   /// Why no mapping can be inferred; `nil` where one can.
-  package var refusal: CoreDataError?
+  package var refusal: CoreDataError? { refusals.first }
 
   /// Compares; for a large model it takes a while.
   package init(from source: Model, to destination: Model) {
     difference = ModelDifference(from: source, to: destination)
-    do {
-      _ = try MappingInference.mapping(from: source, to: destination)
-    } catch let error as CoreDataError {
-      refusal = error
-    } catch {
-      refusal = CoreDataError(.refused, "\(error)")
-    }
+    refusals = MappingInference.remainder(from: source, to: destination).refusals
   }
 }

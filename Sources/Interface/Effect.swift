@@ -18,7 +18,7 @@ package enum Effect: Sendable, Equatable {
   case place(TaskID, RowQuery, RowPlace)
   case versions(TaskID)
   case compare(TaskID, from: Model, to: Model)
-  case plan(TaskID, from: String, to: ModelVersion)
+  case plan(TaskID, PlanRequest)
   /// - confirms: whether the cut-over waits for an answer.
   case migrate(TaskID, MigrationPlan, MigrationOptions, confirms: Bool)
   /// Answers a migration that is verified and waits.
@@ -34,6 +34,18 @@ package enum Effect: Sendable, Equatable {
   case recentStores(TaskID)
   /// Goes on with the store at this path.
   case choose(String)
+  // Diff and Mapping
+  /// Counts what the changes between two versions touch in the store.
+  case impacts(TaskID, from: Model, to: Model)
+  /// The versions at a path, or the one that `PATH@VERSION` or `PATH@REVISION` names.
+  case models(TaskID, path: String)
+  case completions(TaskID, path: String)
+  /// Commits that changed the model at a path.
+  case revisions(TaskID, path: String)
+  case statements(TaskID, MigrationPlan)
+  /// Runs a plan on a copy that goes away; answered as `migrate` is.
+  case rehearse(TaskID, MigrationPlan, MigrationOptions)
+  case writeRecipe(TaskID, RecipeFile)
   case cancel(TaskID)
   /// Lists the themes there are, their files read anew.
   case themes(TaskID)

@@ -41,5 +41,12 @@ package enum Message: Sendable {
   /// What is at some of the folder's paths; they come a few at a time.
   case peeked(TaskID, [String: StorePeek])
   case recentStores(TaskID, [RecentStore])
+  // Diff and Mapping
+  case impacts(TaskID, [ChangeImpact])
+  case models(TaskID, [ModelVersion])
+  case completions(TaskID, [String])
+  case revisions(TaskID, [GitHistory.Commit])
+  case statements(TaskID, [MigrationStatement])
+  case written(TaskID, path: String)
   case failed(TaskID, CoreDataError)
 }

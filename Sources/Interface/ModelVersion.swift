@@ -7,6 +7,8 @@ package struct ModelVersion: Sendable, Equatable {
   package var path: String
   /// Whether the store is of this version.
   package var isStores: Bool
+  /// Whether it was asked for as the one to migrate to.
+  package var isWanted = false
   /// Whether the bundle marks it as the current one.
   package var isCurrent: Bool
   package var result: Result<Model, CoreDataError>
@@ -35,6 +37,7 @@ extension [ModelVersion] {
   /// Where the store would go next: the bundle's current version, or the one after its own; `nil`
   /// when it is of the newest.
   package var destinationIndex: Int? {
+    if let wanted = firstIndex(where: \.isWanted) { return wanted }
     if let current = firstIndex(where: \.isCurrent) {
       if self[current].isStores { return nil }
       if self[current].model != nil { return current }

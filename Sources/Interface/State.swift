@@ -25,6 +25,8 @@ package struct State: Sendable, Equatable {
   package var clock = ""
   /// What became of the store's files since it was opened.
   package var storeChange: StoreChange?
+  /// What `--via` and `--mapping` named.
+  package var planOptions = PlanOptions()
   var history = ViewHistory()
   package var keys = KeyRemapping()
   /// What is wrong with the configuration, for the help page.

@@ -25,10 +25,13 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
   case .counted, .rows, .object, .countedRows, .placed:
     return BrowseScreen.take(message, in: &state)
-  case .compared: return DiffScreen.take(message, in: &state)
-  case .planned: return MappingScreen.take(message, in: &state)
+  case .compared, .impacts:
+    return DiffScreen.take(message, in: &state) + MappingScreen.take(message, in: &state)
+  case .planned, .statements, .written: return MappingScreen.take(message, in: &state)
+  case .models, .completions, .revisions: return state.takeInLayers(message) ?? []
   case .progress, .migrated, .verified, .rolledBack:
-    return MigrateScreen.take(message, in: &state)
+    // A rehearsal is a layer of its own.
+    return state.takeInLayers(message) ?? MigrateScreen.take(message, in: &state)
   case .backups, .themes: return state.takeInLayers(message) ?? []
   case .wroteReceipt:
     let effects = state.takeInLayers(message) ?? []
@@ -179,7 +182,7 @@ extension State {
     if let effects = cancelInLayers() { return effects }
     if let effects = PickerScreen.cancel(in: &self) { return effects }
     if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self)
-      ?? BrowseScreen.cancel(in: &self)
+      ?? DiffScreen.cancel(in: &self) ?? BrowseScreen.cancel(in: &self)
     {
       return effects
     }

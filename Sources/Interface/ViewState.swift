@@ -1,3 +1,5 @@
+import Migration
+
 /// What a person has arranged to see: undone step by step, and restored with the session.
 ///
 /// Places (the selected row, the pane with the keys) are no part of it, since moving is undone by
@@ -5,8 +7,16 @@
 package struct ViewState: Codable, Sendable, Equatable {
   package var browse = BrowseView()
   package var diff = DiffView()
+  package var mapping = MappingView()
 
   package init() {}
+
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    browse = try values.decodeIfPresent(BrowseView.self, forKey: .browse) ?? BrowseView()
+    diff = try values.decodeIfPresent(DiffView.self, forKey: .diff) ?? DiffView()
+    mapping = try values.decodeIfPresent(MappingView.self, forKey: .mapping) ?? MappingView()
+  }
 }
 
 /// Which rows of which entity are seen, and how.
@@ -30,6 +40,24 @@ package struct BrowseView: Codable, Sendable, Equatable {
 /// How two versions are compared.
 package struct DiffView: Codable, Sendable, Equatable {
   package var showsOnlyChanges = false
+  /// Entities whose properties are hidden.
+  package var folded: Set<String> = []
+
+  package init() {}
+
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    // Sessions of earlier versions know less.
+    showsOnlyChanges =
+      try values.decodeIfPresent(Bool.self, forKey: .showsOnlyChanges) ?? false
+    folded = try values.decodeIfPresent(Set<String>.self, forKey: .folded) ?? []
+  }
+}
+
+/// What was changed of the mappings by hand.
+package struct MappingView: Codable, Sendable, Equatable {
+  /// By the path of the version that they lead to.
+  package var edits: [String: MappingEdits] = [:]
 
   package init() {}
 }
@@ -61,12 +89,14 @@ extension State {
     var view = ViewState()
     view.browse = browse.view
     view.diff = diff.view
+    view.mapping = mapping.view
     return view
   }
 
   /// Arranges everything as it was; what no longer fits the store is left as it is.
   package mutating func arrange(_ view: ViewState) -> [Effect] {
     BrowseScreen.arrange(view.browse, in: &self) + DiffScreen.arrange(view.diff, in: &self)
+      + MappingScreen.arrange(view.mapping, in: &self)
   }
 
   mutating func stepView(back: Bool) -> [Effect] {

@@ -1,10 +1,11 @@
 import ManagedModel
 
-/// A model as a person names it: a path to any form of model, `PATH@VERSION`, or a store.
+/// A model as a person names it: a path to any form of model, `PATH@VERSION`, `PATH@REVISION` of the
+/// git repository that the path is in, or a store.
 public struct ModelReference: Sendable, Equatable {
   /// Path of the model, bundle or store.
   public let path: String
-  /// The version asked for by name; `nil` for the current or only one.
+  /// The version asked for by name, or the git revision; `nil` for the current or only one.
   public let version: String?
 
   /// Splits `PATH@VERSION`; a path that exists as it stands is not split.
@@ -40,11 +41,17 @@ public struct ModelReference: Sendable, Equatable {
 
   /// Reads the model: a version by name, or the current one of a bundle.
   ///
+  /// What follows the `@` is a version's name first; where there is none of that name, a commit,
+  /// branch or tag of git, whose state of the path is read. `PATH@VERSION@REVISION` names both.
+  ///
   /// - Throws: ``CoreDataError``: unreadable for a file that is no model, usage for an unknown
   ///   version, naming those there are.
   public func load() throws -> Loaded {
     let path =
       self.path.count > 1 && self.path.hasSuffix("/") ? String(self.path.dropLast()) : self.path
+    if let version, try isRevision(version, of: path) {
+      return try revision(version, of: path)
+    }
     guard let status = FileSystem.status(path) else {
       throw CoreDataError(
         .unreadable, "there is no such model", path: path,
@@ -112,10 +119,48 @@ public struct ModelReference: Sendable, Equatable {
   /// Most bytes of a model file that are read.
   package static let limit = 64 << 20
 
-  private func rejectVersion() throws {
+  /// Whether what follows the `@` can only be a git revision.
+  private func isRevision(_ version: String, of path: String) throws -> Bool {
+    guard let status = FileSystem.status(path) else { return true }
+    guard status.kind == .directory else {
+      let head = try FileSystem.read(path, limit: 16)
+      return !head.starts(with: Array("SQLite format 3".utf8))
+    }
+    guard !path.hasSuffix(".xcdatamodel") else { return true }
+    return (try? ModelBundle(readingFrom: path).version(named: version)) == nil
+  }
+
+  private func revision(_ revision: String, of path: String) throws -> Loaded {
+    var (path, inner) = (path, String?.none)
+    if FileSystem.status(path) == nil, let mark = path.lastIndex(of: "@") {
+      inner = String(path[path.index(after: mark)...])
+      path = String(path[..<mark])
+    }
+    do {
+      return try GitRevision(revision, of: path).load(version: inner)
+    } catch let reason as GitRevision.Unknown {
+      let names =
+        (try? ModelBundle(readingFrom: path))?.versions.map { "“\($0.name)”" }
+        .joined(separator: ", ")
+      guard let names else {
+        if FileSystem.status(path) != nil { try rejectVersion(alsoTried: reason.description) }
+        throw CoreDataError(
+          .unreadable, "there is no such model, and \(reason.description)", path: path,
+          hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, or a store.")
+      }
+      throw CoreDataError(
+        .usage,
+        "“\(revision)” is no version of the bundle, and no git revision: \(reason.description)",
+        path: path, hint: "Its versions are \(names).")
+    }
+  }
+
+  private func rejectVersion(alsoTried reason: String? = nil) throws {
     guard let version else { return }
     throw CoreDataError(
-      .usage, "only a bundle has versions, so “@\(version)” means nothing here", path: path,
+      .usage,
+      "only a bundle has versions, so “@\(version)” means nothing here"
+        + (reason.map { "; as a git revision: \($0)" } ?? ""), path: path,
       hint: "Leave out what follows the @, or name a .xcdatamodeld or .momd.")
   }
 

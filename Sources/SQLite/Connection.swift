@@ -17,6 +17,8 @@ package final class Connection {
   private var cache: [String: Statement] = [:]
   private var progressHandler: ProgressHandler?
   private var authorizer: Authorizer?
+  /// Told each text before it is compiled, for showing what a piece of work consists of.
+  package var onStatement: ((String) -> Void)?
 
   /// Opens `path`; the file is not read before the first statement.
   package init(path: String, mode: Mode, busyTimeout milliseconds: Int32 = 0) throws {
@@ -80,6 +82,7 @@ package final class Connection {
 
   /// Compiles one statement.
   package func prepare(_ sql: String) throws -> Statement {
+    onStatement?(sql)
     var statement: OpaquePointer?
     let result = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
     guard result == SQLITE_OK, let statement else {
@@ -104,6 +107,7 @@ package final class Connection {
 
   /// Runs every statement in a text, without parameters.
   package func execute(_ sql: String) throws {
+    onStatement?(sql)
     let result = sqlite3_exec(handle, sql, nil, nil, nil)
     guard result == SQLITE_OK else { throw error(code: result, sql: sql) }
   }

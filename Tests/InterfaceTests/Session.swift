@@ -77,7 +77,7 @@ struct Session {
       ]
     case .compare(let id, let from, let to):
       return [.compared(id, Comparison(from: from, to: to))]
-    case .plan(let id, _, _): return plan.map { [.planned(id, $0)] } ?? []
+    case .plan(let id, _): return plan.map { [.planned(id, $0)] } ?? []
     default: return []
     }
   }

@@ -1,17 +1,19 @@
 import Migration
 import Terminal
 
-/// Asks for a word before a whole entity is given up.
+/// Asks for a word before a whole entity, or everything that would be lost, is given up.
 package struct AllowLossLayer: LayerContent {
-  package var loss: Loss
+  package var losses: [Loss]
   package var prompt = Prompt()
 
-  init(_ loss: Loss) {
-    self.loss = loss
+  init(_ losses: [Loss]) {
+    self.losses = losses
   }
 
-  /// The entity's own name has to be typed.
-  var isConfirmed: Bool { prompt.text == loss.entity }
+  /// Of one entity its own name has to be typed.
+  package var word: String { losses.count == 1 ? losses[0].entity : "all" }
+
+  var isConfirmed: Bool { prompt.text == word }
 
   package func bindings(_ state: State) -> [Binding] {
     [
@@ -21,7 +23,7 @@ package struct AllowLossLayer: LayerContent {
   }
 
   package func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    action == .confirm ? .close(MappingScreen.allow(loss, in: &state)) : .stay()
+    action == .confirm ? .close(MappingScreen.allow(losses, in: &state)) : .stay()
   }
 
   package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
@@ -29,16 +31,34 @@ package struct AllowLossLayer: LayerContent {
     return []
   }
 
+  private var text: String {
+    guard losses.count != 1, let first = losses.first else {
+      let noun = losses.first?.property == nil ? "object" : "value"
+      let what = losses.first.map { NumberText.counted($0.values, noun) + " of " + $0.name } ?? ""
+      return "All \(what) would be gone from the migrated store. Type “\(word)” to accept that."
+    }
+    let objects = losses.filter { $0.property == nil }.reduce(0) { $0 + $1.values }
+    let values = losses.filter { $0.property != nil }.reduce(0) { $0 + $1.values }
+    let counts = [
+      objects > 0 ? NumberText.counted(objects, "object") : nil,
+      values > 0 ? NumberText.counted(values, "value") : nil,
+    ].compactMap { $0 }.joined(separator: " and ")
+    let names = losses.prefix(8).map(\.name).joined(separator: ", ")
+    return
+      "\(counts) would be gone from the migrated store: \(first == losses.last ? first.name : names)"
+      + (losses.count > 8 ? " and \(losses.count - 8) more" : "")
+      + ". Type “\(word)” to accept that."
+  }
+
   package func draw(
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
     let width = max(1, min(60, rect.width - 4))
-    let text =
-      "All \(NumberText.counted(loss.values, "object")) of \(loss.entity) would be gone from the "
-      + "migrated store. Type “\(loss.entity)” to accept that."
     let lines = Wrapping.lines(text, width: width)
-    let inside = Popup("! Accept the loss", size: Size(width: width, height: lines.count + 2))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(
+      losses.count == 1 ? "! Accept the loss" : "! Accept all losses",
+      size: Size(width: width, height: lines.count + 2)
+    ).draw(in: &grid, rect, theme: theme)
     for (index, line) in lines.enumerated() where index < inside.height {
       grid.write(line, at: inside.row(index).origin, within: inside.width)
     }

@@ -8,6 +8,7 @@ package struct SearchLayer: LayerContent {
     case files
     /// The popup below.
     case layer
+    case diff
   }
 
   package let target: Target
@@ -63,6 +64,7 @@ extension SearchLayer.Target {
     case .entities: state.browse.tree.filter
     case .files: state.picker?.filter ?? ""
     case .layer: state.layerFilter ?? ""
+    case .diff: state.diff.search
     }
   }
 
@@ -73,6 +75,7 @@ extension SearchLayer.Target {
     case .layer:
       state.layerFilter = text
       return []
+    case .diff: return DiffScreen.search(text, in: &state)
     }
   }
 }

@@ -28,6 +28,11 @@ package struct DiffLine: Sendable, Equatable {
 
   package var isChanged: Bool { sign != .same }
 
+  /// What a search looks through.
+  var searchText: String {
+    [left, right].compactMap { $0.map { $0.name + " " + $0.text } }.joined(separator: " ")
+  }
+
   /// All entities of a difference with their own properties, aligned by canonical names.
   static func lines(of difference: ModelDifference) -> [DiffLine] {
     difference.entities.flatMap { lines(of: $0) }
@@ -76,7 +81,7 @@ package struct DiffLine: Sendable, Equatable {
       let sign: Sign =
         left == nil ? .added : right == nil ? .removed : changes.isEmpty ? .same : .changed
       var text = right?.text ?? ""
-      if isBoth, let former = left?.name, former != name { text += "  was \(former)" }
+      if isBoth, let former = left?.name, former != name { text = "was \(former)  " + text }
       // In an entity that is new or gone, each property is so too.
       return DiffLine(
         sign: sign, entity: entity.name, property: name,

@@ -8,8 +8,14 @@ struct DiffLayout {
   let right: Rect
   let meaning: Rect
 
-  init(_ body: Rect) {
-    let meaningHeight = body.height < 12 ? 0 : min(7, body.height / 3)
+  init(_ state: State) {
+    let body = state.body
+    let isFocused = state.diff.focus == .meaning
+    // A small screen shows one or the other.
+    let meaningHeight =
+      body.height < 12
+      ? (isFocused ? body.height - 1 : 0)
+      : isFocused ? body.height / 2 : min(8, body.height / 3)
     let parts = Layout.rows(
       body, [.fixed(1), .flexible(), .fixed(max(0, meaningHeight - 1))])
     let sides = parts[1]
@@ -27,6 +33,11 @@ struct DiffLayout {
 extension DiffScreen {
   static func note(_ state: State) -> String {
     let diff = state.diff
+    if !diff.search.isEmpty {
+      let matches = diff.matches
+      let place = matches.firstIndex(of: diff.list.selected).map { "\($0 + 1) of " } ?? ""
+      return "match \(place)\(matches.count) for “\(diff.search)”"
+    }
     let changed = diff.lines.indices.filter { diff.lines[$0].isChanged }
     guard !changed.isEmpty else { return "" }
     let place = changed.firstIndex(of: diff.list.selected).map { "\($0 + 1) of " } ?? ""
@@ -42,24 +53,46 @@ extension DiffScreen {
       return
     }
     let names = (state.versions[from].name, state.versions[to].name)
-    let layout = DiffLayout(rect)
+    let layout = DiffLayout(state)
     drawSummary(diff, names, with: theme, in: &grid, rect.row(0))
     grid.box(layout.left, style: theme[.border])
     grid.box(layout.right, style: theme[.border])
     grid.title([Span(names.0, theme[.title])], on: layout.left)
     grid.title([Span(names.1, theme[.title])], on: layout.right)
-    drawLines(diff, with: theme, in: &grid, layout, isFocused: state.layers.isEmpty)
+    let isUpper = diff.focus == .lines
+    if layout.left.height > 1 {
+      drawLines(diff, with: theme, in: &grid, layout, isFocused: state.layers.isEmpty && isUpper)
+    }
     guard layout.meaning.height > 2 else { return }
+    let all = meaningLines(state, width: meaningInside(layout).width)
+    let inside = meaningInside(layout)
+    let offset = max(0, min(diff.meaningOffset, all.count - inside.height))
     grid.box(
-      layout.meaning, style: theme[.border], title: [Span("what it means", theme[.dim])])
-    let inside = layout.meaning.inset(by: 1).inset(horizontally: 1, vertically: 0)
-    var row = 0
-    for sentence in meaning(diff) {
-      for line in Wrapping.lines(sentence.text, width: inside.width) where row < inside.height {
-        grid.write(
-          line, at: inside.row(row).origin, style: theme[sentence.role], within: inside.width)
-        row += 1
-      }
+      layout.meaning, style: theme[isUpper ? .border : .borderFocused],
+      title: [Span("what it means", theme[isUpper ? .dim : .title])])
+    for row in 0..<max(0, min(inside.height, all.count - offset)) {
+      let line = all[offset + row]
+      grid.write(
+        line.text, at: inside.row(row).origin, style: theme[line.role], within: inside.width)
+    }
+    let left = all.count - offset - inside.height
+    if left > 0 {
+      grid.title(
+        [Span("what it means", theme[isUpper ? .dim : .title])],
+        note: [Span(isUpper ? "Tab: \(left) more" : "\(left) more ↓", theme[.dim])],
+        on: layout.meaning)
+    }
+  }
+
+  /// Where the sentences are written.
+  static func meaningInside(_ layout: DiffLayout) -> Rect {
+    layout.meaning.inset(by: 1).inset(horizontally: 1, vertically: 0)
+  }
+
+  /// The sentences as lines of a width.
+  static func meaningLines(_ state: State, width: Int) -> [(text: String, role: Theme.Role)] {
+    DiffMeaning(state).sentences.flatMap { sentence in
+      Wrapping.lines(sentence.text, width: max(1, width)).map { ($0, sentence.role) }
     }
   }
 
@@ -115,8 +148,8 @@ extension DiffScreen {
           grid.fill(place, style: theme[isFocused ? .selection : .selectionUnfocused])
         }
         draw(
-          side, of: line, isLeft: isLeft, plain: isSelected && isFocused, with: theme, in: &grid,
-          place)
+          side, of: line, isLeft: isLeft, plain: isSelected && isFocused, diff, with: theme,
+          in: &grid, place)
       }
       if isSelected {
         grid.write("▌", at: left.row(position).origin, style: theme[.borderFocused])
@@ -125,8 +158,8 @@ extension DiffScreen {
   }
 
   private static func draw(
-    _ side: DiffLine.Side?, of line: DiffLine, isLeft: Bool, plain: Bool, with theme: Theme,
-    in grid: inout Grid, _ place: Rect
+    _ side: DiffLine.Side?, of line: DiffLine, isLeft: Bool, plain: Bool, _ diff: DiffScreen,
+    with theme: Theme, in grid: inout Grid, _ place: Rect
   ) {
     guard let side else { return }
     let isSigned =
@@ -150,67 +183,24 @@ extension DiffScreen {
     let nameWidth = line.property == nil ? 0 : max(8, min(22, place.width / 3))
     let x = place.x + indent
     let room = place.width - indent
+    let match = diff.searchMatch
+    func found(_ text: String, _ style: Style) -> [Span] {
+      match.highlight(text, style, match: theme[.match])
+    }
     if line.property == nil {
+      let isFolded = diff.folded.contains(line.entity) && diff.search.isEmpty
+      let hidden = isFolded ? [Span("  …", theme[.dim])] : []
       grid.write(
-        [
-          Span(side.name + "  ", style.adding(.bold)),
-          Span(side.text, plain ? .plain : theme[.dim]),
-        ],
+        [Span(isFolded ? "▸ " : "▾ ", plain ? .plain : theme[.dim])]
+          + found(side.name, style.adding(.bold)) + [Span("  ")]
+          + found(side.text, plain ? .plain : theme[.dim]) + hidden,
         at: Point(x: x, y: place.y), within: room)
     } else {
-      grid.write(side.name, at: Point(x: x, y: place.y), style: style, within: nameWidth)
       grid.write(
-        side.text, at: Point(x: x + nameWidth + 1, y: place.y),
-        style: plain ? .plain : isSigned ? style : theme[.dim], within: room - nameWidth - 1)
+        found(side.name, style), at: Point(x: x, y: place.y), within: nameWidth)
+      grid.write(
+        found(side.text, plain ? .plain : isSigned ? style : theme[.dim]),
+        at: Point(x: x + nameWidth + 1, y: place.y), within: room - nameWidth - 1)
     }
-  }
-
-  /// What the selected line is to Core Data, as sentences.
-  static func meaning(_ diff: DiffScreen) -> [(text: String, role: Theme.Role)] {
-    guard let comparison = diff.comparison else { return [] }
-    var sentences: [(text: String, role: Theme.Role)] = []
-    if let line = diff.selectedLine {
-      for change in line.changes {
-        sentences.append(
-          (
-            change.description + " — "
-              + (change.movesHash
-                ? "moves the hash" : "the hash stays"),
-            change.movesHash ? .changed : .text
-          ))
-      }
-      if line.changes.isEmpty {
-        let what: String
-        switch line.sign {
-        case .added: what = "new with its entity"
-        case .removed: what = "gone with its entity"
-        default: what = line.hasChanges ? "only its properties differ" : "the same in both versions"
-        }
-        sentences.append((what, .dim))
-      }
-    }
-    if let refusal = comparison.refusal {
-      let place = [refusal.entity, refusal.property].compactMap { $0 }.joined(separator: ".")
-      let isHere =
-        diff.selectedLine.map { $0.entity == refusal.entity && $0.property == refusal.property }
-        ?? false
-      sentences.append(
-        (
-          "✗ " + (isHere ? "This change" : place.isEmpty ? "It" : place)
-            + " cannot be inferred (\(refusal.code ?? 134190)): \(refusal.message)."
-            + (refusal.hint.map { " → \($0)" } ?? ""), .error
-        ))
-    } else if comparison.difference.hashesAreEqual {
-      sentences.append(("✓ Stores of the one open with the other as they are.", .success))
-    } else {
-      sentences.append(("✓ Core Data can infer the mapping between these versions.", .success))
-    }
-    for conflict in comparison.difference.conflicts {
-      sentences.append(("! " + conflict, .warning))
-    }
-    for other in comparison.difference.otherChanges where diff.selectedLine?.isChanged != true {
-      sentences.append((other, .dim))
-    }
-    return sentences
   }
 }

@@ -8,20 +8,31 @@ struct MappingLayout {
   let mappings: Rect
   let properties: Rect
   let problems: Rect
+  /// The sentence that says what to do next.
+  let next: Rect
 
   init(_ state: State) {
-    let body = state.body
+    let all = state.body
+    summary = all.row(0)
+    next = all.row(max(0, all.height - 1))
+    let body = Rect(x: all.x, y: all.y + 1, width: all.width, height: max(0, all.height - 2))
+    let isFocused = state.mapping.activePane == .losses
     let problemCount = state.mapping.problemList.count
-    let isFocused = state.mapping.focus == .losses
-    // One problem takes several lines; the pane grows with them up to half of the screen.
+    // A refusal has the screen for itself; one problem takes several lines, and the pane grows with
+    // them up to half of it.
+    let command = Wrapping.code(state.mapping.command(state), width: max(8, body.width - 8))
+    let calm = min(4 + command.count, max(3, body.height / 3))
     let wanted =
-      problemCount == 0 ? 3 : min(4 + 2 * problemCount, body.height / (isFocused ? 2 : 3))
+      problemCount == 0 ? calm : min(4 + 2 * problemCount, body.height / (isFocused ? 2 : 3))
     let problemHeight =
-      body.height < 14 ? (isFocused ? body.height - 1 : 0) : problemCount == 0 ? 3 : max(5, wanted)
-    summary = body.row(0)
+      state.mapping.plan == nil
+      ? body.height
+      : body.height < 13
+        ? (isFocused ? body.height : 0) : problemCount == 0 ? calm : max(5, wanted)
+    let isAlone = problemHeight == body.height
     let upper = Rect(
-      x: body.x, y: body.y + 1, width: body.width,
-      height: problemHeight == body.height - 1 ? 0 : body.height - 1 - max(0, problemHeight - 1))
+      x: body.x, y: body.y, width: body.width,
+      height: isAlone ? 0 : body.height - max(0, problemHeight - 1))
     problems = Rect(
       x: body.x, y: body.bottom - problemHeight, width: body.width, height: problemHeight)
     let isNarrow = body.width < 80
@@ -44,21 +55,29 @@ extension MappingScreen {
   static func drawWithoutVersions(
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
-    let lines =
-      state.versionsTask != nil
-      ? ["looking for versions of the model …"]
-      : state.versions.count > 1
-        ? ["✓ The store is of the model’s current version.", "", "o chooses another one"]
-        : [
-          "There is no other version of the model beside the store.",
-          "",
-          "Put a .xcdatamodeld or .momd into the store’s folder, or name one:",
-          "strata \(state.storeArgument) --model MODEL",
-        ]
-    for (index, line) in lines.enumerated() {
-      grid.write(
-        line, in: rect.row(rect.height / 3 + index),
-        style: theme[index == 3 ? .code : .dim], align: .center)
+    let isSearching = state.versionsTask != nil
+    let lines: [(String, Theme.Role)]
+    if isSearching {
+      lines = [("looking for versions of the model …", .dim)]
+    } else if state.versions.count > 1 {
+      lines = [
+        ("✓ The store is of the model’s current version.", .success), ("", .dim),
+        ("→ o chooses another version, a path or a git revision.", .dim),
+      ]
+    } else {
+      lines = [
+        ("There is no other version of the model beside the store.", .text), ("", .dim),
+        ("→ o, then p: take a .xcdatamodeld, .momd or store by its path.", .success),
+        ("Or begin with it:", .dim),
+        ("strata \(state.storeArgument) --model MODEL", .code),
+      ]
+    }
+    var row = rect.height / 3
+    for line in lines {
+      for part in Wrapping.lines(line.0, width: max(1, rect.width - 4)) where row < rect.height {
+        grid.write(part, in: rect.row(row), style: theme[line.1], align: .center)
+        row += 1
+      }
     }
   }
 
@@ -69,8 +88,16 @@ extension MappingScreen {
       return
     }
     drawSummary(state, to: state.versions[to].name, with: theme, in: &grid, rect.row(0))
-    if let refusal = mapping.refusal {
-      drawRefusal(refusal, with: theme, in: &grid, rect.droppingRows(1))
+    let layout = MappingLayout(state)
+    let next = NextStep(state)
+    grid.write(
+      " → " + next.text, at: layout.next.origin, style: theme[next.role],
+      within: layout.next.width)
+    if mapping.refusal != nil {
+      drawProblems(
+        state, with: theme, in: &grid, layout.problems, isFocused: state.layers.isEmpty)
+      let code = mapping.refusal?.code.map { " (\($0))" } ?? ""
+      grid.title([Span("✗ no mapping\(code)", theme[.error])], on: layout.problems)
       return
     }
     guard let plan = mapping.plan else {
@@ -83,12 +110,8 @@ extension MappingScreen {
       let line = rect.row(rect.height / 2)
       grid.write(
         "✓ The store is of this version already.", in: line, style: theme[.success], align: .center)
-      grid.write(
-        "o chooses another one", in: rect.row(rect.height / 2 + 1), style: theme[.dim],
-        align: .center)
       return
     }
-    let layout = MappingLayout(state)
     let isActive = state.layers.isEmpty
     drawProperties(state, with: theme, in: &grid, layout.properties)
     if mapping.focus == .mappings {
@@ -130,10 +153,13 @@ extension MappingScreen {
     if let plan = state.mapping.plan, !plan.isNothingToDo {
       let kinds = Set(plan.steps.map(\.mapping.kind.rawValue)).sorted().joined(separator: ", ")
       let steps = plan.steps.count > 1 ? "\(plan.steps.count) steps, " : ""
+      let time =
+        plan.secondsEstimated < 1
+        ? "takes a moment" : "about \(NumberText.seconds(plan.secondsEstimated))"
       spans.append(
         Span(
-          "   \(steps)\(kinds), \(plan.strategy.rawValue), \(NumberText.bytes(plan.bytesNeeded)) free needed",
-          theme[.dim]))
+          "   \(steps)\(kinds), \(plan.strategy.rawValue), \(time), "
+            + "\(NumberText.bytes(plan.bytesNeeded)) free needed", theme[.dim]))
       let losses = plan.unallowedLosses(state.mapping.allowedLosses)
       if !plan.failures.isEmpty {
         note.append(
@@ -147,34 +173,15 @@ extension MappingScreen {
       } else if !plan.losses.isEmpty {
         note.append(Span("losses accepted  ", theme[.warning]))
       }
-      if plan.failures.isEmpty && losses.isEmpty {
+      if let free = plan.bytesFree, free < plan.bytesNeeded {
+        note.append(Span("✗ only \(NumberText.bytes(free)) free ", theme[.error]))
+      } else if plan.failures.isEmpty && losses.isEmpty {
         note.append(Span("✓ can run ", theme[.success]))
       }
     }
     let width = note.width(upTo: line.width)
     grid.write(spans, at: line.origin, within: max(0, line.width - width - 2))
     grid.write(note, at: Point(x: line.right - width, y: line.y))
-  }
-
-  private static func drawRefusal(
-    _ refusal: CoreDataError, with theme: Theme, in grid: inout Grid, _ rect: Rect
-  ) {
-    let inside = grid.box(
-      rect, style: theme[.border],
-      title: [Span("✗ no mapping" + (refusal.code.map { " (\($0))" } ?? ""), theme[.error])]
-    ).inset(horizontally: 2, vertically: 1)
-    var lines: [(String, Theme.Role)] = []
-    let place = [refusal.entity, refusal.property].compactMap { $0 }.joined(separator: ".")
-    if !place.isEmpty { lines += [(place, .entity), ("", .text)] }
-    lines += Wrapping.lines(refusal.message, width: inside.width).map { ($0, .text) }
-    if let hint = refusal.hint {
-      lines.append(("", .text))
-      lines += Wrapping.lines("→ " + hint, width: inside.width).map { ($0, .success) }
-    }
-    for (index, line) in lines.enumerated() where index < inside.height {
-      grid.write(
-        line.0, at: inside.row(index).origin, style: theme[line.1], within: inside.width)
-    }
   }
 
   private static func drawMappings(
@@ -206,7 +213,8 @@ extension MappingScreen {
       let count = NumberText.grouped(entry.step.rows[item.name] ?? 0)
       let step = plan.steps.count > 1 ? "\(entry.number)." : ""
       let room = max(1, inside.width - 15 - step.count - count.count - 1)
-      let name = Sanitize.text(names, limit: room)
+      let isEdited = !mapping.edits(of: item).isEmpty
+      let name = Sanitize.text(isEdited ? names + " ✎" : names, limit: room)
       let padding = max(1, room - TextWidth.of(name) + 1)
       let kind = item.kind.name + String(repeating: " ", count: max(0, 10 - item.kind.name.count))
       return [
@@ -228,7 +236,7 @@ extension MappingScreen {
     }
     let inside = grid.box(rect, style: theme[.border]).inset(horizontally: 1, vertically: 0)
     let lines =
-      propertyLines(entry.mapping, theme)
+      state.mapping.propertyLines(entry.mapping, in: entry.step, theme)
       + previewLines(entry.step.previews.filter { $0.mapping == entry.mapping.name }, theme)
     let nameWidth = max(6, min(24, lines.map { TextWidth.of($0.name, upTo: 24) }.max() ?? 0))
     for (row, line) in lines.enumerated() where row < inside.height {
@@ -252,17 +260,23 @@ extension MappingScreen {
     let mapping = state.mapping
     let problems = mapping.problemList
     let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
-    guard !problems.isEmpty else {
-      grid.write(
-        "✓ Nothing is lost, and the rows keep every rule that is new.",
-        at: Point(x: inside.x + 1, y: inside.y), style: theme[.success], within: inside.width - 1)
-      return
-    }
     var lines: [(problem: Int, spans: [Span])] = []
+    if problems.isEmpty {
+      lines.append(
+        (
+          -1,
+          [Span("✓ Nothing is lost, and the rows keep every rule that is new.", theme[.success])]
+        ))
+    }
     for (index, problem) in problems.enumerated() {
       lines += Self.lines(
         problem, allowed: mapping.allowedLosses, width: inside.width - 4, theme
       ).map { (index, $0) }
+    }
+    if mapping.plan != nil {
+      let command = Wrapping.code(mapping.command(state), width: max(8, inside.width - 6))
+      lines.append((-1, [Span("the same:", theme[.dim])]))
+      lines += command.map { (-1, [Span("  "), Span($0, theme[.code])]) }
     }
     let selected = mapping.problems.selected
     let first = lines.firstIndex { $0.problem == selected } ?? 0
@@ -290,6 +304,15 @@ extension MappingScreen {
       Wrapping.lines(text, width: max(1, width - 2)).map { [Span("  "), Span($0, theme[role])] }
     }
     switch problem {
+    case .refusal(let error):
+      let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
+      let head = [Span("✗ ", theme[.error]), Span(place, theme[.entity])]
+      return (place.isEmpty ? [] : [head]) + wrapped(error.message, .text)
+        + (error.hint.map { wrapped("→ " + $0, .success) } ?? [])
+    case .edit(let edit):
+      return [[Span("✎ ", theme[.changed]), Span(edit.text, theme[.changed])]]
+    case .command(let text):
+      return Wrapping.code(text, width: width).map { [Span($0, theme[.code])] }
     case .check(let check):
       let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
       var lines = [

@@ -6,13 +6,15 @@ extension MappingScreen {
   /// A property of the selected mapping, and where it comes from.
   typealias PropertyLine = (name: String, role: Theme.Role, spans: [Span])
 
-  static func propertyLines(_ mapping: EntityMapping, _ theme: Theme) -> [PropertyLine] {
+  func propertyLines(
+    _ mapping: EntityMapping, in step: MigrationPlan.Step, _ theme: Theme
+  ) -> [PropertyLine] {
     switch mapping.kind {
     case .remove:
       let text =
         mapping.isDeletionIntended
         ? "Its objects go, as the recipe says."
-        : "The entity is gone: its objects are not taken over."
+        : "The entity is gone: its objects are not taken over. r maps them to another one."
       return [("", .removed, [Span(text)])]
     case .add: return [("", .added, [Span("The entity is new: it begins without objects.")])]
     default: break
@@ -33,7 +35,9 @@ extension MappingScreen {
         )
       }
       var spans = [arrow, Span("$source.\(source)", theme[.code])]
-      if attribute.isRenamed { spans.append(Span("  renamed", theme[.changed])) }
+      if attribute.isRenamed {
+        spans.append(Span("  " + origin(of: attribute.name, mapping, step), theme[.changed]))
+      }
       if let value = attribute.defaultValue {
         spans.append(Span("  ∅ becomes \(ValueText(value).text)", theme[.changed]))
       }
@@ -52,7 +56,9 @@ extension MappingScreen {
       }
       let through = relationship.through.map { "\($0)($source.\(source))" } ?? "$source.\(source)"
       var spans = [arrow, Span(through, theme[.code])]
-      if relationship.isRenamed { spans.append(Span("  renamed", theme[.changed])) }
+      if relationship.isRenamed {
+        spans.append(Span("  " + origin(of: relationship.name, mapping, step), theme[.changed]))
+      }
       let role: Theme.Role = relationship.isRenamed ? .changed : .relationship
       return (relationship.isRenamed, (relationship.name, role, spans))
     }
@@ -73,6 +79,19 @@ extension MappingScreen {
       }
     }
     return lines(head) + all.filter(\.0).map(\.1) + lines(tree) + all.filter { !$0.0 }.map(\.1)
+  }
+
+  /// What says that a property had another name.
+  private func origin(
+    of property: String, _ mapping: EntityMapping, _ step: MigrationPlan.Step
+  ) -> String {
+    guard let entity = mapping.destination else { return "renamed" }
+    let holder = step.destination.declaringEntity(of: property, in: entity) ?? entity
+    if currentEdits.renames.values.contains("\(holder).\(property)") { return "✎ renamed here" }
+    let identifier =
+      step.destination.attribute(named: property, of: entity)?.renamingIdentifier
+      ?? step.destination.relationship(named: property, of: entity)?.renamingIdentifier
+    return identifier.map { "renaming id \($0)" } ?? "renamed"
   }
 
   /// The first objects, before and after.

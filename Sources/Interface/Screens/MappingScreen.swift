@@ -8,30 +8,59 @@ package struct MappingScreen: Sendable, Equatable {
 
   /// Index in the state's versions.
   package var to: Int?
+  /// Whether the way goes through the versions between.
+  package var isThroughVersions = false
   package var plan: MigrationPlan?
   /// Why there is no plan.
   package var refusal: CoreDataError?
+  /// Every change that keeps a mapping from being inferred, once they are known.
+  package var refusals: [CoreDataError] = []
   package var allowedLosses: Set<String> = []
+  /// What was changed by hand, by the path of the version it leads to.
+  package var edits: [String: MappingEdits] = [:]
+  /// The file that the changes were written to, as long as it holds all of them.
+  package var recipePath: String?
   package var focus = Pane.mappings
   package var mappings = List()
   package var problems = List()
-  /// First line of the property mappings in sight.
   var task: TaskID?
+  /// Looks for all refusals, writes the recipe, collects the SQL.
+  var refusalTask: TaskID?
+  var writeTask: Writing?
+  var codeTask: TaskID?
 
   package init() {}
 
-  /// What stands in the lower pane, line by line.
-  package enum Problem: Sendable, Equatable {
-    case check(DataCheck)
-    case loss(Loss)
-    case note(String)
+  struct Writing: Sendable, Equatable {
+    var id: TaskID
+    var file: RecipeFile
   }
 
+  /// What stands in the lower pane, line by line.
+  package enum Problem: Sendable, Equatable {
+    case refusal(CoreDataError)
+    case check(DataCheck)
+    case loss(Loss)
+    case edit(MappingEdits.Edit)
+    case note(String)
+    case command(String)
+  }
+
+  /// The lower pane without the command line, which depends on more than the plan.
   package var problemList: [Problem] {
-    guard let plan else { return [] }
-    return plan.failures.map { .check($0) } + plan.losses.map { .loss($0) }
+    let edits = self.currentEdits.all.map { Problem.edit($0) }
+    guard let plan else {
+      guard let refusal else { return [] }
+      return (refusals.isEmpty ? [refusal] : refusals).map { .refusal($0) } + edits
+    }
+    return plan.failures.map { .check($0) } + plan.losses.map { .loss($0) } + edits
       + plan.checks.filter(\.isWarning).map { .check($0) } + plan.notes.map { .note($0) }
   }
+
+  /// The path of the version that `edits` are for; set with `to`.
+  var editsKey = ""
+
+  package var currentEdits: MappingEdits { edits[editsKey] ?? MappingEdits() }
 
   var entityMappings: [EntityMapping] {
     plan?.steps.flatMap(\.mapping.entityMappings) ?? []
@@ -49,11 +78,16 @@ package struct MappingScreen: Sendable, Equatable {
     return nil
   }
 
+  /// The pane that the keys go to: a refusal has only one.
+  var activePane: Pane { plan == nil ? .losses : focus }
+
+  var selectedProblem: Problem? {
+    let all = problemList
+    return all.indices.contains(problems.selected) ? all[problems.selected] : nil
+  }
+
   var selectedLoss: Loss? {
-    let problems = problemList
-    guard problems.indices.contains(self.problems.selected),
-      case .loss(let loss) = problems[self.problems.selected]
-    else { return nil }
+    guard case .loss(let loss) = selectedProblem else { return nil }
     return loss
   }
 
@@ -85,49 +119,46 @@ package struct MappingScreen: Sendable, Equatable {
       return "strata \(verb) \(state.storeArgument) --to MODEL"
     }
     let version = state.versions[to]
-    let losses = allowedLosses.sorted().map { " --allow-loss \(ShellText.quoted($0))" }.joined()
     let path = version.path.isEmpty ? state.storePath : version.path
-    return "strata \(verb) \(state.storeArgument) --to \(ShellText.quoted(path))"
-      + (verb == "migrate" ? losses : "")
+    var text = "strata \(verb) \(state.storeArgument) --to \(ShellText.quoted(path))"
+    if let via = via(state) { text += " --via \(ShellText.quoted(via))" }
+    for document in state.planOptions.documents {
+      text += " --mapping \(ShellText.quoted(document))"
+    }
+    if !currentEdits.isEmpty {
+      text += " --mapping \(ShellText.quoted(recipePath ?? defaultRecipePath(state)))"
+    }
+    if verb == "plan" || verb == "verify" { return text }
+    return text
+      + allowedLosses.sorted().map { " --allow-loss \(ShellText.quoted($0))" }.joined()
+  }
+
+  /// The bundle or folder that the way goes through; `nil` goes straight.
+  func via(_ state: State) -> String? {
+    guard isThroughVersions else { return nil }
+    if let given = state.planOptions.via { return given }
+    guard let to, state.versions.indices.contains(to) else { return nil }
+    return state.versions[to].bundlePath
   }
 }
 
 extension MappingScreen {
   static let noVersions = "there is no other version of the model; give one with --model MODEL"
 
-  static func bindings(_ state: State) -> [Binding] {
-    let mapping = state.mapping
-    let loss = mapping.selectedLoss
-    let noLoss: String? =
-      loss == nil
-      ? mapping.plan.map { plan in
-        plan.losses.isEmpty
-          ? "nothing would be lost" : "select a loss in the lower pane first (Tab)"
-      } ?? "there is no plan" : nil
-    let isAllowed = loss.map { $0.isAllowed(by: mapping.allowedLosses) } ?? false
-    return [
-      Binding(
-        [.character("a")], isAllowed ? "refuse loss" : "accept loss", .allowLoss, unless: noLoss,
-        command: mapping.command(state)),
-      Binding(
-        [.character("o")], "other version", .chooseVersion,
-        unless: state.versions.count > 1 ? nil : noVersions,
-        command: mapping.command(state, "plan")),
-      Binding([.tab, .backTab], "other pane", .nextPane),
-      Binding([.character("m")], "migrate", .show(.migrate), command: mapping.command(state)),
-      Binding(
-        [.character("R")], "plan again", .planAgain,
-        unless: mapping.to == nil ? noVersions : nil, command: mapping.command(state, "plan"),
-        footer: false),
-      Keymap.movement,
-    ]
+  static func takeVersions(_ state: inout State) {
+    let old = state.mapping
+    state.mapping = MappingScreen()
+    state.mapping.allowedLosses = old.allowedLosses
+    state.mapping.edits = old.edits
+    state.mapping.isThroughVersions = state.planOptions.via != nil
+    state.mapping.setDestination(state.versions.destinationIndex, in: state)
   }
 
-  static func takeVersions(_ state: inout State) {
-    let allowed = state.mapping.allowedLosses
-    state.mapping = MappingScreen()
-    state.mapping.allowedLosses = allowed
-    state.mapping.to = state.versions.destinationIndex
+  private mutating func setDestination(_ index: Int?, in state: State) {
+    to = index
+    editsKey =
+      index.flatMap { state.versions.indices.contains($0) ? state.versions[$0].path : nil }
+      ?? ""
   }
 
   static func enter(_ state: inout State) -> [Effect] {
@@ -139,101 +170,120 @@ extension MappingScreen {
 
   static func plan(to index: Int, in state: inout State) -> [Effect] {
     guard state.versions.indices.contains(index) else { return [] }
-    let old = state.mapping.task.map { [Effect.cancel($0)] } ?? []
-    let allowed = state.mapping.to == index ? state.mapping.allowedLosses : []
+    let old = state.mapping
+    let isSame = old.to == index
     state.mapping = MappingScreen()
-    state.mapping.to = index
-    state.mapping.allowedLosses = allowed
+    state.mapping.setDestination(index, in: state)
+    state.mapping.edits = old.edits
+    state.mapping.isThroughVersions = old.isThroughVersions
+    if isSame {
+      state.mapping.allowedLosses = old.allowedLosses
+      state.mapping.focus = old.focus
+      state.mapping.recipePath = old.recipePath
+    }
     state.migrate.forget()
     let task = state.newTask()
     state.mapping.task = task
-    return old + [
-      .plan(task, from: state.storeModelName ?? "this store’s model", to: state.versions[index])
-    ]
+    let stopped = [old.task, old.refusalTask, old.codeTask].compactMap { $0 }
+    let request = PlanRequest(
+      from: state.storeModelName ?? "this store’s model", to: state.versions[index],
+      via: state.mapping.via(state), documents: state.planOptions.documents,
+      edits: state.mapping.currentEdits)
+    return stopped.map { .cancel($0) } + [.plan(task, request)]
   }
 
   static func cancel(in state: inout State) -> [Effect]? {
+    if let task = state.mapping.codeTask {
+      state.mapping.codeTask = nil
+      state.notice = Notice("the SQL is not shown", .warning)
+      return [.cancel(task)]
+    }
     guard let task = state.mapping.task else { return nil }
     state.mapping.task = nil
     state.mapping.refusal = CoreDataError(
-      .cancelled, "planning was stopped", hint: "R plans again.")
+      .cancelled, "planning was stopped", hint: "P plans again.")
+    state.mapping.problems = List(count: state.mapping.problemList.count)
     return [.cancel(task)]
   }
 
   static func take(_ message: Message, in state: inout State) -> [Effect] {
-    guard case .planned(let task, let plan) = message, task == state.mapping.task else { return [] }
-    state.mapping.task = nil
-    state.mapping.plan = plan
-    state.mapping.mappings = List(count: state.mapping.entityMappings.count)
-    state.mapping.problems = List(count: state.mapping.problemList.count)
-    // What changes is of more interest than what is copied as it is.
-    if let first = state.mapping.entityMappings.firstIndex(where: { $0.kind != .copy }) {
-      state.mapping.mappings.select(first)
-    }
-    // The first loss that is not accepted yet.
-    let allowed = state.mapping.allowedLosses
-    if let first = state.mapping.problemList.firstIndex(where: {
-      if case .loss(let loss) = $0 { !loss.isAllowed(by: allowed) } else { false }
-    }) {
-      state.mapping.problems.select(first)
-    }
-    return []
-  }
-
-  static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
-    guard task == state.mapping.task else { return nil }
-    state.mapping.task = nil
-    state.mapping.refusal = error
-    return []
-  }
-
-  static func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
-    let layout = MappingLayout(state)
-    switch action {
-    case .navigate:
-      switch state.mapping.focus {
-      case .mappings:
-        state.mapping.mappings.setHeight(layout.mappings.inset(by: 1).height)
-        state.mapping.mappings.handle(key)
-      case .losses:
-        state.mapping.problems.setHeight(1)
-        state.mapping.problems.handle(key)
-      }
-    case .nextPane:
-      state.mapping.focus = state.mapping.focus == .mappings ? .losses : .mappings
-    case .show(let screen):
-      if !state.migrate.isRunning { state.migrate.phase = .ready }
-      state.screen = screen
-      return state.entered()
-    case .planAgain: if let to = state.mapping.to { return plan(to: to, in: &state) }
-    case .chooseVersion:
-      state.show(
-        VersionsLayer(.migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0))
-    case .allowLoss:
-      guard let loss = state.mapping.selectedLoss else { return [] }
-      if loss.isAllowed(by: state.mapping.allowedLosses) {
-        state.mapping.allowedLosses.remove(loss.name)
-        state.mapping.allowedLosses.remove(loss.entity)
-        state.notice = Notice("the loss of \(loss.name) is refused again")
-      } else if loss.property == nil {
-        state.show(AllowLossLayer(loss))
-      } else {
-        return allow(loss, in: &state)
-      }
+    switch message {
+    case .planned(let task, let plan) where task == state.mapping.task:
+      state.mapping.task = nil
+      state.mapping.take(plan)
+    case .compared(let task, let comparison) where task == state.mapping.refusalTask:
+      state.mapping.refusalTask = nil
+      state.mapping.refusals = comparison.refusals
+      state.mapping.problems.setCount(state.mapping.problemList.count)
+    case .statements(let task, let statements) where task == state.mapping.codeTask:
+      state.mapping.codeTask = nil
+      state.notice = nil
+      showCode(statements, in: &state)
+    case .written(let task, let path) where task == state.mapping.writeTask?.id:
+      state.mapping.writeTask = nil
+      state.mapping.recipePath = path
+      state.notice = Notice("written: \(path)", .success)
     default: break
     }
     return []
   }
 
-  static func allow(_ loss: Loss, in state: inout State) -> [Effect] {
-    state.mapping.allowedLosses.insert(loss.name)
-    state.notice = Notice("accepted; the same: \(state.mapping.command(state))", .success)
-    let allowed = state.mapping.allowedLosses
-    if let next = state.mapping.problemList.firstIndex(where: {
+  private mutating func take(_ plan: MigrationPlan) {
+    self.plan = plan
+    mappings = List(count: entityMappings.count)
+    problems = List(count: problemList.count)
+    // What changes is of more interest than what is copied as it is.
+    if let first = entityMappings.firstIndex(where: { $0.kind != .copy }) { mappings.select(first) }
+    // What fails comes first, and stands first.
+    if plan.failures.isEmpty { selectNextLoss() }
+  }
+
+  /// The first loss that is not accepted yet.
+  mutating func selectNextLoss() {
+    let allowed = allowedLosses
+    if let first = problemList.firstIndex(where: {
       if case .loss(let loss) = $0 { !loss.isAllowed(by: allowed) } else { false }
     }) {
-      state.mapping.problems.select(next)
+      problems.select(first)
+    }
+  }
+
+  static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
+    switch task {
+    case state.mapping.refusalTask: state.mapping.refusalTask = nil
+    case state.mapping.codeTask:
+      state.mapping.codeTask = nil
+      if error.kind != .cancelled { state.show(MessageLayer(error)) }
+    case state.mapping.writeTask?.id:
+      guard let file = state.mapping.writeTask?.file else { break }
+      state.mapping.writeTask = nil
+      state.show(WriteRecipeLayer(file, problem: error))
+    case state.mapping.task:
+      state.mapping.task = nil
+      state.mapping.refusal = error
+      state.mapping.problems = List(count: state.mapping.problemList.count)
+      return findRefusals(error, in: &state)
+    default: return nil
     }
     return []
+  }
+
+  /// Inference stops at the first change it cannot infer; a person wants to know of all.
+  private static func findRefusals(_ error: CoreDataError, in state: inout State) -> [Effect] {
+    guard error.code == 134190, state.mapping.currentEdits.isEmpty, let to = state.mapping.to,
+      let from = state.versions.storesIndex, let source = state.versions[from].model,
+      state.versions.indices.contains(to), let destination = state.versions[to].model
+    else { return [] }
+    let task = state.newTask()
+    state.mapping.refusalTask = task
+    return [.compare(task, from: source, to: destination)]
+  }
+}
+
+extension ModelVersion {
+  /// The bundle that the version is in, as `--via` takes it.
+  var bundlePath: String? {
+    guard let mark = path.lastIndex(of: "@") else { return nil }
+    return String(path[..<mark])
   }
 }

@@ -101,8 +101,6 @@ struct FilterCompletion: Sendable, Equatable {
       case .value:
         if word.kind != .sign || text == "}" || text == ")" { expected = .connective }
       case .connective:
-        // A predicate that is whole needs no more, unless somebody goes on.
-        guard !partial.isEmpty || text.prefix(cursor).last?.isWhitespace == true else { return }
         if FilterWords.connectives.contains(text) || text == "&&" || text == "||" {
           (expected, subject) = (.operand, nil)
         } else if text == "," || text == "+" || text == "-" || text == "*" || text == "/" {

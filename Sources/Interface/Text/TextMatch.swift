@@ -10,6 +10,15 @@ package struct TextMatch: Sendable, Equatable {
     words = text.split(separator: " ").map(String.init)
   }
 
+  /// The words as they are looked for.
+  var foldedWords: [String] { isCaseSensitive ? words : words.map { $0.lowercased() } }
+
+  func fold(_ character: Character) -> Character {
+    guard !isCaseSensitive else { return character }
+    let lower = character.lowercased()
+    return lower.count == 1 ? lower.first ?? character : character
+  }
+
   /// Everything matches a search for nothing.
   package var isEmpty: Bool { words.isEmpty }
 

@@ -39,4 +39,30 @@ package enum Wrapping {
     if !line.isEmpty || lines.isEmpty { lines.append(line) }
     return lines
   }
+
+  /// A line of code as lines no wider: broken at a space where there is one, its spaces kept.
+  package static func code(_ text: String, width: Int) -> [String] {
+    let width = max(8, width)
+    var lines: [String] = []
+    var rest = Array(text.prefix(100_000))[...]
+    while TextWidth.of(String(rest), upTo: width + 1) > width {
+      var used = 0
+      var end = rest.startIndex
+      var space: Int?
+      while end < rest.endIndex {
+        let next = TextWidth.of(String(rest[end]))
+        if used + next > width { break }
+        if rest[end] == " ", used > 4 { space = end }
+        used += next
+        end += 1
+      }
+      let cut = max(space ?? end, rest.startIndex + 1)
+      lines.append(String(rest[..<cut]))
+      rest = rest[cut...].drop { $0 == " " }
+      // What goes on stands further in than what began.
+      rest = (Array("    ") + rest)[...]
+    }
+    lines.append(String(rest))
+    return lines
+  }
 }

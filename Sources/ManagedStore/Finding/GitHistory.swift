@@ -123,7 +123,7 @@ public struct GitHistory {
     return Self.line(String(decoding: bytes, as: UTF8.self))
   }
 
-  private static func run(
+  static func run(
     _ git: String, _ folder: String, _ words: [String], input: [UInt8] = [],
     output: (ArraySlice<UInt8>) throws -> Void
   ) throws -> Subprocess.Result? {
@@ -147,7 +147,7 @@ public struct GitHistory {
       ], input: input, output: output)
   }
 
-  private static func line(_ text: String) -> String {
+  static func line(_ text: String) -> String {
     text.split(separator: "\n").first.map(String.init) ?? ""
   }
 }
@@ -215,7 +215,7 @@ private struct LogReader {
 }
 
 /// Reads `git cat-file --batch`: a line `id type size`, the content, a newline.
-private struct BlobReader {
+struct BlobReader {
   let limit: Int
   private var rest: [UInt8] = []
   private var current: (id: String, left: Int, isKept: Bool)?
@@ -225,7 +225,7 @@ private struct BlobReader {
 
   mutating func read(
     _ piece: ArraySlice<UInt8>, _ body: (String, [UInt8]) throws -> Void
-  ) throws {
+  ) rethrows {
     rest += piece
     var at = 0
     while true {

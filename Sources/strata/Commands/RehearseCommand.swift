@@ -42,7 +42,7 @@ struct Rehearsal {
   func run(_ report: @escaping (MigrationProgress) -> Void) throws -> Result {
     let before = StoreFingerprint(of: FileSystem.canonical(path))
     let folder = try PrivateFolder()
-    let copy = try copy(to: folder.path)
+    let copy = try Self.copy(path, to: folder.path)
     try requireUnchanged(since: before)
     do {
       let result = try withExtendedLifetime(folder) { try migrate(copy, report) }
@@ -78,7 +78,7 @@ struct Rehearsal {
   }
 
   /// All files of the store: a -wal holds rows, a -journal the way back, the hidden folder blobs.
-  private func copy(to folder: String) throws -> String {
+  static func copy(_ path: String, to folder: String) throws -> String {
     let source = StoreFiles(path: FileSystem.canonical(path))
     guard FileSystem.isFile(source.path) else {
       // Opening it says what is there instead.

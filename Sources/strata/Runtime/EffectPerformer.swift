@@ -38,10 +38,10 @@ final class EffectPerformer: Sendable {
   }
 
   func perform(_ effect: Effect) {
+    if performPlanning(effect) { return }
     switch effect {
     case .open(let id):
       start(id) { [self] in
-        cleanUp()
         await surveys.close()
         // Before it is read: a change meanwhile is one that was not seen.
         let fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
@@ -52,6 +52,8 @@ final class EffectPerformer: Sendable {
           $0.fingerprint = summary.access == .live ? nil : fingerprint
         }
         watch()
+        // Not before the first screen is there.
+        Task { cleanUp() }
         return .opened(id, summary)
       }
     case .count(let id):
@@ -74,8 +76,6 @@ final class EffectPerformer: Sendable {
       start(id) { [self] in .versions(id, try await survey.versions()) }
     case .compare(let id, let source, let destination):
       start(id) { .compared(id, Comparison(from: source, to: destination)) }
-    case .plan(let id, let from, let version):
-      start(id) { [self] in .planned(id, try await survey.plan(from: from, to: version)) }
     case .migrate(let id, let plan, let options, let confirms):
       migrate(id, plan, options, confirms)
     case .confirmCutover(let id, let isConfirmed):
@@ -103,11 +103,13 @@ final class EffectPerformer: Sendable {
         return (running.rollbacks[id] == nil ? running.tasks[id] : nil, running.migrations[id])
       }
       if let migration { migration.cancel() } else { task?.cancel() }
+    case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe:
+      break
     case .themes, .keepTheme, .repaint, .suspend, .quit, .choose: break
     }
   }
 
-  private var survey: StoreSession {
+  var survey: StoreSession {
     running.withLock { $0.isSnapshot } ? pages : surveys
   }
 

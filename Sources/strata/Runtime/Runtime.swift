@@ -25,6 +25,8 @@ final class Runtime {
     var model: String?
     /// Name of a theme, or path of a theme file.
     var theme: String?
+    /// What the plan begins with.
+    var plan = PlanArguments()
     /// Whether to begin as if the store had not been looked at before.
     var isFresh = false
     /// Whether how the store is left is kept for the next time.
@@ -147,10 +149,12 @@ final class Runtime {
     sessions =
       configuration.restoreSessions ? folders.state.map { SessionFolder(state: $0) } : nil
     performer = EffectPerformer(
-      source: StoreSource(path: storePath ?? "", model: request.model), mailbox: mailbox,
-      sessions: sessions)
+      source: StoreSource(
+        path: storePath ?? "", model: request.model, destination: request.plan.to),
+      mailbox: mailbox, sessions: sessions)
     state = State(
       storePath: storePath ?? "", size: Terminal.Size(width: 80, height: 24), themeName: name)
+    state.planOptions = PlanOptions(via: request.plan.via, documents: request.plan.documents)
     state.notice = notice
     state.keys = configuration.keys
     state.configurationProblems = configuration.problems

@@ -88,20 +88,40 @@ actor StoreSession {
     }
   }
 
-  func plan(from: String, to version: ModelVersion) throws -> MigrationPlan {
+  func plan(_ request: PlanRequest) throws -> MigrationPlan {
     try Task.checkCancellation()
     let store = try opened()
+    let version = request.to
+    let names = (from: request.from, to: version.name)
     // The version file that made the store knows renaming identifiers that the store may not.
     let made = try versions().first { $0.isStores }.flatMap { try? $0.result.get() }
-    guard !version.path.isEmpty else {
-      return try StoreMigration.plan(
-        store, to: version.result.get(), names: (from, version.name), source: made)
-    }
     // Read again for its archive, which goes into the store as it is.
-    let destination = try ModelReference(version.path).load()
+    let read = version.path.isEmpty ? nil : try ModelReference(version.path).load()
+    let destination = try read?.model ?? version.result.get()
+    var documents = try MappingDocuments(paths: request.documents)
+    if !request.edits.isEmpty {
+      documents.add(try request.edits.recipe(from: made ?? store.model, to: destination))
+    }
+    let via = try request.via.map { try ModelVersions(readingFrom: $0) }
+    // Straight, and with nothing written down: also for stores of one configuration.
+    guard via != nil || !documents.isEmpty else {
+      return try StoreMigration.plan(
+        store, to: destination, names: names, source: made, archive: read?.archive)
+    }
     return try StoreMigration.plan(
-      store, to: destination.model, names: (from, version.name), source: made,
-      archive: destination.archive)
+      store, to: destination, names: names, source: made, archive: read?.archive, through: via,
+      documents: documents)
+  }
+
+  func impacts(from source: Model, to destination: Model) throws -> [ChangeImpact] {
+    try Task.checkCancellation()
+    return try StoreMigration.impacts(on: opened(), from: source, to: destination)
+  }
+
+  /// The versions at a path: all of a bundle, or the one that is named.
+  func models(at path: String) throws -> [ModelVersion] {
+    try Task.checkCancellation()
+    return try source.versions(at: path, hashes: opened().metadata.versionHashes)
   }
 
   func versions() throws -> [ModelVersion] {

@@ -7,6 +7,8 @@ struct StoreSource: Sendable {
   let path: String
   /// What `--model` named.
   let model: String?
+  /// What `--to` named.
+  var destination: String?
 
   /// Opens the store with the model in it; `--model` serves where there is none.
   func open() throws -> Store {
@@ -41,7 +43,42 @@ struct StoreSource: Sendable {
       versions.insert(
         ModelVersion(name: name, path: "", isStores: true, result: .success(model)), at: 0)
     }
+    if let destination { try? add(destination, to: &versions, hashes: hashes) }
     return versions
+  }
+
+  /// Marks the version that `--to` named, and adds it where it is not among the others.
+  private func add(
+    _ text: String, to versions: inout [ModelVersion], hashes: [String: VersionHash]
+  ) throws {
+    let loaded = try ModelReference(text).load()
+    if !versions.contains(where: { $0.path == loaded.path }) {
+      let known = Set(versions.map(\.path))
+      versions += try self.versions(at: text, hashes: hashes).filter { !known.contains($0.path) }
+    }
+    if let index = versions.firstIndex(where: { $0.path == loaded.path }) {
+      versions[index].isWanted = true
+    }
+  }
+
+  /// The versions at a path: all of a bundle, or the one that `PATH@VERSION`, `PATH@REVISION`, a
+  /// file or a store names.
+  func versions(at text: String, hashes: [String: VersionHash]) throws -> [ModelVersion] {
+    let reference = ModelReference(text)
+    if reference.version == nil, FileSystem.isDirectory(reference.path),
+      !reference.path.hasSuffix(".xcdatamodel")
+    {
+      let path = text.count > 1 && text.hasSuffix("/") ? String(text.dropLast()) : text
+      // What is wrong with a folder that is no bundle is told by reading it.
+      let versions = versions(inBundle: path, hashes: hashes)
+      if !versions.isEmpty { return versions }
+    }
+    let loaded = try reference.load()
+    return [
+      ModelVersion(
+        name: loaded.name, path: loaded.path, isStores: loaded.model.versionHashes == hashes,
+        result: .success(loaded.model), archive: loaded.archive)
+    ]
   }
 
   private var bundles: [String] {

@@ -1,0 +1,82 @@
+import Terminal
+
+/// Something long to be read: paragraphs, or code line by line.
+package struct DetailsLayer: LayerContent {
+  package struct Paragraph: Sendable, Equatable {
+    var text: String
+    var role: Theme.Role
+    /// Code keeps its spaces.
+    var isCode = false
+
+    init(_ text: String, _ role: Theme.Role = .text, isCode: Bool = false) {
+      self.text = text
+      self.role = role
+      self.isCode = isCode
+    }
+  }
+
+  package var title: String
+  package var paragraphs: [Paragraph]
+  var list = List()
+
+  init(_ title: String, _ paragraphs: [Paragraph]) {
+    self.title = title
+    self.paragraphs = paragraphs
+  }
+
+  /// All of it as plain text.
+  package var text: String { paragraphs.map(\.text).joined(separator: "\n") + "\n" }
+
+  private static func width(in body: Rect) -> Int { max(1, min(110, body.width - 6)) }
+
+  private func lines(width: Int) -> [(text: String, role: Theme.Role)] {
+    paragraphs.flatMap { paragraph -> [(String, Theme.Role)] in
+      guard paragraph.isCode else {
+        return Wrapping.lines(paragraph.text, width: width).map { ($0, paragraph.role) }
+      }
+      return paragraph.text.split(separator: "\n", omittingEmptySubsequences: false)
+        .flatMap { Wrapping.code(String($0), width: width) }.map { ($0, paragraph.role) }
+    }
+  }
+
+  package func bindings(_ state: State) -> [Binding] {
+    [
+      Keymap.movement,
+      Binding([.escape, .character("q"), .enter], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    list.setCount(lines(width: Self.width(in: state.body)).count)
+    list.setHeight(max(1, state.body.height - 2))
+    switch key {
+    case .up, .character("k"): list.scroll(by: -1)
+    case .down, .character("j"): list.scroll(by: 1)
+    default: list.handle(key)
+    }
+    return .stay()
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let width = Self.width(in: rect)
+    let lines = lines(width: width)
+    let inside = Popup(title, size: Size(width: width, height: max(1, lines.count)))
+      .draw(in: &grid, rect, theme: theme)
+    var list = list
+    list.setCount(lines.count)
+    list.setHeight(max(1, inside.height))
+    for (position, index) in list.visible.enumerated() {
+      grid.write(
+        lines[index].text, at: inside.row(position).origin, style: theme[lines[index].role],
+        within: inside.width)
+    }
+    if list.visible.upperBound < lines.count, inside.height > 0 {
+      let more = " \(lines.count - list.visible.upperBound) more ↓ "
+      grid.write(
+        more, at: Point(x: max(inside.x, inside.right - more.count), y: inside.bottom),
+        style: theme[.dim], within: inside.width)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import ManagedModel
+import Migration
+import Terminal
+
+/// A whole migration on a copy that goes away: its progress, then what it came to.
+package struct RehearsalLayer: LayerContent {
+  package enum Phase: Sendable, Equatable {
+    case running(MigrationProgress?, isCancelling: Bool)
+    case done(MigrationReceipt)
+    case failed(CoreDataError)
+  }
+
+  package let task: TaskID
+  package var phase = Phase.running(nil, isCancelling: false)
+  package var list = List()
+
+  init(_ task: TaskID) { self.task = task }
+
+  package func bindings(_ state: State) -> [Binding] {
+    if case .running(_, let isCancelling) = phase {
+      return [
+        Binding(
+          [.escape], "stop", .cancel, unless: isCancelling ? "it is being stopped" : nil)
+      ]
+    }
+    return [
+      Keymap.movement,
+      Binding([.escape, .character("q"), .enter], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    if action == .cancel { return .stay(cancel(in: &state) ?? []) }
+    guard case .done(let receipt) = phase else { return .stay() }
+    list.setCount(lines(receipt).count)
+    list.setHeight(max(1, state.body.height - 6))
+    switch key {
+    case .up, .character("k"): list.scroll(by: -1)
+    case .down, .character("j"): list.scroll(by: 1)
+    default: list.handle(key)
+    }
+    return .stay()
+  }
+
+  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
+    switch message {
+    case .progress(task, let progress):
+      guard case .running(_, let isCancelling) = phase else { return [] }
+      phase = .running(progress, isCancelling: isCancelling)
+    case .migrated(task, let receipt): phase = .done(receipt)
+    default: return nil
+    }
+    return []
+  }
+
+  package mutating func fail(
+    _ task: TaskID, _ error: CoreDataError, in state: inout State
+  ) -> [Effect]? {
+    guard task == self.task else { return nil }
+    phase = .failed(error)
+    return []
+  }
+
+  package mutating func cancel(in state: inout State) -> [Effect]? {
+    guard case .running(let progress, _) = phase else { return nil }
+    phase = .running(progress, isCancelling: true)
+    state.notice = Notice("stopping the rehearsal", .warning)
+    return [.cancel(task)]
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let size = Size(width: max(1, rect.width - 8), height: max(1, rect.height - 4))
+    switch phase {
+    case .running(let progress, let isCancelling):
+      let inside = Popup("Rehearsal on a copy", size: size).draw(in: &grid, rect, theme: theme)
+      let foot =
+        isCancelling
+        ? Span("stopping …", theme[.warning])
+        : Span("the store itself is only read; ^C stops and removes the copy", theme[.dim])
+      MigrationProgressView(
+        verb: "rehearsing", steps: state.mapping.plan?.steps ?? [], progress: progress, foot: foot
+      ).draw(in: &grid, inside, theme: theme)
+    case .done(let receipt):
+      let inside = Popup("✓ Rehearsed; nothing was put in place", size: size)
+        .draw(in: &grid, rect, theme: theme)
+      drawReceipt(receipt, with: theme, in: &grid, inside)
+    case .failed(let error):
+      let inside = Popup("✗ The rehearsal did not finish", size: size)
+        .draw(in: &grid, rect, theme: theme)
+      let isStopped = error.kind == .cancelled
+      var lines = Wrapping.lines(
+        isStopped ? "It was stopped." : error.message, width: inside.width
+      ).map { ($0, isStopped ? Theme.Role.warning : .error) }
+      if !isStopped, let hint = error.hint {
+        lines += Wrapping.lines("→ " + hint, width: inside.width).map { ($0, .success) }
+      }
+      lines.append(("The store is as it was; the copy is gone.", .dim))
+      for (row, line) in lines.enumerated() where row < inside.height {
+        grid.write(
+          line.0, at: inside.row(row).origin, style: theme[line.1], within: inside.width)
+      }
+    }
+  }
+
+  private func lines(_ receipt: MigrationReceipt) -> [ReceiptView.Line] {
+    ReceiptView(receipt: receipt, verb: "rehearsed", isInPlace: false).lines
+  }
+
+  private func drawReceipt(
+    _ receipt: MigrationReceipt, with theme: Theme, in grid: inout Grid, _ inside: Rect
+  ) {
+    let text =
+      "The store is as it was; the copy is gone. Esc, then m: Enter there migrates for good."
+    let head = Wrapping.lines(text, width: inside.width)
+    for (row, line) in head.enumerated() where row < inside.height {
+      grid.write(line, at: inside.row(row).origin, style: theme[.success], within: inside.width)
+    }
+    let rest = inside.droppingRows(head.count + 1)
+    ReceiptView.draw(lines(receipt), list, in: &grid, rest, theme: theme)
+  }
+}

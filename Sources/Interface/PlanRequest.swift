@@ -1,0 +1,35 @@
+import Migration
+
+/// What a plan is to be made of.
+package struct PlanRequest: Sendable, Equatable {
+  /// What the store's own version is called.
+  package var from: String
+  package var to: ModelVersion
+  /// The bundle or folder whose versions are gone through; `nil` goes straight.
+  package var via: String?
+  /// Mapping models and recipes that `--mapping` named.
+  package var documents: [String]
+  /// What was changed here.
+  package var edits: MappingEdits
+}
+
+/// A mapping that is to be written as a recipe.
+package struct RecipeFile: Sendable, Equatable {
+  package var path: String
+  package var step: MigrationPlan.Step
+  /// What the recipe calls the two versions; their digests where empty.
+  package var from: String
+  package var to: String
+  package var overwrites: Bool
+}
+
+/// What `--to`, `--via` and `--mapping` asked the interface for.
+package struct PlanOptions: Sendable, Equatable {
+  package var via: String?
+  package var documents: [String] = []
+
+  package init(via: String? = nil, documents: [String] = []) {
+    self.via = via
+    self.documents = documents
+  }
+}

@@ -1,0 +1,226 @@
+import ManagedModel
+import Migration
+import Terminal
+
+/// What the selected line of a comparison means to Core Data and to this store, as sentences.
+struct DiffMeaning {
+  typealias Sentence = (text: String, role: Theme.Role)
+
+  private let state: State
+  /// Whether everything is told, also which rows.
+  private let details: Bool
+
+  init(_ state: State, details: Bool = false) {
+    self.state = state
+    self.details = details
+  }
+
+  private var diff: DiffScreen { state.diff }
+
+  var sentences: [Sentence] {
+    guard let comparison = diff.comparison else { return [] }
+    var sentences: [Sentence] = []
+    if let line = diff.selectedLine {
+      for change in line.changes { sentences += self.sentences(change, of: line, comparison) }
+      if line.changes.isEmpty {
+        let what: String
+        switch line.sign {
+        case .added: what = "new with its entity"
+        case .removed: what = "gone with its entity"
+        default:
+          what = line.hasChanges ? "only its properties differ" : "the same in both versions"
+        }
+        sentences.append((what, .dim))
+      }
+      sentences += touched(line)
+    }
+    sentences += whole(comparison)
+    return sentences
+  }
+
+  /// One change: what it is, whether it moves the hash, whether it can be inferred.
+  private func sentences(
+    _ change: PropertyChange, of line: DiffLine, _ comparison: Comparison
+  ) -> [Sentence] {
+    let hash = change.movesHash ? "moves the hash" : "the hash stays"
+    guard let refusal = refusal(of: line, comparison), isRefused(change) else {
+      let inferable = change.movesHash ? ", can be inferred" : ""
+      return [
+        ("\(change.description) — \(hash)\(inferable)", change.movesHash ? .changed : .text)
+      ] + advice(change, of: line)
+    }
+    return [
+      ("✗ \(change.description) — \(hash), cannot be inferred (\(refusal.code ?? 134190))", .error),
+      (Self.reason(refusal), .error),
+    ] + Self.fix(refusal, state)
+  }
+
+  private static func reason(_ refusal: CoreDataError) -> String {
+    let prefix = "no mapping can be inferred: "
+    let text =
+      refusal.message.hasPrefix(prefix)
+      ? String(refusal.message.dropFirst(prefix.count)) : refusal.message
+    return text.prefix(1).uppercased() + text.dropFirst() + "."
+  }
+
+  private static func fix(_ refusal: CoreDataError, _ state: State) -> [Sentence] {
+    var sentences: [Sentence] = refusal.hint.map { [("→ " + $0, .success)] } ?? []
+    if let from = state.diff.from, let to = state.diff.to,
+      state.versions.indices.contains(from), state.versions.indices.contains(to),
+      let source = state.versions[from].model, let destination = state.versions[to].model
+    {
+      let fixes = MappingSuggestion.fixes(for: refusal, from: source, to: destination)
+      if !fixes.isEmpty {
+        let text = fixes.map(\.text).joined(separator: ", ")
+        sentences.append(("→ Or let Mapping (m) do it with r: \(text).", .success))
+      }
+    }
+    return sentences
+  }
+
+  /// Why the line's change cannot be inferred; `nil` where it can.
+  private func refusal(of line: DiffLine, _ comparison: Comparison) -> CoreDataError? {
+    let destination = diff.to.flatMap {
+      state.versions.indices.contains($0) ? state.versions[$0].model : nil
+    }
+    return comparison.refusals.first { refusal in
+      guard refusal.property == line.property, let entity = refusal.entity else { return false }
+      // A property is refused where it is used, which may be further down than where it is declared.
+      return entity == line.entity
+        || line.property != nil && destination?.isKind(entity, of: line.entity) == true
+    }
+  }
+
+  /// Of several changes of a line only some can be what inference minds.
+  private func isRefused(_ change: PropertyChange) -> Bool {
+    switch change.kind {
+    case .type, .toMany, .destination, .parent, .added, .removed: true
+    default: false
+    }
+  }
+
+  /// What a change asks for, whatever the rows are.
+  private func advice(_ change: PropertyChange, of line: DiffLine) -> [Sentence] {
+    let place = line.property.map { "\(line.entity).\($0)" } ?? line.entity
+    guard let property = line.property,
+      let model = diff.to.flatMap({
+        state.versions.indices.contains($0) ? state.versions[$0].model : nil
+      })
+    else { return [] }
+    let attribute = model.attribute(named: property, of: line.entity)
+    switch change.kind {
+    case .added:
+      guard let attribute, !attribute.isOptional, attribute.defaultValue == nil,
+        !attribute.isDerived, attribute.isStored
+      else { return [] }
+      return [
+        (
+          "→ Rows that exist have no value for it (134110): give \(place) a default value, or make it optional.",
+          .success
+        )
+      ]
+    case .optional(false):
+      guard let attribute, attribute.defaultValue == nil else { return [] }
+      return [
+        (
+          "→ Rows without a value would be refused (134110): give \(place) a default value, or compute one in Mapping.",
+          .success
+        )
+      ]
+    case .renamed(let former):
+      return [
+        ("Its renaming identifier “\(former)” tells Core Data that the values are the same.", .dim)
+      ]
+    case .removed:
+      guard impacts(of: line).isEmpty, let source = sourceModel,
+        source.attribute(named: property, of: line.entity) != nil
+      else { return [] }
+      return [
+        (
+          "→ If it only has another name now, give the new one the renaming identifier “\(property)”.",
+          .success
+        )
+      ]
+    default: return []
+    }
+  }
+
+  private var sourceModel: Model? {
+    diff.from.flatMap { state.versions.indices.contains($0) ? state.versions[$0].model : nil }
+  }
+
+  private func impacts(of line: DiffLine) -> [ChangeImpact] {
+    (diff.impacts ?? []).filter { $0.entity == line.entity && $0.property == line.property }
+  }
+
+  /// The rows of the store that the line's changes touch.
+  private func touched(_ line: DiffLine) -> [Sentence] {
+    guard line.isChanged else { return [] }
+    if diff.isCounting { return [("… counting the rows that this touches", .dim)] }
+    var sentences: [Sentence] = []
+    for impact in impacts(of: line) {
+      let (sign, role): (String, Theme.Role) =
+        switch impact.severity {
+        case .harmless: ("", .text)
+        case .loss: ("! ", .warning)
+        case .failure: ("✗ ", .error)
+        }
+      let noun =
+        impact.severity == .loss && line.property != nil && impact.objects.isEmpty
+        ? "value" : line.property == nil && impact.objects.isEmpty ? "object" : "row"
+      let code = impact.code.map { " (\($0))" } ?? ""
+      var text = "\(sign)\(NumberText.counted(impact.rows, noun)) \(impact.message)\(code)"
+      if !impact.samples.isEmpty {
+        let limit = details ? 20 : 3
+        text += ": " + impact.samples.prefix(limit).joined(separator: ", ")
+        if impact.rows > min(limit, impact.samples.count) { text += " …" }
+      }
+      sentences.append((text, role))
+      if let hint = impact.hint { sentences.append(("→ " + hint, .success)) }
+    }
+    return sentences
+  }
+
+  /// What holds for the two versions together, and where to go from here.
+  private func whole(_ comparison: Comparison) -> [Sentence] {
+    var sentences: [Sentence] = []
+    let isOfStore =
+      diff.from.map { state.versions.indices.contains($0) && state.versions[$0].isStores } ?? false
+    if comparison.difference.hashesAreEqual {
+      sentences.append(("✓ Stores of the one open with the other as they are.", .success))
+    } else if comparison.refusals.isEmpty {
+      sentences.append(("✓ Core Data can infer the mapping between these versions.", .success))
+      if isOfStore {
+        sentences.append(("→ m shows the plan: what this store would lose, and what fails.", .dim))
+      }
+    } else {
+      let places = comparison.refusals.map { refusal in
+        [refusal.entity, refusal.property].compactMap { $0 }.joined(separator: ".")
+      }
+      let more = places.count > 4 ? " and \(places.count - 4) more" : ""
+      sentences.append(
+        (
+          "✗ Core Data cannot infer a mapping between these versions (134190): "
+            + places.prefix(4).joined(separator: ", ") + more + ".", .error
+        ))
+      if diff.selectedLine.map({ refusal(of: $0, comparison) == nil }) ?? true,
+        let first = comparison.refusals.first
+      {
+        sentences.append((Self.reason(first), .error))
+        sentences += Self.fix(first, state)
+      }
+    }
+    if !isOfStore, !comparison.difference.hashesAreEqual {
+      sentences.append(
+        ("Rows are counted only where the store's own version is on the left (o).", .dim))
+    }
+    for conflict in comparison.difference.conflicts {
+      sentences.append(("! " + conflict, .warning))
+    }
+    for other in comparison.difference.otherChanges
+    where details || diff.selectedLine?.isChanged != true {
+      sentences.append((other, .dim))
+    }
+    return sentences
+  }
+}

@@ -1,0 +1,191 @@
+import ManagedModel
+import Migration
+import Terminal
+
+/// Changing a mapping by hand: each change makes a recipe and a new plan.
+extension MappingScreen {
+  /// What `r` would offer for what is selected.
+  enum Target {
+    case suggestions(String, [MappingSuggestion])
+    case fixes([MappingEdits.Edit])
+    case value(place: String, expression: String)
+  }
+
+  func target(_ state: State) -> Target? {
+    switch activePane {
+    case .mappings:
+      guard let entry = entry(mappings.selected) else { return nil }
+      switch (entry.mapping.kind, entry.mapping.source, entry.mapping.destination) {
+      case (.remove, let source?, _):
+        return .suggestions(
+          "What becomes of \(source)",
+          MappingSuggestion.forLoss(entity: source, property: nil, in: entry.step))
+      case (.add, _, let destination?):
+        let all = MappingSuggestion.forNewEntity(destination, in: entry.step)
+        return all.isEmpty ? nil : .suggestions("\(destination) is the former…", all)
+      default: return nil
+      }
+    case .losses:
+      switch selectedProblem {
+      case .loss(let loss):
+        guard let step = step(of: loss) else { return nil }
+        let all = MappingSuggestion.forLoss(
+          entity: loss.entity, property: loss.property, in: step)
+        return all.isEmpty ? nil : .suggestions("\(loss.name) becomes…", all)
+      case .check: return valueTarget.map { .value(place: $0.place, expression: $0.expression) }
+      case .refusal(let refusal):
+        guard let from = state.versions.storesIndex, let source = state.versions[from].model,
+          let to, state.versions.indices.contains(to), let destination = state.versions[to].model
+        else { return nil }
+        let fixes = MappingSuggestion.fixes(for: refusal, from: source, to: destination)
+        return fixes.isEmpty ? nil : .fixes(fixes)
+      default: return nil
+      }
+    }
+  }
+
+  private func step(of loss: Loss) -> MigrationPlan.Step? {
+    plan?.steps.first { $0.source.entity(named: loss.entity) != nil }
+  }
+
+  /// The attribute whose value can be computed, with an expression to begin with.
+  var valueTarget: (place: String, expression: String)? {
+    guard activePane == .losses else { return nil }
+    switch selectedProblem {
+    case .check(let check):
+      guard let property = check.property, let step = plan?.steps.last,
+        let value = MappingSuggestion.value(for: property, of: check.entity, in: step)
+      else { return nil }
+      let place = value.place.text
+      return (place, currentEdits.values[place] ?? value.expression)
+    case .edit(.value(let place, let expression)): return (place, expression)
+    default: return nil
+    }
+  }
+
+  /// The entity whose objects can be deleted on purpose.
+  var deletable: String? {
+    switch activePane {
+    case .mappings:
+      guard let mapping = entry(mappings.selected)?.mapping, mapping.kind == .remove,
+        !mapping.isDeletionIntended
+      else { return nil }
+      return mapping.source
+    case .losses:
+      guard let loss = selectedLoss, loss.property == nil, !loss.isIntended else { return nil }
+      return loss.entity
+    }
+  }
+
+  /// The changes that the selected line is, or comes from.
+  var selectedEdits: [MappingEdits.Edit] {
+    switch activePane {
+    case .losses:
+      switch selectedProblem {
+      case .edit(let edit): return [edit]
+      case .loss(let loss) where loss.isIntended:
+        return currentEdits.all.filter { $0 == .delete(loss.entity) }
+      default: return []
+      }
+    case .mappings:
+      guard let mapping = entry(mappings.selected)?.mapping else { return [] }
+      return edits(of: mapping)
+    }
+  }
+
+  /// The changes that have to do with an entity mapping.
+  func edits(of mapping: EntityMapping) -> [MappingEdits.Edit] {
+    currentEdits.all.filter { edit in
+      let (source, destination) = edit.entities
+      return (source == nil || source == mapping.source)
+        && (destination == nil || destination == mapping.destination)
+    }
+  }
+
+  static func suggest(in state: inout State) -> [Effect] {
+    switch state.mapping.target(state) {
+    case .suggestions(let title, let suggestions):
+      state.show(SuggestionsLayer(title, suggestions))
+    case .fixes(let edits): return apply(edits, in: &state)
+    case .value(let place, let expression):
+      state.show(ValueLayer(place: place, expression: expression))
+    case nil: break
+    }
+    return []
+  }
+
+  /// Adds changes and plans anew.
+  static func apply(_ edits: [MappingEdits.Edit], in state: inout State) -> [Effect] {
+    guard let to = state.mapping.to else { return [] }
+    var all = state.mapping.currentEdits
+    for edit in edits { all.add(edit) }
+    let said = edits.map(\.text).joined(separator: ", ")
+    return change(to: all, saying: "✎ \(said); x takes it back", to, in: &state)
+  }
+
+  static func removeEdits(in state: inout State) -> [Effect] {
+    guard let to = state.mapping.to else { return [] }
+    let removed = state.mapping.selectedEdits
+    var all = state.mapping.currentEdits
+    for edit in removed { all.remove(edit) }
+    let said = removed.map(\.text).joined(separator: ", ")
+    return change(to: all, saying: "taken back: \(said)", to, in: &state)
+  }
+
+  private static func change(
+    to edits: MappingEdits, saying text: String, _ to: Int, in state: inout State
+  ) -> [Effect] {
+    state.mapping.edits[state.mapping.editsKey] = edits.isEmpty ? nil : edits
+    state.mapping.recipePath = nil
+    state.notice = Notice(text)
+    return plan(to: to, in: &state)
+  }
+
+  package var view: MappingView {
+    var view = MappingView()
+    view.edits = edits
+    return view
+  }
+
+  /// Puts changes back as they were, and plans anew where they are another's.
+  static func arrange(_ view: MappingView, in state: inout State) -> [Effect] {
+    guard view.edits != state.mapping.edits else { return [] }
+    let before = state.mapping.currentEdits
+    state.mapping.edits = view.edits
+    guard state.mapping.currentEdits != before, let to = state.mapping.to else { return [] }
+    state.mapping.recipePath = nil
+    let isKnown =
+      state.mapping.plan != nil || state.mapping.refusal != nil || state.mapping.task != nil
+    return isKnown ? plan(to: to, in: &state) : []
+  }
+
+  // MARK: Writing it down
+
+  /// The mapping as a file to be written, under a name to begin with.
+  func recipeFile(_ state: State) -> RecipeFile? {
+    guard let step = plan?.steps.first, plan?.steps.count == 1 else { return nil }
+    let hasNames =
+      state.versions.storesIndex.map { !state.versions[$0].path.isEmpty } ?? false
+    return RecipeFile(
+      path: recipePath ?? defaultRecipePath(state), step: step, from: hasNames ? step.from : "",
+      to: hasNames ? step.to : "", overwrites: false)
+  }
+
+  /// A name beside the model; elsewhere when that is beside the store.
+  func defaultRecipePath(_ state: State) -> String {
+    guard let to, state.versions.indices.contains(to) else { return "recipe.json5" }
+    let version = state.versions[to]
+    func folder(_ path: String) -> String {
+      path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+    let from = state.storeModelName ?? "this store"
+    let name = "\(from) to \(version.name).json5".map { $0 == "/" ? "-" : String($0) }.joined()
+    let bundle = version.bundlePath ?? version.path
+    let (place, store) = (folder(bundle), folder(state.storePath))
+    guard bundle.isEmpty || place == store else {
+      return place == "." ? name : "\(place)/\(name)"
+    }
+    // Nothing is put beside a store unless somebody types that.
+    return store == "." ? "../\(name)" : name
+  }
+}

@@ -1,0 +1,190 @@
+import ManagedModel
+import Migration
+import Terminal
+
+extension MappingScreen {
+  static func bindings(_ state: State) -> [Binding] {
+    let mapping = state.mapping
+    let noPlan = mapping.plan == nil ? "there is no plan" : nil
+    let isAllowed = mapping.selectedLoss.map { $0.isAllowed(by: mapping.allowedLosses) } ?? false
+    let migrate = mapping.command(state)
+    return [
+      Binding([.enter], "details", .open, unless: mapping.reasonNotToOpen),
+      Binding([.character("r")], "map to…", .suggest, unless: mapping.reasonNotToSuggest(state)),
+      Binding(
+        [.character("a")], isAllowed ? "refuse loss" : "accept loss", .allowLoss,
+        unless: mapping.reasonNotToAllow, command: migrate),
+      Binding([.tab, .backTab], "other pane", .nextPane, unless: noPlan),
+      Binding([.character("m")], "migrate", .show(.migrate), command: migrate),
+      Binding(
+        [.character("R")], "rehearse", .rehearse, unless: mapping.reasonNotToRehearse(state),
+        command: mapping.command(state, "rehearse")),
+      Binding(
+        [.character("o")], "other version", .chooseVersion,
+        unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
+        command: mapping.command(state, "plan")),
+      Binding([.character("S")], "SQL", .showCode, unless: mapping.reasonNotToShowCode),
+      Binding(
+        [.character("w")], "write recipe", .writeRecipe, unless: mapping.reasonNotToWrite),
+      Binding(
+        [.character("A")], "accept all losses", .allowAll,
+        unless: noPlan
+          ?? (mapping.plan?.unallowedLosses(mapping.allowedLosses).isEmpty == false
+            ? nil : "no loss is left to accept"),
+        command: migrate, footer: false),
+      Binding(
+        [.character("=")], "compute a value", .setValue,
+        unless: mapping.reasonNotToSetValue(state), footer: false),
+      Binding(
+        [.character("d")], "delete on purpose", .deleteObjects,
+        unless: mapping.reasonNotToDelete(state), footer: false),
+      Binding(
+        [.character("x")], "take a change back", .removeEdit,
+        unless: mapping.selectedEdits.isEmpty
+          ? (mapping.currentEdits.isEmpty
+            ? "nothing was changed" : "select what was changed (marked ✎)") : nil, footer: false),
+      Binding(
+        [.character("P")], "plan again", .planAgain,
+        unless: mapping.to == nil ? noVersions : nil, command: mapping.command(state, "plan"),
+        footer: false),
+      Keymap.movement,
+    ]
+  }
+
+  private var reasonNotToOpen: String? {
+    switch activePane {
+    case .mappings: entry(mappings.selected) == nil ? "there is no mapping" : nil
+    case .losses: selectedProblem == nil ? "there is nothing to tell" : nil
+    }
+  }
+
+  private var reasonNotToAllow: String? {
+    guard let plan else { return "there is no plan" }
+    guard !plan.losses.isEmpty else { return "nothing would be lost" }
+    return selectedLoss == nil ? "select a loss in the lower pane first (Tab)" : nil
+  }
+
+  /// Why nothing can be changed by hand; `nil` where it can.
+  private func reasonNotToEdit(_ state: State) -> String? {
+    if let document = state.planOptions.documents.first {
+      return "\(document) says what is mapped: change it there"
+    }
+    if isThroughVersions { return "a way through versions is inferred: choose a straight one (o)" }
+    return task == nil ? nil : "the plan is still being made"
+  }
+
+  func reasonNotToSuggest(_ state: State) -> String? {
+    if let reason = reasonNotToEdit(state) { return reason }
+    guard target(state) == nil else { return nil }
+    return activePane == .mappings
+      ? "select a mapping that removes or adds an entity, or a loss (Tab)"
+      : plan == nil ? "nothing simple would let this pass" : "select a loss, or a check that fails"
+  }
+
+  private func reasonNotToSetValue(_ state: State) -> String? {
+    reasonNotToEdit(state)
+      ?? (valueTarget == nil
+        ? "select a check of a value that is missing, or a computed value" : nil)
+  }
+
+  private func reasonNotToDelete(_ state: State) -> String? {
+    reasonNotToEdit(state)
+      ?? (deletable == nil ? "select an entity that goes, or the loss of its objects" : nil)
+  }
+
+  private var reasonNotToShowCode: String? {
+    guard let plan else { return "there is no plan" }
+    if plan.isNothingToDo { return "there is nothing to do" }
+    return codeTask == nil ? nil : "it is being collected"
+  }
+
+  private var reasonNotToWrite: String? {
+    guard let plan else { return "there is no plan" }
+    if plan.isNothingToDo { return "there is nothing to do" }
+    return plan.steps.count == 1
+      ? nil : "a recipe is for one pair of versions, and here are several"
+  }
+
+  private func reasonNotToRehearse(_ state: State) -> String? { reasonNotToRun(state) }
+
+  static func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
+    switch action {
+    case .navigate: navigate(key, in: &state)
+    case .nextPane:
+      state.mapping.focus = state.mapping.focus == .mappings ? .losses : .mappings
+    case .planAgain: if let to = state.mapping.to { return plan(to: to, in: &state) }
+    case .chooseVersion:
+      state.show(
+        VersionsLayer(.migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0))
+    case .allowLoss: return toggleLoss(in: &state)
+    case .allowAll:
+      let losses = state.mapping.plan?.unallowedLosses(state.mapping.allowedLosses) ?? []
+      state.show(AllowLossLayer(losses))
+    case .open: return open(in: &state)
+    case .suggest: return suggest(in: &state)
+    case .setValue:
+      guard let target = state.mapping.valueTarget else { break }
+      state.show(ValueLayer(place: target.place, expression: target.expression))
+    case .deleteObjects:
+      guard let entity = state.mapping.deletable else { break }
+      return apply([.delete(entity)], in: &state)
+    case .removeEdit: return removeEdits(in: &state)
+    case .showCode:
+      guard let plan = state.mapping.plan else { break }
+      let task = state.newTask()
+      state.mapping.codeTask = task
+      state.notice = Notice("collecting the statements …")
+      return [.statements(task, plan)]
+    case .writeRecipe:
+      if let file = state.mapping.recipeFile(state) { state.show(WriteRecipeLayer(file)) }
+    case .rehearse:
+      guard let plan = state.mapping.plan else { break }
+      var options = MigrationOptions()
+      options.allowedLosses = state.mapping.allowedLosses
+      options.keepsBackup = false
+      let task = state.newTask()
+      state.show(RehearsalLayer(task))
+      return [.rehearse(task, plan, options)]
+    default: break
+    }
+    return []
+  }
+
+  private static func navigate(_ key: Key, in state: inout State) {
+    switch state.mapping.activePane {
+    case .mappings:
+      state.mapping.mappings.setHeight(MappingLayout(state).mappings.inset(by: 1).height)
+      state.mapping.mappings.handle(key)
+    case .losses:
+      state.mapping.problems.setHeight(1)
+      state.mapping.problems.handle(key)
+    }
+  }
+
+  private static func toggleLoss(in state: inout State) -> [Effect] {
+    guard let loss = state.mapping.selectedLoss else { return [] }
+    if loss.isIntended {
+      state.notice = Notice("the recipe says so; x takes the change back")
+    } else if loss.isAllowed(by: state.mapping.allowedLosses) {
+      state.mapping.allowedLosses.remove(loss.name)
+      state.mapping.allowedLosses.remove(loss.entity)
+      state.notice = Notice("the loss of \(loss.name) is refused again")
+    } else if loss.property == nil {
+      state.show(AllowLossLayer([loss]))
+    } else {
+      return allow([loss], in: &state)
+    }
+    return []
+  }
+
+  static func allow(_ losses: [Loss], in state: inout State) -> [Effect] {
+    state.mapping.allowedLosses.formUnion(losses.map(\.name))
+    state.mapping.selectNextLoss()
+    let left = state.mapping.plan?.unallowedLosses(state.mapping.allowedLosses).count ?? 0
+    let what =
+      losses.count == 1
+      ? "the loss of \(losses[0].name) is accepted" : "\(losses.count) losses are accepted"
+    state.notice = Notice(left == 0 ? what : "\(what), \(left) left", .success)
+    return []
+  }
+}

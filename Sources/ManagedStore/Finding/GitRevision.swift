@@ -1,0 +1,165 @@
+import ManagedModel
+
+/// A model as a commit of a git repository has it, read through `git` without touching anything.
+package struct GitRevision {
+  /// Why a name is no revision that has the path, as a clause.
+  struct Unknown: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  private let revision: String
+  private let path: String
+  /// A folder that is there, and the path as seen from it.
+  private let folder: String
+  private let inside: String
+  private let git: String
+
+  package init(_ revision: String, of path: String, git: String = "git") {
+    self.revision = revision
+    self.path = path
+    self.git = git
+    (folder, inside) = Self.place(of: path)
+  }
+
+  /// Commits that changed what is at a path, newest first, at most 500.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable where the path is in no repository.
+  package static func commits(
+    changing path: String, git: String = "git"
+  ) throws -> [GitHistory.Commit] {
+    let (folder, inside) = place(of: path)
+    var bytes: [UInt8] = []
+    do {
+      let result = try GitHistory.run(
+        git, folder,
+        [
+          "log", "-z", "--max-count=500", "--no-show-signature", "--no-color",
+          "--format=%H%x02%cI%x02%s", "--", ":(literal)" + inside,
+        ]
+      ) { bytes += $0 }
+      try check(result)
+    } catch let reason as Unknown {
+      throw CoreDataError(
+        .unreadable, "there are no revisions of the model: \(reason.description)", path: path)
+    }
+    return bytes.split(separator: 0).compactMap { line in
+      let parts = String(decoding: line, as: UTF8.self)
+        .split(separator: "\u{2}", maxSplits: 2, omittingEmptySubsequences: false)
+        .map(String.init)
+      guard parts.count == 3 else { return nil }
+      return GitHistory.Commit(id: parts[0], date: parts[1], subject: parts[2])
+    }
+  }
+
+  /// Reads the model: of a bundle a version by name, or the one that was current then.
+  func load(version: String?) throws -> ModelReference.Loaded {
+    let commit = try self.commit()
+    var files = try read(try blobs(of: commit), in: commit)
+    guard !files.isEmpty else {
+      throw Unknown(description: "“\(revision)” has no model at this path")
+    }
+    let reference = path + (version.map { "@" + $0 } ?? "") + "@" + revision
+    let name = FileSystem.stem(of: path)
+    if let bytes = files[""] ?? (path.hasSuffix(".xcdatamodel") ? files["contents"] : nil) {
+      let isArchive = bytes.starts(with: Array("bplist".utf8))
+      return ModelReference.Loaded(
+        model: try located { try isArchive ? Model(archive: bytes) : Model(contents: bytes) },
+        name: "\(name)@\(revision)", path: reference, archive: isArchive ? bytes : nil)
+    }
+    files = files.filter { ModelBundle.isRelevant($0.key) }
+    return try located {
+      let bundle = try ModelBundle(name: name, files: files)
+      guard let chosen = try version.map(bundle.version(named:)) ?? bundle.currentVersion else {
+        throw CoreDataError(
+          .usage, "the bundle did not say then which of its versions was current",
+          hint: "Name one: \(path)@VERSION@\(revision)")
+      }
+      let file = files[chosen.path]
+      return ModelReference.Loaded(
+        model: try chosen.model, name: "\(chosen.name)@\(revision)", path: reference,
+        archive: chosen.path.hasSuffix(".mom") ? file : nil)
+    }
+  }
+
+  private func located<T>(_ body: () throws -> T) throws -> T {
+    do { return try body() } catch let error as CoreDataError {
+      throw error.at(path: path + "@" + revision)
+    }
+  }
+
+  private func commit() throws -> String {
+    guard !revision.isEmpty, !revision.hasPrefix("-"), !revision.utf8.contains(0) else {
+      throw Unknown(description: "“\(revision)” names no commit")
+    }
+    var bytes: [UInt8] = []
+    let result = try GitHistory.run(
+      git, folder, ["rev-parse", "-q", "--verify", "--end-of-options", revision + "^{commit}"]
+    ) { bytes += $0 }
+    if let result, result.status != 0, !result.message.contains("not a git repository") {
+      throw Unknown(description: "“\(revision)” names no commit")
+    }
+    try Self.check(result)
+    return GitHistory.line(String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// The files at the path, by their names within it, with their blobs.
+  private func blobs(of commit: String) throws -> [String: String] {
+    var bytes: [UInt8] = []
+    let result = try GitHistory.run(
+      git, folder, ["ls-tree", "-r", "-z", commit, "--", inside]
+    ) { bytes += $0 }
+    try Self.check(result)
+    var blobs: [String: String] = [:]
+    for line in bytes.split(separator: 0) {
+      let parts = String(decoding: line, as: UTF8.self).split(separator: "\t", maxSplits: 1)
+      let fields = parts.first?.split(separator: " ") ?? []
+      guard parts.count == 2, fields.count == 3, fields[1] == "blob", blobs.count < 2_000 else {
+        continue
+      }
+      let name = String(parts[1])
+      if name == inside {
+        blobs[""] = String(fields[2])
+      } else if name.hasPrefix(inside + "/") {
+        blobs[String(name.dropFirst(inside.count + 1))] = String(fields[2])
+      }
+    }
+    return blobs
+  }
+
+  private func read(_ blobs: [String: String], in commit: String) throws -> [String: [UInt8]] {
+    let wanted = blobs.filter {
+      $0.key.isEmpty || ModelBundle.isRelevant($0.key) || $0.key == "contents"
+    }
+    guard !wanted.isEmpty else { return [:] }
+    let names = Dictionary(grouping: wanted.keys) { wanted[$0] ?? "" }
+    var reader = BlobReader(limit: ModelReference.limit)
+    var files: [String: [UInt8]] = [:]
+    let input = Array(names.keys.sorted().joined(separator: "\n").utf8) + [10]
+    let result = try GitHistory.run(git, folder, ["cat-file", "--batch"], input: input) {
+      reader.read($0) { id, bytes in
+        for name in names[id] ?? [] { files[name] = bytes }
+      }
+    }
+    try Self.check(result)
+    return files
+  }
+
+  private static func place(of path: String) -> (folder: String, inside: String) {
+    var folder = FileSystem.parent(of: path) ?? "."
+    var inside = FileSystem.name(of: path)
+    while !FileSystem.isDirectory(folder), let parent = FileSystem.parent(of: folder) {
+      inside = FileSystem.name(of: folder) + "/" + inside
+      folder = parent
+    }
+    return (folder, inside)
+  }
+
+  private static func check(_ result: Subprocess.Result?) throws {
+    guard let result else { throw Unknown(description: "there is no git program") }
+    guard result.status == 0 else {
+      throw Unknown(
+        description: result.message.contains("not a git repository")
+          ? "the path is in no git repository" : GitHistory.line(result.message))
+    }
+  }
+}

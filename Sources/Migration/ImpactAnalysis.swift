@@ -1,0 +1,168 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Counts what the changes between two versions touch in a store, change by change.
+struct ImpactAnalysis {
+  let data: SourceData
+  let source: Model
+  let destination: Model
+
+  func impacts() throws -> [ChangeImpact] {
+    let rest = MappingInference.remainder(from: source, to: destination)
+    guard let mapping = rest.mapping, mapping.kind != .none else { return [] }
+    let difference = ModelDifference(from: source, to: destination)
+    var impacts: [ChangeImpact] = []
+    for loss in try LossAnalysis(
+      data: data, source: source, destination: rest.destination, mapping: mapping
+    ).losses() {
+      add(impact(of: loss, rest.refusals, difference), to: &impacts)
+    }
+    for check in try Preflight(
+      data: data, source: source, destination: rest.destination, mapping: mapping
+    ).checks() {
+      add(impact(of: check), to: &impacts)
+    }
+    for refusal in rest.refusals { try addUnreadable(refusal, to: &impacts) }
+    for entity in difference.changed { try addHarmless(entity, to: &impacts) }
+    return impacts
+  }
+
+  /// Subentities meet the same rule one by one.
+  private func add(_ impact: ChangeImpact, to impacts: inout [ChangeImpact]) {
+    guard
+      let index = impacts.firstIndex(where: {
+        $0.entity == impact.entity && $0.property == impact.property
+          && $0.message == impact.message
+      })
+    else {
+      impacts.append(impact)
+      return
+    }
+    impacts[index].rows += impact.rows
+    impacts[index].samples = Array((impacts[index].samples + impact.samples).prefix(5))
+    impacts[index].objects = Array((impacts[index].objects + impact.objects).prefix(5))
+  }
+
+  private func impact(
+    of loss: Loss, _ refusals: [CoreDataError], _ difference: ModelDifference
+  ) -> ChangeImpact {
+    let entity = difference.entities.first { $0.source?.name == loss.entity }
+    let name = entity?.name ?? loss.entity
+    guard let former = loss.property else {
+      return ChangeImpact(
+        entity: name, rows: loss.values, message: "would go with the entity",
+        samples: loss.samples, severity: .loss, hint: loss.suggestion)
+    }
+    let property = entity.flatMap { self.counterpart(of: former, in: $0) }
+    let isRefused = refusals.contains { $0.property != nil && $0.property == property }
+    return ChangeImpact(
+      entity: name, property: property ?? former, rows: loss.values,
+      message: isRefused
+        ? "only a mapping of your own would carry over" : "would go",
+      samples: loss.samples, severity: isRefused ? .failure : .loss,
+      code: isRefused ? 134190 : nil, hint: isRefused ? nil : loss.suggestion)
+  }
+
+  /// What the destination calls a property of the source; `nil` where it is gone.
+  private func counterpart(of former: String, in entity: EntityDifference) -> String? {
+    guard let old = entity.source, let new = entity.destination else { return nil }
+    return NameAlignment(
+      source: old.attributes.map { ($0.name, $0.canonicalName) }
+        + old.relationships.map { ($0.name, $0.canonicalName) },
+      destination: new.attributes.map { ($0.name, $0.canonicalName) }
+        + new.relationships.map { ($0.name, $0.canonicalName) }
+    ).destinations[former]
+  }
+
+  private func impact(of check: DataCheck) -> ChangeImpact {
+    // A constraint is a change of its entity.
+    let isConstraint = check.code == 134111
+    let holder =
+      isConstraint
+      ? check.entity
+      : check.property.flatMap { destination.declaringEntity(of: $0, in: check.entity) }
+        ?? check.entity
+    return ChangeImpact(
+      entity: holder, property: isConstraint ? nil : check.property, rows: check.rows,
+      message: isConstraint
+        ? check.message + " (\(check.property ?? ""))" : "have " + check.message,
+      samples: check.first.map(\.description), objects: check.first,
+      severity: check.isWarning ? .loss : .failure, code: check.code, hint: check.hint)
+  }
+
+  private static func text(_ value: AttributeValue, of attribute: Attribute) -> String {
+    guard attribute.type == .boolean else { return value.literal }
+    return value == .boolean(true) || value == .integer(1) ? "true" : "false"
+  }
+
+  /// Renamed and new attributes of objects that go on.
+  private func addHarmless(
+    _ entity: EntityDifference, to impacts: inout [ChangeImpact]
+  ) throws {
+    guard let old = entity.source else { return }
+    let objects = source.subtree(of: old.name)
+    for change in entity.changes {
+      guard let name = change.property,
+        !impacts.contains(where: { $0.entity == entity.name && $0.property == name }),
+        let attribute = entity.destination?.attribute(named: name), attribute.isStored
+      else { continue }
+      switch change.kind {
+      case .added where !attribute.isDerived:
+        let rows = try objects.reduce(0) { try $0 + data.count($1, where: []) }
+        guard rows > 0 else { continue }
+        let value = attribute.defaultValue.map { Self.text($0, of: attribute) } ?? "NULL"
+        impacts.append(
+          ChangeImpact(
+            entity: entity.name, property: name, rows: rows, message: "get the value \(value)"))
+      case .renamed(let former):
+        let rows = try objects.reduce(0) { sum, object in
+          guard let column = data.column(of: former, in: object) else { return sum }
+          return try sum + data.count(object, where: ["\(column) IS NOT NULL"])
+        }
+        guard rows > 0 else { continue }
+        impacts.append(
+          ChangeImpact(
+            entity: entity.name, property: name, rows: rows,
+            message: "keep their value under the new name"))
+      default: continue
+      }
+    }
+  }
+
+  /// Texts that a number or a truth value could not be made of.
+  private func addUnreadable(
+    _ refusal: CoreDataError, to impacts: inout [ChangeImpact]
+  ) throws {
+    guard let entity = refusal.entity, let property = refusal.property,
+      let new = destination.attribute(named: property, of: entity),
+      let from = destination.entityAlignment(from: source).sources[entity],
+      let old = source.attributes(of: from).first(where: {
+        $0.canonicalName == new.canonicalName || $0.name == new.canonicalName
+      }), old.type == .string
+    else { return }
+    let column = data.column(of: old.name, in: from)
+    let condition: String
+    switch new.type {
+    case .integer16, .integer32, .integer64, .date:
+      condition = "json_type(trim(\(column ?? ""))) <> 'integer'"
+    case .double, .float, .decimal:
+      condition = "json_type(trim(\(column ?? ""))) NOT IN ('integer', 'real')"
+    case .boolean: condition = "lower(trim(\(column ?? ""))) NOT IN ('0', '1', 'true', 'false')"
+    default: return
+    }
+    guard let column else { return }
+    let isUnreadable =
+      new.type == .boolean
+      ? condition : "CASE WHEN json_valid(trim(\(column))) THEN \(condition) ELSE 1 END"
+    let conditions = ["\(column) IS NOT NULL", isUnreadable]
+    let rows = try data.count(from, where: conditions)
+    guard rows > 0 else { return }
+    let objects = try data.first(from, where: conditions)
+    impacts.append(
+      ChangeImpact(
+        entity: destination.declaringEntity(of: property, in: entity) ?? entity,
+        property: property, rows: rows, message: "hold text that is no \(new.type.name)",
+        samples: objects.map(\.description), objects: objects, severity: .loss))
+  }
+}

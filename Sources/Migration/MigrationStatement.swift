@@ -1,0 +1,180 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// One SQL statement of a migration.
+public struct MigrationStatement: Sendable, Equatable {
+  /// Which of the plan's steps it belongs to, from 1.
+  public var step: Int
+  /// What it works at: an entity, or relationships, indexes, bookkeeping.
+  public var part: String
+  /// The statement, as the engine hands it to SQLite; `?` are the ends of a range of keys, or values.
+  public var sql: String
+
+  /// Makes a statement.
+  public init(step: Int, part: String, sql: String) {
+    self.step = step
+    self.part = part
+    self.sql = sql
+  }
+}
+
+extension StoreMigration {
+  /// The statements that running a plan would hand to SQLite, in order.
+  ///
+  /// They are those of the engine itself, written down while it carries the plan out on a store of
+  /// the same tables without rows, in the temporary folder. Questions that the engine asks to decide
+  /// something are left out. A statement that runs once for each range of keys is listed once.
+  ///
+  /// - Throws: ``CoreDataError`` where the store cannot be read, or the plan cannot be carried out.
+  public static func statements(of plan: MigrationPlan) throws -> [MigrationStatement] {
+    let folder = try PrivateFolder()
+    do {
+      return try withExtendedLifetime(folder) {
+        try StatementRecording(plan: plan, folder: folder.path).statements()
+      }
+    } catch {
+      throw StepSequence.translated(error, path: plan.storePath)
+    }
+  }
+}
+
+/// Carries a plan out on a store without rows and writes down what SQLite is told.
+private struct StatementRecording {
+  let plan: MigrationPlan
+  let folder: String
+
+  func statements() throws -> [MigrationStatement] {
+    let steps = plan.steps.filter { $0.mapping.kind != .none }
+    guard let first = steps.first else { return [] }
+    let store = try Store(path: plan.storePath, model: first.source)
+    var bare = folder + "/0.sqlite"
+    try BareStore(of: store, at: bare).write()
+    var statements: [MigrationStatement] = []
+    for (index, step) in steps.enumerated() {
+      let source = try Store(path: bare, model: step.source)
+      let next = folder + "/\(index + 1).sqlite"
+      let log = StatementLog(step: index + 1)
+      // What is decided by the store's rows is decided by the real ones where they are at hand.
+      try carryOut(
+        step, number: index + 1, of: steps.count, decidedBy: index == 0 ? store : source,
+        from: source, into: next, log)
+      statements += log.statements
+      bare = next
+    }
+    return statements
+  }
+
+  private func carryOut(
+    _ step: MigrationPlan.Step, number: Int, of count: Int, decidedBy store: Store,
+    from source: Store, into path: String, _ log: StatementLog
+  ) throws {
+    let meter = ProgressMeter(isCancelled: { Task.isCancelled }) { log.follow($0) }
+    try meter.begin(step: number, of: count, parts: StepSequence.parts(of: step, plan))
+    try FileSystem.createEmpty(path, permissions: 0o600)
+    let schemas = StepSchemas(store: store, mapping: step.mapping, destination: step.destination)
+    let archive = number == count ? plan.destinationArchive : nil
+    if step.strategy == .inPlace { try StepRun.clone(source, to: path, meter) }
+    let connection = try Connection(path: path, mode: .readWrite)
+    try MigrationFunctions.define(on: connection, store: store)
+    if step.strategy == .copy { try CopyingMigration.prepare(connection, like: source) }
+    try connection.run("ATTACH DATABASE ? AS src", [.text(source.connection.uri)])
+    connection.onStatement = { log.take($0) }
+    defer { connection.onStatement = nil }
+    let shared = InPlaceMigration(
+      step: step, schemas: schemas, connection: connection, meter: meter, archive: archive)
+    if step.strategy == .inPlace { return try shared.run() }
+    if step.isInferredOnly(plan.policies) {
+      return try CopyingMigration(
+        shared: shared, contents: MigratedContents(schemas), policies: nil
+      ).run()
+    }
+    let mapped = try MappedStep(
+      schemas, connection: connection, policies: step.policyMappings(plan.policies))
+    let run = try PolicyRun(
+      mapped, bindings: plan.policies, connection: connection, meter: meter)
+    try CopyingMigration(shared: shared, contents: MigratedContents(mapped), policies: run).run()
+  }
+}
+
+/// What was handed to SQLite so far, and at which part.
+private final class StatementLog {
+  private let step: Int
+  private var part = ""
+  private(set) var statements: [MigrationStatement] = []
+
+  init(step: Int) { self.step = step }
+
+  func follow(_ progress: MigrationProgress) {
+    guard progress.parts.indices.contains(progress.current) else { return }
+    part = progress.parts[progress.current].title
+  }
+
+  func take(_ sql: String) {
+    for sql in sql.split(separator: ";\n").map({ $0.trimmingSpaces }) where !sql.isEmpty {
+      let word = sql.prefix { $0.isLetter }.uppercased()
+      // Questions decide something; they change nothing.
+      guard !["SELECT", "ATTACH", "DETACH", "EXPLAIN"].contains(word),
+        statements.last?.sql != sql
+      else { continue }
+      statements.append(MigrationStatement(step: step, part: part, sql: sql))
+    }
+  }
+}
+
+extension Substring {
+  fileprivate var trimmingSpaces: String {
+    let start = drop { $0.isWhitespace }
+    guard let end = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(start[...end])
+  }
+}
+
+/// A store of the same tables with none of the rows, but those that say what the store is.
+private struct BareStore {
+  let store: Store
+  let path: String
+
+  init(of store: Store, at path: String) {
+    self.store = store
+    self.path = path
+  }
+
+  func write() throws {
+    let connection = try Connection(path: path, mode: .create)
+    try MigrationFunctions.define(on: connection, store: store)
+    try connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+    let pageSize = try store.connection.value("PRAGMA page_size")?.integer ?? 4096
+    try connection.execute("PRAGMA page_size = \(pageSize)")
+    try connection.run("ATTACH DATABASE ? AS src", [.text(store.connection.uri)])
+    let shadows = Set(
+      try connection.rows(
+        "SELECT name FROM pragma_table_list WHERE schema = 'src' AND type = 'shadow'"
+      ).compactMap { $0.first?.text })
+    try connection.transaction("BEGIN EXCLUSIVE") {
+      for type in ["table", "index", "view", "trigger"] {
+        for row in try connection.rows(
+          "SELECT name, sql FROM src.sqlite_master WHERE type = ? AND sql IS NOT NULL",
+          [.text(type)])
+        {
+          guard row.count == 2, let name = row[0].text, let sql = row[1].text,
+            !name.hasPrefix("sqlite_"), !shadows.contains(name)
+          else { continue }
+          // What needs a module or a function of the app's takes no part in a migration either.
+          if type == "table", sql.prefix(14).uppercased() != "CREATE VIRTUAL" {
+            try connection.execute(sql)
+          } else {
+            try? connection.execute(sql)
+          }
+        }
+      }
+      for table in ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"]
+      where store.database.contains(table) {
+        try connection.execute(
+          "INSERT INTO main.\(quoted(table)) SELECT * FROM src.\(quoted(table))")
+      }
+    }
+    try connection.execute("DETACH DATABASE src")
+    connection.close()
+  }
+}

@@ -1,0 +1,230 @@
+import ManagedModel
+
+/// What a person changed of a mapping by hand; it becomes a recipe.
+///
+/// Places are `Entity` or `Entity.property`, as recipes write them.
+package struct MappingEdits: Codable, Sendable, Equatable {
+  /// Renaming identifiers that were forgotten: source place to destination place.
+  package var renames: [String: String] = [:]
+  /// Source entities whose objects become objects of another entity.
+  package var pairs: [String: String] = [:]
+  /// Source entities whose objects go on purpose.
+  package var deletions: Set<String> = []
+  /// Destination attributes with the SQL expression they are computed by; `Source → Entity.attribute`
+  /// where objects of several entities become one.
+  package var values: [String: String] = [:]
+  /// Destination relationships that begin without objects.
+  package var emptied: Set<String> = []
+
+  package init() {}
+
+  package var isEmpty: Bool { self == MappingEdits() }
+
+  /// One of them.
+  package enum Edit: Sendable, Equatable {
+    case rename(from: String, to: String)
+    case pair(from: String, to: String)
+    case delete(String)
+    case value(String, String)
+    case empty(String)
+
+    /// What it says, in a line.
+    package var text: String {
+      switch self {
+      case .rename(let from, let to): "\(to) is the former \(from)"
+      case .pair(let from, let to): "objects of \(from) become \(to)"
+      case .delete(let entity): "objects of \(entity) go on purpose"
+      case .value(let place, let expression): "\(place) = \(expression)"
+      case .empty(let place): "\(place) begins empty"
+      }
+    }
+
+    /// The entities that it speaks of, as source and destination name them.
+    package var entities: (source: String?, destination: String?) {
+      func entity(_ place: String) -> String {
+        place.split(separator: ".", maxSplits: 1).first.map(String.init) ?? place
+      }
+      if case .value(let text, _) = self, let place = Place(text) {
+        return (place.source, place.entity)
+      }
+      switch self {
+      case .rename(let from, let to), .pair(let from, let to): return (entity(from), entity(to))
+      case .delete(let name): return (name, nil)
+      case .value(let place, _), .empty(let place): return (nil, entity(place))
+      }
+    }
+  }
+
+  /// All of them, in a fixed order.
+  package var all: [Edit] {
+    renames.sorted { $0.key < $1.key }.map { .rename(from: $0.key, to: $0.value) }
+      + pairs.sorted { $0.key < $1.key }.map { .pair(from: $0.key, to: $0.value) }
+      + deletions.sorted().map { .delete($0) }
+      + values.sorted { $0.key < $1.key }.map { .value($0.key, $0.value) }
+      + emptied.sorted().map { .empty($0) }
+  }
+
+  package mutating func add(_ edit: Edit) {
+    switch edit {
+    case .rename(let from, let to):
+      // A place has one former name.
+      renames = renames.filter { $0.value != to }
+      renames[from] = to
+      values[to] = nil
+    case .pair(let from, let to):
+      deletions.remove(from)
+      pairs[from] = to
+    case .delete(let entity):
+      pairs[entity] = nil
+      renames[entity] = nil
+      deletions.insert(entity)
+    case .value(let place, let expression):
+      renames = renames.filter { $0.value != place }
+      values[place] = expression
+    case .empty(let place): emptied.insert(place)
+    }
+  }
+
+  package mutating func remove(_ edit: Edit) {
+    switch edit {
+    case .rename(let from, _): renames[from] = nil
+    case .pair(let from, _): pairs[from] = nil
+    case .delete(let entity): deletions.remove(entity)
+    case .value(let place, _): values[place] = nil
+    case .empty(let place): emptied.remove(place)
+    }
+  }
+}
+
+extension MappingEdits {
+  /// The edits as a recipe between two versions, with everything checked that can be without data.
+  ///
+  /// - Throws: ``CoreDataError`` for what the models do not have.
+  package func recipe(from source: Model, to destination: Model) throws -> Recipe {
+    try Recipe(text: text(from: source, to: destination), path: "the changes made here")
+  }
+
+  /// The recipe's text; versions are named by their digests.
+  func text(from source: Model, to destination: Model) -> String {
+    var members = [
+      "\"from\": \(JSONValue.quoted(source.versionHashesDigest))",
+      "\"to\": \(JSONValue.quoted(destination.versionHashesDigest))",
+    ]
+    let mappings =
+      deletions.sorted().map { "{ \"source\": \(JSONValue.quoted($0)), \"delete\": true }" }
+      + written(from: source, to: destination).map { entityMapping($0, source, destination) }
+    if !mappings.isEmpty {
+      members.append("\"entityMappings\": " + RecipeWriter.block("[", "]", mappings))
+    }
+    if !renames.isEmpty {
+      let names = renames.sorted { $0.key < $1.key }.map {
+        "\(JSONValue.quoted($0.key)): \(JSONValue.quoted($0.value))"
+      }
+      members.append("\"rename\": " + RecipeWriter.block("{", "}", names))
+    }
+    return RecipeWriter.block("{", "}", members) + "\n"
+  }
+
+  private struct Pair: Hashable {
+    var source: String
+    var destination: String
+  }
+
+  /// The pairs of entities that the recipe has to speak of itself.
+  private func written(from source: Model, to destination: Model) -> [Pair] {
+    // What inference would pair, with the entities renamed here.
+    var natural = destination.entityAlignment(from: source).sources
+    for (from, to) in renames where !from.contains(".") { natural[to] = from }
+    var wanted: Set<String> = Set(pairs.values)
+    for place in Array(values.keys) + emptied {
+      guard let place = Place(place) else { continue }
+      let holder = destination.declaringEntity(of: place.property, in: place.entity) ?? place.entity
+      wanted.formUnion(destination.subtree(of: holder))
+    }
+    var written = Set(pairs.map { Pair(source: $0.key, destination: $0.value) })
+    for entity in wanted {
+      // No object is of exactly an abstract entity; one whose objects go elsewhere has none left.
+      guard destination.entity(named: entity)?.isAbstract == false, let former = natural[entity],
+        source.entity(named: former)?.isAbstract == false, pairs[former] == nil,
+        !deletions.contains(former)
+      else { continue }
+      written.insert(Pair(source: former, destination: entity))
+    }
+    return written.sorted { ($0.destination, $0.source) < ($1.destination, $1.source) }
+  }
+
+  private func entityMapping(_ pair: Pair, _ source: Model, _ destination: Model) -> String {
+    var members = [
+      "\"source\": \(JSONValue.quoted(pair.source))",
+      "\"destination\": \(JSONValue.quoted(pair.destination))",
+    ]
+    func isOf(_ place: String) -> String? {
+      guard let place = Place(place), place.source == nil || place.source == pair.source,
+        destination.isKind(pair.destination, of: place.entity)
+          || destination.declaringEntity(of: place.property, in: place.entity).map({
+            destination.isKind(pair.destination, of: $0)
+          }) == true
+      else { return nil }
+      return place.property
+    }
+    let names = Set(
+      source.entities.flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) })
+    let own = Set(
+      source.attributes(of: pair.source).map(\.name)
+        + source.relationships(of: pair.source).map(\.name))
+    let particular = Set(
+      values.keys.filter { Place($0)?.source == pair.source }.compactMap { isOf($0) })
+    let attributes = values.sorted { $0.key < $1.key }.compactMap { place, expression -> String? in
+      guard let property = isOf(place) else { return nil }
+      // What is said of this entity's objects goes before what is said of all.
+      if particular.contains(property), Place(place)?.source == nil { return nil }
+      // An expression over properties that this source has not is meant for another one.
+      let words = Set(
+        expression.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
+      guard words.intersection(names).isSubset(of: own) || pairs[pair.source] == nil else {
+        return nil
+      }
+      return "\(JSONValue.quoted(property)): \(JSONValue.quoted(expression))"
+    }
+    if !attributes.isEmpty {
+      members.append("\"attributes\": " + RecipeWriter.block("{", "}", attributes))
+    }
+    let links = emptied.sorted().compactMap { isOf($0) }.map { "\(JSONValue.quoted($0)): null" }
+    if !links.isEmpty {
+      members.append("\"relationships\": " + RecipeWriter.block("{", "}", links))
+    }
+    return RecipeWriter.block("{", "}", members)
+  }
+
+  /// A destination property, as a value's place names it.
+  package struct Place: Sendable, Equatable {
+    /// The entity whose objects alone are meant.
+    package var source: String?
+    package var entity: String
+    package var property: String
+
+    package init(source: String? = nil, entity: String, property: String) {
+      self.source = source
+      self.entity = entity
+      self.property = property
+    }
+
+    init?(_ text: String) {
+      var rest = text[...]
+      let arrow = Self.arrow
+      // Names are identifiers: no name has a space in it.
+      if let space = text.firstIndex(of: " "), text[space...].hasPrefix(arrow) {
+        source = String(text[..<space])
+        rest = text[space...].dropFirst(arrow.count)
+      }
+      let parts = rest.split(separator: ".", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { return nil }
+      (entity, property) = (parts[0], parts[1])
+    }
+
+    private static let arrow = " → "
+
+    /// As the keys of ``MappingEdits/values`` have it.
+    package var text: String { (source.map { $0 + Self.arrow } ?? "") + "\(entity).\(property)" }
+  }
+}

@@ -1,0 +1,208 @@
+import ManagedModel
+
+/// A change of a mapping that a person may have meant, with the reasons for it.
+package struct MappingSuggestion: Sendable, Equatable {
+  package var edit: MappingEdits.Edit
+  /// What it leads to, as a list shows it: a property or an entity.
+  package var name: String
+  /// Why, or what it takes: the types.
+  package var note: String
+  /// 0…1: how probable it is.
+  package var likeness: Double
+}
+
+extension MappingSuggestion {
+  /// Where values or objects that would be lost could go: what is new, the likeliest first.
+  package static func forLoss(
+    entity: String, property: String?, in step: MigrationPlan.Step
+  ) -> [MappingSuggestion] {
+    guard let property else { return forEntity(entity, in: step) }
+    let (source, destination) = (step.source, step.destination)
+    var suggestions: [MappingSuggestion] = []
+    let objects = Set(source.subtree(of: entity))
+    for mapping in step.mapping.entityMappings {
+      guard let from = mapping.source, objects.contains(from), let to = mapping.destination else {
+        continue
+      }
+      let place = (source.declaringEntity(of: property, in: from) ?? from) + "." + property
+      if let former = source.attribute(named: property, of: from) {
+        for new in mapping.attributes where new.source == nil && new.expression == nil {
+          guard let attribute = destination.attribute(named: new.name, of: to), !attribute.isDerived
+          else { continue }
+          suggestions.append(suggestion(former, place, attribute, of: to, in: destination))
+        }
+      } else if let former = source.relationship(named: property, of: from) {
+        for new in mapping.relationships where new.source == nil {
+          guard let relationship = destination.relationship(named: new.name, of: to),
+            !former.isToMany || relationship.isToMany
+          else { continue }
+          let holder = destination.declaringEntity(of: new.name, in: to) ?? to
+          suggestions.append(
+            MappingSuggestion(
+              edit: .rename(from: place, to: "\(holder).\(new.name)"),
+              name: "\(holder).\(new.name)", note: "to \(relationship.destination)",
+              likeness: NameSimilarity.of(property, new.name)))
+        }
+      }
+    }
+    return sorted(suggestions)
+  }
+
+  private static func suggestion(
+    _ former: Attribute, _ place: String, _ attribute: Attribute, of entity: String,
+    in destination: Model
+  ) -> MappingSuggestion {
+    let holder = destination.declaringEntity(of: attribute.name, in: entity) ?? entity
+    let target = "\(holder).\(attribute.name)"
+    let names = NameSimilarity.of(former.name, attribute.name)
+    let isSame =
+      attribute.type == former.type || (attribute.type.isInteger && former.type.isInteger)
+    if isSame {
+      let isRange = attribute.type == former.type
+      return MappingSuggestion(
+        edit: .rename(from: place, to: target), name: target,
+        note: isRange
+          ? "\(attribute.type.name), the same type"
+          : "\(former.type.name) becomes \(attribute.type.name)", likeness: 0.4 + 0.6 * names)
+    }
+    return MappingSuggestion(
+      edit: .value("\(entity).\(attribute.name)", conversion(former, to: attribute.type)),
+      name: target, note: "\(former.type.name) is converted to \(attribute.type.name)",
+      likeness: 0.4 * names)
+  }
+
+  /// An SQL expression that makes values of one type from those of another, as well as it can.
+  package static func conversion(_ former: Attribute, to type: AttributeType) -> String {
+    let name = former.name
+    switch type {
+    case .integer16, .integer32, .integer64: return "CAST(\(name) AS INTEGER)"
+    case .double, .float, .decimal: return "CAST(\(name) AS REAL)"
+    case .boolean where former.type == .string:
+      return "lower(trim(\(name))) IN ('1', 'true', 'yes')"
+    case .boolean: return "\(name) <> 0"
+    case .string: return "CAST(\(name) AS TEXT)"
+    case .date where former.type == .string: return "parse_date(\(name), 'yyyy-MM-dd')"
+    default: return name
+    }
+  }
+
+  /// What objects of an entity that goes could become.
+  private static func forEntity(
+    _ entity: String, in step: MigrationPlan.Step
+  ) -> [MappingSuggestion] {
+    sorted(
+      step.destination.entities.compactMap { candidate in
+        guard !candidate.isAbstract else { return nil }
+        let isNew = step.mapping.mapping(toDestination: candidate.name)?.source == nil
+        let name = NameSimilarity.of(entity, candidate.name)
+        let (same, of) = shared(entity, candidate.name, in: step)
+        let share = of == 0 ? 0 : Double(same) / Double(of)
+        return MappingSuggestion(
+          edit: isNew
+            ? .rename(from: entity, to: candidate.name) : .pair(from: entity, to: candidate.name),
+          name: candidate.name,
+          note: (isNew ? "new" : "joins those it has") + ", has \(same) of \(of) attributes",
+          likeness: (isNew ? 0.1 : 0) + 0.3 * name + 0.6 * share)
+      })
+  }
+
+  /// Which entity that goes could be the former one of an entity that is new.
+  package static func forNewEntity(
+    _ entity: String, in step: MigrationPlan.Step
+  ) -> [MappingSuggestion] {
+    sorted(
+      step.mapping.entityMappings.compactMap { mapping in
+        guard mapping.kind == .remove, let from = mapping.source else { return nil }
+        let (same, of) = shared(from, entity, in: step)
+        return MappingSuggestion(
+          edit: .rename(from: from, to: entity), name: from,
+          note: "goes, shares \(same) of \(of) attributes",
+          likeness: 0.4 * NameSimilarity.of(from, entity)
+            + (of == 0 ? 0 : 0.6 * Double(same) / Double(of)))
+      })
+  }
+
+  /// How many attributes of the source entity the other has under the same name and type.
+  private static func shared(
+    _ from: String, _ to: String, in step: MigrationPlan.Step
+  ) -> (same: Int, of: Int) {
+    let names = Set(step.source.attributes(of: from).map { "\($0.name) \($0.type)" })
+    let others = Set(step.destination.attributes(of: to).map { "\($0.name) \($0.type)" })
+    return (names.intersection(others).count, names.count)
+  }
+
+  private static func sorted(_ suggestions: [MappingSuggestion]) -> [MappingSuggestion] {
+    var seen: Set<String> = []
+    return suggestions.sorted { ($1.likeness, $0.name) < ($0.likeness, $1.name) }
+      .filter { seen.insert($0.name).inserted }
+  }
+}
+
+extension MappingSuggestion {
+  /// What would let a refused change be planned, as one or more edits; empty where nothing simple
+  /// would.
+  package static func fixes(
+    for refusal: CoreDataError, from source: Model, to destination: Model
+  ) -> [MappingEdits.Edit] {
+    guard let entity = refusal.entity else { return [] }
+    let natural = destination.entityAlignment(from: source).sources
+    guard let property = refusal.property else {
+      // Hierarchies that become one: each of their entities is mapped by itself.
+      let pairs: [MappingEdits.Edit] = destination.subtree(of: entity).compactMap { name in
+        guard let former = natural[name], source.entity(named: former)?.isAbstract == false,
+          destination.entity(named: name)?.isAbstract == false
+        else { return nil }
+        return .pair(from: former, to: name)
+      }
+      return pairs.count > 1 ? pairs : []
+    }
+    let former = natural[entity]
+    if let attribute = destination.attribute(named: property, of: entity) {
+      guard let former,
+        let before = source.attributes(of: former).first(where: {
+          $0.canonicalName == attribute.canonicalName || $0.name == attribute.canonicalName
+        })
+      else { return [.value("\(entity).\(property)", "NULL")] }
+      return [.value("\(entity).\(property)", conversion(before, to: attribute.type))]
+    }
+    return destination.relationship(named: property, of: entity) == nil
+      ? [] : [.empty("\(entity).\(property)")]
+  }
+
+  /// An expression to begin with for a mandatory attribute that has no value in some rows.
+  ///
+  /// - Returns: the place with the expression; `nil` for what is no attribute.
+  package static func value(
+    for property: String, of entity: String, in step: MigrationPlan.Step
+  ) -> (place: MappingEdits.Place, expression: String)? {
+    guard let attribute = step.destination.attribute(named: property, of: entity) else {
+      return nil
+    }
+    let mappings = step.mapping.entityMappings.filter {
+      $0.destination == entity && $0.source != nil
+    }
+    // Of several the one that has nothing for it, else the first that can have nothing.
+    func isBare(_ mapping: EntityMapping) -> Bool {
+      mapping.attributes.contains {
+        $0.name == property && $0.source == nil && $0.expression == nil && $0.defaultValue == nil
+      }
+    }
+    let taker = mappings.first(where: isBare) ?? mappings.first
+    let mapping = taker?.attributes.first { $0.name == property }
+    let holder = step.destination.declaringEntity(of: property, in: entity) ?? entity
+    let place = MappingEdits.Place(
+      source: mappings.count > 1 ? taker?.source : nil, entity: holder, property: property)
+    let literal: String
+    switch attribute.type {
+    case .string, .uri: literal = "''"
+    case .double, .float, .decimal: literal = "0.0"
+    case .uuid: literal = "uuid()"
+    case .binary, .transformable: literal = "x''"
+    default: literal = "0"
+    }
+    if let expression = mapping?.expression {
+      return (place, "coalesce(\(expression.text), \(literal))")
+    }
+    return (place, mapping?.source.map { "coalesce(\($0), \(literal))" } ?? literal)
+  }
+}

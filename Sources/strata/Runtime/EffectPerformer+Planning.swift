@@ -1,0 +1,126 @@
+import Dispatch
+import Interface
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// What Diff and Mapping ask for.
+extension EffectPerformer {
+  /// - Returns: whether it was one of theirs.
+  func performPlanning(_ effect: Effect) -> Bool {
+    switch effect {
+    case .plan(let id, let request):
+      start(id) { [self] in .planned(id, try await survey.plan(request)) }
+    case .impacts(let id, let source, let destination):
+      start(id) { [self] in
+        .impacts(id, try await survey.impacts(from: source, to: destination))
+      }
+    case .models(let id, let path):
+      start(id) { [self] in .models(id, try await survey.models(at: path)) }
+    case .completions(let id, let path):
+      start(id) { .completions(id, PathCompletion.paths(beginning: path)) }
+    case .revisions(let id, let path):
+      start(id) {
+        .revisions(
+          id, try await Self.onQueue("strata.git") { try GitRevision.commits(changing: path) })
+      }
+    case .statements(let id, let plan):
+      start(id) {
+        .statements(
+          id,
+          try await Self.onQueue("strata.statements") { try StoreMigration.statements(of: plan) })
+      }
+    case .rehearse(let id, let plan, let options): rehearse(id, plan, options)
+    case .writeRecipe(let id, let file):
+      start(id) {
+        try file.write()
+        return .written(id, path: file.path)
+      }
+    default: return false
+    }
+    return true
+  }
+
+  /// A migration in all its parts, on a copy in a private folder.
+  private func rehearse(_ id: TaskID, _ plan: MigrationPlan, _ options: MigrationOptions) {
+    start(id) { [self, mailbox] in
+      let folder = try PrivateFolder()
+      let place = folder.path
+      var copied = plan
+      copied.storePath = try await Self.onQueue("strata.copy") {
+        try Rehearsal.copy(plan.storePath, to: place)
+      }
+      try Task.checkCancellation()
+      let stream = MigrationStream(copied, options: options) { _, _ in true }
+      running.withLock { $0.migrations[id] = stream }
+      defer { running.withLock { _ = $0.migrations.removeValue(forKey: id) } }
+      var result: MigrationReceipt?
+      do {
+        for try await event in stream.events() {
+          switch event {
+          case .progress(let progress): mailbox.post(.progress(id, progress))
+          case .receipt(let receipt, let last):
+            if let last { mailbox.post(.progress(id, last)) }
+            result = receipt
+          }
+        }
+      } catch var error as CoreDataError {
+        // The copy's name says nothing to a person.
+        if error.path?.hasPrefix(place) == true { error.path = plan.storePath }
+        throw error
+      }
+      guard var receipt = result else {
+        throw CoreDataError(.failed, "the rehearsal ended without a receipt")
+      }
+      (receipt.storePath, receipt.resultPath) = (plan.storePath, plan.storePath)
+      return withExtendedLifetime(folder) { .migrated(id, receipt) }
+    }
+  }
+}
+
+extension RecipeFile {
+  /// Writes the mapping down.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused where a file is there that is not to be replaced.
+  func write() throws {
+    if FileSystem.status(path) != nil {
+      guard FileSystem.isFile(path) else {
+        throw CoreDataError(.usage, "this is no file", path: path, hint: "Give another name.")
+      }
+      guard overwrites else {
+        throw CoreDataError(.refused, "the file is there already", path: path)
+      }
+    }
+    let text = Recipe.text(
+      of: step.mapping, from: from, to: to, source: step.source, destination: step.destination)
+    try FileSystem.write(Array(text.utf8), to: path)
+  }
+}
+
+/// Paths that a person may mean, from what is typed so far.
+enum PathCompletion {
+  private static let limit = 200
+
+  /// Folders and models whose paths begin so, in the order of their names.
+  static func paths(beginning text: String) -> [String] {
+    let slash = text.lastIndex(of: "/")
+    let folder = slash.map { String(text[...$0]) } ?? ""
+    let start = slash.map { String(text[text.index(after: $0)...]) } ?? text
+    let names = (try? FileSystem.list(folder.isEmpty ? "." : folder)) ?? []
+    var paths: [String] = []
+    for name in names.sorted() where name.hasPrefix(start) {
+      guard !name.hasPrefix(".") || start.hasPrefix(".") else { continue }
+      let path = folder + name
+      let isModel =
+        [".xcdatamodeld", ".momd", ".xcdatamodel", ".mom", ".sqlite", ".store", ".db"]
+        .contains { name.hasSuffix($0) }
+      if isModel {
+        paths.append(path)
+      } else if FileSystem.isDirectory(path) {
+        paths.append(path + "/")
+      }
+      if paths.count == limit { break }
+    }
+    return paths
+  }
+}
