@@ -166,7 +166,7 @@ enum InfoCommand {
           String(counts[table.entity] ?? 0),
         ])
       }
-      console.write(TextTable.text([.left, .right, .right], entities))
+      console.table([.left, .right, .right], entities)
       for warning in warnings { console.line("! " + warning) }
       for join in drift.joins {
         guard let found = join.found else { continue }

@@ -56,7 +56,7 @@ enum RollbackCommand {
           facts.map { String($0.counts.values.reduce(0, +)) } ?? "—",
         ]
       }
-      console.write(TextTable.text([.left, .left, .left, .left, .right, .right], rows))
+      console.table([.left, .left, .left, .left, .right, .right], rows)
       for case (let backup, .failure(let error)) in backups {
         console.line("! \(FileSystem.name(of: backup.path)): \(error.message)")
       }
@@ -71,7 +71,7 @@ enum RollbackCommand {
         + (version.isEmpty ? "" : ", version \(version)") + ": \(receipt.storePath)")
     var rows = [["entity", "objects"]]
     rows += receipt.contents.counts.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
-    console.write(TextTable.text([.left, .right], rows))
+    console.table([.left, .right], rows)
     console.line(
       "✓ opens, is intact, and holds what the backup held: \(Size.text(receipt.bytes))")
     if receipt.isBackupRemoved {

@@ -10,8 +10,10 @@ enum RowsCommand {
       arguments.flag("json")
       ? .json : arguments.value("format").flatMap { RowFormat(rawValue: $0) } ?? .table
     let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
-    let columns = arguments.value("columns").map {
-      $0.split(separator: ",").map(String.init)
+    let known = try store.columns(of: arguments[1]).map(\.name)
+    // Every row begins with its key: naming it is no mistake, and adds nothing.
+    let columns = arguments.value("columns").map { text in
+      text.split(separator: ",").map(String.init).filter { $0 != "key" || known.contains($0) }
     }
     var query = RowQuery(
       entity: arguments[1], sort: sort(arguments.value("sort")), limit: page, properties: columns)
@@ -35,7 +37,7 @@ enum RowsCommand {
         isPast = true
       }
     }
-    var writer = format.writer { console.write($0) }
+    var writer = format.writer(heading: console.heading) { console.write($0) }
     var isFirst = true
     while left > 0 || isFirst {
       query.limit = min(page, left)

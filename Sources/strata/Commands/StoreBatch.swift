@@ -132,7 +132,7 @@ struct StoreBatch {
         row.result,
       ]
     }
-    console.write(TextTable.text([.left, .left, .right, .right, .left], table, limit: 100))
+    console.table([.left, .left, .right, .right, .left], table, limit: 100)
   }
 
   private func write(_ outcome: Outcome, _ path: String) {
