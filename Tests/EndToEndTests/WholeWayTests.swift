@@ -23,10 +23,10 @@ struct WholeWayTests {
     let first = terminal.screen(showing: "2,060", "Amount/p1")
     #expect(first.contains("model “Recipes”  ✓ exact"), "\(first)")
     terminal.send("Tab", "G", "Enter")
-    let followed = terminal.screen(showing: "Recipe/p")
-    #expect(followed.contains("›") || followed.contains("Recipe  "), "\(followed)")
+    let followed = terminal.screen(showing: "› recipe › Recipe/p1")
+    #expect(followed.contains("Amount/p1 › recipe › Recipe/p1"), "\(followed)")
     terminal.send("BSpace")
-    _ = terminal.screen(showing: "Amount/p1")
+    _ = terminal.screen(showing: "Amount/p1 ─")
 
     // Compare: the version that would lose something.
     terminal.send("3")
