@@ -24,6 +24,8 @@ package struct VersionsLayer: LayerContent {
   /// Whether to go through the versions between; said with the choice.
   private var isThroughVersions: Bool
   private var task: TaskID?
+  /// Looks for completions, which nobody has to wait for.
+  private var completing: TaskID?
   private var problem: String?
 
   init(_ purpose: Purpose, count: Int, selected: Int, isThroughVersions: Bool = false) {
@@ -156,9 +158,9 @@ package struct VersionsLayer: LayerContent {
   }
 
   private mutating func complete(_ text: String, in state: inout State) -> [Effect] {
-    let old = task.map { [Effect.cancel($0)] } ?? []
+    let old = completing.map { [Effect.cancel($0)] } ?? []
     let task = state.newTask()
-    self.task = task
+    completing = task
     return old + [.completions(task, path: text)]
   }
 
@@ -182,8 +184,8 @@ package struct VersionsLayer: LayerContent {
 
   package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
     switch message {
-    case .completions(let task, let paths) where task == self.task:
-      self.task = nil
+    case .completions(let task, let paths) where task == completing:
+      completing = nil
       if case .path(let prompt, _) = mode { mode = .path(prompt, completions: paths) }
     case .revisions(let task, let commits) where task == self.task:
       self.task = nil
@@ -210,6 +212,10 @@ package struct VersionsLayer: LayerContent {
   package mutating func fail(
     _ task: TaskID, _ error: CoreDataError, in state: inout State
   ) -> [Effect]? {
+    if task == completing {
+      completing = nil
+      return []
+    }
     guard task == self.task else { return nil }
     self.task = nil
     if error.kind != .cancelled {

@@ -130,8 +130,11 @@ extension MappingScreen {
   ) {
     let mapping = state.mapping
     let isUpper = mapping.focus == .mappings
-    grid.title([Span("Entity mappings", theme[isUpper ? .title : .dim])], on: layout.mappings)
-    if let entry = mapping.entry(mapping.mappings.selected) {
+    if layout.mappings.height > 1 {
+      grid.title([Span("Entity mappings", theme[isUpper ? .title : .dim])], on: layout.mappings)
+    }
+    // A small screen has the lower pane alone.
+    if layout.properties.height > 1, let entry = mapping.entry(mapping.mappings.selected) {
       let steps = mapping.plan?.steps.count ?? 1
       let place = steps > 1 ? "step \(entry.number) of \(steps): " : ""
       grid.title([Span(place + entry.mapping.name, theme[.dim])], on: layout.properties)

@@ -30,7 +30,8 @@ enum CommandTable {
     "allow-loss", "ENTITY[.PROPERTY]", repeatable: true,
     "accept that these values or objects go")
   private static let to = Command.Option(
-    "to", "MODEL", "the model to migrate to, such as Recipes.xcdatamodeld@'Recipes 3'")
+    "to", "MODEL",
+    "the model to migrate to, such as Recipes.xcdatamodeld@'Recipes 3', or @REVISION of git")
   private static let from = Command.Option(
     "from", "MODEL", "the store's own model, when neither it nor its neighbours give it")
   private static let via = Command.Option(
