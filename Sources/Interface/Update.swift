@@ -23,7 +23,7 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     MappingScreen.takeVersions(&state)
     return state.entered()
   case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
-  case .counted, .rows, .object:
+  case .counted, .rows, .object, .countedRows, .placed:
     return BrowseScreen.take(message, in: &state) + BrowseScreen.wantPictures(in: &state)
   case .looked: return state.looked(message)
   case .compared, .impacts:
@@ -186,6 +186,7 @@ extension State {
     if let effects = cancelInLayers() { return effects }
     if let effects = PickerScreen.cancel(in: &self) { return effects }
     if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self)
+      ?? BrowseScreen.cancel(in: &self)
       ?? DiffScreen.cancel(in: &self)
     {
       return effects

@@ -9,16 +9,19 @@ struct Command: Sendable {
     /// The only values it takes, where there are few.
     let choices: [String]
     let isRepeatable: Bool
+    /// Whether it is for programs only, and no help tells of it.
+    let isHidden: Bool
 
     init(
       _ name: String, _ value: String?, choices: [String] = [], repeatable: Bool = false,
-      _ help: String
+      hidden: Bool = false, _ help: String
     ) {
       self.name = name
       self.value = value
       self.help = help
       self.choices = choices
       isRepeatable = repeatable
+      isHidden = hidden
     }
 
     /// A flag.
@@ -30,6 +33,7 @@ struct Command: Sendable {
   enum Group: String, CaseIterable, Sendable {
     case look, compare, migrate
     case tryOut = "try"
+    case shell
   }
 
   let name: String
@@ -42,11 +46,14 @@ struct Command: Sendable {
   /// What else help tells, such as the form of a file; empty where options say all.
   let details: String
   let example: String
+  /// What its statuses besides 0, 2 and 4 say; empty where it has none.
+  let statuses: String
   let run: @Sendable (Arguments, Console) throws -> CommandStatus
 
   init(
     _ name: String, _ group: Group, _ summary: String, arguments: [String],
     optionalArguments: Int = 0, options: [Option], details: String = "", example: String,
+    statuses: String = "",
     run: @escaping @Sendable (Arguments, Console) throws -> CommandStatus
   ) {
     self.name = name
@@ -57,14 +64,15 @@ struct Command: Sendable {
     self.options = options + Self.common
     self.details = details
     self.example = example
+    self.statuses = statuses
     self.run = run
   }
 
   /// Options of every command.
   static let common = [
     Option(
-      "color", "WHEN", choices: ["auto", "never"],
-      "colour on a terminal, or never (NO_COLOR does the same)"),
+      "color", "WHEN", choices: ColorChoice.allCases.map(\.rawValue),
+      "colour on a terminal, always or never; NO_COLOR means never"),
     Option("help", "show this help"),
   ]
 
@@ -72,21 +80,24 @@ struct Command: Sendable {
   static let model = Option(
     "model", "MODEL", "read the store with this model instead of the one in it")
 
+  /// The options that help tells of.
+  var shownOptions: [Option] { options.filter { !$0.isHidden } }
+
   /// `strata rows STORE ENTITY [--sort KEY[:desc]] …`
   var synopsis: String {
     var parts = ["strata", name].filter { !$0.isEmpty }
     for (index, argument) in arguments.enumerated() {
       parts.append(index < arguments.count - optionalArguments ? argument : "[\(argument)]")
     }
-    for option in options where !Self.common.contains(where: { $0.name == option.name }) {
+    for option in shownOptions where !Self.common.contains(where: { $0.name == option.name }) {
       parts.append("[\(option.usage)]" + (option.isRepeatable ? "…" : ""))
     }
     return parts.joined(separator: " ")
   }
 
   var help: String {
-    let width = options.map(\.usage.count).max() ?? 0
-    let lines = options.map { option in
+    let width = shownOptions.map(\.usage.count).max() ?? 0
+    let lines = shownOptions.map { option in
       let gap = String(repeating: " ", count: width - option.usage.count)
       let choices =
         option.choices.isEmpty ? "" : " (" + option.choices.joined(separator: ", ") + ")"
@@ -100,7 +111,7 @@ struct Command: Sendable {
       \(lines.joined(separator: "\n"))
       \(details.isEmpty ? "" : "\n" + details + "\n")
       example: \(example)
-
+      \(statuses.isEmpty ? "" : "exit status: \(statuses)\n")
       """
   }
 }
@@ -118,4 +129,23 @@ enum CommandStatus: Int32, Sendable {
   /// A migration failed; the store is as it was.
   case failed = 5
   case cancelled = 130
+
+  static let all: [CommandStatus] = [
+    .done, .no, .usage, .refused, .unreadable, .failed, .cancelled,
+  ]
+
+  /// What it means, as the manual says it.
+  var meaning: String {
+    switch self {
+    case .done: "Done, and the answer is yes."
+    case .no:
+      "The answer is no: models or stores differ, the store does not fit, an expectation does not hold."
+    case .usage: "Wrong usage."
+    case .refused:
+      "Refused: values would be lost, a check failed, or no mapping can be inferred or leads there. Of several stores the gravest status counts."
+    case .unreadable: "The input is unreadable or damaged."
+    case .failed: "The migration failed; the store is as it was."
+    case .cancelled: "Cancelled; the store is as it was."
+    }
+  }
 }

@@ -6,8 +6,11 @@ import Terminal
 /// The program as a function: words in, a status out, text through the console.
 enum CommandLineTool {
   static let version = "0.1.0"
+  static let versionDate = "2026-11-21"
 
   static func run(_ words: [String], console: Console) -> CommandStatus {
+    let words = inOrder(words)
+    console.color(ColorChoice(words))
     do {
       return try dispatch(words, console)
     } catch {
@@ -15,6 +18,27 @@ enum CommandLineTool {
       report(error, asJSON: words.prefix { $0 != "--" }.contains("--json"), console)
       return status(of: error.kind)
     }
+  }
+
+  /// The words with `--json` and `--color` behind the command, where they stand before it.
+  private static func inOrder(_ words: [String]) -> [String] {
+    var (options, rest) = ([String](), words[...])
+    while let word = rest.first {
+      if word == "--color", rest.count > 1 {
+        options += rest.prefix(2)
+        rest = rest.dropFirst(2)
+      } else if word == "--json" || word.hasPrefix("--color=") {
+        options.append(word)
+        rest = rest.dropFirst()
+      } else {
+        break
+      }
+    }
+    guard !options.isEmpty, let name = rest.first,
+      CommandTable.command(named: name) != nil
+        || ["--help", "-h", "help", "--version"].contains(name)
+    else { return words }
+    return [name] + options + rest.dropFirst()
   }
 
   private static func dispatch(_ words: [String], _ console: Console) throws -> CommandStatus {
@@ -25,7 +49,8 @@ enum CommandLineTool {
     }
     switch first {
     case "--help", "-h", "help":
-      if let command = words.dropFirst().first.flatMap(CommandTable.command(named:)) {
+      let name = words.dropFirst().first { !$0.hasPrefix("-") }
+      if let command = name.flatMap(CommandTable.command(named:)) {
         console.write(command.help)
       } else {
         console.write(usage)
@@ -84,7 +109,8 @@ enum CommandLineTool {
     return text + """
 
       MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, PATH@VERSION, or a store.
-      strata COMMAND --help tells more, with an example; strata --version the version.
+      strata COMMAND --help tells more, with an example; strata man prints the manual; strata
+      --version the version. --json and --color WHEN may stand before the command.
 
       """
   }

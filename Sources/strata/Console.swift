@@ -1,5 +1,11 @@
 import Terminal
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// Where a command writes: the process's streams, or a test's buffers.
 final class Console {
   private let out: ([UInt8]) -> Void
@@ -9,15 +15,25 @@ final class Console {
   let isTerminal: Bool
   /// Cells that a line of text may take before it is broken: a pipe has none, and gets 120.
   let width: Int
+  private let errorWidth: () -> Int
+  private let environment: (String) -> String?
+  private var colorsOutput = false
+  private var colorsErrors = false
 
+  /// - Parameter environment: what TERM and NO_COLOR say.
   init(
     isTerminal: Bool = false, isErrorTerminal: Bool = false, width: Int = 100,
+    errorWidth: @escaping () -> Int = { 80 },
+    environment: @escaping (String) -> String? = { _ in nil },
     out: @escaping ([UInt8]) -> Void,
     err: @escaping ([UInt8]) -> Void
   ) {
     self.isTerminal = isTerminal
     self.width = width
-    self.isErrorTerminal = isErrorTerminal
+    self.errorWidth = errorWidth
+    // A terminal that cannot move its cursor is as good as a file.
+    self.isErrorTerminal = isErrorTerminal && environment("TERM") != "dumb"
+    self.environment = environment
     self.out = out
     self.err = err
   }
@@ -26,7 +42,15 @@ final class Console {
   static var process: Console {
     Console(
       isTerminal: Output.isTerminal, isErrorTerminal: Output.isErrorTerminal,
-      width: Output.width ?? 120, out: { Output.write($0) }, err: { Output.error($0) })
+      width: Output.width ?? 120, errorWidth: { Output.errorWidth ?? 80 },
+      environment: { getenv($0).map { String(cString: $0) } }, out: { Output.write($0) },
+      err: { Output.error($0) })
+  }
+
+  /// Colours lines from now on, where that is asked for.
+  func color(_ choice: ColorChoice) {
+    colorsOutput = choice.applies(toTerminal: isTerminal, environment: environment)
+    colorsErrors = choice.applies(toTerminal: isErrorTerminal, environment: environment)
   }
 
   /// A result, as it is: JSON, or text that was sanitised already.
@@ -34,18 +58,53 @@ final class Console {
   func write(_ text: String) { write(Array(text.utf8)) }
 
   /// A line of a result; what came out of a store cannot steer the terminal.
-  func line(_ text: String = "") { write(Sanitize.text(text) + "\n") }
+  ///
+  /// - Parameter role: what its colour tells besides; without one the sign at its beginning says.
+  func line(_ text: String = "", as role: Theme.Role? = nil) {
+    write(painted(Sanitize.text(text), role, colorsOutput) + "\n")
+  }
+
+  /// A small table whose first row names the columns.
+  func table(_ alignments: [TextTable.Alignment], _ rows: [[String]], limit: Int = 60) {
+    let table = TextTable(alignments, fitting: rows, limit: limit)
+    for (index, row) in rows.enumerated() {
+      let line = table.line(row)
+      write((index == 0 ? heading(line) : line) + "\n")
+    }
+  }
+
+  /// The names of columns as they look over the rows of a table.
+  func heading(_ line: String) -> String { painted(line, .columnTitle, colorsOutput) }
 
   /// A line of a message.
-  func note(_ text: String) { err(Array((Sanitize.text(text) + "\n").utf8)) }
+  func note(_ text: String) {
+    err(Array((painted(Sanitize.text(text), nil, colorsErrors) + "\n").utf8))
+  }
 
   /// Rewrites the last line of a terminal; nothing elsewhere, since it takes an escape sequence.
   func rewrite(_ text: String) {
     guard isErrorTerminal else { return }
-    err(Array(("\r\u{1B}[K" + Sanitize.text(text, limit: 79)).utf8))
+    err(Self.rewriting(text, width: progressWidth))
   }
+
+  /// The same on this process's standard error, from any thread.
+  static func rewriteProcessLine(_ text: String, width: Int) {
+    Output.error(rewriting(text, width: width))
+  }
+
+  private static func rewriting(_ text: String, width: Int) -> [UInt8] {
+    Array(("\r\u{1B}[K" + Sanitize.text(text, limit: width)).utf8)
+  }
+
+  /// Cells that a line which is rewritten may take: one less, lest the terminal breaks it.
+  var progressWidth: Int { max(1, errorWidth() - 1) }
 
   func json(_ body: (inout JSONWriter) -> Void) {
     write(JSONWriter.line(body))
+  }
+
+  private func painted(_ text: String, _ role: Theme.Role?, _ isColored: Bool) -> String {
+    guard isColored, let role = role ?? LineColor.role(of: text) else { return text }
+    return LineColor.paint(text, role)
   }
 }

@@ -33,12 +33,15 @@ enum Output {
   static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
   /// Columns of the terminal that standard output goes to; `nil` for a pipe or a file.
-  static var width: Int? {
+  static var width: Int? { width(of: STDOUT_FILENO).map { max(40, $0) } }
+  static var errorWidth: Int? { width(of: STDERR_FILENO) }
+
+  private static func width(of descriptor: Int32) -> Int? {
     var size = winsize()
-    guard isTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
-      return nil
-    }
-    return max(40, Int(size.ws_col))
+    guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0,
+      size.ws_col > 0
+    else { return nil }
+    return Int(size.ws_col)
   }
 
   /// - Returns: 0, or the errno that ended it.

@@ -63,8 +63,9 @@ struct ArgumentsTests {
   func help(_ command: Command) {
     let help = Captured(command.name, "--help")
     #expect(help.status == .done)
-    for option in command.options { #expect(help.out.contains(option.usage)) }
+    for option in command.shownOptions { #expect(help.out.contains(option.usage)) }
     #expect(help.out.contains("example: strata " + command.name))
+    #expect(help.out.contains("exit status: ") == !command.statuses.isEmpty)
     #expect(Captured("--help").out.contains(command.summary))
   }
 

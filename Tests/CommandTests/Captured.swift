@@ -10,12 +10,16 @@ struct Captured {
 
   init(_ words: String..., terminal: Bool = false) { self.init(words, terminal: terminal) }
 
-  init(_ words: [String], terminal: Bool = false, width: Int = 100) {
+  init(
+    _ words: [String], terminal: Bool = false, width: Int = 100,
+    environment: [String: String] = [:]
+  ) {
     var (out, err): ([UInt8], [UInt8]) = ([], [])
     status = CommandLineTool.run(
       words,
       console: Console(
-        isTerminal: terminal, width: width, out: { out += $0 }, err: { err += $0 }))
+        isTerminal: terminal, width: width, environment: { environment[$0] }, out: { out += $0 },
+        err: { err += $0 }))
     self.out = String(decoding: out, as: UTF8.self)
     self.err = String(decoding: err, as: UTF8.self)
   }

@@ -45,6 +45,18 @@ struct RowsCommandTests {
     return path
   }
 
+  @Test("the key may be named among the columns; it comes first anyway")
+  func key() throws {
+    let folder = try TemporaryFolder()
+    let path = try store(in: folder)
+    let named = Captured(["rows", path, "Note", "--columns", "key,score"])
+    #expect(named.status == .done)
+    #expect(named.out == Captured(["rows", path, "Note", "--columns", "score"]).out)
+    #expect(
+      Captured(["rows", path, "Note", "--columns", "key", "--format", "csv"]).out
+        == "entity,key\r\nNote,1\r\nNote,2\r\nNote,3\r\n")
+  }
+
   @Test("a table, CSV, JSON and NDJSON of the same rows")
   func formats() throws {
     let folder = try TemporaryFolder()

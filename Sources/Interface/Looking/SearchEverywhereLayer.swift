@@ -44,7 +44,7 @@ package struct SearchEverywhereLayer: LayerContent {
     case .choose:
       guard isSearched else { return .stay(search(in: &state)) }
       guard let hit = hits.element(list.selected) else { return .stay() }
-      return .close((cancel(in: &state) ?? []) + BrowseScreen.visit(hit.object, in: &state))
+      return .close((cancel(in: &state) ?? []) + BrowseScreen.goTo(object: hit.object, in: &state))
     default:
       list.setHeight(max(1, state.body.height - 5))
       list.handle(key)

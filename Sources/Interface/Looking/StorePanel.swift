@@ -74,7 +74,7 @@ package struct StorePanel: LayerContent {
         history.wanted(isShown: section == .history && facts?.hasHistory == true, 0, in: &state))
     case .choose:
       switch selected(state)?.purpose {
-      case .object(let id): return .close(BrowseScreen.visit(id, in: &state))
+      case .object(let id): return .close(BrowseScreen.goTo(object: id, in: &state))
       case .transaction(let number): return .stay(history.toggle(number, in: &state))
       case .moreChanges(let number, let after):
         return .stay(history.readChanges(of: number, after: after, in: &state))

@@ -22,6 +22,7 @@ enum CommandTable {
     request.theme = arguments.value("theme")
     request.plan = try PlanArguments(arguments)
     request.isFresh = arguments.flag("fresh")
+    request.plan = try PlanArguments(arguments)
     return try Runtime.open(request, console: console)
   }
 
@@ -35,7 +36,8 @@ enum CommandTable {
   private static let via = Command.Option(
     "via", "PATH", "go through the versions in this .xcdatamodeld, .momd or folder")
   private static let strategy = Command.Option(
-    "strategy", "WAY", "in-place or copy, instead of the one that costs less")
+    "strategy", "WAY", choices: ["in-place", "copy"],
+    "how inferred steps are carried out, instead of the way that costs less")
   private static let mapping = Command.Option(
     "mapping", "FILE", repeatable: true, "a mapping model (.cdm, .xcmappingmodel) or a recipe")
   private static let jobs = Command.Option(
@@ -73,7 +75,7 @@ enum CommandTable {
       "search", .look, "a text, number, UUID or reference in all entities",
       arguments: ["STORE", "TEXT"],
       options: [
-        .init("entity", "NAME", repeatable: true, "only in this entity"),
+        .init("entity", "ENTITY", repeatable: true, "only in this entity"),
         .init("limit", "N", "most hits for each entity (100 without it)"), Command.json,
         Command.model,
       ], example: "strata search Recipes.sqlite 'creme brulee'", run: SearchCommand.run),
@@ -88,7 +90,7 @@ enum CommandTable {
     Command(
       "history", .look, "persistent history: who saved what, newest first", arguments: ["STORE"],
       options: [
-        .init("author", "NAME", "only transactions of this author (\"\" for those without)"),
+        .init("author", "AUTHOR", "only transactions of this author (\"\" for those without)"),
         .init("limit", "N", "how many transactions, or all (20 without it)"),
         .init("changes", "name the objects that each transaction changed"),
         .init("authors", "the totals of each author instead"), Command.json, Command.model,
@@ -118,6 +120,7 @@ enum CommandTable {
       "diff", .compare, "what differs between two models", arguments: ["A", "B"],
       options: [Command.json],
       example: "strata diff Recipes.sqlite Recipes.xcdatamodeld@'Recipes 2'",
+      statuses: "1 where the models differ",
       run: DiffCommand.run),
     Command(
       "explain", .compare, "why a store does not open with a model, or what an error means",
@@ -125,7 +128,9 @@ enum CommandTable {
       options: [
         .init("error", "TEXT", "explain an error instead: a code, or the pasted text (- reads it)"),
         Command.json,
-      ], example: "strata explain Recipes.sqlite Recipes.xcdatamodeld", run: ExplainCommand.run),
+      ], example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
+      statuses: "1 where the store does not open with the model",
+      run: ExplainCommand.run),
     Command(
       "find-model", .compare, "which model version made a store: in folders and git history",
       arguments: ["STORE", "PATH…"], optionalArguments: 2,
@@ -133,6 +138,7 @@ enum CommandTable {
         .init("log", "FILE", "take the hashes from a pasted error instead of a store (- reads it)"),
         .init("export", "DIR", "write the model found as DIR/NAME.xcdatamodel"), Command.json,
       ], example: "strata find-model Recipes.sqlite ~/Projects/Recipes --export /tmp",
+      statuses: "1 where no model fits",
       run: FindModelCommand.run),
     Command(
       "plan", .migrate, "what migrating would do, lose and break; writes nothing",
@@ -142,7 +148,9 @@ enum CommandTable {
         .init("matrix", "show instead how each version of STORE, a bundle, becomes each other"),
         Command.json,
       ],
-      example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld", run: PlanCommand.run),
+      example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld",
+      statuses: "3 where it would be refused",
+      run: PlanCommand.run),
     Command(
       "migrate", .migrate, "migrates stores, or those in a folder, verified, keeping backups",
       arguments: ["STORE…"],
@@ -155,6 +163,8 @@ enum CommandTable {
         ReceiptFile.option,
         .init("json", "print progress and the receipt as NDJSON"),
       ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
+      statuses:
+        "3 where a store is refused, 5 where a migration failed, 130 where it was cancelled; the store is as it was then",
       run: MigrateCommand.run),
     Command(
       "rehearse", .migrate, "migrates copies of stores, verified, and puts nothing in place",
@@ -166,11 +176,15 @@ enum CommandTable {
         .init("json", "print progress and the receipts as NDJSON"),
       ], details: Expectations.help,
       example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
+      statuses:
+        "1 where an expectation does not hold, 3 where a store would be refused, 5 where a migration failed, 130 where it was cancelled",
       run: RehearseCommand.run),
     Command(
       "verify", .migrate, "compares a store with what it became, object by object",
       arguments: ["BEFORE", "AFTER"], options: [to, from, via, mapping, Command.json],
       example: "strata verify Recipes.backup-1 Recipes.sqlite --to Recipes.xcdatamodeld",
+      statuses:
+        "1 where the stores differ, 3 where the models cannot be told, 130 where it was cancelled",
       run: VerifyCommand.run),
     Command(
       "rollback", .migrate, "puts the backup back that a migration or a reset left",
@@ -180,7 +194,10 @@ enum CommandTable {
         .init("from", "FILE", "the backup to put back (the newest without it)"),
         .init("no-backup", "do not keep the present store"),
         .init("force", "also a backup of another store, or a damaged one"), Command.json,
-      ], example: "strata rollback Recipes.sqlite --list", run: RollbackCommand.run),
+      ], example: "strata rollback Recipes.sqlite --list",
+      statuses:
+        "1 where --list finds no backup, 3 where the backup is refused, 5 where it failed, 130 where it was cancelled; the store is as it was then",
+      run: RollbackCommand.run),
     Command(
       "reset", .migrate, "an empty store of a model in its place; the old one is set aside",
       arguments: ["STORE"],
@@ -188,7 +205,9 @@ enum CommandTable {
         .init("model", "MODEL", "the model of the empty store"),
         .init("delete-backup", "delete the old store instead of keeping it"),
         .init("force", "also reset a store that opens with the model"), Command.json,
-      ], example: "strata reset Recipes.sqlite --model Recipes.xcdatamodeld", run: ResetCommand.run),
+      ], example: "strata reset Recipes.sqlite --model Recipes.xcdatamodeld",
+      statuses: "3 where the store opens with the model, 5 where it failed",
+      run: ResetCommand.run),
     Command(
       "keys", .look, "the keys of the interface, and what the configuration calls them",
       arguments: [], options: [Command.json], details: KeysCommand.help,
@@ -200,6 +219,18 @@ enum CommandTable {
         .init("objects", "N", "how many objects (5000 without it)"),
         .init("no-open", "only write the files"),
         Command.json,
-      ], example: "strata demo /tmp/recipes --objects 100000 --no-open", run: DemoCommand.run),
+      ], example: "strata demo /tmp/recipes --objects 100000 --no-open",
+      statuses: "3 where the folder holds a demo already", run: DemoCommand.run),
+    Command(
+      "completions", .shell, "completions for a shell, to be sourced or installed",
+      arguments: ["SHELL"], optionalArguments: 1,
+      options: [
+        .init("entities", "STORE", hidden: true, "the names of a store's entities, for completions")
+      ], details: CompletionsCommand.help,
+      example: "strata completions zsh > ~/.zfunc/_strata", run: CompletionsCommand.run),
+    Command(
+      "man", .shell, "the manual as a man page", arguments: [], options: [],
+      details: "It is roff: read it with man, or install it as strata.1.",
+      example: "strata man > /usr/local/share/man/man1/strata.1", run: ManCommand.run),
   ]
 }

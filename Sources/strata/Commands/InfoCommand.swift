@@ -4,8 +4,9 @@ import ManagedStore
 /// `strata info`: what a store is, whose model it has, and what is in it.
 enum InfoCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
-    let facts = try Facts(store)
+    let facts = try Waiting.tell("counting objects and files", on: console) {
+      try Facts(StoreOpening.open(arguments[0], model: arguments.value("model")))
+    }
     if arguments.flag("json") {
       console.json { facts.write(to: &$0) }
     } else {
@@ -166,7 +167,7 @@ enum InfoCommand {
           String(counts[table.entity] ?? 0),
         ])
       }
-      console.write(TextTable.text([.left, .right, .right], entities))
+      console.table([.left, .right, .right], entities)
       for warning in warnings { console.line("! " + warning) }
       for join in drift.joins {
         guard let found = join.found else { continue }

@@ -33,7 +33,7 @@ enum MatrixCommand {
           + indices.map { from == $0 ? "·" : sign(of: matrix[from, $0]) })
     }
     let columns = [TextTable.Alignment](repeating: .right, count: indices.count + 1)
-    console.write(TextTable.text([.left] + columns, rows))
+    console.table([.left] + columns, rows)
     console.line()
     console.line(
       "= same hashes  i inferred  m mapping model  r recipe  2 that many steps  ✗ no way")

@@ -45,7 +45,8 @@ struct PlanText {
     let count = plan.steps.count
     let head = count > 1 ? "step \(number) of \(count): " : ""
     let way = count > 1 ? ", " + step.strategy.rawValue : ""
-    console.line("\(head)\(step.from) → \(step.to)  \(step.mapping.kind.rawValue)\(way)")
+    console.line(
+      "\(head)\(step.from) → \(step.to)  \(step.mapping.kind.rawValue)\(way)", as: .title)
     let mappings = step.mapping.entityMappings
     let rows = mappings.map { mapping in
       [
@@ -58,10 +59,11 @@ struct PlanText {
       let line = table.line(row)
       let details = Self.details(of: mapping)
       let whole = details.isEmpty ? line : line + "  " + details
+      let role = Self.role(of: mapping.kind)
       if TextWidth.of(whole) <= console.width {
-        console.line(whole)
+        console.line(whole, as: role)
       } else {
-        console.line(line)
+        console.line(line, as: role)
         paragraph("     ", details)
       }
       for line in MappingText.lines(of: mapping) {
@@ -69,6 +71,15 @@ struct PlanText {
       }
     }
     print(step.previews, of: step.mapping)
+  }
+
+  private static func role(of kind: EntityMapping.Kind) -> Theme.Role? {
+    switch kind {
+    case .add: .added
+    case .remove: .removed
+    case .transform, .custom: .changed
+    case .copy: nil
+    }
   }
 
   /// What is renamed or new, in one line.

@@ -52,11 +52,11 @@ enum ReceiptText {
     rows += entities.map {
       [$0.entity, String($0.before), String($0.after), $0.changed.map(String.init) ?? "—"]
     }
-    console.write(TextTable.text([.left, .right, .right, .right], rows))
+    console.table([.left, .right, .right, .right], rows)
     guard !edges.isEmpty else { return }
     console.line()
     let links = edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
-    console.write(TextTable.text([.left, .right], [["relationship", "links"]] + links))
+    console.table([.left, .right], [["relationship", "links"]] + links)
   }
 
   private static func rounded(_ seconds: Double) -> Double { (seconds * 100).rounded() / 100 }

@@ -1,3 +1,4 @@
+import Interface
 import ManagedModel
 import ManagedStore
 import Migration
@@ -11,8 +12,10 @@ enum RollbackCommand {
     options.keepsPresent = !arguments.flag("no-backup")
     options.isForced = arguments.flag("force")
     let receipt = try Interruption.watching {
-      try StoreRollback.run(
-        path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
+      try Waiting.tell("putting the backup back", on: console) {
+        try StoreRollback.run(
+          path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
+      }
     }
     if arguments.flag("json") {
       console.json { write(receipt, to: &$0) }
@@ -56,7 +59,7 @@ enum RollbackCommand {
           facts.map { String($0.counts.values.reduce(0, +)) } ?? "—",
         ]
       }
-      console.write(TextTable.text([.left, .left, .left, .left, .right, .right], rows))
+      console.table([.left, .left, .left, .left, .right, .right], rows)
       for case (let backup, .failure(let error)) in backups {
         console.line("! \(FileSystem.name(of: backup.path)): \(error.message)")
       }
@@ -71,7 +74,7 @@ enum RollbackCommand {
         + (version.isEmpty ? "" : ", version \(version)") + ": \(receipt.storePath)")
     var rows = [["entity", "objects"]]
     rows += receipt.contents.counts.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
-    console.write(TextTable.text([.left, .right], rows))
+    console.table([.left, .right], rows)
     console.line(
       "✓ opens, is intact, and holds what the backup held: \(Size.text(receipt.bytes))")
     if receipt.isBackupRemoved {
@@ -79,6 +82,9 @@ enum RollbackCommand {
     }
     if let undone = receipt.undonePath {
       console.line("kept: \(undone)")
+      console.line(
+        "the way back: strata rollback \(ShellText.quoted(receipt.storePath)) --from "
+          + ShellText.quoted(undone))
     }
     if !receipt.orphaned.isEmpty {
       console.line(

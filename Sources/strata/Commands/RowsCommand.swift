@@ -10,8 +10,10 @@ enum RowsCommand {
       arguments.flag("json")
       ? .json : arguments.value("format").flatMap { RowFormat(rawValue: $0) } ?? .table
     let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
-    let columns = arguments.value("columns").map {
-      $0.split(separator: ",").map(String.init)
+    let known = try store.columns(of: arguments[1]).map(\.name)
+    // Every row begins with its key: naming it is no mistake, and adds nothing.
+    let columns = arguments.value("columns").map { text in
+      text.split(separator: ",").map(String.init).filter { $0 != "key" || known.contains($0) }
     }
     var query = RowQuery(
       entity: arguments[1], sort: sort(arguments.value("sort")), limit: page, properties: columns)
@@ -35,7 +37,11 @@ enum RowsCommand {
         isPast = true
       }
     }
-    var writer = format.writer { console.write($0) }
+    var writer = format.writer(heading: console.heading) { console.write($0) }
+    let bar = console.isTerminal ? nil : ProgressBar(console)
+    let total = try bar?.isVisible == true ? Self.total(query, in: store, limit: limit) : nil
+    var count = 0
+    defer { bar?.clear() }
     var isFirst = true
     while left > 0 || isFirst {
       query.limit = min(page, left)
@@ -44,6 +50,8 @@ enum RowsCommand {
       isFirst = false
       try writer.write(found)
       left -= found.rows.count
+      count += found.rows.count
+      bar?.show("rows", count, of: total, "rows")
       guard found.rows.count == query.limit, let last = found.rows.last else { break }
       query.anchor = .after(last.cursor)
     }
@@ -52,6 +60,16 @@ enum RowsCommand {
       console.note("\(limit ?? 0) rows; --limit all prints every one")
     }
     return .done
+  }
+
+  /// How many rows will come at most; `nil` where a filter makes that unknown.
+  private static func total(_ query: RowQuery, in store: Store, limit: Int?) throws -> Int? {
+    guard query.filter == nil else { return limit }
+    let all = try store.counts().reduce(0) { sum, next in
+      store.model.lineage(of: next.key).contains { $0.name == query.entity }
+        ? sum + next.value : sum
+    }
+    return min(all, limit ?? all)
   }
 
   private static func sort(_ text: String?) -> RowQuery.Sort {

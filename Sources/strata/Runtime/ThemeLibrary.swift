@@ -97,6 +97,8 @@ struct ThemeLibrary {
     value?.split(separator: ";").last.flatMap { Int($0) }.map { $0 == 7 || $0 > 8 }
   }
 
+  static var builtInNames: [String] { builtIn.map(\.name) }
+
   private static let builtIn: [(name: String, bytes: @Sendable () -> [UInt8])] = [
     ("midnight", { PackageResources.midnight_json }),
     ("ember", { PackageResources.ember_json }),

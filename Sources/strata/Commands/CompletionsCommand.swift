@@ -1,0 +1,38 @@
+import ManagedModel
+import ManagedStore
+
+/// `strata completions`: what a shell needs to complete the words of a command line.
+enum CompletionsCommand {
+  static let help = """
+    SHELL is bash, zsh or fish. Completed are commands, options, their values, files, and the
+    entities of the store that was named.
+
+      bash   source <(strata completions bash)               in ~/.bashrc
+      zsh    strata completions zsh > ~/.zfunc/_strata       ~/.zfunc being in $fpath
+      fish   strata completions fish > ~/.config/fish/completions/strata.fish
+    """
+
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    if let store = arguments.value("entities") {
+      for name in entities(of: store) { console.line(name) }
+      return .done
+    }
+    guard let shell = Completions.Shell(rawValue: arguments[0]) else {
+      throw CoreDataError(
+        .usage,
+        arguments[0].isEmpty
+          ? "SHELL is missing" : "there are no completions for “\(arguments[0])”",
+        hint: "strata completions bash, zsh or fish")
+    }
+    console.write(Completions.script(for: shell))
+    return .done
+  }
+
+  /// Nothing where the store cannot be read, or only by copying much: a person is typing.
+  private static func entities(of path: String) -> [String] {
+    let log = FileSystem.status(path + "-wal")?.size ?? 0
+    let size = FileSystem.status(path)?.size ?? 0
+    guard log == 0 || size < 32 << 20, let store = try? StoreOpening.open(path) else { return [] }
+    return store.entityTables.map(\.entity)
+  }
+}

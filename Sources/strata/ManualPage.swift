@@ -1,0 +1,130 @@
+/// The manual page, in man's macros, made from the table of commands.
+enum ManualPage {
+  static var text: String {
+    var page = ""
+    page +=
+      ".TH STRATA 1 \(CommandLineTool.versionDate) \"strata \(CommandLineTool.version)\" \"User Commands\"\n"
+    page += ".SH NAME\nstrata \\- looks into Core Data stores and migrates them\n"
+    page += ".SH SYNOPSIS\n" + synopsis(CommandTable.interface)
+    page += ".br\n.B strata\n.I COMMAND\n\\&...\n"
+    page += ".SH DESCRIPTION\n" + paragraphs(description)
+    page += ".SH THE INTERFACE\n" + body(of: CommandTable.interface)
+    page += ".SH OPTIONS OF EVERY COMMAND\n" + list(Command.common)
+    page += ".SH COMMANDS\n"
+    for command in CommandTable.commands {
+      page += ".SS " + escaped("\(command.name): \(command.summary)") + "\n"
+      page += synopsis(command) + body(of: command)
+    }
+    page += ".SH ENVIRONMENT\n" + list(environment)
+    page += ".SH FILES\n" + list(files)
+    page +=
+      ".SH EXIT STATUS\n" + list(CommandStatus.all.map { (String($0.rawValue), $0.meaning) })
+    page += ".SH EXAMPLES\n"
+    for command in [CommandTable.interface] + CommandTable.commands {
+      page +=
+        (command.name.isEmpty ? "" : ".PP\n") + escaped(sentence(command.summary))
+        + "\n.PP\n.RS 4\n.nf\n"
+        + escaped(command.example) + "\n.fi\n.RE\n"
+    }
+    return page
+  }
+
+  private static let description = [
+    "strata reads the SQLite stores of Apple's Core Data, of every age, and the models that belong to them, without any Apple framework. It computes the version hashes that Core Data computes and infers the mapping that Core Data would infer; it tells beforehand what would be lost and which rows would break a rule, and only then migrates: on a clone, verified, put in place by one rename, the old store kept.",
+    "Looking at a store leaves no trace: not a byte of it, of its log or of its folder changes.",
+    "MODEL is a .xcdatamodeld or .momd (its current version), a .xcdatamodel or .mom, PATH@VERSION for one version of a bundle, or a store. REF is Entity/p12, or the object's URI.",
+    "Results go to standard output, messages to standard error. The options --json and --color may also stand before the command. All behind -- is an argument.",
+  ]
+
+  private static let environment = [
+    (
+      "NO_COLOR",
+      "When it is set and not empty, nothing is coloured, and the interface takes the theme mono."
+    ),
+    ("COLORFGBG", "Tells a light background from a dark one; without it the terminal is asked."),
+    ("TERM", "What the terminal can do. A dumb one gets neither colour nor progress."),
+    ("TMPDIR", "Where private copies and the steps of a migration lie while they are needed."),
+    ("XDG_CONFIG_HOME", "Where strata/themes is looked for, ~/.config without it."),
+    ("XDG_STATE_HOME", "Where strata keeps what it remembers, ~/.local/state without it."),
+  ]
+
+  private static let files = [
+    ("$XDG_CONFIG_HOME/strata/themes/NAME.json", "Themes of one's own; see strata --theme."),
+    ("$XDG_STATE_HOME/strata/theme", "The theme that was kept last in the interface."),
+    (
+      "STORE.backup-N, STORE.undone-N",
+      "What a migration or a rollback left beside the store; strata rollback --list shows them."
+    ),
+  ]
+
+  private static func synopsis(_ command: Command) -> String {
+    let name = ["strata", command.name].filter { !$0.isEmpty }.joined(separator: " ")
+    var text = ".B " + escaped(name) + "\n"
+    for (index, argument) in command.arguments.enumerated() {
+      let isOptional = index >= command.arguments.count - command.optionalArguments
+      text +=
+        isOptional
+        ? ".RI [ \(escaped(argument)) ]\n" : ".I " + escaped(argument) + "\n"
+    }
+    return text + (command.shownOptions.isEmpty ? "" : ".RI [ options ]\n")
+  }
+
+  private static func body(of command: Command) -> String {
+    let common = Command.common.map(\.name)
+    var text = list(command.shownOptions.filter { !common.contains($0.name) })
+    if !command.details.isEmpty { text += ".PP\n.nf\n" + escaped(command.details) + "\n.fi\n" }
+    if !command.statuses.isEmpty {
+      text += ".PP\n" + escaped("Exit status: \(command.statuses).") + "\n"
+    }
+    return text
+  }
+
+  private static func list(_ options: [Command.Option]) -> String {
+    var text = ""
+    for option in options {
+      text += ".TP\n.B " + escaped("--" + option.name)
+      text += option.value.map { " \\fI" + escaped($0) + "\\fR" } ?? ""
+      text += "\n" + escaped(sentence(option.help))
+      if !option.choices.isEmpty {
+        text += "\nOne of " + escaped(option.choices.joined(separator: ", ")) + "."
+      }
+      if option.isRepeatable { text += "\nIt may be given several times." }
+      text += "\n"
+    }
+    return text
+  }
+
+  private static func list(_ items: [(String, String)]) -> String {
+    items.map { ".TP\n.B \(escaped($0.0))\n\(escaped($0.1))\n" }.joined()
+  }
+
+  private static func paragraphs(_ texts: [String]) -> String {
+    texts.map(escaped).joined(separator: "\n.PP\n") + "\n"
+  }
+
+  private static func sentence(_ text: String) -> String {
+    let first = text.prefix(1).uppercased() + text.dropFirst()
+    return first.hasSuffix(".") ? first : first + "."
+  }
+
+  /// Text as roff takes it: a minus is one, and no line begins a request.
+  private static func escaped(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      var result = line.first.map { ".'".contains($0) } == true ? "\\&" : ""
+      for character in line {
+        switch character {
+        case "\\": result += "\\e"
+        case "-": result += "\\-"
+        case "'": result += "\\(aq"
+        case "\"": result += "\\(dq"
+        case "~": result += "\\(ti"
+        case "^": result += "\\(ha"
+        case "`": result += "\\(ga"
+        case "…": result += "..."
+        default: result.append(character)
+        }
+      }
+      return result
+    }.joined(separator: "\n")
+  }
+}

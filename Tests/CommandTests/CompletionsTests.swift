@@ -1,0 +1,150 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import strata
+
+@Suite("Completions and the manual")
+struct CompletionsTests {
+  private static let shells = Completions.Shell.allCases
+
+  @Test("every command and every option is completed", arguments: shells)
+  func complete(shell: Completions.Shell) {
+    let script = Captured("completions", shell.rawValue)
+    #expect(script.status == .done)
+    let words = Set(
+      script.out.split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init))
+    for command in CommandTable.commands {
+      #expect(words.contains(command.name))
+      for option in command.shownOptions {
+        let form = shell == .fish ? "-l \(option.name)" : "--\(option.name)"
+        #expect(script.out.contains(form), "\(command.name) \(form)")
+        for choice in option.choices { #expect(words.contains(choice)) }
+      }
+    }
+    #expect(!script.out.contains("--entities["))
+  }
+
+  @Test("what may stand for every argument and every value is known")
+  func placeholders() {
+    for command in Completions.commands {
+      for argument in command.arguments {
+        #expect(Completions.kind(of: argument) != nil, "\(argument)")
+      }
+      for option in command.options where option.choices.isEmpty {
+        #expect(Completions.kind(of: option) != nil, "--\(option.name)")
+      }
+    }
+  }
+
+  @Test("an option takes a value in all commands or in none")
+  func values() {
+    let flags = Set(
+      Completions.commands.flatMap(\.options).filter { $0.value == nil }.map(\.name))
+    #expect(flags.isDisjoint(with: Completions.valued))
+  }
+
+  @Test("every command, every option and every status is in the manual")
+  func manual() {
+    let manual = Captured("man")
+    #expect(manual.status == .done)
+    let page = manual.out.replacing("\\-", with: "-")
+    for command in Completions.commands {
+      let sections = page.components(between: ".SS \(command.name): ", and: ".S")
+      let text = command.name.isEmpty ? page : sections
+      for option in command.shownOptions
+      where !Command.common.contains(where: { $0.name == option.name }) {
+        #expect(text.contains("--\(option.name)"), "\(command.name) --\(option.name)")
+      }
+    }
+    for option in Command.common { #expect(page.contains("--\(option.name)")) }
+    for status in CommandStatus.all { #expect(page.contains(".B \(status.rawValue)\n")) }
+    for name in ["NO_COLOR", "COLORFGBG", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "TMPDIR"] {
+      #expect(page.contains(".B \(name)\n"))
+    }
+    // A line that begins with a full stop is a request: only those meant are there.
+    let requests = Set(
+      page.split(separator: "\n").filter { $0.hasPrefix(".") }.map { $0.prefix(3) })
+    #expect(
+      requests.isSubset(of: [
+        ".TH", ".SH", ".SS", ".TP", ".PP", ".B ", ".I ", ".RI", ".br", ".nf", ".fi", ".RS", ".RE",
+      ]))
+  }
+
+  @Test("entities of a store are told for completions; of anything else nothing is said")
+  func entities() throws {
+    let folder = try TemporaryFolder()
+    #expect(Captured("demo", folder.path, "--objects", "50", "--no-open").status == .done)
+    let entities = Captured("completions", "--entities", folder.path("Recipes.sqlite"))
+    #expect(entities.lines.contains("Recipe"))
+    let nothing = Captured("completions", "--entities", folder.path("none"))
+    #expect(nothing.status == .done)
+    #expect(nothing.out + nothing.err == "")
+  }
+
+  /// What a shell prints; `nil` where there is no such shell.
+  private static func output(of shell: String, _ words: String...) throws -> String? {
+    var out: [UInt8] = []
+    let result = try Subprocess.run(shell, words, environment: Subprocess.environment()) {
+      out += $0
+    }
+    guard let result else { return nil }
+    #expect(result.status == 0, "\(shell): \(result.message)")
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  private static func has(_ shell: String) -> Bool {
+    (try? output(of: shell, "-c", ":")) != nil
+  }
+
+  @Test("each shell reads its script", arguments: shells)
+  func syntax(shell: Completions.Shell) throws {
+    guard Self.has(shell.rawValue) else { return }
+    let folder = try TemporaryFolder()
+    let script = folder.path("script")
+    try Data(Captured("completions", shell.rawValue).out.utf8).write(to: URL(filePath: script))
+    #expect(try Self.output(of: shell.rawValue, "-n", script) == "")
+  }
+
+  @Test(
+    "bash completes commands, options, values, files and entities", .enabled(if: has("bash")))
+  func bash() throws {
+    let folder = try TemporaryFolder()
+    #expect(Captured("demo", folder.path, "--objects", "50", "--no-open").status == .done)
+    let script = folder.path("strata.bash")
+    try Data(Captured("completions", "bash").out.utf8).write(to: URL(filePath: script))
+    let store = folder.path("Recipes.sqlite")
+    func complete(_ words: String...) throws -> String {
+      let list = words.map { "'\($0)'" }.joined(separator: " ")
+      // A function stands in for the program, which the tests have not on their path.
+      return try #require(
+        try Self.output(
+          of: "bash", "-c",
+          """
+          source '\(script)'; strata() { printf 'Person\\nRecipe\\n'; }
+          COMP_WORDS=(strata \(list)); COMP_CWORD=\(words.count); _strata
+          echo "${COMPREPLY[*]}"
+          """))
+    }
+    #expect(try complete("roll") == "rollback\n")
+    #expect(try complete("rows", store, "R") == "Recipe\n")
+    #expect(try complete("rows", "--limit", "3", store, "") == "Person Recipe\n")
+    #expect(
+      try complete("rows", store, "Recipe", "--format", "") == "table json ndjson csv markdown\n")
+    #expect(try complete("rows", store, "Recipe", "--format", "=", "nd") == "ndjson\n")
+    #expect(try complete("model", store, "--format", "m") == "mermaid\n")
+    #expect(try complete("rollback", store, "--n") == "--no-backup\n")
+    #expect(try complete("info", folder.path("Rec")).contains(store))
+    #expect(try complete(store, "--th") == "--theme\n")
+    #expect(try complete("--json", "ha") == "hash\n")
+  }
+}
+
+extension String {
+  fileprivate func components(between start: String, and end: String) -> String {
+    guard let from = ranges(of: start).first?.upperBound else { return "" }
+    let rest = self[from...]
+    return String(rest.ranges(of: "\n" + end).first.map { rest[..<$0.lowerBound] } ?? rest)
+  }
+}
