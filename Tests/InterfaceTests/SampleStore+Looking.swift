@@ -24,7 +24,9 @@ extension SampleStore {
         ]
       case .find(let text, _, _, _, _): [.found(text == "line 2000" ? 42_871 : nil)]
       case .picture:
-        [.picture(Raster(width: 4, height: 3, pixels: Array(repeating: 200, count: 48))!)]
+        Raster(width: 4, height: 3, pixels: Array(repeating: 200, count: 48)).map {
+          [.picture($0)]
+        } ?? []
       case .copy(let form, let subject): [.copied("\(form) of \(subject)")]
       case .export(let request):
         request.replaces
