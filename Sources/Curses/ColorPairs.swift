@@ -21,6 +21,9 @@ struct ColorPairs {
     limit = strata_color_pairs()
   }
 
+  /// Whether a screen full of new looks might not find pairs any more.
+  var isNearlyFull: Bool { limit > 1_000 && numbers.count > Int(limit) / 4 * 3 }
+
   /// The pair for a style that has been reduced to what the terminal shows.
   mutating func number(for style: Style) -> Int32 {
     let pair = Pair(foreground: code(style.foreground), background: code(style.background))

@@ -103,6 +103,12 @@ package final class CursesScreen {
   /// Shows a grid, sending only what differs from the last one.
   package func draw(_ grid: Grid) {
     guard isActive else { return }
+    if pairs.isNearlyFull {
+      // Pictures take pairs by the thousand; begun anew, they are those that are seen.
+      pairs = ColorPairs(isDirect: depth == .trueColor)
+      styles = [:]
+      repaint()
+    }
     let old = shown?.size == grid.size ? shown : nil
     if old == nil { erase() }
     let size = size
@@ -178,6 +184,29 @@ package final class CursesScreen {
   /// signal handler may do. Without a screen it does nothing.
   package nonisolated static func emergencyRestore() {
     EmergencyRestore.run()
+  }
+
+  /// Gives a text to the terminal's clipboard by OSC 52; a terminal that does not know it says
+  /// nothing.
+  package func copy(_ text: String) {
+    send("\u{1B}]52;c;" + Self.base64(Array(text.utf8)) + "\u{07}")
+  }
+
+  private static func base64(_ bytes: [UInt8]) -> String {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var text: [UInt8] = []
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      let number = (0..<3).reduce(0) { sum, index in
+        sum << 8 | (index < group.count ? Int(group[start + index]) : 0)
+      }
+      for index in 0..<4 {
+        text.append(
+          index <= group.count
+            ? digits[number >> (18 - 6 * index) & 63] : UInt8(ascii: "="))
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// Sends text to the terminal past curses: an OSC 52 that copies to the clipboard, a title.

@@ -23,6 +23,8 @@ package enum Action: Sendable, Hashable {
   case rollBack, writeReceipt, log, reopen
   // Files
   case hiddenFiles, homeFolder
+  // Looking
+  case storePanel, searchEverywhere, frequencies, copy, export, viewValue, showAsBytes
   // Layers
   case close, choose, confirm, cancel
   case nextTheme

@@ -28,12 +28,6 @@ package enum Effect: Sendable, Equatable {
   case rollBack(TaskID, StoreRollback.Options)
   /// Writes a receipt as JSON; refused where a file is there, unless it is to be replaced.
   case writeReceipt(TaskID, MigrationReceipt, path: String, replaces: Bool)
-  // Files
-  /// Lists a folder, and then looks at what is in it.
-  case folder(TaskID, String)
-  case recentStores(TaskID)
-  /// Goes on with the store at this path.
-  case choose(String)
   // Diff and Mapping
   /// Counts what the changes between two versions touch in the store.
   case impacts(TaskID, from: Model, to: Model)
@@ -46,11 +40,21 @@ package enum Effect: Sendable, Equatable {
   /// Runs a plan on a copy that goes away; answered as `migrate` is.
   case rehearse(TaskID, MigrationPlan, MigrationOptions)
   case writeRecipe(TaskID, RecipeFile)
+  // Files
+  /// Lists a folder, and then looks at what is in it.
+  case folder(TaskID, String)
+  case recentStores(TaskID)
+  /// Goes on with the store at this path.
+  case choose(String)
   case cancel(TaskID)
   /// Lists the themes there are, their files read anew.
   case themes(TaskID)
   /// Remembers the theme for the next start.
   case keepTheme(String)
+  // Looking
+  case look(TaskID, LookRequest)
+  /// Sends a text to the terminal's clipboard.
+  case copy(String)
   case repaint
   case suspend
   case quit

@@ -22,7 +22,9 @@ package enum Keymap {
   package static func screen(_ screen: Screen, _ state: State) -> [Binding] {
     let bindings =
       switch screen {
-      case .browse: BrowseScreen.bindings(state)
+      case .browse:
+        BrowseScreen.viewing(state, BrowseScreen.bindings(state))
+          + BrowseScreen.lookingBindings(state)
       case .diff: DiffScreen.bindings(state)
       case .mapping: MappingScreen.bindings(state)
       case .migrate: MigrateScreen.bindings(state)
@@ -50,6 +52,14 @@ package enum Keymap {
       screens + [
         Binding([.character("?"), .function(1)], "keys", .help),
         Binding([.character(":"), .control("p")], label: ": ^P", "palette", .palette),
+        Binding(
+          [.character("i")], "about the store", .storePanel,
+          unless: state.store == nil ? "no store is open" : nil, command: "strata info \(store)",
+          footer: false),
+        Binding(
+          [.character("*")], "search all entities", .searchEverywhere,
+          unless: state.store == nil ? "no store is open" : nil,
+          command: "strata search \(store) TEXT", footer: false),
         Binding(
           [.character("w")], "warnings", .warnings,
           unless: state.store?.warnings.isEmpty == false ? nil : "there are none",

@@ -36,11 +36,7 @@ package enum Message: Sendable {
   case storeChanged(StoreChange)
   /// The time of day, before anything that happens in another second.
   case clock(String)
-  // Files
-  case folder(TaskID, FolderListing)
-  /// What is at some of the folder's paths; they come a few at a time.
-  case peeked(TaskID, [String: StorePeek])
-  case recentStores(TaskID, [RecentStore])
+  case looked(TaskID, LookAnswer)
   // Diff and Mapping
   case impacts(TaskID, [ChangeImpact])
   case models(TaskID, [ModelVersion])
@@ -48,5 +44,10 @@ package enum Message: Sendable {
   case revisions(TaskID, [GitHistory.Commit])
   case statements(TaskID, [MigrationStatement])
   case written(TaskID, path: String)
+  // Files
+  case folder(TaskID, FolderListing)
+  /// What is at some of the folder's paths; they come a few at a time.
+  case peeked(TaskID, [String: StorePeek])
+  case recentStores(TaskID, [RecentStore])
   case failed(TaskID, CoreDataError)
 }

@@ -41,6 +41,8 @@ package struct State: Sendable, Equatable {
   /// The number typed before a key.
   var count = Count()
   package var themeName: String
+  /// What the terminal shows: pictures take 256 colours.
+  package var colors = ColorDepth.none
 
   var openTask: TaskID?
   var versionsTask: TaskID?

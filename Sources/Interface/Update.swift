@@ -24,7 +24,8 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     return state.entered()
   case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
   case .counted, .rows, .object, .countedRows, .placed:
-    return BrowseScreen.take(message, in: &state)
+    return BrowseScreen.take(message, in: &state) + BrowseScreen.wantPictures(in: &state)
+  case .looked: return state.looked(message)
   case .compared, .impacts:
     return DiffScreen.take(message, in: &state) + MappingScreen.take(message, in: &state)
   case .planned, .statements, .written: return MappingScreen.take(message, in: &state)
@@ -77,7 +78,8 @@ extension State {
       return []
     }
     let effects =
-      failInLayers(task, error) ?? PickerScreen.fail(task, error, in: &self)
+      failInLayers(task, error) ?? BrowseScreen.failPicture(task, error, in: &self)
+      ?? PickerScreen.fail(task, error, in: &self)
       ?? BrowseScreen.fail(task, error, in: &self) ?? DiffScreen.fail(
         task, error, in: &self)
       ?? MappingScreen.fail(task, error, in: &self) ?? MigrateScreen.fail(task, error, in: &self)
@@ -103,7 +105,7 @@ extension State {
 
   fileprivate mutating func handle(_ key: Key) -> [Effect] {
     let (view, history) = (view, history)
-    let effects = act(on: key)
+    let effects = act(on: key) + BrowseScreen.wantPictures(in: &self)
     // Undoing is no change of its own.
     if history == self.history, view != self.view { self.history.left(view) }
     return effects
@@ -157,8 +159,9 @@ extension State {
     case .redo: return stepView(back: false)
     case .help: show(HelpLayer())
     case .palette: show(PaletteLayer(self))
-    case .warnings:
-      show(MessageLayer(title: "Warnings", paragraphs: store?.warnings ?? [], isError: false))
+    case .warnings: return StorePanel.open(.warnings, in: &self)
+    case .storePanel: return StorePanel.open(.files, in: &self)
+    case .searchEverywhere: show(SearchEverywhereLayer())
     case .chooseTheme: return ThemesLayer.open(in: &self)
     case .log: show(LogLayer(self))
     case .reopen: return reopen()
@@ -167,6 +170,7 @@ extension State {
       show(ConfirmLayer(.quitWhileMigrating))
     default:
       if picker != nil { return PickerScreen.perform(action, key, in: &self) }
+      if let effects = BrowseScreen.look(action, in: &self) { return effects }
       switch screen {
       case .browse: return BrowseScreen.perform(action, key, in: &self)
       case .diff: return DiffScreen.perform(action, key, in: &self)

@@ -9,13 +9,16 @@ struct MappedAnalysis {
   let schemas: StepSchemas
   private let mapped: MappedStep
   let connection: Connection
-  private let data: SourceData
+  let data: SourceData
 
   /// Compiles everything against the store, in a scratch database.
   ///
   /// - Throws: ``CoreDataError``: 134170 for a policy class that nothing stands in for, usage for an
   ///   expression that does not compile.
-  init(step: MigrationPlan.Step, store: Store, policies: PolicyBindings) throws {
+  init(
+    step: MigrationPlan.Step, store: Store, policies: PolicyBindings,
+    isCancelled: @escaping () -> Bool = { false }
+  ) throws {
     self.step = step
     self.store = store
     for entityMapping in step.mapping.entityMappings {
@@ -32,6 +35,7 @@ struct MappedAnalysis {
     }
     // An empty path is a private database that goes away with the connection.
     connection = try Connection(path: "", mode: .create)
+    connection.onProgress(isCancelled)
     try connection.execute("PRAGMA temp_store = FILE")
     try MigrationFunctions.define(on: connection, store: store)
     try connection.run("ATTACH DATABASE ? AS src", [.text(store.connection.uri)])
@@ -121,7 +125,7 @@ struct MappedAnalysis {
   }
 
   /// The source's tables under the name they have here.
-  private func qualified(_ rows: String) -> String {
+  func qualified(_ rows: String) -> String {
     rows.replacingFirst("FROM ", with: "FROM src.")
   }
 

@@ -10,52 +10,87 @@ import SQLite
 struct PlanAnalysis {
   let store: Store
   let strategy: MigrationPlan.Strategy?
+  /// Asked whether to go on; nobody reads what it counts.
+  let meter: ProgressMeter
 
   func run(_ plan: inout MigrationPlan) throws {
-    var store = self.store
-    var folder: TemporaryResults?
-    defer { folder?.remove() }
-    // What leads from `store` to the version before the step at hand: nothing, or inferred steps.
-    var prefix: [Int] = []
+    var way = Way(store: store)
+    defer { way.folder?.remove() }
     for index in plan.steps.indices where plan.steps[index].mapping.kind != .none {
-      let isInferred = plan.steps[index].isInferredOnly(plan.policies)
-      let known = plan.checks.count
-      if !prefix.isEmpty, !isInferred || composed(plan, prefix + [index]) == nil {
-        if folder == nil { folder = try TemporaryResults() }
-        for step in prefix {
-          guard let next = try folder?.result(of: plan, step: step, from: store) else { continue }
-          store = next
-        }
-        prefix = []
+      do {
+        try look(at: index, of: &plan, &way)
+      } catch {
+        throw located(error, at: index, of: plan, way)
       }
-      if prefix.isEmpty {
-        try analyse(&plan, index, in: store)
-      } else if let whole = composed(plan, prefix + [index]) {
-        try analyse(&plan, prefix + [index], whole, in: store)
-      }
-      if plan.isEdited(before: index) { deferChecks(of: &plan, after: known) }
-      plan.notes += try PlanNotes(
-        store: store, mapping: plan.steps[index].mapping,
-        destination: plan.steps[index].destination
-      ).sentences(whole: plan.wholeDestination ?? plan.steps[index].destination)
       // What comes after a step that cannot be carried out cannot be told.
-      guard plan.failures.isEmpty || index == plan.steps.count - 1 else { break }
-      prefix.append(index)
-      if !isInferred, index < plan.steps.count - 1 {
-        if folder == nil { folder = try TemporaryResults() }
-        if let next = try folder?.result(of: plan, step: index, from: store) { store = next }
-        prefix = []
-      }
+      guard plan.failures.isEmpty else { break }
     }
     plan.secondsEstimated = MigrationPlan.secondsEstimated(
       bytes: plan.storeBytes,
       rows: plan.steps.reduce(0) { $0 + $1.rows.values.reduce(0, +) })
+    try meter.checkCancelled()
     let drift = DriftAnalysis(store: self.store)
     plan.losses += try drift.losses()
     plan.checks += try drift.checks()
     plan.notes += self.store.drift.sentences
     var seen: Set<String> = []
     plan.notes = plan.notes.filter { seen.insert($0).inserted }
+  }
+
+  /// How far the steps were gone, to look at the next one.
+  private struct Way {
+    /// The store itself, or a version on the way in the temporary folder.
+    var store: Store
+    var folder: TemporaryResults?
+    /// What leads from `store` to the version before the step at hand: nothing, or inferred steps.
+    var prefix: [Int] = []
+  }
+
+  private func look(at index: Int, of plan: inout MigrationPlan, _ way: inout Way) throws {
+    let isInferred = plan.steps[index].isInferredOnly(plan.policies)
+    let known = plan.checks.count
+    if !way.prefix.isEmpty, !isInferred || composed(plan, way.prefix + [index]) == nil {
+      for step in way.prefix { try go(step, of: plan, &way) }
+      way.prefix = []
+    }
+    try meter.checkCancelled()
+    let store = way.store
+    try store.connection.stopping(when: { meter.shouldStop }) {
+      if way.prefix.isEmpty {
+        try analyse(&plan, index, in: store)
+      } else if let whole = composed(plan, way.prefix + [index]) {
+        try analyse(&plan, way.prefix + [index], whole, in: store)
+      }
+    }
+    if plan.isEdited(before: index) { deferChecks(of: &plan, after: known) }
+    plan.notes += try PlanNotes(
+      store: store, mapping: plan.steps[index].mapping, destination: plan.steps[index].destination
+    ).sentences(whole: plan.wholeDestination ?? plan.steps[index].destination)
+    way.prefix.append(index)
+    guard !isInferred, index < plan.steps.count - 1, plan.failures.isEmpty else { return }
+    try go(index, of: plan, &way)
+    way.prefix = []
+  }
+
+  /// Carries a step out in the temporary folder.
+  private func go(_ step: Int, of plan: MigrationPlan, _ way: inout Way) throws {
+    let folder = try way.folder ?? TemporaryResults()
+    way.folder = folder
+    way.store = try folder.result(of: plan, step: step, from: way.store, meter)
+  }
+
+  /// The error with the store that the person named, and the step, in place of a temporary path.
+  private func located(
+    _ error: any Error, at index: Int, of plan: MigrationPlan, _ way: Way
+  ) -> any Error {
+    guard plan.steps.count > 1, let folder = way.folder,
+      var told = StepSequence.translated(error, path: way.store.path) as? CoreDataError,
+      told.kind != .cancelled
+    else { return error }
+    let step = plan.steps[index]
+    if told.path?.hasPrefix(folder.path) == true { told.path = store.path }
+    told.message += ", in the step from “\(step.from)” to “\(step.to)”"
+    return told
   }
 
   /// What a stage's code may set right is checked when it has run.
@@ -92,11 +127,17 @@ struct PlanAnalysis {
       ).checks()
     } else {
       step.strategy = .copy
-      let analysis = try MappedAnalysis(step: step, store: store, policies: plan.policies)
+      let analysis = try MappedAnalysis(
+        step: step, store: store, policies: plan.policies, isCancelled: { meter.shouldStop })
       plan.losses += try analysis.losses()
       plan.checks += try analysis.checks()
       step.previews = try analysis.previews()
-      plan.notes += analysis.notes
+      plan.notes += try analysis.notes + analysis.elementNotes()
+      if strategy == .inPlace {
+        plan.notes.append(
+          "“In place” is a way of inferred steps: from “\(step.from)” to “\(step.to)” the objects are copied, as the mapping says."
+        )
+      }
     }
     plan.steps[index] = step
   }
@@ -144,15 +185,18 @@ private final class TemporaryResults {
   private let folder: PrivateFolder
   private var made = 0
 
+  var path: String { folder.path }
+
   init() throws { folder = try PrivateFolder() }
 
-  func remove() { FileSystem.removeTree(folder.path) }
+  func remove() { FileSystem.removeTree(path) }
 
   /// The store after a step.
-  func result(of plan: MigrationPlan, step index: Int, from store: Store) throws -> Store {
+  func result(
+    of plan: MigrationPlan, step index: Int, from store: Store, _ meter: ProgressMeter
+  ) throws -> Store {
     made += 1
-    let path = folder.path + "/\(made).sqlite"
-    let meter = ProgressMeter(isCancelled: { false }, report: { _ in })
+    let path = self.path + "/\(made).sqlite"
     let step = plan.steps[index]
     // A model that what comes next calls by other names is of the same tables.
     let next = plan.steps[(index + 1)...].first { $0.mapping.kind != .none }?.source

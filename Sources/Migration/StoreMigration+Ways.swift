@@ -12,13 +12,15 @@ extension StoreMigration {
   ///   - documents: mapping models and recipes; each is used for the pair it is for.
   ///   - policies: Swift policies for the classes, or the entity mappings, that the mappings name.
   ///   - strategy: how to carry inferred steps out; `nil` takes what costs less.
+  ///   - isCancelled: asked now and then, also within long SQL statements.
   /// - Throws: ``CoreDataError``: 134140 where there is no way, 134130 where the store's version is
-  ///   unknown, 134170 for a policy that nothing stands in for.
+  ///   unknown, 134170 for a policy that nothing stands in for, 134120 when cancelled.
   public static func plan(
     _ store: Store, to destination: Model, names: (from: String, to: String),
     source given: Model? = nil, archive: [UInt8]? = nil, output: String? = nil,
     through versions: ModelVersions?, documents: MappingDocuments = MappingDocuments(),
-    policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil
+    policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil,
+    isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationPlan {
     let source = given ?? store.model
     try refuseUnknownModel(of: store)
@@ -30,7 +32,8 @@ extension StoreMigration {
         MigrationPlan.Step(
           from: $0.from, to: $0.to, source: $0.source, destination: $0.destination,
           mapping: $0.mapping, rows: [:])
-      }, archive: archive, output: output, policies: policies, strategy: strategy)
+      }, archive: archive, output: output, policies: policies, strategy: strategy,
+      isCancelled: isCancelled)
   }
 
   /// The steps from one version to another.

@@ -28,11 +28,13 @@ public enum StoreMigration {
   ///     store may lack, say what is what. One whose hashes are not the store's is ignored.
   ///   - archive: the destination model's own keyed archive, where it came as one.
   ///   - output: where the result is to go, for the check of free space; `nil`: beside the store.
+  ///   - isCancelled: asked now and then, also within long SQL statements.
   /// - Throws: ``CoreDataError``: 134190 where the mapping cannot be inferred, 134130 where the
-  ///   store was opened with a model that did not make it.
+  ///   store was opened with a model that did not make it, 134120 when cancelled.
   public static func plan(
     _ store: Store, to destination: Model, names: (from: String, to: String),
-    source given: Model? = nil, archive: [UInt8]? = nil, output: String? = nil
+    source given: Model? = nil, archive: [UInt8]? = nil, output: String? = nil,
+    isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationPlan {
     try refuseUnknownModel(of: store)
     let source = given.flatMap { sourceModel($0, of: store) } ?? store.model
@@ -53,7 +55,7 @@ public enum StoreMigration {
         MigrationPlan.Step(
           from: names.from, to: names.to, source: source, destination: destination,
           mapping: mapping, rows: [:])
-      ], archive: archive, output: output, whole: whole)
+      ], archive: archive, output: output, whole: whole, isCancelled: isCancelled)
   }
 
   /// Finds out what steps from version to version would do; writes nothing beside the store.
@@ -62,21 +64,23 @@ public enum StoreMigration {
   ///   - steps: one after the other, the first from the store's own model.
   ///   - policies: Swift policies for the classes, or the entity mappings, that the steps name.
   ///   - strategy: how to carry inferred steps out; `nil` takes what costs less.
-  /// - Throws: ``CoreDataError``: 134170 for a policy that nothing stands in for; what is wrong with
-  ///   an expression.
+  ///   - isCancelled: asked now and then, also within long SQL statements.
+  /// - Throws: ``CoreDataError``: 134170 for a policy that nothing stands in for, 134120 when
+  ///   cancelled; what is wrong with an expression.
   public static func plan(
     _ store: Store, steps: [MigrationPlan.Step], archive: [UInt8]? = nil, output: String? = nil,
-    policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil
+    policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil,
+    isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationPlan {
     try plan(
       store, steps: steps, archive: archive, output: output, policies: policies,
-      strategy: strategy, whole: nil)
+      strategy: strategy, whole: nil, isCancelled: isCancelled)
   }
 
   private static func plan(
     _ store: Store, steps: [MigrationPlan.Step], archive: [UInt8]?, output: String?,
     policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil,
-    whole: Model?
+    whole: Model?, isCancelled: @escaping () -> Bool
   ) throws -> MigrationPlan {
     let size =
       (FileSystem.status(store.path)?.size ?? 0)
@@ -89,7 +93,10 @@ public enum StoreMigration {
       wholeDestination: whole, policies: policies)
     guard !plan.isNothingToDo else { return plan }
     do {
-      try PlanAnalysis(store: store, strategy: strategy).run(&plan)
+      try PlanAnalysis(
+        store: store, strategy: strategy,
+        meter: ProgressMeter(isCancelled: isCancelled, report: { _ in })
+      ).run(&plan)
     } catch {
       throw StepSequence.translated(error, path: store.path)
     }

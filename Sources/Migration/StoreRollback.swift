@@ -142,7 +142,9 @@ public enum StoreRollback {
       guard let newest = all.first(where: { $0.origin != .rollback }) else {
         throw CoreDataError(
           .unreadable, "there is no backup of the store beside it", path: given,
-          hint: "Name one that lies elsewhere with --from FILE.")
+          hint: all.first.map {
+            "What a rollback put aside lies there: --from \($0.path) puts that newer store back."
+          } ?? "Name one that lies elsewhere with --from FILE.")
       }
       return newest
     }

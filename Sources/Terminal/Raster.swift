@@ -68,23 +68,24 @@ package struct Raster: Sendable, Equatable {
   /// Rows of cells that the picture takes: each shows two pixels above each other.
   package var rows: Int { (height + 1) / 2 }
 
-  /// Draws some of the picture's rows of cells from the upper left corner of a place.
+  /// A row of cells: two rows of pixels above each other, as upper half blocks.
   ///
   /// - Parameter depth: 256 colours at least; below, a picture says nothing.
-  package func draw(
-    rows: Range<Int>, in grid: inout Grid, at point: Point, within width: Int, depth: ColorDepth
-  ) {
+  package func spans(row: Int, depth: ColorDepth) -> [Span] {
     let black: (UInt8, UInt8, UInt8) = (0, 0, 0)
-    for (line, row) in rows.clamped(to: 0..<self.rows).enumerated() {
-      for x in 0..<min(max(0, width), self.width) {
-        let place = Point(x: point.x + x, y: point.y + line)
-        guard let upper = color(x, row * 2, over: black, depth: depth) else { continue }
-        if let lower = color(x, row * 2 + 1, over: black, depth: depth) {
-          grid.write("▀", at: place, style: Style(upper, on: lower))
-        } else {
-          grid.write("▀", at: place, style: Style(upper))
-        }
+    var spans: [Span] = []
+    for x in 0..<width {
+      guard let upper = color(x, row * 2, over: black, depth: depth) else { break }
+      let style =
+        color(x, row * 2 + 1, over: black, depth: depth).map { Style(upper, on: $0) }
+        ?? Style(upper)
+      // Cells of one look are one piece.
+      if spans.last?.style == style {
+        spans[spans.count - 1].text += "▀"
+      } else {
+        spans.append(Span("▀", style))
       }
     }
+    return spans
   }
 }

@@ -84,7 +84,16 @@ final class Console {
   /// Rewrites the last line of a terminal; nothing elsewhere, since it takes an escape sequence.
   func rewrite(_ text: String) {
     guard isErrorTerminal else { return }
-    err(Array(("\r\u{1B}[K" + Sanitize.text(text, limit: progressWidth)).utf8))
+    err(Self.rewriting(text, width: progressWidth))
+  }
+
+  /// The same on this process's standard error, from any thread.
+  static func rewriteProcessLine(_ text: String, width: Int) {
+    Output.error(rewriting(text, width: width))
+  }
+
+  private static func rewriting(_ text: String, width: Int) -> [UInt8] {
+    Array(("\r\u{1B}[K" + Sanitize.text(text, limit: width)).utf8)
   }
 
   /// Cells that a line which is rewritten may take: one less, lest the terminal breaks it.

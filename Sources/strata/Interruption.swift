@@ -1,3 +1,4 @@
+import ManagedModel
 import Synchronization
 
 #if canImport(Darwin)
@@ -9,6 +10,7 @@ import Synchronization
 /// ^C, a hang-up or a request to end, as a question that long work asks itself.
 enum Interruption {
   private static let requested = Atomic<Bool>(false)
+  private static let isWatching = Atomic<Bool>(false)
 
   static var isRequested: Bool { requested.load(ordering: .relaxed) }
 
@@ -17,8 +19,10 @@ enum Interruption {
   }
 
   /// Turns those signals during `body` into a request to stop, which leaves nothing half-done
-  /// behind; a closed pipe does not end it either.
+  /// behind; a closed pipe does not end it either. Within another such body it adds nothing.
   static func watching<T>(_ body: () throws -> T) rethrows -> T {
+    guard !isWatching.exchange(true, ordering: .relaxed) else { return try body() }
+    defer { isWatching.store(false, ordering: .relaxed) }
     // The first use makes the flag, which must not happen inside a signal handler.
     requested.store(false, ordering: .relaxed)
     let previous = [SIGINT, SIGTERM, SIGHUP].map { ($0, signal($0, handler)) }
@@ -28,5 +32,12 @@ enum Interruption {
       signal(SIGPIPE, pipe)
     }
     return try body()
+  }
+
+  /// - Throws: ``CoreDataError`` of kind cancelled where it is requested.
+  static func check() throws {
+    guard isRequested else { return }
+    throw CoreDataError(
+      .cancelled, code: 134120, "cancelled", hint: "Nothing was changed: the store is as it was.")
   }
 }

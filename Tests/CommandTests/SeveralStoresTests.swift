@@ -74,6 +74,20 @@ struct SeveralStoresTests {
     #expect(throws: CoreDataError.self) { try StoreList([empty.path]) }
   }
 
+  @Test("a file that is called like a store and is none is told, and counts as unreadable")
+  func misnamed() throws {
+    let one = try place.add("A.sqlite")
+    let broken = place.folder.path("stores/B.STORE")
+    try FileSystem.write(Array("no header of SQLite's".utf8), to: broken)
+    let empty = place.folder.path("stores/C.db")
+    try FileSystem.write([], to: empty)
+    #expect(try StoreList([place.stores]).paths == [one, broken, empty])
+    let run = Captured("rehearse", place.stores, "--to", place.bundle)
+    #expect(run.status == .unreadable)
+    #expect(run.err.contains(broken) && run.err.contains(empty))
+    #expect(run.out.contains("rehearsed Recipes → Recipes 2"))
+  }
+
   @Test("two names of one file are one store")
   func names() throws {
     let one = try place.add("A.sqlite")

@@ -161,4 +161,37 @@ struct TrailTests {
     #expect(session.effects.filter { if case .rows = $0 { true } else { false } }.count == effects)
     #expect(session.state.browse.table?.window.rows.count == 200)
   }
+
+  @Test("counts and the palette go to rows by number and to objects by name")
+  func numbers() throws {
+    var session = try Session()
+    for key in "05000" { try session.send(.key(.character(key))) }
+    try session.send("G")
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 5_000)
+    for key in "0100" { try session.send(.key(.character(key))) }
+    try session.send("k")
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 4_900)
+    try session.send(":")
+    for key in "1234" { try session.send(.key(.character(key))) }
+    try session.send("Enter")
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 1_234)
+    try session.send(":")
+    for key in "Person/p2" { try session.send(.key(.character(key))) }
+    try session.send("Enter")
+    #expect(session.state.browse.inspector.object == person)
+    try session.send("[")
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 1_234)
+  }
+
+  @Test("a session comes back to its row and filter")
+  func restored() throws {
+    var session = try Session()
+    try session.answerEffects(BrowseScreen.goTo(row: 4_321, in: &session.state))
+    let saved = session.state.saved
+    var again = try Session()
+    again.state.restore(saved)
+    try again.send(.start)
+    #expect(again.state.browse.table?.entity == "Recipe")
+    #expect(again.state.browse.table?.window.selectedRow?.id.key == 4_321)
+  }
 }

@@ -1,7 +1,7 @@
 import Terminal
 
 /// Something long to be read: paragraphs, or code line by line.
-package struct DetailsLayer: LayerContent {
+package struct DetailsLayer: SearchableLayer {
   package struct Paragraph: Sendable, Equatable {
     var text: String
     var role: Theme.Role
@@ -18,6 +18,7 @@ package struct DetailsLayer: LayerContent {
   package var title: String
   package var paragraphs: [Paragraph]
   var list = List()
+  var filter = ""
 
   init(_ title: String, _ paragraphs: [Paragraph]) {
     self.title = title
@@ -30,6 +31,11 @@ package struct DetailsLayer: LayerContent {
   private static func width(in body: Rect) -> Int { max(1, min(110, body.width - 6)) }
 
   private func lines(width: Int) -> [(text: String, role: Theme.Role)] {
+    let match = TextMatch(filter)
+    return all(width: width).filter { match.matches($0.text) }
+  }
+
+  private func all(width: Int) -> [(text: String, role: Theme.Role)] {
     paragraphs.flatMap { paragraph -> [(String, Theme.Role)] in
       guard paragraph.isCode else {
         return Wrapping.lines(paragraph.text, width: width).map { ($0, paragraph.role) }
@@ -41,7 +47,7 @@ package struct DetailsLayer: LayerContent {
 
   package func bindings(_ state: State) -> [Binding] {
     [
-      Keymap.movement,
+      searchBinding, Keymap.movement,
       Binding([.escape, .character("q"), .enter], "close", .close),
     ]
   }
@@ -49,6 +55,7 @@ package struct DetailsLayer: LayerContent {
   package mutating func perform(
     _ action: Action, _ key: Key, in state: inout State
   ) -> LayerOutcome {
+    if action == .search { return search(in: &state) }
     list.setCount(lines(width: Self.width(in: state.body)).count)
     list.setHeight(max(1, state.body.height - 2))
     switch key {

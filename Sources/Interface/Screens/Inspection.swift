@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 import Terminal
 
 /// One object told in lines, ready to be shown: what the bytes were is not kept.
@@ -14,6 +15,13 @@ package struct Inspection: Sendable, Equatable {
     /// The object that Enter goes to.
     package var target: ObjectID?
     var isExpandable = false
+    /// The attribute that the line is about or stands below; `nil` for a relationship's.
+    package var attribute: String?
+    /// Whether the value is a picture that can be shown: unfolded, it stands in the place of bytes.
+    var isPicture = false
+
+    package var labelText: String { label }
+    package var valueText: String { value.text }
   }
 
   package var id: ObjectID
@@ -40,16 +48,38 @@ package struct Inspection: Sendable, Equatable {
       id: column.name, depth: 0, label: column.name, type: "",
       value: ValueText(value, of: column))
     switch column.kind {
-    case .attribute(let type): line.type = type.name
+    case .attribute(let type):
+      line.type = type.name
+      line.attribute = column.name
     case .toOne(let destination): line.type = "→ \(destination)"
     case .toMany(let destination): line.type = "⇉ \(destination)"
     }
     switch value {
-    case .value(.string(let text)) where text.contains(where: \.isNewline):
-      addText(text, under: &line)
-      return
+    case .value(.string(let text)):
+      if text.first == "{" || text.first == "[", let tree = ArchiveTree(json: Array(text.utf8)),
+        !tree.children.isEmpty
+      {
+        line.isExpandable = true
+        lines.append(line)
+        let children = tree.children.flatMap { Self.flattened($0, depth: 1) }
+        add(children, under: column.name)
+        return
+      }
+      if text.contains(where: \.isNewline) {
+        addText(text, under: &line)
+        return
+      }
     case .value: break
     case .data(let data):
+      if column.kind == .attribute(.string) {
+        line.value = ValueText(
+          "! not UTF-8: " + String(decoding: data.bytes.prefix(2_000), as: UTF8.self), .warning)
+      }
+      if case .image(let format, _) = DataKind(data.bytes, isWhole: false),
+        format == .png || format == .jpeg
+      {
+        line.isPicture = true
+      }
       var children = Self.unfolded(data)
       // The root of an archive stands on the property's own line, its contents below.
       if let root = children.first, root.hasChildren {
@@ -104,7 +134,7 @@ package struct Inspection: Sendable, Equatable {
       lines.append(
         Line(
           id: "\(line.id)/\(index)", depth: 1, label: "", type: "",
-          value: ValueText(String(part.prefix(2_000)), .string)))
+          value: ValueText(String(part.prefix(2_000)), .string), attribute: line.attribute))
     }
   }
 
@@ -121,7 +151,7 @@ package struct Inspection: Sendable, Equatable {
       lines.append(
         Line(
           id: "\(id)/\(index)", depth: child.depth, label: child.label, type: "",
-          value: child.value, isExpandable: child.hasChildren))
+          value: child.value, isExpandable: child.hasChildren, attribute: id))
     }
   }
 
@@ -134,6 +164,9 @@ package struct Inspection: Sendable, Equatable {
         return flattened(archive.tree(maximumNodes: 500), depth: 1)
       }
       if let list = try? PropertyList.read(data.bytes) { return flattened("", list, depth: 1) }
+    }
+    if kind == .json, let tree = ArchiveTree(json: data.bytes) {
+      return flattened(tree, depth: 1)
     }
     if kind == .text || kind == .json {
       return String(decoding: data.bytes.prefix(1 << 16), as: UTF8.self)

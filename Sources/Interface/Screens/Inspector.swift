@@ -8,7 +8,11 @@ package struct Inspector: Sendable, Equatable {
   package private(set) var inspection: Inspection?
   package var list = List()
   /// Lines that are open; all are folded at first.
-  private var unfolded: Set<String> = []
+  var unfolded: Set<String> = []
+  /// Pictures of the object that were asked for, by attribute.
+  var pictures: [String: Picture] = [:]
+  /// Pixels that a picture may take; `nil` where the terminal has too few colours.
+  var pictureLimit: Size?
   /// The line to select when the object has come.
   private var returning: Int?
 
@@ -21,6 +25,10 @@ package struct Inspector: Sendable, Equatable {
     for line in inspection?.lines ?? [] where line.depth <= open {
       shown.append(line)
       open = line.isExpandable && !unfolded.contains(line.id) ? line.depth : .max
+      if line.isPicture, pictureLimit != nil, open == .max {
+        shown += pictureLines(line.id)
+        open = line.depth
+      }
     }
     return shown
   }
@@ -36,6 +44,7 @@ package struct Inspector: Sendable, Equatable {
   mutating func show(_ object: ObjectID?, line: Int? = nil) {
     guard object != self.object else { return }
     self.object = object
+    pictures = [:]
     inspection = nil
     returning = line
     list.setCount(0)
@@ -86,6 +95,7 @@ package struct Inspector: Sendable, Equatable {
     list.draw(in: &grid, rect, theme: theme, isFocused: isFocused) { row in
       guard shown.indices.contains(row) else { return [] }
       let line = shown[row]
+      if let spans = pictureSpans(line) { return spans }
       let isSelected = isFocused && row == list.selected
       func span(_ text: String, _ role: Theme.Role) -> Span {
         Span(text, isSelected ? .plain : theme[role])

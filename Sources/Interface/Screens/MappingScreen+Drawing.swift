@@ -130,8 +130,11 @@ extension MappingScreen {
   ) {
     let mapping = state.mapping
     let isUpper = mapping.focus == .mappings
-    grid.title([Span("Entity mappings", theme[isUpper ? .title : .dim])], on: layout.mappings)
-    if let entry = mapping.entry(mapping.mappings.selected) {
+    if layout.mappings.height > 1 {
+      grid.title([Span("Entity mappings", theme[isUpper ? .title : .dim])], on: layout.mappings)
+    }
+    // A small screen has the lower pane alone.
+    if layout.properties.height > 1, let entry = mapping.entry(mapping.mappings.selected) {
       let steps = mapping.plan?.steps.count ?? 1
       let place = steps > 1 ? "step \(entry.number) of \(steps): " : ""
       grid.title([Span(place + entry.mapping.name, theme[.dim])], on: layout.properties)
@@ -272,6 +275,14 @@ extension MappingScreen {
       lines += Self.lines(
         problem, allowed: mapping.allowedLosses, width: inside.width - 4, theme
       ).map { (index, $0) }
+      if case .refusal(let refusal) = problem {
+        let fixes = mapping.fixes(for: refusal, state).map(\.text).joined(separator: ", ")
+        if !fixes.isEmpty {
+          lines += Wrapping.lines("→ or r: \(fixes)", width: max(1, inside.width - 6)).map {
+            (index, [Span("  "), Span($0, theme[.success])])
+          }
+        }
+      }
     }
     if mapping.plan != nil {
       let command = Wrapping.code(mapping.command(state), width: max(8, inside.width - 6))

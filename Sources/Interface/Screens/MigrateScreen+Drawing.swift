@@ -124,12 +124,10 @@ extension MigrateScreen {
       ])
     }
     lines.append([])
-    lines.append([
-      Span("the same as  ", theme[.dim]),
-      Span(
-        mapping.command(state) + (state.migrate.pausesBeforeCutover ? " --confirm" : ""),
-        theme[.code]),
-    ])
+    lines.append([Span("the same as", theme[.dim])])
+    let command =
+      mapping.command(state) + (state.migrate.pausesBeforeCutover ? " --confirm" : "")
+    lines += Wrapping.lines(command, width: width).map { [Span("   "), Span($0, theme[.code])] }
     write(lines, in: &grid, inside)
   }
 

@@ -147,6 +147,11 @@ extension MigrateScreen {
 
   /// The lines of the receipt in sight, for scrolling.
   static func lines(_ state: State) -> [ReceiptView.Line] {
+    // The box takes four columns, the sign before each line two.
+    ReceiptView.wrapped(whole(state), width: max(1, state.size.width - 6))
+  }
+
+  private static func whole(_ state: State) -> [ReceiptView.Line] {
     switch state.migrate.phase {
     case .done(let receipt): ReceiptView(receipt: receipt).lines
     case .verified(let receipt):

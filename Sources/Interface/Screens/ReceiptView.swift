@@ -103,6 +103,16 @@ struct ReceiptView {
       }
   }
 
+  /// The lines with those that are only text broken where they end: a checksum is no use cut off.
+  static func wrapped(_ lines: [Line], width: Int) -> [Line] {
+    lines.flatMap { line -> [Line] in
+      guard line.numbers.isEmpty, TextWidth.of(line.text) > width else { return [line] }
+      return Wrapping.lines(line.text, width: max(1, width)).enumerated().map {
+        Line(sign: $0.offset == 0 ? line.sign : " ", role: line.role, text: $0.element)
+      }
+    }
+  }
+
   /// Draws the lines that the list has in sight.
   static func draw(
     _ lines: [Line], _ list: List, in grid: inout Grid, _ rect: Rect, theme: Theme

@@ -7,7 +7,13 @@ package struct ArchiveTree: Sendable, Equatable {
   package var label: String
   /// A plain value as text, or the class of an object or collection with its count.
   package var text: String
-  package var children: [ArchiveTree] = []
+  package var children: [ArchiveTree]
+
+  package init(label: String, text: String, children: [ArchiveTree] = []) {
+    self.label = label
+    self.text = text
+    self.children = children
+  }
 
   /// The tree as lines, two spaces a level, without control characters.
   package func lines(depth: Int = 0) -> [String] {

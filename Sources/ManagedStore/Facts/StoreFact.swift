@@ -70,6 +70,19 @@ public struct EntityNumber: Sendable, Equatable {
   public var entity: String?
   /// The greatest key in the hierarchy's table, for a root.
   public var greatestKey: Int64?
+
+  /// Makes a row.
+  public init(
+    name: String, number: Int64, parent: Int64, maximum: Int64, entity: String?,
+    greatestKey: Int64? = nil
+  ) {
+    self.name = name
+    self.number = number
+    self.parent = parent
+    self.maximum = maximum
+    self.entity = entity
+    self.greatestKey = greatestKey
+  }
 }
 
 /// A file of external data, or the lack of one.
@@ -93,4 +106,15 @@ public struct ExternalFile: Sendable, Equatable {
   public var object: ObjectID?
   /// The attribute of that object.
   public var property: String?
+
+  /// Makes a file; without an object, one that no row names.
+  public init(
+    name: String, state: State, bytes: Int, object: ObjectID? = nil, property: String? = nil
+  ) {
+    self.name = name
+    self.state = state
+    self.bytes = bytes
+    self.object = object
+    self.property = property
+  }
 }

@@ -13,6 +13,13 @@ public struct GitHistory {
     public var date: String
     /// The first line of the commit's message.
     public var subject: String
+
+    /// Makes a commit.
+    public init(id: String, date: String, subject: String) {
+      self.id = id
+      self.date = date
+      self.subject = subject
+    }
   }
 
   /// One content of a model file, with the commits that brought and replaced it, newest first.

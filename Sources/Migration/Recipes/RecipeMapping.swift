@@ -177,6 +177,26 @@ struct RecipeMapping {
     return result
   }
 
+  /// "self" leads to what another mapping makes of the same object: there must be one.
+  private func checkSelf(_ written: RecipeDocument.Mapping, in result: MappingModel) throws {
+    guard let from = written.source?.text, let to = written.destination?.text else { return }
+    for relationship in written.relationships {
+      guard let word = relationship.from, word.text == RelationshipMapping.ofSourceObject,
+        let target = destination.relationship(named: relationship.name.text, of: to)?.destination
+      else { continue }
+      let isMade = result.entityMappings.contains { mapping in
+        mapping.source == from
+          && mapping.destination.map { destination.isKind($0, of: target) } == true
+      }
+      guard !isMade else { continue }
+      throw text.wrong(
+        "no mapping makes a \(target) of \(from): “self” leads nowhere", word.range,
+        hint:
+          "Add { \"source\": \"\(from)\", \"destination\": \"\(target)\" }, or give a key path of \(from)."
+      )
+    }
+  }
+
   private func refuseContradictions(_ pairs: [Inference.Given]) throws {
     let kept = Set(pairs.filter { $0.destination != nil }.compactMap(\.source))
     for (mapping, pair) in zip(document.mappings, pairs) {
@@ -201,6 +221,7 @@ struct RecipeMapping {
         "two mappings are called “\(mapping.name)”", place?.name?.range ?? place?.range ?? 0..<1,
         hint: "Give one of them a \"name\": of its own.")
     }
+    for mapping in written { try checkSelf(mapping, in: result) }
     for relationship in written.flatMap(\.relationships) {
       guard let through = relationship.through, !names.contains(through.text) else { continue }
       throw text.wrong(

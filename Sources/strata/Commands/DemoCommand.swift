@@ -9,7 +9,9 @@ enum DemoCommand {
       arguments[0].isEmpty
       ? try FileSystem.makeTemporaryDirectory(prefix: "strata-demo") : arguments[0]
     let isJSON = arguments.flag("json")
-    let written = try write(to: folder, objects: objects)
+    let written = try Waiting.tell("writing \(objects) objects", on: console) {
+      try write(to: folder, objects: objects)
+    }
     if isJSON {
       console.json { json in
         for (key, value) in [("store", written.store), ("model", written.model)] {

@@ -5,17 +5,29 @@ enum DumpCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
     for warning in store.warnings { console.note("! " + warning) }
-    try dump(store, blobs: arguments.flag("blobs")) { console.write($0) }
+    // A bar among the lines of the dump would spoil both.
+    let bar = console.isTerminal ? nil : ProgressBar(console)
+    let total = bar?.isVisible == true ? try store.counts().values.reduce(0, +) : nil
+    defer { bar?.clear() }
+    try dump(
+      store, blobs: arguments.flag("blobs"), report: { bar?.show("dump", $0, of: total, "objects") }
+    ) { console.write($0) }
     return .done
   }
 
-  static func dump(_ store: Store, blobs: Bool, to write: ([UInt8]) -> Void) throws {
+  /// - Parameter report: called now and then with the number of objects written.
+  static func dump(
+    _ store: Store, blobs: Bool, report: (Int) -> Void = { _ in }, to write: ([UInt8]) -> Void
+  ) throws {
+    var count = 0
     var json = JSONWriter()
     for entity in store.model.entities where store.table(of: entity.name) != nil {
       let cursor = try ObjectCursor(store, entity: entity.name)
       while let object = try cursor.next() {
         line(object, of: cursor.table, blobs: blobs, to: &json)
+        count += 1
         if json.bytes.count > 1 << 16 {
+          report(count)
           write(json.bytes)
           json.removeAll()
         }

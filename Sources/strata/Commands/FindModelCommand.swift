@@ -33,7 +33,9 @@ enum FindModelCommand {
       )
     }
     var search = ModelSearch(hashes: hashes, excluding: store)
-    for path in paths { try search.look(in: path) }
+    for path in paths {
+      try Waiting.tell("looking through \(path)", on: console) { try search.look(in: path) }
+    }
     let exported = try arguments.value("export").flatMap { folder in
       try search.matches.first?.export(to: folder)
     }

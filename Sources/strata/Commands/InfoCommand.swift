@@ -4,8 +4,9 @@ import ManagedStore
 /// `strata info`: what a store is, whose model it has, and what is in it.
 enum InfoCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
-    let facts = try Facts(store)
+    let facts = try Waiting.tell("counting objects and files", on: console) {
+      try Facts(StoreOpening.open(arguments[0], model: arguments.value("model")))
+    }
     if arguments.flag("json") {
       console.json { facts.write(to: &$0) }
     } else {

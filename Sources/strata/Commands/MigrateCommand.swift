@@ -1,3 +1,4 @@
+import Interface
 import ManagedModel
 import ManagedStore
 import Migration
@@ -5,6 +6,10 @@ import Migration
 /// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
 enum MigrateCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    try Interruption.watching { try run(arguments, to: console) }
+  }
+
+  private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     let request = try PlanCommand.request(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let stores = try StoreList(arguments.positional)
@@ -34,7 +39,9 @@ enum MigrateCommand {
     _ path: String, _ request: MigrationRequest, _ isJSON: Bool, _ file: ReceiptFile?,
     _ confirmation: CutoverConfirmation?, _ console: Console
   ) throws -> CommandStatus {
-    let plan = try request.plan(for: path)
+    let plan = try Waiting.tell("looking at the store", on: console) {
+      try request.plan(for: path)
+    }
     if plan.isNothingToDo {
       try file?.write(
         JSONWriter.line { json in
@@ -76,55 +83,52 @@ enum MigrateCommand {
   }
 }
 
-/// Shows progress at most ten times a second: a line on a terminal, or lines of JSON.
+/// Shows a migration's progress: a bar on a terminal, or lines of JSON, at most ten times a second.
 final class ProgressReporter {
   private let console: Console
   private let isJSON: Bool
+  private let bar: ProgressBar
   private var last: ContinuousClock.Instant?
   /// Step and part of the last report: of each new one there is a line of JSON.
   private var place = [0, 0]
-  private var hasLine = false
 
   init(console: Console, isJSON: Bool) {
     self.console = console
     self.isJSON = isJSON
+    bar = ProgressBar(console)
   }
 
   func report(_ progress: MigrationProgress) {
-    guard isJSON || console.isErrorTerminal else { return }
+    guard isJSON else { return bar.show(ProgressBar.Work(progress)) }
     let now = ContinuousClock.now
-    let isNew = isJSON && place != [progress.step, progress.current]
-    if !isNew, let last, now - last < .milliseconds(100) { return }
+    if place == [progress.step, progress.current], let last, now - last < .milliseconds(100) {
+      return
+    }
     last = now
     place = [progress.step, progress.current]
-    if isJSON {
-      console.json { $0.progress(progress) }
-    } else {
-      console.rewrite(Self.line(progress))
-      hasLine = true
-    }
+    console.json { $0.progress(progress) }
   }
 
   /// Clears the line.
-  func finish() {
-    if hasLine { console.rewrite("") }
-    hasLine = false
-  }
+  func finish() { bar.clear() }
+}
 
-  static func line(_ progress: MigrationProgress) -> String {
-    let percent = Int((progress.fraction * 100).rounded(.down))
-    var text = "\(percent) %"
-    if progress.steps > 1 { text += "  step \(progress.step) of \(progress.steps)" }
-    if progress.parts.indices.contains(progress.current) {
-      let part = progress.parts[progress.current]
-      text +=
-        part.unit == .bytes
-        ? "  \(part.title)  \(Size.text(part.done)) / \(Size.text(part.total))"
-        : "  \(part.title)  \(part.done) / \(part.total)"
-      if let rate = part.rate, part.unit == .rows { text += "  \(Int(rate))/s" }
+extension ProgressBar.Work {
+  init(_ progress: MigrationProgress) {
+    self.init(title: progress.steps > 1 ? "step \(progress.step) of \(progress.steps)  " : "")
+    fraction = progress.fraction
+    remaining = progress.remaining
+    guard progress.parts.indices.contains(progress.current) else { return }
+    let part = progress.parts[progress.current]
+    title += part.title
+    switch part.unit {
+    case .bytes: done = "\(Size.text(part.done)) of \(Size.text(part.total))"
+    case .rows, .items:
+      done = "\(NumberText.grouped(part.done)) of \(NumberText.grouped(part.total))"
     }
-    if let remaining = progress.remaining { text += "  \(Int(remaining.rounded(.up))) s left" }
-    return text
+    if part.unit == .rows, let rate = part.rate {
+      self.rate = NumberText.grouped(Int(min(rate, 1e15))) + "/s"
+    }
   }
 }
 

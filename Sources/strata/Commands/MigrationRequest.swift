@@ -48,6 +48,7 @@ struct MigrationRequest: Sendable {
   /// - Parameter place: where the store came from, for one that was copied: models lie beside it there.
   func plan(for path: String, copiedFrom place: String? = nil) throws -> MigrationPlan {
     let opened = try open(path, copiedFrom: place)
+    try Interruption.check()
     return try plan(opened.store, source: opened.source, name: opened.name)
   }
 
@@ -100,11 +101,12 @@ struct MigrationRequest: Sendable {
     if via == nil, documents.isEmpty, strategy == nil {
       return try StoreMigration.plan(
         store, to: destination.model, names: (name, destination.name), source: source,
-        archive: destination.archive, output: options.output)
+        archive: destination.archive, output: options.output,
+        isCancelled: { Interruption.isRequested })
     }
     return try StoreMigration.plan(
       store, to: destination.model, names: (name, destination.name), source: source,
       archive: destination.archive, output: options.output, through: via, documents: documents,
-      strategy: strategy)
+      strategy: strategy, isCancelled: { Interruption.isRequested })
   }
 }

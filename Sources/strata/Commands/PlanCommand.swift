@@ -5,9 +5,17 @@ import Migration
 /// `strata plan`: what a migration would do, lose and break, found out without writing.
 enum PlanCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    try Interruption.watching { try run(arguments, to: console) }
+  }
+
+  private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     if arguments.flag("matrix") { return try MatrixCommand.run(arguments, console) }
     let request = try request(arguments)
-    let plan = try request.plan(for: arguments[0])
+    let plan = try Waiting.tell("looking at the store", on: console) {
+      try request.plan(for: arguments[0])
+    }
+    // Too late to be stopped by SQLite, and not too late to be asked.
+    try Interruption.check()
     let unallowed = plan.unallowedLosses(request.options.allowedLosses)
     if arguments.flag("json") {
       console.json { $0.plan(plan) }

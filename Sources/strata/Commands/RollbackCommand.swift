@@ -1,3 +1,4 @@
+import Interface
 import ManagedModel
 import ManagedStore
 import Migration
@@ -11,8 +12,10 @@ enum RollbackCommand {
     options.keepsPresent = !arguments.flag("no-backup")
     options.isForced = arguments.flag("force")
     let receipt = try Interruption.watching {
-      try StoreRollback.run(
-        path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
+      try Waiting.tell("putting the backup back", on: console) {
+        try StoreRollback.run(
+          path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
+      }
     }
     if arguments.flag("json") {
       console.json { write(receipt, to: &$0) }
@@ -79,6 +82,9 @@ enum RollbackCommand {
     }
     if let undone = receipt.undonePath {
       console.line("kept: \(undone)")
+      console.line(
+        "the way back: strata rollback \(ShellText.quoted(receipt.storePath)) --from "
+          + ShellText.quoted(undone))
     }
     if !receipt.orphaned.isEmpty {
       console.line(

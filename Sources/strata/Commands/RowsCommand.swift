@@ -38,6 +38,10 @@ enum RowsCommand {
       }
     }
     var writer = format.writer(heading: console.heading) { console.write($0) }
+    let bar = console.isTerminal ? nil : ProgressBar(console)
+    let total = try bar?.isVisible == true ? Self.total(query, in: store, limit: limit) : nil
+    var count = 0
+    defer { bar?.clear() }
     var isFirst = true
     while left > 0 || isFirst {
       query.limit = min(page, left)
@@ -46,6 +50,8 @@ enum RowsCommand {
       isFirst = false
       try writer.write(found)
       left -= found.rows.count
+      count += found.rows.count
+      bar?.show("rows", count, of: total, "rows")
       guard found.rows.count == query.limit, let last = found.rows.last else { break }
       query.anchor = .after(last.cursor)
     }
@@ -54,6 +60,16 @@ enum RowsCommand {
       console.note("\(limit ?? 0) rows; --limit all prints every one")
     }
     return .done
+  }
+
+  /// How many rows will come at most; `nil` where a filter makes that unknown.
+  private static func total(_ query: RowQuery, in store: Store, limit: Int?) throws -> Int? {
+    guard query.filter == nil else { return limit }
+    let all = try store.counts().reduce(0) { sum, next in
+      store.model.lineage(of: next.key).contains { $0.name == query.entity }
+        ? sum + next.value : sum
+    }
+    return min(all, limit ?? all)
   }
 
   private static func sort(_ text: String?) -> RowQuery.Sort {

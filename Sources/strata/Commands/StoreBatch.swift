@@ -45,7 +45,7 @@ struct StoreBatch {
   func run(_ paths: [String], jobs: Int, work: @escaping Work) throws -> CommandStatus {
     var outcomes = [(outcome: Outcome, seconds: Double)?](repeating: nil, count: paths.count)
     var told = 0
-    var line = ProgressLine(console: console)
+    let bar = ProgressBar(console)
     Interruption.watching {
       BatchWork.run(paths, jobs: jobs) { path, send in
         let start = ContinuousClock.now
@@ -61,10 +61,11 @@ struct StoreBatch {
               json.progress(progress)
             }
           } else {
-            line.show(paths[index], progress, done: outcomes.count { $0 != nil }, of: paths.count)
+            let done = outcomes.count { $0 != nil }
+            bar.show(Self.work(paths[index], progress, done: done, of: paths.count))
           }
         case .outcome(let outcome, let seconds):
-          line.clear()
+          bar.clear()
           outcomes[index] = (outcome, seconds)
           if isJSON { write(outcome, paths[index]) }
           // In the order named, whichever is done first.
@@ -79,6 +80,15 @@ struct StoreBatch {
     if isJSON { write(rows) } else { print(rows) }
     try receiptFile?.write(receipts(paths, outcomes.compactMap { $0?.outcome }))
     return rows.map(\.status).max { $0.rawValue < $1.rawValue } ?? .done
+  }
+
+  /// One line for all stores: the one that told last.
+  private static func work(
+    _ path: String, _ progress: MigrationProgress, done: Int, of count: Int
+  ) -> ProgressBar.Work {
+    var work = ProgressBar.Work(progress)
+    work.title = "\(done) of \(count)  \(FileSystem.name(of: path))  \(work.title)"
+    return work
   }
 
   private static func outcome(
@@ -218,26 +228,6 @@ struct StoreBatch {
       guard let receipt else { return }
       (from, to) = (receipt.from, receipt.to)
       objects = receipt.entities.reduce(0) { $0 + $1.after }
-    }
-  }
-
-  /// One line of a terminal for all stores.
-  private struct ProgressLine {
-    let console: Console
-    private var isShown = false
-
-    init(console: Console) { self.console = console }
-
-    mutating func show(_ path: String, _ progress: MigrationProgress, done: Int, of count: Int) {
-      guard console.isErrorTerminal else { return }
-      console.rewrite(
-        "\(done) of \(count)  \(FileSystem.name(of: path))  \(ProgressReporter.line(progress))")
-      isShown = true
-    }
-
-    mutating func clear() {
-      if isShown { console.rewrite("") }
-      isShown = false
     }
   }
 }

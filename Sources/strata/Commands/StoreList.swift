@@ -68,14 +68,16 @@ struct StoreList {
     return found
   }
 
-  /// By its header and tables, not by its name; a damaged store is one, so that it is not passed
-  /// over in silence.
+  /// By its header and tables. One that is damaged, or is no SQLite file in spite of its name, counts
+  /// too, so that it is told and not passed over in silence.
   private static func isStore(_ path: String) -> Bool {
-    guard !isLeftover(FileSystem.name(of: path)), let status = FileSystem.status(path),
-      status.kind == .file, status.size >= 100,
-      let head = try? FileSystem.read(path, limit: 16),
+    let name = FileSystem.name(of: path)
+    guard !isLeftover(name), let status = FileSystem.status(path), status.kind == .file else {
+      return false
+    }
+    guard let head = try? FileSystem.read(path, limit: 16),
       head.elementsEqual(Array("SQLite format 3\0".utf8))
-    else { return false }
+    else { return endings.contains(where: name.lowercased().hasSuffix) }
     do {
       _ = try Store(path: path)
       return true
@@ -86,6 +88,9 @@ struct StoreList {
       return true
     }
   }
+
+  /// What apps call their stores.
+  private static let endings = [".sqlite", ".sqlite3", ".db", ".storedata", ".store"]
 
   private static func isModel(_ path: String) -> Bool {
     [".momd", ".xcdatamodeld", ".xcdatamodel", ".xcmappingmodel"].contains(where: path.hasSuffix)

@@ -5,6 +5,10 @@ import Migration
 /// `strata verify`: compares a store with what became of it, object by object.
 enum VerifyCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    try Interruption.watching { try run(arguments, to: console) }
+  }
+
+  private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     let request = try PlanCommand.request(arguments)
     let (before, mapping) = try request.mapping(for: arguments[0])
     let after = try Store(path: arguments[1], model: request.destination.model)
@@ -13,7 +17,7 @@ enum VerifyCommand {
         .incompatible, code: 134100, "the store is not of the model \(request.destination.name)",
         path: arguments[1], hint: "strata explain \(arguments[1]) \(request.bundle) tells why.")
     }
-    let report = try Interruption.watching {
+    let report = try Waiting.tell("comparing every object", on: console) {
       try StoreVerification.compare(
         before: before, after: after, mapping: mapping,
         isCancelled: { Interruption.isRequested })

@@ -103,9 +103,10 @@ final class EffectPerformer: Sendable {
         return (running.rollbacks[id] == nil ? running.tasks[id] : nil, running.migrations[id])
       }
       if let migration { migration.cancel() } else { task?.cancel() }
+    case .look(let id, let request): look(id, request)
     case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe:
       break
-    case .themes, .keepTheme, .repaint, .suspend, .quit, .choose: break
+    case .themes, .keepTheme, .copy, .repaint, .suspend, .quit, .choose: break
     }
   }
 

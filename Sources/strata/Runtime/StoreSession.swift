@@ -108,9 +108,17 @@ actor StoreSession {
       return try StoreMigration.plan(
         store, to: destination, names: names, source: made, archive: read?.archive)
     }
-    return try StoreMigration.plan(
-      store, to: destination, names: names, source: made, archive: read?.archive, through: via,
-      documents: documents)
+    do {
+      return try StoreMigration.plan(
+        store, to: destination, names: names, source: made, archive: read?.archive, through: via,
+        documents: documents)
+    } catch var error as CoreDataError where error.path == MappingEdits.name {
+      // Nobody sees that text: its lines say nothing.
+      let place = error.message.indices.last { error.message[$0...].hasPrefix(" (line ") }
+      if let place { error.message = String(error.message[..<place]) }
+      (error.path, error.mark) = (store.path, nil)
+      throw error
+    }
   }
 
   func impacts(from source: Model, to destination: Model) throws -> [ChangeImpact] {
@@ -129,7 +137,7 @@ actor StoreSession {
     return source.versions(of: store.model, hashes: store.metadata.versionHashes)
   }
 
-  private func opened() throws -> Store {
+  func opened() throws -> Store {
     if let store { return store }
     let store = try source.open()
     // Called within a statement, on the thread of the task that runs it.

@@ -28,6 +28,32 @@ struct CancellationTests {
     #expect(failure(of: plan) == nil)
   }
 
+  @Test("while it is planned, at any moment: 134120", arguments: SafetyCase.allCases)
+  func planning(way: SafetyCase) throws {
+    let place = try SafetyPlace()
+    var asked = 0
+    _ = try way.plan(
+      place.path,
+      isCancelled: {
+        asked += 1
+        return false
+      })
+    #expect(asked > 0)
+    for last in Set([0, asked / 2, asked - 1]) {
+      var count = 0
+      let error = #expect(throws: CoreDataError.self) {
+        _ = try way.plan(
+          place.path,
+          isCancelled: {
+            count += 1
+            return count > last
+          })
+      }
+      #expect(error?.kind == .cancelled && error?.code == 134120, "\(last) of \(asked)")
+      #expect(try place.changes() == [], "\(last) of \(asked)")
+    }
+  }
+
   @Test(
     "into another file, in each phase: no file, no external data", arguments: SafetyCase.allCases)
   func output(way: SafetyCase) throws {

@@ -26,7 +26,9 @@ enum SafetyCase: String, CaseIterable, Sendable {
     """
 
   /// The way planned for a store of the library's first version.
-  func plan(_ path: String, output: String? = nil) throws -> MigrationPlan {
+  func plan(
+    _ path: String, output: String? = nil, isCancelled: @escaping () -> Bool = { false }
+  ) throws -> MigrationPlan {
     let store = try Store(path: path)
     let first = try Library.model(replacing: [])
     let next = try Library.model(replacing: Self.second)
@@ -42,23 +44,27 @@ enum SafetyCase: String, CaseIterable, Sendable {
     switch self {
     case .inPlace:
       return try StoreMigration.plan(
-        store, steps: [step("1", "2", first, inferred)], output: output, strategy: .inPlace)
+        store, steps: [step("1", "2", first, inferred)], output: output, strategy: .inPlace,
+        isCancelled: isCancelled)
     case .copying:
       return try StoreMigration.plan(
-        store, steps: [step("1", "2", first, inferred)], output: output, strategy: .copy)
+        store, steps: [step("1", "2", first, inferred)], output: output, strategy: .copy,
+        isCancelled: isCancelled)
     case .mapped:
       var mapping = inferred
       mapping.kind = .mapping
-      return try StoreMigration.plan(store, steps: [step("1", "2", first, mapping)], output: output)
+      return try StoreMigration.plan(
+        store, steps: [step("1", "2", first, mapping)], output: output, isCancelled: isCancelled)
     case .recipe:
       let mapping = try Self.recipe(from: first, to: next)
-      return try StoreMigration.plan(store, steps: [step("1", "2", first, mapping)], output: output)
+      return try StoreMigration.plan(
+        store, steps: [step("1", "2", first, mapping)], output: output, isCancelled: isCancelled)
     case .chain:
       let mapping = try Self.recipe(from: next, to: next)
       return try StoreMigration.plan(
         store,
         steps: [step("1", "2", first, inferred), step("2", "3", next, mapping)], output: output,
-        strategy: .inPlace)
+        strategy: .inPlace, isCancelled: isCancelled)
     case .policy:
       var policies = PolicyBindings()
       for mapping in inferred.entityMappings where mapping.source != nil {
@@ -66,7 +72,7 @@ enum SafetyCase: String, CaseIterable, Sendable {
       }
       return try StoreMigration.plan(
         store, steps: [step("1", "2", first, inferred)], output: output, policies: policies,
-        strategy: .copy)
+        strategy: .copy, isCancelled: isCancelled)
     }
   }
 

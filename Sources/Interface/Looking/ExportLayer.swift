@@ -1,0 +1,168 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// Rows into a file: the format, the name, and then how far it is.
+package struct ExportLayer: FinishingLayer {
+  private(set) var isDone = false
+
+  private enum Phase: Sendable, Equatable {
+    case asking
+    /// There is such a file; Enter once more replaces it.
+    case confirming
+    case writing(TaskID, done: Int, total: Int)
+  }
+
+  private let query: RowQuery
+  private let total: Int?
+  private var format = ExportRequest.Format.csv
+  private var prompt: Prompt
+  private var phase = Phase.asking
+  private var error: CoreDataError?
+
+  init(_ query: RowQuery, total: Int?) {
+    self.query = query
+    self.total = total
+    prompt = Prompt(Self.name(query.entity, .csv))
+  }
+
+  private static func name(_ entity: String, _ format: ExportRequest.Format) -> String {
+    entity + "." + format.fileExtension
+  }
+
+  private var task: TaskID? {
+    if case .writing(let task, _, _) = phase { task } else { nil }
+  }
+
+  package func bindings(_ state: State) -> [Binding] {
+    if task != nil { return [Binding([.escape], "stop and remove the half file", .cancel)] }
+    var command =
+      "strata rows \(state.storeArgument) \(ShellText.quoted(query.entity)) --format \(format.rawValue) --limit all"
+    if let filter = query.filter { command += " --where \(ShellText.quoted(filter.text))" }
+    if let sort = query.sort.property {
+      command += " --sort \(ShellText.quoted(sort + (query.sort.isDescending ? ":desc" : "")))"
+    }
+    return [
+      Binding(
+        [.enter], phase == .confirming ? "replace the file" : "write", .confirm,
+        unless: prompt.text.isEmpty ? "the file needs a name" : nil,
+        command: command + " > \(ShellText.quoted(prompt.text))"),
+      Binding([.tab, .down], label: "Tab", "format", .nextPane),
+      Binding([.backTab, .up], "format before", .previousPane, footer: false),
+      Binding([.escape], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    switch action {
+    case .nextPane, .previousPane:
+      let all = ExportRequest.Format.allCases
+      let index = all.firstIndex(of: format) ?? 0
+      let next = all[(index + (action == .nextPane ? 1 : all.count - 1)) % all.count]
+      // A name that the person wrote is kept but for its extension.
+      let former = "." + format.fileExtension
+      if prompt.text.hasSuffix(former) {
+        prompt = Prompt(String(prompt.text.dropLast(former.count)) + "." + next.fileExtension)
+      }
+      format = next
+      phase = .asking
+      return .stay()
+    case .confirm:
+      let task = state.newTask()
+      let replaces = phase == .confirming
+      phase = .writing(task, done: 0, total: total ?? 0)
+      error = nil
+      return .stay([
+        .look(
+          task,
+          .export(
+            ExportRequest(query: query, format: format, path: prompt.text, replaces: replaces)))
+      ])
+    case .cancel: return .stay(cancel(in: &state) ?? [])
+    default: return .stay()
+    }
+  }
+
+  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+    guard task == nil else { return [] }
+    prompt.handle(key)
+    phase = .asking
+    return []
+  }
+
+  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
+    guard case .looked(let task, let answer) = message, task == self.task else { return nil }
+    switch answer {
+    case .exporting(let done, let total): phase = .writing(task, done: done, total: total)
+    case .fileExists: phase = .confirming
+    case .exported(let request, let rows, let bytes):
+      phase = .asking
+      isDone = true
+      state.notice = Notice(
+        "\(NumberText.counted(rows, "row")) in \(request.path), \(NumberText.bytes(bytes))",
+        .success)
+    default: return nil
+    }
+    return []
+  }
+
+  package mutating func fail(
+    _ task: TaskID, _ error: CoreDataError, in state: inout State
+  ) -> [Effect]? {
+    guard task == self.task else { return nil }
+    phase = .asking
+    self.error = error
+    return []
+  }
+
+  package mutating func cancel(in state: inout State) -> [Effect]? {
+    // The task answers when the half file is gone.
+    task.map { [.cancel($0)] }
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let width = max(1, min(64, body.width - 4))
+    let what =
+      query.filter.map { "\(query.entity) where \($0.text)" } ?? "all rows of \(query.entity)"
+    let message =
+      error.map {
+        Wrapping.lines("✗ " + $0.description + ($0.hint.map { ". \($0)" } ?? ""), width: width)
+      } ?? []
+    let inside = Popup("Export", size: Size(width: width, height: 7 + message.count))
+      .draw(in: &grid, body, theme: theme)
+    func line(_ row: Int) -> Rect { inside.row(min(row, max(0, inside.height - 1))) }
+    grid.write(what, at: line(0).origin, style: theme[.dim], within: inside.width)
+    var formats: [Span] = [Span("format  ", theme[.attribute])]
+    for other in ExportRequest.Format.allCases {
+      formats.append(
+        other == format
+          ? Span("▸\(other.title)  ", theme[.headerActive]) : Span(" \(other.title)  ", theme[.dim])
+      )
+    }
+    grid.write(formats, at: line(2).origin, within: inside.width)
+    prompt.draw(
+      in: &grid, line(4), label: [Span("file    ", theme[.attribute])], theme: theme)
+    switch phase {
+    case .asking: break
+    case .confirming:
+      grid.write(
+        "! There is such a file: Enter again replaces it.", at: line(6).origin,
+        style: theme[.warning], within: inside.width)
+    case .writing(_, let done, let total):
+      grid.cursor = nil
+      let text = total > 0 ? "\(NumberText.grouped(done)) of \(NumberText.grouped(total))" : "…"
+      Gauge(done, of: total).draw(
+        in: &grid, Rect(x: inside.x, y: line(6).y, width: max(1, inside.width - 24), height: 1),
+        theme: theme)
+      grid.write(
+        text, in: Rect(x: inside.right - 22, y: line(6).y, width: min(22, inside.width), height: 1),
+        align: .trailing)
+    }
+    for (index, text) in message.enumerated() {
+      grid.write(
+        text, at: line(6 + index).origin, style: theme[.error], within: inside.width)
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// How often each value of a property occurs, with bars; Enter filters the rows to one.
+package struct FrequenciesLayer: LayerContent {
+  private let entity: String
+  private let path: String
+  private var found: Frequencies?
+  private var error: CoreDataError?
+  private var task: TaskID?
+  private var list = List()
+
+  static func open(
+    _ path: String, of entity: String, filter: RowFilter?, in state: inout State
+  ) -> [Effect] {
+    let task = state.newTask()
+    state.show(FrequenciesLayer(entity: entity, path: path, task: task))
+    return [.look(task, .frequencies(entity: entity, path: path, filter: filter))]
+  }
+
+  private init(entity: String, path: String, task: TaskID) {
+    self.entity = entity
+    self.path = path
+    self.task = task
+  }
+
+  package func bindings(_ state: State) -> [Binding] {
+    let reason: String? =
+      found == nil
+      ? "it is not counted yet" : predicate == nil ? "no filter can name this value" : nil
+    return [
+      Binding(
+        [.enter], "filter the rows to it", .choose, unless: reason,
+        command:
+          "strata frequencies \(state.storeArgument) \(ShellText.quoted(entity)) \(ShellText.quoted(path))"
+      ),
+      Keymap.movement,
+      Binding([.escape, .character("q")], "close", .close),
+    ]
+  }
+
+  /// The lines: those without a value first, then each value.
+  private var hasNulls: Bool { (found?.nulls ?? 0) > 0 }
+
+  private func entry(_ row: Int) -> Frequencies.Entry? {
+    found?.entries.element(hasNulls ? row - 1 : row)
+  }
+
+  private var predicate: String? {
+    guard let found else { return nil }
+    if hasNulls, list.selected == 0 { return found.predicateForNull }
+    return entry(list.selected).flatMap { found.predicate(for: $0) }
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    switch action {
+    case .choose:
+      guard let predicate else { return .stay() }
+      return .close(BrowseScreen.setFilter(predicate, in: &state))
+    default:
+      list.setHeight(max(1, state.body.height - 5))
+      list.handle(key)
+      return .stay()
+    }
+  }
+
+  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
+    guard case .looked(let task, .frequencies(let found)) = message, task == self.task else {
+      return nil
+    }
+    self.task = nil
+    self.found = found
+    list.setCount(found.entries.count + (found.nulls > 0 ? 1 : 0))
+    return []
+  }
+
+  package mutating func fail(
+    _ task: TaskID, _ error: CoreDataError, in state: inout State
+  ) -> [Effect]? {
+    guard task == self.task else { return nil }
+    self.task = nil
+    self.error = error
+    return []
+  }
+
+  package mutating func cancel(in state: inout State) -> [Effect]? {
+    guard let task else { return nil }
+    self.task = nil
+    error = CoreDataError(.cancelled, "cancelled")
+    return [.cancel(task)]
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let size = Size(width: min(100, body.width), height: max(3, list.count + 2))
+    let inside = Popup("\(entity).\(path)", size: size).draw(in: &grid, body, theme: theme)
+    guard let found else {
+      let text = error.map { "✗ \($0.description)" } ?? "counting …  ^C stops"
+      for (row, line) in Wrapping.lines(text, width: inside.width).enumerated()
+      where row < inside.height {
+        grid.write(line, at: inside.row(row).origin, style: theme[.dim], within: inside.width)
+      }
+      return
+    }
+    grid.write(Self.summary(found), at: inside.origin, style: theme[.dim], within: inside.width)
+    let bar = max(4, min(24, inside.width / 4))
+    let width = max(6, inside.width - bar - 24)
+    let most = max(found.nulls, found.entries.first?.count ?? 0)
+    var list = list
+    list.setHeight(max(1, inside.height - 2))
+    let rows = inside.droppingRows(2)
+    list.draw(in: &grid, rows, theme: theme) { row in
+      let value: ValueText
+      let count: Int
+      if hasNulls, row == 0 {
+        (value, count) = (ValueText("∅  no value", .null), found.nulls)
+      } else if let entry = entry(row) {
+        (value, count) = (Self.text(entry, of: found), entry.count)
+      } else {
+        return []
+      }
+      let isSelected = row == list.selected
+      func span(_ text: String, _ role: Theme.Role) -> Span {
+        Span(text, isSelected ? .plain : theme[role])
+      }
+      let name = Sanitize.text(value.text, limit: width)
+      let share = NumberText.fixed(found.share(of: count) * 100, digits: 1) + " %"
+      let full = Gauge(count, of: most).bar(width: bar)
+      return [
+        span(
+          name + String(repeating: " ", count: max(1, width + 1 - TextWidth.of(name))), value.role),
+        span(full + String(repeating: " ", count: max(0, bar - TextWidth.of(full))), .gauge),
+        span(Self.trailing(NumberText.grouped(count), 11), .number),
+        span(Self.trailing(share, 9), .dim),
+      ]
+    }
+  }
+
+  private static func trailing(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(1, width - text.count)) + text
+  }
+
+  private static func text(_ entry: Frequencies.Entry, of found: Frequencies) -> ValueText {
+    switch (entry.value, found.kind) {
+    case (_, .presence): return ValueText("has a value", .boolean)
+    case (.toMany(let many), _): return ValueText(NumberText.counted(many.count, "object"), .number)
+    case (.toOne(let id?), _):
+      return ValueText("→ \(id)" + (entry.label.map { "  \($0)" } ?? ""), .relationship)
+    case (.value(.string("")), _): return ValueText("“”  empty text", .dim)
+    default:
+      let text = ValueText(entry.value, of: RowColumn(name: "", kind: .attribute(.undefined)))
+      return ValueText(text.text + (entry.isCut ? "…" : ""), text.role)
+    }
+  }
+
+  private static func summary(_ found: Frequencies) -> String {
+    var parts = [
+      NumberText.counted(found.total, "object"), NumberText.counted(found.distinct, "value"),
+    ]
+    if found.entries.count < found.distinct {
+      parts.append("the \(NumberText.grouped(found.entries.count)) most frequent")
+    }
+    if let least = found.minimum, let greatest = found.maximum {
+      parts.append("\(ValueText(least).text) to \(ValueText(greatest).text)")
+    }
+    if let mean = found.mean { parts.append("mean \(NumberText.fixed(mean, digits: 3))") }
+    return parts.joined(separator: ", ")
+  }
+}

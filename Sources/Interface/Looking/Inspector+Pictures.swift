@@ -1,0 +1,84 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// A picture that an attribute holds, on its way to the screen.
+enum Picture: Sendable, Equatable {
+  case loading(TaskID)
+  case raster(Raster)
+  case failed(String)
+}
+
+extension Inspector {
+  /// Pictures that are unfolded and not asked for yet.
+  var wantedPictures: [String] {
+    guard pictureLimit != nil else { return [] }
+    return (inspection?.lines ?? []).filter {
+      $0.isPicture && unfolded.contains($0.id) && pictures[$0.id] == nil
+    }.map(\.id)
+  }
+
+  /// The lines of a picture: two rows of pixels each.
+  func pictureLines(_ id: String) -> [Inspection.Line] {
+    func line(_ index: Int, _ text: String) -> Inspection.Line {
+      Inspection.Line(
+        id: "\(id)/picture/\(index)", depth: 1, label: "", type: "", value: ValueText(text, .dim),
+        attribute: id)
+    }
+    switch pictures[id] {
+    case nil, .loading: return [line(0, "…")]
+    case .failed(let message): return [line(0, message)]
+    case .raster(let raster): return (0..<raster.rows).map { line($0, "") }
+    }
+  }
+
+  /// What a line of a picture shows; `nil` for any other line.
+  func pictureSpans(_ line: Inspection.Line, depth: ColorDepth = .indexed256) -> [Span]? {
+    guard let attribute = line.attribute, case .raster(let raster) = pictures[attribute],
+      line.id.hasPrefix("\(attribute)/picture/"),
+      let row = Int(line.id.dropFirst(attribute.count + "/picture/".count))
+    else { return nil }
+    return [Span("    ")] + raster.spans(row: row, depth: depth)
+  }
+
+  /// The attribute that the selected line is about.
+  package var selectedProperty: String? { selectedLine?.attribute }
+}
+
+extension BrowseScreen {
+  /// Asks for the pictures that are unfolded.
+  static func wantPictures(in state: inout State) -> [Effect] {
+    let content = BrowseLayout(state).content(of: .inspector)
+    let isColored = state.colors >= .indexed256
+    state.browse.inspector.pictureLimit =
+      isColored
+      ? Size(width: max(1, content.width - 8), height: max(2, (content.height - 2) * 2)) : nil
+    guard let id = state.browse.inspector.object, let limit = state.browse.inspector.pictureLimit
+    else { return [] }
+    return state.browse.inspector.wantedPictures.map { property in
+      let task = state.newTask()
+      state.browse.inspector.pictures[property] = .loading(task)
+      return .look(task, .picture(id, property: property, fitting: limit))
+    }
+  }
+
+  private static func attribute(_ task: TaskID, in state: State) -> String? {
+    state.browse.inspector.pictures.first { $0.value == .loading(task) }?.key
+  }
+
+  static func takePicture(_ message: Message, in state: inout State) -> [Effect]? {
+    guard case .looked(let task, .picture(let raster)) = message else { return nil }
+    guard let attribute = attribute(task, in: state) else { return [] }
+    state.browse.inspector.pictures[attribute] = .raster(raster)
+    state.browse.inspector.list.setCount(state.browse.inspector.shown.count)
+    return []
+  }
+
+  static func failPicture(
+    _ task: TaskID, _ error: CoreDataError, in state: inout State
+  ) -> [Effect]? {
+    guard let attribute = attribute(task, in: state) else { return nil }
+    state.browse.inspector.pictures[attribute] = .failed(error.message)
+    return []
+  }
+}

@@ -1,0 +1,164 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// A search through all entities: a line of text, and under it what was found.
+package struct SearchEverywhereLayer: LayerContent {
+  /// Hits that are kept; there is no end to what a store can hold.
+  static let most = 5_000
+
+  private var prompt = Prompt()
+  /// What the hits are for.
+  private var searched: String?
+  private var hits: [StoreSearchProgress.Hit] = []
+  private var progress: StoreSearchProgress?
+  private var cut: [String] = []
+  private var task: TaskID?
+  private var error: CoreDataError?
+  private var list = List()
+
+  init() {}
+
+  private var isSearched: Bool { searched == prompt.text && !prompt.text.isEmpty }
+
+  package func bindings(_ state: State) -> [Binding] {
+    let command =
+      "strata search \(state.storeArgument) \(prompt.text.isEmpty ? "TEXT" : ShellText.quoted(prompt.text))"
+    let reason: String? =
+      prompt.text.isEmpty
+      ? "type what to look for" : isSearched && hits.isEmpty ? "nothing was found" : nil
+    return [
+      Binding(
+        [.enter], isSearched ? "go there" : "search", .choose, unless: reason, command: command),
+      Binding(
+        [.up, .down, .pageUp, .pageDown, .control("n"), .control("p")], label: "↑↓", "move",
+        .navigate, footer: false),
+      Binding([.escape], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    switch action {
+    case .choose:
+      guard isSearched else { return .stay(search(in: &state)) }
+      guard let hit = hits.element(list.selected) else { return .stay() }
+      return .close((cancel(in: &state) ?? []) + BrowseScreen.goTo(object: hit.object, in: &state))
+    default:
+      list.setHeight(max(1, state.body.height - 5))
+      list.handle(key)
+      return .stay()
+    }
+  }
+
+  private mutating func search(in state: inout State) -> [Effect] {
+    let old = cancel(in: &state) ?? []
+    let task = state.newTask()
+    self.task = task
+    searched = prompt.text
+    (hits, cut, progress, error) = ([], [], nil, nil)
+    list = List()
+    return old + [.look(task, .search(prompt.text))]
+  }
+
+  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+    prompt.handle(key)
+    return []
+  }
+
+  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
+    guard case .looked(let task, .searching(let progress)) = message, task == self.task else {
+      return nil
+    }
+    hits += progress.hits
+    if progress.isCut, cut.last != progress.entity { cut.append(progress.entity) }
+    self.progress = progress
+    list.setCount(hits.count)
+    if progress.done == progress.total { self.task = nil }
+    guard hits.count >= Self.most else { return [] }
+    return cancel(in: &state) ?? []
+  }
+
+  package mutating func fail(
+    _ task: TaskID, _ error: CoreDataError, in state: inout State
+  ) -> [Effect]? {
+    guard task == self.task else { return nil }
+    self.task = nil
+    self.error = error
+    return []
+  }
+
+  package mutating func cancel(in state: inout State) -> [Effect]? {
+    guard let task else { return nil }
+    self.task = nil
+    error = CoreDataError(.cancelled, "stopped")
+    return [.cancel(task)]
+  }
+
+  private var summary: String {
+    guard searched != nil else {
+      return "text, a number, a UUID or a part of one, Entity/p12, a URI: Enter searches"
+    }
+    let found = NumberText.counted(hits.count, "hit")
+    if task != nil {
+      return "\(found), searching \(progress?.entity ?? "")"
+        + (progress.map { " (\($0.done) of \($0.total))" } ?? "") + " …  ^C stops"
+    }
+    if let error { return "\(found); \(error.description)" }
+    return found + (cut.isEmpty ? "" : "; more in \(cut.joined(separator: ", "))")
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let inside = Popup("Search all entities", size: body.size).draw(in: &grid, body, theme: theme)
+    guard inside.height > 2 else { return }
+    prompt.draw(in: &grid, inside.row(0), label: [Span("* ", theme[.footerKey])], theme: theme)
+    grid.write(summary, at: inside.row(1).origin, style: theme[.dim], within: inside.width)
+    let width = hits.prefix(200).reduce(8) {
+      max($0, min(28, TextWidth.of("\($1.object)", upTo: 28)))
+    }
+    let match = TextMatch(searched ?? "")
+    list.draw(in: &grid, inside.droppingRows(2), theme: theme) { row in
+      guard let hit = hits.element(row) else { return [] }
+      let isSelected = row == list.selected
+      func span(_ text: String, _ role: Theme.Role) -> Span {
+        Span(text, isSelected ? .plain : theme[role])
+      }
+      let name = Sanitize.text("\(hit.object)", limit: width)
+      return [
+        span(name + String(repeating: " ", count: width + 2 - TextWidth.of(name)), .relationship),
+        span(hit.property.isEmpty ? "" : hit.property + "  ", .attribute),
+      ] + Self.marked(hit.excerpt, match, searched ?? "", theme, isSelected: isSelected)
+    }
+  }
+
+  /// The excerpt with what was searched for marked, where it stands in it letter for letter.
+  private static func marked(
+    _ text: String, _ match: TextMatch, _ searched: String, _ theme: Theme, isSelected: Bool
+  ) -> [Span] {
+    let style = isSelected ? Style.plain : theme[.string]
+    let lower = text.lowercased()
+    let needle = searched.lowercased()
+    guard lower.count == text.count, let place = lower.firstOffset(of: needle) else {
+      return [Span(text, style)]
+    }
+    return [
+      Span(String(text.prefix(place)), style),
+      Span(String(text.dropFirst(place).prefix(needle.count)), theme[.match]),
+      Span(String(text.dropFirst(place + needle.count)), style),
+    ]
+  }
+}
+
+extension String {
+  /// How many characters come before another text.
+  fileprivate func firstOffset(of needle: String) -> Int? {
+    guard let first = needle.first else { return nil }
+    var index = startIndex
+    while let found = self[index...].firstIndex(of: first) {
+      if self[found...].hasPrefix(needle) { return distance(from: startIndex, to: found) }
+      index = self.index(after: found)
+    }
+    return nil
+  }
+}

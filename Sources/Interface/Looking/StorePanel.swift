@@ -1,0 +1,177 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// What a store knows of itself, in sections: files, metadata, numbers, external data, history,
+/// CloudKit, warnings.
+package struct StorePanel: LayerContent {
+  package enum Section: Int, Sendable, CaseIterable {
+    case files, metadata, entities, external, history, cloudKit, warnings
+
+    var title: String {
+      switch self {
+      case .files: "Files"
+      case .metadata: "Metadata"
+      case .entities: "Entities"
+      case .external: "External data"
+      case .history: "History"
+      case .cloudKit: "CloudKit"
+      case .warnings: "Warnings"
+      }
+    }
+  }
+
+  package private(set) var section: Section
+  private(set) var facts: StoreFacts?
+  private(set) var history = HistoryPages()
+  private var lists: [Section: List] = [:]
+  private var factsTask: TaskID?
+  private var error: CoreDataError?
+
+  static func open(_ section: Section, in state: inout State) -> [Effect] {
+    var panel = StorePanel(section: section)
+    let task = state.newTask()
+    panel.factsTask = task
+    state.show(panel)
+    return [.look(task, .facts)]
+  }
+
+  private init(section: Section) { self.section = section }
+
+  package func bindings(_ state: State) -> [Binding] {
+    let store = state.storeArgument
+    let command = section == .history ? "strata history \(store)" : "strata info \(store)"
+    return [
+      Binding(
+        [.left, .right, .backTab, .tab], label: "← →", "section", .nextPane, command: command),
+      Binding(
+        [.enter], opening(state), .choose,
+        unless: selected(state).map { $0.purpose == .none } == false
+          ? nil : "the line leads nowhere"),
+      Keymap.movement,
+      Binding([.escape, .character("q"), .character("i")], "close", .close),
+    ]
+  }
+
+  private func opening(_ state: State) -> String {
+    switch selected(state)?.purpose {
+    case .object: "go there"
+    case .transaction(let number): history.isUnfolded(number) ? "fold" : "changes"
+    case .moreChanges: "more"
+    default: "open"
+    }
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    switch action {
+    case .nextPane:
+      let all = Section.allCases
+      let step = key == .left || key == .backTab ? all.count - 1 : 1
+      section = all[(section.rawValue + step) % all.count]
+      return .stay(
+        history.wanted(isShown: section == .history && facts?.hasHistory == true, 0, in: &state))
+    case .choose:
+      switch selected(state)?.purpose {
+      case .object(let id): return .close(BrowseScreen.goTo(object: id, in: &state))
+      case .transaction(let number): return .stay(history.toggle(number, in: &state))
+      case .moreChanges(let number, let after):
+        return .stay(history.readChanges(of: number, after: after, in: &state))
+      default: return .stay()
+      }
+    case .navigate:
+      var list = list(state)
+      list.handle(key)
+      lists[section] = list
+      guard section == .history else { return .stay() }
+      return .stay(history.wanted(isShown: true, list.count - list.selected, in: &state))
+    default: return .stay()
+    }
+  }
+
+  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
+    guard case .looked(let task, let answer) = message else { return nil }
+    if task == factsTask, case .facts(let facts) = answer {
+      factsTask = nil
+      self.facts = facts
+      return history.wanted(isShown: section == .history && facts.hasHistory, 0, in: &state)
+    }
+    return history.take(task, answer) ? [] : nil
+  }
+
+  package mutating func fail(
+    _ task: TaskID, _ error: CoreDataError, in state: inout State
+  ) -> [Effect]? {
+    if task == factsTask {
+      factsTask = nil
+      self.error = error
+      return []
+    }
+    guard history.fail(task) else { return nil }
+    state.notice = Notice(error.description, .warning)
+    return []
+  }
+
+  package mutating func cancel(in state: inout State) -> [Effect]? {
+    let tasks = [factsTask].compactMap { $0 } + history.forgetTasks()
+    if factsTask != nil { error = CoreDataError(.cancelled, "cancelled") }
+    factsTask = nil
+    return tasks.isEmpty ? nil : tasks.map { .cancel($0) }
+  }
+
+  private func selected(_ state: State) -> PanelLine? {
+    let lines = lines(state, width: state.size.width)
+    let list = list(state)
+    return lines.indices.contains(list.selected) ? lines[list.selected] : nil
+  }
+
+  private func list(_ state: State) -> List {
+    var list = lists[section] ?? List()
+    list.setCount(lines(state, width: state.size.width).count)
+    list.setHeight(max(1, state.body.height - 4))
+    return list
+  }
+
+  private func lines(_ state: State, width: Int) -> [PanelLine] {
+    if section == .warnings {
+      return StorePanelText.warnings(
+        facts?.warnings ?? state.store?.warnings ?? [], width: max(1, width - 8))
+    }
+    guard let facts else {
+      return [error.map { .note("✗ \($0.description)") } ?? .note("…")]
+    }
+    switch section {
+    case .files: return StorePanelText.files(facts)
+    case .metadata: return StorePanelText.metadata(facts)
+    case .entities: return StorePanelText.entities(facts, counts: state.browse.counts)
+    case .external: return StorePanelText.external(facts)
+    case .history:
+      return facts.hasHistory
+        ? history.lines(facts) : [.note("The store keeps no persistent history.")]
+    case .cloudKit: return StorePanelText.cloudKit(facts)
+    case .warnings: return []
+    }
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let inside = Popup("Store", size: body.size).draw(in: &grid, body, theme: theme)
+    guard inside.height > 2 else { return }
+    var tabs: [Span] = []
+    for other in Section.allCases {
+      let isShown = other == section
+      // Where not all fit, the names of the sections before the one that is shown give way.
+      if other.rawValue < section.rawValue - 2, inside.width < 90 { continue }
+      tabs.append(
+        Span(
+          isShown ? "▸\(other.title) " : " \(other.title) ", theme[isShown ? .headerActive : .dim]))
+    }
+    grid.write(tabs, at: inside.origin, within: inside.width)
+    let lines = lines(state, width: state.size.width)
+    let list = list(state)
+    list.draw(in: &grid, inside.droppingRows(2), theme: theme) { row in
+      guard lines.indices.contains(row) else { return [] }
+      return lines[row].spans(theme, isSelected: row == list.selected)
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// The lines of the store panel's sections.
+enum StorePanelText {
+  typealias Piece = PanelLine.Piece
+
+  static func warnings(_ warnings: [String], width: Int) -> [PanelLine] {
+    guard !warnings.isEmpty else { return [.note("✓ There are none.")] }
+    return warnings.flatMap { warning in
+      Wrapping.lines(warning, width: width - 2).enumerated().map { index, line in
+        PanelLine([
+          Piece(text: index == 0 ? "! " : "  ", role: .warning), Piece(text: line, role: nil),
+        ])
+      }
+    }
+  }
+
+  static func files(_ facts: StoreFacts) -> [PanelLine] {
+    var lines = facts.files.map { file in
+      let kind =
+        switch file.role {
+        case .main: "store"
+        case .log: "-wal"
+        case .logIndex: "-shm"
+        case .journal: "-journal"
+        case .support: "external data"
+        }
+      let date = file.modified.map { facts.localTimes[$0] ?? DateText.utc($0) } ?? ""
+      let count = file.role == .support ? "  \(NumberText.counted(file.files, "file"))" : ""
+      return PanelLine([
+        Piece(text: kind, role: .attribute, width: 14),
+        Piece(text: NumberText.bytes(file.bytes), role: .number, width: 9),
+        Piece(text: date, role: .date, width: 27),
+        Piece(text: file.path + count, role: .dim),
+      ])
+    }
+    guard let header = facts.header else { return lines }
+    lines += [
+      .blank, .title("SQLite"),
+      .fact("page size", NumberText.bytes(header.pageSize), .number),
+      .fact(
+        "pages",
+        "\(NumberText.grouped(header.pages)), of them \(NumberText.grouped(header.freePages)) free"
+          + (header.freePages > 0
+            ? " (\(NumberText.bytes(header.freePages * header.pageSize)))" : ""),
+        .number),
+      .fact("encoding", header.encoding),
+      .fact("journal", header.isLogged ? "write-ahead log" : "rollback journal"),
+      .fact("auto vacuum", ["none", "full", "incremental"].element(header.autoVacuum) ?? "?"),
+      .fact("user version", String(header.userVersion), .number),
+      .fact("application id", String(header.applicationID), .number),
+      .fact("written by", header.writer.map { "SQLite \($0)" } ?? "unknown"),
+    ]
+    return lines
+  }
+
+  static func metadata(_ facts: StoreFacts) -> [PanelLine] {
+    let metadata = facts.metadata
+    var lines: [PanelLine] = [
+      .fact("UUID", metadata.uuid, .identifier),
+      .fact("store type", metadata.storeType ?? "unknown"),
+      .fact("framework", metadata.frameworkVersion.map(String.init) ?? "unknown", .number),
+      .fact(
+        "identifiers",
+        metadata.versionIdentifiers.isEmpty
+          ? "none" : metadata.versionIdentifiers.joined(separator: ", ")),
+      .blank, .title("Z_PLIST"),
+    ]
+    let tree = PropertyListValue.dictionary(metadata.values).tree(maximumNodes: 500)
+    for child in tree.children { append(child, depth: 0, to: &lines) }
+    return lines
+  }
+
+  private static func append(_ tree: ArchiveTree, depth: Int, to lines: inout [PanelLine]) {
+    lines.append(
+      PanelLine([
+        Piece(
+          text: String(repeating: "  ", count: depth) + tree.label, role: .attribute, width: 34),
+        Piece(text: "  " + tree.text, role: tree.children.isEmpty ? .string : .dim),
+      ]))
+    for child in tree.children { append(child, depth: depth + 1, to: &lines) }
+  }
+
+  static func entities(_ facts: StoreFacts, counts: [String: Int]) -> [PanelLine] {
+    let parents = Dictionary(facts.numbers.map { ($0.number, $0.parent) }) { first, _ in first }
+    func depth(_ number: Int64) -> Int {
+      var (number, depth) = (number, 0)
+      while let parent = parents[number], parent != 0, depth < 20 {
+        (number, depth) = (parent, depth + 1)
+      }
+      return depth
+    }
+    let head = PanelLine([
+      Piece(text: "entity", role: .columnTitle, width: 36),
+      Piece(text: "number", role: .columnTitle, width: 9),
+      Piece(text: "Z_MAX", role: .columnTitle, width: 12),
+      Piece(text: "greatest key", role: .columnTitle, width: 14),
+      Piece(text: "objects", role: .columnTitle),
+    ])
+    return [head]
+      + facts.numbers.map { row in
+        let name = String(repeating: "  ", count: depth(row.number)) + row.name
+        let isShort = (row.greatestKey ?? 0) > row.maximum
+        let other = row.entity.flatMap { $0 == row.name ? nil : "  now \($0)" } ?? ""
+        return PanelLine([
+          Piece(text: name + other, role: row.entity == nil ? .dim : .entity, width: 36),
+          Piece(text: String(row.number), role: .number, width: 9),
+          Piece(text: row.parent == 0 ? String(row.maximum) : "", role: .number, width: 12),
+          Piece(
+            text: row.greatestKey.map { String($0) + (isShort ? " !" : "") } ?? "",
+            role: isShort ? .warning : .number, width: 14),
+          Piece(
+            text: row.entity.flatMap { counts[$0] }.map { NumberText.grouped($0) } ?? "",
+            role: .number),
+        ])
+      }
+  }
+
+  static func external(_ facts: StoreFacts) -> [PanelLine] {
+    let report = facts.externalReport
+    guard report.referenced > 0 || !report.orphaned.isEmpty else {
+      return [.note("The store keeps no values in files of their own.")]
+    }
+    var lines: [PanelLine] = [
+      .fact("referenced", NumberText.grouped(report.referenced), .number),
+      .fact(
+        "missing", NumberText.grouped(report.missing.count),
+        report.missing.isEmpty ? .number : .warning),
+      .fact("orphaned", NumberText.grouped(report.orphaned.count), .number), .blank,
+    ]
+    for file in facts.external {
+      let sign =
+        switch file.state {
+        case .missing: "! missing"
+        case .orphaned: "orphaned"
+        case .referenced: ""
+        }
+      lines.append(
+        PanelLine(
+          [
+            Piece(text: sign, role: file.state == .missing ? .warning : .dim, width: 11),
+            Piece(
+              text: file.state == .missing ? "" : NumberText.bytes(file.bytes), role: .number,
+              width: 9),
+            Piece(text: file.name, role: .identifier, width: 38),
+            Piece(
+              text: file.object.map { "→ \($0)" + (file.property.map { ".\($0)" } ?? "") } ?? "",
+              role: .relationship),
+          ], file.object.map { .object($0) } ?? .none))
+    }
+    let all = report.referenced + report.orphaned.count
+    if all > facts.external.count {
+      lines.append(.note("and \(NumberText.grouped(all - facts.external.count)) more"))
+    }
+    return lines
+  }
+
+  static func cloudKit(_ facts: StoreFacts) -> [PanelLine] {
+    guard let state = facts.cloudKit else {
+      return [.note("The store is not mirrored to CloudKit.")]
+    }
+    func date(_ seconds: Double?) -> String {
+      seconds.map { facts.localTimes[$0] ?? DateText.utc($0) } ?? "never, or not told"
+    }
+    var lines: [PanelLine] = [
+      .fact("to upload", NumberText.grouped(state.pendingUploads), .number),
+      .fact("to delete", NumberText.grouped(state.pendingDeletes), .number),
+      .fact("last import", date(state.lastImport), .date),
+      .fact("last export", date(state.lastExport), .date),
+    ]
+    if !state.zones.isEmpty {
+      lines += [.blank, .title("Zones")]
+      lines += state.zones.map {
+        .fact(
+          $0.name,
+          "\(NumberText.counted($0.records, "record"))  owner \($0.owner ?? "unknown")"
+            + ($0.lastFetch.map { "  fetched \(date($0))" } ?? ""), width: 34)
+      }
+    }
+    if !state.entities.isEmpty {
+      lines += [.blank, .title("Records")]
+      lines += state.entities.map {
+        .fact(
+          $0.entity,
+          "\(NumberText.grouped($0.records))"
+            + ($0.pendingUploads > 0 ? ", \(NumberText.grouped($0.pendingUploads)) to upload" : "")
+            + ($0.pendingDeletes > 0 ? ", \(NumberText.grouped($0.pendingDeletes)) to delete" : ""),
+          .number, width: 34)
+      }
+    }
+    if !state.events.isEmpty {
+      lines += [.blank, .title("Runs, newest first")]
+      lines += state.events.map { event in
+        let name = event.kind.map { "\($0)" } ?? "unknown"
+        return PanelLine([
+          Piece(
+            text: event.succeeded ? "✓" : event.end == nil ? "…" : "✗",
+            role: event.succeeded ? .success : .warning, width: 2),
+          Piece(text: name, role: .attribute, width: 8),
+          Piece(text: date(event.start), role: .date, width: 27),
+          Piece(
+            text: event.objects.map { NumberText.counted($0, "object") + "  " } ?? "", role: .number
+          ),
+          Piece(text: event.error ?? "", role: .warning),
+        ])
+      }
+    }
+    return lines
+  }
+}
+
+extension Array {
+  /// The element there, if there is one.
+  func element(_ index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}

@@ -1,0 +1,107 @@
+import Interface
+import Terminal
+
+/// A line at the foot of a terminal that tells how far long work is.
+///
+/// It comes once the work has taken a while, is rewritten at most ten times a second, and is gone in
+/// the end. Elsewhere than on a terminal there is none.
+final class ProgressBar {
+  /// How far some work is.
+  struct Work: Equatable {
+    var title: String
+    /// 0 to 1; `nil` where nobody knows how much there is.
+    var fraction: Double?
+    /// What is done, in words: `26,112 of 48,211 objects`.
+    var done = ""
+    /// How fast, in words: `61,300/s`.
+    var rate = ""
+    /// Seconds left.
+    var remaining: Double?
+  }
+
+  private static let patience = Duration.milliseconds(400)
+  private static let interval = Duration.milliseconds(100)
+
+  private let console: Console
+  private let clock: () -> ContinuousClock.Instant
+  private let start: ContinuousClock.Instant
+  private var last: ContinuousClock.Instant?
+
+  init(_ console: Console, clock: @escaping () -> ContinuousClock.Instant = { .now }) {
+    self.console = console
+    self.clock = clock
+    start = clock()
+  }
+
+  /// Whether anyone would see it: what it costs to know the total can be spared otherwise.
+  var isVisible: Bool { console.isErrorTerminal }
+
+  func show(_ work: @autoclosure () -> Work) {
+    guard isVisible else { return }
+    let now = clock()
+    guard now - start >= Self.patience, last.map({ now - $0 >= Self.interval }) ?? true else {
+      return
+    }
+    last = now
+    console.rewrite(Self.line(work(), width: console.progressWidth))
+  }
+
+  /// Counted work: the rate and the time left follow from the time that has passed.
+  func show(_ title: String, _ done: Int, of total: Int?, _ noun: String) {
+    show(Self.counted(title, done, of: total, noun, seconds: (clock() - start) / .seconds(1)))
+  }
+
+  static func counted(
+    _ title: String, _ done: Int, of total: Int?, _ noun: String, seconds: Double
+  ) -> Work {
+    let rate = seconds > 0 ? Double(done) / seconds : 0
+    var work = Work(title: title)
+    work.done =
+      total.map { "\(NumberText.grouped(done)) of \(NumberText.grouped($0)) \(noun)" }
+      ?? "\(NumberText.grouped(done)) \(noun)"
+    work.rate = rate >= 1 ? NumberText.grouped(Int(min(rate, 1e15))) + "/s" : ""
+    if let total, total > 0 {
+      work.fraction = min(1, Double(done) / Double(total))
+      work.remaining = rate > 0 ? Double(max(0, total - done)) / rate : nil
+    }
+    return work
+  }
+
+  /// Takes the line away; more may follow.
+  func clear() {
+    if last != nil { console.rewrite("") }
+    last = nil
+  }
+
+  /// What fits: what matters least is left out first.
+  static func line(_ work: Work, width: Int) -> String {
+    let percent = work.fraction.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? ""
+    let left = work.remaining.map { time($0) + " left" } ?? ""
+    for (isFull, parts) in [
+      (true, [work.done, work.rate, left]), (true, [work.rate, left]), (true, [left]),
+      (false, [left]), (false, []),
+    ] {
+      let rest = [percent] + parts
+      let text = ([work.title] + rest).filter { !$0.isEmpty }.joined(separator: "  ")
+      guard let fraction = work.fraction, isFull else {
+        if TextWidth.of(text) <= width { return text }
+        continue
+      }
+      let room = width - TextWidth.of(text) - 2
+      guard room >= 10 else { continue }
+      let cells = min(room, 30)
+      let filled = Gauge(fraction).bar(width: cells)
+      let bar = filled + String(repeating: "░", count: cells - filled.count)
+      return ([work.title, bar] + rest).filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+    return Sanitize.text(work.title, limit: width)
+  }
+
+  /// `0:07`, `12:30`, `2:05:00`.
+  private static func time(_ seconds: Double) -> String {
+    let whole = Int(min(max(0, seconds), 1e8).rounded(.up))
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let (minutes, rest) = (whole / 60, two(whole % 60))
+    return minutes < 60 ? "\(minutes):\(rest)" : "\(minutes / 60):\(two(minutes % 60)):\(rest)"
+  }
+}

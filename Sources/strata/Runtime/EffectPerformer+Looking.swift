@@ -1,0 +1,51 @@
+import Images
+import Interface
+import ManagedModel
+import ManagedStore
+
+extension EffectPerformer {
+  /// Answers a question of a popup's or of the inspector's.
+  func look(_ id: TaskID, _ request: LookRequest) {
+    let mailbox = mailbox
+    start(id) { [self, pages] in
+      let answer: LookAnswer
+      switch request {
+      case .facts: answer = .facts(try await survey.facts())
+      case .transactions(let before):
+        answer = .transactions(try await survey.transactions(before: before))
+      case .changes(let number, let after):
+        answer = .changes(of: number, try await survey.changes(of: number, after: after))
+      case .frequencies(let entity, let path, let filter):
+        answer = .frequencies(try await survey.frequencies(of: path, in: entity, filter))
+      case .search(let text):
+        try await survey.search(for: text) { mailbox.post(.looked(id, .searching($0))) }
+        return nil
+      case .content(let object, let property, let offset, let count):
+        answer = .content(
+          try await pages.content(of: property, in: object, from: offset, count: count))
+      case .find(let text, let object, let property, let offset, let backwards):
+        answer = .found(
+          try await survey.find(
+            text, in: property, of: object, from: offset, backwards: backwards))
+      case .picture(let object, let property, let size):
+        guard
+          let content = try await pages.content(
+            of: property, in: object, from: 0, count: ImageDecoder.byteLimit)
+        else { throw CoreDataError(.usage, "there is no picture") }
+        do {
+          answer = .picture(try ImageDecoder.decode(content.bytes, fitting: size))
+        } catch {
+          throw CoreDataError(.unreadable, "\(error)")
+        }
+      case .copy(let form, let subject):
+        answer = .copied(try await pages.text(form, of: subject))
+      case .export(let request):
+        let exported = try await survey.export(request) { done, total in
+          mailbox.post(.looked(id, .exporting(done: done, total: total)))
+        }
+        answer = exported.map { .exported(request, rows: $0.rows, bytes: $0.bytes) } ?? .fileExists
+      }
+      return .looked(id, answer)
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import Interface
+import ManagedModel
+import ManagedStore
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Rows of a query written to a file, page by page: under another name first, so that a file of the
+/// name that was asked for is whole.
+struct RowExport {
+  let store: Store
+  let request: ExportRequest
+  private static let page = 500
+
+  init(store: Store, request: ExportRequest) {
+    self.store = store
+    self.request = request
+  }
+
+  private var part: String { request.path + ".part" }
+
+  /// - Returns: `nil` where there is a file of that name that is not to be replaced.
+  func run(
+    _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws -> (rows: Int, bytes: Int)? {
+    try check()
+    guard request.replaces || FileSystem.status(request.path) == nil else { return nil }
+    do {
+      let result = try write(progress)
+      try FileSystem.sync(part)
+      try FileSystem.rename(part, to: request.path)
+      return result
+    } catch {
+      FileSystem.remove(part)
+      throw error
+    }
+  }
+
+  /// A file of the store's own, or one among those of an app, must not be written.
+  private func check() throws {
+    let folder = FileSystem.parent(of: request.path) ?? "."
+    guard FileSystem.isDirectory(folder) else {
+      throw CoreDataError(
+        .usage, "there is no such folder", path: folder, hint: "Name a folder that is there.")
+    }
+    let place = FileSystem.canonical(folder)
+    let target = place + "/" + FileSystem.name(of: request.path)
+    let files = store.files
+    let own = [files.path, files.walPath, files.shmPath, files.journalPath].map {
+      FileSystem.canonical($0)
+    }
+    let kind = FileSystem.status(request.path)?.kind
+    let isOwn = own.contains(target) || own.contains(FileSystem.canonical(request.path))
+    let bundle = place.split(separator: "/").first { part in
+      [".app", ".appex", ".photoslibrary", ".xcappdata", ".momd", ".xcdatamodeld", "_SUPPORT"]
+        .contains { part.hasSuffix($0) }
+    }
+    guard !isOwn, bundle == nil, kind == nil || kind == .file else {
+      throw CoreDataError(
+        .usage,
+        isOwn
+          ? "that is a file of the store itself"
+          : bundle.map { "that is inside \($0), which is no place for other files" }
+            ?? "there is something that is no file",
+        path: request.path, hint: "Name a file elsewhere.")
+    }
+  }
+
+  private func write(
+    _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws -> (rows: Int, bytes: Int) {
+    let total = try store.count(of: request.query.entity, filter: request.query.filter)
+    let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
+    guard descriptor >= 0 else {
+      throw CoreDataError(
+        .usage, "the file cannot be written: \(String(cString: strerror(errno)))",
+        path: request.path)
+    }
+    defer { close(descriptor) }
+    var bytes = 0
+    let format = RowFormat(rawValue: request.format.rawValue) ?? .csv
+    var writer = format.writer(isExact: true) { piece in
+      try Self.write(piece, to: descriptor, request.path)
+      bytes += piece.count
+    }
+    var query = request.query
+    query.anchor = .start
+    query.limit = Self.page
+    var done = 0
+    var last = ContinuousClock.now
+    while true {
+      try Task.checkCancellation()
+      let found = try store.rows(query)
+      if done == 0 { try writer.begin(found) }
+      try writer.write(found)
+      done += found.rows.count
+      guard found.rows.count == Self.page, let end = found.rows.last else { break }
+      query.anchor = .after(end.cursor)
+      if ContinuousClock.now - last > .milliseconds(60) {
+        progress(done, total)
+        last = .now
+      }
+    }
+    try writer.end()
+    return (done, bytes)
+  }
+
+  private static func write(
+    _ bytes: [UInt8], to descriptor: Int32, _ path: String
+  ) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let written = rest.withUnsafeBytes { buffer in
+        #if canImport(Darwin)
+          Darwin.write(descriptor, buffer.baseAddress, buffer.count)
+        #else
+          Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+        #endif
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else {
+        throw CoreDataError(
+          .failed, "the file could not be written whole: \(String(cString: strerror(errno)))",
+          path: path, hint: "The half file was removed.")
+      }
+      rest = rest.dropFirst(written)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// From the first key to the receipt and back, as a person goes who has never seen the store.
+@Suite(
+  "The whole way in a terminal", .serialized,
+  .enabled(if: Shell.hasTmux, "tmux is not installed"),
+  .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
+struct WholeWayTests {
+  @Test("look, compare, find the loss, map it, rehearse, migrate, roll back")
+  func wholeWay() {
+    let demo = InterfaceDemo()
+    let before = demo.fingerprint
+    let sum = demo.sum
+    let terminal = demo.open(width: 120, height: 36)
+
+    // Look: a link of the first row is followed, and left again.
+    let first = terminal.screen(showing: "2,060", "Amount/p1")
+    #expect(first.contains("model “Recipes”  ✓ exact"), "\(first)")
+    terminal.send("Tab", "G", "Enter")
+    let followed = terminal.screen(showing: "› recipe › Recipe/p1")
+    #expect(followed.contains("Amount/p1 › recipe › Recipe/p1"), "\(followed)")
+    terminal.send("BSpace")
+    _ = terminal.screen(showing: "Amount/p1 ─")
+
+    // Compare: the version that would lose something.
+    terminal.send("3")
+    _ = terminal.screen(showing: "Recipes → Recipes 2", "✓ can run")
+    terminal.send("o")
+    _ = terminal.screen(showing: "Migrate to which version")
+    terminal.send("j", "Enter")
+    let refused = terminal.screen(
+      showing: "Recipes → Recipes 3", "135 values would be lost", "62 objects would be lost",
+      "(134110)")
+    #expect(refused.contains("! Recipe.legacyCode  135 values would be lost"), "\(refused)")
+
+    // Map: the attribute got another name, one needs a value, an entity may go.
+    terminal.send("Tab", "G", "g", "j", "j", "r")
+    let names = terminal.screen(showing: "Recipe.legacyCode becomes…")
+    #expect(names.contains("Recipe.notes    String, the same type"), "\(names)")
+    terminal.send("Enter")
+    _ = terminal.screen(showing: "✎ Recipe.notes is the former Recipe.legacyCode", "(134110)")
+    terminal.send("g", "=")
+    _ = terminal.screen(showing: "Recipe.difficulty =")
+    terminal.send("C-u", "-l \"coalesce(difficulty, 'medium')\"", "Enter")
+    _ = terminal.screen(
+      showing: "✎ Recipe.difficulty = coalesce(difficulty, 'medium')", "! 1 loss")
+    terminal.send("g", "a")
+    _ = terminal.screen(showing: "Accept the loss")
+    terminal.send("-l Draft", "Enter")
+    let ready = terminal.screen(showing: "losses accepted  ✓ can run")
+    #expect(ready.contains("losses accepted  ✓ can run"), "\(ready)")
+
+    // Rehearse: nothing is put in place.
+    terminal.send("R")
+    let rehearsed = terminal.screen(showing: "Rehearsed; nothing was put in place")
+    #expect(rehearsed.contains("✓ rehearsed “Recipes” → “Recipes 3”"), "\(rehearsed)")
+    #expect(demo.fingerprint == before)
+    terminal.send("q")
+
+    // Migrate, with a word before the cut-over.
+    let verified = terminal.migrate(pausing: true)
+    #expect(verified.contains("− Draft"), "\(verified)")
+    #expect(demo.sum == sum)
+    terminal.send("Enter")
+    let receipt = terminal.screen(showing: "the way back", "model “Recipes 3”")
+    #expect(receipt.contains("✓ migrated “Recipes” → “Recipes 3”"), "\(receipt)")
+    #expect(demo.sum != sum)
+
+    // The values that a forgotten rename would have lost.
+    let kept = Shell.output(
+      of: "'\(Shell.strata)' rows '\(demo.store)' Recipe --where \"notes == 'RB-1661'\" --json",
+      through: demo.folder + "/kept")
+    #expect(kept.contains("\"notes\":\"RB-1661\""), "\(kept)")
+
+    // And back.
+    terminal.send("b")
+    _ = terminal.screen(showing: "Backups", "Recipes.backup-1")
+    terminal.send("Enter")
+    _ = terminal.screen(showing: "Roll back?")
+    terminal.send("y")
+    let back = terminal.screen(showing: "✓ rolled back to Recipes.backup-1", "model “Recipes”")
+    #expect(back.contains("what was there before is kept"), "\(back)")
+    #expect(demo.sum == sum)
+    terminal.send("q")
+    #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
+  }
+}

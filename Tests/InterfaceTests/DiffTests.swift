@@ -1,0 +1,168 @@
+import ManagedModel
+import ManagedStore
+import Migration
+import Terminal
+import Testing
+
+@testable import Interface
+
+@Suite("Diff")
+struct DiffTests {
+  private static let impacts = [
+    ChangeImpact(
+      entity: "Draft", rows: 2, message: "would go with the entity", samples: ["Draft/p1"],
+      severity: .loss),
+    ChangeImpact(
+      entity: "Recipe", property: "author", rows: 58,
+      message: "have missing objects on a mandatory destination relationship",
+      samples: ["Recipe/p58"], objects: [ObjectID(entity: "Recipe", key: 58)], severity: .failure,
+      code: 134110, hint: "Make Recipe.author optional, or set it in those rows first."),
+  ]
+
+  /// The comparison of the sample's versions, its rows counted.
+  private func session(width: Int = 120, height: Int = 36) throws -> Session {
+    var session = try Session(width: width, height: height)
+    try session.send("2")
+    for case .impacts(let task, _, _) in session.effects {
+      try session.send(.impacts(task, Self.impacts))
+    }
+    return session
+  }
+
+  @Test("each change says how many rows it touches, which, and what to do")
+  func impacts() throws {
+    var session = try session()
+    #expect(session.screen().description.contains("! 2 objects would go with the entity: Draft/p1"))
+    try session.send("n", "n", "n", "n")
+    let text = session.screen().description
+    #expect(text.contains("✗ 58 rows have missing objects on a mandatory destination"))
+    #expect(text.contains("(134110): Recipe/p58"))
+    #expect(text.contains("→ Make Recipe.author optional"))
+  }
+
+  @Test("rows are counted only of the store's own version")
+  func otherVersion() throws {
+    var session = try Session()
+    try session.send("2", "o", "G", "Enter", "g", "Enter")
+    let counted = session.effects.filter { if case .impacts = $0 { true } else { false } }
+    #expect(counted.count == 1, "only the first comparison begins with the store's version")
+    try session.send("Tab")
+    #expect(session.screen().description.contains("Rows are counted only where"))
+  }
+
+  @Test("an entity folds and unfolds, all of them with one key")
+  func folding() throws {
+    var session = try session()
+    let all = session.state.diff.lines.count
+    try session.send("Right", "Left")
+    #expect(session.state.diff.lines.count == all - 1)
+    #expect(session.screen().description.contains("▸ Draft"))
+    try session.send("⏎")
+    #expect(session.state.diff.lines.count == all)
+    try session.send("z")
+    #expect(session.state.diff.lines.allSatisfy { $0.property == nil })
+    try session.send("u")
+    #expect(session.state.diff.lines.count == all)
+  }
+
+  @Test("while a search is active n goes from match to match, and Escape ends it")
+  func search() throws {
+    var session = try session()
+    try session.send("/", "t", "i", "t", "l", "e", "⏎")
+    #expect(session.state.diff.matches.count == 2)
+    #expect(session.screen().description.contains("match 1 of 2 for “title”"))
+    try session.send("n")
+    #expect(session.state.diff.selectedLine?.entity == "Recipe")
+    try session.send("Esc")
+    #expect(session.state.diff.search.isEmpty)
+    #expect(session.screen().description.contains("change"))
+  }
+
+  @Test("what is searched for is found in folded entities too")
+  func searchFolded() throws {
+    var session = try session()
+    try session.send("z", "/", "p", "h", "o", "t", "o")
+    #expect(session.state.diff.selectedLine?.property == "photo")
+  }
+
+  @Test("Tab gives the keys to the lower pane, which scrolls")
+  func lowerPane() throws {
+    var session = try session(width: 60, height: 20)
+    try session.send("n", "n", "n", "n")
+    let selected = session.state.diff.list.selected
+    try session.send("Tab", "j")
+    #expect(session.state.diff.list.selected == selected)
+    #expect(session.state.diff.meaningOffset == 1)
+  }
+
+  @Test("Enter on a change opens all that is known of it")
+  func details() throws {
+    var session = try session()
+    try session.send("n", "n", "⏎")
+    let text = session.screen().description
+    #expect(text.contains("Recipe.portions"))
+    #expect(text.contains("serves  Integer 16 optional"))
+  }
+
+  @Test("every change that cannot be inferred is marked, with what would let it pass")
+  func refused() throws {
+    var from = Entity("Dish")
+    from.attributes = [Attribute("serves", .string, optional: true), Attribute("n", .string)]
+    var to = Entity("Dish")
+    to.attributes = [Attribute("serves", .integer16, optional: true), Attribute("n", .boolean)]
+    let comparison = Comparison(
+      from: try Model(entities: [from]), to: try Model(entities: [to]))
+    #expect(comparison.refusals.map(\.property) == ["serves", "n"])
+  }
+
+  @Test("m goes to the plan of what is compared")
+  func mapping() throws {
+    var session = try session()
+    try session.send("m")
+    #expect(session.state.screen == .mapping)
+    #expect(session.state.mapping.to == 1)
+  }
+
+  @Test("a version comes by its path, another out of git")
+  func otherModels() throws {
+    var session = try Session()
+    try session.send("2", "o", "p")
+    guard case .completions(let task, _)? = session.effects.last else {
+      Issue.record("no completions were asked for")
+      return
+    }
+    try session.send(.completions(task, ["Old.momd", "Older.momd"]))
+    try session.send("Tab")
+    #expect(session.screen().description.contains("› Old"))
+    try session.send("⏎")
+    guard case .models(let reading, path: "Old")? = session.effects.last else {
+      Issue.record("nothing was read")
+      return
+    }
+    let old = ModelVersion(
+      name: "Old", path: "Old.momd@Old", result: .success(try SampleStore.model(1)))
+    try session.send(.models(reading, [old]))
+    #expect(session.state.versions.last == old)
+    try session.send("r")
+    guard case .revisions(let asking, path: "Old.momd")? = session.effects.last else {
+      Issue.record("git was not asked")
+      return
+    }
+    try session.send(
+      .revisions(
+        asking, [GitHistory.Commit(id: "0123456789abcdef", date: "2026-01-02", subject: "Rename")]))
+    #expect(session.screen().description.contains("0123456789  2026-01-02  Rename"))
+    try session.send("⏎")
+    guard case .models(_, let path)? = session.effects.last else { return }
+    #expect(path == "Old.momd@Old@0123456789")
+  }
+
+  @Test("a path that is no model is told where it was typed")
+  func wrongPath() throws {
+    var session = try Session()
+    try session.send("2", "o", "p", "x", "⏎")
+    guard case .models(let task, _)? = session.effects.last else { return }
+    try session.send(.failed(task, CoreDataError(.unreadable, "there is no such model")))
+    #expect(session.screen().description.contains("✗ there is no such model"))
+  }
+}

@@ -1,0 +1,218 @@
+import Interface
+import ManagedModel
+import ManagedStore
+import Terminal
+import Testing
+
+@Suite("Looking behind the rows")
+struct LookingTests {
+  private func text(_ session: Session) -> String { session.screen().description }
+
+  @Test("i shows the store in sections; w begins with the warnings")
+  func panel() throws {
+    var session = try Session()
+    try session.send("i")
+    #expect(text(session).contains("▸Files"))
+    #expect(text(session).contains("1.2 MB"))
+    try session.send("Right", "Right")
+    #expect(text(session).contains("12 !"))
+    try session.send("Right")
+    #expect(text(session).contains("! missing"))
+    try session.send("Esc", "w")
+    // The sample's summary has no warnings: the key says so.
+    #expect(session.state.notice?.text.contains("there are none") == true)
+  }
+
+  @Test("a transaction unfolds to its changes, and Enter on one goes to the object")
+  func history() throws {
+    var session = try Session()
+    try session.send("i", "Right", "Right", "Right", "Right")
+    #expect(text(session).contains("14:02:11  +3 ~5 −1"))
+    try session.send("j", "j", "j", "Enter")
+    #expect(text(session).contains("~ Recipe/p3  title, serves"))
+    #expect(text(session).contains("− Tag/p7  name was quick"))
+    try session.send("j", "Enter")
+    #expect(session.state.layers.isEmpty)
+    #expect(
+      session.effects.contains {
+        if case .object(_, ObjectID(entity: "Person", key: 3)) = $0 { true } else { false }
+      })
+  }
+
+  @Test("an external file's line goes to the object that names it")
+  func externalFile() throws {
+    var session = try Session()
+    try session.send("i", "Right", "Right", "Right", "G", "Enter")
+    #expect(session.state.layers.isEmpty)
+    #expect(
+      session.effects.contains {
+        if case .object(_, ObjectID(entity: "Person", key: 2)) = $0 { true } else { false }
+      })
+  }
+
+  @Test("F counts the values of the selected column")
+  func frequencies() throws {
+    var session = try Session()
+    try session.send("F")
+    #expect(session.state.notice?.text.contains("choose the column") == true)
+    try session.send("l", "l", "l", "F")
+    let screen = text(session)
+    #expect(screen.contains("Recipe.serves"))
+    #expect(screen.contains("∅  no value"))
+    #expect(screen.contains("60.0 %"))
+    #expect(screen.contains("2 to 8, mean 3.500"))
+  }
+
+  @Test("* searches all entities as hits come in, and Enter goes to one")
+  func searching() throws {
+    var session = try Session()
+    try session.send("*", "A", "n", "n", "Enter")
+    #expect(text(session).contains("Person/p2  name  so Ann it is"))
+    #expect(text(session).contains("more in Recipe"))
+    try session.send("Enter")
+    #expect(session.state.layers.isEmpty)
+    #expect(
+      session.effects.contains {
+        if case .object(_, ObjectID(entity: "Person", key: 2)) = $0 { true } else { false }
+      })
+  }
+
+  @Test("^C stops a search that is under way, and what it finds afterwards is not shown")
+  func stopping() throws {
+    var session = try Session()
+    session.answers = false
+    try session.send("*", "x", "Enter")
+    let task = try #require(
+      session.effects.compactMap { effect -> TaskID? in
+        if case .look(let id, .search) = effect { id } else { nil }
+      }.last)
+    try session.send("^C")
+    #expect(session.effects.contains(.cancel(task)))
+    #expect(text(session).contains("stopped"))
+    try session.send(
+      .looked(
+        task,
+        .searching(
+          StoreSearchProgress(
+            entity: "A", done: 1, total: 1,
+            hits: [.init(object: ObjectID(entity: "A", key: 1), property: "p", excerpt: "late")]))))
+    #expect(!text(session).contains("late"))
+  }
+
+  @Test("v shows a value in full: pages, ends, search, and bytes")
+  func content() throws {
+    var session = try Session()
+    try session.send("l", "l", "v")
+    #expect(text(session).contains("line 1 of the text"))
+    try session.send("Space")
+    #expect(text(session).contains("line 27 of the text"))
+    try session.send("G")
+    #expect(text(session).contains("line 3000 of the text"))
+    try session.send("g")
+    #expect(text(session).contains("line 1 of the text"))
+    try session.send("/")
+    for character in "line 2000" { try session.send(.key(.character(character))) }
+    try session.send("Enter")
+    #expect(text(session).contains("line 2000 of the text"))
+    try session.send("x")
+    #expect(text(session).contains("6c 69 6e 65"))
+    try session.send("Esc")
+    #expect(session.state.layers.isEmpty)
+  }
+
+  @Test("yy copies the value, the menu its other forms")
+  func copying() throws {
+    var session = try Session()
+    try session.send("l", "l", "y", "y")
+    #expect(
+      session.effects.contains {
+        if case .copy(let text) = $0 { text.hasPrefix("value of") } else { false }
+      })
+    #expect(session.state.layers.isEmpty)
+    #expect(session.state.notice?.text.contains("sent to the terminal's clipboard") == true)
+    try session.send("y", "j", "Enter")
+    #expect(
+      session.effects.contains {
+        if case .copy(let text) = $0 { text.hasPrefix("json of") } else { false }
+      })
+    try session.send("y", "G", "Enter")
+    #expect(session.effects.contains(.copy("strata object Recipes.sqlite Recipe/p1")))
+  }
+
+  @Test("a value too large for a terminal is not sent, and that is said")
+  func tooLarge() throws {
+    var session = try Session()
+    session.answers = false
+    try session.send("l", "l", "y", "y")
+    let task = try #require(
+      session.effects.compactMap { effect -> TaskID? in
+        if case .look(let id, .copy) = effect { id } else { nil }
+      }.last)
+    try session.send(.looked(task, .copied(String(repeating: "x", count: 100_001))))
+    #expect(!session.effects.contains { if case .copy = $0 { true } else { false } })
+    #expect(session.state.notice?.text.contains("too much") == true)
+  }
+
+  @Test(
+    "export asks for format and name, asks again before it replaces a file, and says what it wrote")
+  func exporting() throws {
+    var session = try Session()
+    try session.send("e")
+    #expect(text(session).contains("Recipe.csv"))
+    try session.send("Tab")
+    #expect(text(session).contains("Recipe.json"))
+    try session.send("Enter")
+    #expect(text(session).contains("Enter again replaces it"))
+    try session.send("Enter")
+    #expect(session.state.layers.isEmpty)
+    #expect(session.state.notice?.text == "1,000 rows in Recipe.json, 12 kB")
+  }
+
+  @Test("a picture is asked for when it is unfolded, and only where there are colours")
+  func pictures() throws {
+    func asked(_ colors: ColorDepth) throws -> Int {
+      var session = try Session()
+      session.state.colors = colors
+      try session.send("Enter", "j", "j", "j", "Enter")
+      return session.effects.count { if case .look(_, .picture) = $0 { true } else { false } }
+    }
+    #expect(try asked(.ansi8) == 0)
+    #expect(try asked(.indexed256) == 1)
+  }
+
+  @Test("JSON in a String unfolds as a tree; text that is no UTF-8 says so")
+  func values() {
+    func lines(_ value: PropertyValue) -> [String] {
+      Inspection(
+        StoredObject(
+          id: ObjectID(entity: "A", key: 1),
+          columns: [RowColumn(name: "s", kind: .attribute(.string))], values: [value])
+      ).lines.map { "\($0.labelText)\($0.valueText)" }
+    }
+    #expect(
+      lines(.value(.string(#"{"b": [1, true], "a": null}"#))).dropFirst() == [
+        "blist of 2", "01", "1true", "anull",
+      ])
+    #expect(lines(.value(.string("{not json"))).count == 1)
+    #expect(
+      lines(.data(DataValue(location: .row, count: 2, bytes: [0x61, 0xFF]))).first
+        == "s! not UTF-8: a\u{FFFD}")
+  }
+
+  @Test("nothing traps in small places")
+  func small() throws {
+    for (width, height) in [(40, 10), (60, 20), (41, 11)] {
+      for keys in [
+        ["i", "Right", "Right", "Right", "Right"], ["*", "x", "Enter"], ["l", "l", "v", "G", "x"],
+        ["l", "l", "l", "F"], ["y"], ["e", "Enter"],
+      ] {
+        var session = try Session(width: width, height: height)
+        for key in keys { try session.send(key) }
+        #expect(session.screen().height == height)
+      }
+    }
+    let state = State(storePath: "A", size: Size(width: 1, height: 1), themeName: "mono")
+    var grid = Grid(width: 1, height: 1)
+    draw(state, with: .mono, in: &grid)
+  }
+}

@@ -1,0 +1,225 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+import Testing
+
+@testable import Interface
+@testable import Migration
+
+@Suite("Mapping")
+struct MappingTests {
+  private static let check = DataCheck(
+    code: 134110, entity: "Recipe", property: "title", rows: 3,
+    first: [ObjectID(entity: "Recipe", key: 7)],
+    message: "missing values on a mandatory destination attribute", hint: "Fill them first.")
+
+  private func lastRequest(_ session: Session) -> PlanRequest? {
+    for case .plan(_, let request) in session.effects.reversed() { return request }
+    return nil
+  }
+
+  @Test("r maps what would be lost, plans anew, and x takes it back")
+  func renaming() throws {
+    var session = try Session(width: 120, height: 36)
+    try session.send("3", "Tab", "r")
+    let popup = session.screen().description
+    #expect(popup.contains("Draft becomes…") && popup.contains("joins those it has"))
+    try session.send("⏎")
+    #expect(lastRequest(session)?.edits.pairs == ["Draft": "Recipe"])
+    #expect(session.screen().description.contains("✎ objects of Draft become Recipe"))
+    try session.send("G", "x")
+    #expect(lastRequest(session)?.edits.isEmpty == true)
+  }
+
+  @Test("changes by hand are undone by u and done again by U")
+  func undo() throws {
+    var session = try Session(width: 120, height: 36)
+    try session.send("3", "Tab", "d")
+    #expect(lastRequest(session)?.edits.deletions == ["Draft"])
+    try session.send("u")
+    #expect(lastRequest(session)?.edits.isEmpty == true)
+    try session.send("U")
+    #expect(lastRequest(session)?.edits.deletions == ["Draft"])
+  }
+
+  @Test("a missing value is computed by an expression that is typed")
+  func value() throws {
+    var session = try Session(
+      width: 120, height: 36, plan: SampleStore.plan(checks: [Self.check], losses: []))
+    try session.send("3", "Tab", "=")
+    #expect(session.screen().description.contains("= coalesce(title, '')"))
+    try session.send("⏎")
+    #expect(lastRequest(session)?.edits.values == ["Recipe.title": "coalesce(title, '')"])
+    #expect(session.state.mapping.command(session.state).contains("--mapping"))
+  }
+
+  @Test("Enter on a check names the rows")
+  func check() throws {
+    var session = try Session(plan: SampleStore.plan(checks: [Self.check], losses: []))
+    try session.send("3", "Tab", "⏎")
+    let text = session.screen().description
+    #expect(text.contains("✗ Recipe.title") && text.contains("Recipe/p7"))
+  }
+
+  @Test(
+    "a refusal shows every change that cannot be inferred, and r applies what would let it pass")
+  func refusal() throws {
+    var session = try Session(width: 120, height: 36)
+    session.answers = false
+    try session.send("3")
+    try session.send(.versions(TaskID(0), []))
+    guard
+      case .plan(let task, _)? = session.effects.last(where: {
+        if case .plan = $0 { true } else { false }
+      })
+    else {
+      Issue.record("no plan was asked for")
+      return
+    }
+    // The sample answers no plan when it is told not to.
+    try session.send(
+      .failed(
+        task,
+        CoreDataError(
+          .refused, code: 134190, "no mapping can be inferred: the attribute would change its type",
+          entity: "Recipe", property: "portions", hint: "Keep the type.")))
+    let text = session.screen().description
+    #expect(text.contains("✗ no mapping (134190)") && text.contains("✗ Recipe.portions"))
+    #expect(text.contains("→ or r: Recipe.portions = "))
+    try session.send("r")
+    #expect(lastRequest(session)?.edits.values["Recipe.portions"] != nil)
+  }
+
+  @Test("all losses are accepted with one typed word")
+  func allLosses() throws {
+    var session = try Session()
+    try session.send("3", "A")
+    #expect(session.screen().description.contains("2 objects and 1,428 values"))
+    try session.send("a", "l", "l", "⏎")
+    #expect(session.state.mapping.allowedLosses == ["Draft", "Soup.isHot"])
+    #expect(session.screen().description.contains("→ m goes on to migrate"))
+  }
+
+  @Test("w writes the recipe elsewhere than beside the store, and asks before it overwrites")
+  func writing() throws {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    try session.send("3", "w")
+    #expect(session.screen().description.contains("› ../Recipes 1 to Recipes 2.json5"))
+    try session.send("⏎")
+    guard case .writeRecipe(let task, let file)? = session.effects.last else {
+      Issue.record("nothing is written")
+      return
+    }
+    #expect(!file.overwrites)
+    try session.send(.failed(task, CoreDataError(.refused, "the file is there already")))
+    #expect(session.screen().description.contains("Enter writes over it"))
+    try session.send("⏎")
+    guard case .writeRecipe(let again, let forced)? = session.effects.last else { return }
+    #expect(forced.overwrites)
+    try session.send(.written(again, path: forced.path))
+    #expect(session.state.mapping.recipePath == "../Recipes 1 to Recipes 2.json5")
+  }
+
+  @Test("S shows the statements by what they work at")
+  func code() throws {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    try session.send("3", "S")
+    guard case .statements(let task, _)? = session.effects.last else {
+      Issue.record("the statements were not asked for")
+      return
+    }
+    try session.send(
+      .statements(
+        task, [MigrationStatement(step: 1, part: "Recipe", sql: "UPDATE ZRECIPE SET ZRATING = 0")]))
+    let text = session.screen().description
+    #expect(text.contains("SQL of the plan: 1 statement"))
+    #expect(text.contains("-- Recipe") && text.contains("UPDATE ZRECIPE SET ZRATING = 0;"))
+  }
+
+  @Test("a rehearsal shows its progress, ends in a receipt, and ^C stops it")
+  func rehearsal() throws {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    try session.send("3", "R")
+    guard case .rehearse(let task, _, let options)? = session.effects.last else {
+      Issue.record("nothing was rehearsed")
+      return
+    }
+    #expect(!options.keepsBackup)
+    try session.send(.progress(task, MigrationProgress(parts: [])))
+    #expect(session.screen().description.contains("rehearsing"))
+    try session.send("^C")
+    #expect(session.effects.last == .cancel(task))
+    try session.send(.migrated(task, SampleStore.receipt))
+    #expect(session.screen().description.contains("✓ Rehearsed; nothing was put in place"))
+    try session.send("Esc")
+    #expect(session.state.migrate.phase == .ready, "it was no migration")
+  }
+
+  @Test("a rehearsal that fails says that the store is as it was")
+  func failedRehearsal() throws {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    try session.send("3", "R")
+    guard case .rehearse(let task, _, _)? = session.effects.last else { return }
+    try session.send(.failed(task, CoreDataError(.failed, "the disk is full")))
+    let text = session.screen().description
+    #expect(text.contains("the disk is full") && text.contains("The store is as it was"))
+  }
+
+  @Test("--mapping and --via go into the plan and into the command line")
+  func options() throws {
+    var session = try Session(width: 120, height: 36)
+    session.state.planOptions = PlanOptions(via: "Recipes.xcdatamodeld", documents: ["a.json5"])
+    session.state.mapping.isThroughVersions = true
+    try session.send("3")
+    #expect(lastRequest(session)?.documents == ["a.json5"])
+    #expect(lastRequest(session)?.via == "Recipes.xcdatamodeld")
+    #expect(
+      session.state.mapping.command(session.state)
+        == "strata migrate Recipes.sqlite --to 'Recipes.xcdatamodeld@Recipes 2'"
+        + " --via Recipes.xcdatamodeld --mapping a.json5")
+    try session.send("Tab", "r")
+    #expect(session.state.notice?.text.contains("a.json5 says what is mapped") == true)
+  }
+
+  @Test("every state says what to do next", arguments: [false, true])
+  func next(isNothing: Bool) throws {
+    var plan = try SampleStore.plan(losses: [])
+    if isNothing { plan.steps[0].mapping = MappingModel(kind: .none, entityMappings: []) }
+    var session = try Session(plan: plan)
+    try session.send("3")
+    #expect(
+      session.screen().description.contains(
+        isNothing ? "→ o chooses another version" : "→ m goes on to migrate, R rehearses"))
+    var full = try SampleStore.plan(losses: [])
+    (full.bytesNeeded, full.bytesFree) = (2_000_000, 500_000)
+    session = try Session(plan: full)
+    try session.send("3")
+    #expect(session.screen().description.contains("→ free 1.5 MB more beside the store"))
+  }
+
+  @Test("without other versions the way to give one is told")
+  func noVersions() throws {
+    var session = try Session()
+    session.state.versions = []
+    session.state.diff = DiffScreen()
+    session.state.mapping = MappingScreen()
+    try session.send("2")
+    #expect(session.screen().description.contains("→ o, then p: take a .xcdatamodeld"))
+    try session.send("o")
+    #expect(session.screen().description.contains("p takes one by its path"))
+  }
+
+  @Test(
+    "nothing of it traps on the smallest screens", arguments: ["r", "S", "w", "A", "=", "R", "o"])
+  func smallest(key: String) throws {
+    var session = try Session(plan: SampleStore.plan(checks: [Self.check]))
+    try session.send("3", "Tab", key)
+    if key == "o" { try session.send("p") }
+    for width in [0, 1, 7, 39, 40, 41, 60, 80] {
+      for height in [0, 1, 9, 10, 12, 14, 24] {
+        try session.send(.resized(Size(width: width, height: height)))
+        #expect(session.screen().size == Size(width: width, height: height))
+      }
+    }
+  }
+}

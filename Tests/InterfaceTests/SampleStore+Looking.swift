@@ -1,0 +1,104 @@
+import Interface
+import ManagedModel
+import ManagedStore
+import Terminal
+
+extension SampleStore {
+  static let longText = (1...3_000).map { "line \($0) of the text" }.joined(separator: "\n")
+
+  /// What a store would answer to a question of a popup.
+  static func looked(_ id: TaskID, _ request: LookRequest) -> [Message] {
+    let answers: [LookAnswer] =
+      switch request {
+      case .facts: [.facts(facts)]
+      case .transactions(let before): [.transactions(before == nil ? history : [])]
+      case .changes(let number, _): [.changes(of: number, changes)]
+      case .frequencies(let entity, let path, _): [.frequencies(frequencies(entity, path))]
+      case .search(let text): search(text)
+      case .content(_, _, let offset, let count):
+        [
+          .content(
+            StoredContent(
+              total: longText.utf8.count, offset: offset,
+              bytes: Array(longText.utf8.dropFirst(offset).prefix(count)), isText: true))
+        ]
+      case .find(let text, _, _, _, _): [.found(text == "line 2000" ? 42_871 : nil)]
+      case .picture:
+        Raster(width: 4, height: 3, pixels: Array(repeating: 200, count: 48)).map {
+          [.picture($0)]
+        } ?? []
+      case .copy(let form, let subject): [.copied("\(form) of \(subject)")]
+      case .export(let request):
+        request.replaces
+          ? [.exporting(done: 500, total: 1_000), .exported(request, rows: 1_000, bytes: 12_345)]
+          : [.fileExists]
+      }
+    return answers.map { .looked(id, $0) }
+  }
+
+  private static var facts: StoreFacts {
+    var facts = StoreFacts()
+    facts.files = [
+      StoreFile(role: .main, path: "Recipes.sqlite", bytes: 1_200_000, modified: 0),
+      StoreFile(role: .support, path: ".Recipes_SUPPORT", bytes: 3_000, modified: nil, files: 2),
+    ]
+    facts.metadata = StoreMetadata(uuid: "A", values: ["NSStoreType": .string("SQLite")])
+    facts.numbers = [
+      EntityNumber(
+        name: "Recipe", number: 1, parent: 0, maximum: 9, entity: "Recipe", greatestKey: 12)
+    ]
+    facts.external = [
+      ExternalFile(
+        name: "GONE", state: .missing, bytes: 0, object: ObjectID(entity: "Person", key: 2),
+        property: "photo")
+    ]
+    facts.externalReport = ExternalDataReport(referenced: 1, missing: ["GONE"])
+    facts.hasHistory = true
+    facts.authors = [HistoryAuthor(name: "app", transactions: 2, counts: .init(inserted: 3))]
+    facts.warnings = ["Z_MAX is below a key that is in use"]
+    return facts
+  }
+
+  private static let history = [
+    HistoryEntry(
+      HistoryTransaction(
+        number: 2, timestamp: 1, author: "app", context: "ui",
+        counts: .init(inserted: 3, updated: 5, deleted: 1)), day: "2024-03-01", time: "14:02:11"),
+    HistoryEntry(
+      HistoryTransaction(number: 1, timestamp: 0, counts: .init(inserted: 1)), day: "2024-02-29",
+      time: "08:00:00"),
+  ]
+
+  private static let changes = [
+    HistoryChange(number: 1, kind: .insert, object: ObjectID(entity: "Person", key: 3)),
+    HistoryChange(
+      number: 2, kind: .update, object: ObjectID(entity: "Recipe", key: 3),
+      properties: ["title", "serves"]),
+    HistoryChange(
+      number: 3, kind: .delete, object: ObjectID(entity: "Tag", key: 7),
+      tombstones: [.init(property: "name", value: .value(.string("quick")))]),
+  ]
+
+  private static func frequencies(_ entity: String, _ path: String) -> Frequencies {
+    Frequencies(
+      entity: entity, path: path, kind: .attribute(.integer16), total: 100, nulls: 10, distinct: 3,
+      entries: [
+        .init(value: .value(.integer(4)), count: 60), .init(value: .value(.integer(2)), count: 25),
+        .init(value: .value(.integer(8)), count: 5),
+      ], minimum: .integer(2), maximum: .integer(8), mean: 3.5)
+  }
+
+  private static func search(_ text: String) -> [LookAnswer] {
+    [
+      .searching(
+        StoreSearchProgress(
+          entity: "Person", done: 1, total: 2,
+          hits: [
+            .init(
+              object: ObjectID(entity: "Person", key: 2), property: "name",
+              excerpt: "so \(text) it is")
+          ])),
+      .searching(StoreSearchProgress(entity: "Recipe", done: 2, total: 2, isCut: true)),
+    ]
+  }
+}
