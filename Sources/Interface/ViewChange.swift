@@ -14,7 +14,7 @@ enum ViewChange {
     var words: [String] = []
     // Another entity brings its own arrangement; that alone is told.
     if old.browse.entity != new.browse.entity {
-      return "shows \(new.browse.entity ?? "no entity") again"
+      return "\(new.browse.entity ?? "no entity") is shown"
     }
     for path in paths {
       // `browse.tables.Recipe.sort…`

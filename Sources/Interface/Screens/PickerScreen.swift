@@ -44,9 +44,13 @@ package struct PickerScreen: Sendable, Equatable {
   /// The folder that was left, to be selected in the one above it.
   private var returning: String?
 
+  /// Whether the stores of late are wanted: not by a person who names a folder.
+  private let showsRecent: Bool
+
   /// - Parameter home: where `~` leads.
-  package init(folder: String, home: String?) {
+  package init(folder: String, home: String?, showsRecent: Bool = true) {
     self.folder = folder
+    self.showsRecent = showsRecent
     self.home = home
   }
 
@@ -119,6 +123,7 @@ extension PickerScreen {
   }
 
   static func start(_ state: inout State) -> [Effect] {
+    guard state.picker?.showsRecent == true else { return read(in: &state) }
     let task = state.newTask()
     state.picker?.recentTask = task
     return [.recentStores(task)] + read(in: &state)

@@ -160,7 +160,8 @@ final class Runtime {
     state.keys = configuration.keys
     state.configurationProblems = configuration.problems
     if storePath == nil {
-      state.picker = PickerScreen(folder: request.path ?? ".", home: folders.home)
+      state.picker = PickerScreen(
+        folder: request.path ?? ".", home: folders.home, showsRecent: request.path == nil)
     }
     if let first = configuration.problems.first {
       let more = configuration.problems.count - 1
