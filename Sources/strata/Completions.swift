@@ -26,7 +26,9 @@ enum Completions {
     case "ENTITY": .entities
     case "SHELL": .words(Shell.allCases.map(\.rawValue))
     case "NAME": .words(ThemeLibrary.builtInNames)
-    case "REF", "PREDICATE", "KEY[:desc]", "N", "A,B,C", "TEXT", "ENTITY[.PROPERTY]": .free
+    case "REF", "PREDICATE", "KEY[:desc]", "N", "A,B,C", "TEXT", "ENTITY[.PROPERTY]",
+      "PROPERTY":
+      .free
     default: nil
     }
   }
