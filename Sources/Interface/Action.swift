@@ -10,7 +10,8 @@ package enum Action: Sendable, Hashable {
   case nextPane, previousPane
   // Browse
   case search
-  case open, back, sort, leftColumn, rightColumn
+  case open, back, forward, related, sort, leftColumn, rightColumn
+  case columnToLeft, columnToRight, hideColumn, columns, freeze, narrower, wider, resetColumns
   // Diff and Mapping
   case nextChange, previousChange, onlyChanges, chooseVersion, allowLoss
   case planCompared, fold, unfold, foldAll, endSearch, showCode, allowAll, suggest, setValue,

@@ -40,6 +40,11 @@ extension State {
     _ body: (inout State, Action, Key) -> [Effect]
   ) -> [Effect] {
     guard let times, action.isRepeatable else { return body(&self, action, key) }
+    if action == .navigate, screen == .browse, layers.isEmpty, picker == nil,
+      let effects = BrowseScreen.move(key, times: times, in: &self)
+    {
+      return effects
+    }
     // As in vim: 12G is the twelfth line.
     if action == .navigate, key == .character("G") || key == .character("g") {
       let home = body(&self, action, .home)
@@ -66,7 +71,9 @@ extension Effect {
   /// The work it asks for, of the kinds that moving asks for.
   private var task: TaskID? {
     switch self {
-    case .rows(let task, _), .object(let task, _): task
+    case .rows(let task, _), .object(let task, _), .countRows(let task, _),
+      .countBefore(let task, _, _), .place(let task, _, _):
+      task
     default: nil
     }
   }

@@ -9,6 +9,13 @@ package enum Effect: Sendable, Equatable {
   case count(TaskID)
   case rows(TaskID, RowQuery)
   case object(TaskID, ObjectID)
+  // Rows
+  /// Counts the rows of a query.
+  case countRows(TaskID, RowQuery)
+  /// Counts the rows of a query that come before a place in its order.
+  case countBefore(TaskID, RowQuery, RowCursor)
+  /// Reads the rows around one of a query's, wherever it is.
+  case place(TaskID, RowQuery, RowPlace)
   case versions(TaskID)
   case compare(TaskID, from: Model, to: Model)
   case plan(TaskID, PlanRequest)
@@ -21,12 +28,6 @@ package enum Effect: Sendable, Equatable {
   case rollBack(TaskID, StoreRollback.Options)
   /// Writes a receipt as JSON; refused where a file is there, unless it is to be replaced.
   case writeReceipt(TaskID, MigrationReceipt, path: String, replaces: Bool)
-  // Files
-  /// Lists a folder, and then looks at what is in it.
-  case folder(TaskID, String)
-  case recentStores(TaskID)
-  /// Goes on with the store at this path.
-  case choose(String)
   // Diff and Mapping
   /// Counts what the changes between two versions touch in the store.
   case impacts(TaskID, from: Model, to: Model)
@@ -39,6 +40,12 @@ package enum Effect: Sendable, Equatable {
   /// Runs a plan on a copy that goes away; answered as `migrate` is.
   case rehearse(TaskID, MigrationPlan, MigrationOptions)
   case writeRecipe(TaskID, RecipeFile)
+  // Files
+  /// Lists a folder, and then looks at what is in it.
+  case folder(TaskID, String)
+  case recentStores(TaskID)
+  /// Goes on with the store at this path.
+  case choose(String)
   case cancel(TaskID)
   /// Lists the themes there are, their files read anew.
   case themes(TaskID)

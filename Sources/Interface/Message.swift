@@ -16,6 +16,9 @@ package enum Message: Sendable {
   case counted(TaskID, [String: Int])
   case rows(TaskID, RowPage)
   case object(TaskID, Inspection?)
+  case countedRows(TaskID, Int)
+  /// `nil` where there is no such row.
+  case placed(TaskID, PlacedRows?)
   case versions(TaskID, [ModelVersion])
   case compared(TaskID, Comparison)
   case planned(TaskID, MigrationPlan)
@@ -33,11 +36,6 @@ package enum Message: Sendable {
   case storeChanged(StoreChange)
   /// The time of day, before anything that happens in another second.
   case clock(String)
-  // Files
-  case folder(TaskID, FolderListing)
-  /// What is at some of the folder's paths; they come a few at a time.
-  case peeked(TaskID, [String: StorePeek])
-  case recentStores(TaskID, [RecentStore])
   // Diff and Mapping
   case impacts(TaskID, [ChangeImpact])
   case models(TaskID, [ModelVersion])
@@ -45,5 +43,10 @@ package enum Message: Sendable {
   case revisions(TaskID, [GitHistory.Commit])
   case statements(TaskID, [MigrationStatement])
   case written(TaskID, path: String)
+  // Files
+  case folder(TaskID, FolderListing)
+  /// What is at some of the folder's paths; they come a few at a time.
+  case peeked(TaskID, [String: StorePeek])
+  case recentStores(TaskID, [RecentStore])
   case failed(TaskID, CoreDataError)
 }

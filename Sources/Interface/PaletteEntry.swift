@@ -8,6 +8,9 @@ struct PaletteEntry: Sendable, Equatable {
     /// A binding of a screen, or of everywhere where there is none.
     case press(Binding, on: Screen?)
     case entity(String)
+    /// A row of the table by its number, and an object by its name.
+    case row(Int)
+    case object(ObjectID)
   }
 
   let section: String
@@ -28,6 +31,8 @@ struct PaletteEntry: Sendable, Equatable {
     switch deed {
     case .press(let binding, _): "\(section).\(binding.action.name)"
     case .entity(let name): "entity.\(name)"
+    case .row(let row): "row.\(row)"
+    case .object(let id): "object.\(id)"
     }
   }
 
@@ -35,7 +40,7 @@ struct PaletteEntry: Sendable, Equatable {
     switch deed {
     case .press(let binding, _):
       binding.action == .navigate ? "press the keys themselves" : binding.reason
-    case .entity: nil
+    case .entity, .row, .object: nil
     }
   }
 
@@ -62,7 +67,25 @@ struct PaletteEntry: Sendable, Equatable {
       var view = state.view.browse
       view.entity = name
       return BrowseScreen.arrange(view, in: &state)
+    case .row(let row):
+      state.screen = .browse
+      return BrowseScreen.goTo(row: row, in: &state)
+    case .object(let id): return BrowseScreen.goTo(object: id, in: &state)
     }
+  }
+
+  /// The row or the object that a text names.
+  private static func places(_ text: String, in state: State) -> [PaletteEntry] {
+    var places: [PaletteEntry] = []
+    if let row = Int(text.trimmed), row > 0, let entity = state.browse.table?.entity {
+      places.append(
+        PaletteEntry(
+          section: "Row", title: "row \(NumberText.grouped(row)) of \(entity)", .row(row)))
+    }
+    if let id = try? state.store?.layout.objectID(text.trimmed) {
+      places.append(PaletteEntry(section: "Object", title: id.description, .object(id)))
+    }
+    return places
   }
 
   /// What a text finds, the best first; nothing typed finds everything, what was called last first.
@@ -87,9 +110,10 @@ struct PaletteEntry: Sendable, Equatable {
       found.append(entry)
     }
     // The sort is not stable by itself.
-    return found.enumerated().sorted {
-      ($1.element.score, $0.offset) < ($0.element.score, $1.offset)
-    }.map(\.element)
+    return places(text, in: state)
+      + found.enumerated().sorted {
+        ($1.element.score, $0.offset) < ($0.element.score, $1.offset)
+      }.map(\.element)
   }
 
   private static func actions(_ state: State) -> [PaletteEntry] {

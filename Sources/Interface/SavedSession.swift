@@ -50,7 +50,10 @@ extension State {
   mutating func takeUp() -> [Effect] {
     guard let session = restoring else { return [] }
     restoring = nil
-    let effects = arrange(session.view)
+    var effects = arrange(session.view)
+    if let row = session.row.flatMap({ ObjectID($0) }) {
+      effects = Effect.joined(effects, BrowseScreen.begin(at: row, in: &self))
+    }
     screen = Screen(rawValue: session.screen) ?? .browse
     browse.focus = BrowseScreen.Pane(rawValue: session.pane) ?? .rows
     BrowseScreen.fit(&self)

@@ -15,12 +15,16 @@ package struct StoreSummary: Sendable, Equatable {
   package var warnings: [String]
   /// The columns of each entity that the store has a table for.
   package var columns: [String: [RowColumn]]
+  /// Where they are kept, for compiling filters.
+  package let layout: StoreLayout
+  /// Entities whose table is missing in the file.
+  package var missing: Set<String>
 
   package init(
     path: String, fileName: String, model: Model, modelMatches: Bool, isRaw: Bool = false,
     uuid: String,
     walFrames: Int = 0, access: StoreFiles.Access = .immutable, warnings: [String] = [],
-    columns: [String: [RowColumn]]
+    columns: [String: [RowColumn]], tables: [EntityTable] = [], missing: Set<String> = []
   ) {
     self.path = path
     self.fileName = fileName
@@ -32,6 +36,8 @@ package struct StoreSummary: Sendable, Equatable {
     self.access = access
     self.warnings = warnings
     self.columns = columns
+    self.missing = missing
+    layout = StoreLayout(path: path, uuid: uuid, model: model, entityTables: tables)
     let digest = ByteText.bytes(base64: model.versionHashesDigest) ?? []
     hashPrefix = ByteText.hex(digest.prefix(4)).uppercased()
   }

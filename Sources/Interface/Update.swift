@@ -23,7 +23,8 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     MappingScreen.takeVersions(&state)
     return state.entered()
   case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
-  case .counted, .rows, .object: return BrowseScreen.take(message, in: &state)
+  case .counted, .rows, .object, .countedRows, .placed:
+    return BrowseScreen.take(message, in: &state)
   case .compared, .impacts:
     return DiffScreen.take(message, in: &state) + MappingScreen.take(message, in: &state)
   case .planned, .statements, .written: return MappingScreen.take(message, in: &state)
@@ -181,6 +182,7 @@ extension State {
     if let effects = cancelInLayers() { return effects }
     if let effects = PickerScreen.cancel(in: &self) { return effects }
     if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self)
+      ?? BrowseScreen.cancel(in: &self)
       ?? DiffScreen.cancel(in: &self)
     {
       return effects

@@ -19,6 +19,8 @@ enum ViewChange {
       let word = entity.map { "\(name) of \($0)" } ?? name
       if !words.contains(word) { words.append(word) }
     }
+    // What was typed once is not taken back.
+    words.removeAll { $0 == "filters" }
     // The direction belongs to the sort.
     if words.contains(where: { $0.hasPrefix("sort") }) {
       words.removeAll { $0.hasPrefix("descending") }

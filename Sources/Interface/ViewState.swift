@@ -24,17 +24,17 @@ package struct BrowseView: Codable, Sendable, Equatable {
   package var entity: String?
   /// The tables that were arranged otherwise than they come, by entity.
   package var tables: [String: TableView] = [:]
+  /// Filters that were used, by entity, the newest last. Going back takes none of them away.
+  package var filters: [String: [String]] = [:]
 
   package init() {}
-}
 
-/// How an entity's rows are seen.
-package struct TableView: Codable, Sendable, Equatable {
-  /// Attribute or to-one that the rows are sorted by; the key without.
-  package var sort: String?
-  package var isDescending = false
-
-  package init() {}
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    entity = try values.decodeIfPresent(String.self, forKey: .entity)
+    tables = try values.decodeIfPresent([String: TableView].self, forKey: .tables) ?? [:]
+    filters = try values.decodeIfPresent([String: [String]].self, forKey: .filters) ?? [:]
+  }
 }
 
 /// How two versions are compared.

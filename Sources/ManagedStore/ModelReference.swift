@@ -140,8 +140,10 @@ public struct ModelReference: Sendable, Equatable {
       return try GitRevision(revision, of: path).load(version: inner)
     } catch let reason as GitRevision.Unknown {
       let names =
-        (try? ModelBundle(readingFrom: path))?.versions.map { "“\($0.name)”" }
-        .joined(separator: ", ")
+        path.hasSuffix(".xcdatamodel")
+        ? nil
+        : (try? ModelBundle(readingFrom: path))?.versions.map { "“\($0.name)”" }
+          .joined(separator: ", ")
       guard let names else {
         if FileSystem.status(path) != nil { try rejectVersion(alsoTried: reason.description) }
         throw CoreDataError(

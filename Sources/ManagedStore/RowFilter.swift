@@ -49,6 +49,9 @@ public struct RowFilter: Sendable, Equatable {
       predicate, FilterScope(object: compiler.object(of: table.entity)))
   }
 
+  /// Whether the rows have an order of their own.
+  package var isOrdered: Bool { order != nil }
+
   init(text: String, entity: String, condition: SQLText) {
     self.text = text
     self.entity = entity

@@ -70,7 +70,8 @@ extension RowCursor.SortValue {
 
   /// SQL for a sort value and for whether it is too long to be carried about.
   static func columns(of name: String) -> String {
-    let isLong = "(typeof(\(name)) IN ('text', 'blob') AND length(\(name)) > \(longest))"
+    let isLong =
+      "(typeof(\(name)) IN ('text', 'blob') AND length(CAST(\(name) AS BLOB)) > \(longest))"
     return "CASE WHEN \(isLong) THEN 0 ELSE \(name) END, \(isLong)"
   }
 

@@ -26,7 +26,13 @@ struct Selection {
         // byte more than the summary leaves room for the mark of external storage.
         parts.append(
           "CASE typeof(\(name)) WHEN 'blob' THEN substr(\(name), 1, \(max(summary + 1, 300))) "
-            + (longestText.map { "WHEN 'text' THEN substr(\(name), 1, \($0)) " } ?? "")
+            + (longestText.map {
+              // Of text with a NUL in it, substr knows only what is before.
+              """
+              WHEN 'text' THEN CASE WHEN length(CAST(\(name) AS BLOB)) > \(4 * $0) \
+              THEN substr(\(name), 1, \($0)) ELSE \(name) END
+              """ + " "
+            } ?? "")
             + "ELSE \(name) END"
         )
         // The length of a text is known only by reading all of it.

@@ -107,7 +107,9 @@ private final class StatementLog {
 
   func follow(_ progress: MigrationProgress) {
     guard progress.parts.indices.contains(progress.current) else { return }
-    part = progress.parts[progress.current].title
+    let current = progress.parts[progress.current]
+    // The first part is at work before anything was begun.
+    part = current.kind == .copy || statements.isEmpty ? "tables" : current.title
   }
 
   func take(_ sql: String) {
@@ -115,7 +117,7 @@ private final class StatementLog {
       let word = sql.prefix { $0.isLetter }.uppercased()
       // Questions decide something; they change nothing.
       guard !["SELECT", "ATTACH", "DETACH", "EXPLAIN"].contains(word),
-        statements.last?.sql != sql
+        word != "PRAGMA" || sql.contains("="), statements.last?.sql != sql
       else { continue }
       statements.append(MigrationStatement(step: step, part: part, sql: sql))
     }

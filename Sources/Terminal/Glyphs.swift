@@ -8,8 +8,9 @@ package struct Glyph: Sendable, Hashable {
 /// A text as a row of glyphs, lazily: only what is asked for is looked at.
 ///
 /// A glyph is smaller than a `Character` where terminals disagree about the cluster: the parts of
-/// a joined emoji come one by one with the joiner's stand-in between them. A stand-in comes glyph
-/// by glyph too, so it can be cut like any text.
+/// a joined emoji come one by one, without the joiner, since a cell holds one of them and terminals
+/// that cannot join them show the same. A stand-in comes glyph by glyph too, so it can be cut like
+/// any text.
 package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
   /// ncurses holds a character and four marks in a cell. More marks than that tell nothing.
   private static var marks: Int { 4 }
@@ -19,6 +20,8 @@ package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
   private var scalars: Text.UnicodeScalarView.Iterator
   private var ahead: Unicode.Scalar?
   private var standIn: Substring.UnicodeScalarView = "".unicodeScalars[...]
+  /// Whether the last glyph was a picture, which a joiner joins to the next.
+  private var isAfterEmoji = false
 
   package init(_ text: Text) {
     scalars = text.unicodeScalars.makeIterator()
@@ -29,6 +32,9 @@ package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
     if let scalar = standIn.popFirst() { return Glyph(text: String(scalar), width: 1) }
     while let scalar = ahead {
       ahead = scalars.next()
+      // Between pictures a joiner hides nothing; anywhere else it is shown.
+      if scalar.value == 0x200D, isAfterEmoji, let next = ahead, Self.isEmoji(next) { continue }
+      if scalar.value != 0xFE0F { isAfterEmoji = Self.isEmoji(scalar) }
       if scalar.value >= 0x20 && scalar.value < 0x7F {
         if let following = ahead, following.value >= 0x300 { return joined(scalar, width: 1) }
         return Glyph(text: String(scalar), width: 1)
@@ -49,6 +55,11 @@ package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
       return joined(scalar, width: width)
     }
     return nil
+  }
+
+  /// Digits and signs of ASCII are emoji to Unicode, too.
+  private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value >= 0x203C && scalar.properties.isEmoji
   }
 
   private mutating func joined(_ scalar: Unicode.Scalar, width: Int) -> Glyph {

@@ -26,8 +26,8 @@ enum Completions {
     case "ENTITY": .entities
     case "SHELL": .words(Shell.allCases.map(\.rawValue))
     case "NAME": .words(ThemeLibrary.builtInNames)
-    case "REF", "PREDICATE", "KEY[:desc]", "N", "A,B,C", "TEXT", "ENTITY[.PROPERTY]",
-      "PROPERTY":
+    case "REF", "PREDICATE", "PROPERTY", "KEY[:desc]", "N", "A,B,C", "TEXT", "AUTHOR",
+      "ENTITY[.PROPERTY]":
       .free
     default: nil
     }

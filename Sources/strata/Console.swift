@@ -69,9 +69,12 @@ final class Console {
     let table = TextTable(alignments, fitting: rows, limit: limit)
     for (index, row) in rows.enumerated() {
       let line = table.line(row)
-      write((index == 0 ? painted(line, .columnTitle, colorsOutput) : line) + "\n")
+      write((index == 0 ? heading(line) : line) + "\n")
     }
   }
+
+  /// The names of columns as they look over the rows of a table.
+  func heading(_ line: String) -> String { painted(line, .columnTitle, colorsOutput) }
 
   /// A line of a message.
   func note(_ text: String) {

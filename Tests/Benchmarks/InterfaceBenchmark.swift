@@ -21,7 +21,7 @@ enum InterfaceBenchmark {
       strata, ["demo", folder.path("demo"), "--objects", "\(objects)", "--no-open"])
     guard demo.status == 0 else { throw CoreDataError(.failed, "strata demo failed") }
     let bench = Bench(strata: strata, folder: folder)
-    print("\(objects) objects, \(megabytes(FileSystem.status(bench.path)?.size ?? 0))")
+    say("\(objects) objects, \(megabytes(FileSystem.status(bench.path)?.size ?? 0))")
     try bench.firstPaint()
     try bench.idle()
     try bench.latency(keys: keys, isMigrating: false)
@@ -81,7 +81,7 @@ enum InterfaceBenchmark {
       let start = Fuzzing.now()
       while Fuzzing.now() - start < 10 { terminal.read(seconds: 0.5) }
       let used = (terminal.processorSeconds ?? before) - before
-      print("idle for 10 s: \((used * 1000).rounded()) ms of processor, \(used * 10) %")
+      say("idle for 10 s: \((used * 1000).rounded()) ms of processor, \(used * 10) %")
       terminal.quit()
     }
 
@@ -96,9 +96,6 @@ enum InterfaceBenchmark {
       let terminal = try open()
       try wait(terminal, for: "Entities", "Amount")
       while terminal.read(seconds: 0.5) > 0 {}
-      // The keys go to the rows.
-      terminal.send("\t")
-      while terminal.read(seconds: 0.2) > 0 {}
       if isMigrating { try startMigration(terminal, isFirst: true) }
       var (outputs, effects, isDown) = ([Double](), [Double](), true)
       while outputs.count < keys {
@@ -191,7 +188,7 @@ enum InterfaceBenchmark {
           "migrate", path, "--to", folder.path("demo/Recipes.xcdatamodeld") + "@Recipes 2",
           "--output", folder.path("out"),
         ])
-      print("the same without one, into another file: \(milliseconds(none.seconds))")
+      say("the same without one, into another file: \(milliseconds(none.seconds))")
     }
 
     private func tell(_ what: String, _ seconds: [Double]) {
@@ -199,7 +196,13 @@ enum InterfaceBenchmark {
       func at(_ share: Double) -> String {
         milliseconds(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))])
       }
-      print("\(what): p50 \(at(0.5)), p95 \(at(0.95)), max \(at(1)) (\(sorted.count) times)")
+      say("\(what): p50 \(at(0.5)), p95 \(at(0.95)), max \(at(1)) (\(sorted.count) times)")
     }
   }
+}
+
+/// A line that is seen even where what comes next fails.
+private func say(_ line: String) {
+  print(line)
+  fflush(nil)
 }

@@ -79,6 +79,10 @@ final class PseudoTerminal {
     var buffer = [UInt8](repeating: 0, count: limit)
     let count = systemRead(master, &buffer, buffer.count)
     guard count > 0 else { return 0 }
+    // What kind of terminal, and which background: asked at the start, and answered by every one.
+    if String(decoding: buffer.prefix(count), as: UTF8.self).contains("\u{1B}[c") {
+      send("\u{1B}]11;rgb:0000/0000/0000\u{7}\u{1B}[?62;22c")
+    }
     screen.take(buffer.prefix(count))
     return count
   }

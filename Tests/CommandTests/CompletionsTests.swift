@@ -131,7 +131,7 @@ struct CompletionsTests {
     #expect(try complete("rows", store, "R") == "Recipe\n")
     #expect(try complete("rows", "--limit", "3", store, "") == "Person Recipe\n")
     #expect(
-      try complete("rows", store, "Recipe", "--format", "").hasPrefix("table json ndjson csv"))
+      try complete("rows", store, "Recipe", "--format", "") == "table json ndjson csv markdown\n")
     #expect(try complete("rows", store, "Recipe", "--format", "=", "nd") == "ndjson\n")
     #expect(try complete("model", store, "--format", "m") == "mermaid\n")
     #expect(try complete("rollback", store, "--n") == "--no-backup\n")

@@ -11,30 +11,9 @@ import Testing
   .enabled(if: Shell.hasTmux, "tmux is not installed"),
   .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
 struct InterfaceRunTests {
-  /// A fresh demo store in a folder that goes away.
-  private final class Demo {
-    let folder: String
-
-    init() {
-      var template = Array("/tmp/strata-e2e-XXXXXX".utf8CString)
-      folder = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp/strata-e2e"
-      Shell.run("'\(Shell.strata)' demo '\(folder)/demo' --no-open")
-    }
-
-    /// Names, sizes and contents of everything in the store's folder.
-    var fingerprint: String {
-      Shell.output(
-        of:
-          "cd '\(folder)/demo' && find . -type f | sort | xargs -d '\\n' cksum && ls -lA --time-style=full-iso",
-        through: folder + "/sum")
-    }
-
-    deinit { Shell.run("rm -rf '\(folder)'") }
-  }
-
   @Test("the four screens, and nothing beside the store has changed after a look")
   func screens() {
-    let demo = Demo()
+    let demo = InterfaceDemo()
     let before = demo.fingerprint
     #expect(before.contains("Recipes.sqlite"))
     let terminal = TmuxTerminal(
@@ -63,7 +42,7 @@ struct InterfaceRunTests {
 
   @Test("a migration ends in a receipt, and Browse shows the migrated store")
   func migration() {
-    let demo = Demo()
+    let demo = InterfaceDemo()
     let terminal = TmuxTerminal(
       width: 100, height: 30, folder: demo.folder,
       "'\(Shell.strata)' '\(demo.folder)/demo/Recipes.sqlite'")
@@ -82,7 +61,7 @@ struct InterfaceRunTests {
 
   @Test("what is no store is told in the shell, with the status of an unreadable file")
   func unreadable() {
-    let demo = Demo()
+    let demo = InterfaceDemo()
     Shell.run("echo hello > '\(demo.folder)/demo/note.sqlite'")
     let terminal = TmuxTerminal(
       width: 100, height: 30, folder: demo.folder,
@@ -93,7 +72,7 @@ struct InterfaceRunTests {
 
   @Test("SIGTERM leaves the terminal as it was")
   func terminated() {
-    let demo = Demo()
+    let demo = InterfaceDemo()
     let terminal = TmuxTerminal(
       width: 100, height: 30, folder: demo.folder,
       "echo before; '\(Shell.strata)' '\(demo.folder)/demo/Recipes.sqlite'")

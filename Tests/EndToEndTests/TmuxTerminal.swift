@@ -16,8 +16,8 @@ final class TmuxTerminal {
     Shell.run(
       """
       \(socket) new-session -d -x \(width) -y \(height) \
-      "export XDG_STATE_HOME='\(folder)/state' XDG_CONFIG_HOME='\(folder)/config'; \
-      TERM=xterm-256color NO_COLOR= \(command); echo EXIT \\$?; sleep 60"
+      "export TERM=xterm-256color LANG=C.UTF-8 NO_COLOR= XDG_STATE_HOME='\(folder)/state' \
+      XDG_CONFIG_HOME='\(folder)/config'; \(command); echo EXIT \\$?; sleep 60"
       """)
   }
 
@@ -29,6 +29,14 @@ final class TmuxTerminal {
     Shell.run("\(socket) resize-window -x \(width) -y \(height)")
   }
 
+  /// Sends keys that arrive together.
+  func sendAtOnce(_ keys: String...) {
+    Shell.run("\(socket) send-keys \(keys.joined(separator: " "))")
+  }
+
+  /// Closes the terminal under the program.
+  func close() { Shell.run("\(socket) kill-server") }
+
   /// Sends a signal to the program, the child of the terminal's shell.
   func signal(_ name: String) {
     Shell.run("kill -\(name) $(pgrep -P $(\(socket) display-message -p '#{pane_pid}'))")
@@ -38,10 +46,10 @@ final class TmuxTerminal {
     Shell.output(of: "\(socket) capture-pane -p", through: folder + "/capture")
   }
 
-  /// The screen once all of these are on it; as it is after five seconds otherwise.
+  /// The screen once all of these are on it; as it is after ten seconds otherwise.
   func screen(showing texts: String...) -> String {
     var text = screen
-    for _ in 0..<100 {
+    for _ in 0..<200 {
       if texts.allSatisfy({ text.contains($0) }) { return text }
       usleep(50_000)
       text = screen

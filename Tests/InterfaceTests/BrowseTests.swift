@@ -46,10 +46,11 @@ struct BrowseTests {
     #expect(session.state.browse.inspector.object == ObjectID(entity: "Person", key: 2))
     #expect(session.screen().description.contains("Recipe/p1 › author › Person/p2"))
     // The second line is the to-many: unfold it and follow one of its objects.
-    try session.send("j", "Enter", "j", "Enter")
+    try session.send("j", "l", "j", "Enter")
     #expect(session.state.browse.inspector.object == ObjectID(entity: "Recipe", key: 3))
     try session.send("Backspace", "Backspace")
     #expect(session.state.browse.inspector.object == ObjectID(entity: "Recipe", key: 1))
+    #expect(session.state.browse.inspector.list.selected == 4)
     try session.send("Backspace")
     #expect(session.state.notice?.text.contains("no relationship was followed") == true)
   }

@@ -64,7 +64,10 @@ struct SampleStore {
     }
     return StoreSummary(
       path: "Recipes.sqlite", fileName: "Recipes.sqlite", model: model, modelMatches: true,
-      uuid: "A", walFrames: 12, columns: columns)
+      uuid: "A", walFrames: 12, columns: columns,
+      tables: model.entitiesInStoreOrder.compactMap {
+        StoreSchema(model: model).entityTable(of: $0.name)
+      })
   }
 
   static func versions() throws -> [ModelVersion] {
@@ -92,6 +95,29 @@ struct SampleStore {
       ])
   }
 
+  /// The recipes that every filter takes.
+  static let filtered = stride(from: Int64(100), through: Int64(recipes), by: 100)
+
+  /// What a store would answer to a jump.
+  static func placed(_ query: RowQuery, _ place: RowPlace) -> PlacedRows? {
+    let key: Int64
+    switch place {
+    case .ordinal(let ordinal): key = Int64(ordinal) + 1
+    case .object(let id): key = id.key
+    }
+    let count = query.entity == "Recipe" ? recipes : 3
+    guard (1...Int64(count)).contains(key) else { return nil }
+    var all = query
+    all.filter = nil
+    all.anchor = .after(RowCursor(key: max(0, key - 101)))
+    let rows = page(all).rows
+    return PlacedRows(
+      entity: query.entity, rows: rows, selected: rows.firstIndex { $0.id.key == key } ?? 0,
+      ordinal: max(0, Int(key) - 101), hasStart: key <= 101,
+      hasEnd: rows.last?.id.key == Int64(count),
+      isUnfiltered: query.filter != nil && key % 100 != 0)
+  }
+
   /// What a store would answer to a query by key, with at most `limit` rows.
   static func page(_ query: RowQuery) -> RowPage {
     let columns = (try? summary().columns[query.entity]) ?? []
@@ -103,6 +129,12 @@ struct SampleStore {
             id: ObjectID(entity: query.entity, key: $0),
             values: [.value(.string("Ann \($0)")), .toMany(ToMany(count: 2))])
         })
+    }
+    if query.filter != nil {
+      guard query.anchor == .start || query.anchor == .end else {
+        return RowPage(entity: query.entity, columns: columns, rows: [])
+      }
+      return RowPage(entity: query.entity, columns: columns, rows: filtered.map(row))
     }
     let limit = Int64(query.limit)
     let last = Int64(recipes)

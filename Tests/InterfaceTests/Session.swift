@@ -24,6 +24,13 @@ struct Session {
     try send("Tab", "Tab", "j", "j", "Esc")
   }
 
+  /// One that goes on from a state that has seen nothing yet.
+  init(restoring state: State) throws {
+    self.state = state
+    plan = try SampleStore.plan()
+    try send(.start)
+  }
+
   /// Names of keys, as the help page shows them.
   mutating func send(_ names: String...) throws {
     for name in names {
@@ -33,10 +40,15 @@ struct Session {
   }
 
   mutating func send(_ message: Message) throws {
-    var queue = update(&state, message)
+    try answerEffects(update(&state, message))
+  }
+
+  /// Answers effects, and those that come of the answers.
+  mutating func answerEffects(_ effects: [Effect]) throws {
+    var queue = effects
     while !queue.isEmpty {
       let effect = queue.removeFirst()
-      effects.append(effect)
+      self.effects.append(effect)
       for answer in try answer(to: effect) {
         queue += update(&state, answer)
         mostRows = max(mostRows, state.browse.table?.window.rows.count ?? 0)
@@ -52,6 +64,10 @@ struct Session {
     case .count(let id):
       return [.counted(id, ["Recipe": 8_572, "Soup": 1_428, "Person": 3, "Draft": 2])]
     case .rows(let id, let query): return [.rows(id, SampleStore.page(query))]
+    case .countRows(let id, _): return [.countedRows(id, 100)]
+    case .countBefore(let id, _, let cursor): return [.countedRows(id, Int(cursor.key) - 1)]
+    case .place(let id, let query, let place):
+      return [.placed(id, SampleStore.placed(query, place))]
     case .object(let id, let object):
       let columns = try SampleStore.summary().columns[object.entity] ?? []
       let values: [PropertyValue] =

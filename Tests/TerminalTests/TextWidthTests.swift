@@ -58,4 +58,21 @@ struct TextWidthTests {
     #expect(width == 81)
     #expect(time < .milliseconds(50))
   }
+
+  @Test(
+    "pictures that are joined come one by one, their joiner left out; elsewhere it is shown",
+    arguments: [
+      ("👨\u{200D}👩\u{200D}👧", "👨👩👧", 6), ("❤\u{FE0F}\u{200D}🔥", "❤🔥", 3),
+      ("🏃🏽\u{200D}♂\u{FE0F}", "🏃🏽♂", 5), ("a\u{200D}b", "a⟨U+200D⟩b", 10),
+      ("👩\u{200D}", "👩⟨U+200D⟩", 10), ("👩\u{200D}\u{200D}🍳", "👩⟨U+200D⟩⟨U+200D⟩🍳", 20),
+      ("1\u{200D}2", "1⟨U+200D⟩2", 10), ("می\u{200C}خ", "می⟨U+200C⟩خ", 11),
+      ("\u{200D}👩", "⟨U+200D⟩👩", 10), ("🇩🇪", "🇩🇪", 2),
+    ])
+  func joiners(text: String, shown: String, width: Int) {
+    #expect(Sanitize.text(text) == shown)
+    #expect(TextWidth.of(text) == width)
+    var grid = Grid(width: 30, height: 1)
+    grid.write(text + "|", at: Point(x: 0, y: 0))
+    #expect(grid[width, 0]?.text == "|")
+  }
 }

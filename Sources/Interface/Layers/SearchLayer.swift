@@ -5,10 +5,10 @@ package struct SearchLayer: LayerContent {
   /// The list that is searched.
   package enum Target: Sendable, Equatable {
     case entities
+    case diff
     case files
     /// The popup below.
     case layer
-    case diff
   }
 
   package let target: Target
@@ -62,20 +62,20 @@ extension SearchLayer.Target {
   func text(in state: State) -> String {
     switch self {
     case .entities: state.browse.tree.filter
+    case .diff: state.diff.search
     case .files: state.picker?.filter ?? ""
     case .layer: state.layerFilter ?? ""
-    case .diff: state.diff.search
     }
   }
 
   func search(_ text: String, in state: inout State) -> [Effect] {
     switch self {
     case .entities: return BrowseScreen.filterEntities(text, in: &state)
+    case .diff: return DiffScreen.search(text, in: &state)
     case .files: return PickerScreen.narrow(text, in: &state)
     case .layer:
       state.layerFilter = text
       return []
-    case .diff: return DiffScreen.search(text, in: &state)
     }
   }
 }

@@ -14,24 +14,28 @@ package struct VersionsLayer: LayerContent {
   package enum Mode: Sendable, Equatable {
     case versions
     case path(Prompt, completions: [String])
-    case revisions(path: String, [GitHistory.Commit], List)
+    /// Commits that changed a bundle or file, and the version in it that was asked for.
+    case revisions(path: String, version: String?, [GitHistory.Commit], List)
   }
 
   package var purpose: Purpose
   package var list: List
   package var mode = Mode.versions
+  /// Whether to go through the versions between; said with the choice.
+  private var isThroughVersions: Bool
   private var task: TaskID?
   private var problem: String?
 
-  init(_ purpose: Purpose, count: Int, selected: Int) {
+  init(_ purpose: Purpose, count: Int, selected: Int, isThroughVersions: Bool = false) {
     self.purpose = purpose
+    self.isThroughVersions = isThroughVersions
     list = List(count: count, selected: selected, height: max(1, count))
   }
 
   private var title: String {
     switch mode {
     case .path: return "A model, a bundle or a store by its path"
-    case .revisions(let path, _, _): return "Commits that changed \(path)"
+    case .revisions(let path, _, _, _): return "Commits that changed \(path)"
     case .versions: break
     }
     switch purpose {
@@ -54,7 +58,7 @@ package struct VersionsLayer: LayerContent {
           unless: busy ?? (path == nil ? "the version is in no file" : nil)),
       ]
       if purpose == .migrateTo {
-        let isOn = state.mapping.isThroughVersions
+        let isOn = isThroughVersions
         bindings.append(
           Binding(
             [.character("v")], isOn ? "go straight" : "go through the versions", .throughVersions,
@@ -73,7 +77,7 @@ package struct VersionsLayer: LayerContent {
         Binding([.tab], "complete", .complete),
         Binding([.escape], "back", .cancel),
       ]
-    case .revisions(_, let commits, _):
+    case .revisions(_, _, let commits, _):
       return [
         Binding(
           [.enter], "read that revision", .confirm,
@@ -104,10 +108,12 @@ package struct VersionsLayer: LayerContent {
       let path = version.bundlePath ?? version.path
       let task = state.newTask()
       self.task = task
-      mode = .revisions(path: path, [], List())
+      // One that came out of git itself has its revision in its name.
+      let name = version.bundlePath == nil ? nil : version.name.prefix { $0 != "@" }
+      mode = .revisions(path: path, version: name.map(String.init), [], List())
       return .stay([.revisions(task, path: path)])
     case .throughVersions:
-      state.mapping.isThroughVersions.toggle()
+      isThroughVersions.toggle()
       return .stay()
     case .complete:
       guard case .path(var prompt, let completions) = mode else { break }
@@ -122,10 +128,10 @@ package struct VersionsLayer: LayerContent {
       mode = .versions
       return .stay(stopped)
     default:
-      if case .revisions(let path, let commits, var list) = mode {
+      if case .revisions(let path, let version, let commits, var list) = mode {
         list.setHeight(max(1, min(commits.count, state.body.height - 2)))
         list.handle(key)
-        mode = .revisions(path: path, commits, list)
+        mode = .revisions(path: path, version: version, commits, list)
       } else {
         list.setCount(state.versions.count)
         list.handle(key)
@@ -138,9 +144,10 @@ package struct VersionsLayer: LayerContent {
     let path: String
     switch mode {
     case .path(let prompt, _): path = prompt.text
-    case .revisions(let bundle, let commits, let list):
+    case .revisions(let bundle, let version, let commits, let list):
       guard commits.indices.contains(list.selected) else { return [] }
-      path = bundle + "@" + commits[list.selected].id.prefix(10)
+      path =
+        bundle + (version.map { "@" + $0 } ?? "") + "@" + commits[list.selected].id.prefix(10)
     case .versions: return []
     }
     let task = state.newTask()
@@ -180,9 +187,10 @@ package struct VersionsLayer: LayerContent {
       if case .path(let prompt, _) = mode { mode = .path(prompt, completions: paths) }
     case .revisions(let task, let commits) where task == self.task:
       self.task = nil
-      guard case .revisions(let path, _, _) = mode else { return [] }
+      guard case .revisions(let path, let version, _, _) = mode else { return [] }
       mode = .revisions(
-        path: path, commits, List(count: commits.count, height: max(1, commits.count)))
+        path: path, version: version, commits,
+        List(count: commits.count, height: max(1, commits.count)))
     case .models(let task, let versions) where task == self.task:
       self.task = nil
       mode = .versions
@@ -232,7 +240,9 @@ package struct VersionsLayer: LayerContent {
           .compareTo(from: index), count: state.versions.count, selected: state.diff.to ?? index))
       return .close()
     case .compareTo(let from): return .close(DiffScreen.compare(from, index, in: &state))
-    case .migrateTo: return .close(MappingScreen.plan(to: index, in: &state))
+    case .migrateTo:
+      state.mapping.isThroughVersions = isThroughVersions && chain(state) != nil
+      return .close(MappingScreen.plan(to: index, in: &state))
     }
   }
 
@@ -256,7 +266,7 @@ package struct VersionsLayer: LayerContent {
     case .versions: drawVersions(state, with: theme, in: &grid, rect)
     case .path(let prompt, let completions):
       drawPath(prompt, completions, with: theme, in: &grid, rect)
-    case .revisions(_, let commits, let list):
+    case .revisions(_, _, let commits, let list):
       drawRevisions(commits, list, with: theme, in: &grid, rect)
     }
   }
@@ -269,7 +279,7 @@ package struct VersionsLayer: LayerContent {
       problem.map { Wrapping.lines("✗ " + $0, width: width).map { ($0, .error) } } ?? []
     if task != nil { notes.append(("reading …", .dim)) }
     if purpose == .migrateTo, let chain = chain(state) {
-      let isOn = state.mapping.isThroughVersions
+      let isOn = isThroughVersions
       let way = chain.isEmpty ? "the versions of --via" : chain.joined(separator: " → ")
       let text = "[\(isOn ? "x" : " ")] through the versions between (v): \(way)"
       notes += Wrapping.lines(text, width: width).map { ($0, isOn ? .text : .dim) }
@@ -297,6 +307,12 @@ package struct VersionsLayer: LayerContent {
         let count = model.entities.count
         spans.append(Span("  \(count) " + (count == 1 ? "entity" : "entities"), theme[.dim]))
       case .failure: spans.append(Span("  ✗ unreadable", theme[.error]))
+      }
+      // Of several bundles, where it is.
+      if let bundle = version.bundlePath ?? (version.path.isEmpty ? nil : version.path),
+        bundle != state.versions.lazy.compactMap(\.bundlePath).first
+      {
+        spans.append(Span("  in \(bundle)", theme[.dim]))
       }
       return spans
     }

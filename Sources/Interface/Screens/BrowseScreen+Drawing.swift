@@ -1,59 +1,10 @@
 import ManagedStore
 import Terminal
 
-/// Where the panes of Browse lie; empty for one that is folded away.
-struct BrowseLayout {
-  let frame: Rect
-  /// The panes with their borders.
-  private let panes: [Rect]
-
-  init(_ state: State) {
-    frame = state.body
-    let browse = state.browse
-    let isNarrow = frame.width < 80
-    // One that is folded away comes back while it has the keys.
-    let isTreeAlone = isNarrow && browse.focus == .entities
-    let treeWidth =
-      isTreeAlone
-      ? frame.width
-      : isNarrow ? 0 : max(18, min(frame.width / 3, 34, browse.tree.width + 14))
-    let rest = Rect(
-      x: frame.x + max(0, treeWidth - 1), y: frame.y,
-      width: isTreeAlone ? 0 : frame.width - max(0, treeWidth - 1), height: frame.height)
-    let share = browse.focus == .inspector ? 0.62 : 0.36
-    let inspectorHeight =
-      frame.height < 12
-      ? (browse.focus == .inspector ? frame.height : 0)
-      : Int(Double(frame.height) * share)
-    let isInspectorAlone = inspectorHeight == frame.height
-    let rowsHeight =
-      isInspectorAlone ? 0 : frame.height - max(0, inspectorHeight - 1)
-    panes = [
-      Rect(x: frame.x, y: frame.y, width: treeWidth, height: frame.height),
-      Rect(x: rest.x, y: rest.y, width: rest.width, height: rowsHeight),
-      Rect(
-        x: rest.x, y: rest.bottom - inspectorHeight, width: rest.width, height: inspectorHeight),
-    ]
-  }
-
-  func pane(_ pane: BrowseScreen.Pane) -> Rect { panes[pane.rawValue] }
-
-  /// The inside of a pane's border.
-  func content(of pane: BrowseScreen.Pane) -> Rect { panes[pane.rawValue].inset(by: 1) }
-
-  func pane(at point: Point) -> BrowseScreen.Pane? {
-    BrowseScreen.Pane.allCases.first { panes[$0.rawValue].contains(point) }
-  }
-}
-
 extension BrowseScreen {
   static func note(_ state: State) -> String {
-    guard let table = state.browse.table else { return "" }
-    let window = table.window
-    let isWhole = window.hasStart && window.hasEnd
-    let total = isWhole ? window.rows.count : state.browse.counts[table.entity]
-    guard !window.rows.isEmpty else { return "" }
-    let ofTotal = total.map { " of \(NumberText.grouped($0))" } ?? ""
+    guard let window = state.browse.table?.window, !window.rows.isEmpty else { return "" }
+    let ofTotal = " of " + (state.browse.total.map(NumberText.grouped) ?? "…")
     guard let ordinal = window.ordinal else { return "row …\(ofTotal)" }
     return "row \(NumberText.grouped(ordinal + window.selected + 1))\(ofTotal)"
   }
@@ -71,17 +22,17 @@ extension BrowseScreen {
     for pane in panes {
       // After all borders, since a shared edge would run over the title in it.
       let frame = layout.pane(pane)
-      let title = title(of: pane, state, width: frame.width - 6)
+      guard !frame.isEmpty else { continue }
+      let note = note(of: pane, state, layout, theme)
       let style = theme[pane == browse.focus ? .title : .dim]
-      grid.title([Span(title, style)], note: note(of: pane, state, theme), on: frame)
+      let title = title(of: pane, state, width: frame.width - 6, note: note.width())
+      grid.title([Span(title, style)], note: note, on: frame)
     }
     for pane in panes where !layout.pane(pane).isEmpty {
       let inside = layout.content(of: pane)
       let isFocused = pane == browse.focus && state.layers.isEmpty
       switch pane {
-      case .entities:
-        browse.tree.draw(
-          in: &grid, inside, counts: browse.counts, theme: theme, isFocused: isFocused)
+      case .entities: drawTree(state, with: theme, in: &grid, inside, isFocused: isFocused)
       case .rows: drawRows(state, with: theme, in: &grid, inside, isFocused: isFocused)
       case .inspector:
         browse.inspector.draw(in: &grid, inside, theme: theme, isFocused: isFocused)
@@ -89,45 +40,92 @@ extension BrowseScreen {
     }
   }
 
-  private static func title(of pane: Pane, _ state: State, width: Int) -> String {
-    switch pane {
-    case .entities: "Entities"
-    case .rows:
-      state.browse.table.map { table in
-        let count = state.browse.counts[table.entity].map(NumberText.grouped) ?? "…"
-        return "\(table.entity)  \(count)"
-      } ?? ""
-    case .inspector: state.browse.inspector.title(width: width)
-    }
-  }
-
-  private static func note(of pane: Pane, _ state: State, _ theme: Theme) -> [Span] {
-    guard pane == .rows, let table = state.browse.table else { return [] }
-    if let property = table.sort.property {
-      return [
-        Span("by \(property) \(table.sort.isDescending ? "descending" : "ascending")", theme[.dim])
-      ]
-    }
-    return table.sort.isDescending ? [Span("by key descending", theme[.dim])] : []
+  private static func drawTree(
+    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
+  ) {
+    let tree = state.browse.tree
+    tree.draw(
+      in: &grid, rect, counts: state.browse.counts, own: state.browse.ownCounts, theme: theme,
+      isFocused: isFocused)
+    guard tree.shown.isEmpty else { return }
+    let lines =
+      tree.filter.isEmpty
+      ? ["no entities"] : ["no entity is called so", "Esc shows all of them"]
+    drawLines(lines, in: &grid, rect, style: theme[.dim])
   }
 
   private static func drawRows(
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
   ) {
     guard let table = state.browse.table else {
-      grid.write("The model has no entity.", in: rect.row(1), style: theme[.dim], align: .center)
+      drawLines(nothing(in: state), in: &grid, rect, style: theme[.dim])
       return
     }
+    let error = state.browse.rowsError
+    let hasErrorLine = state.browse.errorRows > 0 && rect.height > 2
+    let body = Rect(
+      x: rect.x, y: rect.y, width: rect.width, height: rect.height - (hasErrorLine ? 1 : 0))
     table.draw(
-      in: &grid, rect, total: state.browse.counts[table.entity], theme: theme,
-      isFocused: isFocused)
-    guard table.window.rows.isEmpty else { return }
-    let line = rect.row(min(2, max(0, rect.height - 1)))
-    if let error = state.browse.rowsError {
-      grid.write("✗ " + error.description, in: line, style: theme[.error], align: .center)
+      in: &grid, body, total: state.browse.total, theme: theme, isFocused: isFocused)
+    guard table.window.rows.isEmpty else {
+      if let error, hasErrorLine {
+        let line = rect.row(rect.height - 1)
+        grid.fill(line, style: theme[.error])
+        grid.write(
+          " ✗ " + error.description, at: line.origin, style: theme[.error], within: line.width)
+      }
+      return
+    }
+    if let error {
+      let lines = ["✗ " + error.description] + (error.hint.map { [$0] } ?? [])
+      drawLines(lines, in: &grid, rect.droppingRows(1), style: theme[.error])
+    } else if state.browse.rowsTask != nil {
+      drawLines(["…"], in: &grid, rect.droppingRows(1), style: theme[.dim])
     } else {
-      let text = state.browse.rowsTask == nil ? "no objects" : "…"
-      grid.write(text, in: line, style: theme[.dim], align: .center)
+      drawLines(empty(table, state), in: &grid, rect.droppingRows(1), style: theme[.dim])
+    }
+  }
+
+  /// Why a table has no rows, and what to do about it.
+  private static func empty(_ table: RowTable, _ state: State) -> [String] {
+    if table.filter != nil {
+      return ["no object fits the filter", "/ changes it; an empty one shows all"]
+    }
+    if let related = table.related {
+      return ["\(related.object) has no \(related.relationship)", "⌫ goes back"]
+    }
+    if state.store?.missing.contains(table.entity) == true {
+      return [
+        "! the store has no table for \(table.entity)",
+        "its model names the entity, but no rows were ever kept: w tells more",
+      ]
+    }
+    let counts = state.browse.counts
+    if let other = counts.filter({ $0.value > 0 }).keys.sorted().first {
+      return ["no objects", "Tab chooses another entity, such as \(other)"]
+    }
+    let isWhole = counts.count == state.store?.model.entities.count
+    return isWhole ? ["no objects", "the whole store is empty"] : ["no objects"]
+  }
+
+  private static func nothing(in state: State) -> [String] {
+    guard let store = state.store else { return [] }
+    if store.model.entities.isEmpty {
+      return store.isRaw
+        ? ["the file has no tables that could be shown", "strata info tells what it has"]
+        : ["the model has no entities", "2 compares it with other versions"]
+    }
+    return ["no entity is chosen", "Tab goes to the entities, Esc shows all of them"]
+  }
+
+  private static func drawLines(
+    _ lines: [String], in grid: inout Grid, _ rect: Rect, style: Style
+  ) {
+    let width = max(1, rect.width - 2)
+    let wrapped = lines.flatMap { Wrapping.lines(Sanitize.text($0), width: width) }
+    let top = max(0, min(1, rect.height - wrapped.count))
+    for (index, line) in wrapped.enumerated() {
+      grid.write(line, in: rect.row(top + index), style: style, align: .center)
     }
   }
 }

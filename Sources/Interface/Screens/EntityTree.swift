@@ -8,6 +8,8 @@ package struct EntityTree: Sendable, Equatable {
     var depth: Int
     var hasChildren: Bool
     var isAbstract: Bool
+    /// Whether the file has no table for it.
+    var isMissing: Bool
   }
 
   private let nodes: [Node]
@@ -18,11 +20,13 @@ package struct EntityTree: Sendable, Equatable {
 
   init() { nodes = [] }
 
-  init(_ model: Model) {
+  init(_ store: StoreSummary) {
+    let model = store.model
     nodes = model.entitiesInStoreOrder.map { entity in
       Node(
         name: entity.name, depth: model.lineage(of: entity.name).count - 1,
-        hasChildren: !model.children(of: entity.name).isEmpty, isAbstract: entity.isAbstract)
+        hasChildren: !model.children(of: entity.name).isEmpty, isAbstract: entity.isAbstract,
+        isMissing: store.missing.contains(entity.name))
     }
     list = List(count: nodes.count)
   }
@@ -58,7 +62,7 @@ package struct EntityTree: Sendable, Equatable {
     let former = selected
     filter = text
     list.setCount(shown.count)
-    if let former { select(former) }
+    if let former { selectShown(former) }
   }
 
   package var selected: String? {
@@ -71,20 +75,53 @@ package struct EntityTree: Sendable, Equatable {
     nodes.reduce(0) { max($0, 2 * $1.depth + TextWidth.of($1.name, upTo: 60) + 4) }
   }
 
+  /// Selects an entity, unfolding what hides it; a filter that hides it is given up.
   package mutating func select(_ entity: String) {
+    guard let index = nodes.firstIndex(where: { $0.name == entity }) else { return }
+    if !filter.isEmpty, !shown.contains(where: { $0.name == entity }) { filter = "" }
+    var depth = nodes[index].depth
+    for node in nodes[..<index].reversed() where node.depth < depth {
+      folded.remove(node.name)
+      depth = node.depth
+    }
+    list.setCount(shown.count)
+    selectShown(entity)
+  }
+
+  private mutating func selectShown(_ entity: String) {
     if let index = shown.firstIndex(where: { $0.name == entity }) { list.select(index) }
   }
 
+  /// Folds or unfolds the selected entity; folding where there is nothing to fold goes to the one
+  /// above.
   mutating func setFolded(_ isFolded: Bool) {
-    guard let name = selected, nodes.first(where: { $0.name == name })?.hasChildren == true else {
-      return
+    let shown = shown
+    guard shown.indices.contains(list.selected) else { return }
+    let node = shown[list.selected]
+    if node.hasChildren, filter.isEmpty, folded.contains(node.name) != isFolded {
+      if isFolded { folded.insert(node.name) } else { folded.remove(node.name) }
+      list.setCount(self.shown.count)
+    } else if isFolded,
+      let parent = shown[..<list.selected].lastIndex(where: { $0.depth < node.depth })
+    {
+      list.select(parent)
     }
-    if isFolded { folded.insert(name) } else { folded.remove(name) }
-    list.setCount(shown.count)
   }
 
+  /// What is special about an entity, in a word that may be left out.
+  private func remark(_ node: Node, own: [String: Int]) -> String {
+    if node.isMissing { return "no table" }
+    if node.isAbstract { return "abstract" }
+    guard node.hasChildren, let count = own[node.name] else { return "" }
+    return "\(NumberText.grouped(count)) own"
+  }
+
+  /// - Parameters:
+  ///   - counts: objects, those of subentities included.
+  ///   - own: objects of exactly the entity.
   func draw(
-    in grid: inout Grid, _ rect: Rect, counts: [String: Int], theme: Theme, isFocused: Bool
+    in grid: inout Grid, _ rect: Rect, counts: [String: Int], own: [String: Int], theme: Theme,
+    isFocused: Bool
   ) {
     let shown = shown
     list.draw(in: &grid, rect, theme: theme, isFocused: isFocused) { row in
@@ -92,18 +129,29 @@ package struct EntityTree: Sendable, Equatable {
       let node = shown[row]
       let fold = node.hasChildren ? (folded.contains(node.name) ? "▸ " : "▾ ") : "  "
       let indent = String(repeating: "  ", count: node.depth)
-      let count = counts[node.name].map(NumberText.grouped) ?? "…"
+      let count = node.isMissing ? "!" : counts[node.name].map(NumberText.grouped) ?? "…"
       let room = rect.width - 3 - count.count - 1
       let name = Sanitize.text(node.name, limit: max(1, room - 2 * node.depth - 2))
       let used = 2 * node.depth + 2 + TextWidth.of(name)
       let isSelected = row == list.selected && isFocused
-      return [
+      let dim: Style = isSelected ? .plain : theme[.dim]
+      let free = max(1, rect.width - 3 - used - count.count)
+      var spans = [
         Span(indent),
-        Span(fold, isSelected ? .plain : theme[.dim]),
-        Span(name, counts[node.name] == 0 && !isSelected ? theme[.dim] : .plain),
-        Span(String(repeating: " ", count: max(1, rect.width - 3 - used - count.count))),
-        Span(count, isSelected ? .plain : theme[.dim]),
+        Span(fold, dim),
+        Span(name, counts[node.name] == 0 || node.isMissing ? dim : .plain),
       ]
+      let remark = remark(node, own: own)
+      if !remark.isEmpty, remark.count + 3 <= free {
+        spans += [
+          Span("  " + remark, dim),
+          Span(String(repeating: " ", count: free - remark.count - 2)),
+        ]
+      } else {
+        spans.append(Span(String(repeating: " ", count: free)))
+      }
+      spans.append(Span(count, dim))
+      return spans
     }
   }
 }

@@ -18,6 +18,8 @@ package struct Inspection: Sendable, Equatable {
 
   package var id: ObjectID
   package private(set) var lines: [Line] = []
+  /// The entities of to-many relationships that lead to something, by name.
+  private(set) var manyDestinations: [String: String] = [:]
 
   /// Tells an object; archives are unfolded here, so a large one takes a while.
   ///
@@ -63,6 +65,9 @@ package struct Inspection: Sendable, Equatable {
       line.target = id
       if let id { line.value = ValueText("→ \(id)", .relationship) }
     case .toMany(let many):
+      if many.count > 0, case .toMany(let destination) = column.kind {
+        manyDestinations[column.name] = destination
+      }
       line.isExpandable = !many.first.isEmpty
       line.value = ValueText(
         many.count == 0

@@ -1,23 +1,15 @@
 import ManagedStore
 import Terminal
 
-/// The pane that shows one object, and the way that led to it.
+/// The pane that shows one object.
 package struct Inspector: Sendable, Equatable {
-  /// An object that was left through a relationship, with the line to come back to.
-  struct Step: Sendable, Equatable {
-    var object: ObjectID
-    var relationship: String
-    var line: Int
-  }
-
   /// What is to be shown; `inspection` follows when it has been read.
   package private(set) var object: ObjectID?
   package private(set) var inspection: Inspection?
-  private(set) var trail: [Step] = []
   package var list = List()
   /// Lines that are open; all are folded at first.
   private var unfolded: Set<String> = []
-  /// The line to select when the object has come: that of the step back.
+  /// The line to select when the object has come.
   private var returning: Int?
 
   init() {}
@@ -38,33 +30,15 @@ package struct Inspector: Sendable, Equatable {
     return shown.indices.contains(list.selected) ? shown[list.selected] : nil
   }
 
-  /// Shows an object without a history: the table's selected row.
-  mutating func show(_ object: ObjectID?) {
-    guard object != self.object || !trail.isEmpty else { return }
+  /// Shows an object, once it has been read.
+  ///
+  /// - Parameter line: the line to select then.
+  mutating func show(_ object: ObjectID?, line: Int? = nil) {
+    guard object != self.object else { return }
     self.object = object
-    trail = []
     inspection = nil
-    returning = nil
+    returning = line
     list.setCount(0)
-  }
-
-  mutating func follow(_ target: ObjectID, from line: Inspection.Line) {
-    guard let object else { return }
-    let name = line.id.split(separator: "/").first.map(String.init) ?? ""
-    trail.append(Step(object: object, relationship: name, line: list.selected))
-    self.object = target
-    inspection = nil
-    list.setCount(0)
-  }
-
-  /// Goes one step back; `false` at the start of the way.
-  mutating func back() -> Bool {
-    guard let step = trail.popLast() else { return false }
-    object = step.object
-    inspection = nil
-    returning = step.line
-    list.setCount(0)
-    return true
   }
 
   mutating func take(_ inspection: Inspection?) {
@@ -89,19 +63,6 @@ package struct Inspector: Sendable, Equatable {
     {
       list.select(parent)
     }
-  }
-
-  /// `Recipe/p12 › author › Person/p3`, cut from the left when there is too little room.
-  func title(width: Int) -> String {
-    guard let object else { return "" }
-    let parts = trail.flatMap { [$0.object.description, $0.relationship] } + [object.description]
-    var first = 0
-    var title = parts.joined(separator: " › ")
-    while TextWidth.of(title) > width, first < parts.count - 1 {
-      first += 1
-      title = "… › " + parts[first...].joined(separator: " › ")
-    }
-    return title
   }
 
   func draw(in grid: inout Grid, _ rect: Rect, theme: Theme, isFocused: Bool) {

@@ -272,6 +272,14 @@ extension MappingScreen {
       lines += Self.lines(
         problem, allowed: mapping.allowedLosses, width: inside.width - 4, theme
       ).map { (index, $0) }
+      if case .refusal(let refusal) = problem {
+        let fixes = mapping.fixes(for: refusal, state).map(\.text).joined(separator: ", ")
+        if !fixes.isEmpty {
+          lines += Wrapping.lines("→ or r: \(fixes)", width: max(1, inside.width - 6)).map {
+            (index, [Span("  "), Span($0, theme[.success])])
+          }
+        }
+      }
     }
     if mapping.plan != nil {
       let command = Wrapping.code(mapping.command(state), width: max(8, inside.width - 6))

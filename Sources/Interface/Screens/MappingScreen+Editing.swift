@@ -34,14 +34,20 @@ extension MappingScreen {
         return all.isEmpty ? nil : .suggestions("\(loss.name) becomes…", all)
       case .check: return valueTarget.map { .value(place: $0.place, expression: $0.expression) }
       case .refusal(let refusal):
-        guard let from = state.versions.storesIndex, let source = state.versions[from].model,
-          let to, state.versions.indices.contains(to), let destination = state.versions[to].model
-        else { return nil }
-        let fixes = MappingSuggestion.fixes(for: refusal, from: source, to: destination)
+        let fixes = fixes(for: refusal, state)
         return fixes.isEmpty ? nil : .fixes(fixes)
       default: return nil
       }
     }
+  }
+
+  /// What would let a refused change pass.
+  func fixes(for refusal: CoreDataError, _ state: State) -> [MappingEdits.Edit] {
+    guard refusal.code == 134190, let from = state.versions.storesIndex,
+      let source = state.versions[from].model, let to, state.versions.indices.contains(to),
+      let destination = state.versions[to].model
+    else { return [] }
+    return MappingSuggestion.fixes(for: refusal, from: source, to: destination)
   }
 
   private func step(of loss: Loss) -> MigrationPlan.Step? {

@@ -115,7 +115,9 @@ extension MappingScreen {
     case .planAgain: if let to = state.mapping.to { return plan(to: to, in: &state) }
     case .chooseVersion:
       state.show(
-        VersionsLayer(.migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0))
+        VersionsLayer(
+          .migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0,
+          isThroughVersions: state.mapping.isThroughVersions))
     case .allowLoss: return toggleLoss(in: &state)
     case .allowAll:
       let losses = state.mapping.plan?.unallowedLosses(state.mapping.allowedLosses) ?? []

@@ -283,7 +283,10 @@ extension MappingScreen {
 extension ModelVersion {
   /// The bundle that the version is in, as `--via` takes it.
   var bundlePath: String? {
-    guard let mark = path.lastIndex(of: "@") else { return nil }
-    return String(path[..<mark])
+    for end in [".xcdatamodeld@", ".momd@"] {
+      let start = path.indices.last { path[$0...].hasPrefix(end) }
+      if let start { return String(path[..<path.index(start, offsetBy: end.count - 1)]) }
+    }
+    return path.lastIndex(of: "@").map { String(path[..<$0]) }
   }
 }

@@ -19,11 +19,17 @@ struct NextStep {
     }
     guard let refusal = mapping.refusal else { return ("o chooses a version", .dim) }
     if refusal.kind == .cancelled { return ("P plans again", .dim) }
-    if !mapping.currentEdits.isEmpty {
-      return ("select a change (✎) and take it back with x, or u; 2 shows what differs", .warning)
+    if mapping.isThroughVersions {
+      return ("o, then v: go straight, where r can map what does not pass", .warning)
     }
-    return mapping.reasonNotToSuggest(state) == nil
-      ? ("r maps it so that it passes, 2 shows what differs, o chooses another version", .warning)
+    let isEdited = !mapping.currentEdits.isEmpty
+    if mapping.reasonNotToSuggest(state) == nil {
+      return isEdited
+        ? ("r maps it so that it passes, u takes the last change back", .warning)
+        : ("r maps it so that it passes, 2 shows what differs, o chooses another version", .warning)
+    }
+    return isEdited
+      ? ("select a change (✎) and take it back with x, or u; 2 shows what differs", .warning)
       : ("2 shows what differs, o chooses another version or a way through versions", .warning)
   }
 

@@ -76,6 +76,38 @@ package struct RowWindow: Sendable, Equatable {
     if rest != 0 { move(by: rest) }
   }
 
+  /// Shows the rows around one that was looked for, that one in the middle.
+  package mutating func take(_ placed: PlacedRows) {
+    self = RowWindow(rows: placed.rows, height: height)
+    (hasStart, hasEnd) = (placed.hasStart, placed.hasEnd)
+    ordinal = hasStart ? 0 : placed.ordinal
+    selected = placed.selected
+    offset = selected - height / 2
+    settle()
+  }
+
+  /// Tells how many rows come before one, which was counted while the window may have moved on.
+  package mutating func setOrdinal(_ count: Int, ofKey key: Int64) {
+    guard ordinal == nil, let index = rows.firstIndex(where: { $0.id.key == key }) else { return }
+    ordinal = max(0, count - index)
+  }
+
+  /// The same with only the rows near the visible ones, for coming back to.
+  func trimmed() -> RowWindow {
+    var copy = self
+    let first = max(0, offset - Self.page / 2)
+    let last = min(rows.count, offset + height + Self.page / 2)
+    guard first < last else { return copy }
+    copy.rows = Array(rows[first..<last])
+    copy.hasStart = hasStart && first == 0
+    copy.hasEnd = hasEnd && last == rows.count
+    copy.ordinal = ordinal.map { $0 + first }
+    copy.selected -= first
+    copy.offset -= first
+    copy.pending = 0
+    return copy
+  }
+
   /// Tells how many rows there are, which places a window that was counted from no end.
   package mutating func setTotal(_ total: Int?) {
     guard let total else { return }

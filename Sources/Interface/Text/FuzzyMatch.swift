@@ -54,8 +54,8 @@ package struct FuzzyMatch: Sendable, Equatable {
           next[place] = score + (own + 6) * 4
           from[place] = place - 1
         }
-        if let far, far.score + own * 4 - 4 > next[place] ?? .min {
-          next[place] = far.score + own * 4 - 4
+        if let far, far.score + own * 4 - 12 > next[place] ?? .min {
+          next[place] = far.score + own * 4 - 12
           from[place] = far.place
         }
       }

@@ -97,11 +97,14 @@ package struct MappingEdits: Codable, Sendable, Equatable {
 }
 
 extension MappingEdits {
-  /// The edits as a recipe between two versions, with everything checked that can be without data.
+  /// What errors call the recipe that they become.
+  package static let name = "the changes made here"
+
+  /// The edits as a recipe between two versions.
   ///
-  /// - Throws: ``CoreDataError`` for what the models do not have.
+  /// - Throws: ``CoreDataError`` for an expression that is none.
   package func recipe(from source: Model, to destination: Model) throws -> Recipe {
-    try Recipe(text: text(from: source, to: destination), path: "the changes made here")
+    try Recipe(text: text(from: source, to: destination), path: Self.name)
   }
 
   /// The recipe's text; versions are named by their digests.

@@ -61,8 +61,8 @@ package struct HelpBar: Sendable, Equatable {
   private func fitting(_ room: Int) -> [Int] {
     let widths = items.map { width($0) + 2 }
     guard widths.reduce(-2, +) > room else { return Array(items.indices) }
-    // The mark that something is missing takes a cell.
-    var room = room - 1
+    // After the last one nothing has to follow.
+    var room = room + 2
     var chosen: Set<Int> = []
     for isEssential in [true, false] {
       for index in items.indices where items[index].isEssential == isEssential {

@@ -22,6 +22,7 @@ enum CommandTable {
     request.theme = arguments.value("theme")
     request.plan = try PlanArguments(arguments)
     request.isFresh = arguments.flag("fresh")
+    request.plan = try PlanArguments(arguments)
     return try Runtime.open(request, console: console)
   }
 
@@ -74,7 +75,7 @@ enum CommandTable {
       "search", .look, "a text, number, UUID or reference in all entities",
       arguments: ["STORE", "TEXT"],
       options: [
-        .init("entity", "NAME", repeatable: true, "only in this entity"),
+        .init("entity", "ENTITY", repeatable: true, "only in this entity"),
         .init("limit", "N", "most hits for each entity (100 without it)"), Command.json,
         Command.model,
       ], example: "strata search Recipes.sqlite 'creme brulee'", run: SearchCommand.run),
@@ -89,7 +90,7 @@ enum CommandTable {
     Command(
       "history", .look, "persistent history: who saved what, newest first", arguments: ["STORE"],
       options: [
-        .init("author", "NAME", "only transactions of this author (\"\" for those without)"),
+        .init("author", "AUTHOR", "only transactions of this author (\"\" for those without)"),
         .init("limit", "N", "how many transactions, or all (20 without it)"),
         .init("changes", "name the objects that each transaction changed"),
         .init("authors", "the totals of each author instead"), Command.json, Command.model,

@@ -6,13 +6,16 @@ enum RowFormat: String, CaseIterable {
 
   /// Writes pages of rows through `out`.
   ///
-  /// - Parameter isExact: whether text is kept as it is, as in a file; else what could steer a
-  ///   terminal is replaced.
+  /// - Parameters:
+  ///   - isExact: whether text is kept as it is, as in a file; else what could steer a
+  ///     terminal is replaced.
+  ///   - heading: what the line of a table's column names is to look like.
   func writer(
-    isExact: Bool = false, _ out: @escaping ([UInt8]) throws -> Void
+    isExact: Bool = false, heading: @escaping (String) -> String = { $0 },
+    _ out: @escaping ([UInt8]) throws -> Void
   ) -> any RowWriter {
     switch self {
-    case .table: TableRows(out)
+    case .table: TableRows(heading: heading, out)
     case .json: JSONRows(isArray: true, out)
     case .ndjson: JSONRows(isArray: false, out)
     case .csv: CSVRows(isExact: isExact, out)

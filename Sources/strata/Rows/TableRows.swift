@@ -4,16 +4,20 @@ import Terminal
 /// Rows as aligned columns for a person.
 struct TableRows: RowWriter {
   private let out: ([UInt8]) throws -> Void
+  private let heading: (String) -> String
   private var table = TextTable([], fitting: [])
 
-  init(_ out: @escaping ([UInt8]) throws -> Void) { self.out = out }
+  init(heading: @escaping (String) -> String, _ out: @escaping ([UInt8]) throws -> Void) {
+    self.heading = heading
+    self.out = out
+  }
 
   mutating func begin(_ page: RowPage) throws {
     let header = ["key"] + page.columns.map(\.name)
     table = TextTable(
       [.right] + page.columns.map { $0.isNumber ? .right : .left },
       fitting: [header] + page.rows.map { cells($0, page.columns) }, limit: 40)
-    try out(Array((table.line(header) + "\n").utf8))
+    try out(Array((heading(table.line(header)) + "\n").utf8))
   }
 
   func write(_ page: RowPage) throws {

@@ -42,7 +42,6 @@ final class EffectPerformer: Sendable {
     switch effect {
     case .open(let id):
       start(id) { [self] in
-        cleanUp()
         await surveys.close()
         // Before it is read: a change meanwhile is one that was not seen.
         let fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
@@ -53,6 +52,8 @@ final class EffectPerformer: Sendable {
           $0.fingerprint = summary.access == .live ? nil : fingerprint
         }
         watch()
+        // Not before the first screen is there.
+        Task { cleanUp() }
         return .opened(id, summary)
       }
     case .count(let id):
@@ -64,6 +65,13 @@ final class EffectPerformer: Sendable {
       start(id) { [pages] in .rows(id, try await pages.rows(query)) }
     case .object(let id, let object):
       start(id) { [pages] in .object(id, try await pages.object(object)) }
+    // Rows
+    case .countRows(let id, let query):
+      start(id) { [self] in .countedRows(id, try await survey.count(query)) }
+    case .countBefore(let id, let query, let cursor):
+      start(id) { [self] in .countedRows(id, try await survey.count(before: cursor, in: query)) }
+    case .place(let id, let query, let place):
+      start(id) { [pages] in .placed(id, try await pages.rows(around: place, in: query)) }
     case .versions(let id):
       start(id) { [self] in .versions(id, try await survey.versions()) }
     case .compare(let id, let source, let destination):

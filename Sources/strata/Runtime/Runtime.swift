@@ -25,7 +25,7 @@ final class Runtime {
     var model: String?
     /// Name of a theme, or path of a theme file.
     var theme: String?
-    /// What the plan begins with.
+    /// What `--to`, `--via` and `--mapping` named.
     var plan = PlanArguments()
     /// Whether to begin as if the store had not been looked at before.
     var isFresh = false
@@ -151,7 +151,8 @@ final class Runtime {
     performer = EffectPerformer(
       source: StoreSource(
         path: storePath ?? "", model: request.model, destination: request.plan.to),
-      mailbox: mailbox, sessions: sessions)
+      mailbox: mailbox,
+      sessions: sessions)
     state = State(
       storePath: storePath ?? "", size: Terminal.Size(width: 80, height: 24), themeName: name)
     state.planOptions = PlanOptions(via: request.plan.via, documents: request.plan.documents)

@@ -30,6 +30,48 @@ actor StoreSession {
     return try opened().rows(query)
   }
 
+  func count(_ query: RowQuery) throws -> Int {
+    try Task.checkCancellation()
+    return try opened().count(of: query.entity, filter: query.filter)
+  }
+
+  func count(before cursor: RowCursor, in query: RowQuery) throws -> Int {
+    try Task.checkCancellation()
+    return try opened().count(before: cursor, in: query)
+  }
+
+  /// The rows around one of a query's; where the filter hides that row, around it among all.
+  func rows(around place: RowPlace, in query: RowQuery) throws -> PlacedRows? {
+    try Task.checkCancellation()
+    let store = try opened()
+    var query = query
+    var isUnfiltered = false
+    let found: RowCursor?
+    switch place {
+    case .ordinal(let ordinal): found = try store.cursor(at: ordinal, in: query)
+    case .object(let id):
+      let shown = try store.cursor(of: id.key, in: query)
+      if shown == nil, query.filter != nil {
+        query.filter = nil
+        isUnfiltered = true
+      }
+      found = try shown ?? store.cursor(of: id.key, in: query)
+    }
+    guard let cursor = found else { return nil }
+    let half = query.limit / 2
+    query.limit = half
+    query.anchor = .before(cursor)
+    let before = try store.rows(query).rows
+    query.limit = 2 * half
+    query.anchor = before.last.map { .after($0.cursor) } ?? .start
+    let rest = try store.rows(query).rows
+    var ordinal: Int?
+    if case .ordinal(let number) = place { ordinal = max(0, number - before.count) }
+    return PlacedRows(
+      entity: query.entity, rows: before + rest, selected: before.count, ordinal: ordinal,
+      hasStart: before.count < half, hasEnd: rest.count < 2 * half, isUnfiltered: isUnfiltered)
+  }
+
   func object(_ id: ObjectID) throws -> Inspection? {
     try Task.checkCancellation()
     return try opened().object(id).map { Inspection($0, localTime: LocalTime.text) }
@@ -66,9 +108,17 @@ actor StoreSession {
       return try StoreMigration.plan(
         store, to: destination, names: names, source: made, archive: read?.archive)
     }
-    return try StoreMigration.plan(
-      store, to: destination, names: names, source: made, archive: read?.archive, through: via,
-      documents: documents)
+    do {
+      return try StoreMigration.plan(
+        store, to: destination, names: names, source: made, archive: read?.archive, through: via,
+        documents: documents)
+    } catch var error as CoreDataError where error.path == MappingEdits.name {
+      // Nobody sees that text: its lines say nothing.
+      let place = error.message.indices.last { error.message[$0...].hasPrefix(" (line ") }
+      if let place { error.message = String(error.message[..<place]) }
+      (error.path, error.mark) = (store.path, nil)
+      throw error
+    }
   }
 
   func impacts(from source: Model, to destination: Model) throws -> [ChangeImpact] {
@@ -98,13 +148,16 @@ actor StoreSession {
 
   private func summary(of store: Store) -> StoreSummary {
     var columns: [String: [RowColumn]] = [:]
+    var missing: Set<String> = []
     for table in store.entityTables {
       columns[table.entity] = try? store.columns(of: table.entity)
+      if !store.database.contains(table.table) { missing.insert(table.entity) }
     }
     return StoreSummary(
       path: store.path, fileName: FileSystem.name(of: store.path), model: store.model,
       modelMatches: store.modelMatches, isRaw: store.modelSource == .raw, uuid: store.metadata.uuid,
       walFrames: store.wal.frames,
-      access: store.access, warnings: store.warnings, columns: columns)
+      access: store.access, warnings: store.warnings, columns: columns, tables: store.entityTables,
+      missing: missing)
   }
 }

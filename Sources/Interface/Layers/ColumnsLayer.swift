@@ -1,0 +1,100 @@
+import ManagedStore
+import Terminal
+
+/// Every column of the table, to be shown, hidden and put in order.
+package struct ColumnsLayer: LayerContent {
+  private var list: List
+
+  init(in state: State) {
+    let table = state.browse.table
+    let count = table?.arranged.count ?? 0
+    let selected = table.flatMap { $0.arranged.firstIndex(of: $0.column) } ?? 0
+    list = List(count: count, selected: selected, height: max(1, count))
+  }
+
+  package func bindings(_ state: State) -> [Binding] {
+    let table = state.browse.table
+    let isOnly = table.map { $0.columns.count == 1 && !isHidden(in: $0) } ?? true
+    return [
+      Binding(
+        [.space], "show or hide", .choose, unless: isOnly ? "one column stays" : nil),
+      Binding([.character("<"), .character("K")], "up", .columnToLeft),
+      Binding([.character(">"), .character("J")], "down", .columnToRight),
+      Binding(
+        [.character("_")], "as they come", .resetColumns,
+        unless: table?.isColumnsReset == false ? nil : "they are so"),
+      Binding([.enter], "to that column", .confirm),
+      Keymap.movement,
+      Binding([.escape, .character("q"), .character("+")], "close", .close),
+    ]
+  }
+
+  private func isHidden(in table: RowTable) -> Bool {
+    table.arranged.indices.contains(list.selected)
+      && table.hidden.contains(table.arranged[list.selected])
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    guard let table = state.browse.table, table.arranged.indices.contains(list.selected) else {
+      return .close()
+    }
+    let column = table.arranged[list.selected]
+    switch action {
+    case .choose: state.browse.table?.setHidden(column, !table.hidden.contains(column))
+    case .columnToLeft, .columnToRight:
+      let target = list.selected + (action == .columnToLeft ? -1 : 1)
+      guard table.arranged.indices.contains(target) else { return .stay() }
+      state.browse.table?.exchange(list.selected, target)
+      list.select(target)
+    case .resetColumns:
+      state.browse.table?.resetColumns()
+      list.select(state.browse.table?.arranged.firstIndex(of: column) ?? 0)
+    case .confirm:
+      state.browse.table?.setHidden(column, false)
+      state.browse.table?.select(column)
+      return .close()
+    default:
+      list.setHeight(max(1, state.body.height - 2))
+      list.handle(key)
+    }
+    return .stay()
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    guard let table = state.browse.table else { return }
+    let names = table.arranged.reduce(4) { max($0, TextWidth.of(table.title($1), upTo: 40)) }
+    let inside = Popup(
+      "columns of \(table.entity)",
+      size: Size(width: min(72, names + 36), height: max(1, table.arranged.count))
+    ).draw(in: &grid, rect, theme: theme)
+    list.draw(in: &grid, inside, theme: theme) { row in
+      guard table.arranged.indices.contains(row) else { return [] }
+      let column = table.arranged[row]
+      let isHidden = table.hidden.contains(column)
+      let isSelected = row == list.selected
+      let frozen = table.columns.firstIndex(of: column).map { $0 < table.frozen } ?? false
+      var spans = [
+        Span(isHidden ? "[ ] " : "[x] "),
+        Span(
+          table.title(column).padded(to: names + 2),
+          isHidden && !isSelected ? theme[.dim] : .plain),
+        Span(table.property(column)?.typeName ?? "", isSelected ? .plain : theme[.dim]),
+      ]
+      if frozen, table.frozen > 1 { spans.append(Span("  frozen")) }
+      return spans
+    }
+  }
+}
+
+extension RowColumn {
+  /// `String`, `→ Person`, `⇉ Tag`
+  var typeName: String {
+    switch kind {
+    case .attribute(let type): type.name
+    case .toOne(let destination): "→ \(destination)"
+    case .toMany(let destination): "⇉ \(destination)"
+    }
+  }
+}

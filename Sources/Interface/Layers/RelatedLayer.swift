@@ -1,0 +1,100 @@
+import ManagedStore
+import Terminal
+
+/// The relationships of the selected row, to go where one leads.
+package struct RelatedLayer: LayerContent {
+  private struct Line: Sendable, Equatable {
+    var relation: RelationOf
+    var type: String
+    var value: String
+    var role: Theme.Role
+  }
+
+  private let object: ObjectID?
+  private let lines: [Line]
+  private var list: List
+
+  init(in state: State) {
+    let table = state.browse.table
+    let row = table?.window.selectedRow
+    object = row?.id
+    var lines: [Line] = []
+    for column in row.map({ state.relations(of: $0.id) }) ?? [] {
+      guard let row else { continue }
+      var value: PropertyValue?
+      if let index = table?.properties.firstIndex(where: { $0.name == column.name }),
+        row.values.indices.contains(index)
+      {
+        value = row.values[index]
+      }
+      lines.append(Self.line(column, of: row.id, value))
+    }
+    self.lines = lines
+    // The relationship of the chosen column comes first to hand.
+    let selected = lines.firstIndex { $0.relation.name == table?.property?.name } ?? 0
+    list = List(count: lines.count, selected: selected, height: max(1, lines.count))
+  }
+
+  private static func line(
+    _ column: RowColumn, of object: ObjectID, _ value: PropertyValue?
+  ) -> Line {
+    var line = Line(
+      relation: RelationOf(source: object, name: column.name, destination: .nothing),
+      type: (column.isToMany ? "⇉ " : "→ ") + (column.destination ?? ""), value: "…", role: .dim)
+    switch (column.kind, value) {
+    case (.toMany(let entity), .toMany(let many)?):
+      if many.count > 0 { line.relation.destination = .objects(entity) }
+      line.value = NumberText.grouped(many.count)
+      line.role = many.count > 0 ? .relationship : .null
+    // A relationship of the row's own entity that the page of another has not read.
+    case (.toMany(let entity), _): line.relation.destination = .objects(entity)
+    case (_, .toOne(let id?)?):
+      line.relation.destination = .object(id)
+      (line.value, line.role) = (id.description, .relationship)
+    case (_, .toOne(nil)?): (line.value, line.role) = ("∅", .null)
+    default: line.value = "open the object and follow it there"
+    }
+    return line
+  }
+
+  package func bindings(_ state: State) -> [Binding] {
+    let relation =
+      lines.indices.contains(list.selected) ? lines[list.selected].relation : nil
+    return [
+      Binding(
+        [.enter], "go there", .choose,
+        unless: relation.map { $0.destination == .nothing } == false ? nil : "it leads nowhere"),
+      Keymap.movement,
+      Binding([.escape, .character("q"), .character("r")], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    if action == .choose, lines.indices.contains(list.selected) {
+      return .close(BrowseScreen.follow(lines[list.selected].relation, in: &state))
+    }
+    list.handle(key)
+    return .stay()
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let names = lines.reduce(4) { max($0, TextWidth.of($1.relation.name, upTo: 30)) }
+    let types = lines.reduce(4) { max($0, TextWidth.of($1.type, upTo: 30)) }
+    let inside = Popup(
+      "related to \(object?.description ?? "")",
+      size: Size(width: min(76, names + types + 30), height: max(1, lines.count))
+    ).draw(in: &grid, rect, theme: theme)
+    list.draw(in: &grid, inside, theme: theme) { row in
+      guard lines.indices.contains(row) else { return [] }
+      let line = lines[row]
+      let isSelected = row == list.selected
+      return [
+        Span(line.relation.name.padded(to: names + 2)),
+        Span(line.type.padded(to: types + 2), isSelected ? .plain : theme[.dim]),
+        Span(line.value, isSelected ? .plain : theme[line.role]),
+      ]
+    }
+  }
+}

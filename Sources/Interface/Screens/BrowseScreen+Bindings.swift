@@ -1,0 +1,129 @@
+import ManagedStore
+import Terminal
+
+extension BrowseScreen {
+  static func bindings(_ state: State) -> [Binding] {
+    let browse = state.browse
+    let store = state.storeArgument
+    let rows = browse.rowsCommand(store)
+    let object = browse.inspector.object.map { "strata object \(store) \($0)" }
+    return [
+      Binding(
+        [.enter], browse.opening, .open,
+        unless: browse.reasonNotToOpen, command: object ?? "strata object \(store) REF"),
+      Binding(
+        [.backspace], "back", .back,
+        unless: browse.trail.isEmpty ? "no relationship was followed" : nil),
+      Binding(
+        [.character("[")], "back", .back,
+        unless: browse.trail.isEmpty ? "no relationship was followed" : nil, footer: false),
+      Binding(
+        [.character("]")], "forward", .forward,
+        unless: browse.trail.hasFuture ? nil : "nothing was left by going back", footer: false),
+      Binding(
+        [.character("/")], browse.focus == .entities ? "find an entity" : "filter", .search,
+        unless: browse.focus == .entities ? nil : browse.reasonNotToFilter(state),
+        command: browse.focus == .entities ? nil : rows + " --where PREDICATE"),
+      Binding(
+        [.character("s")], "sort", .sort, unless: browse.reasonNotToSort,
+        command: browse.sortCommand(rows)),
+      Binding(
+        [.character("r")], "related", .related, unless: browse.reasonNoRelated(state)),
+    ] + columnBindings(browse, rows) + [
+      Binding([.tab], "pane", .nextPane),
+      Binding([.backTab], "previous pane", .previousPane, footer: false),
+      Binding(
+        [.left, .character("h")], label: "← h",
+        browse.focus == .rows ? "column left" : "fold", .leftColumn, footer: false),
+      Binding(
+        [.right, .character("l")], label: "→ l",
+        browse.focus == .rows ? "column right" : "unfold", .rightColumn, footer: false),
+      Binding(
+        [.escape],
+        browse.focus == .entities && !browse.tree.filter.isEmpty
+          ? "all entities again" : "to the rows", .close, footer: false),
+      Keymap.movement,
+    ]
+  }
+
+  private static func columnBindings(_ browse: BrowseScreen, _ rows: String) -> [Binding] {
+    let table = browse.table
+    let reason = table == nil ? "there are no rows" : nil
+    let last = (table?.columns.count ?? 0) - 1
+    let selected = table?.selectedColumn ?? 0
+    return [
+      Binding(
+        [.character("<")], "move the column left", .columnToLeft,
+        unless: reason ?? (selected > 0 ? nil : "it is the first"), footer: false),
+      Binding(
+        [.character(">")], "move the column right", .columnToRight,
+        unless: reason ?? (selected < last ? nil : "it is the last"), footer: false),
+      Binding(
+        [.character("-")], "hide the column", .hideColumn,
+        unless: reason ?? (last > 0 ? nil : "it is the only one"), footer: false),
+      Binding(
+        [.character("+")], "columns", .columns, unless: reason,
+        command: rows + " --columns A,B", footer: false),
+      Binding(
+        [.character("=")],
+        table.map { $0.frozen > 1 && $0.frozen == $0.selectedColumn + 1 } == true
+          ? "let the columns scroll" : "freeze columns up to here",
+        .freeze, unless: reason, footer: false),
+      Binding([.character("{")], "narrower", .narrower, unless: reason, footer: false),
+      Binding([.character("}")], "wider", .wider, unless: reason, footer: false),
+      Binding(
+        [.character("_")], "columns as they come", .resetColumns,
+        unless: reason ?? (table?.isColumnsReset == false ? nil : "they are so"), footer: false),
+    ]
+  }
+
+  /// The command line that prints the rows as they are shown.
+  private func rowsCommand(_ store: String) -> String {
+    guard let table else { return "strata rows \(store) ENTITY" }
+    var command = "strata rows \(store) \(ShellText.quoted(table.entity))"
+    if let filter = table.filter { command += " --where \(ShellText.quoted(filter))" }
+    return command
+  }
+
+  private var opening: String {
+    switch focus {
+    case .entities: "open"
+    case .rows: destination == nil ? "open" : "go there"
+    case .inspector:
+      inspector.selectedLine.map { relationship(of: $0) != nil } == true ? "go there" : "open"
+    }
+  }
+
+  private var reasonNotToOpen: String? {
+    switch focus {
+    case .entities: tree.selected == nil ? "there is no entity" : nil
+    case .rows: table?.window.selectedRow == nil ? "there is no row" : nil
+    case .inspector:
+      inspector.selectedLine.map { $0.target != nil || $0.isExpandable } == true
+        ? nil : "the line is neither a relationship nor folded"
+    }
+  }
+
+  private func reasonNotToFilter(_ state: State) -> String? {
+    guard let table else { return "there are no rows" }
+    return state.store?.layout.table(of: table.entity) == nil
+      ? "the store has no such entity" : nil
+  }
+
+  private var reasonNotToSort: String? {
+    guard focus == .rows, let table else { return "choose a column of the rows first" }
+    return table.sortProperty(table.column) == nil ? "rows cannot be sorted by this column" : nil
+  }
+
+  private func reasonNoRelated(_ state: State) -> String? {
+    guard let row = table?.window.selectedRow else { return "there is no row" }
+    return state.relations(of: row.id).isEmpty ? "\(row.id.entity) has no relationships" : nil
+  }
+
+  private func sortCommand(_ rows: String) -> String {
+    guard let table, let property = table.sortProperty(table.column) else {
+      return rows + " --sort KEY"
+    }
+    return rows + (property.map { " --sort \($0)" } ?? "")
+  }
+}

@@ -1,0 +1,63 @@
+import ManagedStore
+import Terminal
+
+extension BrowseScreen {
+  /// - Parameter note: cells that a note takes at the right of the title.
+  static func title(of pane: Pane, _ state: State, width: Int, note: Int) -> String {
+    switch pane {
+    case .entities:
+      let filter = state.browse.tree.filter
+      return filter.isEmpty ? "Entities" : "Entities ─ /\(filter)"
+    case .rows: return rowsTitle(state, width: note == 0 ? width : width - note - 3)
+    case .inspector:
+      guard let object = state.browse.inspector.object else { return "" }
+      return Trail.text(state.browse.steps(to: object), width: width)
+    }
+  }
+
+  /// The way to what is shown, the relationship that the rows are of at its end.
+  private func steps(to object: ObjectID? = nil) -> [String] {
+    guard trail.isEmpty, let related = table?.related else { return trail.steps(to: object) }
+    return [related.object, related.relationship] + (object.map { [$0.description] } ?? [])
+  }
+
+  /// `Recipe  48,211 ─ where title contains "soup" ─ 112`, with the way before it that led there.
+  private static func rowsTitle(_ state: State, width: Int) -> String {
+    guard let table = state.browse.table else { return "" }
+    let isReading = state.browse.rowsTask != nil && state.browse.settled?.view != table.view
+    let matches = isReading ? "…" : state.browse.total.map(NumberText.grouped) ?? "…"
+    let steps = state.browse.steps()
+    let count = state.browse.counts[table.entity].map(NumberText.grouped) ?? "…"
+    guard let filter = table.filter else {
+      if table.related != nil {
+        return Trail.text(steps, width: width - matches.count - 2) + "  " + matches
+      }
+      let counted = isReading ? "…" : count
+      return Trail.text(steps + [table.entity], width: width - counted.count - 2) + "  " + counted
+    }
+    let end = " ─ " + matches
+    var start =
+      table.related == nil
+      ? "\(table.entity)  \(count)" : Trail.text(steps, width: max(16, width / 2))
+    if TextWidth.of(start) > width / 2 { start = table.entity }
+    start += " ─ where "
+    let room = width - TextWidth.of(start) - end.count
+    return start + Sanitize.text(filter, limit: max(6, room)) + end
+  }
+
+  static func note(
+    of pane: Pane, _ state: State, _ layout: BrowseLayout, _ theme: Theme
+  ) -> [Span] {
+    guard pane == .rows, let table = state.browse.table else { return [] }
+    var words: [String] = []
+    if let property = table.sort.property {
+      words.append("by \(property) \(table.sort.isDescending ? "descending" : "ascending")")
+    } else if table.sort.isDescending {
+      words.append("by key descending")
+    } else if table.rowFilter?.isOrdered == true {
+      words.append("in order")
+    }
+    if layout.pane(.entities).isEmpty { words.append("Tab entities") }
+    return words.isEmpty ? [] : [Span(words.joined(separator: " ─ "), theme[.dim])]
+  }
+}

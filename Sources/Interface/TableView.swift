@@ -1,0 +1,48 @@
+import ManagedStore
+
+/// How an entity's rows are seen.
+package struct TableView: Codable, Sendable, Equatable {
+  /// Attribute or to-one that the rows are sorted by; the key without.
+  package var sort: String?
+  package var isDescending = false
+  /// NSPredicate text; all rows without.
+  package var filter: String?
+  /// Only what a relationship of one object leads to.
+  package var related: Relation?
+  /// Ids of all columns, where they were moved.
+  package var order: [String]?
+  package var hidden: [String] = []
+  /// Widths that a person chose, by column.
+  package var widths: [String: Int] = [:]
+  /// Columns at the left that stay when the others scroll.
+  package var frozen = 1
+
+  package init() {}
+
+  /// A session of an older version lacks what came later.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    sort = try values.decodeIfPresent(String.self, forKey: .sort)
+    isDescending = try values.decodeIfPresent(Bool.self, forKey: .isDescending) ?? false
+    filter = try values.decodeIfPresent(String.self, forKey: .filter)
+    related = try values.decodeIfPresent(Relation.self, forKey: .related)
+    order = try values.decodeIfPresent([String].self, forKey: .order)
+    hidden = try values.decodeIfPresent([String].self, forKey: .hidden) ?? []
+    widths = try values.decodeIfPresent([String: Int].self, forKey: .widths) ?? [:]
+    frozen = try values.decodeIfPresent(Int.self, forKey: .frozen) ?? 1
+  }
+}
+
+/// A relationship of one object.
+package struct Relation: Codable, Sendable, Hashable {
+  /// `Person/p3`
+  package var object: String
+  package var relationship: String
+
+  package init(_ object: ObjectID, _ relationship: String) {
+    self.object = object.description
+    self.relationship = relationship
+  }
+
+  package var id: ObjectID? { ObjectID(object) }
+}

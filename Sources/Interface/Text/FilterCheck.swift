@@ -1,0 +1,93 @@
+import ManagedModel
+import ManagedStore
+
+/// What a text in the filter line is worth, found without asking the store.
+enum FilterCheck: Sendable, Equatable {
+  case empty
+  /// A predicate, with its last quote closed if that was missing.
+  case predicate(String)
+  /// Plain words, and the predicate that finds them in any text.
+  case words(String, predicate: String)
+  case wrong(CoreDataError)
+
+  init(_ text: String, entity: String, store: StoreSummary) {
+    let text = text.trimmed
+    guard !text.isEmpty else {
+      self = .empty
+      return
+    }
+    let failure: CoreDataError
+    do {
+      _ = try RowFilter(text, entity: entity, layout: store.layout)
+      self = .predicate(text)
+      return
+    } catch {
+      failure = error as? CoreDataError ?? CoreDataError(.usage, "\(error)")
+    }
+    let words = FilterWords(text)
+    if words.words.last?.kind == .open, let quote = words.words.last?.text.first,
+      (try? RowFilter(text + String(quote), entity: entity, layout: store.layout)) != nil
+    {
+      self = .predicate(text + String(quote))
+      return
+    }
+    let columns = store.columns[entity] ?? []
+    let properties = Set(columns.map(\.name))
+    if words.isPlain(properties: properties) {
+      let texts = columns.filter { $0.kind == .attribute(.string) }.map(\.name)
+      if let predicate = Self.predicate(finding: text, in: texts),
+        (try? RowFilter(predicate, entity: entity, layout: store.layout)) != nil
+      {
+        self = .words(text, predicate: predicate)
+        return
+      }
+    }
+    self = .wrong(Self.earlier(text, entity, store) ?? failure)
+  }
+
+  /// A name that is wrong in a predicate that has only begun, found by ending it somehow.
+  private static func earlier(
+    _ text: String, _ entity: String, _ store: StoreSummary
+  ) -> CoreDataError? {
+    do {
+      _ = try RowFilter(text + " == nil", entity: entity, layout: store.layout)
+    } catch {
+      if let error = error as? CoreDataError, let mark = error.mark, !mark.range.isEmpty,
+        mark.range.upperBound <= text.utf8.count
+      {
+        return error
+      }
+    }
+    return nil
+  }
+
+  /// The text that the filter would be; `nil` where it makes none.
+  var text: String? {
+    switch self {
+    case .empty: ""
+    case .predicate(let text), .words(_, predicate: let text): text
+    case .wrong: nil
+    }
+  }
+
+  /// Every word is in some text of the object, in any case and with any accents.
+  static func predicate(finding text: String, in properties: [String]) -> String? {
+    guard !properties.isEmpty else { return nil }
+    let words = text.split(whereSeparator: \.isWhitespace).map { word in
+      let parts = properties.map { "\($0) CONTAINS[cd] \(quoted(word))" }
+      return parts.count == 1 ? parts[0] : "(" + parts.joined(separator: " OR ") + ")"
+    }
+    guard words.count == 1 else { return words.joined(separator: " AND ") }
+    let only = words[0]
+    return only.hasPrefix("(") ? String(only.dropFirst().dropLast()) : only
+  }
+
+  private static func quoted(_ word: Substring) -> String {
+    var text = "\""
+    for character in word {
+      if character == "\"" || character == "\\" { text.append("\\") }
+      text.append(character)
+    }
+    return text + "\""
+  }
+}

@@ -1,0 +1,254 @@
+import ManagedModel
+import ManagedStore
+
+/// What could come next in a predicate that is being typed.
+struct FilterCompletion: Sendable, Equatable {
+  struct Candidate: Sendable, Equatable {
+    var text: String
+    var detail: String
+  }
+
+  private(set) var candidates: [Candidate] = []
+  /// Characters of the text that a candidate takes the place of.
+  private(set) var range = 0..<0
+
+  /// Nothing.
+  init() {}
+
+  private enum Expected {
+    case operand, comparator, value, connective
+  }
+
+  /// - Parameter cursor: in characters.
+  init(_ text: String, cursor: Int, entity: String, store: StoreSummary) {
+    range = cursor..<cursor
+    var words = FilterWords(text.prefix(cursor)).words
+    guard words.last?.kind != .open else { return }
+    var partial = ""
+    if let last = words.last, last.kind == .word, last.range.upperBound == cursor {
+      partial = last.text
+      range = last.range
+      words.removeLast()
+    }
+    if let bracket = words.lastIndex(where: { $0.text == "[" }),
+      !words[bracket...].contains(where: { $0.text == "]" })
+    {
+      candidates = Self.fitting(
+        [
+          .init(text: "c] ", detail: "upper and lower case are the same"),
+          .init(text: "d] ", detail: "accents do not matter"),
+          .init(text: "cd] ", detail: "neither matters"),
+        ], partial)
+      return
+    }
+    let (expected, subject) = Self.expected(after: words)
+    let scope = Scope(entity: entity, store: store)
+    switch expected {
+    case .operand:
+      let isMany =
+        words.last.map { FilterWords.quantifiers.contains($0.text.uppercased()) } ?? false
+      candidates = scope.names(partial, isMany: isMany, path: &range)
+      if !partial.contains("."), !isMany {
+        candidates += Self.fitting(
+          [
+            .init(text: "ANY ", detail: "one of many fulfils it"),
+            .init(text: "ALL ", detail: "every one of many fulfils it"),
+            .init(text: "NONE ", detail: "no one of many fulfils it"),
+            .init(text: "NOT ", detail: "the contrary"),
+          ], partial)
+      }
+    case .comparator: candidates = Self.fitting(scope.comparators(of: subject), partial)
+    case .value:
+      candidates = Self.fitting(scope.values(for: subject), partial)
+    case .connective:
+      // A predicate that is whole needs no more, unless somebody goes on.
+      guard !partial.isEmpty || text.prefix(cursor).last?.isWhitespace == true else { return }
+      candidates = Self.fitting(
+        [.init(text: "AND ", detail: "both"), .init(text: "OR ", detail: "one or the other")],
+        partial)
+    }
+    // What is there already is no offer.
+    if candidates.count == 1, candidates[0].text.trimmed == partial.split(separator: ".").last ?? ""
+    {
+      candidates = []
+    }
+  }
+
+  /// What follows words, and the path that a value would be compared with.
+  private static func expected(after words: [FilterWords.Word]) -> (Expected, subject: String?) {
+    var expected = Expected.operand
+    var subject: String?
+    var brackets = 0
+    for word in words {
+      let text = word.text.uppercased()
+      if text == "[" { brackets += 1 }
+      if text == "]" { brackets -= 1 }
+      if brackets > 0 || text == "]" { continue }
+      switch expected {
+      case .operand:
+        if word.kind == .sign { continue }
+        if word.kind == .word, FilterWords.quantifiers.contains(text) || text == "NOT" { continue }
+        subject = word.kind == .word ? word.text : nil
+        expected = .comparator
+      case .comparator:
+        if word.kind == .sign {
+          if "=<>!".contains(text.first ?? " ") { expected = .value }
+        } else if FilterWords.comparators.contains(text) {
+          expected = .value
+        } else if FilterWords.connectives.contains(text) {
+          expected = .operand
+        }
+      case .value:
+        if word.kind != .sign || text == "}" || text == ")" { expected = .connective }
+      case .connective:
+        if FilterWords.connectives.contains(text) || text == "&&" || text == "||" {
+          (expected, subject) = (.operand, nil)
+        } else if text == "," || text == "+" || text == "-" || text == "*" || text == "/" {
+          expected = .value
+        }
+      }
+    }
+    return (expected, subject)
+  }
+
+  fileprivate static func fitting(_ all: [Candidate], _ partial: String) -> [Candidate] {
+    guard !partial.isEmpty else { return all }
+    let partial = partial.lowercased()
+    return all.filter { $0.text.lowercased().hasPrefix(partial) }
+  }
+}
+
+/// The names that a predicate about an entity can use.
+private struct Scope {
+  let entity: String
+  let store: StoreSummary
+
+  private typealias Candidate = FilterCompletion.Candidate
+
+  /// Properties whose name begins like the last part of a path; `range` becomes that part's.
+  func names(
+    _ path: String, isMany: Bool, path range: inout Range<Int>
+  ) -> [FilterCompletion.Candidate] {
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let last = parts.last ?? ""
+    range = (range.upperBound - last.count)..<range.upperBound
+    var owner = entity
+    var isThroughMany = false
+    for part in parts.dropLast() {
+      guard let column = column(part, of: owner), let destination = column.destination else {
+        return []
+      }
+      owner = destination
+      isThroughMany = isThroughMany || column.isToMany
+    }
+    var columns = store.columns[owner] ?? []
+    // Behind ANY a to-many is meant.
+    if isMany, parts.count == 1 { columns.sort { $0.isToMany && !$1.isToMany } }
+    var all = columns.map { column in
+      switch column.kind {
+      case .attribute(let type): Candidate(text: column.name + " ", detail: type.name)
+      case .toOne(let destination): Candidate(text: column.name, detail: "→ \(destination)")
+      case .toMany(let destination):
+        Candidate(
+          text: column.name,
+          detail: "⇉ \(destination)" + (isMany ? "" : "  with ANY before it, or .@count"))
+      }
+    }
+    if parts.count > 1, isThroughMany {
+      all.append(Candidate(text: "@count ", detail: "how many"))
+    }
+    if parts.count == 1 {
+      all.append(Candidate(text: "entity ", detail: "the object's entity"))
+      all.append(Candidate(text: "SELF ", detail: "the object itself"))
+    }
+    return FilterCompletion.fitting(all, last)
+  }
+
+  private func column(_ name: String, of entity: String) -> RowColumn? {
+    store.columns[entity]?.first { $0.name == name }
+  }
+
+  /// The column that a path ends at.
+  private func column(at path: String?) -> (column: RowColumn, isCount: Bool)? {
+    guard let parts = path?.split(separator: ".").map(String.init), !parts.isEmpty else {
+      return nil
+    }
+    var owner = entity
+    var found: RowColumn?
+    for part in parts {
+      if part.hasPrefix("@") { return found.map { ($0, true) } }
+      guard let column = column(part, of: owner) else { return nil }
+      found = column
+      owner = column.destination ?? owner
+    }
+    return found.map { ($0, false) }
+  }
+
+  func comparators(of path: String?) -> [FilterCompletion.Candidate] {
+    let equal = [
+      Candidate(text: "== ", detail: "is"), Candidate(text: "!= ", detail: "is not"),
+    ]
+    let order = [
+      Candidate(text: "< ", detail: "is less than"),
+      Candidate(text: "<= ", detail: "is at most"),
+      Candidate(text: "> ", detail: "is greater than"),
+      Candidate(text: ">= ", detail: "is at least"),
+      Candidate(text: "BETWEEN {", detail: "BETWEEN {lower, upper}"),
+      Candidate(text: "IN {", detail: "IN {one, another}"),
+    ]
+    let text = [
+      Candidate(text: "CONTAINS[cd] \"", detail: "has this text in it"),
+      Candidate(text: "BEGINSWITH[cd] \"", detail: "begins with it"),
+      Candidate(text: "ENDSWITH[cd] \"", detail: "ends with it"),
+      Candidate(text: "LIKE[cd] \"", detail: "? is one character, * any"),
+      Candidate(text: "MATCHES \"", detail: "a regular expression"),
+    ]
+    guard let (column, isCount) = column(at: path) else { return equal + order + text }
+    if isCount { return equal + order }
+    switch column.kind {
+    case .attribute(let type):
+      switch type {
+      case .string, .uri: return text.prefix(1) + equal + text.dropFirst() + order
+      case .boolean, .uuid, .binary, .transformable: return equal
+      default: return equal + order
+      }
+    case .toOne: return equal
+    case .toMany:
+      return [Candidate(text: ".@count ", detail: "how many")] + equal
+    }
+  }
+
+  func values(for path: String?) -> [FilterCompletion.Candidate] {
+    if path == "entity" {
+      return store.model.subtree(of: entity).map { Candidate(text: "\"\($0)\" ", detail: "entity") }
+    }
+    guard let (column, isCount) = column(at: path), !isCount else { return [] }
+    var values: [Candidate] = []
+    if case .attribute(.boolean) = column.kind {
+      values = [Candidate(text: "YES ", detail: ""), Candidate(text: "NO ", detail: "")]
+    }
+    if case .attribute(.date) = column.kind {
+      values = [
+        Candidate(text: "now() ", detail: "also \"2024-03-01\" or \"2024-03-01T12:00:00Z\"")
+      ]
+    }
+    if case .toOne(let destination) = column.kind {
+      values.append(Candidate(text: "\"\(destination)/p", detail: "the object with that key"))
+    }
+    values.append(Candidate(text: "nil ", detail: "no value"))
+    guard case .attribute = column.kind else { return values }
+    return values
+      + (store.columns[entity] ?? []).filter { $0.kind == column.kind && $0.name != column.name }
+      .map { Candidate(text: $0.name + " ", detail: "the property") }
+  }
+}
+
+extension RowColumn {
+  /// The entity that a relationship leads to.
+  var destination: String? {
+    switch kind {
+    case .attribute: nil
+    case .toOne(let destination), .toMany(let destination): destination
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import TestSupport
+import Testing
+
+@testable import strata
+
+@Suite("The interface as lines")
+struct PlainInterfaceTests {
+  @Test("the four screens are read one after the other, without frames or escape sequences")
+  func screens() throws {
+    let folder = try TemporaryFolder()
+    let store = try DemoCommand.write(to: folder.path("demo"), objects: 60).store
+    let plain = Captured("--plain", store)
+    #expect(plain.status == .done)
+    for line in [
+      "Screen 1 of 4, Browse.", "No warnings.", "Screen 2 of 4, Diff.", "Screen 3 of 4, Mapping.",
+      "Screen 4 of 4, Migrate.", "Commands that do what the screens do:",
+    ] { #expect(plain.out.contains(line + "\n"), "\(line)") }
+    #expect(plain.out.contains(", a kind of Ingredient."))
+    #expect(!plain.out.contains("\u{1B}") && !plain.out.contains("│"))
+  }
+
+  @Test("what is wrong with the store is told as ever")
+  func wrong() {
+    #expect(Captured("--plain", "/nonexistent/a.sqlite").status == .unreadable)
+    #expect(Captured("--plain").status == .usage)
+  }
+
+  @Test(
+    "words are split as a shell does",
+    arguments: [
+      (
+        "rows Recipe --where 'title == \"a b\"'", ["rows", "Recipe", "--where", "title == \"a b\""]
+      ),
+      ("  info ", ["info"]), ("", []), ("a ''", ["a", ""]), ("a 'b", ["a", "b"]),
+    ])
+  func words(line: String, words: [String]) {
+    #expect(PlainInterface.split(line) == words)
+  }
+}

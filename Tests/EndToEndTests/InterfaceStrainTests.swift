@@ -1,0 +1,217 @@
+import ManagedStore
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What can happen to the interface in the middle of a migration.
+@Suite(
+  "The interface under strain", .serialized, .enabled(if: Shell.hasTmux, "tmux is not installed"),
+  .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
+struct InterfaceStrainTests {
+  @Test("^C right after the start: the store is as it was, and it can be tried again")
+  func interrupted() {
+    let demo = InterfaceDemo(objects: 60_000)
+    let before = demo.fingerprint
+    let terminal = demo.open()
+    _ = terminal.screen(showing: "Entities")
+    terminal.send("4")
+    _ = terminal.screen(showing: "migrates now")
+    terminal.sendAtOnce("Enter", "C-c")
+    let stopped = terminal.screen(showing: "The last try did not finish")
+    #expect(stopped.contains("it was stopped. The store is as it was."), "\(stopped)")
+    #expect(demo.fingerprint == before)
+    terminal.send("!")
+    let log = terminal.screen(showing: "Log", "migrating to")
+    #expect(log.contains("! cancelled (134120)"), "\(log)")
+    terminal.send("q", "Enter")
+    #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
+  }
+
+  @Test("fifty resizes while it migrates leave the screen whole, and the migration alone")
+  func resized() {
+    let demo = InterfaceDemo(objects: 60_000)
+    let terminal = demo.open()
+    _ = terminal.screen(showing: "Entities")
+    terminal.send("4")
+    _ = terminal.screen(showing: "migrates now")
+    terminal.send("p")
+    terminal.send("Enter")
+    for step in 0..<50 {
+      terminal.resize(width: 20 + step * 37 % 140, height: 4 + step * 23 % 50)
+    }
+    terminal.resize(width: 100, height: 30)
+    let screen = terminal.screen(showing: "not in place yet", "▸4 Migrate", "⏎ put it in place")
+    let lines = screen.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.first?.contains("Recipes.sqlite") == true, "\(screen)")
+    #expect(lines.dropFirst().first?.hasPrefix("┌ not in place yet") == true, "\(screen)")
+    terminal.send("Enter")
+    #expect(terminal.screen(showing: "receipt").contains("the way back"))
+  }
+
+  @Test(
+    "asked to end, or its terminal closed, while it waits: nothing changed, nothing left",
+    arguments: ["TERM", "HUP", "closed"])
+  func ended(how: String) {
+    let demo = InterfaceDemo()
+    let before = demo.fingerprint
+    let terminal = demo.open()
+    _ = terminal.screen(showing: "Entities")
+    #expect(terminal.migrate(pausing: true).contains("not in place yet"))
+    #expect(demo.names.contains(".strata-migrating-"))
+    if how == "closed" {
+      terminal.close()
+    } else {
+      terminal.signal(how)
+      #expect(terminal.screen(showing: "EXIT 130").contains("EXIT 130"))
+    }
+    _ = demo.names(without: ".strata-migrating-")
+    #expect(demo.fingerprint == before)
+  }
+
+  @Test("killed while it waits: the next start says what it found, and cleans up")
+  func killed() {
+    let demo = InterfaceDemo()
+    let before = demo.sum
+    let terminal = demo.open()
+    _ = terminal.screen(showing: "Entities")
+    #expect(terminal.migrate(pausing: true).contains("not in place yet"))
+    terminal.signal("KILL")
+    _ = terminal.screen(showing: "EXIT 137")
+    #expect(demo.sum == before)
+    #expect(demo.names.contains(".strata-migrating-Recipes.sqlite"))
+    terminal.close()
+    let again = demo.open()
+    let screen = again.screen(showing: "An earlier run was interrupted", "Entities")
+    #expect(screen.contains("An earlier run was interrupted"), "\(screen)")
+    #expect(!demo.names.contains(".strata-migrating-"))
+    again.send("!")
+    let log = again.screen(showing: "Log")
+    #expect(log.contains("what it left (.strata-migrating-Recipes.sqlite"), "\(log)")
+    #expect(demo.sum == before)
+  }
+
+  @Test(
+    "the terminal is as it was after the end, a trap's and a fault's too",
+    arguments: ["TERM", "SEGV", "TRAP", "ILL", "ABRT"])
+  func restored(signal: String) {
+    let demo = InterfaceDemo()
+    let terminal = TmuxTerminal(
+      width: 100, height: 30, folder: demo.folder,
+      "stty -a > '\(demo.folder)/modes-before'; echo before; '\(Shell.strata)' '\(demo.store)'; "
+        + "stty -a > '\(demo.folder)/modes-after'; true")
+    _ = terminal.screen(showing: "Entities")
+    terminal.signal(signal)
+    let screen = terminal.screen(showing: "before", "EXIT")
+    #expect(screen.contains("before") && !screen.contains("Entities"), "\(screen)")
+    let modes = Shell.bytes(of: demo.folder + "/modes-before")
+    #expect(!modes.isEmpty && modes == Shell.bytes(of: demo.folder + "/modes-after"))
+  }
+
+  @Test("^Z and fg in the middle: the screen comes back and the migration goes on")
+  func suspended() {
+    let demo = InterfaceDemo(objects: 60_000)
+    let terminal = TmuxTerminal(
+      width: 100, height: 30, folder: demo.folder, "PS1='shell> ' bash --norc -i")
+    _ = terminal.screen(showing: "shell>")
+    terminal.send("\"'\(Shell.strata)' '\(demo.store)'\"", "Enter")
+    _ = terminal.screen(showing: "Entities")
+    terminal.send("4")
+    _ = terminal.screen(showing: "migrates now")
+    terminal.send("p")
+    terminal.sendAtOnce("Enter", "C-z")
+    let shell = terminal.screen(showing: "Stopped")
+    #expect(shell.contains("Stopped") && !shell.contains("▸4 Migrate"), "\(shell)")
+    terminal.send("fg", "Enter")
+    let back = terminal.screen(showing: "not in place yet", "▸4 Migrate")
+    #expect(back.contains("not in place yet"), "\(back)")
+    terminal.send("Enter")
+    #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
+  }
+
+  @Test("a second strata reads the store meanwhile, and may not migrate it")
+  func second() {
+    let demo = InterfaceDemo()
+    let terminal = demo.open()
+    _ = terminal.screen(showing: "Entities")
+    #expect(terminal.migrate(pausing: true).contains("not in place yet"))
+    let other = Shell.output(
+      of: """
+        export XDG_STATE_HOME='\(demo.folder)/state'; '\(Shell.strata)' info '\(demo.store)'; \
+        '\(Shell.strata)' migrate '\(demo.store)' --to '\(demo.place)/Recipes.xcdatamodeld' 2>&1
+        """, through: demo.folder + "/other")
+    #expect(other.contains("2060"), "\(other)")
+    #expect(other.contains("another strata is migrating this store"), "\(other)")
+    // The one that waits still owns what it made.
+    terminal.send("Enter")
+    #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
+  }
+
+  @Test("a store replaced while it is looked at is told, and ^R reads the new one")
+  func replaced() {
+    let demo = InterfaceDemo()
+    let other = InterfaceDemo(objects: 800)
+    let terminal = demo.open()
+    _ = terminal.screen(showing: "2,060")
+    Shell.run("cp '\(other.store)' '\(demo.store).new' && mv '\(demo.store).new' '\(demo.store)'")
+    let told = terminal.screen(showing: "! replaced: ^R")
+    #expect(told.contains("another file is in the store’s place; ^R reads it"), "\(told)")
+    terminal.send("C-r")
+    let fresh = terminal.screen(showing: "335", "✓ exact")
+    #expect(!fresh.contains("replaced") && !fresh.contains("2,060"), "\(fresh)")
+  }
+
+  @Test(
+    "a disk that is full: told with what to do, and the store is as it was",
+    .enabled(if: geteuid() == 0, "only root can mount"))
+  func full() {
+    let disk = "/tmp/strata-e2e-disk-\(getpid())"
+    guard Shell.run("mkdir -p '\(disk)' && mount -t tmpfs -o size=12m tmpfs '\(disk)'") == 0 else {
+      print("skipped: no tmpfs can be mounted here")
+      return
+    }
+    defer { Shell.run("umount '\(disk)'; rmdir '\(disk)'") }
+    let demo = InterfaceDemo(in: disk + "/demo")
+    let before = demo.sum
+    let terminal = demo.open()
+    _ = terminal.screen(showing: "Entities")
+    terminal.send("4")
+    _ = terminal.screen(showing: "migrates now")
+    Shell.run("dd if=/dev/zero of='\(disk)/filler' bs=4096")
+    terminal.send("Enter")
+    let told = terminal.screen(showing: "✗ error")
+    #expect(told.contains("full") || told.contains("No space"), "\(told)")
+    #expect(demo.sum == before)
+    #expect(!demo.names(without: ".strata-migrating-").contains(".strata-migrating-"))
+    Shell.run("rm '\(disk)/filler'")
+    terminal.send("q", "P")
+    _ = terminal.screen(showing: "migrates now")
+    terminal.send("Enter")
+    #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
+  }
+
+  @Test("rolled back by a key, and the store reopened")
+  func rolledBack() {
+    let demo = InterfaceDemo()
+    let before = demo.sum
+    let terminal = demo.open()
+    _ = terminal.screen(showing: "Entities")
+    _ = terminal.migrate(pausing: false)
+    _ = terminal.screen(showing: "receipt", "the way back")
+    #expect(demo.sum != before)
+    terminal.send("b")
+    _ = terminal.screen(showing: "Backups", "Recipes.backup-1")
+    terminal.send("Enter")
+    let question = terminal.screen(showing: "Roll back?")
+    #expect(question.contains("is put back in the place of Recipes.sqlite"), "\(question)")
+    terminal.send("y")
+    let done = terminal.screen(showing: "✓ rolled back to Recipes.backup-1", "model “Recipes”")
+    #expect(done.contains("opens, is intact, and holds what the backup held"), "\(done)")
+    #expect(demo.sum == before)
+    #expect(demo.names.contains("Recipes.undone-1"))
+  }
+}

@@ -1,0 +1,97 @@
+import ManagedStore
+import Terminal
+import Testing
+
+@testable import Interface
+
+@Suite("Columns")
+struct ColumnTests {
+  private func titles(_ session: Session) -> [String] {
+    session.state.browse.table.map { table in table.columns.map(table.title) } ?? []
+  }
+
+  @Test("< and > move the chosen column, - hides it, _ brings all back, u undoes each")
+  func arranging() throws {
+    var session = try Session(width: 200)
+    #expect(
+      titles(session) == ["key", "entity", "title", "serves", "createdAt", "photo", "author"])
+    try session.send("l", "l", ">")
+    #expect(
+      titles(session) == ["key", "entity", "serves", "title", "createdAt", "photo", "author"])
+    #expect(session.state.browse.table?.property?.name == "title")
+    try session.send("-")
+    #expect(titles(session) == ["key", "entity", "serves", "createdAt", "photo", "author"])
+    #expect(session.state.browse.table?.property?.name == "createdAt")
+    try session.send("u")
+    #expect(titles(session).contains("title"))
+    try session.send("U", "_")
+    #expect(
+      titles(session) == ["key", "entity", "title", "serves", "createdAt", "photo", "author"])
+    // None of it read a row again.
+    #expect(session.effects.filter { if case .rows = $0 { true } else { false } }.count == 3)
+  }
+
+  @Test("+ lists all columns: Space hides and shows, > moves down, Enter goes to one")
+  func popup() throws {
+    var session = try Session()
+    try session.send("+", "j", "Space")
+    #expect(titles(session) == ["key", "title", "serves", "createdAt", "photo", "author"])
+    #expect(session.screen().description.contains("[ ] entity"))
+    try session.send(">", "Esc", "+", "j", "Space", "j", "Enter")
+    #expect(titles(session) == ["key", "entity", "serves", "createdAt", "photo", "author"])
+    #expect(session.state.browse.table?.column == .entity)
+  }
+
+  @Test("one column stays")
+  func last() throws {
+    var session = try Session()
+    for _ in 0..<10 { try session.send("-") }
+    #expect(titles(session).count == 1)
+    #expect(session.state.notice?.text.contains("it is the only one") == true)
+    #expect(session.screen().size == session.state.size)
+  }
+
+  @Test("= keeps columns in sight, with a │ behind them, while the others scroll")
+  func frozen() throws {
+    var session = try Session(width: 80, height: 24)
+    try session.send("l", "l", "=", "l", "l", "l", "l")
+    let line = session.screen().row(2)
+    #expect(line.contains("title") && line.contains("author"))
+    #expect(line.split(separator: "│").count == 3)
+    try session.send("h", "h", "h", "h", "=")
+    #expect(session.state.browse.table?.frozen == 1)
+  }
+
+  @Test("{ and } set a width within bounds")
+  func widths() throws {
+    var session = try Session()
+    try session.send("l", "l")
+    for _ in 0..<300 { try session.send("}") }
+    #expect(session.state.browse.table?.width(.property(0)) == RowTable.widest)
+    for _ in 0..<300 { try session.send("{") }
+    #expect(session.state.browse.table?.width(.property(0)) == 3)
+    #expect(session.screen().size == session.state.size)
+  }
+
+  @Test("an arrangement survives being written and read, and an old one still decodes")
+  func stored() throws {
+    var view = TableView()
+    view.sort = "title"
+    view.filter = "serves > 3"
+    view.related = Relation(ObjectID(entity: "Person", key: 3), "recipes")
+    view.order = ["title", "@key"]
+    view.hidden = ["photo"]
+    view.widths = ["title": 20]
+    view.frozen = 2
+    var session = try Session()
+    var arrangement = ViewState()
+    arrangement.browse.entity = "Recipe"
+    arrangement.browse.tables = ["Recipe": view]
+    _ = session.state.arrange(arrangement)
+    #expect(session.state.browse.table?.view.hidden == ["photo"])
+    #expect(session.state.browse.table?.view.filter == "serves > 3")
+    #expect(titles(session).prefix(2) == ["title", "key"])
+    // Columns that the arrangement does not know come last.
+    #expect(titles(session).count == 6)
+  }
+}

@@ -1,0 +1,44 @@
+import Interface
+import Terminal
+import Testing
+
+@Suite("The help page")
+struct HelpTests {
+  @Test("/ narrows it while typing, Escape widens it first and closes it then")
+  func search() throws {
+    var session = try Session(width: 100, height: 40)
+    try session.send("?", "/", "c", "o", "l", "u", "m", "n")
+    let text = session.screen().description
+    #expect(text.contains("column left") && !text.contains("suspend"))
+    try session.send("⏎", "Esc")
+    #expect(session.screen().description.contains("suspend"))
+    try session.send("Esc")
+    #expect(session.state.layers.isEmpty)
+  }
+
+  @Test("it begins with the keys of the screen and tells command lines")
+  func first() throws {
+    var session = try Session()
+    try session.send("2", "?")
+    #expect(session.screen().row(2).contains("Diff"))
+    #expect(session.screen().description.contains("strata diff"))
+  }
+
+  @Test("what is wrong with the configuration stands at its top")
+  func problems() throws {
+    var session = try Session()
+    session.state.configurationProblems = ["config.json line 3: there is no “muose”"]
+    try session.send("?")
+    #expect(session.screen().row(2).contains("Configuration"))
+    #expect(session.screen().row(3).contains("! config.json line 3"))
+  }
+
+  @Test("messages are narrowed by paragraphs")
+  func messages() throws {
+    var session = try Session()
+    session.state.tell(.init(.failed, "the disk is full", hint: "Remove something."))
+    try session.send("/", "r", "e", "m", "o", "v", "e", "⏎")
+    let text = session.screen().description
+    #expect(text.contains("Remove something") && !text.contains("disk is full"))
+  }
+}

@@ -1,0 +1,160 @@
+import Interface
+import ManagedModel
+import Terminal
+import Testing
+
+@Suite("Choosing a store")
+struct PickerTests {
+  private static let listing = FolderListing(
+    path: "/home/ann", parent: "/home",
+    entries: [
+      .init(name: ".cache", path: "/home/ann/.cache", kind: .folder),
+      .init(name: "Apps", path: "/home/ann/Apps", kind: .folder),
+      .init(name: "App.sqlite", path: "/home/ann/App.sqlite", kind: .file, bytes: 12_000),
+      .init(name: "other.db", path: "/home/ann/other.db", kind: .file, bytes: 4_000),
+      .init(name: "notes.txt", path: "/home/ann/notes.txt", kind: .file, bytes: 10),
+    ])
+  private static let peeks: [String: StorePeek] = [
+    "/home/ann/App.sqlite": .store(entities: 9), "/home/ann/other.db": .database,
+    "/home/ann/notes.txt": .nothing, "/home/ann/Apps": .folder(stores: 2, models: 0),
+  ]
+
+  private struct Scene {
+    var state: State
+    var effects: [Effect] = []
+
+    init(recent: [RecentStore] = []) {
+      state = State(storePath: "", size: Size(width: 90, height: 20), themeName: "mono")
+      state.picker = PickerScreen(folder: ".", home: "/home/ann")
+      send(.start)
+      for effect in effects {
+        switch effect {
+        case .recentStores(let id): send(.recentStores(id, recent))
+        case .folder(let id, _):
+          send(.folder(id, listing))
+          send(.peeked(id, peeks))
+        default: break
+        }
+      }
+    }
+
+    mutating func send(_ message: Message) { effects += update(&state, message) }
+
+    mutating func press(_ names: String...) throws {
+      for name in names { send(.key(try #require(Key(name: name)))) }
+    }
+
+    var text: String {
+      var grid = Grid(state.size)
+      draw(state, with: .mono, in: &grid)
+      return grid.description
+    }
+  }
+
+  @Test("stores are marked, what is none is left out, hidden files come with a dot")
+  func marks() throws {
+    var scene = Scene()
+    #expect(scene.text.contains("✓ Core Data, 9 entities, 12 kB"))
+    #expect(scene.text.contains("SQLite, 4 kB") || scene.text.contains("SQLite, 4.0 kB"))
+    #expect(scene.text.contains("2 stores"))
+    #expect(!scene.text.contains("notes.txt") && !scene.text.contains(".cache"))
+    try scene.press(".")
+    #expect(scene.text.contains(".cache"))
+  }
+
+  @Test("the store is selected, and Enter opens it")
+  func opening() throws {
+    var scene = Scene()
+    try scene.press("⏎")
+    #expect(scene.effects.last == .choose("/home/ann/App.sqlite"))
+  }
+
+  @Test("stores of late come first with when and which model")
+  func recent() throws {
+    var scene = Scene(recent: [
+      RecentStore(path: "/data/Recipes.sqlite", opened: "2026-11-20 10:00", model: "Recipes 2")
+    ])
+    #expect(scene.text.contains("opened 2026-11-20 10:00  “Recipes 2”"))
+    try scene.press("⏎")
+    #expect(scene.effects.last == .choose("/data/Recipes.sqlite"))
+  }
+
+  @Test("into a folder, up, and home")
+  func folders() throws {
+    var scene = Scene()
+    try scene.press("g", "→")
+    guard case .folder(_, "/home/ann/Apps")? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    try scene.press("~")
+    guard case .folder(let home, "/home/ann")? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    scene.send(.folder(home, Self.listing))
+    try scene.press("←")
+    guard case .folder(let id, "/home")? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    scene.send(
+      .folder(
+        id,
+        FolderListing(
+          path: "/home", parent: "/",
+          entries: [
+            .init(name: "abe", path: "/home/abe", kind: .folder),
+            .init(name: "ann", path: "/home/ann", kind: .folder),
+          ])))
+    #expect(scene.text.contains("▌ ann/"))
+  }
+
+  @Test("typing after / narrows, and what is no store is refused with a word")
+  func narrowing() throws {
+    var scene = Scene()
+    try scene.press("/", "o", "t", "h", "⏎")
+    #expect(!scene.text.contains("App.sqlite"))
+    try scene.press("⏎")
+    #expect(scene.state.notice?.text.contains("no Core Data store") == true)
+    try scene.press("Esc")
+    #expect(scene.text.contains("App.sqlite"))
+  }
+
+  @Test("a folder that cannot be read says so and leaves the way up")
+  func unreadable() throws {
+    var scene = Scene()
+    try scene.press("g", "→")
+    guard case .folder(let id, _)? = scene.effects.last else { return }
+    scene.send(.failed(id, CoreDataError(.unreadable, "cannot list", path: "/home/ann/Apps")))
+    #expect(scene.text.contains("✗") && scene.text.contains("cannot list"))
+    try scene.press("h")
+    guard case .folder(_, "/home/ann")? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+  }
+
+  @Test("the screens say that no store is open; help, palette and themes work")
+  func others() throws {
+    var scene = Scene()
+    try scene.press("2")
+    #expect(scene.state.notice?.text.contains("no store is open") == true)
+    try scene.press("?")
+    #expect(scene.text.contains("hidden files"))
+    try scene.press("Esc", ":")
+    #expect(scene.text.contains("Files"))
+  }
+
+  @Test("nothing traps on the smallest screens")
+  func smallest() throws {
+    var scene = Scene()
+    for width in [0, 1, 2, 39, 40, 61] {
+      for height in [0, 1, 2, 9, 10, 12] {
+        scene.send(.resized(Size(width: width, height: height)))
+        try scene.press("j", "k")
+        _ = scene.text
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import FoundationEssentials
+import Interface
+import Terminal
+import Testing
+
+@Suite("A store is shown as it was left")
+struct SavedSessionTests {
+  @Test("entity, sort, screen and pane come back")
+  func places() throws {
+    var session = try Session()
+    try session.send("Tab", "Tab", "G", "Tab", "l", "s", "Tab", "2", "c")
+    let saved = session.state.saved
+    let data = try JSONEncoder().encode(saved)
+    var state = State(
+      storePath: "Recipes.sqlite", size: Size(width: 100, height: 30), themeName: "mono")
+    state.restore(try JSONDecoder().decode(SavedSession.self, from: data))
+    var next = try Session(restoring: state)
+    #expect(next.state.screen == .diff)
+    #expect(next.state.view == session.state.view)
+    try next.send("1")
+    #expect(next.state.browse.table?.entity == session.state.browse.table?.entity)
+    #expect(next.state.browse.focus == session.state.browse.focus)
+  }
+
+  @Test(
+    "what is damaged or of another version comes as it would anew",
+    arguments: [
+      "{}", #"{"view": 3, "screen": "x"}"#, #"{"view": {"browse": {"entity": 5}}}"#,
+      #"{"screen": 77, "pane": -1, "view": {"browse": {"entity": "Nobody"}}}"#,
+    ])
+  func damaged(json: String) throws {
+    var state = State(
+      storePath: "Recipes.sqlite", size: Size(width: 100, height: 30), themeName: "mono")
+    state.restore(try JSONDecoder().decode(SavedSession.self, from: Data(json.utf8)))
+    let session = try Session(restoring: state)
+    #expect(session.state.screen == .browse)
+    #expect(session.state.browse.table != nil)
+  }
+}

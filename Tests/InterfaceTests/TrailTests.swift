@@ -1,0 +1,164 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+import Testing
+
+@testable import Interface
+
+@Suite("Going along relationships, and to rows by name and number")
+struct TrailTests {
+  private let person = ObjectID(entity: "Person", key: 2)
+
+  /// The column of that name chosen.
+  private func choose(_ name: String, in session: inout Session) throws {
+    for _ in 0..<20 where session.state.browse.table?.property?.name != name {
+      try session.send("l")
+    }
+    #expect(session.state.browse.table?.property?.name == name)
+  }
+
+  @Test("Enter on a to-one cell goes to the object's row, and ⌫ restores all that was left")
+  func toOne() throws {
+    var session = try Session()
+    try session.send("j", "j", "j", "j", "j")
+    try choose("author", in: &session)
+    let before = session.screen()
+    try session.send("Enter")
+    #expect(session.state.browse.table?.entity == "Person")
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 1)
+    #expect(session.screen().row(1).contains("Recipe/p6 › author › Person"))
+    let reads = session.effects.count
+    try session.send("Backspace")
+    #expect(session.screen().description == before.description)
+    // Its rows are there; only the inspector's object is read.
+    #expect(session.effects.count == reads + 1)
+    try session.send("]")
+    #expect(session.state.browse.table?.entity == "Person")
+    #expect(session.state.browse.trail.steps() == ["Recipe/p6", "author"])
+  }
+
+  @Test("a to-many leads to the rows of its objects only, told in the title")
+  func toMany() throws {
+    var session = try Session()
+    try session.send("Tab", "Tab", "k", "Esc")
+    #expect(session.state.browse.table?.entity == "Person")
+    try choose("recipes", in: &session)
+    try session.send("Enter")
+    #expect(session.state.browse.table?.entity == "Recipe")
+    #expect(
+      session.state.browse.table?.related == Relation(ObjectID(entity: "Person", key: 1), "recipes")
+    )
+    #expect(session.screen().row(1).contains("Person/p1 › recipes  100"))
+    // A filter keeps to them.
+    try session.send("/")
+    for character in "serves > 1" { try session.send(.key(.character(character))) }
+    try session.send("Enter")
+    #expect(session.state.browse.table?.related != nil)
+    // Whoever comes back by the tree sees all.
+    try session.send("Tab", "Tab", "k", "j", "Esc")
+    #expect(session.state.browse.table?.related == nil)
+  }
+
+  @Test("r lists the row's relationships and goes along one")
+  func related() throws {
+    var session = try Session()
+    try session.send("r")
+    #expect(session.screen().description.contains("related to Recipe/p1"))
+    try session.send("Enter")
+    #expect(session.state.browse.inspector.object == person)
+    try session.send("[")
+    #expect(session.state.browse.table?.entity == "Recipe")
+  }
+
+  @Test("a relationship that leads nowhere says so")
+  func nothing() throws {
+    var session = try Session()
+    try session.send("j", "j", "j", "j")
+    try choose("author", in: &session)
+    try session.send("Enter")
+    #expect(session.state.browse.table?.entity == "Recipe")
+    #expect(session.state.notice?.text == "Recipe/p5 has no author")
+  }
+
+  @Test("the title does not claim that another row was led to")
+  func elsewhere() throws {
+    var session = try Session()
+    try choose("author", in: &session)
+    try session.send("Enter", "k")
+    #expect(
+      session.state.browse.trail.steps(to: ObjectID(entity: "Person", key: 1))
+        == ["Recipe/p1", "author", "Person/p2", "…", "Person/p1"])
+  }
+
+  @Test(
+    "a jump by number is exact anywhere, and keeps to the rows there are",
+    arguments: [1, 2, 150, 5_000, 9_999, 10_000])
+  func byNumber(row: Int) throws {
+    var session = try Session()
+    _ = BrowseScreen.goTo(row: row, in: &session.state)
+    try session.answerEffects(BrowseScreen.goTo(row: row, in: &session.state))
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == Int64(row))
+    #expect(session.screen().description.contains("row \(NumberText.grouped(row)) of 10,000"))
+    try session.answerEffects(BrowseScreen.goTo(row: 99_999, in: &session.state))
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 10_000)
+  }
+
+  @Test("a jump to an object clears a filter that hides it and says so; u brings the filter back")
+  func hidden() throws {
+    var session = try Session()
+    try session.answerEffects(BrowseScreen.setFilter("serves > 1", in: &session.state))
+    try session.answerEffects(
+      BrowseScreen.goTo(object: ObjectID(entity: "Recipe", key: 4_711), in: &session.state))
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 4_711)
+    #expect(session.state.browse.table?.filter == nil)
+    #expect(session.state.notice?.text.contains("filter") == true)
+    try session.send("u")
+    #expect(session.state.browse.table?.filter == "serves > 1")
+  }
+
+  @Test("a move past what is loaded lands where it says")
+  func far() throws {
+    var session = try Session()
+    try session.answerEffects(BrowseScreen.move(by: 7_000, in: &session.state))
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 7_001)
+    try session.answerEffects(BrowseScreen.move(by: -6_500, in: &session.state))
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 501)
+  }
+
+  @Test("^C gives up a sort that takes long, and the rows are in their order again")
+  func cancelled() throws {
+    var session = try Session()
+    try session.send("l", "l")
+    session.answers = false
+    try session.send("s")
+    #expect(session.state.browse.table?.sort.property == "title")
+    #expect(session.screen().row(1).contains("Recipe  …"))
+    try session.send("^C")
+    #expect(session.state.browse.table?.sort == .init())
+    guard case .cancel? = session.effects.last else {
+      Issue.record("nothing was cancelled")
+      return
+    }
+  }
+
+  @Test("a page that cannot be read is told over the rows, and not asked for again and again")
+  func unreadable() throws {
+    var session = try Session()
+    session.answers = false
+    for _ in 0..<160 { try session.send("j") }
+    guard
+      case .rows(let task, _)? = session.effects.last(where: {
+        if case .rows = $0 { true } else { false }
+      })
+    else {
+      Issue.record("nothing was read")
+      return
+    }
+    try session.send(.failed(task, CoreDataError(.unreadable, "the file is damaged")))
+    #expect(session.screen().description.contains("✗ the file is damaged"))
+    let effects = session.effects.filter { if case .rows = $0 { true } else { false } }.count
+    try session.send("j", "j")
+    #expect(session.effects.filter { if case .rows = $0 { true } else { false } }.count == effects)
+    #expect(session.state.browse.table?.window.rows.count == 200)
+  }
+}
