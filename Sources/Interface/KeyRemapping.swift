@@ -14,13 +14,14 @@ package struct KeyRemapping: Sendable, Equatable {
 
   func applied(to bindings: [Binding], in section: String) -> [Binding] {
     guard let changed = keys[section] else { return bindings }
+    var placed: Set<String> = []
     return bindings.map { binding in
+      let name = binding.action.name
       // The keys that move say themselves where to.
-      guard binding.action != .navigate, let keys = changed[binding.action.name] else {
-        return binding
-      }
-      return binding.on(keys)
-    }
+      guard binding.action != .navigate, let keys = changed[name] else { return binding }
+      // One that has several entries has its new keys in the first.
+      return binding.on(placed.insert(name).inserted ? keys : [])
+    }.filter { !$0.keys.isEmpty || changed[$0.action.name]?.isEmpty == true }
   }
 
   /// Where there are bindings, and under which names.
@@ -64,7 +65,7 @@ package struct KeyRemapping: Sendable, Equatable {
       var meanings: [Key: Binding] = [:]
       for binding in bindings + everywhere {
         for key in binding.keys {
-          guard let other = meanings[key] else {
+          guard let other = meanings[key], other.action != binding.action else {
             meanings[key] = binding
             continue
           }

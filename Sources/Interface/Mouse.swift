@@ -5,10 +5,16 @@ extension State {
   mutating func mouse(_ action: Key.MouseAction, _ point: Point, _ key: Key) -> [Effect] {
     guard !isTooSmall else { return [] }
     switch action {
-    case .drag, .release: return []
+    // A terminal that tells no motion tells where the button was let go.
+    case .drag, .release:
+      drag(to: point)
+      if action == .release { dragged = nil }
+      return dragged == nil ? BrowseScreen.readOn(in: &self) : []
     case .scrollUp, .scrollDown: return scroll(action, point, key)
     case .press, .doubleClick: break
     }
+    dragged = Divider.at(point, in: self)
+    if dragged != nil { return [] }
     let spots = spots
     if let binding = footerBinding(at: point, spots) {
       return action == .press ? press(binding, binding.keys.first ?? .enter) : []

@@ -34,6 +34,8 @@ package struct State: Sendable, Equatable {
   /// What was called from the palette, the last first.
   var paletteMemory = PaletteMemory()
   package internal(set) var dividers = Dividers()
+  /// The line between panes that the mouse holds.
+  var dragged: Divider?
   /// Where it was left the last time, until the store is open.
   var restoring: SavedSession?
   /// The number typed before a key.

@@ -1,6 +1,12 @@
 /// What two arrangements differ in, in words: for telling what was undone.
 enum ViewChange {
   static func words(from old: ViewState, to new: ViewState) -> String {
+    var (old, new) = (old, new)
+    // A table that is not there is one that is as it comes.
+    for entity in Set(old.browse.tables.keys).union(new.browse.tables.keys) {
+      old.browse.tables[entity] = old.browse.tables[entity] ?? TableView()
+      new.browse.tables[entity] = new.browse.tables[entity] ?? TableView()
+    }
     let (before, after) = (leaves(of: old), leaves(of: new))
     let paths = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted {
       $0.joined(separator: ".") < $1.joined(separator: ".")

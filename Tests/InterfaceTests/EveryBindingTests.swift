@@ -13,7 +13,7 @@ struct EveryBindingTests {
       ["Tab", "Tab"], ["Tab", "Tab", "/", "S", "⏎"], ["l", "l", "s"], ["l", "l", "s", "u"],
       ["l", "j", "G"], ["Tab", "j", "j"],
     ],
-    .diff: [[], ["j"], ["G"], ["c"], ["c", "u"]],
+    .diff: [[], ["j"], ["G"], ["c"], ["c", "u"], ["h"], ["j", "h"]],
     .mapping: [[], ["j"], ["Tab"], ["Tab", "G"], ["Tab", "j"], ["k"]],
     .migrate: [[], ["o", "⏎"]],
   ]

@@ -6,7 +6,7 @@ import Testing
 struct HelpTests {
   @Test("/ narrows it while typing, Escape widens it first and closes it then")
   func search() throws {
-    var session = try Session(width: 100, height: 40)
+    var session = try Session(width: 100, height: 60)
     try session.send("?", "/", "c", "o", "l", "u", "m", "n")
     let text = session.screen().description
     #expect(text.contains("column left") && !text.contains("forward"))

@@ -58,8 +58,12 @@ struct KeyRemappingTests {
 
   @Test("no name stands for two things in a section")
   func unique() {
-    for section in KeyRemapping.names {
-      #expect(Set(section.names).count == section.names.count, "\(section)")
+    for section in Keymap.allSections(.of(storePath: "STORE")) {
+      var actions: [String: Action] = [:]
+      for binding in section.bindings {
+        let other = actions.updateValue(binding.action, forKey: binding.action.name)
+        #expect(other == nil || other == binding.action, "\(section.title) \(binding.title)")
+      }
     }
   }
 }

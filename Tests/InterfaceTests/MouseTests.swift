@@ -58,6 +58,23 @@ struct MouseTests {
     #expect(session.state.browse.table?.entity == entity)
   }
 
+  @Test("the lines between panes are dragged, stay within bounds, and come back with the session")
+  func dividers() throws {
+    var session = try Session(width: 120, height: 40)
+    let place = try place(of: "┬", in: session)
+    try session.send(.key(.mouse(.press, x: place.x, y: 10)))
+    try session.send(.key(.mouse(.drag, x: 50, y: 10)))
+    #expect(try self.place(of: "┬", in: session).x == 50)
+    try session.send(.key(.mouse(.release, x: 45, y: 10)))
+    #expect(try self.place(of: "┬", in: session).x == 45)
+    // Let go, it stays where it is.
+    try session.send(.key(.mouse(.drag, x: 60, y: 10)))
+    #expect(session.state.saved.dividers.tree == 46)
+    try session.send(.key(.mouse(.press, x: 45, y: 5)))
+    try session.send(.key(.mouse(.release, x: 0, y: 5)))
+    #expect(session.state.dividers.tree == 14)
+  }
+
   @Test("it does nothing on a screen that is too small, nor outside of one")
   func nowhere() throws {
     var session = try Session()

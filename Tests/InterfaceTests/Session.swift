@@ -12,6 +12,8 @@ struct Session {
   var plan: MigrationPlan?
   /// Largest number of rows that were in memory.
   var mostRows = 0
+  /// What another store answers; `nil` where it answers as the sample does.
+  var otherAnswer: ((Effect) throws -> [Message]?)?
   /// Whether counts, objects and rows are answered.
   var answers = true
 
@@ -58,6 +60,7 @@ struct Session {
 
   private func answer(to effect: Effect) throws -> [Message] {
     guard answers else { return [] }
+    if let other = try otherAnswer?(effect) { return other }
     switch effect {
     case .open(let id): return [.opened(id, try SampleStore.summary())]
     case .versions(let id): return [.versions(id, try SampleStore.versions())]

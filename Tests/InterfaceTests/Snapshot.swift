@@ -18,8 +18,11 @@ enum Snapshot {
     .dropLast(3).joined(separator: "/")
 
   static func expect(_ grid: Grid, named name: String) throws {
+    try expect(grid.description + "\n", named: name)
+  }
+
+  static func expect(_ text: String, named name: String) throws {
     let path = "\(package)/Tests/InterfaceTests/Snapshots/\(name).txt"
-    let text = grid.description + "\n"
     if isRecording {
       try write(text, to: path)
       return

@@ -18,7 +18,10 @@ struct BrowseLayout {
     let treeWidth =
       isTreeAlone
       ? frame.width
-      : isNarrow ? 0 : max(18, min(frame.width / 3, 34, browse.tree.width + 14))
+      : isNarrow
+        ? 0
+        : state.dividers.treeWidth(in: frame)
+          ?? max(18, min(frame.width / 3, 34, browse.tree.width + 14))
     let rest = Rect(
       x: frame.x + max(0, treeWidth - 1), y: frame.y,
       width: isTreeAlone ? 0 : frame.width - max(0, treeWidth - 1), height: frame.height)
@@ -26,7 +29,7 @@ struct BrowseLayout {
     let inspectorHeight =
       frame.height < 12
       ? (browse.focus == .inspector ? frame.height : 0)
-      : Int(Double(frame.height) * share)
+      : state.dividers.inspectorHeight(in: frame) ?? Int(Double(frame.height) * share)
     let isInspectorAlone = inspectorHeight == frame.height
     let rowsHeight =
       isInspectorAlone ? 0 : frame.height - max(0, inspectorHeight - 1)

@@ -1,0 +1,70 @@
+import Interface
+import ManagedModel
+import ManagedStore
+import Terminal
+
+extension Session {
+  private init(_ size: Size, answer: @escaping (Effect) throws -> [Message]?) throws {
+    state = State(storePath: "Odd.sqlite", size: size, themeName: "mono")
+    plan = nil
+    otherAnswer = answer
+    try send(.start)
+  }
+
+  /// A store of a model without entities, and no other version of it.
+  static func empty(_ size: Size) throws -> Session {
+    let model = try Model(entities: [])
+    return try Session(size) { effect in
+      switch effect {
+      case .open(let id):
+        [
+          .opened(
+            id,
+            StoreSummary(
+              path: "Odd.sqlite", fileName: "Odd.sqlite", model: model, modelMatches: true,
+              uuid: "E", columns: [:]))
+        ]
+      case .versions(let id):
+        [
+          .versions(
+            id, [ModelVersion(name: "Odd", path: "", isStores: true, result: .success(model))])
+        ]
+      case .count(let id): [.counted(id, [:])]
+      default: nil
+      }
+    }
+  }
+
+  /// A store that opens, of another model, of which nothing can be read.
+  static func broken(_ size: Size) throws -> Session {
+    let error = CoreDataError(
+      .unreadable, "the database disk image is malformed", path: "Odd.sqlite",
+      hint: "Put a backup in its place.")
+    return try Session(size) { effect in
+      switch effect {
+      case .open(let id):
+        var summary = try SampleStore.summary()
+        summary.modelMatches = false
+        summary.warnings = ["The -wal file is of another store.", "Page 7 is damaged."]
+        return [.opened(id, summary)]
+      case .versions(let id):
+        return [
+          .versions(
+            id,
+            [
+              ModelVersion(
+                name: "Recipes 1", path: "", isStores: true,
+                result: .success(try SampleStore.model(1))),
+              ModelVersion(
+                name: "Recipes 2", path: "Recipes.xcdatamodeld@Recipes 2", isCurrent: true,
+                result: .failure(error)),
+            ])
+        ]
+      case .count(let id), .rows(let id, _), .object(let id, _), .plan(let id, _),
+        .compare(let id, _, _):
+        return [.failed(id, error)]
+      default: return nil
+      }
+    }
+  }
+}
