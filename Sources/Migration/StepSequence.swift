@@ -162,7 +162,12 @@ struct StepSequence {
   }
 
   static func translated(_ error: any Error, path: String) -> any Error {
-    if let error = error as? CoreDataError { return error.at(path: path) }
+    if var error = error as? CoreDataError {
+      if error.kind == .cancelled {
+        error.hint = error.hint ?? "Nothing was changed: the store is as it was."
+      }
+      return error.at(path: path)
+    }
     guard let error = error as? SQLiteError else { return error }
     if error.isInterrupted {
       return CoreDataError(

@@ -44,12 +44,16 @@ enum ManualPage {
     ("COLORFGBG", "Tells a light background from a dark one; without it the terminal is asked."),
     ("TERM", "What the terminal can do. A dumb one gets neither colour nor progress."),
     ("TMPDIR", "Where private copies and the steps of a migration lie while they are needed."),
-    ("XDG_CONFIG_HOME", "Where strata/themes is looked for, ~/.config without it."),
+    (
+      "XDG_CONFIG_HOME",
+      "Where strata/config.json and strata/themes are looked for, ~/.config without it."
+    ),
     ("XDG_STATE_HOME", "Where strata keeps what it remembers, ~/.local/state without it."),
   ]
 
   private static let files = [
     ("$XDG_CONFIG_HOME/strata/themes/NAME.json", "Themes of one's own; see strata --theme."),
+    ("$XDG_CONFIG_HOME/strata/config.json", "Settings, among them theme, and keys; JSON5."),
     ("$XDG_STATE_HOME/strata/theme", "The theme that was kept last in the interface."),
     (
       "STORE.backup-N, STORE.undone-N",

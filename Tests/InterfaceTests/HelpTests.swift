@@ -9,9 +9,9 @@ struct HelpTests {
     var session = try Session(width: 100, height: 60)
     try session.send("?", "/", "c", "o", "l", "u", "m", "n")
     let text = session.screen().description
-    #expect(text.contains("column left") && !text.contains("suspend"))
+    #expect(text.contains("column left") && !text.contains("forward"))
     try session.send("⏎", "Esc")
-    #expect(session.screen().description.contains("suspend"))
+    #expect(session.screen().description.contains("forward"))
     try session.send("Esc")
     #expect(session.state.layers.isEmpty)
   }

@@ -23,9 +23,6 @@ enum ThemeMemory {
   }
 
   private static func path(_ environment: (String) -> String?) -> String? {
-    let state =
-      environment("XDG_STATE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-      ?? environment("HOME").map { $0 + "/.local/state" }
-    return state.map { $0 + "/strata/theme" }
+    UserFolders(environment: environment).state.map { $0 + "/theme" }
   }
 }
