@@ -110,7 +110,8 @@ package struct Inspector: Sendable, Equatable {
     }
     let shown = shown
     guard !shown.isEmpty else {
-      let text = filter.isEmpty ? "  no properties" : "  nothing here has “\(filter)”; Esc shows all"
+      let text =
+        filter.isEmpty ? "  no properties" : "  nothing here has “\(filter)”; Esc shows all"
       grid.write(text, at: rect.origin, style: theme[.dim], within: rect.width)
       return
     }
