@@ -49,7 +49,7 @@ package struct DetailsLayer: SearchableLayer {
 
   package func bindings(_ state: State) -> [Binding] {
     (rows.map { [Binding([.enter], $0.title, .open)] } ?? []) + [
-      searchBinding, Keymap.movement,
+      searchBinding, CopyLayer.ofPopup, Keymap.movement,
       Binding(
         [.escape, .character("q")] + (rows == nil ? [.enter] : []), "close", .close),
     ]
@@ -59,6 +59,9 @@ package struct DetailsLayer: SearchableLayer {
     _ action: Action, _ key: Key, in state: inout State
   ) -> LayerOutcome {
     if action == .search { return search(in: &state) }
+    if action == .copy {
+      return .stay(CopyLayer.send(text, title, in: &state))
+    }
     if action == .open, let rows { return .close(rows.show(in: &state)) }
     list.setCount(lines(width: Self.width(in: state.body)).count)
     list.setHeight(max(1, state.body.height - 2))

@@ -123,11 +123,12 @@ extension DiffScreen {
       Binding(
         [.character("z")], diff.folded.isEmpty ? "fold all" : "unfold all", .foldAll,
         unless: noLine, footer: false),
+      CopyLayer.binding(state),
       Keymap.movement,
     ]
   }
 
-  private func command(_ state: State) -> String {
+  func command(_ state: State) -> String {
     func name(_ index: Int?) -> String? {
       guard let index, state.versions.indices.contains(index) else { return nil }
       let path = state.versions[index].path

@@ -31,7 +31,7 @@ extension MappingScreen {
     return []
   }
 
-  private static func details(
+  static func details(
     of mapping: EntityMapping, in step: MigrationPlan.Step, _ screen: MappingScreen
   ) -> DetailsLayer {
     var paragraphs: [DetailsLayer.Paragraph] = [

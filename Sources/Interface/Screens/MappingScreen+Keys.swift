@@ -47,6 +47,7 @@ extension MappingScreen {
         [.character("P")], "plan again", .planAgain,
         unless: mapping.to == nil ? noVersions : nil, command: mapping.command(state, "plan"),
         footer: false),
+      CopyLayer.binding(state),
       Keymap.movement,
     ]
   }
