@@ -25,6 +25,9 @@ public struct ChangeImpact: Sendable, Equatable {
   public var samples: [String]
   /// The objects among the first, for going there.
   public var objects: [ObjectID]
+  /// NSPredicate text that takes exactly those objects among those of the source's entity; `nil`
+  /// where none is known.
+  public var predicate: String?
   /// How much it matters.
   public var severity: Severity
   /// Core Data's code, where the migration would be refused with one.
@@ -35,8 +38,10 @@ public struct ChangeImpact: Sendable, Equatable {
   /// Makes an impact.
   public init(
     entity: String, property: String? = nil, rows: Int, message: String, samples: [String] = [],
-    objects: [ObjectID] = [], severity: Severity = .harmless, code: Int? = nil, hint: String? = nil
+    objects: [ObjectID] = [], severity: Severity = .harmless, code: Int? = nil, hint: String? = nil,
+    predicate: String? = nil
   ) {
+    self.predicate = predicate
     self.entity = entity
     self.property = property
     self.rows = rows

@@ -61,7 +61,8 @@ struct ImpactAnalysis {
       message: isRefused
         ? "only a mapping of your own would carry over" : "would go",
       samples: loss.samples, severity: isRefused ? .failure : .loss,
-      code: isRefused ? 134190 : nil, hint: isRefused ? nil : loss.suggestion)
+      code: isRefused ? 134190 : nil, hint: isRefused ? nil : loss.suggestion,
+      predicate: loss.predicate(in: source))
   }
 
   /// What the destination calls a property of the source; `nil` where it is gone.
@@ -88,7 +89,8 @@ struct ImpactAnalysis {
       message: isConstraint
         ? check.message + " (\(check.property ?? ""))" : "have " + check.message,
       samples: check.first.map(\.description), objects: check.first,
-      severity: check.isWarning ? .loss : .failure, code: check.code, hint: check.hint)
+      severity: check.isWarning ? .loss : .failure, code: check.code, hint: check.hint,
+      predicate: check.predicate)
   }
 
   private static func text(_ value: AttributeValue, of attribute: Attribute) -> String {

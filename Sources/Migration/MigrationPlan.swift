@@ -172,6 +172,9 @@ public struct DataCheck: Sendable, Equatable {
   public var rows: Int
   /// The first few of those objects, as they are called in the source.
   public var first: [ObjectID]
+  /// NSPredicate text that takes exactly those objects among those of the source's entity; `nil`
+  /// where none is known.
+  public var predicate: String?
   /// What is wrong, as a clause.
   public var message: String
   /// What to do about it, as a sentence.
@@ -185,8 +188,9 @@ public struct DataCheck: Sendable, Equatable {
   /// Makes a check that failed.
   public init(
     code: Int, entity: String, property: String?, rows: Int, first: [ObjectID] = [],
-    message: String, hint: String, isWarning: Bool = false
+    message: String, hint: String, isWarning: Bool = false, predicate: String? = nil
   ) {
+    self.predicate = predicate
     self.code = code
     self.isWarning = isWarning
     self.entity = entity
@@ -195,5 +199,16 @@ public struct DataCheck: Sendable, Equatable {
     self.first = first
     self.message = message
     self.hint = hint
+  }
+}
+
+extension Loss {
+  /// NSPredicate text that takes the objects of the source's entity whose value would be lost; `nil`
+  /// where all of them would.
+  package func predicate(in source: Model) -> String? {
+    guard let property else { return nil }
+    let name = PredicateText.name(property)
+    let isToMany = source.relationship(named: property, of: entity)?.isToMany ?? false
+    return isToMany ? "\(name).@count > 0" : "\(name) != nil"
   }
 }

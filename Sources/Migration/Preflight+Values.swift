@@ -38,7 +38,7 @@ extension Preflight {
       "missing values on an attribute that was mandatory before",
       hint:
         "These rows cannot be saved as they are: give \(to).\(attribute.name) a default value, or set it in the app.",
-      warning: 1570)
+      warning: 1570, predicate: "\(PredicateText.name(before.name)) == nil")
   }
 
   /// Values against rules for saving that are new or tighter: no migration looks at them.

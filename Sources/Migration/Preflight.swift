@@ -36,7 +36,7 @@ struct Preflight {
   /// with that code; none where there are none.
   func rows(
     of from: String, where conditions: [String], break rule: (entity: String, property: String?),
-    _ message: String, hint: String, warning code: Int? = nil
+    _ message: String, hint: String, warning code: Int? = nil, predicate: String? = nil
   ) throws -> [DataCheck] {
     let count = try data.count(from, where: conditions)
     guard count > 0 else { return [] }
@@ -44,7 +44,7 @@ struct Preflight {
       DataCheck(
         code: code ?? 134110, entity: rule.entity, property: rule.property, rows: count,
         first: try data.first(from, where: conditions), message: message, hint: hint,
-        isWarning: code != nil)
+        isWarning: code != nil, predicate: predicate)
     ]
   }
 
@@ -72,8 +72,8 @@ struct Preflight {
           of: from, where: conditions, break: (to, attribute.name),
           "missing values on a mandatory destination attribute",
           hint:
-            "Give \(to).\(attribute.name) a default value, make it optional, or fill those rows first."
-        )
+            "Give \(to).\(attribute.name) a default value, make it optional, or fill those rows first.",
+          predicate: before.map { "\(PredicateText.name($0.name)) == nil" })
       }
     }
     if let before {
@@ -124,7 +124,9 @@ struct Preflight {
             of: from, where: [empty], break: (to, relationship.name),
             "missing objects on a relationship that was mandatory before",
             hint: "These rows cannot be saved as they are: set the relationship in the app.",
-            warning: 1570)
+            warning: 1570,
+            predicate: source.relationship(named: name, of: from)?.isToMany == false
+              ? "\(PredicateText.name(name)) == nil" : nil)
         }
       }
       if let gone = data.leadsTo(removedBy: mapping, relationship: name, of: from)

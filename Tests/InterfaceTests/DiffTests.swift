@@ -40,6 +40,18 @@ struct DiffTests {
     #expect(text.contains("→ Make Recipe.author optional"))
   }
 
+  @Test("Enter in what it means, or in the details, goes to the rows that a change touches")
+  func concernedRows() throws {
+    var session = try session()
+    try session.send("n", "n", "n", "n", "Tab", "⏎")
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 58)
+    #expect(session.state.notice?.text.hasSuffix("2 goes back to Diff") == true)
+    try session.send("2", "Tab", "⏎")
+    #expect(session.screen().description.contains("⏎ go to the row"))
+    try session.send("⏎")
+    #expect(session.state.screen == .browse && session.state.layers.isEmpty)
+  }
+
   @Test("rows are counted only of the store's own version")
   func otherVersion() throws {
     var session = try Session()

@@ -11,7 +11,8 @@ struct MappingTests {
   private static let check = DataCheck(
     code: 134110, entity: "Recipe", property: "title", rows: 3,
     first: [ObjectID(entity: "Recipe", key: 7)],
-    message: "missing values on a mandatory destination attribute", hint: "Fill them first.")
+    message: "missing values on a mandatory destination attribute", hint: "Fill them first.",
+    predicate: "title == nil")
 
   private func lastRequest(_ session: Session) -> PlanRequest? {
     for case .plan(_, let request) in session.effects.reversed() { return request }
@@ -53,12 +54,36 @@ struct MappingTests {
     #expect(session.state.mapping.command(session.state).contains("--mapping"))
   }
 
-  @Test("Enter on a check names the rows")
+  @Test("Enter on a check goes to its rows, and the screen's key comes back")
   func check() throws {
     var session = try Session(plan: SampleStore.plan(checks: [Self.check], losses: []))
+    try session.send("3", "Tab")
+    #expect(session.screen().description.contains("⏎ go to the rows"))
+    try session.send("⏎")
+    #expect(session.state.screen == .browse)
+    #expect(session.state.browse.table?.filter == "title == nil")
+    #expect(session.screen().description.contains("3 goes back to Mapping"))
+    try session.send("3")
+    #expect(session.screen().description.contains("first: Recipe/p7"))
+  }
+
+  @Test("Enter on a check that no predicate tells goes to the first of its objects")
+  func checkWithoutPredicate() throws {
+    var check = Self.check
+    check.predicate = nil
+    var session = try Session(plan: SampleStore.plan(checks: [check], losses: []))
     try session.send("3", "Tab", "⏎")
-    let text = session.screen().description
-    #expect(text.contains("✗ Recipe.title") && text.contains("Recipe/p7"))
+    #expect(session.state.browse.table?.window.selectedRow?.id.key == 7)
+    #expect(session.state.notice?.text == "Recipe/p7, the first of 3 rows; 3 goes back to Mapping")
+  }
+
+  @Test("the details of a loss lead to the rows that would lose a value")
+  func lossRows() throws {
+    var session = try Session()
+    try session.send("3", "Tab", "j", "⏎", "⏎")
+    #expect(session.state.layers.isEmpty)
+    #expect(session.state.browse.table?.entity == "Soup")
+    #expect(session.state.browse.table?.filter == "isHot != nil")
   }
 
   @Test(

@@ -17,6 +17,8 @@ package struct DetailsLayer: SearchableLayer {
 
   package var title: String
   package var paragraphs: [Paragraph]
+  /// Rows that it tells of, for going there.
+  var rows: ConcernedRows?
   var list = List()
   var filter = ""
 
@@ -46,9 +48,10 @@ package struct DetailsLayer: SearchableLayer {
   }
 
   package func bindings(_ state: State) -> [Binding] {
-    [
-      searchBinding, Keymap.movement,
-      Binding([.escape, .character("q"), .enter], "close", .close),
+    (rows.map { [Binding([.enter], $0.title, .open)] } ?? []) + [
+      searchBinding, CopyLayer.ofPopup, Keymap.movement,
+      Binding(
+        [.escape, .character("q")] + (rows == nil ? [.enter] : []), "close", .close),
     ]
   }
 
@@ -56,6 +59,10 @@ package struct DetailsLayer: SearchableLayer {
     _ action: Action, _ key: Key, in state: inout State
   ) -> LayerOutcome {
     if action == .search { return search(in: &state) }
+    if action == .copy {
+      return .stay(CopyLayer.send(text, title, in: &state))
+    }
+    if action == .open, let rows { return .close(rows.show(in: &state)) }
     list.setCount(lines(width: Self.width(in: state.body)).count)
     list.setHeight(max(1, state.body.height - 2))
     switch key {

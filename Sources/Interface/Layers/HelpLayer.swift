@@ -44,9 +44,22 @@ package struct HelpLayer: SearchableLayer {
     return lines
   }
 
+  /// The lines that are shown, those that were found only: a key, what it does, its command line.
+  private func text(_ state: State) -> String {
+    lines(state).map { line in
+      switch line {
+      case .title(let text), .text(let text): text + "\n"
+      case .blank: "\n"
+      case .binding(let binding):
+        ([binding.label, binding.title] + (binding.command.map { [$0] } ?? []))
+          .joined(separator: "  ") + "\n"
+      }
+    }.joined()
+  }
+
   package func bindings(_ state: State) -> [Binding] {
     [
-      Keymap.movement, searchBinding,
+      Keymap.movement, searchBinding, CopyLayer.ofPopup,
       Binding([.escape, .character("q"), .enter, .character("?")], "close", .close),
     ]
   }
@@ -54,6 +67,7 @@ package struct HelpLayer: SearchableLayer {
   package mutating func perform(
     _ action: Action, _ key: Key, in state: inout State
   ) -> LayerOutcome {
+    if action == .copy { return .stay(CopyLayer.send(text(state), title, in: &state)) }
     if action == .search { return search(in: &state) }
     list.setCount(lines(state).count)
     list.setHeight(max(1, state.body.height - 2))

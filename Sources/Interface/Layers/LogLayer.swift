@@ -45,6 +45,9 @@ package struct LogLayer: LayerContent {
   package func bindings(_ state: State) -> [Binding] {
     [
       Keymap.movement,
+      Binding(
+        [.character("y")], "copy", .copy,
+        unless: state.log.entries.isEmpty ? "nothing has happened yet" : nil),
       Binding([.escape, .character("q"), .character("!"), .enter], "close", .close),
     ]
   }
@@ -52,6 +55,10 @@ package struct LogLayer: LayerContent {
   package mutating func perform(
     _ action: Action, _ key: Key, in state: inout State
   ) -> LayerOutcome {
+    if action == .copy {
+      let text = state.log.entries.map { "\($0.time)  \($0.text)\n" }.joined()
+      return .stay(CopyLayer.send(text, "log", in: &state))
+    }
     list.setHeight(Self.height(state))
     list.setCount(Self.lines(state).count)
     switch key {

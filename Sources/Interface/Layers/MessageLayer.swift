@@ -31,6 +31,9 @@ package struct MessageLayer: SearchableLayer {
       title: error.code.map { "✗ error \($0)" } ?? "✗ error", paragraphs: paragraphs)
   }
 
+  /// All of it as plain text.
+  var text: String { paragraphs.joined(separator: "\n") + "\n" }
+
   private func lines(width: Int) -> [String] {
     var lines: [String] = []
     let match = TextMatch(filter)
@@ -43,7 +46,7 @@ package struct MessageLayer: SearchableLayer {
 
   package func bindings(_ state: State) -> [Binding] {
     [
-      Keymap.movement, searchBinding,
+      Keymap.movement, searchBinding, CopyLayer.ofPopup,
       Binding([.escape, .character("q"), .enter, .character("?")], "close", .close),
     ]
   }
@@ -51,6 +54,7 @@ package struct MessageLayer: SearchableLayer {
   package mutating func perform(
     _ action: Action, _ key: Key, in state: inout State
   ) -> LayerOutcome {
+    if action == .copy { return .stay(CopyLayer.send(text, "message", in: &state)) }
     if action == .search { return search(in: &state) }
     list.setCount(lines(width: min(70, state.size.width - 4)).count)
     list.setHeight(max(1, state.body.height - 2))

@@ -23,8 +23,10 @@ package struct RehearsalLayer: LayerContent {
           [.escape], "stop", .cancel, unless: isCancelling ? "it is being stopped" : nil)
       ]
     }
+    let isDone = if case .done = phase { true } else { false }
     return [
       Keymap.movement,
+      Binding([.character("y")], "copy", .copy, unless: isDone ? nil : "there is no receipt"),
       Binding([.escape, .character("q"), .enter], "close", .close),
     ]
   }
@@ -34,6 +36,16 @@ package struct RehearsalLayer: LayerContent {
   ) -> LayerOutcome {
     if action == .cancel { return .stay(cancel(in: &state) ?? []) }
     guard case .done(let receipt) = phase else { return .stay() }
+    if action == .copy {
+      let text = lines(receipt).map { ([$0.sign, $0.text] + $0.numbers).joined(separator: " ") }
+      if let layer = CopyLayer([
+        CopyLayer.Choice("receipt as JSON", .json, .receipt(receipt)),
+        CopyLayer.Choice("receipt as text", text: text.joined(separator: "\n")),
+      ]) {
+        state.show(layer)
+      }
+      return .stay()
+    }
     list.setCount(lines(receipt).count)
     list.setHeight(max(1, state.body.height - 6))
     switch key {

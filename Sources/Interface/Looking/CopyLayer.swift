@@ -10,6 +10,16 @@ package struct CopyLayer: FinishingLayer {
     var title: String
     var form: CopyForm
     var subject: CopySubject
+
+    init(_ title: String, _ form: CopyForm, _ subject: CopySubject) {
+      self.title = title
+      self.form = form
+      self.subject = subject
+    }
+
+    init(_ title: String, text: String) { self.init(title, .value, .text(text)) }
+
+    init(command: String) { self.init("command line", .command, .text(command)) }
   }
 
   private let choices: [Choice]
@@ -18,48 +28,12 @@ package struct CopyLayer: FinishingLayer {
   private var title = ""
 
   /// `nil` where nothing is selected that could be copied.
-  init?(_ state: State) {
-    choices = Self.choices(state)
-    guard !choices.isEmpty else { return nil }
-    list = List(count: choices.count, height: choices.count)
-  }
+  init?(_ state: State) { self.init(Self.choices(state)) }
 
-  private static func choices(_ state: State) -> [Choice] {
-    guard state.screen == .browse else { return [] }
-    let browse = state.browse
-    let store = state.storeArgument
-    func command(_ text: String) -> Choice {
-      Choice(title: "command line", form: .command, subject: .text(text))
-    }
-    switch browse.focus {
-    case .entities:
-      guard let entity = browse.tree.selected else { return [] }
-      return [
-        Choice(title: "name", form: .value, subject: .text(entity)),
-        command("strata rows \(store) \(ShellText.quoted(entity))"),
-      ]
-    case .rows, .inspector:
-      let isRow = browse.focus == .rows
-      guard let id = isRow ? browse.table?.window.selectedRow?.id : browse.inspector.object else {
-        return []
-      }
-      var choices: [Choice] = []
-      if let property = isRow ? browse.table?.selectedProperty : browse.inspector.selectedProperty {
-        choices.append(
-          Choice(
-            title: "value of \(property)", form: .value, subject: .value(id, property: property)))
-      }
-      let columns = isRow ? browse.table?.shownProperties ?? [] : []
-      let object = CopySubject.object(id, columns: columns)
-      let forms: [(String, CopyForm)] = [
-        ("object as JSON", .json), ("row for a spreadsheet (TSV)", .tsv),
-        ("row as Markdown", .markdown), ("row as SQL INSERT", .sql),
-        ("reference \(id)", .reference),
-        ("object URI", .uri),
-      ]
-      choices += forms.map { Choice(title: $0.0, form: $0.1, subject: object) }
-      return choices + [command("strata object \(store) \(id)")]
-    }
+  init?(_ choices: [Choice]) {
+    guard !choices.isEmpty else { return nil }
+    self.choices = choices
+    list = List(count: choices.count, height: choices.count)
   }
 
   package func bindings(_ state: State) -> [Binding] {
@@ -93,8 +67,8 @@ package struct CopyLayer: FinishingLayer {
     let count = text.utf8.count
     guard count <= limit else {
       state.notice = Notice(
-        "\(title): \(NumberText.bytes(count)) are too much for a terminal's clipboard (100 kB); e exports",
-        .warning)
+        "\(title): \(NumberText.bytes(count)) are too much for a terminal's clipboard (100 kB)"
+          + (state.screen == .browse && state.layers.isEmpty ? "; e exports" : ""), .warning)
       return []
     }
     state.notice = Notice(

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 import Terminal
 
 /// A question about the store that is asked for a popup or the inspector.
@@ -77,6 +78,7 @@ package enum CopySubject: Sendable, Equatable {
   case value(ObjectID, property: String)
   case object(ObjectID, columns: [String])
   case text(String)
+  case receipt(MigrationReceipt)
 }
 
 /// Rows to be written to a file.

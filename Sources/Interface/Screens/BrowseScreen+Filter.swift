@@ -34,7 +34,7 @@ extension BrowseScreen {
     return read(.object(id), in: &state)
   }
 
-  private static func remember(_ text: String, of entity: String, in state: inout State) {
+  static func remember(_ text: String, of entity: String, in state: inout State) {
     var former = state.browse.formerFilters[entity] ?? []
     former.removeAll { $0 == text }
     former.append(text)

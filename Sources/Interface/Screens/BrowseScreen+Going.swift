@@ -83,6 +83,21 @@ extension BrowseScreen {
     return showEntity(in: &state)
   }
 
+  /// Shows the rows of an entity that a predicate takes, or all of them, whatever was shown of it.
+  static func goTo(entity: String, filter: String?, in state: inout State) -> [Effect] {
+    guard state.store?.columns[entity] != nil else { return [] }
+    defer { fit(&state) }
+    state.leave(over: nil)
+    state.screen = .browse
+    state.browse.focus = .rows
+    var view = state.browse.view.tables[entity] ?? TableView()
+    view.filter = filter
+    view.related = nil
+    if let filter { remember(filter, of: entity, in: &state) }
+    state.browse.tree.select(entity)
+    return show(entity, view, in: &state)
+  }
+
   // MARK: Relationships
 
   /// Goes where a relationship of an object leads: to its object, or to the rows of its objects.

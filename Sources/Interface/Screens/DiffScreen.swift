@@ -93,6 +93,7 @@ extension DiffScreen {
     let command = diff.command(state)
     let noLine = diff.selectedLine == nil ? "there is nothing to choose" : nil
     let isEntity = diff.selectedLine.map { $0.property == nil } ?? false
+    let rows = diff.focus == .meaning ? diff.concernedRows(state) : nil
     let isFolded = diff.selectedLine.map { diff.folded.contains($0.entity) } ?? false
     return [
       Binding([.character("n")], "next \(what)", .nextChange, unless: noChange),
@@ -101,7 +102,9 @@ extension DiffScreen {
       Binding(
         [.character("c")], diff.showsOnlyChanges ? "everything" : "only changes", .onlyChanges),
       Binding(
-        [.enter], isEntity ? (isFolded ? "unfold" : "fold") : "details", .open, unless: noLine),
+        [.enter],
+        rows?.title ?? (isEntity ? (isFolded ? "unfold" : "fold") : "details"), .open,
+        unless: noLine),
       Binding([.character("m")], "mapping", .planCompared),
       Binding(
         [.character("o")], "other versions", .chooseVersion,
@@ -120,11 +123,12 @@ extension DiffScreen {
       Binding(
         [.character("z")], diff.folded.isEmpty ? "fold all" : "unfold all", .foldAll,
         unless: noLine, footer: false),
+      CopyLayer.binding(state),
       Keymap.movement,
     ]
   }
 
-  private func command(_ state: State) -> String {
+  func command(_ state: State) -> String {
     func name(_ index: Int?) -> String? {
       guard let index, state.versions.indices.contains(index) else { return nil }
       let path = state.versions[index].path
@@ -269,6 +273,9 @@ extension DiffScreen {
       state.diff.jump(to: places, forward: action == .nextChange)
     case .open:
       guard let line = state.diff.selectedLine else { break }
+      if state.diff.focus == .meaning, let rows = state.diff.concernedRows(state) {
+        return rows.show(in: &state)
+      }
       if line.property == nil {
         state.diff.setFolded(!state.diff.folded.contains(line.entity))
       } else {
@@ -302,6 +309,15 @@ extension DiffScreen {
     return []
   }
 
+  /// The rows that the change of the selected line touches, the gravest first.
+  private func concernedRows(_ state: State) -> ConcernedRows? {
+    guard let line = selectedLine, line.isChanged else { return nil }
+    let own = (impacts ?? []).filter { $0.entity == line.entity && $0.property == line.property }
+    let gravest =
+      own.filter { $0.severity == .failure } + own.filter { $0.severity == .loss }
+    return gravest.lazy.compactMap { ConcernedRows($0, state) }.first
+  }
+
   private static func scrollMeaning(_ key: Key, _ layout: DiffLayout, in state: inout State) {
     let inside = meaningInside(layout)
     var list = List(
@@ -328,6 +344,8 @@ extension DiffScreen {
     paragraphs.append(.init(""))
     paragraphs += DiffMeaning(state, details: true).sentences.map { .init($0.text, $0.role) }
     let place = line.property.map { "\(line.entity).\($0)" } ?? line.entity
-    state.show(DetailsLayer(place, paragraphs))
+    var layer = DetailsLayer(place, paragraphs)
+    layer.rows = state.diff.concernedRows(state)
+    state.show(layer)
   }
 }

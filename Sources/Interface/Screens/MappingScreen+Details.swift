@@ -11,8 +11,13 @@ extension MappingScreen {
       state.show(details(of: entry.mapping, in: entry.step, state.mapping))
     case .losses:
       switch state.mapping.selectedProblem {
-      case .check(let check): state.show(details(of: check))
-      case .loss(let loss): state.show(details(of: loss))
+      case .check(let check):
+        if let rows = ConcernedRows(check, state) { return rows.show(in: &state) }
+        state.show(details(of: check))
+      case .loss(let loss):
+        var layer = details(of: loss)
+        layer.rows = ConcernedRows(loss, state)
+        state.show(layer)
       case .refusal(let error): state.show(MessageLayer(error))
       case .edit(let edit):
         state.show(
@@ -26,7 +31,7 @@ extension MappingScreen {
     return []
   }
 
-  private static func details(
+  static func details(
     of mapping: EntityMapping, in step: MigrationPlan.Step, _ screen: MappingScreen
   ) -> DetailsLayer {
     var paragraphs: [DetailsLayer.Paragraph] = [

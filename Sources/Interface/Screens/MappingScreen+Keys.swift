@@ -9,7 +9,7 @@ extension MappingScreen {
     let isAllowed = mapping.selectedLoss.map { $0.isAllowed(by: mapping.allowedLosses) } ?? false
     let migrate = mapping.command(state)
     return [
-      Binding([.enter], "details", .open, unless: mapping.reasonNotToOpen),
+      Binding([.enter], mapping.titleOfOpening(state), .open, unless: mapping.reasonNotToOpen),
       Binding([.character("r")], "map to…", .suggest, unless: mapping.reasonNotToSuggest(state)),
       Binding(
         [.character("a")], isAllowed ? "refuse loss" : "accept loss", .allowLoss,
@@ -47,8 +47,14 @@ extension MappingScreen {
         [.character("P")], "plan again", .planAgain,
         unless: mapping.to == nil ? noVersions : nil, command: mapping.command(state, "plan"),
         footer: false),
+      CopyLayer.binding(state),
       Keymap.movement,
     ]
+  }
+
+  private func titleOfOpening(_ state: State) -> String {
+    guard activePane == .losses, case .check(let check)? = selectedProblem else { return "details" }
+    return ConcernedRows(check, state)?.title ?? "details"
   }
 
   private var reasonNotToOpen: String? {

@@ -31,6 +31,7 @@ extension MigrateScreen {
         [.character("P")], "plan again", .planAgain,
         unless: busy ?? (state.mapping.to == nil ? MappingScreen.noVersions : nil),
         command: state.mapping.command(state, "plan"), footer: hasFailed(migrate)),
+      CopyLayer.binding(state),
       Keymap.movement,
     ]
   }

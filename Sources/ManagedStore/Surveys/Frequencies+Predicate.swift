@@ -18,11 +18,7 @@ extension Frequencies {
   /// NSPredicate text for the objects without a value.
   public var predicateForNull: String { "\(name) == nil" }
 
-  /// The path as a predicate takes it: a name that is a word of the language has a `#` before it.
-  private var name: String {
-    path.split(separator: ".", omittingEmptySubsequences: false)
-      .map { PredicateText.isReserved($0) ? "#\($0)" : String($0) }.joined(separator: ".")
-  }
+  private var name: String { PredicateText.name(path) }
 }
 
 /// Values as NSPredicate text.
@@ -36,6 +32,12 @@ package enum PredicateText {
   ]
 
   static func isReserved(_ name: Substring) -> Bool { reserved.contains(name.uppercased()) }
+
+  /// A path as a predicate takes it: a name that is a word of the language has a `#` before it.
+  package static func name(_ path: String) -> String {
+    path.split(separator: ".", omittingEmptySubsequences: false)
+      .map { isReserved($0) ? "#\($0)" : String($0) }.joined(separator: ".")
+  }
 
   /// A constant that equals an attribute's value; `nil` where there is none.
   package static func constant(_ value: AttributeValue) -> String? {

@@ -10,6 +10,8 @@ struct CopyText {
   func text(_ form: CopyForm, of subject: CopySubject) throws -> String {
     switch subject {
     case .text(let text): return text
+    case .receipt(let receipt):
+      return String(decoding: JSONWriter.line { $0.receipt(receipt) }, as: UTF8.self)
     case .value(let id, let property): return try value(of: property, in: id)
     case .object(let id, let columns):
       switch form {
