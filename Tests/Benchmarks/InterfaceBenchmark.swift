@@ -100,6 +100,8 @@ enum InterfaceBenchmark {
       var (outputs, effects, isDown) = ([Double](), [Double](), true)
       while outputs.count < keys {
         if isMigrating, !isAtWork(terminal) { try startMigration(terminal, isFirst: false) }
+        // A frame comes in parts.
+        _ = terminal.wait(atMost: 2, until: { mark($0) != nil })
         guard let row = mark(terminal.screen) else {
           throw CoreDataError(.failed, "no row is selected:\n\(terminal.screen.text)")
         }
