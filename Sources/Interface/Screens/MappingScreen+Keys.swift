@@ -23,7 +23,7 @@ extension MappingScreen {
         [.character("o")], "other version", .chooseVersion,
         unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
         command: mapping.command(state, "plan")),
-      Binding([.character("S")], "SQL", .showCode, unless: mapping.reasonNotToShowCode),
+      Binding([.character("S")], "SQL", .showCode, unless: mapping.reasonNotToShowCode(state)),
       Binding(
         [.character("w")], "write recipe", .writeRecipe, unless: mapping.reasonNotToWrite),
       Binding(
@@ -98,7 +98,8 @@ extension MappingScreen {
       ?? (deletable == nil ? "select an entity that goes, or the loss of its objects" : nil)
   }
 
-  private var reasonNotToShowCode: String? {
+  private func reasonNotToShowCode(_ state: State) -> String? {
+    if let reason = Self.reasonNotToRead(state) { return reason }
     guard let plan else { return "there is no plan" }
     if plan.isNothingToDo { return "there is nothing to do" }
     return codeTask == nil ? nil : "it is being collected"
@@ -111,7 +112,14 @@ extension MappingScreen {
       ? nil : "a recipe is for one pair of versions, and here are several"
   }
 
-  private func reasonNotToRehearse(_ state: State) -> String? { reasonNotToRun(state) }
+  private func reasonNotToRehearse(_ state: State) -> String? {
+    Self.reasonNotToRead(state) ?? reasonNotToRun(state)
+  }
+
+  /// Both read the store with a handle of their own, which no cut-over must meet.
+  private static func reasonNotToRead(_ state: State) -> String? {
+    state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil
+  }
 
   static func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
     switch action {

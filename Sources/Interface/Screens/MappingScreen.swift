@@ -192,6 +192,13 @@ extension MappingScreen {
     return stopped.map { .cancel($0) } + [.plan(task, request)]
   }
 
+  /// Stops what reads the store with a handle of its own.
+  static func stopReading(in state: inout State) -> [Effect] {
+    guard let task = state.mapping.codeTask else { return [] }
+    state.mapping.codeTask = nil
+    return [.cancel(task)]
+  }
+
   static func cancel(in state: inout State) -> [Effect]? {
     if let task = state.mapping.codeTask {
       state.mapping.codeTask = nil

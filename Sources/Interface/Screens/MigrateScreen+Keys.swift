@@ -128,7 +128,8 @@ extension MigrateScreen {
     state.migrate.phase = .running(nil, isCancelling: false)
     state.note("migrating to “\(plan.steps.last?.to ?? "")”")
     for loss in options.allowedLosses.sorted() { state.note("loss accepted: \(loss)", .warning) }
-    return [.migrate(task, plan, options, confirms: state.migrate.pausesBeforeCutover)]
+    return MappingScreen.stopReading(in: &state)
+      + [.migrate(task, plan, options, confirms: state.migrate.pausesBeforeCutover)]
   }
 
   private static func scroll(_ key: Key, in state: inout State) {
@@ -169,6 +170,6 @@ extension MigrateScreen {
     state.migrate.phase = .rollingBack(nil, to: entry.name, isCancelling: false)
     state.screen = .migrate
     state.note("rolling back to \(entry.name)")
-    return [.rollBack(task, options)]
+    return MappingScreen.stopReading(in: &state) + [.rollBack(task, options)]
   }
 }

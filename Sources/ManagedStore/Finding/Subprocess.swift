@@ -22,6 +22,7 @@ enum Subprocess {
   ///   - environment: the whole environment, as `NAME=value`.
   ///   - output: called with each piece; what it throws ends the program.
   /// - Returns: `nil` where there is no such program.
+  /// - Throws: `CancellationError` where the task that it is called in is cancelled.
   static func run(
     _ program: String, _ arguments: [String], environment: [String], input: [UInt8] = [],
     output: (ArraySlice<UInt8>) throws -> Void
@@ -70,6 +71,11 @@ enum Subprocess {
   private static func drain(_ end: Int32, _ output: (ArraySlice<UInt8>) throws -> Void) throws {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
+      // A program that prints nothing for long is to stop too when its task is.
+      var waiting = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&waiting, 1, 100)
+      try Task.checkCancellation()
+      if ready == 0 || ready < 0 && errno == EINTR { continue }
       let got = read(end, &buffer, buffer.count)
       if got < 0 && errno == EINTR { continue }
       guard got > 0 else { return }

@@ -82,7 +82,13 @@ struct Rehearsal {
   }
 
   /// All files of the store: a -wal holds rows, a -journal the way back, the hidden folder blobs.
+  ///
+  /// - Throws: `CancellationError` where its task is cancelled.
   static func copy(_ path: String, to folder: String) throws -> String {
+    func copy(_ source: String, _ target: String) throws {
+      try Task.checkCancellation()
+      try FileSystem.copy(source, to: target) { _ in try Task.checkCancellation() }
+    }
     let source = StoreFiles(path: FileSystem.canonical(path))
     guard FileSystem.isFile(source.path) else {
       // Opening it says what is there instead.
@@ -90,17 +96,17 @@ struct Rehearsal {
       throw CoreDataError(.unreadable, "not a file", path: path)
     }
     let target = StoreFiles(path: folder + "/" + FileSystem.name(of: source.path))
-    try FileSystem.copy(source.path, to: target.path)
+    try copy(source.path, target.path)
     for (from, to) in [(source.walPath, target.walPath), (source.journalPath, target.journalPath)]
     where FileSystem.isFile(from) {
-      try FileSystem.copy(from, to: to)
+      try copy(from, to)
     }
     if FileSystem.isDirectory(source.externalDataFolder) {
       try FileSystem.makeDirectory(target.externalDataFolder)
       for name in try FileSystem.list(source.externalDataFolder)
       where FileSystem.isFile(source.externalDataFolder + "/" + name) {
-        try FileSystem.copy(
-          source.externalDataFolder + "/" + name, to: target.externalDataFolder + "/" + name)
+        try copy(
+          source.externalDataFolder + "/" + name, target.externalDataFolder + "/" + name)
       }
     }
     return target.path

@@ -78,51 +78,22 @@ extension EffectPerformer {
   }
 
   /// Runs long work on a queue of its own, so that it blocks no thread that other tasks wait for.
-  static func onQueue<T: Sendable>(
-    _ label: String, _ body: @escaping @Sendable () throws -> T
-  ) async throws -> T {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue(label: label).async { @Sendable in
-        continuation.resume(with: Result { try body() })
-      }
-    }
-  }
-}
-
-/// Keeps our own readers from the store while its name changes hands.
-///
-/// POSIX drops all locks of a process on a file when it closes any handle on it, so that a reader of
-/// ours that opens or closes the store would undo the lock of the cut-over.
-final class ReaderHold: Sendable {
-  private let sessions: [StoreSession]
-  private let release = DispatchSemaphore(value: 0)
-
-  init(_ sessions: [StoreSession]) {
-    self.sessions = sessions
-  }
-
-  /// Closes the readers and keeps what is asked of them waiting until `end`.
   ///
-  /// A reader in the middle of a long statement is not waited for: its handle is open and stays so,
-  /// and what it is asked next comes after the hold.
-  func begin() {
-    let entered = DispatchSemaphore(value: 0)
-    for session in sessions {
-      Task { [release] in await session.hold(entered: entered, until: release) }
-    }
-    let deadline = DispatchTime.now() + .seconds(2)
-    for _ in sessions { _ = entered.wait(timeout: deadline) }
+  /// It is still part of the task: `Task.isCancelled` tells whether that was cancelled.
+  static func onQueue<T: Sendable>(
+    _ label: String, _ body: @Sendable () throws -> T
+  ) async throws -> T {
+    try await Errand(label).run(body)
   }
-
-  /// Lets them go on, whether they are held by now or not.
-  func end() { for _ in sessions { release.signal() } }
 }
 
-extension StoreSession {
-  /// Closes the handle and blocks this session's own queue, which nothing else runs on.
-  func hold(entered: DispatchSemaphore, until release: DispatchSemaphore) {
-    close()
-    entered.signal()
-    release.wait()
-  }
+/// A piece of work on a queue of its own.
+private actor Errand {
+  private let executor: QueueExecutor
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  init(_ label: String) { executor = QueueExecutor(label) }
+
+  func run<T: Sendable>(_ body: @Sendable () throws -> T) throws -> T { try body() }
 }

@@ -13,12 +13,9 @@ import ManagedStore
 struct RowExport {
   let store: Store
   let request: ExportRequest
+  /// Where it waits while the store is replaced.
+  let pause: ReaderPause
   private static let page = 500
-
-  init(store: Store, request: ExportRequest) {
-    self.store = store
-    self.request = request
-  }
 
   private var part: String { request.path + ".part" }
 
@@ -93,6 +90,7 @@ struct RowExport {
     var last = ContinuousClock.now
     while true {
       try Task.checkCancellation()
+      pause.point()
       let found = try store.rows(query)
       if done == 0 { try writer.begin(found) }
       try writer.write(found)

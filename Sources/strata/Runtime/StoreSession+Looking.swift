@@ -87,6 +87,6 @@ extension StoreSession {
     _ request: ExportRequest, progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> (rows: Int, bytes: Int)? {
     try Task.checkCancellation()
-    return try RowExport(store: opened(), request: request).run(progress)
+    return try RowExport(store: opened(), request: request, pause: pause).run(progress)
   }
 }

@@ -7,6 +7,7 @@ import Migration
 actor StoreSession {
   private let executor: QueueExecutor
   private let source: StoreSource
+  let pause = ReaderPause()
   private var store: Store?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -140,8 +141,13 @@ actor StoreSession {
   func opened() throws -> Store {
     if let store { return store }
     let store = try source.open()
+    // A statement on a store that an app has open holds a lock: only between statements may it wait.
+    let mayWait = store.access != .live
     // Called within a statement, on the thread of the task that runs it.
-    store.connection.onProgress { Task.isCancelled }
+    store.connection.onProgress { [pause] in
+      if mayWait { pause.point() }
+      return Task.isCancelled
+    }
     self.store = store
     return store
   }

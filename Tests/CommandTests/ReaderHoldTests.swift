@@ -1,0 +1,103 @@
+import Dispatch
+import Interface
+import ManagedModel
+import ManagedStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import strata
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite("Readers while the store changes hands")
+struct ReaderHoldTests {
+  @Test("an export stops where it is for the cut-over, and is whole afterwards")
+  func export() async throws {
+    let folder = try TemporaryFolder()
+    let store = try DemoCommand.write(to: folder.path("demo"), objects: 20_000).store
+    let session = StoreSession("test", source: StoreSource(path: store, model: nil))
+    let total = try await session.count(RowQuery(entity: "Amount"))
+    let hold = ReaderHold([session])
+    let held = DispatchSemaphore(value: 0)
+    let isAsked = Mutex(false)
+    let path = folder.path("amounts.csv")
+    let request = ExportRequest(query: RowQuery(entity: "Amount"), format: .csv, path: path)
+    let waited = Mutex<Duration?>(nil)
+    let export = Task {
+      try await session.export(request) { @Sendable _, _ in
+        let isFirst = isAsked.withLock { isAsked in
+          defer { isAsked = true }
+          return !isAsked
+        }
+        guard isFirst else { return }
+        Thread.start {
+          let start = ContinuousClock.now
+          hold.begin()
+          waited.withLock { $0 = ContinuousClock.now - start }
+          held.signal()
+        }
+        // The hold is asked for before the next page is.
+        usleep(100_000)
+      }
+    }
+    let isHeld = await Thread.wait(for: held)
+    #expect(isHeld && isAsked.withLock { $0 })
+    #expect(waited.withLock { $0 }.map { $0 < .seconds(1) } == true)
+    // Held: the file is not there under its name.
+    try await Task.sleep(for: .milliseconds(200))
+    #expect(FileSystem.status(path) == nil)
+    hold.end()
+    #expect(try await export.value?.rows == total)
+    #expect(FileSystem.status(path) != nil)
+  }
+
+  @Test("a reader at rest is held too, and answers afterwards")
+  func rest() async throws {
+    let folder = try TemporaryFolder()
+    let store = try DemoCommand.write(to: folder.path("demo"), objects: 60).store
+    let session = StoreSession("test", source: StoreSource(path: store, model: nil))
+    let hold = ReaderHold([session])
+    hold.begin()
+    let isAnswered = Mutex(false)
+    let count = Task {
+      let count = try await session.count(RowQuery(entity: "Recipe"))
+      isAnswered.withLock { $0 = true }
+      return count
+    }
+    try await Task.sleep(for: .milliseconds(200))
+    #expect(isAnswered.withLock { !$0 })
+    hold.end()
+    #expect(try await count.value > 0)
+  }
+
+  @Test("copying a store for a rehearsal stops when its task is cancelled")
+  func copying() async throws {
+    let folder = try TemporaryFolder()
+    let store = try DemoCommand.write(to: folder.path("demo"), objects: 60).store
+    let copying = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await EffectPerformer.onQueue("test") {
+        try Rehearsal.copy(store, to: folder.path("."))
+      }
+    }
+    await #expect(throws: CancellationError.self) { try await copying.value }
+  }
+}
+
+/// Threads apart from those that tasks run on.
+private enum Thread {
+  static func start(_ body: @escaping @Sendable () -> Void) {
+    DispatchQueue(label: "test.thread").async { @Sendable in body() }
+  }
+
+  static func wait(for semaphore: DispatchSemaphore) async -> Bool {
+    await withCheckedContinuation { continuation in
+      start { continuation.resume(returning: semaphore.wait(timeout: .now() + 20) == .success) }
+    }
+  }
+}
