@@ -9,7 +9,7 @@ import CNcurses
 /// What puts the terminal back when there is no time for curses: a signal, a trap.
 ///
 /// It is gathered while all is well into memory that stays where it is, so that the handler only
-/// has to call `write` and `tcsetattr`, which a signal handler may.
+/// has to call `write`, `dup2`, `open` and `tcsetattr`, which a signal handler may.
 struct EmergencyRestore {
   private var bytes: UnsafeMutablePointer<UInt8>
   private var count: Int
@@ -35,7 +35,11 @@ struct EmergencyRestore {
 
   static func run() {
     guard let saved else { return }
-    _ = write(STDOUT_FILENO, saved.pointee.bytes, saved.pointee.count)
+    // A thread that goes on drawing must not come after this: its screens go nowhere from now on.
+    let terminal = dup(STDOUT_FILENO)
+    let nowhere = open("/dev/null", O_WRONLY)
+    if terminal >= 0, nowhere >= 0 { dup2(nowhere, STDOUT_FILENO) }
+    _ = write(terminal >= 0 ? terminal : STDOUT_FILENO, saved.pointee.bytes, saved.pointee.count)
     tcsetattr(STDIN_FILENO, TCSANOW, &saved.pointee.modes)
   }
 }

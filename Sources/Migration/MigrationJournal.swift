@@ -21,7 +21,9 @@ final class MigrationJournal {
   /// folder where that cannot be written.
   static func folder() throws -> String {
     func variable(_ name: String) -> String? {
-      getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+      // A relative one is none, as the XDG specification says: the journal must not land where a
+      // store lies.
+      getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
     let state = variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }
     if let folder = state.map({ $0 + "/strata/migrations" }) {

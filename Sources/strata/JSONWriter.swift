@@ -62,7 +62,7 @@ struct JSONWriter {
   /// A finite number; infinities and NaN have no JSON number and become text.
   mutating func number(_ value: Double) {
     guard value.isFinite else { return string(value.description) }
-    if let whole = Int64(exactly: value), abs(whole) < 1 << 53 { return raw(String(whole)) }
+    if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return raw(String(whole)) }
     raw(value.description)
   }
 

@@ -27,8 +27,8 @@ struct OddValueTests {
       PRAGMA journal_mode = DELETE;
       UPDATE ZTHING SET ZTEXT = CAST(x'6148FF4B' AS TEXT), ZDATE = 9e999, ZNUMBER = -9e999
         WHERE Z_PK = 1;
-      UPDATE ZTHING SET ZTEXT = 'whole ' || char(65533), ZDATE = 1e300, ZPRICE = 0.1
-        WHERE Z_PK = 2;
+      UPDATE ZTHING SET ZTEXT = 'whole ' || char(65533), ZDATE = 1e300, ZPRICE = 0.1,
+        ZNUMBER = -9223372036854775808.0 WHERE Z_PK = 2;
       UPDATE ZTHING SET ZDATE = -63114076800.5, ZPRICE = 9007199254740993 WHERE Z_PK = 3;
       UPDATE ZTHING SET ZDATE = 'soon', ZPRICE = x'3132', ZNUMBER = 'many' WHERE Z_PK = 4;
       UPDATE ZTHING SET ZPHOTO = x'02' || CAST('AB-12' || char(0) AS BLOB) WHERE Z_PK = 5;
@@ -49,6 +49,10 @@ struct OddValueTests {
     #expect(dump[0].contains(#""text":{"base64":"YUj/Sw=="}"#))
     #expect(dump[1].contains(#""date":1e+300"#) && dump[1].contains(#""text":"whole \#u{FFFD}""#))
     #expect(dump[1].contains(#""price":"0.1""#))
+    // The least Int64 has no absolute value that is one.
+    #expect(
+      dump[1].contains(#""number":-9.223372036854775808e+18"#)
+        || dump[1].contains("-9.223372036854776e+18"))
     #expect(dump[2].contains(#""price":"9007199254740993""#))
     #expect(dump[2].contains(#""date":-63114076800.5"#))
     #expect(dump[3].contains(#""date":"soon","number":"many""#))

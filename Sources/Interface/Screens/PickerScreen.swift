@@ -197,7 +197,10 @@ extension PickerScreen {
   }
 
   static func cancel(in state: inout State) -> [Effect]? {
-    guard let task = state.picker?.listTask else { return nil }
+    // What was read stays; a folder that is read already has nothing to stop.
+    guard let picker = state.picker, let task = picker.listTask, picker.isReading else {
+      return nil
+    }
     state.picker?.listTask = nil
     return [.cancel(task)]
   }

@@ -19,10 +19,22 @@ struct CopyText {
       case .uri: return id.uri(store: store.metadata.uuid)
       case .sql: return try store.insertStatement(for: id)
       case .json: return try json(id)
-      case .markdown: return try table(id, columns, .markdown)
-      case .tsv, .value, .command: return try tsv(id, columns)
+      case .markdown: return Self.harmless(try table(id, columns, .markdown))
+      case .tsv, .value, .command: return Self.harmless(try tsv(id, columns))
       }
     }
+  }
+
+  /// A row that is pasted into a shell must not run anything: control characters are shown instead.
+  private static func harmless(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isControl) else { return text }
+    return text.unicodeScalars.reduce(into: "") { text, scalar in
+      text += isControl(scalar) ? Sanitize.standIn(for: scalar) ?? "" : String(scalar)
+    }
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.generalCategory == .control && scalar != "\t" && scalar != "\n"
   }
 
   private func object(_ id: ObjectID) throws -> StoredObject {
