@@ -59,7 +59,8 @@ extension BrowseScreen {
         let property = table.selectedProperty(isAttribute: false)
       else { return [] }
       return FrequenciesLayer.open(
-        property, of: table.entity, filter: table.query(.start).filter, in: &state)
+        property, of: table.entity, filter: table.query(.start).filter,
+        predicate: table.filter, in: &state)
     default: return nil
     }
     return []
