@@ -113,7 +113,8 @@ package struct FrequenciesLayer: LayerContent {
       return
     }
     let among = filter.map { ", where \($0)" } ?? ""
-    grid.write(Self.summary(found) + among, at: inside.origin, style: theme[.dim], within: inside.width)
+    grid.write(
+      Self.summary(found) + among, at: inside.origin, style: theme[.dim], within: inside.width)
     let bar = max(4, min(24, inside.width / 4))
     let width = max(6, inside.width - bar - 24)
     let most = max(found.nulls, found.entries.first?.count ?? 0)

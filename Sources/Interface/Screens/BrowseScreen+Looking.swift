@@ -53,7 +53,9 @@ extension BrowseScreen {
       guard let table = state.browse.table else { return [] }
       let query = table.query(.start)
       state.show(
-        ExportLayer(query, total: query.filter == nil ? state.browse.counts[table.entity] : nil))
+        ExportLayer(
+          query, total: query.filter == nil ? state.browse.counts[table.entity] : nil,
+          isRelated: table.related != nil))
     case .frequencies:
       guard let table = state.browse.table,
         let property = table.selectedProperty(isAttribute: false)
