@@ -154,6 +154,9 @@ package final class CursesScreen {
     isActive ? keys.next() : nil
   }
 
+  /// Whether the background is light, once after the terminal answered late that it is or is not.
+  package func takeBackground() -> Bool? { keys.takeBackground() }
+
   /// Gives the terminal back for a while: before stopping for ^Z, before running an editor.
   package func suspend() {
     guard isActive else { return }

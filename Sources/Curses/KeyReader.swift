@@ -18,7 +18,18 @@ struct KeyReader {
   /// A terminal's answer whose end may come with a later read, and how long it may still be.
   private var reply: (kind: Reply, left: Int)?
 
+  /// What of an answer about the background has come so far.
+  private var replyText = ""
+  /// Whether the terminal told, late, that its background is light; until somebody takes it.
+  private var lateBackground: Bool?
+
   private enum Reply { case color, attributes }
+
+  /// Whether the background is light, once after the terminal told so.
+  mutating func takeBackground() -> Bool? {
+    defer { lateBackground = nil }
+    return lateBackground
+  }
 
   /// Takes what was typed before there was a screen, as UTF-8.
   mutating func prepend(_ bytes: [UInt8]) {
@@ -114,6 +125,7 @@ struct KeyReader {
       // An answer of the terminal that came late: it is no key. Alt with a bracket comes alone.
       guard let next = read() else { return .alt("]") }
       reply = (.color, Self.replyLimit)
+      replyText = ""
       if continueReply(next) { return nil }
       pending.insert(next, at: 0)
       return .alt("]")
@@ -140,14 +152,19 @@ struct KeyReader {
       return false
     }
     reply = (kind, left - 1)
+    if kind == .color { replyText.unicodeScalars.append(scalar) }
     switch (kind, scalar) {
     case (.color, "\u{07}"), (.attributes, "c"):
       reply = nil
+      if kind == .color { takeReply() }
       return true
     case (.color, "\u{1B}"):
       reply = nil
       guard let next = read() else { return false }
-      if case .scalar("\\") = next { return true }
+      if case .scalar("\\") = next {
+        takeReply()
+        return true
+      }
       pending.insert(next, at: 0)
       return false
     case (_, "0"..."9"), (_, ";"): return true
@@ -158,6 +175,11 @@ struct KeyReader {
       reply = nil
       return false
     }
+  }
+
+  private mutating func takeReply() {
+    let text = "\u{1B}]" + replyText.prefix { $0 != "\u{07}" && $0 != "\u{1B}" } + "\u{07}"
+    lateBackground = BackgroundReply(Array(text.utf8)).isLight
   }
 
   private mutating func finish(_ sequence: String) -> Key? {

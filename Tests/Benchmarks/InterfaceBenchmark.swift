@@ -37,7 +37,7 @@ enum InterfaceBenchmark {
     func open() throws -> PseudoTerminal {
       guard
         let terminal = PseudoTerminal(
-          [strata, path], width: 120, height: 36,
+          [strata, path, "--fresh"], width: 120, height: 36,
           environment: [
             "XDG_STATE_HOME": folder.path("state"), "XDG_CONFIG_HOME": folder.path("config"),
           ])
@@ -100,6 +100,8 @@ enum InterfaceBenchmark {
       var (outputs, effects, isDown) = ([Double](), [Double](), true)
       while outputs.count < keys {
         if isMigrating, !isAtWork(terminal) { try startMigration(terminal, isFirst: false) }
+        // A frame comes in parts.
+        _ = terminal.wait(atMost: 2, until: { mark($0) != nil })
         guard let row = mark(terminal.screen) else {
           throw CoreDataError(.failed, "no row is selected:\n\(terminal.screen.text)")
         }
@@ -148,7 +150,7 @@ enum InterfaceBenchmark {
       terminal.send("\r")
       try wait(terminal, for: "▶ ")
       terminal.send("1")
-      try wait(terminal, for: "▸1 Browse")
+      try wait(terminal, for: "▸1 Browse", "│▌")
     }
 
     /// From Enter to the backup's name, which the cut-over makes.

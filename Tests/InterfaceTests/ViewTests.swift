@@ -48,6 +48,17 @@ struct ViewTests {
     #expect(session.screen().description.contains("Draft"))
   }
 
+  @Test("/ in the inspector leaves the properties that have the text, row after row, until Esc")
+  func properties() throws {
+    var session = try Session()
+    try session.send("Tab", "/", "s", "e", "r", "v", "⏎")
+    let screen = session.screen().description
+    #expect(screen.contains("serves  Integer 16") && !screen.contains("createdAt  Date"))
+    #expect(screen.contains("─ /serv"))
+    try session.send("Esc", "j", "Tab")
+    #expect(session.screen().description.contains("createdAt  Date"))
+  }
+
   @Test(
     "a search takes words in any order, and capitals only where one was typed",
     arguments: [

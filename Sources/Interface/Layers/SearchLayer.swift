@@ -5,6 +5,7 @@ package struct SearchLayer: LayerContent {
   /// The list that is searched.
   package enum Target: Sendable, Equatable {
     case entities
+    case inspector
     case diff
     case files
     /// The popup below.
@@ -62,6 +63,7 @@ extension SearchLayer.Target {
   func text(in state: State) -> String {
     switch self {
     case .entities: state.browse.tree.filter
+    case .inspector: state.browse.inspector.filter
     case .diff: state.diff.search
     case .files: state.picker?.filter ?? ""
     case .layer: state.layerFilter ?? ""
@@ -72,6 +74,9 @@ extension SearchLayer.Target {
     switch self {
     case .entities: return BrowseScreen.filterEntities(text, in: &state)
     case .diff: return DiffScreen.search(text, in: &state)
+    case .inspector:
+      state.browse.inspector.setFilter(text)
+      return []
     case .files: return PickerScreen.narrow(text, in: &state)
     case .layer:
       state.layerFilter = text

@@ -20,10 +20,7 @@ extension BrowseScreen {
       Binding(
         [.character("]")], "forward", .forward,
         unless: browse.trail.hasFuture ? nil : "nothing was left by going back", footer: false),
-      Binding(
-        [.character("/")], browse.focus == .entities ? "find an entity" : "filter", .search,
-        unless: browse.focus == .entities ? nil : browse.reasonNotToFilter(state),
-        command: browse.focus == .entities ? nil : rows + " --where PREDICATE"),
+      searchBinding(state, rows),
       Binding(
         [.character("s")], "sort", .sort, unless: browse.reasonNotToSort,
         command: browse.sortCommand(rows)),
@@ -40,10 +37,32 @@ extension BrowseScreen {
         browse.focus == .rows ? "column right" : "unfold", .rightColumn, footer: false),
       Binding(
         [.escape],
-        browse.focus == .entities && !browse.tree.filter.isEmpty
-          ? "all entities again" : "to the rows", .close, footer: false),
+        browse.isNarrowed ? "everything again" : "to the rows", .close, footer: false),
       Keymap.movement,
     ]
+  }
+
+  private static func searchBinding(_ state: State, _ rows: String) -> Binding {
+    switch state.browse.focus {
+    case .entities: Binding([.character("/")], "find an entity", .search)
+    case .inspector:
+      Binding(
+        [.character("/")], "find a property", .search,
+        unless: state.browse.inspector.inspection == nil ? "no object is shown" : nil)
+    case .rows:
+      Binding(
+        [.character("/")], "filter", .search, unless: state.browse.reasonNotToFilter(state),
+        command: rows + " --where PREDICATE")
+    }
+  }
+
+  /// Whether the pane with the keys shows only what was searched for.
+  private var isNarrowed: Bool {
+    switch focus {
+    case .entities: !tree.filter.isEmpty
+    case .inspector: !inspector.filter.isEmpty
+    case .rows: false
+    }
   }
 
   private static func columnBindings(_ browse: BrowseScreen, _ rows: String) -> [Binding] {

@@ -11,7 +11,10 @@ extension BrowseScreen {
     case .rows: return rowsTitle(state, width: note == 0 ? width : width - note - 3)
     case .inspector:
       guard let object = state.browse.inspector.object else { return "" }
-      return Trail.text(state.browse.steps(to: object), width: width)
+      let filter = state.browse.inspector.filter
+      let end = filter.isEmpty ? "" : " ─ /" + filter
+      let room = width - TextWidth.of(end, upTo: width)
+      return Trail.text(state.browse.steps(to: object), width: room) + end
     }
   }
 

@@ -11,14 +11,17 @@ extension BrowseScreen {
       if state.browse.focus == .entities, !state.browse.tree.filter.isEmpty {
         return filterEntities("", in: &state)
       }
+      if state.browse.focus == .inspector, !state.browse.inspector.filter.isEmpty {
+        state.browse.inspector.setFilter("")
+        return []
+      }
       state.browse.focus = .rows
     case .open: return open(in: &state)
     case .search:
-      if state.browse.focus == .entities {
-        state.show(SearchLayer(.entities, in: state))
-      } else {
-        state.browse.focus = .rows
-        state.show(FilterLayer(in: state))
+      switch state.browse.focus {
+      case .entities: state.show(SearchLayer(.entities, in: state))
+      case .inspector: state.show(SearchLayer(.inspector, in: state))
+      case .rows: state.show(FilterLayer(in: state))
       }
     case .back: return back(in: &state)
     case .forward: return forward(in: &state)

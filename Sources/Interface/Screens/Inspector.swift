@@ -18,8 +18,12 @@ package struct Inspector: Sendable, Equatable {
 
   init() {}
 
-  /// The lines that no fold hides.
+  /// What the lines are narrowed to, object after object; a line stays with what it is part of.
+  private(set) var filter = ""
+
+  /// The lines that no fold hides, or those that the filter finds, folded or not.
   var shown: [Inspection.Line] {
+    guard filter.isEmpty else { return found }
     var open = Int.max
     var shown: [Inspection.Line] = []
     for line in inspection?.lines ?? [] where line.depth <= open {
@@ -31,6 +35,28 @@ package struct Inspector: Sendable, Equatable {
       }
     }
     return shown
+  }
+
+  private var found: [Inspection.Line] {
+    let match = TextMatch(filter)
+    var found: [Inspection.Line] = []
+    var needed = 0
+    for line in (inspection?.lines ?? []).reversed() {
+      if line.depth < needed || match.matches("\(line.label) \(line.type) \(line.value.text)") {
+        found.append(line)
+        needed = line.depth
+      }
+    }
+    return found.reversed()
+  }
+
+  /// Narrows the lines, keeping the selected one selected where it stays.
+  mutating func setFilter(_ text: String) {
+    let former = selectedLine?.id
+    filter = text
+    let shown = shown
+    list.setCount(shown.count)
+    if let former, let index = shown.firstIndex(where: { $0.id == former }) { list.select(index) }
   }
 
   var selectedLine: Inspection.Line? {
@@ -84,7 +110,9 @@ package struct Inspector: Sendable, Equatable {
     }
     let shown = shown
     guard !shown.isEmpty else {
-      grid.write("  no properties", at: rect.origin, style: theme[.dim], within: rect.width)
+      let text =
+        filter.isEmpty ? "  no properties" : "  nothing here has “\(filter)”; Esc shows all"
+      grid.write(text, at: rect.origin, style: theme[.dim], within: rect.width)
       return
     }
     let names = shown.filter { $0.depth == 0 }

@@ -41,7 +41,9 @@ struct MappedStep {
     policyMappings = policies
     let (store, mapping) = (store, mapping)
     var planning = try KeyPlanning(store: store)
-    for entityMapping in mapping.entityMappings {
+    // The entity's own objects first: those that join them come after the last of their keys.
+    let own = mapping.entityMappings.filter { isOfOneEntity($0) }
+    for entityMapping in own + mapping.entityMappings.filter({ !isOfOneEntity($0) }) {
       try assignKeys(to: entityMapping, &planning, connection)
     }
     for entityMapping in mapping.entityMappings where !policies.contains(entityMapping.name) {
@@ -51,6 +53,13 @@ struct MappedStep {
     bounds = Dictionary(
       schema.tables.map { ($0.root, planning.bound(of: $0.root)) }
     ) { first, _ in first }
+  }
+
+  /// Whether source and destination are the same entity, by its name or its renaming identifier.
+  private func isOfOneEntity(_ entityMapping: EntityMapping) -> Bool {
+    guard let from = entityMapping.source, let to = entityMapping.destination else { return false }
+    return from == to || from == model.entity(named: to)?.canonicalName
+      || store.model.entity(named: from)?.canonicalName == model.entity(named: to)?.canonicalName
   }
 
   func isPolicy(_ entityMapping: EntityMapping) -> Bool {

@@ -11,8 +11,9 @@ import Terminal
 /// The question is put first and the answer taken later, so that the store opens meanwhile. Until then
 /// nothing is echoed; `finish` must be called.
 struct BackgroundProbe {
-  /// How long an answer is waited for; every terminal that knows the question has it at once.
-  private static let patience = Duration.milliseconds(45)
+  /// How long the first screen waits for an answer. Most terminals have it at once; that of one far
+  /// away comes later, among the keys.
+  private static let patience = Duration.milliseconds(15)
   /// Kinds of terminals that would show the question instead of answering it.
   private static let mute = ["dumb", "linux", "unknown", "cons", "vt", "ansi", "emacs", "eterm"]
 

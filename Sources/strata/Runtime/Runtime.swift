@@ -103,6 +103,8 @@ final class Runtime {
   private var lastDrawn = ContinuousClock.now - .seconds(1)
   /// Whether the terminal is asked which theme suits it: nobody else said.
   private let asksForTheme: Bool
+  /// The theme that was taken because the terminal had not answered yet.
+  private var provisionalTheme: String?
   /// What opening the store for the first time ended in, when it failed.
   private var failure: CoreDataError?
 
@@ -201,6 +203,7 @@ final class Runtime {
       self.screen = screen
       state.colors = screen.depth
       apply(.resized(screen.size))
+      if asksForTheme, reply?.isLight == nil { provisionalTheme = state.themeName }
       takeKeys(from: screen)
     } catch {
       throw CoreDataError(.usage, error.description)
@@ -240,6 +243,10 @@ final class Runtime {
     while !isLeaving, let key = screen.nextKey() {
       hasKey = true
       apply(.key(key))
+    }
+    if let isLight = screen.takeBackground(), state.themeName == provisionalTheme {
+      state.themeName = configuration.theme(isLight: isLight)
+      needsDrawing = true
     }
     return hasKey
   }

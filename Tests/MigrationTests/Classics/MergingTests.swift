@@ -100,6 +100,37 @@ struct MergingTests {
     #expect(try StoreDump.lines(at: path).sorted() == Self.merged.sorted())
   }
 
+  @Test(
+    "objects that join an entity come after its own, which keep their keys, whoever is named first")
+  func joining() throws {
+    let folder = try TemporaryFolder()
+    let (old, new) = (
+      try Classics.model("1", "Draft\n  name String\nRecipe\n  name String"),
+      try Classics.model("2", "Recipe\n  name String")
+    )
+    let path = try Classics.store(old, in: folder) { writer in
+      try writer.insert("Draft", attributes: ["name": .string("draft")])
+      for name in ["soup", "stew"] {
+        try writer.insert("Recipe", attributes: ["name": .string(name)])
+      }
+    }
+    let plan = try Classics.plan(
+      path, to: new,
+      """
+      { source: 'Draft', destination: 'Recipe' },
+      { source: 'Recipe', destination: 'Recipe' }
+      """)
+    #expect(
+      plan.notes.filter { $0.contains("other keys") }.map { $0.prefix(37) } == [
+        "Objects of Draft get other keys as Re"
+      ])
+    _ = try StoreMigration.run(plan)
+    #expect(
+      try StoreDump.lines(at: path).sorted() == [
+        "Recipe/p1 name=soup", "Recipe/p2 name=stew", "Recipe/p3 name=draft",
+      ])
+  }
+
   final class Kind: EntityMigrationPolicy {
     override func createDestinationInstances(
       for source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
