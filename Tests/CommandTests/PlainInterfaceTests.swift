@@ -1,3 +1,4 @@
+import ManagedStore
 import TestSupport
 import Testing
 
@@ -17,6 +18,22 @@ struct PlainInterfaceTests {
     ] { #expect(plain.out.contains(line + "\n"), "\(line)") }
     #expect(plain.out.contains(", a kind of Ingredient."))
     #expect(!plain.out.contains("\u{1B}") && !plain.out.contains("│"))
+  }
+
+  @Test("--to, --via and --mapping lead the plan and the command lines")
+  func way() throws {
+    let folder = try TemporaryFolder()
+    let demo = try DemoCommand.write(to: folder.path("demo"), objects: 60)
+    let recipe = folder.path("recipe.json5")
+    try FileSystem.write(
+      Array("{ \"from\": \"Recipes\", \"to\": \"Recipes 2\" }".utf8), to: recipe)
+    let plain = Captured(
+      "--plain", demo.store, "--to", demo.model + "@Recipes 2", "--mapping", recipe)
+    #expect(plain.status == .done, "\(plain.err)")
+    #expect(plain.out.contains("Recipes → Recipes 2  recipe"), "\(plain.out)")
+    #expect(
+      plain.out.contains("--to '\(demo.model)@Recipes 2' --mapping \(recipe)\n"), "\(plain.out)")
+    #expect(Captured("--plain", demo.store, "--to", "/nonexistent").status != .done)
   }
 
   @Test("what is wrong with the store is told as ever")

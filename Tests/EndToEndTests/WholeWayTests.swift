@@ -12,7 +12,7 @@ import Testing
   .enabled(if: Shell.hasTmux, "tmux is not installed"),
   .enabled(if: !Shell.strata.isEmpty, "the program was not built"))
 struct WholeWayTests {
-  @Test("look, compare, find the loss, map it, rehearse, migrate, roll back")
+  @Test("look, filter, follow, compare, find the loss, map it, rehearse, migrate, roll back")
   func wholeWay() {
     let demo = InterfaceDemo()
     let before = demo.fingerprint
@@ -28,7 +28,30 @@ struct WholeWayTests {
     terminal.send("BSpace")
     _ = terminal.screen(showing: "Amount/p1 ─")
 
-    // Compare: the version that would lose something.
+    // Filter: the recipes that a version of the model would take something from.
+    terminal.send("BTab", "BTab", "g", "-l jjjjjjj", "Tab", "/")
+    terminal.send("-l \"legacyCode CONTAINS '166'\"", "Enter")
+    let filtered = terminal.screen(showing: "where legacyCode CONTAINS '166'")
+    #expect(filtered.contains("Recipe  663 ─ where legacyCode CONTAINS '166' ─"), "\(filtered)")
+
+    // Compare: the property that is gone, and what that means to this store.
+    terminal.send("2")
+    _ = terminal.screen(showing: "Recipes  ⟷  Recipes 2", "change 1 of")
+    terminal.send("o")
+    _ = terminal.screen(showing: "Compare")
+    terminal.send("Enter")
+    _ = terminal.screen(showing: "…with which")
+    terminal.send("g", "j", "j", "Enter")
+    _ = terminal.screen(showing: "Recipes  ⟷  Recipes 3", "change 1 of")
+    terminal.send("/", "-l legacy", "Enter", "n")
+    let lost = terminal.screen(showing: "135 values would go")
+    #expect(lost.contains("attribute “legacyCode” removed"), "\(lost)")
+    #expect(lost.contains("give it the renaming identifier “legacyCode”"), "\(lost)")
+    terminal.send("Tab", "Enter")
+    let rows = terminal.screen(showing: "where legacyCode != nil ─ 135", "2 goes back to Diff")
+    #expect(rows.contains("Recipe  663 ─ where legacyCode != nil ─ 135"), "\(rows)")
+
+    // What is lost in numbers: the plan for that version.
     terminal.send("3")
     _ = terminal.screen(showing: "Recipes → Recipes 2", "✓ can run")
     terminal.send("o")

@@ -63,6 +63,17 @@ struct LookingTests {
     #expect(screen.contains("2 to 8, mean 3.500"))
   }
 
+  @Test("a value of filtered rows narrows them further, and never takes their filter away")
+  func frequenciesOfSome() throws {
+    var session = try Session(width: 120)
+    _ = update(&session.state, .key(.escape))
+    try session.answerEffects(BrowseScreen.setFilter("title != nil", in: &session.state))
+    try session.send("l", "l", "l", "F")
+    #expect(text(session).contains(", where title != nil"))
+    try session.send("Enter")
+    #expect(session.state.browse.table?.filter == "(title != nil) AND serves == nil")
+  }
+
   @Test("* searches all entities as hits come in, and Enter goes to one")
   func searching() throws {
     var session = try Session()

@@ -15,12 +15,15 @@ package struct ExportLayer: FinishingLayer {
 
   private let query: RowQuery
   private let total: Int?
+  /// Whether only what a relationship leads to is meant, which no command line can say.
+  private let isRelated: Bool
   private var format = ExportRequest.Format.csv
   private var prompt: Prompt
   private var phase = Phase.asking
   private var error: CoreDataError?
 
-  init(_ query: RowQuery, total: Int?) {
+  init(_ query: RowQuery, total: Int?, isRelated: Bool = false) {
+    self.isRelated = isRelated
     self.query = query
     self.total = total
     prompt = Prompt(Self.name(query.entity, .csv))
@@ -46,7 +49,7 @@ package struct ExportLayer: FinishingLayer {
       Binding(
         [.enter], phase == .confirming ? "replace the file" : "write", .confirm,
         unless: prompt.text.isEmpty ? "the file needs a name" : nil,
-        command: command + " > \(ShellText.quoted(prompt.text))"),
+        command: isRelated ? nil : command + " > \(ShellText.quoted(prompt.text))"),
       Binding([.tab, .down], label: "Tab", "format", .nextPane),
       Binding([.backTab, .up], "format before", .previousPane, footer: false),
       Binding([.escape], "close", .close),
@@ -124,8 +127,11 @@ package struct ExportLayer: FinishingLayer {
 
   package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let width = max(1, min(64, body.width - 4))
+    let condition = query.filter.flatMap { $0.text.isEmpty ? nil : " where \($0.text)" } ?? ""
     let what =
-      query.filter.map { "\(query.entity) where \($0.text)" } ?? "all rows of \(query.entity)"
+      isRelated
+      ? "the related rows of \(query.entity)\(condition)"
+      : condition.isEmpty ? "all rows of \(query.entity)" : query.entity + condition
     let message =
       error.map {
         Wrapping.lines("✗ " + $0.description + ($0.hint.map { ". \($0)" } ?? ""), width: width)

@@ -6,20 +6,25 @@ import Terminal
 package struct FrequenciesLayer: LayerContent {
   private let entity: String
   private let path: String
+  /// What the rows were filtered by, which the values are those of.
+  private let filter: String?
   private var found: Frequencies?
   private var error: CoreDataError?
   private var task: TaskID?
   private var list = List()
 
+  /// - predicate: what a person filtered the rows by, of `filter`.
   static func open(
-    _ path: String, of entity: String, filter: RowFilter?, in state: inout State
+    _ path: String, of entity: String, filter: RowFilter?, predicate: String? = nil,
+    in state: inout State
   ) -> [Effect] {
     let task = state.newTask()
-    state.show(FrequenciesLayer(entity: entity, path: path, task: task))
+    state.show(FrequenciesLayer(entity: entity, path: path, filter: predicate, task: task))
     return [.look(task, .frequencies(entity: entity, path: path, filter: filter))]
   }
 
-  private init(entity: String, path: String, task: TaskID) {
+  private init(entity: String, path: String, filter: String?, task: TaskID) {
+    self.filter = filter
     self.entity = entity
     self.path = path
     self.task = task
@@ -34,7 +39,7 @@ package struct FrequenciesLayer: LayerContent {
         [.enter], "filter the rows to it", .choose, unless: reason,
         command:
           "strata frequencies \(state.storeArgument) \(ShellText.quoted(entity)) \(ShellText.quoted(path))"
-      ),
+          + (filter.map { " --where \(ShellText.quoted($0))" } ?? "")),
       Keymap.movement,
       Binding([.escape, .character("q")], "close", .close),
     ]
@@ -49,8 +54,11 @@ package struct FrequenciesLayer: LayerContent {
 
   private var predicate: String? {
     guard let found else { return nil }
-    if hasNulls, list.selected == 0 { return found.predicateForNull }
-    return entry(list.selected).flatMap { found.predicate(for: $0) }
+    let value =
+      hasNulls && list.selected == 0
+      ? found.predicateForNull : entry(list.selected).flatMap { found.predicate(for: $0) }
+    guard let value, let filter else { return value }
+    return "(\(filter)) AND \(value)"
   }
 
   package mutating func perform(
@@ -104,7 +112,9 @@ package struct FrequenciesLayer: LayerContent {
       }
       return
     }
-    grid.write(Self.summary(found), at: inside.origin, style: theme[.dim], within: inside.width)
+    let among = filter.map { ", where \($0)" } ?? ""
+    grid.write(
+      Self.summary(found) + among, at: inside.origin, style: theme[.dim], within: inside.width)
     let bar = max(4, min(24, inside.width / 4))
     let width = max(6, inside.width - bar - 24)
     let most = max(found.nulls, found.entries.first?.count ?? 0)

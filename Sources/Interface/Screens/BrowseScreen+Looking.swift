@@ -53,13 +53,16 @@ extension BrowseScreen {
       guard let table = state.browse.table else { return [] }
       let query = table.query(.start)
       state.show(
-        ExportLayer(query, total: query.filter == nil ? state.browse.counts[table.entity] : nil))
+        ExportLayer(
+          query, total: query.filter == nil ? state.browse.counts[table.entity] : nil,
+          isRelated: table.related != nil))
     case .frequencies:
       guard let table = state.browse.table,
         let property = table.selectedProperty(isAttribute: false)
       else { return [] }
       return FrequenciesLayer.open(
-        property, of: table.entity, filter: table.query(.start).filter, in: &state)
+        property, of: table.entity, filter: table.query(.start).filter,
+        predicate: table.filter, in: &state)
     default: return nil
     }
     return []

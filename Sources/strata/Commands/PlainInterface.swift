@@ -20,6 +20,8 @@ struct PlainInterface {
   private let store: Store
   private let path: String
   private let model: String?
+  /// What `--to`, `--via` and `--mapping` named.
+  private let plan: PlanArguments
   private let versions: [ModelVersion]
   private let console: Console
 
@@ -28,10 +30,12 @@ struct PlainInterface {
       throw CoreDataError(
         .usage, "--plain needs a store", hint: "strata --plain STORE; strata --help lists commands")
     }
-    let source = StoreSource(path: arguments[0], model: arguments.value("model"))
+    let plan = try PlanArguments(arguments)
+    let source = StoreSource(
+      path: arguments[0], model: arguments.value("model"), destination: plan.to)
     let store = try source.open()
     let plain = PlainInterface(
-      store: store, path: arguments[0], model: arguments.value("model"),
+      store: store, path: arguments[0], model: arguments.value("model"), plan: plan,
       versions: source.versions(of: store.model, hashes: store.metadata.versionHashes),
       console: console)
     for screen in Screen.allCases { try plain.tell(screen) }
@@ -108,7 +112,7 @@ struct PlainInterface {
       console.line("There is nothing to plan without another version of the model.")
       return
     }
-    perform("plan", [path, "--to", destination.path])
+    perform("plan", [path, "--to", destination.path] + plan.way)
   }
 
   private func tellMigrate() {
@@ -116,7 +120,7 @@ struct PlainInterface {
       console.line("There is nothing to migrate to.")
       return
     }
-    let to = ShellText.quoted(destination.path)
+    let to = ([destination.path] + plan.way).map { ShellText.quoted($0) }.joined(separator: " ")
     console.line("This migrates the store, verifies it and keeps the old one as a backup:")
     console.line("strata migrate \(ShellText.quoted(path)) --to \(to)")
     console.line("This tries the same on a copy:")

@@ -9,6 +9,11 @@ struct PlanArguments: Sendable {
 
   init() {}
 
+  /// The same but for the destination, as words of a command.
+  var way: [String] {
+    (via.map { ["--via", $0] } ?? []) + documents.flatMap { ["--mapping", $0] }
+  }
+
   /// - Throws: ``CoreDataError`` for what cannot be read: better told in the shell than on the screen.
   init(_ arguments: Arguments) throws {
     to = arguments.value("to")
