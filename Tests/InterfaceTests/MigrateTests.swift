@@ -75,8 +75,19 @@ struct MigrateTests {
     var session = try Session()
     session.state.versions = []
     session.state.mapping.to = nil
-    try session.send("4", "o")
+    try session.send("4", "P")
+    #expect(
+      session.state.notice?.text
+        == "P plan again: no other version of the model was found; o, then p takes one by its path")
+    try session.send("o")
     #expect(session.state.layers.last?.content is VersionsLayer)
+  }
+
+  @Test("p says that it will stop, not that something was made")
+  func pauseNotice() throws {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    try session.send("4", "p")
+    #expect(session.state.notice?.text == "will stop before the cut-over and wait for ⏎")
   }
 
   @Test("a click on migrate asks first, and y migrates")

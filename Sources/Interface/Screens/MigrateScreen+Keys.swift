@@ -11,9 +11,15 @@ extension MigrateScreen {
     let store = state.storeArgument
     let isReady = canStart(migrate)
     let mapping = Binding([.character("m")], "mapping", .show(.mapping), footer: !isRunning)
+    let other = Binding(
+      [.character("o")], "other version", .chooseVersion,
+      unless: busy
+        ?? (state.versionsTask == nil ? nil : "the versions are still being looked for"),
+      footer: isReady)
     // What leads on stands first.
-    let isStuck = isReady && reasonNotToStart(state) != nil
-    return (isStuck ? [mapping] : []) + enter(state) + [
+    let isStuck = isReady && state.store != nil && reasonNotToStart(state) != nil
+    let waysOn = state.mapping.to == nil ? [other, mapping] : [mapping, other]
+    return (isStuck ? waysOn : []) + enter(state) + [
       Binding(
         [.character("p")],
         migrate.pausesBeforeCutover ? "do not pause" : "pause first",
@@ -22,16 +28,11 @@ extension MigrateScreen {
       Binding(
         [.character("b")], "roll back", .rollBack, unless: busy,
         command: "strata rollback \(store)", footer: !isRunning),
-    ] + (isStuck ? [] : [mapping]) + [
+    ] + (isStuck ? [] : waysOn) + [
       Binding(
         [.character("w")], "write the receipt", .writeReceipt,
         unless: hasReceipt ? nil : "there is no receipt yet",
         command: state.mapping.command(state) + " --receipt FILE", footer: hasReceipt),
-      Binding(
-        [.character("o")], "other version", .chooseVersion,
-        unless: busy
-          ?? (state.versionsTask == nil ? nil : "the versions are still being looked for"),
-        footer: isReady),
       Binding(
         [.character("P")], "plan again", .planAgain,
         unless: busy ?? reasonForNoTarget(state),
@@ -53,6 +54,9 @@ extension MigrateScreen {
     guard state.mapping.to == nil else { return nil }
     if state.versionsTask != nil || state.openTask != nil {
       return "the versions are still being looked for"
+    }
+    guard state.versions.count < 2 || state.versions.storesIndex != nil else {
+      return "no version is chosen; o chooses one"
     }
     return state.versions.count > 1
       ? "the store is of the newest version already; o chooses another"
