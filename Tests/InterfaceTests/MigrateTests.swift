@@ -54,6 +54,70 @@ struct MigrateTests {
     #expect(session.screen().description.contains("the way back"))
   }
 
+  @Test("what will happen begins with the verdict and scrolls to its end")
+  func scrolling() throws {
+    let losses = (1...60).map { Loss(entity: "Soup", property: "value\($0)", values: $0) }
+    var session = try Session(width: 80, height: 24, plan: SampleStore.plan(losses: losses))
+    try session.send("4")
+    let first = session.screen().description
+    #expect(first.contains("✗  It cannot run: 1 value of Soup.value1 would be lost"), "\(first)")
+    #expect(first.contains("→  m shows it in Mapping"))
+    #expect(first.contains("!  60 losses: 1,830 values, 60 not accepted yet"))
+    #expect(first.contains("1–20 of "))
+    #expect(!first.contains("the same as"))
+    #expect(first.split(separator: "\n").last?.hasPrefix(" m mapping") == true)
+    try session.send("G")
+    #expect(session.screen().description.contains("the old store stays beside it as a backup"))
+  }
+
+  @Test("o opens the choice also where there is no other version")
+  func choosing() throws {
+    var session = try Session()
+    session.state.versions = []
+    session.state.mapping.to = nil
+    try session.send("4", "P")
+    #expect(
+      session.state.notice?.text
+        == "P plan again: no other version of the model was found; o, then p takes one by its path")
+    try session.send("o")
+    #expect(session.state.layers.last?.content is VersionsLayer)
+  }
+
+  @Test("p says that it will stop, not that something was made")
+  func pauseNotice() throws {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    try session.send("4", "p")
+    #expect(session.state.notice?.text == "will stop before the cut-over and wait for ⏎")
+  }
+
+  @Test("a click on migrate asks first, and y migrates")
+  func clicking() throws {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    try session.send("4")
+    try session.send(.key(.mouse(.press, x: 3, y: 29)))
+    #expect(!session.state.migrate.isRunning)
+    try session.send("y")
+    #expect(session.state.migrate.isRunning)
+  }
+
+  @Test("quitting while the result waits says that it is thrown away")
+  func quittingWhileWaiting() throws {
+    var (session, id) = try Self.running(pausing: true)
+    try session.send(.verified(id, SampleStore.receipt))
+    try session.send("q")
+    let text = session.screen().description
+    #expect(text.contains("The result is ready but not in place"), "\(text)")
+    #expect(text.contains("throw it away and quit"))
+  }
+
+  @Test("a try that was stopped by hand is no failure")
+  func stopped() throws {
+    var (session, id) = try Self.running()
+    try session.send("^C")
+    try session.send(.failed(id, CoreDataError(.cancelled, "cancelled")))
+    #expect(session.screen().description.contains("You stopped the last try; the store is as"))
+  }
+
   @Test("Escape asks, and throws the result away")
   func discarding() throws {
     var (session, id) = try Self.running(pausing: true)
@@ -141,6 +205,7 @@ struct MigrateTests {
     let question = session.screen().description
     #expect(question.contains("Recipes.backup-1 is put back"), "\(question)")
     #expect(question.contains("7 objects"))
+    #expect(question.contains("own file is used up"))
     try session.send("y")
     guard case .rollBack(let id, let options)? = session.effects.last else {
       Issue.record("nothing is rolled back")

@@ -5,13 +5,15 @@ package struct ConfirmLayer: LayerContent {
   package enum Question: Sendable, Equatable {
     case quitWhileMigrating
     case discardResult
+    /// A click is made sooner by mistake than a key.
+    case migrate
     case rollBack(BackupEntry)
 
     /// Whether the question is pointless once what runs has ended.
     var isAboutRun: Bool {
       switch self {
       case .quitWhileMigrating, .discardResult: true
-      case .rollBack: false
+      case .migrate, .rollBack: false
       }
     }
   }
@@ -22,19 +24,24 @@ package struct ConfirmLayer: LayerContent {
     self.question = question
   }
 
-  var yes: String {
+  private func yes(_ state: State) -> String {
     switch question {
-    case .quitWhileMigrating: "stop it and quit"
+    case .quitWhileMigrating: isWaiting(state) ? "throw it away and quit" : "stop it and quit"
     case .discardResult: "throw it away"
+    case .migrate: "migrate"
     case .rollBack: "put it back"
     }
   }
 
-  var no: String {
+  private func isWaiting(_ state: State) -> Bool {
+    if case .verified = state.migrate.phase { true } else { false }
+  }
+
+  private var no: String {
     switch question {
-    case .quitWhileMigrating: "go on"
+    case .quitWhileMigrating: "stay"
     case .discardResult: "keep it"
-    case .rollBack: "leave all as it is"
+    case .migrate, .rollBack: "leave all as it is"
     }
   }
 
@@ -42,6 +49,7 @@ package struct ConfirmLayer: LayerContent {
     switch question {
     case .quitWhileMigrating: "Quit?"
     case .discardResult: "Throw the result away?"
+    case .migrate: "Migrate?"
     case .rollBack: "Roll back?"
     }
   }
@@ -49,8 +57,18 @@ package struct ConfirmLayer: LayerContent {
   private func paragraphs(_ state: State) -> [String] {
     switch question {
     case .quitWhileMigrating:
+      if isWaiting(state) {
+        return [
+          "The result is ready but not in place; quitting throws it away. The store stays as it was."
+        ]
+      }
       let work = state.migrate.workName
       return ["\(work.capitalizedFirst) is running. Quitting stops it; the store stays as it was."]
+    case .migrate:
+      return [
+        "\(state.store?.fileName ?? "The store") is migrated to “"
+          + "\(state.mapping.plan?.steps.last?.to ?? "")”. The old store stays beside it as a backup."
+      ]
     case .discardResult:
       return ["The migrated file is removed. The store stays as it was."]
     case .rollBack(let entry):
@@ -61,6 +79,9 @@ package struct ConfirmLayer: LayerContent {
           + "changed \(entry.date).",
         "It is cloned, checked and put in place by one rename. What is there now is kept beside it "
           + "as “….undone-N”, and can be put back the same way.",
+        entry.backup.origin == .other
+          ? "The backup’s own file is kept as it is."
+          : "The backup’s own file is used up: it is the store afterwards.",
         "The same: strata rollback \(state.storeArgument) --from \(ShellText.quoted(entry.backup.path))",
       ]
     }
@@ -68,7 +89,7 @@ package struct ConfirmLayer: LayerContent {
 
   package func bindings(_ state: State) -> [Binding] {
     [
-      Binding([.character("y")], yes, .confirm),
+      Binding([.character("y")], yes(state), .confirm),
       Binding([.escape, .character("n"), .character("q")], label: "n", no, .close),
     ]
   }
@@ -78,6 +99,7 @@ package struct ConfirmLayer: LayerContent {
     switch question {
     case .quitWhileMigrating: return .close((MigrateScreen.cancel(in: &state) ?? []) + [.quit])
     case .discardResult: return .close(MigrateScreen.discard(in: &state))
+    case .migrate: return .close(MigrateScreen.start(&state))
     case .rollBack(let entry): return .close(MigrateScreen.rollBack(to: entry, in: &state))
     }
   }

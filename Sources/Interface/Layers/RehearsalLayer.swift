@@ -20,7 +20,8 @@ package struct RehearsalLayer: LayerContent {
     if case .running(_, let isCancelling) = phase {
       return [
         Binding(
-          [.escape], "stop", .cancel, unless: isCancelling ? "it is being stopped" : nil)
+          [.escape, .character("q")], "stop", .cancel,
+          unless: isCancelling ? "it is being stopped" : nil)
       ]
     }
     let isDone = if case .done = phase { true } else { false }

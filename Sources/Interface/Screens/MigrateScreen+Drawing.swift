@@ -54,133 +54,53 @@ extension MigrateScreen {
     var list = state.migrate.receiptList
     list.setCount(lines.count)
     list.setHeight(max(1, rect.height - 2))
-    let visible = list.visible
-    let place =
-      visible.count < lines.count
-      ? "  \(visible.lowerBound + 1)–\(visible.upperBound) of \(lines.count)" : ""
     let inside = grid.box(
       rect, style: theme[.borderFocused],
-      title: [Span(title, theme[.title]), Span(place, theme[.dim])]
+      title: [Span(title, theme[.title]), Span(place(of: list, lines.count), theme[.dim])]
     ).inset(horizontally: 1, vertically: 0)
     ReceiptView.draw(lines, list, in: &grid, inside, theme: theme)
-  }
-
-  private static func write(
-    _ lines: [[Span]], in grid: inout Grid, _ rect: Rect
-  ) {
-    for (row, spans) in lines.enumerated() where row < rect.height {
-      grid.write(spans, at: rect.row(row).origin, within: rect.width)
-    }
   }
 
   private static func drawReady(
     _ state: State, _ error: CoreDataError?, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
-    let mapping = state.mapping
-    guard let to = mapping.to, state.versions.indices.contains(to) else {
+    guard state.mapping.to.map(state.versions.indices.contains) == true else {
       MappingScreen.drawWithoutVersions(state, with: theme, in: &grid, rect)
       return
     }
+    let lines = outlook(state, theme)
+    var list = state.migrate.receiptList
+    list.setCount(lines.count)
+    list.setHeight(max(1, rect.height - 2))
     let inside = grid.box(
-      rect, style: theme[.borderFocused], title: [Span("what will happen", theme[.title])]
-    ).inset(horizontally: 2, vertically: 1)
-    let width = max(1, inside.width - 3)
-    var lines: [[Span]] = []
-    func item(_ sign: String, _ role: Theme.Role, _ text: String) {
-      for (index, line) in Wrapping.lines(text, width: width).enumerated() {
-        lines.append([Span(index == 0 ? sign + "  " : "   ", theme[role]), Span(line)])
-      }
+      rect, style: theme[.borderFocused],
+      title: [
+        Span("what will happen", theme[.title]), Span(place(of: list, lines.count), theme[.dim]),
+      ]
+    ).inset(horizontally: 2, vertically: 0)
+    for (row, index) in list.visible.enumerated() where lines.indices.contains(index) {
+      grid.write(lines[index], at: inside.row(row).origin, within: inside.width)
     }
-    lines.append([
-      Span(state.store?.fileName ?? "", theme[.title]), Span("   "),
-      Span(state.storeModelName ?? "this store’s model", theme[.entity]), Span(" → ", theme[.dim]),
-      Span(state.versions[to].name, theme[.entity]),
-    ])
-    lines.append([])
-    if let error {
-      let what = error.kind == .cancelled ? "it was stopped" : error.message
-      item("✗", .error, "The last try did not finish: \(what). The store is as it was.")
-      if let hint = error.hint, error.kind != .cancelled { item("→", .text, hint) }
-      if isOfAnotherStore(error) {
-        item("→", .text, "P plans again, for the store as it is now; ! tells what happened when.")
-      }
-      lines.append([])
-    }
-    if let plan = mapping.plan {
-      describe(plan, state, item)
-    } else if mapping.refusal == nil {
-      item("…", .dim, "the plan is being made")
-    }
-    lines.append([])
-    if let reason = mapping.reasonNotToRun(state) {
-      if mapping.task == nil { item("✗", .error, "It cannot run: \(reason).") }
-    } else {
-      lines.append([
-        Span("⏎ ", theme[.footerKey]), Span("migrates now", theme[.success].adding(.bold)),
-        Span(
-          state.migrate.pausesBeforeCutover
-            ? ", and waits for your word before the result is put in place (p: do not)"
-            : "  p waits for your word before the result is put in place", theme[.dim]),
-      ])
-    }
-    lines.append([])
-    lines.append([Span("the same as", theme[.dim])])
-    let command =
-      mapping.command(state) + (state.migrate.pausesBeforeCutover ? " --confirm" : "")
-    lines += Wrapping.lines(command, width: width).map { [Span("   "), Span($0, theme[.code])] }
-    write(lines, in: &grid, inside)
   }
 
-  /// Whether the plan was made of a store that is another one now.
-  private static func isOfAnotherStore(_ error: CoreDataError) -> Bool {
-    error.code == 134130 || (error.code == 134110 && error.message.contains("meanwhile"))
+  /// What will happen; empty where there is no version to migrate to.
+  static func outlook(_ state: State, _ theme: Theme) -> [[Span]] {
+    guard let to = state.mapping.to, state.versions.indices.contains(to) else { return [] }
+    var error: CoreDataError?
+    switch state.migrate.phase {
+    case .ready: break
+    case .failed(let last): error = last
+    default: return []
+    }
+    // The box takes two columns, its margins four.
+    return MigrateOutlook(
+      state, to: to, after: error, width: max(1, state.size.width - 6), theme: theme
+    ).lines
   }
 
-  private static func describe(
-    _ plan: MigrationPlan, _ state: State, _ item: (String, Theme.Role, String) -> Void
-  ) {
-    guard !plan.isNothingToDo else { return }
-    let all = plan.steps.flatMap(\.mapping.entityMappings)
-    let rows = plan.steps.flatMap(\.rows.values).reduce(0, +)
-    func count(_ kind: EntityMapping.Kind) -> Int { all.filter { $0.kind == kind }.count }
-    item(
-      "·", .dim,
-      "\(NumberText.counted(rows, "object")) of \(all.filter { $0.source != nil }.count) "
-        + "entities: \(count(.transform) + count(.custom)) changed, \(count(.copy)) copied, \(count(.add)) added, "
-        + "\(count(.remove)) removed")
-    if plan.steps.count > 1 {
-      let names = plan.steps.prefix(1).map(\.from) + plan.steps.map(\.to)
-      item("·", .dim, "in \(plan.steps.count) steps: \(names.joined(separator: " → "))")
-    }
-    item(
-      "·", .dim,
-      plan.strategy == .copy
-        ? "into a new file beside the store (\(NumberText.bytes(plan.storeBytes)), "
-          + "\(NumberText.bytes(plan.bytesNeeded)) free needed"
-          + (plan.bytesFree.map { ", \(NumberText.bytes($0)) free)" } ?? ")")
-        : "on a clone beside the store (\(NumberText.bytes(plan.storeBytes)), "
-          + "\(NumberText.bytes(plan.bytesNeeded)) free needed"
-          + (plan.bytesFree.map { ", \(NumberText.bytes($0)) free)" } ?? ")"))
-    item("·", .dim, "verified row by row against the original, then put in place by one rename")
-    item("·", .dim, "the old store stays beside it as a backup")
-    if plan.failures.isEmpty {
-      item("✓", .success, "the rows keep every rule that is new in this version")
-    }
-    for check in (plan.failures + plan.checks.filter(\.isWarning)).prefix(5) {
-      let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
-      item(
-        check.isWarning ? "!" : "✗", check.isWarning ? .warning : .error,
-        "\(place): \(check.summary)")
-    }
-    if plan.losses.isEmpty { item("✓", .success, "nothing is lost") }
-    for loss in plan.losses.prefix(5) {
-      let noun = loss.property == nil ? "object" : "value"
-      let isAllowed = loss.isAllowed(by: state.mapping.allowedLosses)
-      item(
-        "!", .warning,
-        "\(loss.name): \(NumberText.counted(loss.values, noun)) lost"
-          + (loss.isIntended ? ", as the recipe says" : isAllowed ? ", accepted" : ""))
-    }
-    for note in plan.notes.prefix(3) { item("·", .dim, note) }
+  private static func place(of list: List, _ count: Int) -> String {
+    let visible = list.visible
+    return visible.count < count
+      ? "  \(visible.lowerBound + 1)–\(visible.upperBound) of \(count)" : ""
   }
 }

@@ -9,27 +9,33 @@ extension MigrateScreen {
     let busy: String? = isRunning ? "\(migrate.workName) is running" : nil
     let hasReceipt = if case .done = migrate.phase { true } else { false }
     let store = state.storeArgument
-    return enter(state) + [
+    let isReady = canStart(migrate)
+    let mapping = Binding([.character("m")], "mapping", .show(.mapping), footer: !isRunning)
+    let other = Binding(
+      [.character("o")], "other version", .chooseVersion,
+      unless: busy
+        ?? (state.versionsTask == nil ? nil : "the versions are still being looked for"),
+      footer: isReady)
+    // What leads on stands first.
+    let isStuck = isReady && state.store != nil && reasonNotToStart(state) != nil
+    let waysOn = state.mapping.to == nil ? [other, mapping] : [mapping, other]
+    return (isStuck ? waysOn : []) + enter(state) + [
       Binding(
         [.character("p")],
         migrate.pausesBeforeCutover ? "do not pause" : "pause first",
         .pauseBeforeCutover, unless: busy, command: state.mapping.command(state) + " --confirm",
-        footer: canStart(migrate)),
+        footer: isReady && !isStuck),
       Binding(
         [.character("b")], "roll back", .rollBack, unless: busy,
         command: "strata rollback \(store)", footer: !isRunning),
+    ] + (isStuck ? [] : waysOn) + [
       Binding(
         [.character("w")], "write the receipt", .writeReceipt,
         unless: hasReceipt ? nil : "there is no receipt yet",
         command: state.mapping.command(state) + " --receipt FILE", footer: hasReceipt),
-      Binding([.character("m")], "mapping", .show(.mapping), footer: !isRunning),
-      Binding(
-        [.character("o")], "other version", .chooseVersion,
-        unless: busy ?? (state.versions.count > 1 ? nil : MappingScreen.noVersions),
-        footer: false),
       Binding(
         [.character("P")], "plan again", .planAgain,
-        unless: busy ?? (state.mapping.to == nil ? MappingScreen.noVersions : nil),
+        unless: busy ?? reasonForNoTarget(state),
         command: state.mapping.command(state, "plan"), footer: hasFailed(migrate)),
       CopyLayer.binding(state),
       Keymap.movement,
@@ -43,6 +49,25 @@ extension MigrateScreen {
     }
   }
 
+  /// Why there is no version to migrate to; `nil` where there is one.
+  private static func reasonForNoTarget(_ state: State) -> String? {
+    guard state.mapping.to == nil else { return nil }
+    if state.versionsTask != nil || state.openTask != nil {
+      return "the versions are still being looked for"
+    }
+    guard state.versions.count < 2 || state.versions.storesIndex != nil else {
+      return "no version is chosen; o chooses one"
+    }
+    return state.versions.count > 1
+      ? "the store is of the newest version already; o chooses another"
+      : "no other version of the model was found; o, then p takes one by its path"
+  }
+
+  /// Why Enter cannot migrate; `nil` where it can.
+  static func reasonNotToStart(_ state: State) -> String? {
+    reasonForNoTarget(state) ?? state.mapping.reasonNotToRun(state)
+  }
+
   private static func hasFailed(_ migrate: MigrateScreen) -> Bool {
     if case .failed = migrate.phase { true } else { false }
   }
@@ -51,10 +76,11 @@ extension MigrateScreen {
   private static func enter(_ state: State) -> [Binding] {
     switch state.migrate.phase {
     case .ready, .failed:
+      let reason = reasonNotToStart(state)
       return [
         Binding(
-          [.enter], "migrate", .migrate, unless: state.mapping.reasonNotToRun(state),
-          command: state.mapping.command(state))
+          [.enter], "migrate", .migrate, unless: reason, command: state.mapping.command(state),
+          footer: reason == nil)
       ]
     case .running, .rollingBack:
       return [
@@ -83,8 +109,8 @@ extension MigrateScreen {
       let pauses = state.migrate.pausesBeforeCutover
       state.notice = Notice(
         pauses
-          ? "made and verified, the result waits for Enter before it is put in place"
-          : "the result is put in place as soon as it is verified")
+          ? "will stop before the cut-over and wait for ⏎"
+          : "will not stop before the cut-over")
     case .confirmCutover:
       guard let task = state.migrate.task else { return [] }
       state.note("put in place, as asked")
@@ -110,15 +136,18 @@ extension MigrateScreen {
     case .chooseVersion:
       state.migrate.phase = .ready
       state.show(
-        VersionsLayer(.migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0))
+        VersionsLayer(
+          .migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0,
+          isThroughVersions: state.mapping.isThroughVersions))
     case .navigate: scroll(key, in: &state)
     default: break
     }
     return []
   }
 
-  private static func start(_ state: inout State) -> [Effect] {
-    guard let plan = state.mapping.plan, state.mapping.reasonNotToRun(state) == nil else {
+  static func start(_ state: inout State) -> [Effect] {
+    guard let plan = state.mapping.plan, !state.migrate.isRunning, reasonNotToStart(state) == nil
+    else {
       return []
     }
     var options = MigrationOptions()
@@ -133,7 +162,7 @@ extension MigrateScreen {
   }
 
   private static func scroll(_ key: Key, in state: inout State) {
-    let count = lines(state).count
+    let count = lines(state).count + outlook(state, .mono).count
     guard count > 0 else { return }
     state.migrate.receiptList.setCount(count)
     state.migrate.receiptList.setHeight(max(1, receiptHeight(state)))

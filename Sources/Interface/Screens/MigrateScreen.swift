@@ -63,7 +63,9 @@ package struct MigrateScreen: Sendable, Equatable {
   /// Another plan was made: what the last run said about its own is of no use any more.
   mutating func forget() {
     switch phase {
-    case .ready, .failed: phase = .ready
+    case .ready, .failed:
+      phase = .ready
+      receiptList = List()
     case .running, .verified, .rollingBack, .done, .rolledBack: break
     }
   }

@@ -26,7 +26,11 @@ struct ReceiptView {
         text:
           "\(verb) “\(receipt.from)” → “\(receipt.to)” in \(NumberText.seconds(receipt.seconds)), "
           + "\(NumberText.seconds(receipt.verificationSeconds)) of them to verify"),
-      Line(role: .dim, text: "\(receipt.resultPath)  \(NumberText.bytes(receipt.bytes))"),
+      Line(
+        role: .dim,
+        text: isInPlace
+          ? "\(receipt.resultPath)  \(NumberText.bytes(receipt.bytes))"
+          : "the result has \(NumberText.bytes(receipt.bytes)) and is not in the store’s place"),
     ]
     if isInPlace { lines += wayBack }
     lines += objects + links + verified
@@ -43,7 +47,7 @@ struct ReceiptView {
       lines.append(
         Line(
           sign: isWhole ? "✓" : "!", role: isWhole ? .success : .warning,
-          text: "external files named"
+          text: "external \(files.referenced == 1 ? "file" : "files") named"
             + (isWhole ? ", none missing" : ", \(files.missing.count) missing"),
           numbers: ["", "", NumberText.grouped(files.referenced)]))
     }
@@ -61,7 +65,7 @@ struct ReceiptView {
     }
     var lines = [Line(role: .text, text: "backup  \(backup)")]
     if let sum = receipt.backupSHA256 {
-      lines.append(Line(role: .dim, text: "SHA-256  \(sum)"))
+      lines.append(Line(role: .dim, text: "SHA-256 of the backup  \(sum)"))
     }
     lines.append(
       Line(
@@ -71,7 +75,8 @@ struct ReceiptView {
   }
 
   private var objects: [Line] {
-    let title = Line(role: .columnTitle, text: "objects", numbers: ["before", "after", "changed"])
+    let title = Line(
+      role: .columnTitle, text: "objects", numbers: ["before", "after", "rewritten"])
     return [Line(), title]
       + receipt.entities.map { count in
         let isSame = count.before == count.after
@@ -83,6 +88,13 @@ struct ReceiptView {
             count.changed.map(NumberText.grouped) ?? "—",
           ])
       }
+      + (receipt.entities.contains { ($0.changed ?? 0) > 0 }
+        ? [
+          Line(
+            role: .dim,
+            text: "rewritten: a property came, went, or has another name or value; "
+              + "all else is taken over as it was")
+        ] : [])
   }
 
   private var links: [Line] {
@@ -98,7 +110,7 @@ struct ReceiptView {
     return [Line(), Line(role: .columnTitle, text: "verified", numbers: ["", "compared", ""])]
       + receipt.verified.map {
         Line(
-          sign: "✓", role: .success, text: $0.what,
+          sign: $0.count > 0 ? "✓" : "·", role: $0.count > 0 ? .success : .dim, text: $0.what,
           numbers: ["", NumberText.grouped($0.count), ""])
       }
   }

@@ -26,14 +26,17 @@ enum RollbackText {
         Line(
           sign: "·", role: .dim,
           text:
-            "\(receipt.orphaned.count) external data files are named by no object now; they stay"
+            NumberText.counted(receipt.orphaned.count, "external data file")
+            + (receipt.orphaned.count == 1
+              ? " is named by no object now; it stays" : " are named by no object now; they stay")
         ))
     }
     if !receipt.missing.isEmpty {
       lines.append(
         Line(
           sign: "!", role: .warning,
-          text: "\(receipt.missing.count) external data files of the backup are missing"))
+          text: NumberText.counted(receipt.missing.count, "external data file")
+            + " of the backup \(receipt.missing.count == 1 ? "is" : "are") missing"))
     }
     lines += [Line(), Line(role: .columnTitle, text: "objects", numbers: ["now"])]
     lines += receipt.contents.counts.sorted { $0.key < $1.key }.map {

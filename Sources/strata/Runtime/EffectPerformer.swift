@@ -86,7 +86,8 @@ final class EffectPerformer: Sendable {
       start(id) {
         try ReceiptFile(path: path, replaces: replaces).write(
           JSONWriter.line { $0.receipt(receipt) })
-        return .wroteReceipt(id, path: path)
+        let folder = FileSystem.canonical(FileSystem.parent(of: path) ?? ".")
+        return .wroteReceipt(id, path: folder + "/" + FileSystem.name(of: path))
       }
     case .folder(let id, let path):
       start(id) { [mailbox] in

@@ -1,0 +1,168 @@
+import ManagedModel
+import Migration
+import Terminal
+
+/// What a migration would do, as lines: whether it can run, what it would lose, how it goes.
+struct MigrateOutlook {
+  let state: State
+  let width: Int
+  let theme: Theme
+  private(set) var lines: [[Span]] = []
+
+  /// Of the version at that index; `error` is what the last try ended with.
+  init(_ state: State, to: Int, after error: CoreDataError?, width: Int, theme: Theme) {
+    self.state = state
+    self.width = max(1, width - 3)
+    self.theme = theme
+    addTitle(state.versions[to], index: to)
+    if let error { add(lastTry: error) }
+    addVerdict()
+    let mapping = state.mapping
+    if let plan = mapping.plan, !plan.isNothingToDo {
+      add(lossesOf: plan)
+      add(checksOf: plan)
+      add(wayOf: plan)
+    }
+    addCommand()
+  }
+
+  private mutating func item(_ sign: String, _ role: Theme.Role, _ text: String) {
+    for (index, line) in Wrapping.lines(text, width: width).enumerated() {
+      lines.append([Span(index == 0 ? sign + "  " : "   ", theme[role]), Span(line)])
+    }
+  }
+
+  private mutating func addTitle(_ version: ModelVersion, index: Int) {
+    lines.append([
+      Span(state.store?.fileName ?? "", theme[.title]), Span("   "),
+      Span(state.storeModelName ?? "this store’s model", theme[.entity]), Span(" → ", theme[.dim]),
+      Span(version.name, theme[.entity]),
+      Span(version.isCurrent ? "  the current version" : "", theme[.dim]),
+    ])
+    if !version.isWanted, !state.versions.contains(where: \.isCurrent),
+      index == state.versions.destinationIndex
+    {
+      item("·", .dim, "no version is marked current: this is the next one, o chooses")
+    }
+    lines.append([])
+  }
+
+  private mutating func add(lastTry error: CoreDataError) {
+    if error.kind == .cancelled {
+      item("!", .warning, "You stopped the last try; the store is as it was.")
+    } else {
+      item("✗", .error, "The last try did not finish: \(error.message). The store is as it was.")
+      if let hint = error.hint { item("→", .text, hint) }
+      if Self.isOfAnotherStore(error) {
+        item("→", .text, "P plans again, for the store as it is now; ! tells what happened when.")
+      }
+    }
+    lines.append([])
+  }
+
+  /// Whether the plan was made of a store that is another one now.
+  private static func isOfAnotherStore(_ error: CoreDataError) -> Bool {
+    error.code == 134130 || (error.code == 134110 && error.message.contains("meanwhile"))
+  }
+
+  private mutating func addVerdict() {
+    if state.mapping.task != nil {
+      item("…", .dim, "the plan is being made; ^C stops that")
+    } else if let reason = MigrateScreen.reasonNotToStart(state) {
+      item("✗", .error, "It cannot run: \(reason).")
+      item("→", .warning, advice)
+    } else {
+      lines.append([
+        Span("✓  ", theme[.success]), Span("It can run: ", theme[.success]),
+        Span("⏎ ", theme[.footerKey]), Span("migrates now", theme[.success].adding(.bold)),
+      ])
+      item(
+        " ", .dim,
+        state.migrate.pausesBeforeCutover
+          ? "It stops before the cut-over and waits for ⏎ (p: do not)."
+          : "p stops it before the cut-over, where it waits for ⏎.")
+    }
+    lines.append([])
+  }
+
+  /// Mapping's own advice; its keys work there, but `o` and `P` here too.
+  private var advice: String {
+    let text = NextStep(state).text
+    let isForHere =
+      text.hasPrefix("o") || text.hasPrefix("P ") || text.hasPrefix("free ")
+    return isForHere ? text : "m shows it in Mapping; there: \(text)"
+  }
+
+  private mutating func add(lossesOf plan: MigrationPlan) {
+    guard !plan.losses.isEmpty else { return item("✓", .success, "nothing is lost") }
+    let objects = plan.losses.filter { $0.property == nil }.map(\.values).reduce(0, +)
+    let values = plan.losses.filter { $0.property != nil }.map(\.values).reduce(0, +)
+    let parts =
+      (objects > 0 ? [NumberText.counted(objects, "object")] : [])
+      + (values > 0 ? [NumberText.counted(values, "value")] : [])
+    let open = plan.unallowedLosses(state.mapping.allowedLosses).count
+    item(
+      "!", .warning,
+      "\(NumberText.counted(plan.losses.count, "loss", plural: "losses"))"
+        + (parts.isEmpty ? "" : ": \(parts.joined(separator: " and "))")
+        + (open == 0 ? ", all accepted" : ", \(open) not accepted yet"))
+    for loss in plan.losses {
+      let noun = loss.property == nil ? "object" : "value"
+      let isAllowed = loss.isAllowed(by: state.mapping.allowedLosses)
+      item(
+        "!", .warning,
+        "\(loss.name): \(NumberText.counted(loss.values, noun)) lost"
+          + (loss.isIntended ? ", as the recipe says" : isAllowed ? ", accepted" : ""))
+    }
+  }
+
+  private mutating func add(checksOf plan: MigrationPlan) {
+    if plan.failures.isEmpty {
+      item("✓", .success, "the rows keep every rule that is new in this version")
+    }
+    for check in plan.failures + plan.checks.filter(\.isWarning) {
+      let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
+      item(
+        check.isWarning ? "!" : "✗", check.isWarning ? .warning : .error,
+        "\(place): \(check.summary)")
+    }
+  }
+
+  private mutating func add(wayOf plan: MigrationPlan) {
+    let all = plan.steps.flatMap(\.mapping.entityMappings)
+    let rows = plan.steps.flatMap(\.rows.values).reduce(0, +)
+    func count(_ kind: EntityMapping.Kind) -> Int { all.filter { $0.kind == kind }.count }
+    let entities = NumberText.counted(
+      all.filter { $0.source != nil }.count, "entity", plural: "entities")
+    item(
+      "·", .dim,
+      "\(NumberText.counted(rows, "object")) of \(entities): "
+        + "\(count(.transform) + count(.custom)) changed, \(count(.copy)) copied, "
+        + "\(count(.add)) added, \(count(.remove)) removed")
+    if plan.steps.count > 1 {
+      let names = plan.steps.prefix(1).map(\.from) + plan.steps.map(\.to)
+      item("·", .dim, "in \(plan.steps.count) steps: \(names.joined(separator: " → "))")
+    }
+    let free = plan.bytesFree.map { ", \(NumberText.bytes($0)) free" } ?? ""
+    item(
+      "·", .dim,
+      (plan.strategy == .copy ? "into a new file" : "on a clone")
+        + " beside the store (\(NumberText.bytes(plan.storeBytes)), "
+        + "\(NumberText.bytes(plan.bytesNeeded)) free needed\(free))")
+    item("·", .dim, "verified row by row against the original, then put in place by one rename")
+    item("·", .dim, "the old store stays beside it as a backup")
+    for note in plan.notes { item("·", .dim, note) }
+  }
+
+  /// The command line, only where it would do what Enter does.
+  private mutating func addCommand() {
+    let mapping = state.mapping
+    guard MigrateScreen.reasonNotToStart(state) == nil else { return }
+    let isWritten = mapping.currentEdits.isEmpty || mapping.recipePath != nil
+    lines.append([])
+    lines.append([Span("the same as\(isWritten ? "" : " (after w in Mapping)")", theme[.dim])])
+    let command =
+      mapping.command(state) + (state.migrate.pausesBeforeCutover ? " --confirm" : "")
+    lines += Wrapping.lines(command, width: width).map { [Span("   "), Span($0, theme[.code])] }
+  }
+}
