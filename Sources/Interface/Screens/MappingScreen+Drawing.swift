@@ -59,6 +59,23 @@ extension MappingScreen {
     let lines: [(String, Theme.Role)]
     if isSearching {
       lines = [("looking for versions of the model …", .dim)]
+    } else if state.mapping.chosenTask != nil {
+      lines = [("looking for \(state.mapping.chosen?.name ?? "the version") …", .dim)]
+    } else if state.mapping.isChosenGone, let chosen = state.mapping.chosen {
+      lines = [
+        ("\(chosen.name), which was chosen, is not there any more:", .warning),
+        (chosen.path, .code), ("", .dim),
+        ("Nothing is planned. → o chooses another version, a path or a git revision.", .success),
+      ]
+    } else if state.versions.count > 1,
+      !state.versions.contains(where: {
+        $0.isStores && $0.isCurrent
+      })
+    {
+      lines = [
+        ("No version comes after the store’s.", .text), ("", .dim),
+        ("→ o chooses a version, a path or a git revision.", .success),
+      ]
     } else if state.versions.count > 1 {
       lines = [
         ("✓ The store is of the model’s current version.", .success), ("", .dim),
