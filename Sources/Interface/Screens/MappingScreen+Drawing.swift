@@ -303,7 +303,12 @@ extension MappingScreen {
     }
     if mapping.plan != nil {
       let command = Wrapping.code(mapping.command(state), width: max(8, inside.width - 6))
-      lines.append((-1, [Span("the same:", theme[.dim])]))
+      let isUnwritten = !mapping.currentEdits.isEmpty && mapping.recipePath == nil
+      lines.append(
+        (
+          -1,
+          [Span(isUnwritten ? "the same (w writes the recipe first):" : "the same:", theme[.dim])]
+        ))
       lines += command.map { (-1, [Span("  "), Span($0, theme[.code])]) }
     }
     let selected = mapping.problems.selected
