@@ -82,6 +82,10 @@ extension MappingScreen {
   func reasonNotToSuggest(_ state: State) -> String? {
     if let reason = reasonNotToEdit(state) { return reason }
     guard target(state) == nil else { return nil }
+    if let loss = selectedLoss, activePane == .losses {
+      return loss.isIntended
+        ? "the recipe says so" : "nothing new in the destination fits \(loss.name)"
+    }
     return activePane == .mappings
       ? "select a mapping that removes or adds an entity, or a loss (Tab)"
       : plan == nil ? "nothing simple would let this pass" : "select a loss, or a check that fails"
@@ -111,7 +115,12 @@ extension MappingScreen {
       ? nil : "a recipe is for one pair of versions, and here are several"
   }
 
-  private func reasonNotToRehearse(_ state: State) -> String? { reasonNotToRun(state) }
+  /// A copy may lose what the store may not yet.
+  private func reasonNotToRehearse(_ state: State) -> String? {
+    var accepted = self
+    accepted.allowedLosses.formUnion(plan?.losses.map(\.name) ?? [])
+    return accepted.reasonNotToRun(state)
+  }
 
   static func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
     switch action {
@@ -148,8 +157,14 @@ extension MappingScreen {
     case .rehearse:
       guard let plan = state.mapping.plan else { break }
       var options = MigrationOptions()
-      options.allowedLosses = state.mapping.allowedLosses
+      let open = plan.unallowedLosses(state.mapping.allowedLosses)
+      options.allowedLosses = state.mapping.allowedLosses.union(open.map(\.name))
       options.keepsBackup = false
+      if !open.isEmpty {
+        state.notice = Notice(
+          "rehearsed as if \(NumberText.counted(open.count, "open loss", plural: "open losses")) "
+            + "were accepted")
+      }
       let task = state.newTask()
       state.show(RehearsalLayer(task))
       return [.rehearse(task, plan, options)]
