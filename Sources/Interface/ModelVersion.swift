@@ -42,7 +42,10 @@ extension [ModelVersion] {
       if self[current].isStores { return nil }
       if self[current].model != nil { return current }
     }
-    guard let stores = storesIndex else { return indices.last { self[$0].model != nil } }
+    // A store whose model lies in a file too is there twice.
+    guard let stores = lastIndex(where: \.isStores) else {
+      return indices.last { self[$0].model != nil }
+    }
     return indices.first { $0 > stores && self[$0].model != nil }
   }
 

@@ -9,6 +9,8 @@ package struct SavedSession: Codable, Sendable, Equatable {
   package var row: String?
   package var dividers = Dividers()
   package var palette = PaletteMemory()
+  /// The version to migrate to, where one was chosen.
+  package var target: ChosenVersion?
 
   package init() {}
 
@@ -24,6 +26,7 @@ package struct SavedSession: Codable, Sendable, Equatable {
     row = value(.row, row)
     dividers = value(.dividers, dividers)
     palette = value(.palette, palette)
+    target = value(.target, target)
   }
 }
 
@@ -36,6 +39,7 @@ extension State {
     session.row = browse.table?.window.selectedRow?.id.description
     session.dividers = dividers
     session.palette = paletteMemory
+    session.target = mapping.chosen
     return session
   }
 
@@ -51,6 +55,8 @@ extension State {
     guard let session = restoring else { return [] }
     restoring = nil
     var effects = arrange(session.view)
+    mapping.chosen = session.target
+    mapping.chosen?.isTakenUp = true
     if let row = session.row.flatMap({ ObjectID($0) }) {
       effects = Effect.joined(effects, BrowseScreen.begin(at: row, in: &self))
     }

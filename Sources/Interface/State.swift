@@ -73,6 +73,30 @@ package struct State: Sendable, Equatable {
     return TaskID(lastTask)
   }
 
+  /// Takes the versions beside the store; those that were read by path or out of git stay.
+  mutating func take(_ versions: [ModelVersion]) {
+    let known = Set(versions.map(\.path))
+    let hashes = store?.model.versionHashes
+    self.versions =
+      versions
+      + self.versions.filter { !$0.path.isEmpty && !known.contains($0.path) }.map {
+        var version = $0
+        version.isStores = version.model?.versionHashes == hashes
+        return version
+      }
+  }
+
+  /// Versions were read by path or out of git: where there was nowhere to go, there may be now.
+  mutating func add(_ new: [ModelVersion]) -> [Effect] {
+    let known = Set(versions.map(\.path))
+    versions += new.filter { !known.contains($0.path) }
+    if mapping.to == nil, !mapping.isChosenGone, mapping.chosenTask == nil {
+      mapping.setDestination(versions.destinationIndex, in: self)
+    }
+    DiffScreen.fillVersions(&self)
+    return entered()
+  }
+
   /// The name of the store's own model, as the versions beside it or its own identifiers tell.
   var storeModelName: String? {
     if let version = versions.first(where: { $0.isStores && !$0.path.isEmpty }) {

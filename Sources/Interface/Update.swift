@@ -18,10 +18,10 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .versions(let task, let versions):
     guard task == state.versionsTask else { return [] }
     state.versionsTask = nil
-    state.versions = versions
+    state.take(versions)
     DiffScreen.takeVersions(&state)
-    MappingScreen.takeVersions(&state)
-    return state.entered()
+    let effects = MappingScreen.takeVersions(&state)
+    return effects + state.entered()
   case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
   case .counted, .rows, .object, .countedRows, .placed:
     return BrowseScreen.take(message, in: &state) + BrowseScreen.wantPictures(in: &state)
@@ -29,7 +29,9 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .compared, .impacts:
     return DiffScreen.take(message, in: &state) + MappingScreen.take(message, in: &state)
   case .planned, .statements, .written: return MappingScreen.take(message, in: &state)
-  case .models, .completions, .revisions: return state.takeInLayers(message) ?? []
+  case .models:
+    return state.takeInLayers(message) ?? MappingScreen.take(message, in: &state)
+  case .completions, .revisions: return state.takeInLayers(message) ?? []
   case .progress, .migrated, .verified, .rolledBack:
     // A rehearsal is a layer of its own.
     return state.takeInLayers(message) ?? MigrateScreen.take(message, in: &state)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import ManagedModel
 import ManagedStore
 import Terminal
@@ -30,6 +31,116 @@ struct MappingTests {
     #expect(session.screen().description.contains("✎ objects of Draft become Recipe"))
     try session.send("G", "x")
     #expect(lastRequest(session)?.edits.isEmpty == true)
+  }
+
+  @Test("the version that was chosen is the target again after a restart, and that is said once")
+  func chosenTarget() throws {
+    var session = try Session()
+    let other = ModelVersion(
+      name: "Recipes 3", path: "Old.xcdatamodeld@Recipes 3",
+      result: .success(try SampleStore.model(2)))
+    session.otherAnswer = { effect in
+      if case .models(let id, _) = effect { return [.models(id, [other])] }
+      return nil
+    }
+    try session.send("3")
+    try session.send("o", "p", "x", "⏎", "⏎")
+    #expect(session.state.mapping.chosen?.name == "Recipes 3")
+    let saved = session.state.saved
+    var state = State(
+      storePath: "Recipes.sqlite", size: Size(width: 100, height: 30), themeName: "mono")
+    state.restore(
+      try JSONDecoder().decode(SavedSession.self, from: try JSONEncoder().encode(saved)))
+    var next = try Session(restoring: state)
+    // Where it lies is read again; nothing is planned before that.
+    #expect(lastRequest(next) == nil)
+    let reading = next.effects.lazy.compactMap { effect -> TaskID? in
+      guard case .models(let task, "Old.xcdatamodeld@Recipes 3") = effect else { return nil }
+      return task
+    }
+    guard let task = reading.first else {
+      Issue.record("the version is not read")
+      return
+    }
+    var gone = next
+    try next.send(.models(task, [other]))
+    #expect(lastRequest(next)?.to.name == "Recipes 3")
+    #expect(next.state.notice?.text == "the target Recipes 3 is taken up from last time")
+    try gone.send(.failed(task, CoreDataError(.unreadable, "there is no such file")))
+    #expect(lastRequest(gone) == nil)
+    #expect(gone.screen().description.contains("Nothing is planned. → o chooses another version"))
+  }
+
+  @Test("a loss that was accepted is not accepted of the plan that is made after opening anew")
+  func forgottenAcceptance() throws {
+    var session = try Session()
+    try session.send("3", "A", "a", "l", "l", "⏎")
+    #expect(session.state.mapping.allowedLosses.count == 2)
+    try session.answerEffects(session.state.reopen())
+    #expect(session.state.mapping.allowedLosses.isEmpty)
+  }
+
+  @Test("a store without a model beside it goes to the current version of a bundle that is added")
+  func addedBundle() throws {
+    var session = try Session()
+    let (first, second) = (try SampleStore.model(1), try SampleStore.model(2))
+    session.state.versions = [
+      ModelVersion(name: "this store’s", path: "", isStores: true, result: .success(first))
+    ]
+    session.state.mapping = MappingScreen()
+    session.state.screen = .mapping
+    #expect(!session.screen().description.contains("current version"))
+    try session.answerEffects(
+      session.state.add([
+        ModelVersion(name: "A 1", path: "A.momd@A 1", isStores: true, result: .success(first)),
+        ModelVersion(name: "A 2", path: "A.momd@A 2", isCurrent: true, result: .success(second)),
+      ]))
+    #expect(lastRequest(session)?.to.name == "A 2")
+  }
+
+  @Test("two versions that are chosen to be compared are never the same one twice")
+  func compared() throws {
+    var session = try Session()
+    session.state.diff.to = nil
+    try session.send("2", "o", "⏎", "⏎")
+    #expect(session.state.diff.from == 0 && session.state.diff.to == 1)
+  }
+
+  @Test("where only the type fits, Enter leaves the values as they are")
+  func typeOnly() throws {
+    let suggestion = MappingSuggestion(
+      edit: .rename(from: "Soup.isHot", to: "Soup.seen"), name: "Soup.seen",
+      note: "Boolean, same type only", likeness: 0.3)
+    var session = try Session()
+    try session.send("3")
+    session.state.show(SuggestionsLayer("Soup.isHot becomes…", [suggestion]))
+    #expect(session.screen().description.contains("leave it as it is"))
+    try session.send("⏎")
+    #expect(session.state.mapping.currentEdits.isEmpty)
+  }
+
+  @Test("r says that nothing new takes a loss, and is not promised where it takes none")
+  func nothingFits() throws {
+    var session = try Session(
+      plan: SampleStore.plan(losses: [Loss(entity: "Person", property: "name", values: 5)]))
+    try session.send("3", "Tab", "r")
+    #expect(
+      session.state.notice?.text.hasSuffix("nothing new in the destination fits Person.name")
+        == true
+    )
+    #expect(session.screen().description.contains("nothing new takes it"))
+  }
+
+  @Test("R rehearses as if the open losses were accepted")
+  func rehearsalAccepting() throws {
+    var session = try Session()
+    try session.send("3", "R")
+    guard case .rehearse(_, _, let options)? = session.effects.last else {
+      Issue.record("nothing is rehearsed")
+      return
+    }
+    #expect(options.allowedLosses == ["Draft", "Soup.isHot"])
+    #expect(session.state.mapping.allowedLosses.isEmpty)
   }
 
   @Test("changes by hand are undone by u and done again by U")

@@ -198,12 +198,13 @@ package struct VersionsLayer: LayerContent {
       mode = .versions
       let known = Set(state.versions.map(\.path))
       let new = versions.filter { !known.contains($0.path) }
-      state.versions += new
+      let effects = state.add(new)
       list = List(count: state.versions.count, height: max(1, state.versions.count))
       let first = new.first(where: \.isCurrent) ?? new.first ?? versions.first
       if let index = state.versions.firstIndex(where: { $0.path == first?.path }) {
         list.select(index)
       }
+      return effects
     default: return nil
     }
     return []
@@ -243,13 +244,29 @@ package struct VersionsLayer: LayerContent {
     case .compareFrom:
       state.show(
         VersionsLayer(
-          .compareTo(from: index), count: state.versions.count, selected: state.diff.to ?? index))
+          .compareTo(from: index), count: state.versions.count,
+          selected: Self.partner(of: index, state)))
       return .close()
     case .compareTo(let from): return .close(DiffScreen.compare(from, index, in: &state))
     case .migrateTo:
       state.mapping.isThroughVersions = isThroughVersions && chain(state) != nil
-      return .close(MappingScreen.plan(to: index, in: &state))
+      return .close(MappingScreen.choose(index, in: &state))
     }
+  }
+
+  /// What a version is compared with first: never itself, where there is another.
+  private static func partner(of index: Int, _ state: State) -> Int {
+    let versions = state.versions
+    let likely = [
+      state.diff.to, state.mapping.to, versions.firstIndex(where: \.isCurrent),
+      versions.destinationIndex, versions.storesIndex,
+    ]
+    let others = likely.compactMap { $0 } + Array(versions.indices)
+    // A store whose model lies in a file too is there twice.
+    return others.first {
+      versions.indices.contains($0) && $0 != index && versions[$0].model != nil
+        && !(versions[$0].isStores && versions[index].isStores)
+    } ?? index
   }
 
   /// The names of the versions on the way from the store's to the selected one; `nil` where none is

@@ -148,6 +148,12 @@ extension DiffScreen {
     state.diff.to = compared?.to
   }
 
+  /// More versions are known: compares what could not be compared before.
+  static func fillVersions(_ state: inout State) {
+    guard state.diff.to == nil, let compared = state.versions.comparedIndices else { return }
+    (state.diff.from, state.diff.to) = compared
+  }
+
   var view: DiffView {
     var view = DiffView()
     view.showsOnlyChanges = showsOnlyChanges
@@ -293,7 +299,9 @@ extension DiffScreen {
       state.diff.focus = state.diff.focus == .lines ? .meaning : .lines
     case .chooseVersion:
       state.show(
-        VersionsLayer(.compareFrom, count: state.versions.count, selected: state.diff.from ?? 0))
+        VersionsLayer(
+          .compareFrom, count: state.versions.count,
+          selected: state.diff.from ?? state.versions.storesIndex ?? 0))
     case .planCompared:
       // The plan is of what is looked at, where the store can go there.
       state.screen = .mapping
@@ -301,7 +309,7 @@ extension DiffScreen {
         state.versions.indices.contains(from), state.versions[from].isStores,
         state.mapping.to != to, to != from
       {
-        return MappingScreen.plan(to: to, in: &state)
+        return MappingScreen.choose(to, in: &state)
       }
       return state.entered()
     default: break

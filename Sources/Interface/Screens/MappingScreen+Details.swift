@@ -15,7 +15,8 @@ extension MappingScreen {
         if let rows = ConcernedRows(check, state) { return rows.show(in: &state) }
         state.show(details(of: check))
       case .loss(let loss):
-        var layer = details(of: loss)
+        var layer = details(
+          of: loss, canBeMapped: state.mapping.reasonNotToSuggest(state) == nil)
         layer.rows = ConcernedRows(loss, state)
         state.show(layer)
       case .refusal(let error): state.show(MessageLayer(error))
@@ -84,7 +85,7 @@ extension MappingScreen {
     return DetailsLayer("✗ \(place)", paragraphs)
   }
 
-  static func details(of loss: Loss) -> DetailsLayer {
+  static func details(of loss: Loss, canBeMapped: Bool = true) -> DetailsLayer {
     let noun = loss.property == nil ? "object" : "value"
     var paragraphs: [DetailsLayer.Paragraph] = [
       .init("\(NumberText.counted(loss.values, noun)) would be lost", .warning)
@@ -99,7 +100,9 @@ extension MappingScreen {
     paragraphs += [
       .init(""),
       .init(
-        "r maps \(loss.property == nil ? "them" : "it") elsewhere, a accepts the loss"
+        (canBeMapped
+          ? "r maps \(loss.property == nil ? "them" : "it") elsewhere, "
+          : "Nothing new in the destination fits; ") + "a accepts the loss"
           + (loss.property == nil ? ", d writes into the recipe that it is meant." : "."), .dim),
     ]
     return DetailsLayer("! \(loss.name)", paragraphs)

@@ -59,6 +59,23 @@ extension MappingScreen {
     let lines: [(String, Theme.Role)]
     if isSearching {
       lines = [("looking for versions of the model …", .dim)]
+    } else if state.mapping.chosenTask != nil {
+      lines = [("looking for \(state.mapping.chosen?.name ?? "the version") …", .dim)]
+    } else if state.mapping.isChosenGone, let chosen = state.mapping.chosen {
+      lines = [
+        ("\(chosen.name), which was chosen, is not there any more:", .warning),
+        (chosen.path, .code), ("", .dim),
+        ("Nothing is planned. → o chooses another version, a path or a git revision.", .success),
+      ]
+    } else if state.versions.count > 1,
+      !state.versions.contains(where: {
+        $0.isStores && $0.isCurrent
+      })
+    {
+      lines = [
+        ("No version comes after the store’s.", .text), ("", .dim),
+        ("→ o chooses a version, a path or a git revision.", .success),
+      ]
     } else if state.versions.count > 1 {
       lines = [
         ("✓ The store is of the model’s current version.", .success), ("", .dim),
@@ -286,7 +303,12 @@ extension MappingScreen {
     }
     if mapping.plan != nil {
       let command = Wrapping.code(mapping.command(state), width: max(8, inside.width - 6))
-      lines.append((-1, [Span("the same:", theme[.dim])]))
+      let isUnwritten = !mapping.currentEdits.isEmpty && mapping.recipePath == nil
+      lines.append(
+        (
+          -1,
+          [Span(isUnwritten ? "the same (w writes the recipe first):" : "the same:", theme[.dim])]
+        ))
       lines += command.map { (-1, [Span("  "), Span($0, theme[.code])]) }
     }
     let selected = mapping.problems.selected

@@ -41,6 +41,16 @@ extension MappingScreen {
     }
   }
 
+  /// Whether something could take what would be lost and is not accepted.
+  func canMapLosses(_ state: State) -> Bool {
+    guard let plan, state.planOptions.documents.isEmpty, !isThroughVersions else { return false }
+    return plan.unallowedLosses(allowedLosses).contains { loss in
+      step(of: loss).map {
+        !MappingSuggestion.forLoss(entity: loss.entity, property: loss.property, in: $0).isEmpty
+      } ?? false
+    }
+  }
+
   /// What would let a refused change pass.
   func fixes(for refusal: CoreDataError, _ state: State) -> [MappingEdits.Edit] {
     guard refusal.code == 134190, let from = state.versions.storesIndex,

@@ -82,6 +82,10 @@ extension MappingScreen {
   func reasonNotToSuggest(_ state: State) -> String? {
     if let reason = reasonNotToEdit(state) { return reason }
     guard target(state) == nil else { return nil }
+    if let loss = selectedLoss, activePane == .losses {
+      return loss.isIntended
+        ? "the recipe says so" : "nothing new in the destination fits \(loss.name)"
+    }
     return activePane == .mappings
       ? "select a mapping that removes or adds an entity, or a loss (Tab)"
       : plan == nil ? "nothing simple would let this pass" : "select a loss, or a check that fails"
@@ -112,8 +116,11 @@ extension MappingScreen {
       ? nil : "a recipe is for one pair of versions, and here are several"
   }
 
+  /// A copy may lose what the store may not yet.
   private func reasonNotToRehearse(_ state: State) -> String? {
-    Self.reasonNotToRead(state) ?? reasonNotToRun(state)
+    var accepted = self
+    accepted.allowedLosses.formUnion(plan?.losses.map(\.name) ?? [])
+    return Self.reasonNotToRead(state) ?? accepted.reasonNotToRun(state)
   }
 
   /// Both read the store with a handle of their own, which no cut-over must meet.
@@ -156,8 +163,14 @@ extension MappingScreen {
     case .rehearse:
       guard let plan = state.mapping.plan else { break }
       var options = MigrationOptions()
-      options.allowedLosses = state.mapping.allowedLosses
+      let open = plan.unallowedLosses(state.mapping.allowedLosses)
+      options.allowedLosses = state.mapping.allowedLosses.union(open.map(\.name))
       options.keepsBackup = false
+      if !open.isEmpty {
+        state.notice = Notice(
+          "rehearsed as if \(NumberText.counted(open.count, "open loss", plural: "open losses")) "
+            + "were accepted")
+      }
       let task = state.newTask()
       state.show(RehearsalLayer(task))
       return [.rehearse(task, plan, options)]

@@ -20,6 +20,12 @@ package struct MappingScreen: Sendable, Equatable {
   package var edits: [String: MappingEdits] = [:]
   /// The file that the changes were written to, as long as it holds all of them.
   package var recipePath: String?
+  /// The version that was chosen, also while it is not among the versions.
+  package internal(set) var chosen: ChosenVersion?
+  /// What was chosen the last time cannot be found: nothing is planned until another is chosen.
+  var isChosenGone = false
+  /// Reads what was chosen from where it lies, beside none of the others.
+  var chosenTask: TaskID?
   package var focus = Pane.mappings
   package var mappings = List()
   package var problems = List()
@@ -145,16 +151,22 @@ package struct MappingScreen: Sendable, Equatable {
 extension MappingScreen {
   static let noVersions = "there is no other version of the model; give one with --model MODEL"
 
-  static func takeVersions(_ state: inout State) {
+  /// The versions are known: goes on to the one that was chosen, else to where the store goes next.
+  ///
+  /// What was accepted of another plan is not accepted of the next.
+  static func takeVersions(_ state: inout State) -> [Effect] {
     let old = state.mapping
     state.mapping = MappingScreen()
-    state.mapping.allowedLosses = old.allowedLosses
     state.mapping.edits = old.edits
+    state.mapping.chosen = old.chosen
     state.mapping.isThroughVersions = state.planOptions.via != nil
-    state.mapping.setDestination(state.versions.destinationIndex, in: state)
+    return takeChosen(in: &state)
   }
 
-  private mutating func setDestination(_ index: Int?, in state: State) {
+  mutating func setNoDestination() { (to, editsKey) = (nil, "") }
+
+  mutating func setDestination(_ index: Int?, in state: State) {
+    isChosenGone = false
     to = index
     editsKey =
       index.flatMap { state.versions.indices.contains($0) ? state.versions[$0].path : nil }
@@ -175,6 +187,7 @@ extension MappingScreen {
     state.mapping = MappingScreen()
     state.mapping.setDestination(index, in: state)
     state.mapping.edits = old.edits
+    state.mapping.chosen = old.chosen
     state.mapping.isThroughVersions = old.isThroughVersions
     if isSame {
       state.mapping.allowedLosses = old.allowedLosses
@@ -184,7 +197,7 @@ extension MappingScreen {
     state.migrate.forget()
     let task = state.newTask()
     state.mapping.task = task
-    let stopped = [old.task, old.refusalTask, old.codeTask].compactMap { $0 }
+    let stopped = [old.task, old.refusalTask, old.codeTask, old.chosenTask].compactMap { $0 }
     let request = PlanRequest(
       from: state.storeModelName ?? "this store’s model", to: state.versions[index],
       via: state.mapping.via(state), documents: state.planOptions.documents,
@@ -222,6 +235,9 @@ extension MappingScreen {
       state.mapping.refusalTask = nil
       state.mapping.refusals = comparison.refusals
       state.mapping.problems.setCount(state.mapping.problemList.count)
+    case .models(let task, let versions) where task == state.mapping.chosenTask:
+      state.mapping.chosenTask = nil
+      return takeChosen(among: versions, in: &state)
     case .statements(let task, let statements) where task == state.mapping.codeTask:
       state.mapping.codeTask = nil
       state.notice = nil
@@ -237,6 +253,8 @@ extension MappingScreen {
 
   private mutating func take(_ plan: MigrationPlan) {
     self.plan = plan
+    // Only what is lost by this plan can have been accepted.
+    allowedLosses.formIntersection(plan.losses.flatMap { [$0.name, $0.entity] })
     mappings = List(count: entityMappings.count)
     problems = List(count: problemList.count)
     // What changes is of more interest than what is copied as it is.
@@ -258,6 +276,9 @@ extension MappingScreen {
   static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
     switch task {
     case state.mapping.refusalTask: state.mapping.refusalTask = nil
+    case state.mapping.chosenTask:
+      state.mapping.chosenTask = nil
+      state.mapping.missChosen(&state.notice)
     case state.mapping.codeTask:
       state.mapping.codeTask = nil
       if error.kind != .cancelled { state.show(MessageLayer(error)) }

@@ -46,7 +46,9 @@ struct NextStep {
       )
     }
     if !plan.unallowedLosses(mapping.allowedLosses).isEmpty {
-      return ("\(tab)r maps what would be lost, a accepts it, A accepts all", .warning)
+      return mapping.canMapLosses(state)
+        ? ("\(tab)r maps what would be lost, a accepts it, A accepts all", .warning)
+        : ("\(tab)a accepts what would be lost, A accepts all; nothing new takes it", .warning)
     }
     if let free = plan.bytesFree, free < plan.bytesNeeded {
       let missing = NumberText.bytes(plan.bytesNeeded - free)

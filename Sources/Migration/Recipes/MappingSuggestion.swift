@@ -58,12 +58,15 @@ extension MappingSuggestion {
     let isSame =
       attribute.type == former.type || (attribute.type.isInteger && former.type.isInteger)
     if isSame {
-      let isRange = attribute.type == former.type
+      // A type is shared by many: alone it says nothing about what was meant.
+      let isAlike = names >= 0.4
+      let same = isAlike ? "the same type" : "same type only"
       return MappingSuggestion(
         edit: .rename(from: place, to: target), name: target,
-        note: isRange
-          ? "\(attribute.type.name), the same type"
-          : "\(former.type.name) becomes \(attribute.type.name)", likeness: 0.4 + 0.6 * names)
+        note: attribute.type == former.type
+          ? "\(attribute.type.name), \(same)"
+          : "\(former.type.name) becomes \(attribute.type.name)",
+        likeness: isAlike ? 0.4 + 0.6 * names : 0.2 + 0.6 * names)
     }
     return MappingSuggestion(
       edit: .value("\(entity).\(attribute.name)", conversion(former, to: attribute.type)),
