@@ -18,8 +18,8 @@ package enum CursesError: Error, Equatable, CustomStringConvertible {
       return "TERM is “\(name)”, which this system's terminfo does not know; "
         + "try TERM=xterm-256color."
     case .incapable(let name):
-      return "The terminal “\(name)” cannot place its cursor, which the screens need; the "
-        + "subcommands (see strata --help) work without."
+      return "The terminal “\(name)” cannot place its cursor, which the screens need; "
+        + "strata --plain STORE prints lines, and the subcommands (see strata --help) work too."
     case .failed:
       return "The terminal could not be set up."
     }

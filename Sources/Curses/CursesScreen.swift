@@ -162,6 +162,12 @@ package final class CursesScreen {
     guard isActive else { return }
     isActive = false
     leaveModes()
+    if Terminfo.string("rmcup") == nil {
+      // Our screen stays in sight: the shell's prompt comes into its last line.
+      move(Int32(max(0, size.height - 1)), 0)
+      clrtoeol()
+      refresh()
+    }
     endwin()
   }
 

@@ -22,6 +22,7 @@ package enum Action: Sendable, Hashable {
   case pauseBeforeCutover, confirmCutover, discardResult, browseResult, closeReceipt
   case rollBack, writeReceipt, log, reopen
   // Files
+  case otherStore
   case hiddenFiles, homeFolder
   // Looking
   case storePanel, searchEverywhere, frequencies, copy, export, viewValue, showAsBytes

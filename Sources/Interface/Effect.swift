@@ -46,6 +46,8 @@ package enum Effect: Sendable, Equatable {
   case recentStores(TaskID)
   /// Goes on with the store at this path.
   case choose(String)
+  /// Leaves the store for the choice of another one.
+  case chooseOther
   case cancel(TaskID)
   /// Lists the themes there are, their files read anew.
   case themes(TaskID)

@@ -41,14 +41,7 @@ enum Header {
     grid.fill(rect, style: theme[.header])
     let places = places(in: state, width: rect.width)
     let room = (places.first?.x ?? rect.width) - 3
-    // What matters least is left out first.
-    var parts = parts(state, theme)
-    while parts.count > 1, parts.map({ $0.spans.width() + 2 }).reduce(0, +) > room,
-      let least = parts.indices.max(by: { parts[$0].rank < parts[$1].rank })
-    {
-      parts.remove(at: least)
-    }
-    let spans = parts.map(\.spans).joined(separator: [Span("  ")])
+    let spans = fitting(parts(state, theme), width: room).joined(separator: [Span("  ")])
     grid.write(Array(spans), at: Point(x: 1, y: rect.y), within: max(0, room))
     for place in places {
       let isActive = place.screen == state.screen
@@ -59,34 +52,62 @@ enum Header {
     }
   }
 
-  private static func parts(_ state: State, _ theme: Theme) -> [(rank: Int, spans: [Span])] {
-    guard let store = state.store else { return [(0, [Span(state.storePath, theme[.title])])] }
+  /// Those that have room, what matters most before the rest, in the order that they are in.
+  private static func fitting(_ parts: [Part], width: Int) -> [[Span]] {
+    var taken: [Int: [Span]] = [:]
+    var used = 0
+    for index in parts.indices.sorted(by: { parts[$0].rank < parts[$1].rank }) {
+      let gap = taken.isEmpty ? 0 : 2
+      let spans = parts[index].forms.first { used + gap + $0.width() <= width }
+      // Something is always there, be it cut.
+      guard let spans = spans ?? (taken.isEmpty ? parts[index].forms.last : nil) else { continue }
+      taken[index] = spans
+      used += gap + spans.width()
+    }
+    return parts.indices.compactMap { taken[$0] }
+  }
+
+  private struct Part {
+    var rank: Int
+    /// The longest first.
+    var forms: [[Span]]
+
+    init(_ rank: Int, _ forms: [Span]...) {
+      self.rank = rank
+      self.forms = forms
+    }
+  }
+
+  private static func parts(_ state: State, _ theme: Theme) -> [Part] {
+    guard let store = state.store else { return [Part(0, [Span(state.storePath, theme[.title])])] }
     let match =
       store.modelMatches
       ? Span("✓ exact", theme[.success])
       : Span(store.isRaw ? "! no model: shown raw" : "✗ other model", theme[.error])
-    var parts: [(rank: Int, spans: [Span])] = [
-      (0, [Span(store.fileName, theme[.title])]),
-      (5, [Span(store.hashPrefix, theme[.dim])]),
-      // Without its name it says nothing that “exact” does not.
-      (
-        state.storeModelName == nil ? 6 : 2,
-        [Span(state.storeModelName.map { "model “\($0)”" } ?? "model")]
-      ),
-      (1, [match]),
+    var parts = [
+      Part(0, [Span(store.fileName, theme[.title])]),
+      Part(5, [Span(store.hashPrefix, theme[.dim])]),
     ]
+    if let name = state.storeModelName {
+      parts.append(Part(2, [Span("model “\(name)”")], [Span("“\(name)”")]))
+    } else {
+      // Without its name it says nothing that “exact” does not.
+      parts.append(Part(6, [Span("model")]))
+    }
+    parts.append(Part(1, [match]))
     if let badge = state.migrate.badge {
-      parts.append((-1, [Span(badge, theme[.success].adding(.bold))]))
+      parts.append(Part(-1, [Span(badge, theme[.success].adding(.bold))]))
     }
     if let change = state.storeChange {
-      parts.append((-1, [Span("! \(change.rawValue): ^R", theme[.warning])]))
+      parts.append(Part(-1, [Span("! \(change.rawValue): ^R", theme[.warning])]))
     }
     if store.walFrames > 0 {
-      parts.append((4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
+      parts.append(Part(4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
     }
     if !store.warnings.isEmpty {
       parts.append(
-        (3, [Span("! \(NumberText.counted(store.warnings.count, "warning"))", theme[.warning])]))
+        Part(
+          3, [Span("! \(NumberText.counted(store.warnings.count, "warning"))", theme[.warning])]))
     }
     return parts
   }

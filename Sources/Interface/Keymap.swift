@@ -53,7 +53,7 @@ package enum Keymap {
         Binding([.character("?"), .function(1)], "keys", .help),
         Binding([.character(":"), .control("p")], label: ": ^P", "palette", .palette),
         Binding(
-          [.character("i")], "about the store", .storePanel,
+          [.character("i")], "about the store, its files and model", .storePanel,
           unless: state.store == nil ? "no store is open" : nil, command: "strata info \(store)",
           footer: false),
         Binding(
@@ -79,6 +79,12 @@ package enum Keymap {
             ? "no store is open"
             : state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil,
           footer: state.storeChange != nil),
+        Binding(
+          [.character("O")], "open another store", .otherStore,
+          unless: state.picker != nil
+            ? "no store is open"
+            : state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil,
+          command: "strata FOLDER", footer: false),
         Binding([.character("q")], "quit", .quit),
       ] + always(state)
     return state.keys.applied(to: bindings, in: KeyRemapping.everywhere)

@@ -167,6 +167,7 @@ extension State {
     case .chooseTheme: return ThemesLayer.open(in: &self)
     case .log: show(LogLayer(self))
     case .reopen: return reopen()
+    case .otherStore: return [.chooseOther]
     case .quit:
       guard migrate.isRunning else { return [.quit] }
       show(ConfirmLayer(.quitWhileMigrating))

@@ -44,7 +44,7 @@ struct FilterTests {
     #expect(session.state.browse.table?.filter == nil)
     try session.send("U", "/", "^U")
     try type("serves < 3", in: &session)
-    try session.send("Esc", "Esc")
+    try session.send("Esc")
     #expect(session.state.browse.table?.filter == "serves > 3")
     try session.send("/", "^U", "Enter")
     #expect(session.state.browse.table?.filter == nil)

@@ -40,4 +40,24 @@ struct KeymapTests {
     try session.send("w")
     #expect(session.state.notice?.text == "w warnings: there are none")
   }
+
+  @Test("O leaves the store for another one")
+  func otherStore() throws {
+    var session = try Session(width: 80, height: 24)
+    try session.send("O")
+    #expect(session.effects.last == .chooseOther)
+  }
+
+  @Test("Esc drops the filter of the rows, and u brings it back; words are told as words")
+  func filter() throws {
+    var session = try Session(width: 120, height: 30)
+    try session.send("/", "s", "o", "u", "p", "⏎")
+    #expect(session.screen().description.contains("any text contains “soup”"))
+    #expect(session.screen().description.contains("all rows"))
+    let filter = session.state.browse.table?.filter
+    try session.send("Esc")
+    #expect(session.state.browse.table?.filter == nil)
+    try session.send("u")
+    #expect(session.state.browse.table?.filter == filter && filter != nil)
+  }
 }

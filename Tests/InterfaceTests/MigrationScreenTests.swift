@@ -106,7 +106,7 @@ struct MigrationScreenTests {
       .failed(id, CoreDataError(.failed, code: 134110, "it broke", hint: "Try a copy.")))
     let text = session.screen().description
     #expect(text.contains("error 134110") && text.contains("it broke"))
-    #expect(text.contains("→ Try a copy."))
+    #expect(text.contains("› Try a copy."))
     try session.send("Esc")
     #expect(session.state.layers.isEmpty)
   }

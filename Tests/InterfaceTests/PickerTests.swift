@@ -69,20 +69,27 @@ struct PickerTests {
     #expect(scene.effects.last == .choose("/home/ann/App.sqlite"))
   }
 
-  @Test("stores of late come first with when and which model")
+  private static let lately = [
+    RecentStore(path: "/data/Recipes.sqlite", opened: "2026-11-20 10:00", model: "Recipes 2")
+  ]
+
+  @Test("this folder's store is chosen first, the stores of late come under their heading")
   func recent() throws {
-    var scene = Scene(recent: [
-      RecentStore(path: "/data/Recipes.sqlite", opened: "2026-11-20 10:00", model: "Recipes 2")
-    ])
+    var scene = Scene(recent: Self.lately)
+    #expect(scene.text.contains("▌ App.sqlite"))
+    #expect(scene.text.contains("opened lately"))
     #expect(scene.text.contains("opened 2026-11-20 10:00  “Recipes 2”"))
-    try scene.press("⏎")
+    // The heading is passed over.
+    try scene.press("j", "⏎")
     #expect(scene.effects.last == .choose("/data/Recipes.sqlite"))
+    try scene.press("k", "⏎")
+    #expect(scene.effects.last == .choose("/home/ann/App.sqlite"))
   }
 
   @Test("into a folder, up, and home")
   func folders() throws {
     var scene = Scene()
-    try scene.press("g", "→")
+    try scene.press("g", "j", "→")
     guard case .folder(_, "/home/ann/Apps")? = scene.effects.last else {
       Issue.record("\(scene.effects)")
       return
@@ -124,7 +131,7 @@ struct PickerTests {
   @Test("a folder that cannot be read says so and leaves the way up")
   func unreadable() throws {
     var scene = Scene()
-    try scene.press("g", "→")
+    try scene.press("g", "j", "→")
     guard case .folder(let id, _)? = scene.effects.last else { return }
     scene.send(.failed(id, CoreDataError(.unreadable, "cannot list", path: "/home/ann/Apps")))
     #expect(scene.text.contains("✗") && scene.text.contains("cannot list"))

@@ -142,7 +142,7 @@ package struct StorePanel: LayerContent {
       return [error.map { .note("✗ \($0.description)") } ?? .note("…")]
     }
     switch section {
-    case .files: return StorePanelText.files(facts)
+    case .files: return StorePanelText.files(facts, state)
     case .metadata: return StorePanelText.metadata(facts)
     case .entities: return StorePanelText.entities(facts, counts: state.browse.counts)
     case .external: return StorePanelText.external(facts)

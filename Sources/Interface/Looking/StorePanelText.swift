@@ -17,8 +17,22 @@ enum StorePanelText {
     }
   }
 
-  static func files(_ facts: StoreFacts) -> [PanelLine] {
-    var lines = facts.files.map { file in
+  /// Which model the store is of, and what its sign in the header stands for.
+  static func model(_ state: State) -> [PanelLine] {
+    guard let store = state.store, !store.isRaw else { return [] }
+    let others = state.versions.filter { !$0.path.isEmpty }
+    let names = others.map { "“\($0.name)”" + ($0.isStores ? " (the store's)" : "") }
+    return [
+      .fact("model", state.storeModelName.map { "“\($0)”" } ?? "not named in the store"),
+      .fact("versions beside", names.isEmpty ? "none found" : names.joined(separator: ", ")),
+      .fact("hash", "the digest of its version hashes begins \(store.hashPrefix)"),
+      .blank,
+    ]
+  }
+
+  static func files(_ facts: StoreFacts, _ state: State) -> [PanelLine] {
+    var lines = model(state)
+    lines += facts.files.map { file in
       let kind =
         switch file.role {
         case .main: "store"
@@ -39,7 +53,7 @@ enum StorePanelText {
     guard let header = facts.header else { return lines }
     lines += [
       .blank, .title("SQLite"),
-      .fact("page size", NumberText.bytes(header.pageSize), .number),
+      .fact("page size", "\(NumberText.grouped(header.pageSize)) bytes", .number),
       .fact(
         "pages",
         "\(NumberText.grouped(header.pages)), of them \(NumberText.grouped(header.freePages)) free"

@@ -57,8 +57,18 @@ extension BrowseScreen {
   }
 
   private static func take(_ placed: PlacedRows?, in state: inout State) -> [Effect] {
-    guard case .place(let place) = state.browse.rowsTask?.what, let layout = state.store?.layout
-    else { return [] }
+    guard let what = state.browse.rowsTask?.what, let layout = state.store?.layout else {
+      return []
+    }
+    if case .keep = what, placed.map({ $0.isUnfiltered }) ?? true {
+      return read(.start, in: &state)
+    }
+    let place: RowPlace
+    switch what {
+    case .place(let wanted): place = wanted
+    case .keep(let id): place = .object(id)
+    case .page: return []
+    }
     guard let placed else {
       state.browse.rowsTask = nil
       switch place {

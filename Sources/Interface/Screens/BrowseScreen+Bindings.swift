@@ -37,7 +37,8 @@ extension BrowseScreen {
         browse.focus == .rows ? "column right" : "unfold", .rightColumn, footer: false),
       Binding(
         [.escape],
-        browse.isNarrowed ? "everything again" : "to the rows", .close, footer: false),
+        browse.isFiltered ? "all rows" : browse.isNarrowed ? "everything again" : "to the rows",
+        .close, footer: browse.isFiltered),
       Keymap.movement,
     ]
   }
@@ -64,6 +65,9 @@ extension BrowseScreen {
     case .rows: false
     }
   }
+
+  /// Whether Esc drops the filter of the rows.
+  var isFiltered: Bool { focus == .rows && table?.filter != nil }
 
   private static func columnBindings(_ browse: BrowseScreen, _ rows: String) -> [Binding] {
     let table = browse.table

@@ -89,7 +89,7 @@ extension BrowseScreen {
   /// Why a table has no rows, and what to do about it.
   private static func empty(_ table: RowTable, _ state: State) -> [String] {
     if table.filter != nil {
-      return ["no object fits the filter", "/ changes it; an empty one shows all"]
+      return ["no object fits the filter", "/ changes it; Esc shows all rows"]
     }
     if let related = table.related {
       return ["\(related.object) has no \(related.relationship)", "⌫ goes back"]

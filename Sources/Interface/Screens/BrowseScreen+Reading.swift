@@ -37,7 +37,8 @@ extension BrowseScreen {
     guard let query = state.browse.table?.query(), query != table.query() else { return [] }
     state.browse.trail = Trail()
     state.browse.inspector.show(nil)
-    return read(.start, in: &state)
+    guard let id = table.window.selectedRow?.id else { return read(.start, in: &state) }
+    return read(keeping: id, in: &state)
   }
 
   /// Shows the rows of the entity that is selected in the tree.
@@ -115,6 +116,13 @@ extension BrowseScreen {
     guard let table = state.browse.table else { return [] }
     let (task, old) = reading(.place(place), in: &state)
     return old + [.place(task, table.page(), place)]
+  }
+
+  /// Reads the rows around one if it is among them, else from the start.
+  static func read(keeping id: ObjectID, in state: inout State) -> [Effect] {
+    guard let table = state.browse.table else { return [] }
+    let (task, old) = reading(.keep(id), in: &state)
+    return old + [.place(task, table.page(), .object(id))]
   }
 
   private static func reading(

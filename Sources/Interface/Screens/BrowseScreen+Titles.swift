@@ -43,9 +43,11 @@ extension BrowseScreen {
       table.related == nil
       ? "\(table.entity)  \(count)" : Trail.text(steps, width: max(16, width / 2))
     if TextWidth.of(start) > width / 2 { start = table.entity }
-    start += " ─ where "
+    let words = FilterCheck.words(in: filter, table.properties)
+    start += words == nil ? " ─ where " : " ─ "
     let room = width - TextWidth.of(start) - end.count
-    return start + Sanitize.text(filter, limit: max(6, room)) + end
+    let told = words.map { "any text contains “\($0)”" } ?? filter
+    return start + Sanitize.text(told, limit: max(6, room)) + end
   }
 
   static func note(

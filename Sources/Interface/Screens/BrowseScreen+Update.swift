@@ -8,6 +8,7 @@ extension BrowseScreen {
     case .nextPane: return focus(by: 1, in: &state)
     case .previousPane: return focus(by: -1, in: &state)
     case .close:
+      if state.browse.isFiltered { return setFilter("", in: &state) }
       if state.browse.focus == .entities, !state.browse.tree.filter.isEmpty {
         return filterEntities("", in: &state)
       }

@@ -36,6 +36,8 @@ package struct BrowseScreen: Sendable, Equatable {
     enum What: Sendable, Equatable {
       case page(RowQuery.Anchor)
       case place(RowPlace)
+      /// The row that was selected, where the arrangement has it.
+      case keep(ObjectID)
     }
     var task: TaskID
     var what: What

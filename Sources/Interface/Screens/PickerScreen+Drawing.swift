@@ -3,7 +3,9 @@ import Terminal
 extension PickerScreen {
   static func note(_ state: State) -> String {
     guard let picker = state.picker, !picker.list.isEmpty else { return "" }
-    return "\(picker.list.selected + 1) of \(picker.list.count)"
+    let lines = picker.lines
+    let before = lines.prefix(picker.list.selected + 1).filter { !$0.isHeading }.count
+    return "\(before) of \(lines.filter { !$0.isHeading }.count)"
   }
 
   static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
@@ -35,7 +37,7 @@ extension PickerScreen {
     _ line: Line, width: Int, isSelected: Bool, theme: Theme
   ) -> [Span] {
     func style(_ role: Theme.Role) -> Style { isSelected ? .plain : theme[role] }
-    let factsWidth = width < 60 ? 22 : 40
+    let factsWidth = width < 60 ? 22 : width < 70 ? 40 : 47
     let nameWidth = max(8, width - factsWidth - 2)
     func spans(
       _ name: String, _ role: Theme.Role, _ facts: String, _ factsRole: Theme.Role
@@ -48,10 +50,17 @@ extension PickerScreen {
         Span(name.padded(to: nameWidth + 2), style(role)), Span(facts, style(factsRole)),
       ]
     }
+    /// The time with what goes around it: the day alone, or nothing, where it would be cut.
+    func timed(_ start: String, _ time: String, _ end: String = "") -> String {
+      let forms = time.isEmpty ? [] : [time, String(time.prefix(10))]
+      return forms.map { start + $0 + end }.first { TextWidth.of($0) <= factsWidth }
+        ?? (end.isEmpty ? start.trimmed : start + String(time.prefix(10)) + end)
+    }
     switch line {
+    case .heading(let text): return [Span(text, theme[.dim])]
     case .recent(let store):
       let model = store.model.isEmpty ? "" : "  “\(store.model)”"
-      return spans(store.path, .title, "opened \(store.opened)" + model, .dim)
+      return spans(store.path, .title, timed("opened ", store.opened, model), .dim)
     case .entry(let entry):
       let facts: String
       let isStore: Bool
@@ -68,10 +77,11 @@ extension PickerScreen {
         isStore = false
       case .nothing?, nil: (facts, isStore) = (entry.kind == .folder ? "" : "…", false)
       }
-      let time = width < 60 || facts.isEmpty || entry.modified.isEmpty ? "" : "  " + entry.modified
+      let time = width < 60 || facts.isEmpty ? "" : entry.modified
       let name = entry.kind == .folder ? entry.name + "/" : entry.name
       return spans(
-        name, isStore ? .title : entry.kind == .folder ? .entity : .dim, facts + time,
+        name, isStore ? .title : entry.kind == .folder ? .entity : .dim,
+        time.isEmpty ? facts : timed(facts + "  ", time),
         isStore ? .success : .dim)
     }
   }

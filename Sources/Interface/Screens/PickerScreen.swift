@@ -4,11 +4,14 @@ import Terminal
 /// The stores that were looked at lately, and folders to find another one in.
 package struct PickerScreen: Sendable, Equatable {
   enum Line: Sendable, Equatable {
+    /// What the lines below it are; it cannot be chosen.
+    case heading(String)
     case recent(RecentStore)
     case entry(FolderListing.Entry)
 
     var name: String {
       switch self {
+      case .heading(let text): text
       case .recent(let store): store.path
       case .entry(let entry): entry.name
       }
@@ -16,10 +19,13 @@ package struct PickerScreen: Sendable, Equatable {
 
     var path: String {
       switch self {
+      case .heading(let text): text
       case .recent(let store): store.path
       case .entry(let entry): entry.path
       }
     }
+
+    var isHeading: Bool { if case .heading = self { true } else { false } }
   }
 
   /// The folder to be shown.
@@ -62,9 +68,27 @@ package struct PickerScreen: Sendable, Equatable {
       (showsHidden || !entry.isHidden || !filter.isEmpty && filter.hasPrefix("."))
         && peeks[entry.path] != .nothing
     }
-    let recent = start == nil || start == listing?.path ? recent : []
-    return (recent.map { .recent($0) } + entries.map { .entry($0) })
-      .filter { match.matches($0.name) }
+    // The stores of this folder, then those of elsewhere, then where more may be.
+    let here = entries.filter { isStore($0) && match.matches($0.name) }.map { Line.entry($0) }
+    let rest = entries.filter { !isStore($0) && match.matches($0.name) }.map { Line.entry($0) }
+    let paths = Set(entries.map(\.path))
+    let recent = (start == nil || start == listing?.path ? recent : [])
+      .filter { !paths.contains($0.path) && match.matches($0.path) }.map { Line.recent($0) }
+    guard !recent.isEmpty else { return here + rest }
+    return here + [.heading("opened lately")] + recent
+      + (rest.isEmpty ? [] : [.heading("folders and files here")] + rest)
+  }
+
+  private func isStore(_ entry: FolderListing.Entry) -> Bool {
+    if case .store? = peeks[entry.path] { true } else { false }
+  }
+
+  /// Moves the selection off a heading, on the way that it came.
+  private mutating func leaveHeading(from former: Int) {
+    let lines = lines
+    guard lines.indices.contains(list.selected), lines[list.selected].isHeading else { return }
+    let isUp = list.selected < former && list.selected > 0
+    list.move(by: isUp ? -1 : 1)
   }
 
   var selectedLine: Line? {
@@ -79,17 +103,21 @@ package struct PickerScreen: Sendable, Equatable {
     let lines = lines
     list.setCount(lines.count)
     if let index = lines.firstIndex(where: { $0.path == path }) { list.select(index) }
+    leaveHeading(from: 0)
   }
 }
 
 extension PickerScreen {
   /// In a folder that nothing was selected in yet, the store is what is wanted.
   private mutating func selectFirstStore() {
-    guard !isTouched, start != listing?.path || recent.isEmpty else { return }
+    guard !isTouched else { return }
+    let lines = lines
     let index = lines.firstIndex {
-      if case .store? = peeks[$0.path] { true } else { false }
+      if case .entry(let entry) = $0 { isStore(entry) } else { false }
     }
-    if let index { list.select(index) }
+    // Without one, what was open last is the likeliest.
+    let other = hasMoved ? nil : lines.firstIndex { !$0.isHeading }
+    if let index = index ?? other { list.select(index) }
   }
 
   package static let section = "Files"
@@ -101,7 +129,8 @@ extension PickerScreen {
     return [
       Binding(
         [.enter], isFolder ? "open the folder" : "open the store", .open,
-        unless: line == nil ? "nothing is selected" : nil, command: "strata STORE"),
+        unless: line.map(\.isHeading) == false ? nil : "nothing is selected",
+        command: "strata STORE"),
       Binding(
         [.right, .character("l")], label: "→ l", "into the folder", .rightColumn,
         unless: isFolder ? nil : "it is no folder"),
@@ -151,8 +180,7 @@ extension PickerScreen {
     switch message {
     case .recentStores(let task, let stores) where task == picker.recentTask:
       state.picker?.keepingSelection { $0.recent = stores }
-      // What was open last is the likeliest, until a key says otherwise.
-      if !picker.hasMoved { state.picker?.list.select(0) }
+      if !picker.hasMoved { state.picker?.selectFirstStore() }
     case .folder(let task, let listing) where task == picker.listTask:
       state.picker?.listing = listing
       state.picker?.folder = listing.path
@@ -171,6 +199,8 @@ extension PickerScreen {
         })
       {
         state.picker?.list.select(index)
+      } else {
+        state.picker?.leaveHeading(from: 0)
       }
     case .peeked(let task, let peeks) where task == picker.listTask:
       state.picker?.keepingSelection { $0.peeks.merge(peeks) { $1 } }
@@ -219,6 +249,7 @@ extension PickerScreen {
     case .navigate:
       state.picker?.isTouched = true
       state.picker?.list.handle(key)
+      state.picker?.leaveHeading(from: picker.list.selected)
     case .open, .rightColumn:
       switch picker.selectedLine {
       case .recent(let store)?: return action == .open ? [.choose(store.path)] : []

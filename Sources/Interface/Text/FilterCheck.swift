@@ -82,6 +82,32 @@ enum FilterCheck: Sendable, Equatable {
     return only.hasPrefix("(") ? String(only.dropFirst().dropLast()) : only
   }
 
+  /// The words that such a predicate finds; `nil` for one that says anything else.
+  static func words(in predicate: String, _ columns: [RowColumn]) -> String? {
+    let texts = columns.filter { $0.kind == .attribute(.string) }.map(\.name)
+    guard !texts.isEmpty else { return nil }
+    let strings = FilterWords(predicate).words.filter { $0.kind == .string }.map(\.text)
+    let words = stride(from: 0, to: strings.count, by: texts.count).map { index in
+      unquoted(strings[index].dropFirst().dropLast())
+    }
+    let text = words.joined(separator: " ")
+    return !words.isEmpty && self.predicate(finding: text, in: texts) == predicate ? text : nil
+  }
+
+  private static func unquoted(_ text: Substring) -> String {
+    var plain = ""
+    var isEscaped = false
+    for character in text {
+      if character == "\\", !isEscaped {
+        isEscaped = true
+      } else {
+        plain.append(character)
+        isEscaped = false
+      }
+    }
+    return plain
+  }
+
   private static func quoted(_ word: Substring) -> String {
     var text = "\""
     for character in word {

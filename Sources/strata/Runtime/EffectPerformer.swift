@@ -107,7 +107,7 @@ final class EffectPerformer: Sendable {
     case .look(let id, let request): look(id, request)
     case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe:
       break
-    case .themes, .keepTheme, .copy, .repaint, .suspend, .quit, .choose: break
+    case .themes, .keepTheme, .copy, .repaint, .suspend, .quit, .choose, .chooseOther: break
     }
   }
 

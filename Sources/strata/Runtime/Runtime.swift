@@ -31,6 +31,15 @@ final class Runtime {
     var isFresh = false
     /// Whether how the store is left is kept for the next time.
     var keepsSession = true
+
+    /// To pick another store in the folder of one: what was said of that one does not hold for it.
+    func forOther(than path: String) -> Request {
+      var request = self
+      request.path = FileSystem.parent(of: path) ?? "."
+      request.model = nil
+      request.plan = PlanArguments()
+      return request
+    }
   }
 
   /// Opens the interface and returns when it is left.
@@ -53,24 +62,46 @@ final class Runtime {
   }
 
   private static func open(_ request: Request) throws -> CommandStatus {
-    if let path = request.path, !FileSystem.isDirectory(path) {
-      return try Runtime(request, storePath: path).run().status
-    }
     var request = request
+    var showsRecent = request.path == nil
+    var theme: String?
+    if let path = request.path, !FileSystem.isDirectory(path) {
+      let store = try Runtime(request, storePath: path)
+      let ending = try store.run()
+      guard ending.isLeftForOther else { return ending.status }
+      theme = store.state.themeName
+      showsRecent = true
+      request = request.forOther(than: path)
+    }
     var mistake: CoreDataError?
     while true {
-      let picker = try Runtime(request, storePath: nil)
+      let picker = try Runtime(request, storePath: nil, showsRecent: showsRecent, theme: theme)
       if let mistake { picker.state.tell(mistake) }
+      mistake = nil
       let ending = try picker.run()
+      theme = picker.state.themeName
       guard let path = ending.chosen else { return ending.status }
       do {
-        return try Runtime(request, storePath: path, theme: picker.state.themeName).run().status
+        let store = try Runtime(request, storePath: path, theme: theme)
+        let ending = try store.run()
+        guard ending.isLeftForOther else { return ending.status }
+        theme = store.state.themeName
+        showsRecent = true
+        request = request.forOther(than: path)
       } catch let error as CoreDataError {
         // One that cannot be opened is told where another can be chosen.
         mistake = error
         request.path = FileSystem.parent(of: path) ?? "."
       }
     }
+  }
+
+  /// What a run ended in.
+  private struct Ending {
+    var status: CommandStatus
+    /// The store that was picked.
+    var chosen: String?
+    var isLeftForOther: Bool
   }
 
   /// How long the store may take to open before the screen comes without it.
@@ -89,6 +120,7 @@ final class Runtime {
   private var hasActed = false
   /// The store that was picked.
   private var chosen: String?
+  private var isLeftForOther = false
   private let signals: Signals
   private let mailbox: Mailbox
   private let performer: EffectPerformer
@@ -110,8 +142,11 @@ final class Runtime {
 
   /// - Parameters:
   ///   - storePath: `nil` to pick one.
+  ///   - showsRecent: whether the stores of late are there to pick from.
   ///   - theme: what the choice of the store was shown in.
-  private init(_ request: Request, storePath: String?, theme: String? = nil) throws {
+  private init(
+    _ request: Request, storePath: String?, showsRecent: Bool = false, theme: String? = nil
+  ) throws {
     self.request = request
     folders = UserFolders(environment: Self.environment)
     var configuration = Configuration(folder: folders.configuration)
@@ -163,7 +198,7 @@ final class Runtime {
     state.configurationProblems = configuration.problems
     if storePath == nil {
       state.picker = PickerScreen(
-        folder: request.path ?? ".", home: folders.home, showsRecent: request.path == nil)
+        folder: request.path ?? ".", home: folders.home, showsRecent: showsRecent)
     }
     if let first = configuration.problems.first {
       let more = configuration.problems.count - 1
@@ -176,7 +211,7 @@ final class Runtime {
     getenv(name).map { String(cString: $0) }
   }
 
-  private func run() throws -> (status: CommandStatus, chosen: String?) {
+  private func run() throws -> Ending {
     defer {
       keepSession(isLast: true)
       screen?.stop()
@@ -216,7 +251,8 @@ final class Runtime {
       screen?.stop()
       throw failure
     }
-    return (wasStopped ? .cancelled : .done, chosen)
+    return Ending(
+      status: wasStopped ? .cancelled : .done, chosen: chosen, isLeftForOther: isLeftForOther)
   }
 
   /// Waits for something to happen and takes it in.
@@ -300,6 +336,9 @@ final class Runtime {
       case .keepTheme(let name): ThemeMemory.keep(name, environment: Self.environment)
       case .choose(let path):
         chosen = path
+        isLeaving = true
+      case .chooseOther:
+        isLeftForOther = true
         isLeaving = true
       default: performer.perform(effect)
       }
