@@ -158,7 +158,15 @@ extension MappingScreen {
     }
     grid.title(
       [Span("what would be lost, what would fail", theme[isUpper ? .dim : .title])],
-      on: layout.problems)
+      note: problemsNote(mapping, theme), on: layout.problems)
+  }
+
+  /// Which of the problems is told, where there are several.
+  private static func problemsNote(_ mapping: MappingScreen, _ theme: Theme) -> [Span] {
+    let count = mapping.problemList.count
+    guard count > 1 else { return [] }
+    let place = "\(mapping.problems.selected + 1) of \(count)"
+    return [Span(mapping.focus == .losses ? "\(place)  j k" : "\(place)  Tab", theme[.dim])]
   }
 
   private static func drawSummary(
