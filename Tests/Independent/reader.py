@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""Reads a Core Data store the way Core Data finds its way in it, without any code of strata's.
+
+    reader.py STORE            every object as a line of JSON, as `strata dump` prints it
+    reader.py --serve          the same for each path on standard input, in the exact form for comparing:
+                               a line "N" or "error: …", then N lines
+
+A table or column that is not where the model says it must be is an error, never searched for.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import struct
+import sys
+import uuid
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from layout import BLOCKS, Layout, LayoutError  # noqa: E402
+from model import Attribute, COMPOSITE, Model, ModelError, Relationship  # noqa: E402
+
+
+class StoreError(Exception):
+    pass
+
+
+class Store:
+    def __init__(self, path, support=None):
+        self.path = path
+        stem = os.path.splitext(os.path.basename(path))[0]
+        folder = os.path.dirname(os.path.abspath(path))
+        self.external = support or os.path.join(folder, "." + stem + "_SUPPORT", "_EXTERNAL_DATA")
+        wal = path + "-wal"
+        live = os.path.exists(wal) and os.path.getsize(wal) > 0
+        self.db = sqlite3.connect("file:%s?%s" % (quoted(path), "mode=ro" if live else "immutable=1"), uri=True)
+        self.db.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        row = self.db.execute("SELECT Z_CONTENT FROM Z_MODELCACHE").fetchone()
+        if row is None:
+            raise StoreError("no model in Z_MODELCACHE")
+        self.model = Model.from_cache(row[0])
+        self.numbers = self.entity_numbers()
+        self.names = {number: name for name, number in self.numbers.items()}
+        self.layout = Layout(self.restricted(), self.numbers)
+        self.model = self.layout.model
+        self.rows = {}
+        self.pairs = {}
+        self.referrers = {}
+
+    def entity_numbers(self):
+        stored = dict(self.db.execute("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY"))
+        numbers = {}
+        for entity in self.model.entities.values():
+            number = stored.get(entity.name, stored.get(entity.renaming))
+            if number is not None:
+                numbers[entity.name] = number
+        return numbers
+
+    def restricted(self):
+        """Entities that the store does not keep (another configuration's) are left out."""
+        kept = {n: e for n, e in self.model.entities.items() if n in self.numbers}
+        for entity in kept.values():
+            for name, property_ in list(entity.properties.items()):
+                if isinstance(property_, Relationship) and property_.destination not in kept:
+                    del entity.properties[name]
+        return Model(kept)
+
+    def declared(self, table):
+        """The columns of a table with their types."""
+        return {row[1]: row[2] for row in self.db.execute('PRAGMA table_info("%s")' % table)}
+
+    def table(self, name):
+        """All rows of a table by key, each a dictionary of the columns that the layout knows."""
+        if name not in self.rows:
+            wanted = [column for column, _ in self.layout.columns[name]]
+            there = self.declared(name)
+            missing = [column for column in wanted if column not in there]
+            if missing:
+                raise StoreError("%s: no column %s" % (name, ", ".join(missing)) if there else "no table " + name)
+            other = ["%s is %s" % (c, there[c]) for c, type_ in self.layout.columns[name] if there[c] != type_]
+            if other:
+                raise StoreError("%s: %s" % (name, ", ".join(other)))
+            listed = ", ".join('"%s"' % column for column in wanted)
+            self.rows[name] = {
+                row[0]: dict(zip(wanted, row)) for row in self.db.execute('SELECT %s FROM "%s"' % (listed, name))
+            }
+        return self.rows[name]
+
+    # ---- objects
+
+    def objects(self):
+        for entity in sorted(self.model.entities, key=str.encode):
+            number = self.numbers[entity]
+            rows = self.table(self.layout.table(entity))
+            for key in sorted(k for k, row in rows.items() if row["Z_ENT"] == number):
+                yield entity, key, rows[key]
+
+    def value(self, entity, attribute, path, row):
+        if attribute.kind == COMPOSITE:
+            parts = {e.name: self.value(entity, e, path + (e.name,), row) for e in attribute.elements}
+            return None if all(part is None for part in parts.values()) else parts
+        raw = row[self.layout.attributes[entity, path]]
+        if raw is None:
+            return None
+        if attribute.external and isinstance(raw, bytes) and raw[:1] in (b"\x01", b"\x02"):
+            return self.large(raw)
+        return raw
+
+    def large(self, raw):
+        if raw[0] == 1:
+            return raw[1:]
+        name = raw[1:].split(b"\0")[0].decode("ascii", "replace")
+        path = os.path.join(self.external, name)
+        if "/" in name or not os.path.isfile(path):
+            return Missing()
+        with open(path, "rb") as file:
+            return file.read()
+
+    def reference(self, table, key, entity_number, declared):
+        """What a stored key leads to: the row's own entity where there is a row."""
+        row = self.table(table).get(key)
+        number = row["Z_ENT"] if row else entity_number
+        return self.names.get(number, declared), key
+
+    def related(self, entity, relationship, key, row):
+        declarer = self.model.declarer(entity, relationship.name)
+        target = relationship.destination
+        table = self.layout.table(target)
+        if not relationship.to_many:
+            column, entity_column, _ = self.layout.to_ones[declarer, relationship.name]
+            stored = row[column]
+            if stored is None:
+                return None
+            return self.reference(table, stored, row[entity_column] if entity_column else None, target)
+        inverse = self.layout.inverse(relationship)
+        if inverse is None:
+            _, column, order = self.layout.owners[declarer, relationship.name]
+            return self.pointing(table, column, order, key)
+        if not inverse[1].to_many:
+            column, _, order = self.layout.to_ones[inverse[0], inverse[1].name]
+            return self.pointing(table, column, order if relationship.ordered else None, key)
+        return self.joined(declarer, relationship, table, key)
+
+    def pointing(self, table, column, order, key):
+        index = self.referrers.get((table, column, order))
+        if index is None:
+            index = {}
+            for other, row in self.table(table).items():
+                if row[column] is not None:
+                    position = row[order] if order else None
+                    index.setdefault(row[column], []).append((position, (self.names.get(row["Z_ENT"]), other)))
+            self.referrers[table, column, order] = index
+        return in_order(index.get(key, []), order)
+
+    def joined(self, declarer, relationship, table, key):
+        links = self.pairs.get((declarer, relationship.name))
+        if links is None:
+            links = self.pairs[declarer, relationship.name] = self.read_join(declarer, relationship)
+        found = [(position, self.reference(table, other, None, relationship.destination))
+                 for position, other in links.get(key, [])]
+        return in_order(found, relationship.ordered)
+
+    def read_join(self, declarer, relationship):
+        options = self.layout.joins[declarer, relationship.name]
+        tables = {row[0] for row in self.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        for join, names_it in options:
+            if join.table in tables:
+                break
+        else:
+            raise StoreError("no table " + " or ".join(join.table for join, _ in options))
+        own, other = (join.near, join.far) if names_it else (join.far, join.near)
+        order = join.far_order if names_it else join.near_order
+        columns = self.declared(join.table)
+        for wanted in [own, other] + ([order] if order else []):
+            if wanted not in columns:
+                raise StoreError("%s: no column %s" % (join.table, wanted))
+        links = {}
+        listed = '"%s", "%s", %s' % (own, other, '"%s"' % order if order else "NULL")
+        for mine, theirs, position in self.db.execute('SELECT %s FROM "%s"' % (listed, join.table)):
+            links.setdefault(mine, []).append((position, theirs))
+            if join.far == "REFLEXIVE":
+                links.setdefault(theirs, []).append((position, mine))
+        if join.far == "REFLEXIVE":
+            links = {k: [(None, o) for o in sorted({o for _, o in v})] for k, v in links.items()}
+        return links
+
+
+class Missing:
+    """A large value whose file is gone."""
+
+
+def quoted(path):
+    return "".join(c if c.isalnum() or c in "/._- " else "".join("%%%02X" % b for b in c.encode()) for c in path)
+
+
+def in_order(found, ordered):
+    """By stored position where there is one, then by entity and key."""
+    if ordered:
+        found = sorted(found, key=lambda f: (f[0] is not None, f[0] or 0, f[1][0] or "", f[1][1]))
+    else:
+        found = sorted(found, key=lambda f: ((f[1][0] or "").encode(), f[1][1]))
+    return [reference for _, reference in found]
+
+
+# ---- as strata dump prints it
+
+
+def json_value(attribute, raw):
+    if raw is None:
+        return None
+    if attribute.kind == COMPOSITE:
+        return {e.name: json_value(e, raw[e.name]) for e in attribute.elements}
+    if isinstance(raw, Missing):
+        return {"missing": True}
+    if attribute.kind == 800:
+        return bool(raw)
+    if attribute.kind == 400:
+        return str(raw)
+    if attribute.kind == 1100 and isinstance(raw, bytes) and len(raw) == 16:
+        return str(uuid.UUID(bytes=raw)).upper()
+    if isinstance(raw, bytes):
+        return {"bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
+    return raw
+
+
+def json_line(store, entity, key, row):
+    attributes, relationships = {}, {}
+    for name, property_ in store.model.entities[entity].properties.items():
+        if property_.transient:
+            continue
+        if isinstance(property_, Attribute):
+            if property_.kind == COMPOSITE or property_.kind in BLOCKS:
+                declarer = store.model.declarer(entity, name)
+                attributes[name] = json_value(property_, store.value(declarer, property_, (name,), row))
+        else:
+            related = store.related(entity, property_, key, row)
+            if isinstance(related, list):
+                relationships[name] = ["%s/p%d" % reference for reference in related]
+            else:
+                relationships[name] = related and "%s/p%d" % related
+    return json.dumps({"entity": entity, "pk": key, "attributes": attributes, "relationships": relationships},
+                      sort_keys=True, ensure_ascii=False)
+
+
+# ---- exact, for comparing value by value
+
+
+def exact(attribute, raw, path):
+    """`path=value` for each value as it is stored; reals as their bits."""
+    if attribute.kind == COMPOSITE:
+        for element in attribute.elements:
+            part = raw[element.name] if raw is not None else None
+            yield from exact(element, part, path + "." + element.name)
+        return
+    if raw is None:
+        text = "-"
+    elif isinstance(raw, Missing):
+        text = "missing"
+    elif isinstance(raw, bytes):
+        text = "b" + hashlib.sha256(raw).hexdigest()
+    elif isinstance(raw, str):
+        text = "t" + hashlib.sha256(raw.encode("utf-8", "surrogateescape")).hexdigest()
+    elif attribute.kind in (500, 600, 900, 400):
+        text = "r" + struct.pack(">d", float(raw)).hex()
+    elif attribute.kind == 800:
+        text = "i%d" % (1 if raw else 0)
+    else:
+        text = "i%d" % raw
+    yield path + "=" + text
+
+
+def exact_line(store, entity, key, row):
+    parts = []
+    for name, property_ in sorted(store.model.entities[entity].properties.items(), key=lambda p: p[0].encode()):
+        if property_.transient:
+            continue
+        if isinstance(property_, Attribute):
+            if property_.kind == COMPOSITE or property_.kind in BLOCKS:
+                declarer = store.model.declarer(entity, name)
+                parts += exact(property_, store.value(declarer, property_, (name,), row), name)
+        else:
+            related = store.related(entity, property_, key, row)
+            if not isinstance(related, list):
+                related = [related] if related else []
+            parts.append(name + ">" + ",".join("%s/p%d" % reference for reference in related))
+    return "%s/p%d " % (entity, key) + " ".join(parts)
+
+
+def serve():
+    out = os.fdopen(1, "wb", closefd=False)
+    for line in sys.stdin:
+        path, _, support = line.rstrip("\n").partition("\t")
+        try:
+            store = Store(path, support or None)
+            lines = [exact_line(store, *object_) for object_ in store.objects()]
+            store.db.close()
+            answer = "%d\n" % len(lines) + "".join(text + "\n" for text in lines)
+        except Exception as error:  # whatever it is, the test is told
+            answer = "error: %s: %s\n" % (type(error).__name__, str(error).replace("\n", " "))
+        out.write(answer.encode("utf-8", "surrogateescape"))
+        out.flush()
+
+
+def main():
+    if sys.argv[1:] == ["--serve"]:
+        serve()
+        return 0
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        store = Store(sys.argv[1])
+        for object_ in store.objects():
+            print(json_line(store, *object_))
+    except (StoreError, LayoutError, ModelError, sqlite3.Error) as error:
+        print("reader: %s: %s" % (sys.argv[1], error), file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
