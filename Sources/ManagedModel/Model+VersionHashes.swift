@@ -52,8 +52,9 @@ extension Model {
     for entity in entities {
       let lineage = lineage(of: entity.name)
       let attributes = lineage.flatMap(\.attributes).filter { !$0.isTransient }
-      if attributes.contains(where: { $0.type == .composite }) {
-        result[entity.name] = "composite attributes: the hash rule was not checked against Apple's"
+      if attributes.contains(where: { $0.elements.contains { $0.type == .composite } }) {
+        result[entity.name] =
+          "a composite attribute within another: the hash rule was not checked against Apple's"
       } else if attributes.contains(where: { $0.derivation?.filter != nil }) {
         result[entity.name] = "a filtering predicate: the hash rule was not checked against Apple's"
       } else if hasOverride(in: lineage) {

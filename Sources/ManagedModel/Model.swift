@@ -152,10 +152,12 @@ public struct Model: Sendable, Equatable {
     lineage(of: entity).reversed().lazy.compactMap { $0.relationship(named: name) }.first
   }
 
-  /// Name of the entity in `entity`'s lineage that declares the property.
+  /// Name of the entity in `entity`'s lineage that declares the property, or the composite attribute
+  /// that a path `composite.element` goes into.
   public func declaringEntity(of property: String, in entity: String) -> String? {
     lineage(of: entity).first {
       $0.attribute(named: property) != nil || $0.relationship(named: property) != nil
+        || $0.storedAttribute(named: property) != nil
     }?.name
   }
 

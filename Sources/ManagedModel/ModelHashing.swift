@@ -45,16 +45,17 @@ struct ModelHashing {
     if let derivation = attribute.derivation {
       return VersionHash(of: Array((derivation.expression + (derivation.filter ?? "")).utf8))
     }
+    if attribute.type == .composite {
+      // Its elements alone: neither its own name nor whether it is optional enters.
+      let elements = attribute.elements.sorted { byBytes($0.name, $1.name) }
+      return VersionHash(of: elements.flatMap { hash(of: $0).bytes })
+    }
     var bytes = base(
       attribute.name, optional: attribute.isOptional, transient: attribute.isTransient,
       modifier: attribute.versionHashModifier)
     append(attribute.type.rawValue, to: &bytes)
     if attribute.allowsExternalBinaryDataStorage { bytes.append(1) }
     if attribute.preservesValueInHistoryOnDeletion { bytes.append(1) }
-    // Not checked against Apple's: see Model.unverifiedVersionHashes.
-    for element in leaves(of: attribute).sorted(by: { byBytes($0.name, $1.name) }) {
-      bytes.append(contentsOf: hash(of: element).bytes)
-    }
     return VersionHash(of: bytes)
   }
 
@@ -72,10 +73,6 @@ struct ModelHashing {
     append(relationship.minCount, to: &bytes)
     if relationship.isOrdered { bytes.append(contentsOf: [1, 0]) }
     return VersionHash(of: bytes)
-  }
-
-  private static func leaves(of attribute: Attribute) -> [Attribute] {
-    attribute.elements.flatMap { $0.elements.isEmpty ? [$0] : leaves(of: $0) }
   }
 
   private static func base(

@@ -4,7 +4,7 @@ import ManagedModel
 public struct EntityTable: Sendable, Equatable {
   /// An attribute and the column that holds it.
   public struct AttributeColumn: Sendable, Equatable {
-    /// The attribute; for an element of a composite one, named `composite_element`.
+    /// The attribute; an element of a composite one is named by its path, `composite.element`.
     public var attribute: Attribute
     /// Name of the column, as it is in this store.
     public var column: String

@@ -40,7 +40,7 @@ extension FilterCompiler {
       guard let table = layout.table(of: object.entity) else {
         throw wrong("the store does not keep \(object.entity)", name.range)
       }
-      let joined = names.first.map { name.text + "_" + $0.text }
+      let joined = names.first.map { AttributeStorage.path(name.text, $0.text) }
       if let column = table.column(of: name.text) {
         note(name.text, of: object)
         let attribute = table.attributes.first { $0.column == column }?.attribute

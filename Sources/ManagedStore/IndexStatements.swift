@@ -51,7 +51,7 @@ extension StoreSchema {
         switch column.content {
         case .toOne, .owner: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
         case .attribute(let entity, let name):
-          guard model.entity(named: entity)?.attribute(named: name)?.isIndexed == true else {
+          guard model.entity(named: entity)?.storedAttribute(named: name)?.isIndexed == true else {
             break
           }
           switch style {

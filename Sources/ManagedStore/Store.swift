@@ -153,6 +153,7 @@ public final class Store {
         drift = try schema.drift(
           of: database, expected: fresh, missing: missing, connection: connection)
         warnings += drift.sentences
+        warnings += schema.assumptions
         tables = model.entitiesInStoreOrder.compactMap {
           schema.entityTable(of: $0.name)?.fitted(to: database)
         }

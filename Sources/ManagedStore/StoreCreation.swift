@@ -5,7 +5,7 @@ extension StoreSchema {
   /// CREATE TABLE of every hierarchy, with columns in the order Core Data gives them.
   package var tableStatements: [String] { tables.map(\.sql) + joins.map(\.sql) }
 
-  /// The column of an attribute or a to-one relationship, own or inherited.
+  /// The column of an attribute, an element by its path, or a to-one relationship, own or inherited.
   package func column(of property: String, in entity: String) -> String? {
     guard let table = table(of: entity),
       let declarer = model.declaringEntity(of: property, in: entity)

@@ -6,6 +6,7 @@ import ManagedModel
 package struct StoreSchema: Sendable, Equatable {
   /// What a column of a hierarchy's table holds.
   package enum Content: Sendable, Equatable {
+    /// An attribute, or an element of a composite one by its path `composite.element`.
     case attribute(entity: String, name: String)
     case toOne(entity: String, name: String)
     /// Z_ENT of a to-one's destination.
@@ -105,25 +106,17 @@ package struct StoreSchema: Sendable, Equatable {
     }
   }
 
-  /// Attributes that become columns; a composite one becomes its elements.
-  static func storedAttributes(of entity: Entity) -> [Attribute] {
-    entity.attributes.filter(\.isStored).flatMap { attribute -> [Attribute] in
-      attribute.type == .composite ? flattened(attribute, depth: 0) : [attribute]
-    }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-  }
-
-  private static func flattened(_ composite: Attribute, depth: Int) -> [Attribute] {
-    guard depth < 16 else { return [] }
-    return composite.elements.flatMap { element -> [Attribute] in
-      var copy = element
-      copy.name = composite.name + "_" + element.name
-      return element.type == .composite ? flattened(copy, depth: depth + 1) : [copy]
-    }
+  /// What an entity adds to its table, in the order of the columns within a block: attributes by
+  /// name, the elements of a composite one in its place and in its order.
+  private func storedAttributes(of entity: Entity) -> [AttributeStorage.Column] {
+    entity.attributes.filter { !isOverride($0.name, in: entity) }
+      .sorted { $0.name.precedes($1.name) }.flatMap(\.storage.columns)
   }
 
   private func makeTable(root: String) -> Table {
     var used: [String: Int] = [:]
-    // Two subentities that use one property name share the table: the second column is numbered.
+    // Two subentities that use one property name share the table, and two composites can have an
+    // element of one name: the second column is numbered.
     func unused(_ name: String) -> String {
       let count = used[name, default: 0]
       used[name] = count + 1
@@ -132,15 +125,15 @@ package struct StoreSchema: Sendable, Equatable {
     var ranked: [(rank: Int, column: Column)] = []
     for name in model.subtree(of: root) {
       guard let entity = model.entity(named: name) else { continue }
-      for attribute in Self.storedAttributes(of: entity)
-      where !isOverride(attribute.name, in: entity) {
-        guard let type = Self.columnType(of: attribute.type) else { continue }
+      for stored in storedAttributes(of: entity) {
+        guard let base = stored.path.last, let type = Self.columnType(of: stored.attribute.type)
+        else { continue }
         ranked.append(
           (
             type.rank,
             Column(
-              name: unused("Z" + attribute.name.uppercased()), type: type.name,
-              content: .attribute(entity: name, name: attribute.name))
+              name: unused("Z" + base.uppercased()), type: type.name,
+              content: .attribute(entity: name, name: stored.attribute.name))
           ))
       }
       let toOnes = entity.relationships.filter {
@@ -269,8 +262,7 @@ package struct StoreSchema: Sendable, Equatable {
     var relationships: [EntityTable.RelationshipColumns] = []
     let root = model.root(of: name)
     for entity in model.lineage(of: name) {
-      for attribute in Self.storedAttributes(of: entity)
-      where !isOverride(attribute.name, in: entity) {
+      for attribute in storedAttributes(of: entity).map(\.attribute) {
         if let column = table.column(.attribute(entity: entity.name, name: attribute.name)) {
           attributes.append(.init(attribute: attribute, column: column.name))
         }

@@ -197,8 +197,8 @@ extension Store {
         holder = relationship.destination
         continue
       }
-      // An element of a composite attribute has both names in one.
-      let joined = ([name] + names).joined(separator: "_")
+      // An element of a composite attribute is named by its path.
+      let joined = ([name] + names).joined(separator: ".")
       return table.attributes.first { $0.attribute.name == name || $0.attribute.name == joined }?
         .attribute
     }

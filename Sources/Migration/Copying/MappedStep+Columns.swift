@@ -129,12 +129,12 @@ extension MappedStep {
 }
 
 extension StoreSchema {
-  /// An attribute as a column keeps it: an element of a composite one under `composite_element`.
+  /// An attribute as a column keeps it: an element of a composite one by its path.
   func storedAttribute(named name: String, of entity: String) -> Attribute? {
     if let plain = model.attribute(named: name, of: entity), plain.type != .composite {
       return plain
     }
-    return entityTable(of: entity)?.attributes.first { $0.attribute.name == name }?.attribute
+    return model.storedAttribute(named: name, of: entity)
   }
 
   func inverse(of relationship: Relationship?) -> (entity: String, Relationship)? {
@@ -148,7 +148,7 @@ extension EntityMapping {
     if let own = attributes.first(where: { $0.name == name }) { return own }
     guard let to = destination,
       let composite = attributes.first(where: {
-        name.hasPrefix($0.name + "_")
+        name.hasPrefix(AttributeStorage.path($0.name, ""))
           && model.attribute(named: $0.name, of: to)?.type == .composite
       })
     else { return nil }

@@ -29,7 +29,7 @@ extension ExpressionCompiler {
         .first { $0.attribute.name == name }?.attribute
       if attribute == nil, index + 1 < path.count {
         // An element of a composite attribute.
-        let joined = name + "_" + path[index + 1]
+        let joined = AttributeStorage.path(name, path[index + 1])
         attribute =
           scope.store.table(of: holder)?.attributes
           .first { $0.attribute.name == joined }?.attribute

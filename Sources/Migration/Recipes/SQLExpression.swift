@@ -73,21 +73,3 @@ struct SQLExpression {
     return (result + suffix, places)
   }
 }
-
-extension Model {
-  /// Attributes that have a column; a composite one stands for its elements, `composite_element`.
-  func columnAttributes(of entity: String) -> [Attribute] {
-    attributes(of: entity).flatMap { Self.columns(of: $0, depth: 0) }
-  }
-
-  private static func columns(of attribute: Attribute, depth: Int) -> [Attribute] {
-    guard attribute.isStored else { return [] }
-    guard attribute.type == .composite else { return [attribute] }
-    guard depth < 16 else { return [] }
-    return attribute.elements.flatMap { element in
-      var copy = element
-      copy.name = attribute.name + "_" + element.name
-      return columns(of: copy, depth: depth + 1)
-    }
-  }
-}

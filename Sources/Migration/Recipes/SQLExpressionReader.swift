@@ -241,7 +241,7 @@ struct SQLExpressionReader {
   }
 
   private func isAttribute(_ name: String, of entity: String) -> Bool {
-    model.columnAttributes(of: entity).contains { $0.name == name }
+    model.storedAttributes(of: entity).contains { $0.name == name }
   }
 
   private func unknown(_ name: String, in entity: String, _ range: Range<Int>) -> CoreDataError {
@@ -251,7 +251,7 @@ struct SQLExpressionReader {
       return wrong("the store keeps no column for \(entity).\(name)", range)
     }
     let known =
-      model.columnAttributes(of: entity).map(\.name)
+      model.storedAttributes(of: entity).map(\.name)
       + model.relationships(of: entity).map(\.name) + variables.sorted()
     return wrong(
       "\(entity) has no property “\(name)”", range,

@@ -1,0 +1,77 @@
+/// How a store keeps an attribute: in no column, in one, or in one for each element of a composite.
+///
+/// Whatever names columns, finds an element by its path or puts a composite's value together asks
+/// here, so that the rule is written once.
+public struct AttributeStorage: Sendable, Equatable {
+  /// An attribute, or an element of a composite one, that has a column of its own.
+  public struct Column: Sendable, Equatable {
+    /// From the attribute's name down to the element's; the last one names the column.
+    public var path: [String]
+    /// What the column holds, named by its whole path, `author.person`.
+    ///
+    /// It is optional where a composite around it is, and its renaming identifier is the path of
+    /// theirs, so that it can be treated like an attribute of that name.
+    public var attribute: Attribute
+  }
+
+  /// Composites within composites that are followed; readers refuse or cut deeper ones.
+  public static let maximumDepth = 16
+
+  /// In the order of their columns within one block: as the composite lists its elements.
+  public let columns: [Column]
+
+  /// The storage of an attribute, which may be an element that is named by its path.
+  public init(_ attribute: Attribute) {
+    columns = Self.columns(of: attribute, path: [attribute.name], depth: 0)
+  }
+
+  private static func columns(of attribute: Attribute, path: [String], depth: Int) -> [Column] {
+    guard attribute.isStored, depth <= maximumDepth else { return [] }
+    guard attribute.type == .composite else { return [Column(path: path, attribute: attribute)] }
+    return attribute.elements.flatMap { element in
+      var named = element
+      named.name = self.path(attribute.name, element.name)
+      named.renamingIdentifier =
+        attribute.renamingIdentifier == nil && element.renamingIdentifier == nil
+        ? nil : self.path(attribute.canonicalName, element.canonicalName)
+      named.isOptional = element.isOptional || attribute.isOptional
+      return columns(of: named, path: path + [element.name], depth: depth + 1)
+    }
+  }
+
+  /// An element's name behind that of its composite. A property's name cannot hold a dot.
+  public static func path(_ composite: String, _ element: String) -> String {
+    composite + "." + element
+  }
+}
+
+extension Attribute {
+  /// Where the store keeps it.
+  public var storage: AttributeStorage { AttributeStorage(self) }
+
+  /// The element of that name, for a composite attribute.
+  public func element(named name: String) -> Attribute? { elements.first { $0.name == name } }
+}
+
+extension Entity {
+  /// What a column of the entity's own holds: an attribute, or an element by its path
+  /// `composite.element`.
+  public func storedAttribute(named path: String) -> Attribute? {
+    let whole = attribute(named: path) ?? attribute(named: String(path.prefix { $0 != "." }))
+    return whole?.storage.columns.first { $0.attribute.name == path }?.attribute
+  }
+}
+
+extension Model {
+  /// What the columns of an entity hold, inherited ones first: attributes, and the elements of
+  /// composite ones by their path `composite.element`.
+  public func storedAttributes(of entity: String) -> [Attribute] {
+    attributes(of: entity).flatMap { $0.storage.columns.map(\.attribute) }
+  }
+
+  /// What a column holds, own or inherited: an attribute, or an element by its path
+  /// `composite.element`.
+  public func storedAttribute(named path: String, of entity: String) -> Attribute? {
+    lineage(of: entity).reversed().lazy.compactMap { $0.storedAttribute(named: path) }.first
+  }
+}
