@@ -93,13 +93,25 @@ package enum FileSystem {
 
   /// SHA-256 of a file's bytes in hexadecimal, a megabyte in memory at a time.
   package static func sha256(_ path: String) throws -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw failure("cannot read", path) }
+    defer { close(descriptor) }
+    return try sha256(descriptor, path)
+  }
+
+  static func sha256(_ descriptor: Int32, _ path: String) throws -> String {
     let stream = SHA256Stream()
-    var offset = 0
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    var offset: off_t = 0
     while true {
-      let bytes = try read(path, offset: offset, limit: 1 << 20)
-      guard !bytes.isEmpty else { return ByteText.hex(stream.finish()) }
-      stream.update(bytes)
-      offset += bytes.count
+      let got = buffer.withUnsafeMutableBytes {
+        pread(descriptor, $0.baseAddress, $0.count, offset)
+      }
+      if got < 0 && errno == EINTR { continue }
+      guard got >= 0 else { throw failure("cannot read", path) }
+      guard got > 0 else { return ByteText.hex(stream.finish()) }
+      stream.update(buffer.prefix(got))
+      offset += off_t(got)
     }
   }
 
@@ -123,7 +135,7 @@ package enum FileSystem {
   package static func replace(_ path: String, with bytes: [UInt8]) throws {
     let new = path + ".new"
     remove(new)
-    try createEmpty(new, permissions: 0o600)
+    try createEmpty(new)
     do {
       try write(bytes, to: new)
       try rename(new, to: path)
@@ -133,12 +145,18 @@ package enum FileSystem {
     }
   }
 
-  /// Makes a file that must not exist yet, with these permissions whatever the umask is.
-  package static func createEmpty(_ path: String, permissions: mode_t) throws {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions | 0o600)
+  /// Makes an empty file that must not exist yet, for its owner only whatever the umask is.
+  ///
+  /// - Returns: what tells the file from any other, whatever name it has by then.
+  @discardableResult
+  package static func createEmpty(_ path: String) throws -> FileIdentity {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("cannot write", path) }
-    fchmod(descriptor, permissions | 0o600)
-    close(descriptor)
+    defer { close(descriptor) }
+    fchmod(descriptor, 0o600)
+    var info = stat()
+    guard fstat(descriptor, &info) == 0 else { throw failure("cannot write", path) }
+    return FileIdentity(info)
   }
 
   /// Names in a folder, sorted; without `.` and `..`.
@@ -205,15 +223,6 @@ package enum FileSystem {
     link_(source, destination) == 0
   }
 
-  /// Gives a file the owner, as far as that may be done, and the permissions of another: root
-  /// migrates for a user, whose app must be able to open the result.
-  package static func copyOwnership(from source: String, to destination: String) {
-    var info = stat()
-    guard stat(source, &info) == 0 else { return }
-    _ = chown(destination, info.st_uid, info.st_gid)
-    chmod(destination, info.st_mode & 0o7777)
-  }
-
   /// Why nothing can be written there: a file, or a folder that is to take one; `nil` where it can.
   package static func refusal(toWrite path: String) -> CoreDataError? {
     access(path, W_OK) == 0 ? nil : failure("cannot write", path)
@@ -260,6 +269,10 @@ package enum FileSystem {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("cannot open", path) }
     defer { close(descriptor) }
+    try sync(descriptor, path)
+  }
+
+  static func sync(_ descriptor: Int32, _ path: String) throws {
     #if canImport(Darwin)
       // fsync leaves the data in the drive's cache on macOS.
       guard fcntl(descriptor, F_FULLFSYNC) != -1 || fsync(descriptor) == 0 else {
@@ -277,34 +290,7 @@ package enum FileSystem {
     return Int(info.f_bavail) &* Int(info.f_frsize)
   }
 
-  /// The folder a path is in; `nil` for a root.
-  package static func parent(of path: String) -> String? {
-    let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-    guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty ? nil : "." }
-    if slash == trimmed.startIndex { return trimmed.count == 1 ? nil : "/" }
-    return String(trimmed[..<slash])
-  }
-
-  /// The last part of a path.
-  package static func name(of path: String) -> String {
-    path.split(separator: "/").last.map(String.init) ?? path
-  }
-
-  /// The name up to its last dot, for a path or a name.
-  package static func stem(of path: String) -> String {
-    let name = name(of: path)
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
-    return String(name[..<dot])
-  }
-
-  /// The path without links, `.` and `..`; the path itself where nothing is there.
-  package static func canonical(_ path: String) -> String {
-    guard let resolved = realpath(path, nil) else { return path }
-    defer { free(resolved) }
-    return String(cString: resolved)
-  }
-
-  private static func failure(_ what: String, _ path: String) -> CoreDataError {
+  package static func failure(_ what: String, _ path: String) -> CoreDataError {
     let number = errno
     let hint: String? =
       switch number {

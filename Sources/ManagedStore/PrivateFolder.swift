@@ -15,15 +15,22 @@ package final class PrivateFolder {
   private let descriptor: Int32
 
   private static let prefix = "strata-copy."
+  /// What it is called until it is locked.
+  private static let newPrefix = "strata-new."
   /// Seconds within which a folder may not be locked yet by the program that made it.
   private static let youth = 60
 
   package init() throws {
     Self.removeAbandoned()
-    path = try FileSystem.makeTemporaryDirectory(prefix: String(Self.prefix.dropLast()))
-    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    // A file system without locks keeps it from being cleaned up, and nothing else.
-    if descriptor >= 0 { _ = flock(descriptor, LOCK_EX | LOCK_NB) }
+    let new = try FileSystem.makeTemporaryDirectory(prefix: String(Self.newPrefix.dropLast()))
+    descriptor = open(new, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    let locked = FileSystem.temporaryFolder + "/" + Self.prefix + new.suffix(6)
+    // A file system without locks keeps it from being cleaned up, and nothing else; a name that is
+    // taken, too.
+    let isNamed =
+      descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
+      && (try? FileSystem.renameExclusively(new, to: locked)) != nil
+    path = isNamed ? locked : new
   }
 
   deinit {
@@ -36,7 +43,8 @@ package final class PrivateFolder {
   package static func removeAbandoned() -> Int {
     let base = FileSystem.temporaryFolder
     var removed = 0
-    for name in (try? FileSystem.list(base)) ?? [] where name.hasPrefix(prefix) {
+    for name in (try? FileSystem.list(base)) ?? []
+    where name.hasPrefix(prefix) || name.hasPrefix(newPrefix) {
       let path = base + "/" + name
       var info = stat()
       guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR, info.st_uid == geteuid()
@@ -49,7 +57,9 @@ package final class PrivateFolder {
       let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       guard descriptor >= 0 else { continue }
       defer { close(descriptor) }
-      guard time(nil) - changed > youth, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
+      guard name.hasPrefix(prefix) || time(nil) - changed > youth,
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0
+      else { continue }
       FileSystem.removeTree(path)
       removed += 1
     }

@@ -85,15 +85,22 @@ public enum StoreCreation {
     _ = try connection(at: path, model: model, uuid: uuid)
   }
 
+  /// Writes an empty store into a file that was made for it and holds nothing yet.
+  package static func fill(_ path: String, model: Model, uuid: String) throws {
+    _ = try connection(at: path, model: model, uuid: uuid, isMade: true)
+  }
+
   /// - Parameters:
   ///   - withIndexes: false for a caller that fills the tables first and indexes them afterwards.
   ///   - setup: statements to run before any table is made, such as a PRAGMA.
+  ///   - isMade: whether the file is there, empty, with the permissions it is to have.
   static func connection(
-    at path: String, model: Model, uuid: String, withIndexes: Bool = true, setup: String = ""
+    at path: String, model: Model, uuid: String, withIndexes: Bool = true, setup: String = "",
+    isMade: Bool = false
   ) throws -> (
     Connection, StoreSchema
   ) {
-    guard FileSystem.status(path) == nil else {
+    guard isMade || FileSystem.status(path) == nil else {
       throw CoreDataError(
         .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
     }

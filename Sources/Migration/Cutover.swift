@@ -2,182 +2,156 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Puts a finished, verified file in a store's place: the only code that opens a store for writing.
+///
+/// Store, logs and support folder change hands as one: what is to happen is written down first, and
+/// the rename of the main file comes last. Before that rename everything goes back when anything
+/// fails, and after a crash; after it, nothing fails any more.
 struct Cutover {
-  /// Given by the person; the rename happens where a link leads, so that the link stays.
+  /// Without links: the rename happens where a link leads, so that the link stays.
   let storePath: String
-  let resultPath: String
+  let result: VerifiedFile
   /// What the store was when it was copied; anything else means that it changed meanwhile.
   let fingerprint: StoreFingerprint
-  let backupPath: String?
+  /// What is done with the old store's logs.
+  let logs: Logs
+  /// What the old store is called afterwards; `nil` where it goes.
+  var backupPath: String?
+  /// Whether all that was set aside goes once the new store is in place.
+  var discardsOld = false
+  /// What its support folder is called afterwards; `nil` where that stays.
+  var supportPath: String?
+  /// A whole support folder that takes the place of the old one.
+  var newSupportPath: String?
+  /// Whose owner, permissions and attributes the new store gets; where nothing is there, the new
+  /// store is as any new file.
+  var attributesPath: String?
   /// Called before each step, for tests that let it fail or look at what a crash would leave there.
   var before: (Step) throws -> Void = { _ in }
   /// Gives the old file its second name; false where the file system has no such thing.
   var link: (String, String) -> Bool = { FileSystem.link($0, to: $1) }
 
-  enum Step: CaseIterable { case lock, link, rename }
+  enum Step: CaseIterable { case lock, note, link, support, leave, rename, done }
 
-  /// One rename, after which the old file lives on under the backup's name.
-  ///
+  enum Logs {
+    /// SQLite reads them: the -wal is merged into the old store.
+    case merged
+    /// They go along with the old store as they are, whatever they hold.
+    case moved
+  }
+
+  struct Outcome: Equatable {
+    /// Paths that files of the old store got, whether they are kept or not.
+    var setAside: [String] = []
+    /// What could not be as it was, as sentences.
+    var notes: [String] = []
+  }
+
   /// The order matters. The old store is locked, so that no other program can write between the
-  /// comparison and the rename; its -wal is merged and removed, since a -wal that stayed would be
-  /// applied to the new file; only then does the name change hands.
-  func run() throws {
-    try FileSystem.sync(resultPath)
+  /// comparison and the rename; a -wal that stayed would be applied to the new file, so it is merged
+  /// or moved first; only then does the name change hands.
+  func run(_ journal: MigrationJournal) throws -> Outcome {
+    var outcome = Outcome()
+    try result.sync()
     try before(.lock)
-    let lock = try lockStore()
-    var isBackupMade = false
+    let lock = try Lock(self)
+    defer { withExtendedLifetime(lock) {} }
+    outcome.notes = giveAttributes()
+    try before(.note)
+    var handover = try plan(journal, lock)
+    handover.bring.append(
+      .init(
+        from: FileSystem.name(of: result.path), to: handover.names.store, file: result.identity))
     do {
+      try journal.note(handover)
       try before(.link)
-      if let backupPath {
-        if !link(storePath, backupPath) { try copy(lock, to: backupPath) }
-        isBackupMade = true
-      }
-      FileSystem.copyOwnership(from: storePath, to: resultPath)
+      try handover.linkFiles(link)
+      try before(.support)
+      try handover.moveSupport()
+      try FileSystem.sync(handover.names.folder)
+      try before(.leave)
+      let isEmpty = try handover.leave()
       try before(.rename)
       // No lock keeps a file manager from putting another file in the store's place.
-      guard fingerprint.isSameFile(as: StoreFingerprint(of: storePath)) else {
+      let present = StoreFingerprint(of: storePath)
+      guard isEmpty ? !present.exists : fingerprint.isSameFile(as: present) else {
         throw StoreFingerprint.changed(storePath)
       }
-      try FileSystem.rename(resultPath, to: storePath)
+      try result.requireUnchanged()
+      try handover.commit()
     } catch {
-      if let backupPath, isBackupMade { FileSystem.remove(backupPath) }
+      journal.undo(handover)
       throw error
     }
     // The names are exchanged: from here on nothing may fail or take the backup away. A file system
     // that cannot sync a folder loses no more than the rename, and only with the power.
-    try? FileSystem.sync(StoreFiles(path: storePath).folder)
+    try? FileSystem.sync(handover.names.folder)
+    let discarded = handover.aside.filter {
+      discardsOld || (backupPath == nil && !isSupport($0))
+    }
+    journal.noteDone(removing: discarded)
     // The lock is on the old file, which now is the backup: it may go.
-    lock.close()
+    lock.letGo()
+    try? before(.done)
+    journal.remove(discarded)
+    outcome.setAside = handover.aside.map(\.to).map(handover.names.path)
+    return outcome
   }
 
-  /// For file systems without hard links: through the locked connection, since opening the file a
-  /// second time and closing it would drop the lock. The backup's name appears when it is whole.
-  private func copy(_ lock: Connection, to path: String) throws {
-    let temporary = MigrationJournal.temporaryPath(beside: storePath) + MigrationJournal.copySuffix
-    MigrationJournal.removeTemporary(temporary)
-    do {
-      let backup = try Connection(path: temporary, mode: .create)
-      try backup.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-      _ = try lock.backup(to: backup) { _, _ in true }
-      backup.close()
-      FileSystem.copyOwnership(from: storePath, to: temporary)
-      try FileSystem.sync(temporary)
-      guard FileSystem.status(path) == nil else {
-        throw CoreDataError(.failed, "a file of the backup's name appeared meanwhile", path: path)
-      }
-      try FileSystem.rename(temporary, to: path)
-    } catch {
-      MigrationJournal.removeTemporary(temporary)
-      throw error
-    }
+  private func isSupport(_ move: Handover.Move) -> Bool {
+    FileSystem.isSame(move.from, StoreNames.support(of: FileSystem.name(of: storePath)))
   }
 
-  /// The connection that keeps everybody out until it is closed.
-  private func lockStore() throws -> Connection {
-    // Before anything is opened: what is not the store that was copied is not to be touched.
-    guard StoreFingerprint(of: storePath) == fingerprint else {
-      throw StoreFingerprint.changed(storePath)
+  /// Private until now, the new file becomes what the old one is.
+  private func giveAttributes() -> [String] {
+    if let attributesPath, FileSystem.status(attributesPath) != nil {
+      return FileAttributes.copy(from: attributesPath, to: result.path)
     }
-    do {
-      let connection = try Connection(path: storePath, mode: .readWrite, busyTimeout: 500)
-      try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-      // In exclusive mode the lock outlives the transaction that took it.
-      try connection.execute("BEGIN EXCLUSIVE; COMMIT")
-      guard StoreFingerprint(of: storePath) == fingerprint else {
-        throw StoreFingerprint.changed(storePath)
-      }
-      // It would be applied to the new file, and cut that to the size of the old one.
-      guard FileSystem.status(storePath + "-journal").map({ $0.size == 0 }) ?? true else {
-        throw CoreDataError(
-          .failed, code: 134080, "a -journal lies beside the store", path: storePath,
-          hint: "Let the app open the store once, or write elsewhere with --output.")
-      }
-      guard try connection.value("PRAGMA journal_mode") == .text("wal") else {
-        try connection.execute("BEGIN EXCLUSIVE")
-        return connection
-      }
-      // The log is merged and its file removed before the names change; leaving WAL mode would do
-      // the same, but writes the header through a journal that a crash would leave behind. SQLite
-      // must not remove the log by its name later: that name is the new store's then.
-      let merged = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)").first
-      connection.keepLogOnClose()
-      guard merged?.first?.integer == 0,
-        FileSystem.status(storePath + "-wal").map({ $0.size == 0 }) ?? true
-      else {
-        throw CoreDataError(
-          .failed, code: 134080, "the store's -wal could not be merged", path: storePath,
-          hint: "Close every program that uses the store and try again.")
-      }
-      FileSystem.remove(storePath + "-wal")
-      // A -shm that a killed program left is an index of the log that is gone now.
-      FileSystem.remove(storePath + "-shm")
-      return connection
-    } catch let error as SQLiteError {
-      if error.isBusy {
-        throw CoreDataError(
-          .failed, code: 134080, "another program is using the store", path: storePath,
-          hint: "Close it and try again. The store is as it was.")
-      }
-      throw CoreDataError(sqlite: error, path: storePath, kind: .failed)
-    }
-  }
-}
-
-/// What tells that a store's files have not changed since they were looked at.
-///
-/// Asked of the file system only: opening the file a second time and closing it again would drop
-/// the locks that this process holds on it, as POSIX has it.
-package struct StoreFingerprint: Equatable, Sendable {
-  private struct File: Equatable, Sendable {
-    var inode: UInt64
-    var size: Int64
-    var seconds: Int
-    var nanoseconds: Int
-
-    init?(_ path: String) {
-      var info = stat()
-      guard stat(path, &info) == 0 else { return nil }
-      inode = UInt64(info.st_ino)
-      size = Int64(info.st_size)
-      #if canImport(Darwin)
-        (seconds, nanoseconds) = (info.st_mtimespec.tv_sec, info.st_mtimespec.tv_nsec)
-      #else
-        (seconds, nanoseconds) = (info.st_mtim.tv_sec, info.st_mtim.tv_nsec)
-      #endif
-    }
+    FileAttributes.makeOrdinary(result.path)
+    return []
   }
 
-  private let main: File?
-  /// `nil` where there is no -wal or an empty one, which come and go with a mere look.
-  private let wal: File?
-
-  /// Whether there was a main file.
-  package var exists: Bool { main != nil }
-
-  /// Whether the name still stands for the same file, whatever was done to its content.
-  package func isSameFile(as other: StoreFingerprint) -> Bool { main?.inode == other.main?.inode }
-
-  /// What to say where a store is no longer what it was when it was looked at.
-  static func changed(_ path: String) -> CoreDataError {
-    guard FileSystem.status(path) != nil else {
-      return CoreDataError(
-        .failed, code: 134110, "the store was moved or deleted meanwhile", path: path,
-        hint: "Nothing was written. Find out which program did it, and try again.")
+  /// Which names change; a copy of the old store where it cannot have a second one.
+  private func plan(_ journal: MigrationJournal, _ lock: Lock) throws -> Handover {
+    let names = journal.names
+    var handover = Handover(names: names)
+    let support = StoreNames.support(of: names.store)
+    switch logs {
+    case .merged:
+      if let backupPath { try planBackup(backupPath, lock, journal, &handover) }
+    case .moved:
+      let other = backupPath.map(FileSystem.name) ?? names.undone(withSupport: false)
+      // The one rename replaces what is to go, where no logs lie beside it.
+      let hasLogs = StoreNames.fileSuffixes.dropFirst().contains {
+        FileIdentity(of: names.path(names.store + $0)) != nil
+      }
+      guard backupPath != nil || hasLogs else { break }
+      for suffix in StoreNames.fileSuffixes {
+        handover.setAside(names.store + suffix, as: other + suffix)
+      }
     }
-    return CoreDataError(
-      .failed, code: 134110, "the store was changed by another program meanwhile", path: path,
-      hint: "Close that program and try again. The store is as it is now.")
+    if let supportPath { handover.setAside(support, as: FileSystem.name(of: supportPath)) }
+    if let newSupportPath, let file = FileIdentity(of: newSupportPath) {
+      handover.bring.append(
+        .init(from: FileSystem.name(of: newSupportPath), to: support, file: file))
+    }
+    return handover
   }
 
-  package init(of storePath: String) {
-    main = File(storePath)
-    wal = File(storePath + "-wal").flatMap { $0.size == 0 ? nil : $0 }
+  /// A second name for the old file, tried before it is written down: whether the file system has
+  /// such a thing, only trying tells.
+  private func planBackup(
+    _ backupPath: String, _ lock: Lock, _ journal: MigrationJournal, _ handover: inout Handover
+  ) throws {
+    let names = journal.names
+    let copy = journal.workPath + MigrationJournal.copySuffix
+    if link(storePath, copy) {
+      try FileSystem.removeName(copy)
+      handover.setAside(names.store, as: FileSystem.name(of: backupPath))
+      return
+    }
+    let file = try lock.copy(to: copy, attributesOf: storePath)
+    handover.bring.append(
+      .init(from: FileSystem.name(of: copy), to: FileSystem.name(of: backupPath), file: file))
   }
 }

@@ -7,133 +7,159 @@ import ManagedStore
   import Glibc
 #endif
 
-/// A note outside the store's folder of what a migration is doing, held under a lock while it runs.
+/// A note beside the store of what a run is doing, held under a lock while it runs.
 ///
-/// It keeps two migrations off one store, and lets the next run recognise and remove the temporary
-/// file of one that was interrupted.
+/// It keeps two runs off one store, whoever starts them and wherever they keep their state, and lets
+/// the next one finish or take back what was interrupted. Its name is the store's; it is there for as
+/// long as a run is under way, or after one that was killed.
 final class MigrationJournal {
-  let path: String
-  private let descriptor: Int32
-  /// What an interrupted run left and this one removed, as sentences.
-  private(set) var recovered: [String] = []
+  /// The kinds of run.
+  enum Operation: String, Sendable { case migration, reset, rollback, output }
 
-  /// Where journals live: $XDG_STATE_HOME/strata/migrations, else ~/.local/state/…; in the temporary
-  /// folder where that cannot be written.
-  static func folder() throws -> String {
-    func variable(_ name: String) -> String? {
-      // A relative one is none, as the XDG specification says: the journal must not land where a
-      // store lies.
-      getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
-    }
-    let state = variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }
-    if let folder = state.map({ $0 + "/strata/migrations" }) {
-      do {
-        try FileSystem.makeDirectory(folder)
-        if FileSystem.isWritable(folder) { return folder }
-      } catch is CoreDataError {}
-    }
-    let folder = (variable("TMPDIR") ?? "/tmp") + "/strata-\(getuid())"
+  let path: String
+  let names: StoreNames
+  /// Where the run's own files have their names: this one, or this one with something appended.
+  let workPath: String
+  /// What an interrupted run left and this one put right, as sentences.
+  private(set) var recovered: [String] = []
+  /// What could not be put right or removed, as sentences: the journal stays for the next run.
+  private(set) var problems: [String] = []
+  private let file: JournalFile
+  private var isFinished = false
+
+  /// Takes the store for this process and puts right what an interrupted run left.
+  ///
+  /// - Parameter storePath: without links.
+  /// - Throws: ``CoreDataError`` when another strata is at work on the same store.
+  convenience init(storePath: String, for operation: Operation = .migration) throws {
+    let names = StoreNames(storePath)
+    try self.init(names, JournalFile(names, storePath))
     do {
-      try FileSystem.makeDirectory(folder)
-    } catch var error as CoreDataError {
-      error.hint = "Set XDG_STATE_HOME to a folder that can be written: the journal goes there."
+      try file.replace(with: [.run(operation), .work(FileSystem.name(of: workPath))])
+      try FileSystem.sync(names.folder)
+      recoverOutputs()
+    } catch {
+      file.remove()
+      isFinished = true
       throw error
     }
-    return folder
   }
 
-  /// Takes the store for this process and clears what an interrupted run left.
+  private init(_ names: StoreNames, _ file: JournalFile) throws {
+    self.names = names
+    self.file = file
+    path = file.path
+    workPath = names.path(names.newWork())
+    let recovery = Recovery(names: names, records: file.records)
+    let result = recovery.run()
+    recovered = result.done
+    guard result.problems.isEmpty else {
+      isFinished = true
+      throw CoreDataError(
+        .failed,
+        "what an interrupted run left cannot be put right: \(result.problems.joined(separator: " "))",
+        path: names.path(names.store), hint: "Put right what keeps it, and try again.")
+    }
+    PrivateFolder.removeAbandoned()
+  }
+
+  /// Removes what interrupted runs into other files of the folder left: nobody may come back to those.
+  private func recoverOutputs() {
+    for other in Leftovers.outputs(beside: names) {
+      guard let file = try? JournalFile(other, other.path(other.store)),
+        let journal = try? MigrationJournal(other, file)
+      else { continue }
+      recovered += journal.recovered + journal.finish()
+    }
+  }
+
+  /// Puts right what an interrupted run left; where there is none, nothing is made or touched.
   ///
-  /// - Throws: ``CoreDataError`` when another strata is migrating the same store.
-  init(storePath: String) throws {
-    let canonical = FileSystem.canonical(storePath)
-    path = try Self.path(of: canonical)
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw CoreDataError(
-        .failed, "cannot write the migration's journal", path: path,
-        hint: "Set XDG_STATE_HOME to a folder that can be written.")
-    }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      close(descriptor)
-      throw CoreDataError(
-        .failed, "another strata is migrating this store", path: storePath,
-        hint: "Wait until it is done.")
-    }
-    recover(of: canonical)
-    try FileSystem.write([], to: path)
-  }
-
-  private static func path(of storePath: String) throws -> String {
-    try folder() + "/" + ByteText.hex(Digest.sha256(Array(storePath.utf8)).prefix(16)) + ".journal"
-  }
-
-  /// Removes what an interrupted run left; where there is no note of one, nothing is made or touched.
+  /// - Returns: what was done, or why it could not be, as sentences.
   static func cleanUp(after storePath: String) -> [String] {
-    guard let path = try? path(of: storePath), (FileSystem.status(path)?.size ?? 0) > 0,
-      let journal = try? MigrationJournal(storePath: storePath)
-    else { return [] }
-    return journal.recovered
-  }
-
-  private func recover(of storePath: String) {
-    // A path can hold any byte but 0, a newline too.
-    let text = String(decoding: (try? FileSystem.read(path, limit: 1 << 16)) ?? [], as: UTF8.self)
-    let entries = text.split(separator: "\0")
-    func paths(_ kind: String) -> [String] {
-      entries.filter { $0.hasPrefix(kind) }.map { String($0.dropFirst(kind.count)) }
+    let names = StoreNames(storePath)
+    guard !Leftovers(of: names).isNone else { return [] }
+    do {
+      let journal = try MigrationJournal(names, JournalFile(names, storePath))
+      journal.recoverOutputs()
+      return journal.finish() + journal.recovered
+    } catch let error as CoreDataError {
+      return error.message == JournalFile.busyMessage ? [] : [error.message]
+    } catch {
+      return ["\(error)"]
     }
-    // Only a name that this program gives is ever removed.
-    let left = paths("temporary ").filter {
-      FileSystem.name(of: $0).hasPrefix(Self.temporaryPrefix) && FileSystem.status($0) != nil
+  }
+
+  /// Writes down which names are about to change; after this, they may.
+  func note(_ handover: Handover) throws {
+    try file.append(
+      handover.aside.map(JournalRecord.aside) + handover.bring.map(JournalRecord.bring))
+    try file.append([.go])
+  }
+
+  /// The new store is in place: whatever happens from here on, the next run does not take it back.
+  func noteDone(removing moves: [Handover.Move] = []) {
+    try? file.append([.done] + moves.map { .remove($0.to, $0.file) })
+  }
+
+  /// Removes what was set aside and is not to be kept, as it was written down.
+  func remove(_ moves: [Handover.Move]) {
+    problems += Recovery.remove(moves.map { ($0.to, $0.file) }, in: names)
+  }
+
+  /// Takes a handover back after a failure.
+  func undo(_ handover: Handover) {
+    let undoing = handover.undo()
+    problems += undoing.problems
+    guard undoing.problems.isEmpty else { return }
+    try? file.append([.undone])
+  }
+
+  /// Removes what is no longer needed now that the store is in place.
+  func remove(_ list: [String]) {
+    let files = list.compactMap { name in
+      FileIdentity(of: names.path(name)).map { (name, $0) }
     }
-    guard !left.isEmpty else { return }
-    var removed = left.map(FileSystem.name)
-    // The result still lies there, so that its rename did not come: the backup's name, where it was
-    // given already, is a second one of the store itself.
-    if let store = FileSystem.status(storePath) {
-      for backup in paths("backup ") where backup != storePath {
-        guard let status = FileSystem.status(backup), status.inode == store.inode,
-          status.device == store.device
-        else { continue }
-        removed.append(FileSystem.name(of: backup))
-        FileSystem.remove(backup)
-      }
+    try? file.append(files.map { JournalRecord.remove($0.0, $0.1) })
+    problems += Recovery.remove(files, in: names)
+  }
+
+  /// Removes the run's own files, then the journal.
+  ///
+  /// - Returns: what could not be removed, as sentences; the journal then stays, and the next run
+  ///   tries again.
+  @discardableResult
+  func finish() -> [String] {
+    guard !isFinished else { return problems }
+    isFinished = true
+    // What could not be put back needs the run's own files to be told from what is done.
+    let left = problems.isEmpty ? Recovery.removeWork(workPath) : []
+    problems += left.map { "\($0) could not be removed; the next run tries again." }
+    guard problems.isEmpty else {
+      file.letGo()
+      return problems
     }
-    for path in left { Self.removeTemporary(path) }
-    recovered.append(
-      "An earlier run was interrupted: what it left (\(removed.joined(separator: ", "))) was removed."
-    )
+    file.remove()
+    return []
   }
 
-  /// The file stays, empty: removing it while another process waits for its lock would let two in.
-  deinit {
-    ftruncate(descriptor, 0)
-    close(descriptor)
+  /// An error of the run, with what is left of it.
+  func completed(_ error: any Error) -> any Error {
+    guard !problems.isEmpty, var error = error as? CoreDataError else { return error }
+    error.hint = ([error.hint].compactMap { $0 } + problems).joined(separator: " ")
+    return error
   }
 
-  /// Writes down what a run makes before it makes it: temporary files, and the backup.
-  func note(temporaries: [String], backup: String? = nil) throws {
-    let entries =
-      temporaries.map { "temporary \($0)\0" } + (backup.map { ["backup \($0)\0"] } ?? [])
-    try FileSystem.write(Array(entries.joined().utf8), to: path)
-  }
-
-  static let temporaryPrefix = ".strata-migrating-"
-
-  /// Name of the clone: hidden, beside the file it will replace, so that one rename suffices.
-  static func temporaryPath(beside path: String) -> String {
-    let folder = FileSystem.parent(of: path) ?? "."
-    return folder + "/" + temporaryPrefix + FileSystem.name(of: path)
-  }
+  deinit { finish() }
 
   /// What the copy of a backup is called until it is whole.
   static let copySuffix = ".backup"
   /// What the folder of external data is called until it is whole.
   static let externalSuffix = ".external"
 
+  /// Removes a temporary file with what SQLite puts beside it.
   static func removeTemporary(_ path: String) {
-    for suffix in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(path + suffix) }
+    for suffix in StoreNames.fileSuffixes { FileSystem.remove(path + suffix) }
     FileSystem.removeTree(path + externalSuffix)
   }
 }

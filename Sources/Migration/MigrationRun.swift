@@ -7,6 +7,8 @@ struct MigrationRun {
   let plan: MigrationPlan
   let options: MigrationOptions
   var confirmCutover: (MigrationReceipt) -> Bool = { _ in true }
+  /// Called before each step of the cut-over, for tests that let it fail or die there.
+  var before: (Cutover.Step) throws -> Void = { _ in }
 
   func run(
     isCancelled: @escaping () -> Bool, progress: @escaping (MigrationProgress) -> Void
@@ -18,10 +20,11 @@ struct MigrationRun {
     }
     // A link to a store stays a link: everything happens where it leads.
     let storePath = FileSystem.canonical(plan.storePath)
-    let target = options.output.map(absolute) ?? storePath
+    let target = options.output.map(FileSystem.place) ?? storePath
     if let error = refusalToWrite(storePath, target) { throw error }
     // A run that writes elsewhere only reads the store: it needs the place it writes to for itself.
-    let journal = try MigrationJournal(storePath: target)
+    let journal = try MigrationJournal(
+      storePath: target, for: options.output == nil ? .migration : .output)
     // Kept to the end: letting go of it ends its lock.
     return try withExtendedLifetime(journal) {
       try run(
@@ -35,14 +38,11 @@ struct MigrationRun {
   ) throws -> MigrationReceipt {
     try refuseStoreInUse(storePath)
     let fingerprint = StoreFingerprint(of: storePath)
-    let temporary = MigrationJournal.temporaryPath(beside: target)
     // A chain goes from one to the other and back.
-    let temporaries = [temporary, temporary + ".next"]
-    let all = temporaries + [temporary + MigrationJournal.copySuffix]
+    let temporaries = [journal.workPath, journal.workPath + ".next"]
     let backup =
-      options.output == nil && options.keepsBackup ? backupPath(of: target) : nil
-    try journal.note(temporaries: all, backup: backup)
-    for path in all { MigrationJournal.removeTemporary(path) }
+      options.output == nil && options.keepsBackup
+      ? journal.names.path(journal.names.migrationBackup(suffix: options.backupSuffix)) : nil
     do {
       var done = try steps(
         storePath, temporaries,
@@ -50,29 +50,36 @@ struct MigrationRun {
         fingerprint)
       try meter.begin(.replace)
       let hashing = meter.elapsed
-      let checksum = try FileSystem.sha256(done.path)
+      // What is hashed is what was verified and what gets the name: one open file.
+      let result = try VerifiedFile(done.path, expected: done.file)
+      let checksum = try result.sha256()
       done.verificationSeconds += meter.elapsed - hashing
       try confirm(done, checksum, meter)
       if options.output == nil {
-        try Cutover(
-          storePath: target, resultPath: done.path, fingerprint: fingerprint, backupPath: backup,
-          before: { if $0 == .lock { try meter.checkCancelled() } }
-        ).run()
+        var cutover = Cutover(
+          storePath: target, result: result, fingerprint: fingerprint, logs: .merged,
+          backupPath: backup, attributesPath: target)
+        cutover.before = {
+          if $0 == .lock { try meter.checkCancelled() }
+          try before($0)
+        }
+        done.notes += try cutover.run(journal).notes
       } else {
-        try ResultOutput(
-          path: target, resultPath: done.path, temporary: temporary,
-          source: StoreFiles(path: storePath), check: meter.checkCancelled
+        done.notes += try ResultOutput(
+          path: target, result: result, journal: journal, source: StoreFiles(path: storePath),
+          check: meter.checkCancelled, before: before
         ).run()
       }
       meter.finish()
+      done.notes += journal.finish()
       var receipt = receipt(done, backup: backup, target: target, meter: meter)
       receipt.resultSHA256 = checksum
       // It is in place: what cannot be told of the backup is no failure.
       receipt.backupSHA256 = backup.flatMap { try? FileSystem.sha256($0) }
       return receipt
     } catch {
-      for path in all { MigrationJournal.removeTemporary(path) }
-      throw StepSequence.translated(error, path: plan.storePath)
+      journal.finish()
+      throw journal.completed(StepSequence.translated(error, path: plan.storePath))
     }
   }
 
@@ -126,11 +133,6 @@ struct MigrationRun {
       backupPath: backup, steps: plan.steps.count)
     receipt.externalData = done.externalData
     return receipt
-  }
-
-  /// The journal outlives this process and its working folder.
-  private func absolute(_ path: String) -> String {
-    FileSystem.canonical(FileSystem.parent(of: path) ?? ".") + "/" + FileSystem.name(of: path)
   }
 
   /// Told before the work, not after it.
@@ -199,19 +201,5 @@ struct MigrationRun {
         path: options.output ?? plan.storePath,
         hint: "Free some space, or write elsewhere with --output.")
     }
-  }
-
-  /// A free name of the store's stem: external data is found by the stem, so the backup still
-  /// finds its own.
-  private func backupPath(of path: String) -> String {
-    let folder = FileSystem.parent(of: path) ?? "."
-    let suffix = String(options.backupSuffix.map { $0.isLetter || $0.isNumber ? $0 : "-" })
-    let base = FileSystem.stem(of: path) + ".backup-" + suffix
-    let names = (try? FileSystem.list(folder)) ?? []
-    let isTaken = names.contains { $0 == base || $0.hasPrefix(base + "-") }
-    guard isTaken else { return folder + "/" + base }
-    // Above all numbers there: the newest backup must have the highest.
-    return
-      "\(folder)/\(base)-\(max(2, StoreBackup.nextNumber(in: names, after: [base + "-"])))"
   }
 }

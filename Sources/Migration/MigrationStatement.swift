@@ -71,7 +71,7 @@ private struct StatementRecording {
   ) throws {
     let meter = ProgressMeter(isCancelled: { Task.isCancelled }) { log.follow($0) }
     try meter.begin(step: number, of: count, parts: StepSequence.parts(of: step, plan))
-    try FileSystem.createEmpty(path, permissions: 0o600)
+    try FileSystem.createEmpty(path)
     let schemas = StepSchemas(store: store, mapping: step.mapping, destination: step.destination)
     let archive = number == count ? plan.destinationArchive : nil
     if step.strategy == .inPlace { try StepRun.clone(source, to: path, meter) }

@@ -8,16 +8,19 @@ struct RollbackRun {
   /// The store's path as a person gave it.
   let given: String
   let backup: StoreBackup
-  let temporary: String
+  let journal: MigrationJournal
   let options: StoreRollback.Options
   let cloned: (_ bytes: Int, _ total: Int) throws -> Void
   let before: (StoreRollback.Step) throws -> Void
 
-  /// External data that came with the backup, to be taken away again where it fails.
-  private var added: [String] = []
+  private var temporary: String { journal.workPath }
+  private let support: String
+  private let backupSupport: String
+  /// Where the backup's support folder is made ready for the store.
+  private let newSupport: String
 
   init(
-    path: String, given: String, backup: StoreBackup, temporary: String,
+    path: String, given: String, backup: StoreBackup, journal: MigrationJournal,
     options: StoreRollback.Options,
     cloned: @escaping (_ bytes: Int, _ total: Int) throws -> Void,
     before: @escaping (StoreRollback.Step) throws -> Void
@@ -25,50 +28,48 @@ struct RollbackRun {
     self.path = path
     self.given = given
     self.backup = backup
-    self.temporary = temporary
+    self.journal = journal
     self.options = options
     self.cloned = cloned
     self.before = before
+    func support(of path: String) -> String {
+      (FileSystem.parent(of: path) ?? ".") + "/" + StoreNames.support(of: FileSystem.name(of: path))
+    }
+    self.support = support(of: path)
+    backupSupport = support(of: backup.path)
+    newSupport = journal.workPath + MigrationJournal.externalSuffix
   }
 
-  mutating func run() throws -> StoreRollback.Receipt {
+  func run() throws -> StoreRollback.Receipt {
     try refuseUse()
     let fingerprint = StoreFingerprint(of: path)
     let present = try fingerprint.exists ? identity() : .missing
     let contents: StoreBackup.Contents
+    let clone: FileIdentity
     do {
       // Closed again before anything is moved: what it names lies at the backup's place.
       let source = try Store(path: backup.path)
       contents = try StoreBackup.Contents(source)
       try refuseForeign(contents.uuid, present)
       try before(.clone)
-      try clone(source)
+      clone = try self.clone(source)
     }
     try before(.check)
-    try check(against: contents)
+    let file = try check(clone, against: contents)
     try before(.externalData)
-    try bringExternalData()
-    let undone = try putInPlace(fingerprint, present)
-    added = []
+    try bringSupport()
+    let (undone, undoneSupport, notes) = try putInPlace(file, fingerprint, present)
     try before(.verify)
     let result = try verified(contents, undone)
-    var isRemoved = false
-    if backup.origin != .other, (try? before(.removeBackup)) != nil {
-      removeBackup()
-      isRemoved = true
-    }
+    if backup.origin != .other, (try? before(.removeBackup)) != nil { removeBackup() }
     // Without a model nothing tells which columns name files.
     let external = result.modelSource == .raw ? nil : try result.externalData()
     return StoreRollback.Receipt(
-      storePath: given, backup: backup, isBackupRemoved: isRemoved, undonePath: undone,
-      contents: contents, orphaned: external?.orphaned ?? [], missing: external?.missing ?? [],
-      bytes: FileSystem.status(path)?.size ?? 0)
-  }
-
-  /// Removes what a run that failed before the rename made.
-  func cleanUp() {
-    MigrationJournal.removeTemporary(temporary)
-    for file in added { FileSystem.remove(file) }
+      storePath: given, backup: backup,
+      isBackupRemoved: FileIdentity(of: backup.path) == nil, undonePath: undone,
+      undoneSupportPath: undoneSupport, contents: contents, orphaned: external?.orphaned ?? [],
+      missing: external?.missing ?? [], bytes: FileSystem.status(path)?.size ?? 0,
+      notes: journal.recovered + notes + journal.finish())
   }
 
   /// What is in the store's place now.
@@ -120,16 +121,15 @@ struct RollbackRun {
   }
 
   /// Byte for byte where the main file is all there is, else as SQLite sees it with its -wal.
-  private func clone(_ source: Store) throws {
+  private func clone(_ source: Store) throws -> FileIdentity {
     let files = StoreFiles(path: backup.path)
     let isWhole =
       source.wal.frames == 0 && (FileSystem.status(files.journalPath)?.size ?? 0) <= 512
+    let made = try FileSystem.createEmpty(temporary)
     if isWhole {
       let total = FileSystem.status(backup.path)?.size ?? 0
       try FileSystem.copy(backup.path, to: temporary) { try cloned($0, total) }
     } else {
-      try FileSystem.createEmpty(
-        temporary, permissions: FileSystem.status(backup.path)?.permissions ?? 0o600)
       let connection = try Connection(path: temporary, mode: .readWrite)
       try connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
       let pageSize = Int(try source.connection.value("PRAGMA page_size")?.integer ?? 4096)
@@ -141,9 +141,13 @@ struct RollbackRun {
       connection.close()
     }
     try FileSystem.sync(temporary)
+    return made
   }
 
-  private func check(against contents: StoreBackup.Contents) throws {
+  private func check(
+    _ made: FileIdentity, against contents: StoreBackup.Contents
+  ) throws -> VerifiedFile {
+    let file = try VerifiedFile(temporary, expected: made)
     let clone = try Store(path: temporary)
     let problems = try clone.reading {
       try clone.connection.rows("PRAGMA integrity_check(3)").compactMap { $0.first?.text }
@@ -158,84 +162,42 @@ struct RollbackRun {
         .failed, code: 134110, "the clone does not hold what the backup holds", path: backup.path,
         hint: "The store is as it was. Is a program using the backup?")
     }
+    return file
   }
 
-  /// A backup with a stem of its own has its external data under it: the store looks elsewhere.
-  private mutating func bringExternalData() throws {
-    let from = StoreFiles(path: backup.path).externalDataFolder
-    let to = StoreFiles(path: path).externalDataFolder
-    guard from != to, FileSystem.isDirectory(from) else { return }
-    try FileSystem.makeDirectory(to)
-    for name in try FileSystem.list(from) where FileSystem.isFile(from + "/" + name) {
-      let target = to + "/" + name
-      if FileSystem.status(target) != nil {
-        guard try FileSystem.read(target) == FileSystem.read(from + "/" + name) else {
-          throw CoreDataError(
-            .refused, "an external data file of that name, with other content, is there already",
-            path: target, hint: "Move it away. The store is as it was.")
-        }
-        continue
-      }
-      added.append(target)
-      try FileSystem.copy(from + "/" + name, to: target)
-      try FileSystem.sync(target)
+  /// A backup with a stem of its own has a support folder under it: the store looks elsewhere. A
+  /// whole second one is made, so that the backup stays whole until the store is verified.
+  private func bringSupport() throws {
+    guard !FileSystem.isSame(support, backupSupport), FileSystem.isDirectory(backupSupport) else {
+      return
     }
-    try FileSystem.sync(to)
+    let isOurs = backup.origin != .other
+    try SupportTree.clone(
+      isOurs ? backupSupport : FileSystem.canonical(backupSupport), to: newSupport, links: isOurs
+    ) { try cloned(0, 0) }
   }
 
-  /// - Returns: where the present store lives on.
+  /// - Returns: where the present store and its support folder live on, and what to tell.
   private func putInPlace(
-    _ fingerprint: StoreFingerprint, _ present: Present
-  ) throws -> String? {
-    let folder = StoreFiles(path: path).folder
-    let prefix = FileSystem.stem(of: path) + ".undone-"
-    let number = StoreBackup.nextNumber(in: try FileSystem.list(folder), after: [prefix])
-    let undone = options.keepsPresent ? folder + "/" + prefix + String(number) : nil
-    if case .store = present {
-      try Cutover(
-        storePath: path, resultPath: temporary, fingerprint: fingerprint, backupPath: undone,
-        before: { try before(.cutover($0)) }
-      ).run()
-      return undone
-    }
+    _ file: VerifiedFile, _ fingerprint: StoreFingerprint, _ present: Present
+  ) throws -> (store: String?, support: String?, notes: [String]) {
+    let names = journal.names
+    let movesSupport =
+      FileIdentity(of: newSupport) != nil && FileIdentity(of: support) != nil
+    let undone = names.undone(withSupport: movesSupport)
+    var logs = Cutover.Logs.moved
     // SQLite cannot lock or merge what it cannot read: all its files are kept as they are.
-    try before(.cutover(.lock))
-    let lock = fingerprint.exists ? try HeldStoreLock(path) : nil
-    guard StoreFingerprint(of: path) == fingerprint else {
-      throw CoreDataError(
-        .failed, code: 134110, "the store was changed by another program meanwhile", path: given,
-        hint: "Close that program and try again.")
-    }
-    return try withExtendedLifetime(lock) {
-      try before(.cutover(.link))
-      let suffixes = ["", "-wal", "-journal"].filter { FileSystem.status(path + $0) != nil }
-      if let undone {
-        for suffix in suffixes where !FileSystem.link(path + suffix, to: undone + suffix) {
-          for made in suffixes.prefix(while: { $0 != suffix }) { FileSystem.remove(undone + made) }
-          throw CoreDataError(
-            .failed, "the present store cannot be kept: the file system has no hard links",
-            path: given, hint: "Copy it elsewhere, then use --no-backup. The store is as it was.")
-        }
-        try FileSystem.sync(folder)
-      }
-      do {
-        try before(.cutover(.rename))
-        // A log that stayed would be applied to the file that comes.
-        for suffix in ["-wal", "-journal", "-shm"] { FileSystem.remove(path + suffix) }
-        try FileSystem.rename(temporary, to: path)
-      } catch {
-        for suffix in suffixes {
-          guard let undone else { continue }
-          if FileSystem.status(path + suffix) == nil {
-            _ = FileSystem.link(undone + suffix, to: path + suffix)
-          }
-          FileSystem.remove(undone + suffix)
-        }
-        throw error
-      }
-      try? FileSystem.sync(folder)
-      return fingerprint.exists ? undone : nil
-    }
+    if case .store = present { logs = .merged }
+    var cutover = Cutover(
+      storePath: path, result: file, fingerprint: fingerprint, logs: logs,
+      backupPath: options.keepsPresent ? names.path(undone) : nil,
+      supportPath: movesSupport ? names.path(StoreNames.support(of: undone)) : nil,
+      newSupportPath: newSupport, attributesPath: fingerprint.exists ? path : backup.path)
+    cutover.before = { try before(.cutover($0)) }
+    let outcome = try cutover.run(journal)
+    return (
+      fingerprint.exists ? cutover.backupPath : nil, cutover.supportPath, outcome.notes
+    )
   }
 
   private func verified(
@@ -258,15 +220,10 @@ struct RollbackRun {
 
   /// Its content is in place and verified: a second copy would be offered as the newest again.
   private func removeBackup() {
-    let files = StoreFiles(path: backup.path)
-    for file in [files.path, files.walPath, files.shmPath, files.journalPath] {
-      FileSystem.remove(file)
-    }
-    if files.externalDataFolder != StoreFiles(path: path).externalDataFolder,
-      let support = FileSystem.parent(of: files.externalDataFolder)
-    {
-      FileSystem.removeTree(support)
-    }
-    try? FileSystem.sync(files.folder)
+    let name = FileSystem.name(of: backup.path)
+    let ownSupport =
+      FileSystem.isSame(support, backupSupport) ? [] : [FileSystem.name(of: backupSupport)]
+    journal.remove(StoreNames.fileSuffixes.map { name + $0 } + ownSupport)
+    try? FileSystem.sync(journal.names.folder)
   }
 }

@@ -12,15 +12,16 @@ struct StepRun {
   let meter: ProgressMeter
 
   struct Result {
+    /// Which file was made and verified.
+    var file: FileIdentity
     var report: VerificationReport
     var verificationSeconds: Double
     var notes: [String]
   }
 
   func run(into path: String) throws -> Result {
-    // The result may be read by those who may read the store, from its first byte on.
-    try FileSystem.createEmpty(
-      path, permissions: FileSystem.status(source.path)?.permissions ?? 0o600)
+    // Its owner's only until it is put in place: then those may read it who may read the store.
+    let file = try FileSystem.createEmpty(path)
     if step.strategy == .inPlace { try Self.clone(source, to: path, meter) }
     let connection = try Connection(path: path, mode: .readWrite)
     connection.onProgress { meter.shouldStop }
@@ -73,7 +74,7 @@ struct StepRun {
     connection.onProgress(nil)
     connection.close()
     return Result(
-      report: report, verificationSeconds: meter.elapsed - start, notes: [])
+      file: file, report: report, verificationSeconds: meter.elapsed - start, notes: [])
   }
 
   /// A copy of the file itself where nothing can be in a log; else one that SQLite makes.

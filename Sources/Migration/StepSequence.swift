@@ -12,6 +12,8 @@ struct StepSequence {
   /// Where the sequence ended, and what was found there.
   struct Result {
     var path: String
+    /// Which file it is, as it was made; `nil` for the store itself.
+    var file: FileIdentity?
     var report: VerificationReport
     var metadata: StoreMetadata
     var verificationSeconds: Double
@@ -91,6 +93,7 @@ struct StepSequence {
       }
       source = made
       result.path = path
+      result.file = done.file
       result.metadata = made.metadata
       if isLast { result.externalData = try made.externalData() }
     }

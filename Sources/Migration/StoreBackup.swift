@@ -11,7 +11,8 @@ import ManagedStore
 ///
 /// The two kinds of name are two on purpose. Core Data finds external data by the part of a name
 /// before the last dot: `App.backup-1`, which a migration leaves, shares the files of `App.sqlite`,
-/// while `App-backup-1.sqlite`, which a reset leaves, has taken its own along.
+/// while `App-backup-1.sqlite`, which a reset leaves, has taken its own along. A rollback leaves either
+/// `App.undone-1` or `App-undone-1.sqlite`, with the same difference.
 public struct StoreBackup: Sendable, Equatable {
   /// What left it.
   public enum Origin: String, Sendable {
@@ -41,21 +42,27 @@ public struct StoreBackup: Sendable, Equatable {
   /// The numbers in the names tell which of one origin is newer, the time at which it got its name
   /// which of different ones. Nothing is opened.
   public static func all(of storePath: String) -> [StoreBackup] {
-    let path = FileSystem.canonical(storePath)
+    let path = FileSystem.place(of: storePath)
     let folder = StoreFiles(path: path).folder
     let stem = FileSystem.stem(of: path)
-    let suffix = FileSystem.name(of: path).dropFirst(stem.count)
+    let suffix = FileSystem.suffix(of: path)
+    /// Whether a name is the stem, the word, a number and the store's suffix.
+    func isNumbered(_ name: String, _ word: String) -> Bool {
+      guard let rest = FileSystem.rest(of: name, after: stem + word) else { return false }
+      let digits = rest.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      return !digits.isEmpty && rest.utf8.dropFirst(digits.count).elementsEqual(suffix.utf8)
+    }
     let present = FileSystem.status(path)
     var found: [Origin: [StoreBackup]] = [:]
     for name in (try? FileSystem.list(folder)) ?? [] {
       let origin: Origin
-      if name.hasPrefix(stem + ".backup-") {
+      if FileSystem.rest(of: name, after: stem + ".backup-") != nil {
         origin = .migration
-      } else if name.hasPrefix(stem + ".undone-") {
-        origin = .rollback
-      } else if name.hasPrefix(stem + "-backup-"), name.hasSuffix(suffix),
-        name.dropFirst((stem + "-backup-").count).dropLast(suffix.count).allSatisfy(\.isNumber)
+      } else if FileSystem.rest(of: name, after: stem + ".undone-") != nil
+        || isNumbered(name, "-undone-")
       {
+        origin = .rollback
+      } else if isNumbered(name, "-backup-") {
         origin = .reset
       } else {
         continue
@@ -142,17 +149,4 @@ public struct StoreBackup: Sendable, Equatable {
   ///
   /// - Throws: ``CoreDataError`` where it is no store that can be read.
   public func contents() throws -> Contents { try Contents(Store(path: path)) }
-
-  /// One more than the highest number after one of the prefixes; 1 where there is none.
-  static func nextNumber(in names: [String], after prefixes: [String]) -> Int {
-    var highest = 0
-    for name in names {
-      for prefix in prefixes where name.hasPrefix(prefix) {
-        // Nine digits: a longer number is none that was given here.
-        let digits = name.dropFirst(prefix.count).prefix { ("0"..."9").contains($0) }.prefix(9)
-        highest = max(highest, Int(digits) ?? 0)
-      }
-    }
-    return highest + 1
-  }
 }

@@ -148,12 +148,19 @@ public enum StoreMigration {
       .run(isCancelled: isCancelled, progress: progress)
   }
 
-  /// Removes what a run of a store that was interrupted left, as the next run would.
+  /// Puts right what a run of a store that was interrupted left, as the next run would: taken back
+  /// where its result was not in place yet, else finished.
   ///
   /// Where nothing was left, or a run is under way, nothing is touched.
   ///
-  /// - Returns: what was removed, as sentences.
+  /// - Returns: what was done, as sentences.
   public static func cleanUp(after storePath: String) -> [String] {
-    MigrationJournal.cleanUp(after: FileSystem.canonical(storePath))
+    MigrationJournal.cleanUp(after: FileSystem.place(of: storePath))
+  }
+
+  /// What an interrupted run of a store left beside it, and what the next one does about that; found
+  /// by looking alone.
+  public static func leftovers(of storePath: String) -> [String] {
+    Leftovers(of: StoreNames(FileSystem.place(of: storePath))).sentences
   }
 }

@@ -45,6 +45,9 @@ public enum StoreReset {
     public var isBackupDeleted: Bool
     /// The new store's identity.
     public var uuid: String
+    /// What else a person should know, as sentences: what an interrupted run had left, and what
+    /// could not be as it was.
+    public var notes: [String] = []
   }
 
   /// Finds out what a reset would replace; changes nothing.
@@ -63,6 +66,9 @@ public enum StoreReset {
 
   /// Resets the store.
   ///
+  /// Main file, -wal, -shm, -journal and the whole support folder get the backup's name as one: a
+  /// failure puts all of them back, and after a crash the next run does.
+  ///
   /// - Throws: ``CoreDataError``: refused for a store that opens with the model; failed for one that
   ///   is in use, or when a file could not be moved. The store is as it was then.
   public static func run(
@@ -73,49 +79,47 @@ public enum StoreReset {
 
   /// - Parameter before: called before each step, for tests that let it fail there.
   static func run(
-    path given: String, model: Model, options: Options, before: (StoreSwap.Step) throws -> Void
+    path given: String, model: Model, options: Options,
+    before: @escaping (Cutover.Step) throws -> Void
   ) throws -> Receipt {
     let path = try place(of: given)
-    let journal = try MigrationJournal(storePath: path)
+    let journal = try MigrationJournal(storePath: path, for: .reset)
     // Kept to the end: letting go of it ends its lock.
     defer { withExtendedLifetime(journal) {} }
     let fingerprint = StoreFingerprint(of: path)
     if fingerprint.exists { _ = try HeldStoreLock(path) }
     let state = state(of: path, model: model)
     try refuse(state, options, given)
-
-    let temporary = MigrationJournal.temporaryPath(beside: path)
-    try journal.note(temporaries: [temporary])
-    MigrationJournal.removeTemporary(temporary)
     let uuid = UUIDText.text((0..<16).map { _ in UInt8.random(in: 0...255) })
     do {
-      try make(temporary, model: model, uuid: uuid)
-      let lock = fingerprint.exists ? try HeldStoreLock(path) : nil
-      guard StoreFingerprint(of: path) == fingerprint else {
-        throw CoreDataError(
-          .failed, "the store was changed by another program meanwhile", path: given,
-          hint: "Close that program and try again. The store is as it is now.")
-      }
-      var swap = StoreSwap(storePath: path, freshPath: temporary)
-      try withExtendedLifetime(lock) { try swap.run(before: before) }
-      if options.deletesBackup { swap.deleteBackup() }
+      let fresh = try make(journal.workPath, model: model, uuid: uuid)
+      let names = journal.names
+      let backup = names.resetBackup
+      var cutover = Cutover(
+        storePath: path, result: fresh, fingerprint: fingerprint, logs: .moved,
+        backupPath: names.path(backup), supportPath: names.path(StoreNames.support(of: backup)),
+        attributesPath: path)
+      cutover.before = before
+      cutover.discardsOld = options.deletesBackup
+      let outcome = try cutover.run(journal)
+      let isBackup = fingerprint.exists && !options.deletesBackup
       return Receipt(
-        storePath: given, state: state,
-        backupPath: options.deletesBackup || !swap.hasMainFile ? nil : swap.backupPath,
-        setAside: options.deletesBackup ? [] : swap.setAside,
-        isBackupDeleted: options.deletesBackup && !swap.setAside.isEmpty, uuid: uuid)
+        storePath: given, state: state, backupPath: isBackup ? names.path(backup) : nil,
+        setAside: outcome.setAside.filter { FileIdentity(of: $0) != nil },
+        isBackupDeleted: options.deletesBackup && !outcome.setAside.isEmpty, uuid: uuid,
+        notes: journal.recovered + outcome.notes + journal.finish())
     } catch {
-      MigrationJournal.removeTemporary(temporary)
+      journal.finish()
       if let error = error as? SQLiteError {
         throw CoreDataError(sqlite: error, path: given, kind: .failed)
       }
-      throw error
+      throw journal.completed(error)
     }
   }
 
   /// Where a store is or is to be; a link to one stays a link, and everything happens where it leads.
   static func place(of given: String) throws -> String {
-    let path = FileSystem.canonical(given)
+    let path = FileSystem.place(of: given)
     guard let status = FileSystem.status(path), status.kind != .file else { return path }
     throw CoreDataError(
       .usage, status.kind == .directory ? "this is a folder, not a store" : "not a file",
@@ -141,12 +145,17 @@ public enum StoreReset {
     }
   }
 
-  /// An empty store with the mark of a -wal in its header, as Apple's stores have it.
-  private static func make(_ path: String, model: Model, uuid: String) throws {
-    try StoreCreation.create(at: path, model: model, uuid: uuid)
+  /// An empty store with the mark of a -wal in its header, as Apple's stores have it; its owner's only.
+  private static func make(_ path: String, model: Model, uuid: String) throws -> VerifiedFile {
+    let made = try FileSystem.createEmpty(path)
+    try StoreCreation.fill(path, model: model, uuid: uuid)
     let connection = try Connection(path: path, mode: .readWrite)
     try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
     connection.close()
-    try FileSystem.sync(path)
+    guard try Store(path: path).metadata.uuid == uuid else {
+      throw CoreDataError(
+        .failed, code: 134110, "the new store is not what was written", path: path)
+    }
+    return try VerifiedFile(path, expected: made)
   }
 }

@@ -8,7 +8,8 @@ public enum StoreRollback {
   public struct Options: Sendable, Equatable {
     /// The backup to put back; `nil` takes the newest that a migration or a reset left.
     public var from: String?
-    /// Whether the present store is kept, as `App.undone-1`.
+    /// Whether the present store is kept, as `App.undone-1`; as `App-undone-1.sqlite` with its
+    /// support folder where the backup brings its own. That folder is kept either way.
     public var keepsPresent = true
     /// Put a backup back that is another store's, or damaged, or in place of what cannot be read.
     public var isForced = false
@@ -28,6 +29,9 @@ public enum StoreRollback {
     public var isBackupRemoved: Bool
     /// The store that was there before; `nil` where there was none, or it was not to be kept.
     public var undonePath: String?
+    /// The support folder that was there before it, where the backup brought its own; `nil` where it
+    /// stayed.
+    public var undoneSupportPath: String?
     /// What the store holds now, equal to what the backup held.
     public var contents: StoreBackup.Contents
     /// External data files that only the version that was undone names, or none.
@@ -36,19 +40,25 @@ public enum StoreRollback {
     public var missing: [String]
     /// Size of the store in bytes.
     public var bytes: Int
+    /// What else a person should know, as sentences: what an interrupted run had left, and what
+    /// could not be as it was.
+    public var notes: [String]
 
     package init(
       storePath: String, backup: StoreBackup, isBackupRemoved: Bool, undonePath: String?,
-      contents: StoreBackup.Contents, orphaned: [String] = [], missing: [String] = [], bytes: Int
+      undoneSupportPath: String? = nil, contents: StoreBackup.Contents, orphaned: [String] = [],
+      missing: [String] = [], bytes: Int, notes: [String] = []
     ) {
       self.storePath = storePath
       self.backup = backup
       self.isBackupRemoved = isBackupRemoved
       self.undonePath = undonePath
+      self.undoneSupportPath = undoneSupportPath
       self.contents = contents
       self.orphaned = orphaned
       self.missing = missing
       self.bytes = bytes
+      self.notes = notes
     }
   }
 
@@ -116,20 +126,18 @@ public enum StoreRollback {
     before: @escaping (Step) throws -> Void
   ) throws -> Receipt {
     let path = try StoreReset.place(of: given)
-    let journal = try MigrationJournal(storePath: path)
-    let backup = try choose(options.from, for: path, given)
-    let temporary = MigrationJournal.temporaryPath(beside: path)
-    let all = [temporary, temporary + MigrationJournal.copySuffix]
-    try journal.note(temporaries: all)
-    for path in all { MigrationJournal.removeTemporary(path) }
-    var run = RollbackRun(
-      path: path, given: given, backup: backup, temporary: temporary, options: options,
-      cloned: cloned, before: before)
+    let journal = try MigrationJournal(storePath: path, for: .rollback)
     do {
-      return try withExtendedLifetime(journal) { try run.run() }
+      return try withExtendedLifetime(journal) {
+        let backup = try choose(options.from, for: path, given)
+        return try RollbackRun(
+          path: path, given: given, backup: backup, journal: journal, options: options,
+          cloned: cloned, before: before
+        ).run()
+      }
     } catch {
-      run.cleanUp()
-      guard let error = error as? SQLiteError else { throw error }
+      journal.finish()
+      guard let error = error as? SQLiteError else { throw journal.completed(error) }
       throw CoreDataError(sqlite: error, path: given, kind: .failed)
     }
   }

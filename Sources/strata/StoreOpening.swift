@@ -1,13 +1,21 @@
 import ManagedModel
 import ManagedStore
+import Migration
 
 /// Opens a store as a person names it, with the models that lie beside it as a fallback.
 enum StoreOpening {
   /// - Parameter model: what `--model` or `--from` named.
   static func open(_ path: String, model: String? = nil) throws -> Store {
     let given = try model.map { try ModelReference($0).load().model }
-    return try Store(path: path, model: given) { metadata in
-      version(besideStore: path, of: metadata.versionHashes)?.model
+    do {
+      return try Store(path: path, model: given) { metadata in
+        version(besideStore: path, of: metadata.versionHashes)?.model
+      }
+    } catch var error as CoreDataError {
+      // What an interrupted run left is the likelier reason.
+      let told = StoreMigration.leftovers(of: path)
+      if !told.isEmpty { error.hint = told.joined(separator: " ") }
+      throw error
     }
   }
 

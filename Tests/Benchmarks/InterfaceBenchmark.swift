@@ -171,7 +171,7 @@ enum InterfaceBenchmark {
             if isSlow { usleep(10_000) } else { terminal.read(seconds: 0.01) }
           }
           times[isSlow ? "2 kB/s" : "fast", default: []].append(Fuzzing.now() - start)
-          while FileSystem.status(folder.path("demo/.strata-migrating-Recipes.sqlite")) != nil {
+          while FileSystem.status(folder.path("demo/.strata-journal-Recipes.sqlite")) != nil {
             terminal.read(seconds: 0.01)
           }
           try wait(terminal, for: "receipt")

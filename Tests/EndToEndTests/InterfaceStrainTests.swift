@@ -83,7 +83,7 @@ struct InterfaceStrainTests {
     terminal.signal("KILL")
     _ = terminal.screen(showing: "EXIT 137")
     #expect(demo.sum == before)
-    #expect(demo.names.contains(".strata-migrating-Recipes.sqlite"))
+    #expect(demo.names.contains(".strata-migrating-Recipes.sqlite-"))
     terminal.close()
     let again = demo.open()
     let screen = again.screen(showing: "An earlier run was interrupted", "Entities")
@@ -91,7 +91,7 @@ struct InterfaceStrainTests {
     #expect(!demo.names.contains(".strata-migrating-"))
     again.send("!")
     let log = again.screen(showing: "Log")
-    #expect(log.contains("what it left (.strata-migrating-Recipes.sqlite"), "\(log)")
+    #expect(log.contains("what it left (.strata-migrating-Recipes.sqlite-"), "\(log)")
     #expect(demo.sum == before)
   }
 

@@ -18,20 +18,24 @@ struct PrivateFolderTests {
       let folder = try PrivateFolder()
       path = folder.path
       try FileSystem.write([1], to: path + "/copy")
-      age(path)
       PrivateFolder.removeAbandoned()
       #expect(FileSystem.isDirectory(path), "it is in use")
       withExtendedLifetime(folder) {}
     }
     #expect(!FileSystem.isDirectory(path))
 
+    // Locked before it gets this name: what has it and no lock is nobody's.
     let left = try FileSystem.makeTemporaryDirectory(prefix: "strata-copy")
     try FileSystem.write([1], to: left + "/copy")
     PrivateFolder.removeAbandoned()
-    #expect(FileSystem.isDirectory(left), "it may just be being made")
-    age(left)
-    PrivateFolder.removeAbandoned()
     #expect(!FileSystem.isDirectory(left))
+
+    let new = try FileSystem.makeTemporaryDirectory(prefix: "strata-new")
+    PrivateFolder.removeAbandoned()
+    #expect(FileSystem.isDirectory(new), "it may just be being made")
+    age(new)
+    PrivateFolder.removeAbandoned()
+    #expect(!FileSystem.isDirectory(new))
   }
 
   private func age(_ path: String) {

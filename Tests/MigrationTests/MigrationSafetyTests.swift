@@ -208,7 +208,7 @@ struct MigrationSafetyTests {
     try other.wait { StoreLock.user(of: path) != nil }
     let error = Self.refusal(plan)
     #expect(error?.message.contains("is using the store") == true, "\(String(describing: error))")
-    #expect(FileSystem.status(MigrationJournal.temporaryPath(beside: path)) == nil)
+    #expect(try !FileSystem.list(folder.path).contains { $0.hasPrefix(".strata-") })
   }
 
   @Test("two migrations of one store: the second is refused")
@@ -225,10 +225,18 @@ struct MigrationSafetyTests {
   func leftOver() throws {
     let folder = try TemporaryFolder()
     let path = try Library.store(in: folder)
-    let temporary = MigrationJournal.temporaryPath(beside: path)
-    try FileSystem.write([1, 2, 3], to: temporary)
-    _ = try StoreMigration.run(Library.plan(path, to: Library.model(replacing: Self.added)))
-    #expect(FileSystem.status(temporary) == nil)
+    let work = StoreNames(path).newWork()
+    let others = [".strata-migrating-Other.sqlite-abc123", work + ".notours", work + "x"]
+    for name in [work, work + ".next-wal"] + others {
+      try FileSystem.write([1, 2, 3], to: folder.path(name))
+    }
+    #expect(StoreMigration.leftovers(of: path).first?.contains(work) == true)
+    let receipt = try StoreMigration.run(
+      Library.plan(path, to: Library.model(replacing: Self.added)))
+    #expect(receipt.notes.contains { $0.contains("interrupted") && $0.contains(work) })
+    #expect(
+      try FileSystem.list(folder.path).filter { $0.hasPrefix(".strata-") }.sorted()
+        == others.sorted())
     #expect(try Store(path: path).modelMatches)
   }
 

@@ -21,6 +21,10 @@ enum RollbackText {
     if let undone = receipt.undonePath {
       lines.append(Line(text: "what was there before is kept: \(undone)"))
     }
+    if let support = receipt.undoneSupportPath {
+      lines.append(Line(text: "its external data are kept: \(support)"))
+    }
+    lines += receipt.notes.map { Line(sign: "·", role: .dim, text: $0) }
     if !receipt.orphaned.isEmpty {
       lines.append(
         Line(

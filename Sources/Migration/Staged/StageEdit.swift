@@ -30,8 +30,7 @@ struct StageEdit {
     let path = copy ?? store.path
     if let copy {
       MigrationJournal.removeTemporary(copy)
-      try FileSystem.createEmpty(
-        copy, permissions: FileSystem.status(store.files.path)?.permissions ?? 0o600)
+      try FileSystem.createEmpty(copy)
       try StepRun.clone(store, to: copy, meter)
     }
     try meter.begin(.edit, title: phase.rawValue)

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 
 /// `strata info`: what a store is, whose model it has, and what is in it.
 enum InfoCommand {
@@ -41,7 +42,8 @@ enum InfoCommand {
         : [
           "External data files are missing: \(external.missing.count) of \(external.referenced). Was the store copied without its hidden folder \(FileSystem.name(of: FileSystem.parent(of: store.files.externalDataFolder) ?? ""))?"
         ]
-      warnings = store.warnings + unknown.sentences + missing
+      warnings =
+        store.warnings + unknown.sentences + missing + StoreMigration.leftovers(of: store.path)
     }
 
     func write(to json: inout JSONWriter) {

@@ -27,7 +27,11 @@ enum MigrateCommand {
       title: "migrated", isJSON: arguments.flag("json"), receiptFile: file, console: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in
       let plan = try request.plan(for: path)
-      guard !plan.isNothingToDo else { return .nothingToDo(plan) }
+      guard !plan.isNothingToDo else {
+        var done = plan
+        done.notes = StoreMigration.cleanUp(after: path)
+        return .nothingToDo(done)
+      }
       return .receipt(
         try StoreMigration.run(
           plan, options: request.options, isCancelled: { Interruption.isRequested },
@@ -43,6 +47,7 @@ enum MigrateCommand {
       try request.plan(for: path)
     }
     if plan.isNothingToDo {
+      for text in StoreMigration.cleanUp(after: path) { console.note("note: " + text) }
       try file?.write(
         JSONWriter.line { json in
           json.key("receipt")

@@ -11,9 +11,10 @@ enum PlanCommand {
   private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     if arguments.flag("matrix") { return try MatrixCommand.run(arguments, console) }
     let request = try request(arguments)
-    let plan = try Waiting.tell("looking at the store", on: console) {
+    var plan = try Waiting.tell("looking at the store", on: console) {
       try request.plan(for: arguments[0])
     }
+    plan.notes += StoreMigration.leftovers(of: arguments[0])
     // Too late to be stopped by SQLite, and not too late to be asked.
     try Interruption.check()
     let unallowed = plan.unallowedLosses(request.options.allowedLosses)

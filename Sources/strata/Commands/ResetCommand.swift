@@ -1,3 +1,4 @@
+import Interface
 import ManagedModel
 import ManagedStore
 import Migration
@@ -36,6 +37,12 @@ enum ResetCommand {
     console.line("new, empty store of \(model): \(receipt.storePath)")
     if receipt.isBackupDeleted { console.line("the old store was deleted, as asked") }
     for path in receipt.setAside { console.line("set aside: \(path)") }
+    if let backup = receipt.backupPath {
+      console.line(
+        "the way back: strata rollback \(ShellText.quoted(receipt.storePath)) --from "
+          + ShellText.quoted(backup))
+    }
+    for note in receipt.notes { console.line("note: \(note)") }
   }
 
   private static func write(_ receipt: StoreReset.Receipt, _ json: inout JSONWriter) {
@@ -55,6 +62,7 @@ enum ResetCommand {
     }
     json.key("setAside")
     json.array { json in for path in receipt.setAside { json.string(path) } }
+    json.strings("notes", receipt.notes)
     json.key("backupDeleted")
     json.bool(receipt.isBackupDeleted)
   }

@@ -39,6 +39,7 @@ enum RollbackCommand {
         return (backup, .failure(error))
       }
     }
+    for text in StoreMigration.leftovers(of: path) { console.note("! " + text) }
     if isJSON {
       console.json { json in
         json.key("backups")
@@ -86,6 +87,10 @@ enum RollbackCommand {
         "the way back: strata rollback \(ShellText.quoted(receipt.storePath)) --from "
           + ShellText.quoted(undone))
     }
+    if let support = receipt.undoneSupportPath {
+      console.line("kept: \(support), with the external data of what was there before")
+    }
+    for note in receipt.notes { console.line("note: \(note)") }
     if !receipt.orphaned.isEmpty {
       console.line(
         "note: \(receipt.orphaned.count) external data files are named by no object now; they stay."
@@ -102,6 +107,7 @@ enum RollbackCommand {
       for (key, value) in [
         ("store", receipt.storePath), ("backup", receipt.backup.path),
         ("leftBy", receipt.backup.origin.rawValue), ("undone", receipt.undonePath),
+        ("undoneSupport", receipt.undoneSupportPath),
         ("uuid", receipt.contents.uuid),
       ] {
         json.key(key)
@@ -114,6 +120,7 @@ enum RollbackCommand {
       json.numbers(receipt.contents.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
       json.strings("orphaned", receipt.orphaned)
       json.strings("missing", receipt.missing)
+      json.strings("notes", receipt.notes)
       json.key("bytes")
       json.number(receipt.bytes)
     }

@@ -125,7 +125,9 @@ struct StoreBatch {
     switch outcome {
     case .receipt(let receipt): ReceiptText.print(receipt, verb: title, to: console)
     case .rehearsal(let result): result.print(title, path, to: console)
-    case .nothingToDo: console.line("nothing to do: \(path) is of that model already")
+    case .nothingToDo(let plan):
+      console.line("nothing to do: \(path) is of that model already")
+      for note in plan.notes { console.line("note: \(note)") }
     case .failure(let error):
       CommandLineTool.report(error, asJSON: false, console)
       return

@@ -44,7 +44,12 @@ final class EffectPerformer: Sendable {
       start(id) { [self] in
         await surveys.close()
         // Before it is read: a change meanwhile is one that was not seen.
-        let fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
+        var fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
+        if !fingerprint.exists {
+          // A run that was killed between two renames leaves it so.
+          cleanUp()
+          fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
+        }
         let summary = try await pages.open()
         running.withLock {
           $0.isSnapshot = summary.access == .snapshot

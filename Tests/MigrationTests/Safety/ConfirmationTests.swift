@@ -70,30 +70,35 @@ struct ConfirmationTests {
   func cleanedUp() throws {
     let place = try SafetyPlace()
     #expect(StoreMigration.cleanUp(after: place.path) == [])
-    let left = MigrationJournal.temporaryPath(beside: FileSystem.canonical(place.path))
-    let backup = place.folder.path("Library.backup-1")
+    let names = StoreNames(place.path)
+    let work = names.newWork()
+    let file = try #require(FileIdentity(of: place.path))
+    let records: [JournalRecord] = [
+      .run(.migration), .work(work),
+      .aside(.init(from: "Library.sqlite", to: "Library.backup-1", file: file)), .go,
+    ]
     do {
-      let journal = try MigrationJournal(storePath: place.path)
-      try FileSystem.write([1, 2, 3], to: left)
-      _ = FileSystem.link(place.path, to: backup)
       // Under way: nothing is touched.
-      try journal.note(temporaries: [left], backup: FileSystem.canonical(backup))
+      let journal = try MigrationJournal(storePath: place.path)
+      try FileSystem.write([1, 2, 3], to: journal.workPath)
       #expect(StoreMigration.cleanUp(after: place.path) == [])
-      #expect(FileSystem.status(left) != nil)
-      let note = try FileSystem.read(journal.path)
+      #expect(
+        StoreMigration.leftovers(of: place.path) == ["Another strata is at work on this store."])
+      #expect(FileSystem.status(journal.workPath) != nil)
       withExtendedLifetime(journal) {}
-      try FileSystem.write(note, to: place.folder.path("note"))
     }
-    // A killed run leaves its note.
-    let journal = try MigrationJournal(storePath: place.path).path
-    try FileSystem.rename(place.folder.path("note"), to: journal)
-    let told = StoreMigration.cleanUp(after: place.path)
+    #expect(try place.changes() == [])
+    // A killed run leaves its note, and here a second name of the store.
+    try place.leave(records, [work])
+    #expect(FileSystem.link(place.path, to: place.folder.path("Library.backup-1")))
+    #expect(StoreMigration.leftovers(of: place.path).count == 1)
     #expect(
-      told == [
-        "An earlier run was interrupted: what it left (.strata-migrating-Library.sqlite, "
-          + "Library.backup-1) was removed."
+      StoreMigration.cleanUp(after: place.path) == [
+        "An earlier run was interrupted: what it left (\(work), Library.backup-1) was removed. "
+          + "The store is as it was before the migration."
       ])
     #expect(try place.changes() == [])
+    #expect(StoreMigration.leftovers(of: place.path) == [])
   }
 
   @Test("a receipt tells the objects that changed, through several steps too")

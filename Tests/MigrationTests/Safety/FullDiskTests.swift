@@ -97,22 +97,23 @@ struct FullDiskTests {
   func backup() throws {
     for left in [0, 4096, 100 << 10] {
       let place = try Place()
-      let result = place.disk.path + "/result"
-      try FileSystem.copy(place.path, to: result)
+      let journal = try MigrationJournal(storePath: place.path)
+      try FileSystem.createEmpty(journal.workPath)
+      try FileSystem.copy(place.path, to: journal.workPath)
       place.disk.fill(leaving: left)
       var cutover = Cutover(
-        storePath: place.path, resultPath: result,
-        fingerprint: StoreFingerprint(of: place.path),
-        backupPath: place.disk.path + "/Library.backup-1")
+        storePath: place.path, result: try VerifiedFile(journal.workPath),
+        fingerprint: StoreFingerprint(of: place.path), logs: .merged,
+        backupPath: place.disk.path + "/Library.backup-1", attributesPath: place.path)
       cutover.link = { _, _ in false }
       do {
-        try cutover.run()
+        _ = try cutover.run(journal)
         Issue.record("there was space for the backup")
       } catch {
         let told = StepSequence.translated(error, path: place.path) as? CoreDataError
         #expect(told.map(Self.isFull) == true, "\(error)")
       }
-      FileSystem.remove(result)
+      journal.finish()
       #expect(try place.changes() == [])
     }
   }

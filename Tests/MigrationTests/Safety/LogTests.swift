@@ -6,6 +6,12 @@ import Testing
 
 @testable import Migration
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 @Suite("What lies beside a store")
 struct LogTests {
   /// A store with rows that only its -wal holds, as an app that was killed leaves it.
@@ -68,14 +74,8 @@ struct LogTests {
   func copiedBackup() throws {
     let place = try Self.logged()
     let lines = try StoreDump.lines(at: place.path)
-    let result = place.folder.path("result")
-    try FileSystem.copy(place.path, to: result)
     let backup = place.folder.path("Library.backup-1")
-    var cutover = Cutover(
-      storePath: place.path, resultPath: result, fingerprint: StoreFingerprint(of: place.path),
-      backupPath: backup)
-    cutover.link = { _, _ in false }
-    try cutover.run()
+    try place.cutOver { $0.link = { _, _ in false } }
     #expect(try StoreDump.lines(at: backup) == lines)
     #expect(try Store(path: place.path).counts()["Loan"] == 2)
     #expect(
@@ -133,16 +133,19 @@ struct LogTests {
       let place = try SafetyPlace()
       let path = place.folder.path(name)
       try FileSystem.rename(place.path, to: path)
-      let temporary = MigrationJournal.temporaryPath(beside: path)
+      let names = StoreNames(path)
+      let work = names.newWork()
       let backup = place.folder.path(FileSystem.stem(of: path) + ".backup-1")
-      // The journal is emptied when it is let go, which a killed process does not.
-      let journal = try MigrationJournal(storePath: path)
-      try journal.note(temporaries: [temporary, temporary + ".next"], backup: backup)
-      let (file, noted) = (journal.path, try FileSystem.read(journal.path))
-      _ = consume journal
-      try FileSystem.write(noted, to: file)
-      try FileSystem.copy(path, to: temporary)
-      try FileSystem.write([1], to: temporary + ".next")
+      let file = try #require(FileIdentity(of: path))
+      let journal = names.path(names.journal)
+      try FileSystem.write(
+        JournalRecord.encode([
+          .run(.migration), .work(work),
+          .aside(.init(from: name, to: FileSystem.name(of: backup), file: file)), .go,
+        ]), to: journal)
+      chmod(journal, 0o600)
+      try FileSystem.copy(path, to: names.path(work))
+      try FileSystem.write([1], to: names.path(work) + ".next")
       #expect(FileSystem.link(path, to: backup))
       let receipt = try StoreMigration.run(SafetyCase.copying.plan(path))
       #expect(receipt.backupPath == FileSystem.canonical(backup))
@@ -158,17 +161,14 @@ struct LogTests {
     let place = try SafetyPlace()
     let backup = place.folder.path("Library.backup-1")
     try FileSystem.write([1, 2, 3], to: backup)
-    try FileSystem.write(
-      Array(
-        "temporary \(MigrationJournal.temporaryPath(beside: place.path))\0backup \(backup)\0".utf8),
-      to: Self.journal(of: place.path))
-    try FileSystem.write([1], to: MigrationJournal.temporaryPath(beside: place.path))
+    let file = try #require(FileIdentity(of: place.path))
+    let work = StoreNames(place.path).newWork()
+    try place.leave(
+      [
+        .run(.migration), .work(work),
+        .aside(.init(from: "Library.sqlite", to: "Library.backup-1", file: file)), .go,
+      ], [work])
     _ = try StoreMigration.run(SafetyCase.inPlace.plan(place.path))
     #expect(try FileSystem.read(backup) == [1, 2, 3])
-  }
-
-  private static func journal(of path: String) throws -> String {
-    let digest = Digest.sha256(Array(FileSystem.canonical(path).utf8)).prefix(16)
-    return try MigrationJournal.folder() + "/" + ByteText.hex(digest) + ".journal"
   }
 }

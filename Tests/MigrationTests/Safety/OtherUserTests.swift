@@ -43,7 +43,7 @@ struct OtherUserTests {
       #expect(try FileSystem.read(place.path) == before)
       #expect(
         try !FileSystem.list(place.folder.path).contains {
-          $0.hasPrefix(MigrationJournal.temporaryPrefix)
+          $0.hasPrefix(StoreNames.workPrefix)
         })
     }
   }

@@ -4,6 +4,12 @@ import TestSupport
 
 @testable import Migration
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// A migration that every failure is tried on, one for each way in which a step is carried out.
 enum SafetyCase: String, CaseIterable, Sendable {
   case inPlace, copying, mapped, chain, recipe, policy
@@ -141,6 +147,31 @@ struct SafetyPlace {
   func changes() throws -> [String] {
     let now = try Self.files(in: folder.path)
     return Set(now.keys).union(before.keys).filter { now[$0] != before[$0] }.sorted()
+  }
+}
+
+extension SafetyPlace {
+  /// Puts a copy of the store in its own place, as a migration's result would be.
+  func cutOver(_ change: (inout Cutover) -> Void = { _ in }) throws {
+    let journal = try MigrationJournal(storePath: path)
+    defer { journal.finish() }
+    try FileSystem.createEmpty(journal.workPath)
+    try FileSystem.copy(path, to: journal.workPath)
+    var cutover = Cutover(
+      storePath: path, result: try VerifiedFile(journal.workPath),
+      fingerprint: StoreFingerprint(of: path), logs: .merged,
+      backupPath: folder.path("Library.backup-1"), attributesPath: path)
+    change(&cutover)
+    _ = try cutover.run(journal)
+  }
+
+  /// What a run of the store leaves that was killed.
+  func leave(_ records: [JournalRecord], _ files: [String] = []) throws {
+    let names = StoreNames(path)
+    let journal = names.path(names.journal)
+    try FileSystem.write(JournalRecord.encode(records), to: journal)
+    chmod(journal, 0o600)
+    for file in files { try FileSystem.write([1, 2, 3], to: names.path(file)) }
   }
 }
 

@@ -88,13 +88,11 @@ struct UnderFeetTests {
   func lastMoment() throws {
     let place = try SafetyPlace(books: 9)
     let other = try SafetyPlace(books: 7)
-    let result = place.folder.path("result")
-    try FileSystem.copy(place.path, to: result)
-    let cutover = Cutover(
-      storePath: place.path, resultPath: result, fingerprint: StoreFingerprint(of: place.path),
-      backupPath: place.folder.path("Library.backup-1"),
-      before: { if $0 == .rename { try FileSystem.rename(other.path, to: place.path) } })
-    let error = #expect(throws: CoreDataError.self) { try cutover.run() }
+    let error = #expect(throws: CoreDataError.self) {
+      try place.cutOver {
+        $0.before = { if $0 == .rename { try FileSystem.rename(other.path, to: place.path) } }
+      }
+    }
     #expect(error?.message.contains("changed by another program") == true)
     #expect(try FileSystem.read(place.path) == other.before["Library.sqlite"])
     #expect(FileSystem.status(place.folder.path("Library.backup-1")) == nil)

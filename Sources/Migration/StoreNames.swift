@@ -1,0 +1,164 @@
+import ManagedModel
+import ManagedStore
+
+/// The names that lie beside a store: those of its own files, of its backups, and of what a run makes.
+struct StoreNames {
+  let folder: String
+  /// Name of the store's main file.
+  let store: String
+
+  init(_ storePath: String) {
+    folder = FileSystem.parent(of: storePath) ?? "."
+    store = FileSystem.name(of: storePath)
+  }
+
+  static let workPrefix = ".strata-migrating-"
+  private static let journalPrefix = ".strata-journal-"
+
+  private var stem: String { FileSystem.stem(of: store) }
+
+  func path(_ name: String) -> String { folder + "/" + name }
+
+  /// The store's name, or what stands for one that leaves no room for more in a name of 255 bytes.
+  private var label: String {
+    store.utf8.count <= 200
+      ? store : ByteText.hex(Digest.sha256(Array(store.utf8)).prefix(16))
+  }
+
+  /// The journal's name: one for a store, so that whoever comes next finds it.
+  var journal: String { Self.journalPrefix + label }
+
+  /// Other stores of the folder beside which a journal lies.
+  var otherStores: [StoreNames] {
+    listed.compactMap { name in
+      guard let label = FileSystem.rest(of: name, after: Self.journalPrefix), !label.isEmpty,
+        !FileSystem.isSame(name, journal)
+      else { return nil }
+      return StoreNames(path(label))
+    }
+  }
+
+  /// A name for a run's own files that none had before it.
+  func newWork() -> String {
+    let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
+    let random = (0..<Self.randomLength).map { _ in letters.randomElement() ?? "a" }
+    return Self.workPrefix + label + "-" + String(random)
+  }
+
+  private static let randomLength = 6
+  /// What is appended to a run's own name for each of its files.
+  private static let workSuffixes = [
+    "", ".next", MigrationJournal.copySuffix, MigrationJournal.externalSuffix,
+  ]
+  static let fileSuffixes = ["", "-wal", "-shm", "-journal"]
+
+  /// Whether a name is one that a run of this store gives to its own files.
+  func isWork(_ name: String) -> Bool {
+    guard let rest = FileSystem.rest(of: name, after: Self.workPrefix + label + "-") else {
+      return false
+    }
+    let letters = rest.utf8.prefix(Self.randomLength)
+    guard letters.count == Self.randomLength,
+      letters.allSatisfy({
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+      })
+    else { return false }
+    let suffix = String(decoding: rest.utf8.dropFirst(Self.randomLength), as: UTF8.self)
+    return Self.workSuffixes.contains { work in
+      Self.fileSuffixes.contains { suffix == work + $0 }
+    }
+  }
+
+  /// Name of the folder that holds a store's external data, and all else the app keeps there.
+  static func support(of store: String) -> String {
+    "." + FileSystem.stem(of: store) + "_SUPPORT"
+  }
+
+  /// Whether a name is the store's own: of its files, of its support folder, or of a file in it.
+  func isOwn(_ name: String) -> Bool {
+    Self.fileSuffixes.contains { FileSystem.isSame(name, store + $0) }
+      || FileSystem.isSame(name, Self.support(of: store))
+      || FileSystem.rest(of: name, after: Self.support(of: store) + "/").map {
+        !$0.isEmpty && !$0.split(separator: "/", omittingEmptySubsequences: false).contains("..")
+      } ?? false
+  }
+
+  /// Whether a name is one that a run gives to what it sets aside of this store.
+  func isBackup(_ name: String) -> Bool {
+    guard !name.utf8.contains(UInt8(ascii: "/")) else { return false }
+    return ["\(stem).backup-", "\(stem).undone-"].contains {
+      FileSystem.rest(of: name, after: $0) != nil
+    }
+      || ["\(stem)-backup-", "\(stem)-undone-", ".\(stem)-backup-", ".\(stem)-undone-"].contains {
+        FileSystem.rest(of: name, after: $0)?.utf8.first.map {
+          (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+        } ?? false
+      }
+  }
+
+  /// Names in the folder; none where it cannot be listed.
+  var listed: [String] { (try? FileSystem.list(folder)) ?? [] }
+
+  /// The first name that is free with all that belong to it, numbered above all that are there, so
+  /// that the newest has the highest. Each is asked for: a folder need not let itself be listed.
+  ///
+  /// - Parameters:
+  ///   - prefixes: what a number may follow; the names of one are the names of all.
+  ///   - name: makes a name of a number.
+  func free(above prefixes: [String], _ name: (Int) -> String) -> String {
+    let first = Self.nextNumber(in: listed, after: prefixes)
+    for number in first..<(first + 10_000) {
+      let name = name(number)
+      let all = Self.fileSuffixes.map { name + $0 } + [Self.support(of: name)]
+      if all.allSatisfy({ FileIdentity(of: path($0)) == nil }) { return name }
+    }
+    return name(first)
+  }
+
+  /// `App-backup-1.sqlite`: another stem than the store's, since Core Data finds external data by it.
+  var resetBackup: String {
+    free(above: ["\(stem)-backup-", ".\(stem)-backup-"]) {
+      "\(stem)-backup-\($0)\(FileSystem.suffix(of: store))"
+    }
+  }
+
+  /// `App.undone-1`, or `App-undone-1.sqlite` where the support folder goes with it.
+  func undone(withSupport: Bool) -> String {
+    free(above: ["\(stem).undone-", "\(stem)-undone-", ".\(stem)-undone-"]) {
+      withSupport
+        ? "\(stem)-undone-\($0)\(FileSystem.suffix(of: store))" : "\(stem).undone-\($0)"
+    }
+  }
+
+  /// A free name of the store's stem: external data is found by the stem, so the backup still
+  /// finds its own.
+  func migrationBackup(suffix: String) -> String {
+    let base = "\(stem).backup-" + String(suffix.map { $0.isLetter || $0.isNumber ? $0 : "-" })
+    let isTaken =
+      FileIdentity(of: path(base)) != nil
+      || listed.contains {
+        FileSystem.isSame($0, base) || FileSystem.rest(of: $0, after: base + "-") != nil
+      }
+    guard isTaken else { return base }
+    // Above all numbers there: the newest backup must have the highest.
+    let first = max(2, Self.nextNumber(in: listed, after: [base + "-"]))
+    return (first..<(first + 10_000)).map { "\(base)-\($0)" }.first {
+      FileIdentity(of: path($0)) == nil
+    } ?? "\(base)-\(first)"
+  }
+
+  /// One more than the highest number after one of the prefixes; 1 where there is none.
+  static func nextNumber(in names: [String], after prefixes: [String]) -> Int {
+    var highest = 0
+    for name in names {
+      for prefix in prefixes {
+        guard let rest = FileSystem.rest(of: name, after: prefix) else { continue }
+        // Nine digits: a longer number is none that was given here.
+        let digits = rest.prefix { ("0"..."9").contains($0) }.prefix(9)
+        highest = max(highest, Int(digits) ?? 0)
+      }
+    }
+    return highest + 1
+  }
+}
