@@ -273,12 +273,12 @@ struct StagedMigrationTests {
       ])
       _ = try StoreMigration.run(StoreMigration.plan(Store(path: path), stages: stages))
     }
-    let left = try folder.contents().filter { !$0.key.hasPrefix(".strata-migrating-") }
+    let left = try folder.contents().filter { !$0.key.hasPrefix(".strata-") }
     #expect(left == before)
     let receipt = try StoreMigration.run(
       StoreMigration.plan(Store(path: path), stages: Self.stages()))
     #expect(receipt.notes.contains { $0.contains("interrupted") })
-    #expect(try !FileSystem.list(folder.path).contains { $0.hasPrefix(".strata-migrating-") })
+    #expect(try !FileSystem.list(folder.path).contains { $0.hasPrefix(".strata-") })
   }
 
   @Test("a version that no stage knows: 134504 with the store's checksum and each candidate's")

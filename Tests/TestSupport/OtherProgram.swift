@@ -50,5 +50,16 @@ public final class OtherProgram {
     waitpid(process, &status, 0)
   }
 
+  /// Runs a program to its end.
+  ///
+  /// - Returns: its status; -1 where it could not be started.
+  public static func run(_ path: String, _ arguments: [String]) -> Int32 {
+    guard let program = try? OtherProgram(path, arguments) else { return -1 }
+    program.isRunning = false
+    var status: Int32 = 0
+    waitpid(program.process, &status, 0)
+    return status
+  }
+
   deinit { kill() }
 }
