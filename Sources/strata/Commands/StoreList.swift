@@ -99,7 +99,7 @@ struct StoreList {
   /// Names that SQLite, a migration, a reset or a rollback gives.
   private static func isLeftover(_ name: String) -> Bool {
     if ["-wal", "-shm", "-journal"].contains(where: name.hasSuffix) { return true }
-    return [".backup-", ".undone-", "-backup-"].contains { mark in
+    return [".backup-", ".undone-", "-backup-", "-undone-"].contains { mark in
       var rest = name[...]
       while let start = rest.firstIndex(where: { $0 == mark.first }) {
         rest = rest[start...]
