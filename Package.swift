@@ -11,6 +11,8 @@ let package = Package(
     .library(name: "ManagedModel", targets: ["ManagedModel"]),
     .library(name: "ManagedStore", targets: ["ManagedStore"]),
     .library(name: "Migration", targets: ["Migration"]),
+    // For tests: preloaded into the program, it lets system calls fail.
+    .library(name: "FaultShim", type: .dynamic, targets: ["FaultShim"]),
   ],
   targets: [
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
@@ -50,7 +52,10 @@ let package = Package(
       resources: [.embedInCode("Themes")]),
 
     .target(
-      name: "TestSupport", dependencies: ["Migration", "ManagedStore", "ManagedModel"],
+      name: "FaultShim", path: "Tests/FaultShim",
+      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(
+      name: "TestSupport", dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite"],
       path: "Tests/TestSupport"),
     // Timing and long fuzzing: run by hand, never by the tests.
     .executableTarget(

@@ -7,6 +7,7 @@ import TestSupport
 ///     swift run -c release Benchmarks migrate
 ///     swift run -c release Benchmarks interface
 ///     swift run -c release Benchmarks fuzz 1000000
+///     swift build && swift run Benchmarks strain
 @main
 struct Benchmarks {
   static func main() throws {
@@ -18,26 +19,23 @@ struct Benchmarks {
         seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? .random(in: 1...1_000_000))
     case "read":
       try ReadingBenchmark.run(
-        strata: strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_900_000,
+        strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_900_000,
         rows: words.dropFirst(2).first.flatMap { Int($0) } ?? 5_000_000)
     case "migrate":
       try MigrationBenchmark.run(
-        strata: strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_700_000)
+        strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_700_000)
     case "interface":
       try InterfaceBenchmark.run(
-        strata: words.dropFirst(2).first ?? strata,
+        strata: words.dropFirst(2).first ?? Built.strata,
         objects: words.dropFirst().first.flatMap { Int($0) } ?? 1_000_000)
+    #if os(Linux)
+      case "strain": try StrainBenchmark.run(Array(words.dropFirst()))
+    #endif
     default:
       print(
         "usage: Benchmarks fuzz [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] "
-          + "| interface [OBJECTS] [STRATA]")
+          + "| interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
-  }
-
-  /// The program that was built beside this one.
-  private static var strata: String {
-    let own = CommandLine.arguments.first ?? ""
-    return (FileSystem.parent(of: own) ?? ".") + "/strata"
   }
 
   private static func fuzz(inputs: Int, seed: UInt64) throws {

@@ -38,7 +38,7 @@ final class KillScene {
     try Self.copy(folder.path("made"), to: base)
     FileSystem.remove(base + "/Recipes.sqlite-shm")
     connection.close()
-    try Self.prepareVersions(in: folder)
+    try DemoVersions.prepare(folder.path("made/Recipes.xcdatamodeld"), recipesIn: folder.path)
     before = try StoreDump.lines(at: base + "/Recipes.sqlite")
     let place = try fresh()
     let began = Fuzzing.now()
@@ -52,32 +52,6 @@ final class KillScene {
     }
     after = try StoreDump.lines(at: place + "/Recipes.sqlite")
     FileSystem.removeTree(place)
-  }
-
-  /// A version that only a recipe leads to, and the two recipes.
-  private static func prepareVersions(in folder: TemporaryFolder) throws {
-    let models = folder.path("made/Recipes.xcdatamodeld")
-    for version in ["3", "4"] { FileSystem.removeTree(models + "/Recipes \(version).xcdatamodel") }
-    let second = String(
-      decoding: try FileSystem.read(models + "/Recipes 2.xcdatamodel/contents"), as: UTF8.self)
-    let fifth = second.replacing(
-      "defaultValueString=\"4\" elementID=\"serves\"", with: "optional=\"YES\""
-    ).replacing(
-      "name=\"servings\" attributeType=\"Integer 16\"",
-      with: "name=\"servings\" attributeType=\"String\"")
-    try FileSystem.makeDirectory(models + "/Recipes 5.xcdatamodel")
-    try FileSystem.write(Array(fifth.utf8), to: models + "/Recipes 5.xcdatamodel/contents")
-    let one = """
-      { "from": "Recipes", "to": "Recipes 2", "entityMappings": [
-        { "source": "Draft", "destination": "Draft", "attributes": { "title": "upper(title)" } } ] }
-      """
-    let two = """
-      { "from": "Recipes 2", "to": "Recipes 5", "entityMappings": [
-        { "source": "Recipe", "destination": "Recipe",
-          "attributes": { "servings": "CAST(servings AS TEXT)" } } ] }
-      """
-    try FileSystem.write(Array(one.utf8), to: folder.path("one.json5"))
-    try FileSystem.write(Array(two.utf8), to: folder.path("two.json5"))
   }
 
   private var options: [String] {

@@ -1,3 +1,5 @@
+import TestSupport
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -47,15 +49,7 @@ enum Shell {
   }
 
   /// The program that was built with the tests.
-  static let strata: String = {
-    let package = #filePath.split(separator: "/", omittingEmptySubsequences: false)
-      .dropLast(3).joined(separator: "/")
-    let bundle = CommandLine.arguments[0].split(
-      separator: "/", omittingEmptySubsequences: false
-    ).dropLast().joined(separator: "/")
-    let candidates = [bundle + "/strata", package + "/.build/debug/strata"]
-    return candidates.first { access($0, X_OK) == 0 } ?? ""
-  }()
+  static let strata = Built.strata
 
   static let hasTmux = run("command -v tmux") == 0
 }
