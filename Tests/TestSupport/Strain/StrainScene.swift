@@ -194,14 +194,9 @@
         [program, "info", store], environment: environment, output: root.path("output"))
     }
 
-    /// Files in the temporary folder, and what is not empty in the folder of journals.
+    /// Copies that are left in the temporary folder.
     func remains() throws -> [String] {
-      var result = try FileSystem.list(folder + "/temporary").map { "temporary/" + $0 }
-      let journals = folder + "/state/strata/migrations"
-      for name in (try? FileSystem.list(journals)) ?? [] {
-        if (FileSystem.status(journals + "/" + name)?.size ?? 0) > 0 { result.append(name) }
-      }
-      return result
+      try FileSystem.list(folder + "/temporary").map { "temporary/" + $0 }
     }
 
     /// Copies a folder with modes and links.

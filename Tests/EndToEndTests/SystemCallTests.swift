@@ -8,7 +8,7 @@
     "A system call that fails, or kills the program", .serialized,
     .enabled(
       if: !Built.strata.isEmpty && Built.faultShim != nil, "the program or the shim was not built"))
-  struct StrainTests {
+  struct SystemCallTests {
     /// Each command once, with and without a -wal and external data in turn.
     private static let scenes: [(StrainScene.Work, hasLog: Bool, hasExternal: Bool)] = [
       (.inPlace, true, true), (.copying, false, true), (.recipe, true, false),
