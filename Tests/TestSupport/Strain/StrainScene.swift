@@ -214,10 +214,10 @@
           else { throw FixtureError.missing(target) }
         default:
           try FileSystem.copy(source, to: target)
-          FileSystem.copyOwnership(from: source, to: target)
+          FileAttributes.copy(from: source, to: target)
         }
       }
-      FileSystem.copyOwnership(from: from, to: to)
+      FileAttributes.copy(from: from, to: to)
     }
   }
 #endif
