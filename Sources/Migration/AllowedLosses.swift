@@ -49,7 +49,10 @@ extension MigrationPlan {
           "Did you mean \(property.map { "\(near).\($0)" } ?? near)?"
         } ?? "Name what the plan says is lost: strata plan lists it.")
     }
-    guard let property else { return }
+    // A column that no model knows is named as the store does: `Entity.ZCOLUMN`.
+    guard let property, !property.hasPrefix("Z") || property != property.uppercased() else {
+      return
+    }
     let names = holders.flatMap { model in
       model.attributes(of: entity).map(\.name) + model.relationships(of: entity).map(\.name)
     }

@@ -24,7 +24,7 @@ public struct ModelSearch {
   private let git: String
   private let store: FileSystem.Status?
   private var visited: Set<[UInt64]> = []
-  private var repositories: Set<String> = []
+  private var repositories: Set<[UInt8]> = []
   private var isGitMissing = false
 
   /// Most files and folders that are looked at, and the deepest folder.
@@ -146,7 +146,7 @@ public struct ModelSearch {
     guard !isGitMissing else { return }
     do {
       var history = try GitHistory(around: folder, git: git)
-      guard repositories.insert(history.repository).inserted else { return }
+      guard repositories.insert(Array(history.repository.utf8)).inserted else { return }
       try history.list()
       var (read, known) = (0, matches.count)
       let former = nearest
