@@ -22,8 +22,8 @@ struct FaithfulCopy {
       .init(kind: .replace, title: "put in place", unit: .items, total: 1),
     ]
     try meter.begin(step: 1, of: 1, parts: parts)
-    try FileSystem.createEmpty(
-      path, permissions: FileSystem.status(source.path)?.permissions ?? 0o600)
+    // Its owner's only until it is put in place.
+    let file = try FileSystem.createEmpty(path)
     try StepRun.clone(source, to: path, meter)
     if source.access != .immutable { try Self.markAsLogged(path) }
     try meter.begin(.verify)
@@ -48,7 +48,7 @@ struct FaithfulCopy {
         path: plan.storePath)
     }
     return StepSequence.Result(
-      path: path, report: report, metadata: copy.metadata,
+      path: path, file: file, report: report, metadata: copy.metadata,
       verificationSeconds: meter.elapsed - start,
       notes: ["The store was of that model already: this is a copy of it."],
       externalData: try copy.externalData())
