@@ -26,7 +26,9 @@ struct TableAlteration {
     let detours = renamed.enumerated().filter { former.contains($0.element.to.name) }
     let away = detours.map { (from: $0.element.from, to: "strata_\($0.offset)") }
     let back = detours.map { (from: "strata_\($0.offset)", to: $0.element.to.name) }
-    let plain = renamed.filter { !former.contains($0.to.name) }.map { (from: $0.from, to: $0.to.name) }
+    let plain = renamed.filter { !former.contains($0.to.name) }.map {
+      (from: $0.from, to: $0.to.name)
+    }
     return away + plain + back
   }
 }

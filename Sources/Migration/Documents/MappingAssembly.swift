@@ -110,7 +110,8 @@ struct MappingAssembly {
       guard attribute.type == .composite else {
         return [mapping(of: attribute, values[attribute.name] ?? .untouched, entity)]
       }
-      return try elements(of: attribute, values[attribute.name] ?? .untouched, entity).map { whole in
+      return try elements(of: attribute, values[attribute.name] ?? .untouched, entity).map {
+        whole in
         guard let value = values[whole.name],
           let element = destination.storedAttribute(
             named: whole.name, of: entity.destination ?? "")

@@ -70,7 +70,8 @@ struct RecipeRenaming {
     else {
       throw text.wrong(
         "an identifier renames an element within its composite only", word.range,
-        hint: "Give \(property) a value instead: \"attributes\": { \"\(property)\": \"\(formerly)\" }.")
+        hint:
+          "Give \(property) a value instead: \"attributes\": { \"\(property)\": \"\(formerly)\" }.")
     }
     func isSame(_ now: Attribute, _ before: Attribute) -> Bool {
       [before.canonicalName, before.name].contains(now.canonicalName)
@@ -89,7 +90,9 @@ struct RecipeRenaming {
       path.append(\Attribute.elements[place])
       (now, before) = (now.elements[place], element)
     }
-    guard let last = path.dropFirst().reduce(path.first, { $0?.appending(path: $1) }) else { return }
+    guard let last = path.dropFirst().reduce(path.first, { $0?.appending(path: $1) }) else {
+      return
+    }
     whole[keyPath: last].renamingIdentifier = before.canonicalName
     entities[holder]?.attributes[index] = whole
   }

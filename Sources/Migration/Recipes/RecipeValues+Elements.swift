@@ -7,7 +7,8 @@ extension RecipeValues {
     of attribute: Attribute, _ given: RecipeDocument.Attribute, copies: Bool
   ) throws -> [AttributeMapping] {
     if let word = given.defaultText {
-      throw text.wrong("“\(attribute.name)” has no value of its own", word.range, hint: advice(attribute))
+      throw text.wrong(
+        "“\(attribute.name)” has no value of its own", word.range, hint: advice(attribute))
     }
     let word: RecipeWord
     switch given.value {
@@ -37,6 +38,7 @@ extension RecipeValues {
 
   private func advice(_ composite: Attribute) -> String {
     let names = composite.storage.columns.map { "\"\($0.attribute.name)\"" }
-    return "Give each of its elements one (\(names.joined(separator: ", "))), or name a composite attribute of \(entity)."
+    return
+      "Give each of its elements one (\(names.joined(separator: ", "))), or name a composite attribute of \(entity)."
   }
 }

@@ -95,7 +95,9 @@ struct RecipeWriter {
     let pairs = zip(paths(former), paths(name))
     guard paths(former).count == paths(name).count else { return [] }
     return pairs.filter { former, name in
-      let known = [from.model.canonicalName(of: former, in: from.entity), ElementPath.last(of: former)]
+      let known = [
+        from.model.canonicalName(of: former, in: from.entity), ElementPath.last(of: former),
+      ]
       guard let canonical = to.model.canonicalName(of: name, in: to.entity) else { return false }
       return !known.contains(canonical)
     }.map { (former: $0, name: $1) }
