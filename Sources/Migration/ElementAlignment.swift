@@ -11,6 +11,9 @@ struct ElementAlignment {
   struct Pair: Equatable {
     var element: Attribute
     var former: Attribute?
+
+    /// Whether neither is a composite.
+    var isPlain: Bool { element.type != .composite && former?.type != .composite }
   }
 
   private(set) var pairs: [Pair] = []
@@ -21,19 +24,23 @@ struct ElementAlignment {
   ///   - composite: the attribute as it is, or an element by its path.
   ///   - former: the composite attribute that it was.
   ///   - byName: whether elements go by their names alone.
-  init(_ composite: Attribute, from former: Attribute, byName: Bool = false) {
-    align(composite, former, byName: byName, depth: 0)
+  ///   - given: paths of elements that have a value already, and claim none.
+  init(
+    _ composite: Attribute, from former: Attribute, byName: Bool = false, given: Set<String> = []
+  ) {
+    align(composite, former, byName: byName, given, depth: 0)
   }
 
   private mutating func align(
-    _ composite: Attribute, _ former: Attribute, byName: Bool, depth: Int
+    _ composite: Attribute, _ former: Attribute, byName: Bool, _ given: Set<String>, depth: Int
   ) {
     guard depth <= AttributeStorage.maximumDepth else { return }
     let old = former.elements.filter(\.isStored)
     let new = composite.elements.filter(\.isStored)
     let names = NameAlignment(
       source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
-      destination: new.map { ($0.name, byName ? $0.name : $0.canonicalName) })
+      destination: new.filter { !given.contains(AttributeStorage.path(composite.name, $0.name)) }
+        .map { ($0.name, byName ? $0.name : $0.canonicalName) })
     for (name, claims) in names.conflicts {
       conflicts[AttributeStorage.path(former.name, name)] = claims.map {
         AttributeStorage.path(composite.name, $0)
@@ -47,7 +54,7 @@ struct ElementAlignment {
       }
       let formerNamed = former.pathed(before)
       if element.type == .composite, before.type == .composite {
-        align(named, formerNamed, byName: byName, depth: depth + 1)
+        align(named, formerNamed, byName: byName, given, depth: depth + 1)
       } else {
         pairs.append(Pair(element: named, former: formerNamed))
       }

@@ -12,12 +12,11 @@ extension Inference {
     guard attribute.type == .composite, before.type == .composite else {
       return try plain(attribute, from: before, entity: entity, former: former, skipped)
     }
-    let elements = ElementAlignment(attribute, from: before, byName: byName)
-    try refuseConflicts(
-      elements.conflicts.filter { !skipped.isSuperset(of: $0.value) }, entity: entity)
+    let elements = ElementAlignment(attribute, from: before, byName: byName, given: skipped)
+    try refuseConflicts(elements.conflicts, entity: entity)
     return try elements.pairs.flatMap { pair in
       guard let before = pair.former, !Self.isGiven(pair.element, skipped) else {
-        return [AttributeMapping(new: pair.element)]
+        return pair.element.storage.columns.map { AttributeMapping(new: $0.attribute) }
       }
       return try plain(pair.element, from: before, entity: entity, former: former, skipped)
     }

@@ -43,16 +43,16 @@ extension AttributeMapping {
     if source == nil, expression == nil {
       return whole.storage.columns.map { AttributeMapping(new: $0.attribute) }
     }
-    guard let former, former.type == .composite else {
+    let pairs = former.map { ElementAlignment(whole, from: $0).pairs } ?? []
+    guard former?.type == .composite, pairs.allSatisfy(\.isPlain) else {
       throw CoreDataError(
         .usage, "a composite attribute takes the value of another one only", entity: entity,
         property: name,
         hint: "Map its elements: "
           + whole.storage.columns.map(\.attribute.name).joined(separator: ", "))
     }
-    return ElementAlignment(whole, from: former).pairs.flatMap { pair in
-      pair.former.map { [.copy(of: $0, to: pair.element)] }
-        ?? pair.element.storage.columns.map { AttributeMapping(new: $0.attribute) }
+    return pairs.map { pair in
+      pair.former.map { .copy(of: $0, to: pair.element) } ?? AttributeMapping(new: pair.element)
     }
   }
 }

@@ -36,8 +36,14 @@ extension MappingAssembly {
         "gives a composite attribute the value of “\(path.joined(separator: "."))”, which is none",
         hint: "Give its elements values in a recipe, such as \"\(columns.first?.name ?? "")\".")
     }
-    return ElementAlignment(attribute, from: former).pairs.map { pair in
+    return try ElementAlignment(attribute, from: former).pairs.map { pair in
       guard let before = pair.former else { return AttributeMapping(new: pair.element) }
+      guard pair.isPlain else {
+        throw refusal(
+          entity, pair.element.name,
+          "gives it the value of “\(before.name)”: one of them is a composite attribute",
+          hint: "Give it a value in a recipe.")
+      }
       return computed(pair.element, by: Self.keyPath(steps + [before.name]), entity)
     }
   }
