@@ -25,6 +25,8 @@ struct FilterTerm {
     case uuid
     /// Bytes; those that may be kept outside the row can only be asked for nil.
     case data(isPlain: Bool)
+    /// A composite attribute, with the paths of its elements: it can only be asked for nil.
+    case composite([String])
     /// The key of an object of that entity.
     case object(String)
     /// A Z_ENT.
@@ -39,6 +41,7 @@ struct FilterTerm {
       case .date: "a date"
       case .uuid: "a UUID"
       case .data: "bytes"
+      case .composite: "a composite attribute"
       case .object(let entity): "an object of \(entity)"
       case .entity: "an entity"
       }
