@@ -20,13 +20,14 @@ struct CompositeCommandTests {
     #expect(run.status == .done)
     #expect(run.err.isEmpty)
     let color = #"{"linearBlue":0,"linearGreen":0,"linearRed":0,"opacity":1}"#
-    #expect(
-      run.lines[0]
-        == #"{"attributes":{"author":{"born":0,"id":7,"person":"Ann","score":"1.5"},"#
-        + #""back":{"linearBlue":0.75,"linearGreen":0.5,"linearRed":0.25,"opacity":1},"#
-        + #""front":{"linearBlue":0,"linearGreen":0,"linearRed":1,"opacity":0.5},"#
-        + #""id":100,"kind":{"kind":"book"},"title":"Soup"},"entity":"Item","pk":1,"#
-        + #""relationships":{"shelf":"Shelf/p1"}}"#)
+    let first = """
+      {"attributes":{"author":{"born":0,"id":7,"person":"Ann","score":"1.5"},\
+      "back":{"linearBlue":0.75,"linearGreen":0.5,"linearRed":0.25,"opacity":1},\
+      "front":{"linearBlue":0,"linearGreen":0,"linearRed":1,"opacity":0.5},\
+      "id":100,"kind":{"kind":"book"},"title":"Soup"},"entity":"Item","pk":1,\
+      "relationships":{"shelf":"Shelf/p1"}}
+      """
+    #expect(run.lines.first.map(String.init) == first)
     #expect(run.lines[1].hasPrefix(#"{"attributes":{"author":null,"back":\#(color),"front":"#))
     #expect(run.lines[2].contains(#""editor":{"id":9,"isChief":true,"person":"Bea"}"#))
     #expect(run.lines[2].contains(#""author":{"born":null,"id":null,"person":"Zoë","score":null}"#))
@@ -37,9 +38,7 @@ struct CompositeCommandTests {
     let folder = try TemporaryFolder()
     let path = try store(folder)
     let whole = Captured(["rows", path, "Item", "--columns", "author", "--format", "ndjson"])
-    #expect(
-      whole.lines.map { String($0.prefix { $0 != "e" }) }.first?.hasPrefix(
-        #"{"attributes":{"author":{"born":0,"#) == true)
+    #expect(whole.lines[0].hasPrefix(#"{"attributes":{"author":{"born":0,"#))
     #expect(whole.lines[1].hasPrefix(#"{"attributes":{"author":null}"#))
     let part = Captured(
       ["rows", path, "Item", "--columns", "author.person,title", "--format", "ndjson"])

@@ -58,7 +58,7 @@ struct CompositeRowTests {
   ]
 
   @Test("a mistake in an element's name is told by name", arguments: mistakes)
-  func mistakes(_ text: String, _ message: String, _ hint: String) throws {
+  func mistaken(_ text: String, _ message: String, _ hint: String) throws {
     let folder = try TemporaryFolder()
     let store = try store(folder)
     let error = #expect(throws: CoreDataError.self) {
@@ -78,7 +78,8 @@ struct CompositeRowTests {
       let error = #expect(throws: CoreDataError.self) {
         try store.rows(RowQuery(entity: "Item", sort: .init(property: name)))
       }
-      #expect("\(error?.message ?? "") \(error?.hint ?? "")".contains("author.person"))
+      let told = "\(error?.message ?? "") \(error?.hint ?? "")"
+      #expect(told.contains("author.person"))
     }
   }
 
