@@ -131,8 +131,10 @@ struct DiffMeaning {
         )
       ]
     case .renamed(let former):
+      // An element's identifier is its own former name, not its path.
+      let name = former.split(separator: ".").last.map(String.init) ?? former
       return [
-        ("Its renaming identifier “\(former)” tells Core Data that the values are the same.", .dim)
+        ("Its renaming identifier “\(name)” tells Core Data that the values are the same.", .dim)
       ]
     case .removed:
       guard impacts(of: line).isEmpty, let source = sourceModel,
