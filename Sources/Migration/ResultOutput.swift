@@ -18,6 +18,7 @@ struct ResultOutput {
   func run() throws -> [String] {
     let names = journal.names
     var handover = Handover(names: names)
+    handover.isOutput = true
     try bringExternalData(&handover)
     let notes = FileAttributes.copy(from: source.path, to: result.path)
     try result.sync()
