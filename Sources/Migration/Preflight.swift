@@ -82,25 +82,19 @@ struct Preflight {
       checks += try formerGaps(before, from: from, attribute, attributeMapping, of: to)
       checks += try brokenRules(before, from: from, attribute, of: to)
     }
-    if let before, let range = Self.range(of: attribute.type),
-      let column = data.column(of: before.name, in: from), attribute.type != before.type
-    {
+    if let before {
+      checks += try misfits(before, from: from, attribute, of: to)
+    }
+    if let value = attributeMapping.defaultValue, !attribute.type.holds(value) {
+      // What an earlier step fills in, before a later one changes the type.
       checks += try rows(
-        of: from, where: ["\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"],
+        of: from,
+        where: before.flatMap { data.column(of: $0.name, in: from) }.map { ["\($0) IS NULL"] } ?? [],
         break: (to, attribute.name),
-        "values that do not fit the narrower type \(attribute.type.name)",
-        hint: "Keep the type \(before.type.name), or change those values first.")
+        "a default value on the way that is no \(attribute.type.name): \(value.literal)",
+        hint: "Give the attribute a default value that fits both types.")
     }
     return checks
-  }
-
-  static func range(of type: AttributeType) -> ClosedRange<Int64>? {
-    switch type {
-    case .boolean: 0...1
-    case .integer16: Int64(Int16.min)...Int64(Int16.max)
-    case .integer32: Int64(Int32.min)...Int64(Int32.max)
-    default: nil
-    }
   }
 
   private func check(
@@ -140,20 +134,17 @@ struct Preflight {
     } else {
       conditions = []
     }
-    if relationship.isToMany {
-      // Apple's engine lets a mandatory to-many begin empty (store2-82-0 of the fixtures, migrated
-      // from 2-73-0, has 21 conversations without participantRoles): only a save looks for it.
+    if relationship.emptiness == .told {
       return try former
         + rows(
           of: from, where: conditions, break: (to, relationship.name),
-          "no objects in a mandatory to-many relationship",
-          hint: "Such objects cannot be saved until the app gives them some.", warning: 1570)
+          EmptyRelationship.message(relationship), hint: EmptyRelationship.hint(relationship, of: to),
+          warning: 1570)
     }
     return try former
       + rows(
         of: from, where: conditions, break: (to, relationship.name),
-        "missing objects on a mandatory destination relationship",
-        hint: "Make \(to).\(relationship.name) optional, or set it in those rows first.")
+        EmptyRelationship.message(relationship), hint: EmptyRelationship.hint(relationship, of: to))
   }
 
   /// SQL that is true for rows whose to-many has objects, and none that stay; `nil` where all stay.
