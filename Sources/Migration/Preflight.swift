@@ -8,6 +8,25 @@ struct Preflight {
   let source: Model
   let destination: Model
   let mapping: MappingModel
+  private let schemas: StepSchemas
+  /// What the links of one-to-ones that are set in the end come to.
+  private let planned: PlannedPairs?
+
+  init(data: SourceData, source: Model, destination: Model, mapping: MappingModel) throws {
+    self.data = data
+    self.source = source
+    self.destination = destination
+    self.mapping = mapping
+    schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
+    planned = try PlannedPairs(inferred: schemas)
+  }
+
+  /// Whether the sides of a one-to-one are set anew.
+  func isLoose(_ relationship: Relationship, of entity: String) -> Bool {
+    destination.declaringEntity(of: relationship.name, in: entity).map {
+      schemas.isLoose(relationship.name, of: $0)
+    } ?? false
+  }
 
   func checks() throws -> [DataCheck] {
     var checks: [DataCheck] = []
@@ -107,6 +126,12 @@ struct Preflight {
     else { return [] }
     var former: [DataCheck] = []
     let conditions: [String]
+    if isLoose(relationship, of: to), let planned,
+      let declarer = destination.declaringEntity(of: relationship.name, in: to),
+      let keys = planned.keys(in: relationship.name, of: declarer)
+    {
+      return try unset(relationship, relationshipMapping, from: from, to: to, keys, planned)
+    }
     if let name = relationshipMapping.source {
       // Empty ones that were allowed before and are not now; others were broken already. Those
       // that lead to an object that goes will be empty afterwards.
@@ -147,6 +172,33 @@ struct Preflight {
         EmptyRelationship.message(relationship), hint: EmptyRelationship.hint(relationship, of: to))
   }
 
+  /// Objects that a mandatory one-to-one whose sides are set in the end leaves without a partner.
+  private func unset(
+    _ relationship: Relationship, _ relationshipMapping: RelationshipMapping, from: String,
+    to: String, _ keys: String, _ planned: PlannedPairs
+  ) throws -> [DataCheck] {
+    var conditions = ["t.Z_PK NOT IN (\(keys))"]
+    // What was mandatory and empty before was broken already.
+    if let name = relationshipMapping.source,
+      source.relationship(named: name, of: from)?.isOptional == false,
+      let empty = data.isEmpty(name, of: from)
+    {
+      conditions.append("NOT (\(empty))")
+    }
+    guard let rows = data.rows(of: from, where: conditions)?.replacingFirst("FROM ", with: "FROM src.")
+    else { return [] }
+    let count = Int(try planned.connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
+    guard count > 0 else { return [] }
+    let first = try planned.connection.rows("SELECT t.Z_PK \(rows) ORDER BY t.Z_PK LIMIT 5")
+    return [
+      DataCheck(
+        code: 134110, entity: to, property: relationship.name, rows: count,
+        first: first.compactMap { $0.first?.integer.map { ObjectID(entity: from, key: $0) } },
+        message: EmptyRelationship.message(relationship),
+        hint: EmptyRelationship.hint(relationship, of: to))
+    ]
+  }
+
   /// SQL that is true for rows whose to-many has objects, and none that stay; `nil` where all stay.
   private func onlyToRemoved(_ relationship: String, of entity: String) -> String? {
     guard let declared = source.relationship(named: relationship, of: entity), declared.isToMany,
@@ -171,7 +223,6 @@ struct Preflight {
       entity.uniquenessConstraints.map { (entity.name, $0) }
     }.filter { !isKept($0.1, of: $0.0) }
     guard !wanted.isEmpty else { return [] }
-    let schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
     let connection = try Connection(path: "", mode: .create)
     try MigrationFunctions.define(on: connection, store: data.store)
     try connection.attach(data.store.connection, as: "src")

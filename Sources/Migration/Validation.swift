@@ -153,7 +153,7 @@ struct Validation {
   }
 
   /// How many source objects break the rule of the property's counterpart, where that had the rule.
-  private func former(_ property: String, of entity: String, isEmpty: Bool) throws -> Int {
+  func former(_ property: String, of entity: String, isEmpty: Bool) throws -> Int {
     let data = SourceData(store: schemas.store)
     var count = 0
     for entityMapping in step.mapping.entityMappings where entityMapping.destination == entity {
