@@ -133,8 +133,7 @@ struct StepSchemas {
   }
 
   /// The destination's key of a to-one: its former column, or the one its inverse was kept in.
-  func key(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable) -> String?
-  {
+  func key(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable) -> String? {
     guard let to = entityMapping.destination,
       let relationship = destinationModel.relationship(named: name, of: to)
     else { return nil }

@@ -71,7 +71,8 @@ extension MappedAnalysis {
 
   /// SELECTs of what rows of a hierarchy hold in a column.
   private func owners(_ content: StoreSchema.Content, in entity: String) -> [String] {
-    guard let table = schemas.destination.table(of: entity), let column = table.column(content)?.name
+    guard let table = schemas.destination.table(of: entity),
+      let column = table.column(content)?.name
     else { return [] }
     return mapped.rows.filter { row in
       row.table == table.name && row.columns.contains { $0.name == column }
@@ -87,8 +88,9 @@ extension MappedAnalysis {
         step.destination.isKind(entityMapping.destination ?? "", of: lost.link.entity) == false
           || entityMapping.relationships.allSatisfy({
             $0.name != lost.link.relationship || $0.source == nil
-          }), let relationship = step.destination.relationship(
-            named: lost.link.relationship, of: lost.link.entity)
+          }),
+        let relationship = step.destination.relationship(
+          named: lost.link.relationship, of: lost.link.entity)
       else { return nil }
       return DataCheck(
         code: 134110, entity: relationship.destination, property: relationship.inverse,

@@ -46,7 +46,8 @@ extension MappedAnalysis {
       else { return nil }
       let type = "typeof(e.\(quoted(column.name)))"
       switch attribute.type {
-      case .uuid, .binary, .transformable: return TypedColumn(attribute, "\(type) NOT IN ('blob', 'null')")
+      case .uuid, .binary, .transformable:
+        return TypedColumn(attribute, "\(type) NOT IN ('blob', 'null')")
       case .integer16, .integer32, .integer64, .boolean, .double, .float, .date, .decimal, .string,
         .uri:
         return TypedColumn(attribute, "\(type) = 'blob'")
@@ -74,7 +75,8 @@ extension MappedAnalysis {
       else { return nil }
       return TypedColumn(
         attribute, "(\(misfit))", change.complaint,
-        hint: "Keep the type \(before.type.name), or compute a value that fits, such as by round(…).")
+        hint:
+          "Keep the type \(before.type.name), or compute a value that fits, such as by round(…).")
     }
   }
 }

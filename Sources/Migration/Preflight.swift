@@ -108,7 +108,8 @@ struct Preflight {
       // What an earlier step fills in, before a later one changes the type.
       checks += try rows(
         of: from,
-        where: before.flatMap { data.column(of: $0.name, in: from) }.map { ["\($0) IS NULL"] } ?? [],
+        where: before.flatMap { data.column(of: $0.name, in: from) }.map { ["\($0) IS NULL"] }
+          ?? [],
         break: (to, attribute.name),
         "a default value on the way that is no \(attribute.type.name): \(value.literal)",
         hint: "Give the attribute a default value that fits both types.")
@@ -157,19 +158,47 @@ struct Preflight {
       guard !broken.isEmpty else { return former }
       conditions = [broken.joined(separator: " OR ")]
     } else {
-      conditions = []
+      // What the inverse carries is in it, too.
+      conditions = inverseLinks(of: relationship).map { ["t.Z_PK NOT IN (\($0))"] } ?? []
     }
     if relationship.emptiness == .told {
       return try former
         + rows(
           of: from, where: conditions, break: (to, relationship.name),
-          EmptyRelationship.message(relationship), hint: EmptyRelationship.hint(relationship, of: to),
+          EmptyRelationship.message(relationship),
+          hint: EmptyRelationship.hint(relationship, of: to),
           warning: 1570)
     }
     return try former
       + rows(
         of: from, where: conditions, break: (to, relationship.name),
         EmptyRelationship.message(relationship), hint: EmptyRelationship.hint(relationship, of: to))
+  }
+
+  /// SELECT of keys of source objects that are led to by what a relationship's inverse carries; `nil`
+  /// where it carries nothing.
+  private func inverseLinks(of relationship: Relationship) -> String? {
+    guard let inverse = relationship.inverse else { return nil }
+    let selects = mapping.entityMappings.compactMap { entityMapping -> String? in
+      guard let from = entityMapping.source, let table = data.store.table(of: from),
+        entityMapping.destination.map({ destination.isKind($0, of: relationship.destination) })
+          == true,
+        let former = entityMapping.relationships.first(where: { $0.name == inverse })?.source
+      else { return nil }
+      if case .toOne(let column, _) = table.storage(of: former) {
+        return """
+          SELECT \(quoted(column)) FROM \(quoted(table.table))
+          WHERE Z_ENT = \(table.number) AND \(quoted(column)) IS NOT NULL
+          """
+      }
+      return data.store.edges(of: former, in: from, schema: "").map {
+        """
+        SELECT e.destination FROM (\($0)) e JOIN \(quoted(table.table)) o
+        ON o.Z_PK = e.owner AND o.Z_ENT = \(table.number)
+        """
+      }
+    }
+    return selects.isEmpty ? nil : selects.joined(separator: " UNION ALL ")
   }
 
   /// Objects that a mandatory one-to-one whose sides are set in the end leaves without a partner.
@@ -185,7 +214,8 @@ struct Preflight {
     {
       conditions.append("NOT (\(empty))")
     }
-    guard let rows = data.rows(of: from, where: conditions)?.replacingFirst("FROM ", with: "FROM src.")
+    guard
+      let rows = data.rows(of: from, where: conditions)?.replacingFirst("FROM ", with: "FROM src.")
     else { return [] }
     let count = Int(try planned.connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
     guard count > 0 else { return [] }

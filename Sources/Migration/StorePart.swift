@@ -45,8 +45,9 @@ struct StorePart: Sendable {
       (own.attributes, own.relationships, own.children) = ([], [], [])
       return own
     }
-    let making = Set(part.entityMappings.filter { $0.source != nil && $0.destination != nil }
-      .map(\.name))
+    let making = Set(
+      part.entityMappings.filter { $0.source != nil && $0.destination != nil }
+        .map(\.name))
     let known = Set(whole.entityMappings.map(\.name))
     for index in part.entityMappings.indices {
       for place in part.entityMappings[index].relationships.indices {
@@ -69,7 +70,6 @@ struct StorePart: Sendable {
     step.destination = model(whole.destination)
     step.mapping =
       step.source.versionHashes == step.destination.versionHashes && whole.handlers == nil
-        && whole.mapping.kind == .inferred
       ? MappingModel(kind: .none, entityMappings: [])
       : mapping(whole.mapping, from: whole.source, to: whole.destination)
     return step
@@ -84,7 +84,8 @@ extension Store {
   func source(given: Model?) -> Model {
     guard let given else { return wholeModel }
     let hashes = given.versionHashes
-    guard hashes == metadata.versionHashes || part.model(given).versionHashes == metadata.versionHashes
+    guard
+      hashes == metadata.versionHashes || part.model(given).versionHashes == metadata.versionHashes
     else { return wholeModel }
     return given
   }

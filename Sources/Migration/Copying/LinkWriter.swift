@@ -98,7 +98,8 @@ struct LinkWriter {
       (owner INTEGER PRIMARY KEY, destination INTEGER UNIQUE)
       """)
     func leaving(
-      _ table: String, _ columns: [String?], ledToBy column: String, of other: String, at end: String
+      _ table: String, _ columns: [String?], ledToBy column: String, of other: String,
+      at end: String
     ) -> String {
       let sets = columns.compactMap { $0 }.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")
       return """

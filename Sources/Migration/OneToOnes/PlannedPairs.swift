@@ -86,7 +86,8 @@ struct PlannedPairs {
     var all: [Lost] = []
     for plan in plans {
       for link in plan.links {
-        let (own, other) = plan.isForward(link) ? ("owner", "destination") : ("destination", "owner")
+        let (own, other) =
+          plan.isForward(link) ? ("owner", "destination") : ("destination", "owner")
         let rows = """
           FROM (SELECT DISTINCT owner, destination FROM (\(link.select))) c
           WHERE c.owner IS NOT NULL AND c.destination IS NOT NULL AND NOT EXISTS
