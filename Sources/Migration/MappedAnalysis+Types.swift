@@ -67,9 +67,9 @@ extension MappedAnalysis {
         case .attribute(let declarer, let name)? = table.columns.first(where: {
           $0.name == column.name
         })?.content, step.destination.isKind(row.entity, of: declarer),
-        let attribute = schemas.destination.storedAttribute(named: name, of: row.entity),
-        let former = entityMapping.attribute(storedAs: name, in: step.destination)?.source,
-        let before = store.schema.storedAttribute(named: former, of: from),
+        let attribute = step.destination.storedAttribute(named: name, of: row.entity),
+        let former = entityMapping.attribute(named: name)?.source,
+        let before = step.source.storedAttribute(named: former, of: from),
         let change = TypeChange(from: before.type, to: attribute.type),
         let misfit = change.misfit("e.\(quoted(column.name))")
       else { return nil }

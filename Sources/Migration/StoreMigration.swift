@@ -58,18 +58,17 @@ public enum StoreMigration {
     // A store of one configuration goes to the configuration of that name.
     let part = store.part
     let whole = steps.last?.destination
-    let steps = steps.map(part.step)
+    let steps = try steps.map(part.step).map { step in
+      var step = step
+      step.mapping = try step.mapping.elementwise(from: step.source, to: step.destination)
+      return step
+    }
     // What goes into the store is the model as it is, as the one that Core Data was given.
     let archive =
       archive ?? (whole == steps.last?.destination ? nil : whole.map { $0.archived() })
     let size =
       (FileSystem.status(store.path)?.size ?? 0)
       + (FileSystem.status(store.files.walPath)?.size ?? 0)
-    let steps = try steps.map { step in
-      var step = step
-      step.mapping = try step.mapping.elementwise(from: step.source, to: step.destination)
-      return step
-    }
     var plan = MigrationPlan(
       storePath: store.path, steps: steps, losses: [], checks: [],
       storeBytes: size, bytesNeeded: (size + size / 2) * (steps.count > 1 ? 2 : 1),
