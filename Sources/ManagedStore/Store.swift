@@ -34,6 +34,8 @@ public final class Store {
   /// The configuration that the store was added for: its metadata has the hashes of that
   /// configuration's entities only, and ``model`` is cut down to them. `nil` for the whole model.
   public let configuration: String?
+  /// The model with the entities of all configurations; ``model`` where the store has none.
+  package let wholeModel: Model
   /// Entities with their tables, in the order of their numbers.
   public let entityTables: [EntityTable]
   /// Where the tables are not what the model asks for; told among the warnings, too.
@@ -116,6 +118,7 @@ public final class Store {
       }
       let schema: StoreSchema
       var tables: [EntityTable] = []
+      wholeModel = model
       if let raw {
         modelMatches = false
         configuration = nil

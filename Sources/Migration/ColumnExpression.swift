@@ -10,6 +10,8 @@ struct StepSchemas {
   let destinationModel: Model
   /// Tables of the destination, with join tables named from the side the source names them from.
   let destination: StoreSchema
+  /// One-to-ones whose links are set when all objects are there.
+  let loose: [OneToOne]
   /// Mappings (by name) whose objects get other keys: what refers to them by key cannot follow.
   var renumbered: Set<String> = []
 
@@ -20,6 +22,7 @@ struct StepSchemas {
     sourceModel = store.model
     destinationModel = result.model
     destination = result.schema
+    loose = mapping.looseOneToOnes(from: store.model, to: result.model)
   }
 
   init(store: Store, mapping: MappingModel, destination model: Model) {
@@ -38,6 +41,7 @@ struct StepSchemas {
         return join.turned(number: schema.numbers[join.inverseEntity] ?? 0)
       })
     destination = schema
+    loose = mapping.looseOneToOnes(from: store.model, to: model)
   }
 
   /// The join table of the source that holds the same links.
@@ -76,7 +80,10 @@ struct StepSchemas {
       return literal.map { "coalesce(\(value), \($0))" } ?? value
     case .toOne(let declarer, let name):
       guard destinationModel.isKind(to, of: declarer) else { return nil }
-      return key(of: name, entityMapping, table)
+      return isLoose(name, of: declarer) ? Self.empty : key(of: name, entityMapping, table)
+    case .toOneEntity(let declarer, let name)
+    where destinationModel.isKind(to, of: declarer) && isLoose(name, of: declarer):
+      return Self.empty
     case .toOneEntity(let declarer, let name):
       guard destinationModel.isKind(to, of: declarer),
         let key = key(of: name, entityMapping, table),
@@ -108,6 +115,9 @@ struct StepSchemas {
     }
   }
 
+  /// What a column holds until its links are set.
+  static let empty = "NULL"
+
   /// A column that begins to allow external storage needs the mark that such columns have; one that
   /// ceases to loses it, and takes in what is in files.
   private func convert(
@@ -123,8 +133,7 @@ struct StepSchemas {
   }
 
   /// The destination's key of a to-one: its former column, or the one its inverse was kept in.
-  private func key(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable) -> String?
-  {
+  func key(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable) -> String? {
     guard let to = entityMapping.destination,
       let relationship = destinationModel.relationship(named: name, of: to)
     else { return nil }

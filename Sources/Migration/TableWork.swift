@@ -72,7 +72,7 @@ extension StepSchemas {
         let sql = expression(for: column.content, in: entityMapping)
         if let sql, gone.contains(where: { sql.contains(quoted($0)) }) { return .rebuild }
         guard kept[column.name] != nil else {
-          if let sql { values.append((number, sql)) }
+          if let sql, sql != Self.empty { values.append((number, sql)) }
           continue
         }
         // Columns of other entities are empty in these rows, unless they were theirs before.

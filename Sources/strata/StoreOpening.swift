@@ -31,16 +31,22 @@ enum StoreOpening {
     return nil
   }
 
-  /// The version of a bundle that has these hashes; a version that cannot be read is passed over.
+  /// The version of a bundle that has these hashes, or a configuration that has; a version that cannot
+  /// be read is passed over.
   static func version(
     inBundle path: String, of hashes: [String: VersionHash]
   ) -> (model: Model, name: String)? {
     guard let bundle = try? ModelBundle(readingFrom: path) else { return nil }
+    var ofConfiguration: (model: Model, name: String)?
     for version in bundle.versions {
-      if let model = try? version.model, model.versionHashes == hashes {
-        return (model, version.name)
+      guard let model = try? version.model else { continue }
+      let own = model.versionHashes
+      if own == hashes { return (model, version.name) }
+      // Of several that differ elsewhere only, the last knows the most renaming identifiers.
+      if !model.configurations(matching: hashes, of: own).isEmpty {
+        ofConfiguration = (model, version.name)
       }
     }
-    return nil
+    return ofConfiguration
   }
 }

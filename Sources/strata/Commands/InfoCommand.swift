@@ -23,6 +23,7 @@ enum InfoCommand {
     let history: (transactions: Int, changes: Int)?
     let cloudKit: (pendingUploads: Int, pendingDeletes: Int)?
     let drift: StoreDrift
+    let oneSided: [OneSidedLinks]
     let warnings: [String]
 
     init(_ store: Store) throws {
@@ -31,6 +32,7 @@ enum InfoCommand {
       external = try store.externalData()
       history = try store.history()
       cloudKit = try store.cloudKit()
+      oneSided = try store.oneSidedLinks()
       var drift = store.drift
       drift.rows = try store.rowsOfUnknownEntities()
       self.drift = drift
@@ -111,6 +113,21 @@ enum InfoCommand {
       json.array { json in for warning in warnings { json.string(warning) } }
       json.key("drift")
       json.drift(drift)
+      json.key("oneSidedLinks")
+      json.array { json in
+        for links in oneSided {
+          json.object { json in
+            json.key("entity")
+            json.string(links.entity)
+            json.key("relationship")
+            json.string(links.relationship)
+            json.key("objects")
+            json.number(links.objects)
+            json.key("first")
+            json.array { json in for id in links.first { json.string(id.description) } }
+          }
+        }
+      }
     }
 
     private var match: String {
@@ -171,6 +188,12 @@ enum InfoCommand {
       }
       console.table([.left, .right, .right], entities)
       for warning in warnings { console.line("! " + warning) }
+      for links in oneSided {
+        let first = links.first.map(\.description).joined(separator: ", ")
+        console.line(
+          "· \(links.objects) of \(links.entity).\(links.relationship) lead to objects that do not lead back (first: \(first)): Core Data's own migrations leave such one-to-ones, each side is read as it is."
+        )
+      }
       for join in drift.joins {
         guard let found = join.found else { continue }
         console.line(

@@ -36,6 +36,7 @@ enum VerifyCommand {
     console.line("\(before) → \(after)")
     ReceiptText.print(report.entities, edges: report.edges, to: console)
     for compared in report.verified { console.line("· \(compared.what): \(compared.count)") }
+    for note in report.notes { console.line("note: " + note) }
     for difference in report.differences {
       let place = [difference.entity, difference.property].compactMap { $0 }
         .joined(separator: ".")
@@ -74,6 +75,8 @@ enum VerifyCommand {
         }
       }
     }
+    json.key("notes")
+    json.array { json in for note in report.notes { json.string(note) } }
     json.counts(report.entities, edges: report.edges)
     json.key("compared")
     json.numbers(report.verified.map { ($0.what, $0.count) })
