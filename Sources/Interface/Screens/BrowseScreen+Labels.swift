@@ -48,11 +48,12 @@ extension BrowseScreen {
   static func nameRows(in state: inout State) -> [Effect] {
     guard let table = state.browse.table, state.browse.namesTask == nil else { return [] }
     let window = table.window
-    // What is in sight comes first; a little before and after it follows.
-    let around = max(0, window.offset - window.height)..<(window.offset + 2 * window.height)
-    let rows = (Array(window.visible) + Array(around.clamped(to: window.rows.indices)))
-      .map { window.rows[$0] }.filter { !table.names.asked.contains($0.id) }
-    guard !rows.isEmpty else { return [] }
+    func isNew(_ row: Int) -> Bool { !table.names.asked.contains(window.rows[row].id) }
+    guard window.visible.contains(where: isNew) else { return [] }
+    // What is in sight comes first, and as much before and after it, so that the next question
+    // comes a screenful later.
+    let near = window.near.filter { !window.visible.contains($0) }
+    let rows = (Array(window.visible) + near).filter(isNew).map { window.rows[$0] }
     var request = LabelRequest(objects: [], labels: state.browse.labels)
     for row in rows {
       var owner = LabelRequest.Owner(id: row.id, relationships: [])

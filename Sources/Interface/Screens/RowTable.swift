@@ -141,7 +141,8 @@ package struct RowTable: Sendable, Equatable {
 
   mutating func take(_ found: ObjectNames) {
     names.take(found)
-    widen(to: window.rows)
+    // Once a screenful, and for the screenfuls that were asked about: never for all on a key.
+    widen(to: window.near.map { window.rows[$0] })
   }
 
   mutating func take(_ placed: PlacedRows) {
