@@ -56,7 +56,7 @@ extension Store {
     guard let number, table.numbers.contains(number) else { return nil }
     let own = ObjectID(entity: entityNames[number] ?? id.entity, key: id.key)
     return StoreSearchProgress.Hit(
-      object: own, property: "", excerpt: try labels(of: [own])[own]?.printable ?? "")
+      object: own, property: "", excerpt: try names(of: [own])[own]?.printable ?? "")
   }
 
   private func search(

@@ -78,6 +78,11 @@ actor StoreSession {
     return try opened().object(id).map { Inspection($0, localTime: LocalTime.text) }
   }
 
+  func names(_ request: LabelRequest) throws -> ObjectNames {
+    try Task.checkCancellation()
+    return try opened().names(for: request)
+  }
+
   /// Counts a hierarchy after the other, telling what is known after each.
   func count(_ report: (([String: Int]) -> Void)) throws {
     let store = try opened()
