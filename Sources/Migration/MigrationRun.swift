@@ -161,11 +161,11 @@ struct MigrationRun {
     if let loss = losses.first {
       throw CoreDataError(
         .refused,
-        "the migration would lose \(loss.values) \(loss.property == nil ? "objects" : "values")"
+        "the migration would lose \(loss.values) \(loss.noun)"
           + (losses.count > 1
             ? ", and more in \(losses.count - 1) other \(losses.count == 2 ? "place" : "places")"
             : ""),
-        path: plan.storePath, entity: loss.entity, property: loss.property,
+        path: plan.storePath, entity: loss.isOfLog ? nil : loss.entity, property: loss.property,
         hint: (loss.suggestion.map { $0 + " " } ?? "") + "To accept: "
           + losses.map { "--allow-loss \($0.name)" }.joined(separator: " ")
           + (plan.failures.isEmpty
