@@ -6,7 +6,7 @@ import ManagedModel
 /// `store-wal`, `store.sqlite-wal.txt`.
 struct StrayLog: Sendable, Equatable {
   /// What strata itself calls a log that it set aside ends in this.
-  static let setAsideSuffix = "-wal.unapplied"
+  static let setAsideSuffix = ".unapplied"
 
   var name: String
   /// Frames in it, as far as they can be counted.

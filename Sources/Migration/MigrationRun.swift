@@ -55,6 +55,9 @@ struct MigrationRun {
       let checksum = try result.sha256()
       done.verificationSeconds += meter.elapsed - hashing
       try confirm(done, checksum, meter)
+      if options.output == nil, plan.losses.contains(where: \.isOfLog) {
+        try setLogAside(storePath)
+      }
       if options.output == nil {
         var cutover = Cutover(
           storePath: target, result: result, fingerprint: fingerprint, logs: .merged,
@@ -102,6 +105,21 @@ struct MigrationRun {
       throw StoreFingerprint.changed(plan.storePath)
     }
     return result
+  }
+
+  /// A -wal that is not applied holds what nobody can read yet: it is kept under another name, since
+  /// its own is the new store's.
+  private func setLogAside(_ storePath: String) throws {
+    let log = StoreFiles(path: storePath).walPath
+    guard FileSystem.status(log) != nil else { return }
+    var name = log + ".unapplied"
+    var number = 2
+    while FileSystem.status(name) != nil {
+      name = "\(log)-\(number).unapplied"
+      number += 1
+    }
+    try FileSystem.copy(log, to: name)
+    try FileSystem.sync(name)
   }
 
   /// Asks before the result gets its name; the time of the answer is not the migration's.
