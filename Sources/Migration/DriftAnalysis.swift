@@ -47,7 +47,9 @@ struct DriftAnalysis {
       return DataCheck(
         code: 134020, entity: number.entity, property: nil, rows: 0,
         message: "Z_PRIMARYKEY has no row for the entity",
-        hint: "Its keys are counted there: new objects would get keys that are taken. Take another copy of the store.")
+        hint:
+          "Its keys are counted there: new objects would get keys that are taken. Take another copy of the store."
+      )
     }
     return try checks
       + store.rowsOfUnknownEntities().map { rows in

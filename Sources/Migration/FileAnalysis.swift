@@ -14,7 +14,8 @@ struct FileAnalysis {
     let frames = store.unappliedFrames
     guard frames > 0 || store.wal.isOlderThanStore else { return [] }
     var loss = Loss(
-      entity: Self.logName, values: frames > 0 ? frames : store.wal.frames, suggestion: store.gaps.first)
+      entity: Self.logName, values: frames > 0 ? frames : store.wal.frames,
+      suggestion: store.gaps.first)
     loss.isOfLog = true
     return [loss]
   }
@@ -26,8 +27,7 @@ struct FileAnalysis {
   func checks(isCancelled: @escaping () -> Bool) throws -> [DataCheck] {
     try store.stopping(when: isCancelled) { try store.inspect() }
     guard let damage = store.damage else { return [] }
-    let hint =
-      "strata dump prints every row that can be read. Take another copy of the store, or make its file whole first."
+    let hint = "strata dump prints every row that can be read. Take another copy of the store."
     var checks = damage.holes.prefix(20).map { hole in
       let entity = store.entityTables.first { $0.table == hole.table && $0.isWholeTable }?.entity
       let count = hole.counts?.values.reduce(0, +)

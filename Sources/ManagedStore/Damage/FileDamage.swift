@@ -37,11 +37,12 @@ extension FileDamage {
   func sentences(_ tables: [EntityTable]) -> [String] {
     var result = holes.prefix(100).map { $0.sentence(tables) }
     if holes.count > 100 { result.append("… and \(holes.count - 100) more places.") }
-    if let first = problems.first {
+    // Where rows are lost, that is what is to be said.
+    if holes.isEmpty, let first = problems.first {
       let count = problems.count == 1 ? "a fault" : "\(problems.count) faults"
-      let what = "SQLite finds \(count) in the file: \(first)"
       result.append(
-        holes.isEmpty ? what + (concernsFile ? ". Every row could be read." : ".") : what + ".")
+        "SQLite finds \(count) in the file: \(first)\(concernsFile ? ". Every row could be read." : ".")"
+      )
     }
     return result
   }

@@ -12,7 +12,7 @@ enum FileInspection {
     do {
       return try lines("integrity_check", connection)
     } catch let error as SQLiteError {
-      if error.isDamage { return [error.message] }
+      if error.isDamage { return try unreadable(connection) ?? [error.message] }
       if error.isInterrupted || error.isBusy { throw error }
       // An index over a function that only Core Data has: the pages can be checked all the same.
       do {
@@ -21,6 +21,25 @@ enum FileInspection {
         return [error.message]
       }
     }
+  }
+
+  /// The indexes that cannot be read to their end, where that is what is wrong.
+  private static func unreadable(_ connection: Connection) throws -> [String]? {
+    let indexes =
+      (try? connection.rows("SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'")) ?? []
+    let found = try indexes.compactMap { row -> String? in
+      guard row.count == 2, let name = row[0].text, let table = row[1].text else { return nil }
+      do {
+        _ = try connection.value(
+          "SELECT count(*) FROM \(quoted(table)) INDEXED BY \(quoted(name))")
+        return nil
+      } catch let error as SQLiteError {
+        if error.isInterrupted || error.isBusy { throw error }
+        // One that only some queries may use is no fault.
+        return error.isDamage ? "the index \(name) of \(table) cannot be read" : nil
+      }
+    }
+    return found.isEmpty ? nil : found
   }
 
   private static func lines(_ pragma: String, _ connection: Connection) throws -> [String] {
