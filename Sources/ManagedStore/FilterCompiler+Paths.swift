@@ -40,20 +40,17 @@ extension FilterCompiler {
       guard let table = layout.table(of: object.entity) else {
         throw wrong("the store does not keep \(object.entity)", name.range)
       }
-      let joined = names.first.map { AttributeStorage.path(name.text, $0.text) }
       if let column = table.column(of: name.text) {
         note(name.text, of: object)
         let attribute = table.attributes.first { $0.column == column }?.attribute
         return try value(
           column, attribute, of: object, chain, names, path: path, name: name, place)
       }
-      if let joined, let column = table.column(of: joined) {
-        // An element of a composite attribute.
-        names.removeFirst()
-        note(joined, of: object)
-        let attribute = table.attributes.first { $0.column == column }?.attribute
-        return try value(
-          column, attribute, of: object, chain, names, path: path, name: name, place)
+      if let whole = layout.model.attribute(named: name.text, of: object.entity),
+        whole.type == .composite
+      {
+        return try self.element(
+          of: whole, names, object: object, table, chain, path: path, name: name, place)
       }
       if let entry = table.relationships.first(where: { $0.relationship.name == name.text }) {
         note(name.text, of: object)
@@ -71,7 +68,7 @@ extension FilterCompiler {
         guard let chain else { throw notMany(name) }
         try expectEnd(names, after: name)
         return .term(
-          FilterTerm(sql: chain.selecting("count(*)"), kind: .number, name: path, range: place))
+          FilterTerm(sql: chain.selecting("count(*)"), kind: .integer, name: path, range: place))
       case "@min", "@max", "@sum", "@avg":
         guard let chain else { throw notMany(name) }
         let rest = try follow(names, from: object, through: chain, path: path, place)
@@ -150,9 +147,11 @@ extension FilterCompiler {
     var names = names
     var sql = try self.column(column, of: object)
     var kind = FilterTerm.Kind(attribute)
-    if names.first?.text == "length", kind == .text {
+    if names.first?.text == "length", let value = kind.value,
+      let length = try? ValueFunctions.call("length:", [ValueTerm(sql, value)])
+    {
       names.removeFirst()
-      (sql, kind) = ("length(\(sql))", .number)
+      (sql, kind) = (length.sql, FilterTerm.Kind(length.kind))
     }
     let result = leaf(sql, kind, path, place, chain)
     guard let next = names.popFirst() else { return result }
@@ -161,6 +160,37 @@ extension FilterCompiler {
     }
     try expectEnd(names, after: next)
     return .term(try aggregate(next.text, of: result, path: path, next.range))
+  }
+
+  /// An element of a composite attribute, or all of it, which has a value where an element has one.
+  private mutating func element(
+    of whole: Attribute, _ names: ArraySlice<PathName>, object: FilterObject, _ table: EntityTable,
+    _ chain: FilterCollection?, path: String, name: PathName, _ place: Range<Int>
+  ) throws -> FilterOperand {
+    var element = whole
+    var names = names
+    var last = name
+    while element.type == .composite, let next = names.popFirst() {
+      let path = AttributeStorage.path(element.name, next.text)
+      guard let inner = element.elementsByPath.first(where: { $0.name == path }) else {
+        let wrong = WrongElement(next.text, of: element)
+        throw self.wrong(wrong.message, next.range, hint: wrong.hint)
+      }
+      (element, last) = (inner, next)
+    }
+    note(element.name, of: object)
+    let columns = element.storage.columns.compactMap { table.column(of: $0.attribute.name) }
+    guard element.type == .composite else {
+      guard let column = columns.first else {
+        throw wrong("the store keeps no column for \(object.entity).\(element.name)", last.range)
+      }
+      return try value(column, element, of: object, chain, names, path: path, name: last, place)
+    }
+    let sql = try columns.map { try column($0, of: object) }
+    // SQLite's coalesce takes two at least.
+    let any: SQLText = "coalesce(NULL, \(SQLText.list(sql.isEmpty ? ["NULL"] : sql)))"
+    let elements = element.elementsByPath.map(\.name)
+    return leaf(any, .composite(elements), path, place, chain)
   }
 
   private func leaf(
@@ -183,21 +213,19 @@ extension FilterCompiler {
     }
     if name == "@count" {
       return FilterTerm(
-        sql: many.selecting("count(*)"), kind: .number, name: path, range: many.range)
+        sql: many.selecting("count(*)"), kind: .integer, name: path, range: many.range)
     }
-    let functions = ["@sum": "total", "@avg": "avg", "@min": "min", "@max": "max"]
-    guard let function = functions[name] else {
+    guard ["@sum", "@avg", "@min", "@max"].contains(name) else {
       throw wrong(
         "“\(name)” is not known", range, hint: "Known are @count, @sum, @avg, @min, @max.")
     }
-    let isOrder = name == "@min" || name == "@max"
     let kind = many.element.kind
-    guard kind.isNumeric || (isOrder && (kind == .date || kind == .text)) else {
-      throw wrong("\(name) cannot be taken of \(kind.name)", many.range)
-    }
+    guard let value = kind.value, value.isNumber || value == .date || value == .text,
+      let result = ValueFunctions.aggregate(name, of: ValueTerm(many.element.sql, value))
+    else { throw wrong("\(name) cannot be taken of \(kind.name)", many.range) }
     return FilterTerm(
-      sql: many.selecting("\(own: function)(\(many.element.sql))"),
-      kind: isOrder ? kind : .number, name: path, range: many.range)
+      sql: many.selecting(result.sql), kind: FilterTerm.Kind(result.kind), name: path,
+      range: many.range)
   }
 
   private func expectEnd(_ names: ArraySlice<PathName>, after name: PathName) throws {
@@ -226,7 +254,8 @@ extension FilterCompiler {
 extension FilterTerm.Kind {
   init(_ attribute: Attribute?) {
     switch attribute?.type {
-    case .integer16, .integer32, .integer64, .double, .float: self = .number
+    case .integer16, .integer32, .integer64: self = .integer
+    case .double, .float: self = .number
     case .boolean: self = .boolean
     case .decimal: self = .decimal
     case .string, .uri: self = .text

@@ -106,7 +106,7 @@ public final class Store {
     try? connection.execute("PRAGMA cache_size = -12000")
     let metadata = try StoreMetadata(connection, path: path)
     do {
-      try FilterFunctions.define(on: connection)
+      try StoreFunctions.define(on: connection)
       // Of a damaged file, too, as it is: not every index can be made anew.
       let database = try DatabaseTables(opened.connection)
       var warnings: [String] = []

@@ -65,8 +65,8 @@ struct StepSchemas {
     switch content {
     case .attribute(let declarer, let name):
       guard destinationModel.isKind(to, of: declarer),
-        let attributeMapping = entityMapping.attribute(storedAs: name, in: destinationModel),
-        let attribute = destination.storedAttribute(named: name, of: to)
+        let attributeMapping = entityMapping.attribute(named: name),
+        let attribute = destinationModel.storedAttribute(named: name, of: to)
       else { return nil }
       let literal = attributeMapping.defaultValue.map { $0.sqlLiteral(for: attribute) }
       guard let former = attributeMapping.source, let column = table.column(of: former) else {
@@ -115,7 +115,7 @@ struct StepSchemas {
   )
     -> String
   {
-    guard let before = store.schema.storedAttribute(named: former, of: entity),
+    guard let before = sourceModel.storedAttribute(named: former, of: entity),
       before.allowsExternalBinaryDataStorage != attribute.allowsExternalBinaryDataStorage
     else { return column }
     return attribute.allowsExternalBinaryDataStorage
@@ -228,11 +228,9 @@ struct StepSchemas {
     of name: String, _ relationship: Relationship, _ entityMapping: EntityMapping,
     _ table: EntityTable, key: String
   ) -> String {
-    let renumbering = self.renumbering.filter { $0.old != $0.new }
     func renumbered(_ sql: String, of entity: String) -> String {
-      let numbers = Set(store.table(of: entity)?.numbers ?? [])
-      let cases = renumbering.filter { numbers.contains($0.old) }
-        .map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
+      let cases = renumbering(of: store.table(of: entity)?.numbers ?? [])
+        .filter { $0.old != $0.new }.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
       return cases.isEmpty ? sql : "CASE \(sql) \(cases) ELSE \(sql) END"
     }
     if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
@@ -266,6 +264,17 @@ struct StepSchemas {
         let new = destination.numbers[to], seen.insert(old).inserted
       else { return nil }
       return (old, new)
+    }
+  }
+
+  /// The same of some of the source's entities, by number.
+  func renumbering(of numbers: [Int64]) -> [(old: Int64, new: Int64)] {
+    numbers.compactMap { old in
+      guard let from = store.entityNames[old] else { return nil }
+      let taker = mapping.mappings(fromSource: from).lazy.filter {
+        !renumbered.contains($0.name)
+      }.compactMap { $0.destination.flatMap { destination.numbers[$0] } }.first
+      return taker.map { (old, $0) }
     }
   }
 

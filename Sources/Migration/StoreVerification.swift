@@ -24,6 +24,7 @@ public enum StoreVerification {
         .unreadable, code: 134020, after.drift.sentences.first ?? "its tables do not fit its model",
         path: after.path)
     }
+    let mapping = try mapping.elementwise(from: before.model, to: after.model)
     let connection = after.connection
     let files = after.files
     do {
@@ -31,7 +32,7 @@ public enum StoreVerification {
       try connection.defineFunction("strata_result", arguments: 1) { arguments in
         RecipeFunctions.content(arguments.first ?? .null, files)
       }
-      try connection.run("ATTACH DATABASE ? AS src", [.text(before.connection.uri)])
+      try connection.attach(before.connection, as: "src")
       defer { try? connection.execute("DETACH DATABASE src") }
       connection.onProgress(isCancelled)
       defer { connection.onProgress(nil) }

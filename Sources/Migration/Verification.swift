@@ -217,7 +217,7 @@ struct Verification {
 
   private func mayBeInFile(_ column: String, of row: RowSource) -> Bool {
     property(of: column, in: row).flatMap {
-      destination.storedAttribute(named: $0, of: row.entity)
+      step.destination.storedAttribute(named: $0, of: row.entity)
     }?.allowsExternalBinaryDataStorage ?? false
   }
 
@@ -226,7 +226,7 @@ struct Verification {
   }
 
   private func content(of column: String, in row: RowSource) -> StoreSchema.Content? {
-    destination.tables.first { $0.name == row.table }?.columns.first { $0.name == column }?.content
+    destination.table(named: row.table)?.columns.first { $0.name == column }?.content
   }
 
   private func first(_ row: RowSource, _ condition: String) throws -> [ObjectID] {

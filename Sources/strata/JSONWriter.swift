@@ -92,25 +92,7 @@ struct JSONWriter {
     needsComma = true
   }
 
-  private mutating func quote(_ text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case UInt8(ascii: "\\"): bytes.append(contentsOf: [byte, byte])
-      case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
-      case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
-      case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
-      case 0..<0x20, 0x7F:
-        let hex = String(byte, radix: 16)
-        bytes.append(contentsOf: "\\u00".utf8)
-        if hex.utf8.count == 1 { bytes.append(UInt8(ascii: "0")) }
-        bytes.append(contentsOf: hex.utf8)
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
-  }
+  private mutating func quote(_ text: String) { JSONText.quote(text, into: &bytes) }
 }
 
 extension JSONWriter {
@@ -158,6 +140,44 @@ extension JSONWriter {
         $0.number(bytes.count)
         $0.key("sha256")
         $0.string(ByteText.hex(Digest.sha256(bytes)))
+      }
+    }
+  }
+}
+
+extension JSONWriter {
+  /// The attributes among columns as an object, a composite one as an object of its elements.
+  mutating func attributes(
+    _ columns: [RowColumn], _ values: [PropertyValue],
+    _ write: (inout JSONWriter, PropertyValue) -> Void
+  ) {
+    // Relationships come behind the attributes, each by its own name.
+    let nodes = PropertyTree(columns.map(\.path)).nodes.filter { node in
+      guard case .column(_, let index) = node else { return true }
+      if case .attribute = columns[index].kind { return true } else { return false }
+    }
+    let parts = Set(columns.indices.filter { columns[$0].isPart })
+    self.write(nodes, values, parts: parts, write)
+  }
+
+  /// - Parameter parts: columns whose composite is not there as a whole: it is not told to be null.
+  mutating func write(
+    _ nodes: [PropertyTree.Node], _ values: [PropertyValue], parts: Set<Int> = [],
+    _ write: (inout JSONWriter, PropertyValue) -> Void
+  ) {
+    object { json in
+      for node in nodes {
+        json.key(node.name)
+        switch node {
+        case .column(_, let index):
+          if values.indices.contains(index) { write(&json, values[index]) } else { json.null() }
+        case .composite(_, let inner):
+          if node.isNull(in: values), parts.isEmpty || parts.isDisjoint(with: node.indices) {
+            json.null()
+          } else {
+            json.write(inner, values, parts: parts, write)
+          }
+        }
       }
     }
   }

@@ -95,7 +95,7 @@ extension Store {
   private func use(_ copy: MendedCopy) {
     copy.connection.takeOver(from: connection)
     // They are defined on the other connection: here they cannot fail otherwise than there.
-    try? FilterFunctions.define(on: copy.connection)
+    try? StoreFunctions.define(on: copy.connection)
     connection = copy.connection
     mended = copy
   }

@@ -25,8 +25,9 @@ enum DumpCommand {
     var json = JSONWriter()
     for entity in store.model.entities where store.table(of: entity.name) != nil {
       let cursor = try ObjectCursor(store, entity: entity.name)
+      let tree = PropertyTree(cursor.table.attributes.map(\.path))
       while let object = try cursor.next() {
-        line(object, of: cursor.table, blobs: blobs, to: &json)
+        line(object, of: cursor.table, tree, blobs: blobs, to: &json)
         count += 1
         if json.bytes.count > 1 << 16 {
           report(count)
@@ -39,16 +40,12 @@ enum DumpCommand {
   }
 
   private static func line(
-    _ object: ObjectCursor.Object, of table: EntityTable, blobs: Bool, to json: inout JSONWriter
+    _ object: ObjectCursor.Object, of table: EntityTable, _ tree: PropertyTree, blobs: Bool,
+    to json: inout JSONWriter
   ) {
     json.object { json in
       json.key("attributes")
-      json.object { json in
-        for (entry, value) in zip(table.attributes, object.attributes) {
-          json.key(entry.attribute.name)
-          json.value(value, blobs: blobs)
-        }
-      }
+      json.write(tree.nodes, object.attributes) { $0.value($1, blobs: blobs) }
       json.key("entity")
       json.string(table.entity)
       json.key("pk")
