@@ -75,6 +75,9 @@ public enum StoreMigration {
       bytesFree: FileSystem.freeSpace(at: FileSystem.parent(of: output ?? store.path) ?? "."),
       notes: [], destinationArchive: archive,
       wholeDestination: part.configuration == nil ? nil : whole, policies: policies)
+    let file = FileAnalysis(store: store)
+    plan.checks = try file.checks(isCancelled: isCancelled)
+    plan.losses = file.losses()
     guard !plan.isNothingToDo else { return plan }
     do {
       try PlanAnalysis(

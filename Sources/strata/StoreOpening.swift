@@ -19,6 +19,14 @@ enum StoreOpening {
     }
   }
 
+  /// The same for a command that prints what the store holds: the file is checked first, where that
+  /// takes no time worth mentioning.
+  static func reading(_ path: String, model: String? = nil) throws -> Store {
+    let store = try open(path, model: model)
+    try store.inspect(upTo: Store.readingCheckSize)
+    return store
+  }
+
   /// The model version beside a store that has these hashes.
   static func version(
     besideStore path: String, of hashes: [String: VersionHash]
@@ -48,5 +56,18 @@ enum StoreOpening {
       }
     }
     return ofConfiguration
+  }
+}
+
+extension Console {
+  /// Tells what of a store is lost or may be, and what that makes of a command's status.
+  ///
+  /// - Parameter told: sentences that were printed already.
+  func finish(
+    _ store: Store, told: [String] = [], _ status: CommandStatus = .done
+  ) -> CommandStatus {
+    let gaps = store.gaps
+    for gap in gaps where !told.contains(gap) { note("! " + gap) }
+    return gaps.isEmpty ? status : .unreadable
   }
 }

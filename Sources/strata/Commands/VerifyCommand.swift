@@ -17,6 +17,7 @@ enum VerifyCommand {
         .incompatible, code: 134100, "the store is not of the model \(request.destination.name)",
         path: arguments[1], hint: "strata explain \(arguments[1]) \(request.bundle) tells why.")
     }
+    for store in [before, after] { try store.inspect() }
     let report = try Waiting.tell("comparing every object", on: console) {
       try StoreVerification.compare(
         before: before, after: after, mapping: mapping,
@@ -27,7 +28,8 @@ enum VerifyCommand {
     } else {
       print(report, arguments[0], arguments[1], to: console)
     }
-    return report.isEqual ? .done : .no
+    let status = console.finish(before, report.isEqual ? .done : .no)
+    return console.finish(after, status)
   }
 
   private static func print(

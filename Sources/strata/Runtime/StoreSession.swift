@@ -164,7 +164,8 @@ actor StoreSession {
       path: store.path, fileName: FileSystem.name(of: store.path), model: store.model,
       modelMatches: store.modelMatches, isRaw: store.modelSource == .raw, uuid: store.metadata.uuid,
       walFrames: store.wal.frames,
-      access: store.access, warnings: store.warnings, columns: columns, tables: store.entityTables,
+      access: store.access, warnings: store.warnings, gap: store.shortGap, columns: columns,
+      tables: store.entityTables,
       missing: missing)
   }
 }
