@@ -142,10 +142,11 @@ struct MappingAssembly {
     if case .constant(.null) = expression {
       return AttributeMapping(name: attribute.name, source: nil)
     }
-    // One of another type is computed too, since it may have to be converted.
+    // One of another type is computed too: Core Data makes of a number that a mapping model assigns
+    // the attribute's kind of number, and cuts a fraction off.
     if let path = expression.sourcePath?.joined(separator: "."),
       let former = entity.source.flatMap({ source.storedAttribute(named: path, of: $0) }),
-      TypeChange.isInferable(from: former.type, to: attribute.type)
+      former.type == attribute.type || (former.type.isInteger && attribute.type.isInteger)
     {
       return AttributeMapping(name: attribute.name, source: former.name)
     }
