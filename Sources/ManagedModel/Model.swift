@@ -129,6 +129,15 @@ public struct Model: Sendable, Equatable {
     storeOrder.map { entities[$0] }
   }
 
+  /// Entities by name, in the order of siblings: whoever comes first names what two of them share.
+  package var entitiesByName: [Entity] {
+    // Each name is lowered once: a model can have thousands.
+    entities.map { (lower: $0.name.lowercased(), entity: $0) }.sorted { a, b in
+      a.lower == b.lower
+        ? a.entity.name.utf8.lexicographicallyPrecedes(b.entity.name.utf8) : a.lower < b.lower
+    }.map(\.entity)
+  }
+
   /// Attributes an entity has, inherited ones first, each level in declaration order.
   public func attributes(of name: String) -> [Attribute] {
     var result: [Attribute] = []

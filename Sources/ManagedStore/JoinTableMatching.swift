@@ -21,9 +21,22 @@ extension StoreSchema {
         return expected
       }
       taken.insert(best.join.name)
-      return best.join
+      return orientedLikeItsName(best.join)
     }
     return (replacing(joins: fitted), missing)
+  }
+
+  /// Turned where the table is called by the other side, as far as its name tells.
+  private func orientedLikeItsName(_ found: JoinTable) -> JoinTable {
+    guard !found.isReflexive, let label = JoinCandidate.Column(found.name)?.base else {
+      return found
+    }
+    guard !formerNames(found.relationship, in: found.entity).contains(label),
+      formerNames(found.inverse, in: found.inverseEntity).contains(label)
+    else { return found }
+    var turned = turned(found)
+    turned.name = found.name
+    return turned
   }
 
   private func match(_ expected: JoinTable, _ candidate: JoinCandidate) -> (Int, JoinTable)? {

@@ -56,6 +56,21 @@ package struct RTreeIndex: Sendable, Equatable {
   private var list: String { (["Z_PK"] + bounds).joined(separator: ", ") }
 }
 
+extension RTreeIndex {
+  /// One that a store has, as its columns and the trigger that empties it tell.
+  package init?(named name: String, in database: DatabaseTables) {
+    guard name.hasPrefix("Z_RT_"), let table = database.triggers[name + "_DELETE"],
+      database.sql[name]?.uppercased().contains("USING RTREE") == true,
+      let bounds = database.tables[name]?.dropFirst().map(\.name), bounds.count.isMultiple(of: 2)
+    else { return nil }
+    let columns = stride(from: 0, to: bounds.count, by: 2).map { String(bounds[$0].dropLast(4)) }
+    guard !columns.isEmpty,
+      bounds == columns.flatMap({ [$0 + "_MIN", $0 + "_MAX"] })
+    else { return nil }
+    self.init(name: name, table: table, columns: columns)
+  }
+}
+
 extension StoreSchema {
   /// The fetch indexes of type R-tree.
   package var rtreeIndexes: [RTreeIndex] {

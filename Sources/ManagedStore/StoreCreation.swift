@@ -28,11 +28,19 @@ extension StoreSchema {
     return isPlain ? name : quoted(name)
   }
 
-  /// The bookkeeping tables of every store.
+  /// The bookkeeping tables of every store, by name.
   package static let bookkeepingStatements = [
-    "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
-    "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
-    "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+    (
+      name: "Z_PRIMARYKEY",
+      sql:
+        "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)"
+    ),
+    (
+      name: "Z_METADATA",
+      sql:
+        "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)"
+    ),
+    (name: "Z_MODELCACHE", sql: "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)"),
   ]
 
   /// Rows of Z_PRIMARYKEY: number, name, parent's number or 0.
@@ -111,7 +119,7 @@ public enum StoreCreation {
       try connection.transaction {
         for sql in schema.tableStatements { try connection.execute(sql) }
         if withIndexes { try schema.makeIndexes(on: connection) }
-        for sql in StoreSchema.bookkeepingStatements { try connection.execute(sql) }
+        for table in StoreSchema.bookkeepingStatements { try connection.execute(table.sql) }
         for row in schema.primaryKeyRows {
           try connection.run(
             "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",

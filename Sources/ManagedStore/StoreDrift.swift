@@ -63,16 +63,19 @@ public struct StoreDrift: Sendable, Equatable {
     public var count: Int
   }
 
-  /// A many-to-many relationship whose table has another name than a fresh store would give it.
+  /// A many-to-many relationship whose table, or a column of it, is not called what Core Data looks
+  /// for.
   public struct Join: Sendable, Equatable {
     /// The entity that declares the relationship.
     public var entity: String
     /// The relationship's name.
     public var relationship: String
-    /// The name that a fresh store would give the table.
+    /// The name that Core Data computes for the table.
     public var expected: String
     /// The table that its columns tell to be it; `nil` where none does.
     public var found: String?
+    /// Columns that the model asks for and that the table has under other names.
+    public var columns: [String] = []
   }
 
   /// Tables that entities need and the store does not have.
@@ -87,13 +90,14 @@ public struct StoreDrift: Sendable, Equatable {
   public var numbers: [Number] = []
   /// Rows of unknown entities: empty in a store just opened, see ``Store/rowsOfUnknownEntities()``.
   public var rows: [Rows] = []
-  /// Join tables that are nowhere, and those found by their columns; the latter are in order.
+  /// Join tables that are nowhere, and those of other names, found by their columns: these are read as
+  /// they are, but Core Data does not find them.
   public var joins: [Join] = []
 
   /// A drift of nothing.
   public init() {}
 
-  /// Whether nothing is wrong; join tables found by their columns are no fault.
+  /// Whether nothing is wrong.
   public var isEmpty: Bool { sentences.isEmpty }
 
   /// Everything that is off, a sentence each.
@@ -125,6 +129,13 @@ public struct StoreDrift: Sendable, Equatable {
     for join in joins where join.found == nil {
       result.append(
         "No join table was found for \(join.entity).\(join.relationship) (\(join.expected)).")
+    }
+    for join in joins {
+      guard let found = join.found else { continue }
+      let names = [found == join.expected ? nil : join.expected] + join.columns
+      result.append(
+        "The links of \(join.entity).\(join.relationship) are in the table \(found); Core Data looks for \(names.compactMap { $0 }.joined(separator: ", ")), and does not open the store so. A migration gives the names."
+      )
     }
     return result
   }

@@ -42,6 +42,8 @@ package struct StoreSchema: Sendable, Equatable {
     /// The other side; equal to the first for a relationship that is its own inverse.
     package var inverseEntity: String
     package var inverse: String
+    /// Whether the model tells which side names the table; else either may.
+    package var isNamedByModel = true
     package var first: String
     package var second: String
     /// Position of `first`'s object in the inverse, where that is ordered.
@@ -57,10 +59,13 @@ package struct StoreSchema: Sendable, Equatable {
   package let numbers: [String: Int64]
   package private(set) var tables: [Table] = []
   package private(set) var joins: [JoinTable] = []
-  /// Place of a root's table, of the table of a name, and of the join table of a relationship by its declaring entity.
+  /// Relationships that name their join table where the model does not tell which does.
+  package let naming: Set<JoinTable.Side>
+  /// Place of a root's table, of the table of a name, and of the join table of a relationship by its
+  /// declaring entity.
   private var tablePlaces: [String: Int] = [:]
   private var namedPlaces: [String: Int] = [:]
-  private var joinPlaces: [String: [String: Int]] = [:]
+  private(set) var joinPlaces: [String: [String: Int]] = [:]
 
   /// Entity numbers of a fresh store: 1, 2, 3 … in pre-order.
   package static func freshNumbers(of model: Model) -> [String: Int64] {
@@ -71,8 +76,11 @@ package struct StoreSchema: Sendable, Equatable {
     return numbers
   }
 
-  package init(model: Model, numbers: [String: Int64]? = nil) {
+  package init(
+    model: Model, numbers: [String: Int64]? = nil, naming: Set<JoinTable.Side> = []
+  ) {
     self.model = model
+    self.naming = naming
     self.numbers = numbers ?? Self.freshNumbers(of: model)
     let inverseless = inverselessToMany()
     for root in model.entitiesInStoreOrder where root.parent == nil {
@@ -237,50 +245,6 @@ package struct StoreSchema: Sendable, Equatable {
       }
     }
     return result
-  }
-
-  private func makeJoins() -> [JoinTable] {
-    var used: [String: Int] = [:]
-    // Column names of join tables are unique across the store, not only within a table.
-    func unused(_ name: String) -> String {
-      let count = used[name, default: 0]
-      used[name] = count + 1
-      return count == 0 ? name : name + String(count)
-    }
-    var joins: [JoinTable] = []
-    for entity in model.entities {
-      let relationships = entity.relationships.sorted {
-        $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
-      }
-      for relationship in relationships where relationship.isToMany && !relationship.isTransient {
-        guard let (inverseEntity, inverse) = inverse(of: relationship), inverse.isToMany,
-          names(entity.name, relationship.name, before: inverseEntity, inverse.name),
-          let number = numbers[entity.name], let other = numbers[inverseEntity]
-        else { continue }
-        let base = relationship.name.uppercased()
-        let inverseBase = inverse.name.uppercased()
-        let isReflexive = entity.name == inverseEntity && relationship.name == inverse.name
-        let first = unused("Z_\(number)\(inverseBase)")
-        let second = isReflexive ? "REFLEXIVE" : unused("Z_\(other)\(base)")
-        joins.append(
-          JoinTable(
-            name: "Z_\(number)\(base)", entity: entity.name, relationship: relationship.name,
-            inverseEntity: inverseEntity, inverse: inverse.name, first: first, second: second,
-            firstOrder: inverse.isOrdered && !isReflexive ? "Z_FOK_\(first.dropFirst(2))" : nil,
-            secondOrder: relationship.isOrdered && !isReflexive
-              ? "Z_FOK_\(second.dropFirst(2))" : nil))
-      }
-    }
-    return joins
-  }
-
-  /// Which of the two sides names the join table: the lower-numbered entity; within one entity the
-  /// alphabetically later relationship (not predictable from the model alone, see the article).
-  private func names(
-    _ entity: String, _ relationship: String, before other: String, _ inverse: String
-  ) -> Bool {
-    if entity == other { return relationship >= inverse }
-    return numbers[entity, default: 0] < numbers[other, default: 0]
   }
 
   /// Where the objects of an entity are, by the rules alone.

@@ -8,7 +8,7 @@ struct StepSchemas {
   let mapping: MappingModel
   let sourceModel: Model
   let destinationModel: Model
-  /// Tables of the destination, with join tables named from the side the source names them from.
+  /// Tables of the destination; join tables whose side the model does not tell keep the source's.
   let destination: StoreSchema
   /// One-to-ones whose links are set when all objects are there.
   let loose: [OneToOne]
@@ -25,39 +25,28 @@ struct StepSchemas {
     loose = mapping.looseOneToOnes(from: store.model, to: result.model)
   }
 
-  init(store: Store, mapping: MappingModel, destination model: Model) {
+  init(store: Store, step: MigrationPlan.Step) {
+    self.init(
+      store: store, mapping: step.mapping, destination: step.destination, naming: step.joinNames)
+  }
+
+  /// - Parameter naming: relationships that are to name their join table, where the model does not
+  ///   tell; the others keep the side that the source names them from.
+  init(
+    store: Store, mapping: MappingModel, destination model: Model,
+    naming: Set<StoreSchema.JoinTable.Side> = []
+  ) {
     self.store = store
     self.mapping = mapping
     sourceModel = store.model
     destinationModel = model
-    var schema = StoreSchema(model: model)
-    schema = schema.replacing(
-      joins: schema.joins.map { join in
-        // Either side may name the table, as stores show: an existing one keeps its side.
-        guard !join.isReflexive,
-          let former = Self.sourceJoin(of: join, store: store, mapping: mapping, to: model),
-          !Self.isStraight(join, former, store: store, mapping: mapping, to: model)
-        else { return join }
-        return join.turned(number: schema.numbers[join.inverseEntity] ?? 0)
-      })
-    destination = schema
+    destination = store.schema.followed(by: model, mapping: mapping, naming: naming)
     loose = mapping.looseOneToOnes(from: store.model, to: model)
   }
 
   /// The join table of the source that holds the same links.
-  static func sourceJoin(
-    of join: StoreSchema.JoinTable, store: Store, mapping: MappingModel, to model: Model
-  ) -> StoreSchema.JoinTable? {
-    func find(_ entity: String, _ relationship: String) -> StoreSchema.JoinTable? {
-      mapping.origins(of: relationship, in: entity, model).lazy.compactMap { origin in
-        let declarer = store.model.declaringEntity(of: origin.name, in: origin.entity)
-        return store.schema.joins.first {
-          ($0.entity == declarer && $0.relationship == origin.name)
-            || ($0.inverseEntity == declarer && $0.inverse == origin.name)
-        }
-      }.first
-    }
-    return find(join.entity, join.relationship) ?? find(join.inverseEntity, join.inverse)
+  func sourceJoin(of join: StoreSchema.JoinTable) -> StoreSchema.JoinTable? {
+    store.schema.join(before: join, of: destinationModel, mapping: mapping)
   }
 
   /// SQL for what a destination column takes from a row `s` of a source entity; `nil` where the
@@ -323,20 +312,8 @@ struct StepSchemas {
   }
 
   /// Whether the former table's first column holds keys of the same side.
-  static func isStraight(
-    _ join: StoreSchema.JoinTable, _ former: StoreSchema.JoinTable, store: Store,
-    mapping: MappingModel, to model: Model
-  ) -> Bool {
-    if join.isReflexive { return true }
-    let forward = mapping.origins(of: join.relationship, in: join.entity, model)
-    if let origin = forward.first {
-      return former.relationship == origin.name
-        && store.model.isKind(origin.entity, of: former.entity)
-    }
-    guard let origin = mapping.origins(of: join.inverse, in: join.inverseEntity, model).first
-    else { return true }
-    return former.inverse == origin.name
-      && store.model.isKind(origin.entity, of: former.inverseEntity)
+  func isStraight(_ join: StoreSchema.JoinTable, _ former: StoreSchema.JoinTable) -> Bool {
+    store.schema.isStraight(join, after: former, of: destinationModel, mapping: mapping)
   }
 }
 
@@ -352,19 +329,5 @@ extension MappingModel {
       else { return nil }
       return (from, former)
     }
-  }
-}
-
-extension StoreSchema.JoinTable {
-  /// The same links, in a table named by the other side.
-  func turned(number: Int64) -> StoreSchema.JoinTable {
-    var copy = self
-    copy.name = "Z_\(number)\(inverse.uppercased())"
-    copy.relationship = inverse
-    copy.inverse = relationship
-    (copy.entity, copy.inverseEntity) = (inverseEntity, entity)
-    (copy.first, copy.second) = (second, first)
-    (copy.firstOrder, copy.secondOrder) = (secondOrder, firstOrder)
-    return copy
   }
 }

@@ -30,48 +30,75 @@ extension InPlaceMigration {
     // Indexes that stay went with tables that were written again.
     for (name, table) in source.database.indexes.sorted(by: { $0.key < $1.key }) {
       guard let sql = source.database.sql[name], left.indexes[name] == nil, left.contains(table),
-        isRight(name, sql) || targets[name] == nil && own[name] == nil, Self.fits(sql, left)
+        isRight(name, sql) || targets[name] == nil && own[name] == nil,
+        Self.fits(sql, left, writtenFor: source.database)
       else { continue }
       try connection.execute(sql)
     }
     left = try DatabaseTables(connection)
+    let kept = schemas.keptTables
     for index in wanted {
-      if left.indexes[index.name] == nil { try connection.execute(index.sql) }
+      // On a table that stays as it is, what was not there before is not missed now.
+      let stays = kept.contains(index.table) && own[index.name] == index.sql
+      if left.indexes[index.name] == nil, !stays { try connection.execute(index.sql) }
       try meter.advance(by: 1)
     }
   }
 
-  /// Makes R-trees anew: keys of removed objects must not stay in them.
+  /// Fills R-trees anew: keys of removed objects must not stay in them.
   func makeTrees() throws {
-    let wanted = destination.rtreeIndexes
-    let there = try DatabaseTables(connection)
     guard connection.hasRTrees else { return }
-    let known = Set(wanted.map(\.name)).union(source.schema.rtreeIndexes.map(\.name))
-    for name in known.sorted() where there.contains(name) {
-      try connection.execute("DROP TABLE main.\(quoted(name))")
+    let (wanted, former) = (destination.rtreeIndexes, source.schema.rtreeIndexes)
+    let there = try DatabaseTables(connection)
+    for tree in former where there.contains(tree.name) && !wanted.contains(tree) {
+      try connection.execute("DROP TABLE main.\(quoted(tree.name))")
     }
     for tree in wanted {
-      try connection.execute(tree.sql)
+      if former.contains(tree), there.contains(tree.name) {
+        try connection.execute("DELETE FROM main.\(quoted(tree.name))")
+      } else {
+        if !former.contains(tree), there.contains(tree.name) {
+          try connection.execute("DROP TABLE main.\(quoted(tree.name))")
+        }
+        try connection.execute(
+          former.contains(tree) ? source.database.sql[tree.name] ?? tree.sql : tree.sql)
+      }
       try connection.execute(tree.fill)
     }
-    // One that no fetch index tells of, such as that of Photos, stays, less the objects that went.
-    for name in there.tables.keys.sorted() where name.hasPrefix("Z_RT_") && !known.contains(name) {
-      guard there.sql[name]?.uppercased().contains("USING RTREE") == true,
-        let table = source.database.triggers[name + "_DELETE"], there.contains(table)
+    try keepOtherTrees(besides: Set((wanted + former).map(\.name)), there)
+  }
+
+  /// Those that no fetch index tells of, such as that of Photos, stay, less the objects that went; in
+  /// a new file they are made of the columns that are there.
+  private func keepOtherTrees(besides known: Set<String>, _ there: DatabaseTables) throws {
+    for name in source.database.tables.keys.sorted() where !known.contains(name) {
+      guard let tree = RTreeIndex(named: name, in: source.database), there.contains(tree.table)
       else { continue }
-      try connection.execute(
-        """
-        DELETE FROM main.\(quoted(name)) WHERE Z_PK NOT IN (SELECT Z_PK FROM main.\(quoted(table)))
-        """)
+      if there.contains(name) {
+        try connection.execute(
+          """
+          DELETE FROM main.\(quoted(name)) WHERE Z_PK NOT IN (SELECT Z_PK FROM main.\(quoted(tree.table)))
+          """)
+      } else if there.columns(of: tree.table).isSuperset(of: tree.columns),
+        let sql = source.database.sql[name]
+      {
+        try connection.execute(sql)
+        try connection.execute(tree.fill)
+      }
     }
   }
 
   /// Whether every table and column that an index or trigger names is still there.
   ///
   /// Core Data's names are all in capitals and begin with Z; the statement's own name comes third.
-  static func fits(_ sql: String, _ database: DatabaseTables) -> Bool {
+  ///
+  /// - Parameter former: the tables that it was written for.
+  static func fits(
+    _ sql: String, _ database: DatabaseTables, writtenFor former: DatabaseTables
+  ) -> Bool {
     let known = Set(database.tables.keys).union(
       database.tables.values.flatMap { $0.map(\.name) })
+    let gone = Set(former.tables.keys).subtracting(known)
     var words = words(of: sql)
     guard
       let name = words.firstIndex(where: {
@@ -81,7 +108,8 @@ extension InPlaceMigration {
     else { return false }
     words.remove(at: name + 1)
     return words.allSatisfy { word in
-      !word.hasPrefix("Z") || word != word.uppercased() || known.contains(word)
+      !gone.contains(word)
+        && (!word.hasPrefix("Z") || word != word.uppercased() || known.contains(word))
     }
   }
 
@@ -89,7 +117,7 @@ extension InPlaceMigration {
     sql.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
   }
 
-  private static func normalized(_ sql: String) -> String {
+  static func normalized(_ sql: String) -> String {
     sql.filter { !$0.isWhitespace && $0 != "\"" }.uppercased()
   }
 }

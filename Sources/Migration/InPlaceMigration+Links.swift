@@ -10,13 +10,12 @@ extension InPlaceMigration {
     var plans: [StoreSchema.JoinTable] = []
     var kept: Set<String> = []
     for join in destination.joins {
-      let former = StepSchemas.sourceJoin(
-        of: join, store: source, mapping: schemas.mapping, to: schemas.destinationModel)
+      let former = schemas.sourceJoin(of: join)
       let ends = schemas.formerEnds(of: join, former: former)
       let all =
         schemas.isKept("0", destination: join.entity, former: ends.first) == nil
         && schemas.isKept("0", destination: join.inverseEntity, former: ends.second) == nil
-      if let former, all, source.database.contains(former.name),
+      if let former, all, source.database.contains(former.name), schemas.isStraight(join, former),
         let rename = JoinRename(from: former, to: join), try !lacksPositions(former)
       {
         kept.insert(former.name)
@@ -37,9 +36,8 @@ extension InPlaceMigration {
       try connection.execute(rename.back("strata_\(index)"))
     }
     for join in plans {
-      let former = StepSchemas.sourceJoin(
-        of: join, store: source, mapping: schemas.mapping, to: schemas.destinationModel)
-      try connection.execute(join.sql)
+      let former = schemas.sourceJoin(of: join)
+      try connection.execute(schemas.sql(of: join))
       guard let links = schemas.links(of: join, former: former) else { continue }
       try meter.checkCancelled()
       try connection.execute(
@@ -122,8 +120,7 @@ extension StepSchemas {
     let edges: String
     if let former {
       // Both positions are in the former table, whichever side names it.
-      let isStraight = Self.isStraight(
-        join, former, store: store, mapping: mapping, to: destinationModel)
+      let isStraight = isStraight(join, former)
       (first, second) =
         isStraight
         ? (quoted(former.first), quoted(former.second))
@@ -169,7 +166,7 @@ extension StepSchemas {
     of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?
   ) -> (first: String?, second: String?) {
     if let former {
-      return Self.isStraight(join, former, store: store, mapping: mapping, to: destinationModel)
+      return isStraight(join, former)
         ? (former.entity, former.inverseEntity) : (former.inverseEntity, former.entity)
     }
     func ends(_ relationship: String, _ entity: String) -> (String?, String?)? {

@@ -27,21 +27,28 @@ extension InPlaceMigration {
       claimed.formUnion(own.map(\.name))
       let same = before.first { $0.entity == group.entity && $0.attribute == group.attribute }
       // Where nothing that they depend on changes, those that Core Data wrote are better than ours.
-      let stays = !own.isEmpty && own.allSatisfy { Self.fits($0.sql, database) }
+      let stays =
+        !own.isEmpty && own.allSatisfy { Self.fits($0.sql, database, writtenFor: source.database) }
       made += stays && isUnchanged(group, since: same) ? own : group.statements
     }
     let trees = destination.rtreeIndexes
     let formerTrees = source.schema.rtreeIndexes
     // Without R-trees in this SQLite their tables are as they were, and so are their triggers.
     if connection.hasRTrees {
-      made += trees.flatMap(\.triggers)
+      for tree in trees {
+        let own = former.filter { tree.triggers.map(\.name).contains($0.name) }
+        let stays = formerTrees.contains(tree) && own.count == tree.triggers.count
+        made += stays ? own : tree.triggers
+      }
       claimed.formUnion((trees + formerTrees).flatMap(\.triggers).map(\.name))
     }
     for trigger in former where !claimed.contains(trigger.name) {
       guard !before.contains(where: { $0.owns(trigger.name, on: trigger.table) }) else { continue }
       // SQLite looks at a trigger's columns only when it runs: one over a column that is gone would
       // make every later write fail, so it is not put back.
-      if database.contains(trigger.table), Self.fits(trigger.sql, database) {
+      if database.contains(trigger.table),
+        Self.fits(trigger.sql, database, writtenFor: source.database)
+      {
         made.append(trigger)
       }
     }

@@ -137,7 +137,7 @@ struct InPlaceMigration {
   }
 
   private func rebuild(_ table: StoreSchema.Table) throws {
-    try connection.execute(table.sql)
+    try connection.execute(schemas.sql(of: table))
     for row in schemas.rowSources(for: table) {
       try meter.begin(.entity, title: row.entity)
       let insert = try connection.prepare(row.insert)

@@ -41,7 +41,7 @@ struct MappedAnalysis {
     try connection.execute("PRAGMA temp_store = FILE")
     try MigrationFunctions.define(on: connection, store: store)
     try connection.attach(store.connection, as: "src")
-    schemas = StepSchemas(store: store, mapping: step.mapping, destination: step.destination)
+    schemas = StepSchemas(store: store, step: step)
     mapped = try MappedStep(
       schemas, connection: connection, policies: step.policyMappings(policies))
     data = SourceData(store: store)

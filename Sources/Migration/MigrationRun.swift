@@ -9,6 +9,8 @@ struct MigrationRun {
   var confirmCutover: (MigrationReceipt) -> Bool = { _ in true }
   /// Called before each step of the cut-over, for tests that let it fail or die there.
   var before: (Cutover.Step) throws -> Void = { _ in }
+  /// Runs after each step, before it is verified.
+  var beforeVerification: (Connection) throws -> Void = { _ in }
 
   func run(
     isCancelled: @escaping () -> Bool, progress: @escaping (MigrationProgress) -> Void
@@ -47,7 +49,9 @@ struct MigrationRun {
     do {
       var done = try steps(
         storePath, temporaries,
-        StepSequence(plan: plan, meter: meter, recovered: journal.recovered),
+        StepSequence(
+          plan: plan, meter: meter, recovered: journal.recovered,
+          beforeVerification: beforeVerification),
         fingerprint)
       try meter.begin(.replace)
       let hashing = meter.elapsed

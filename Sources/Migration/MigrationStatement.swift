@@ -72,7 +72,7 @@ private struct StatementRecording {
     let meter = ProgressMeter(isCancelled: { Task.isCancelled }) { log.follow($0) }
     try meter.begin(step: number, of: count, parts: StepSequence.parts(of: step, plan))
     try FileSystem.createEmpty(path)
-    let schemas = StepSchemas(store: store, mapping: step.mapping, destination: step.destination)
+    let schemas = StepSchemas(store: store, step: step)
     let archive = number == count ? plan.destinationArchive : nil
     if step.strategy == .inPlace { try StepRun.clone(source, to: path, meter) }
     let connection = try Connection(path: path, mode: .readWrite)

@@ -32,7 +32,7 @@ struct PlanAnalysis {
     let drift = DriftAnalysis(store: self.store)
     plan.losses += try drift.losses()
     plan.checks += try drift.checks()
-    plan.notes += self.store.drift.sentences
+    plan.notes += self.store.drift.sentences + plan.joinNotes(for: self.store)
     var seen: Set<String> = []
     plan.notes = plan.notes.filter { seen.insert($0).inserted }
   }
@@ -117,8 +117,7 @@ struct PlanAnalysis {
     step.rows = try StepSequence.rows(of: step.mapping, in: store)
     let data = SourceData(store: store)
     if step.isInferredOnly(plan.policies) {
-      let schemas = StepSchemas(
-        store: store, mapping: step.mapping, destination: step.destination)
+      let schemas = StepSchemas(store: store, step: step)
       step.strategy = strategy ?? schemas.cheapestStrategy(rows: step.rows)
       plan.losses += try LossAnalysis(
         data: data, source: step.source, destination: step.destination, mapping: step.mapping

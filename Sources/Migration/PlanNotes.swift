@@ -28,14 +28,6 @@ struct PlanNotes {
     let schemas = StepSchemas(store: store, mapping: mapping, destination: destination)
     notes += derived(schemas)
     notes += typeChanges()
-    for join in StoreSchema(model: destination).joins
-    where join.entity == join.inverseEntity && !join.isReflexive
-      && StepSchemas.sourceJoin(of: join, store: store, mapping: mapping, to: destination) == nil
-    {
-      notes.append(
-        "The join table of \(join.entity).\(join.relationship) is new and named from that side (\(join.name)); within one entity Core Data may choose the other."
-      )
-    }
     return try notes + composites() + indexes(schemas.destination)
   }
 

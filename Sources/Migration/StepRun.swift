@@ -10,6 +10,8 @@ struct StepRun {
   let archive: [UInt8]?
   let policies: PolicyBindings
   let meter: ProgressMeter
+  /// Runs between making and verifying; tests break the result here.
+  var beforeVerification: (Connection) throws -> Void = { _ in }
 
   struct Result {
     /// Which file was made and verified.
@@ -26,7 +28,7 @@ struct StepRun {
     let connection = try Connection(path: path, mode: .readWrite)
     connection.onProgress { meter.shouldStop }
     try MigrationFunctions.define(on: connection, store: source)
-    var schemas = StepSchemas(store: source, mapping: step.mapping, destination: step.destination)
+    var schemas = StepSchemas(store: source, step: step)
     let contents: MigratedContents
     var run: PolicyRun?
     switch step.strategy {
@@ -56,6 +58,7 @@ struct StepRun {
     }
     let start = meter.elapsed
     if run != nil { try Validation(step: step, schemas: schemas, connection: connection).run() }
+    try beforeVerification(connection)
     let report = try Verification(
       step: step, schemas: schemas, contents: contents, connection: connection, meter: meter,
       madeByPolicies: run?.made ?? [:], policyMappings: step.policyMappings(policies),

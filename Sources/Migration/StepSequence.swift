@@ -8,6 +8,8 @@ struct StepSequence {
   let meter: ProgressMeter
   /// What an earlier run left and this one removed, as sentences.
   var recovered: [String] = []
+  /// Runs after each step, before it is verified.
+  var beforeVerification: (Connection) throws -> Void = { _ in }
 
   /// Where the sequence ended, and what was found there.
   struct Result {
@@ -66,7 +68,7 @@ struct StepSequence {
       MigrationJournal.removeTemporary(path)
       var done = try StepRun(
         step: step, source: source, archive: isLast ? plan.destinationArchive : nil,
-        policies: plan.policies, meter: meter
+        policies: plan.policies, meter: meter, beforeVerification: beforeVerification
       ).run(into: path)
       result.verificationSeconds += done.verificationSeconds
       result.notes += done.notes

@@ -12,6 +12,8 @@ extension StoreMigration {
   ///   - documents: mapping models and recipes; each is used for the pair it is for.
   ///   - policies: Swift policies for the classes, or the entity mappings, that the mappings name.
   ///   - strategy: how to carry inferred steps out; `nil` takes what costs less.
+  ///   - joinNames: `Entity.relationship` of many-to-manys within one entity that are to name their
+  ///     join table.
   ///   - isCancelled: asked now and then, also within long SQL statements.
   /// - Throws: ``CoreDataError``: 134140 where there is no way, 134130 where the store's version is
   ///   unknown, 134170 for a policy that nothing stands in for, 134120 when cancelled.
@@ -20,7 +22,7 @@ extension StoreMigration {
     source given: Model? = nil, archive: [UInt8]? = nil, output: String? = nil,
     through versions: ModelVersions?, documents: MappingDocuments = MappingDocuments(),
     policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil,
-    isCancelled: @escaping () -> Bool = { false }
+    joinNames: [String] = [], isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationPlan {
     let path = try way(
       of: store, source: given, to: destination, names: names, through: versions,
@@ -34,7 +36,7 @@ extension StoreMigration {
     if let last = steps.indices.last { steps[last].destination = destination }
     return try plan(
       store, steps: steps, archive: archive, output: output, policies: policies,
-      strategy: strategy, isCancelled: isCancelled)
+      strategy: strategy, joinNames: joinNames, isCancelled: isCancelled)
   }
 
   /// The steps that lead a store to a version of the model: of its configuration, where it has one.

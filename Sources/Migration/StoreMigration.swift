@@ -28,17 +28,19 @@ public enum StoreMigration {
   ///     store may lack, say what is what. One whose hashes are not the store's is ignored.
   ///   - archive: the destination model's own keyed archive, where it came as one.
   ///   - output: where the result is to go, for the check of free space; `nil`: beside the store.
+  ///   - joinNames: `Entity.relationship` of many-to-manys within one entity that are to name their
+  ///     join table.
   ///   - isCancelled: asked now and then, also within long SQL statements.
   /// - Throws: ``CoreDataError``: 134190 where the mapping cannot be inferred, 134130 where the
   ///   store was opened with a model that did not make it, 134120 when cancelled.
   public static func plan(
     _ store: Store, to destination: Model, names: (from: String, to: String),
     source given: Model? = nil, archive: [UInt8]? = nil, output: String? = nil,
-    isCancelled: @escaping () -> Bool = { false }
+    joinNames: [String] = [], isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationPlan {
     try plan(
       store, to: destination, names: names, source: given, archive: archive, output: output,
-      through: nil, isCancelled: isCancelled)
+      through: nil, joinNames: joinNames, isCancelled: isCancelled)
   }
 
   /// Finds out what steps from version to version would do; writes nothing beside the store.
@@ -47,21 +49,26 @@ public enum StoreMigration {
   ///   - steps: one after the other, the first from the store's own model.
   ///   - policies: Swift policies for the classes, or the entity mappings, that the steps name.
   ///   - strategy: how to carry inferred steps out; `nil` takes what costs less.
+  ///   - joinNames: `Entity.relationship` of many-to-manys within one entity of the last model that are
+  ///     to name their join table.
   ///   - isCancelled: asked now and then, also within long SQL statements.
   /// - Throws: ``CoreDataError``: 134170 for a policy that nothing stands in for, 134120 when
   ///   cancelled; what is wrong with an expression.
   public static func plan(
     _ store: Store, steps: [MigrationPlan.Step], archive: [UInt8]? = nil, output: String? = nil,
     policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil,
-    isCancelled: @escaping () -> Bool = { false }
+    joinNames: [String] = [], isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationPlan {
     // A store of one configuration goes to the configuration of that name.
     let part = store.part
     let whole = steps.last?.destination
-    let steps = try steps.map(part.step).map { step in
+    var steps = try steps.map(part.step).map { step in
       var step = step
       step.mapping = try step.mapping.elementwise(from: step.source, to: step.destination)
       return step
+    }
+    if let last = steps.indices.last {
+      steps[last].joinNames = try JoinNames(joinNames, in: steps[last].destination).sides
     }
     // What goes into the store is the model as it is, as the one that Core Data was given.
     let archive =
@@ -78,7 +85,10 @@ public enum StoreMigration {
     let file = FileAnalysis(store: store)
     plan.checks = try file.checks(isCancelled: isCancelled)
     plan.losses = file.losses()
-    guard !plan.isNothingToDo else { return plan }
+    guard !plan.isNothingToDo else {
+      try plan.refuseOtherNames(in: store)
+      return plan
+    }
     do {
       try PlanAnalysis(
         store: store, strategy: strategy,

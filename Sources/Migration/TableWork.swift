@@ -45,10 +45,14 @@ extension StepSchemas {
       let former = store.schema.table(named: table.name)
     else { return .rebuild }
     let present = Dictionary(actual.map { ($0.name, $0.type) }) { first, _ in first }
-    // Frameworks up to 851 wrote a uniqueness constraint into the table, where no ALTER reaches it.
-    guard store.database.sql[table.name]?.contains(" UNIQUE") != true else { return .rebuild }
+    let isKept = keptSQL(of: table) != nil
+    // No ALTER reaches a constraint that is written into the table.
+    guard isKept || store.database.sql[table.name].map(Self.hasConstraint) != true else {
+      return .rebuild
+    }
     var alteration = TableAlteration()
-    alteration.renamed = renames(of: table, present, mappings)
+    // Where all names stay, values change their columns: the table's text is the same then.
+    alteration.renamed = isKept ? [] : renames(of: table, present, mappings)
     let gone = Set(alteration.renamed.map(\.from))
     let renamed = Set(alteration.renamed.map(\.to.name))
     // What is there under its name once columns have been renamed.

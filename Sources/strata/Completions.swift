@@ -27,7 +27,7 @@ enum Completions {
     case "SHELL": .words(Shell.allCases.map(\.rawValue))
     case "NAME": .words(ThemeLibrary.builtInNames)
     case "REF", "PREDICATE", "PROPERTY", "KEY[:desc]", "N", "A,B,C", "TEXT", "AUTHOR",
-      "ENTITY[.PROPERTY]":
+      "ENTITY[.PROPERTY]", "ENTITY.RELATIONSHIP":
       .free
     default: nil
     }

@@ -66,6 +66,31 @@ struct VerifyCommandTests {
     #expect(told.out.contains("objects are missing"))
   }
 
+  @Test("a join table that is not called what Core Data looks for is told (1)")
+  func joinTable() throws {
+    let join = try #require(try Store(path: after).schema.joins.first)
+    try change("ALTER TABLE \(join.name) RENAME TO Z_77\(join.relationship.uppercased())")
+    let told = Captured("verify", before, after, "--to", place.bundle)
+    #expect(told.status == .no)
+    #expect(told.out.contains("the table \(join.name) is missing"))
+  }
+
+  @Test("an index that is gone from a table which nothing changed is told (1)")
+  func index() throws {
+    let (old, new) = (try Store(path: before), try Store(path: after))
+    let index = try #require(
+      old.database.indexes.keys.sorted().first { name in
+        guard let sql = old.database.sql[name], let table = old.database.indexes[name] else {
+          return false
+        }
+        return new.database.sql[name] == sql && new.database.sql[table] == old.database.sql[table]
+      })
+    try change("DROP INDEX \(quoted(index))")
+    let told = Captured("verify", before, after, "--to", place.bundle)
+    #expect(told.status == .no)
+    #expect(told.out.contains("the index \(index) is missing"))
+  }
+
   @Test("a store of another model is an answer, not a failure")
   func otherModel() {
     let told = Captured("verify", before, before, "--to", place.bundle)

@@ -17,7 +17,9 @@ enum Way: String, CaseIterable, Sendable {
   /// Whether losses and checks are told as for a mapping model.
   var isMapped: Bool { self == .mapped || self == .policies }
 
-  func plan(_ store: Store, to destination: Model) throws -> MigrationPlan {
+  func plan(
+    _ store: Store, to destination: Model, joinNames: [String] = []
+  ) throws -> MigrationPlan {
     // The whole: what a store keeps of it is for the engine to know.
     let source = store.wholeModel
     var mapping = try MappingInference.mapping(from: source, to: destination)
@@ -32,6 +34,7 @@ enum Way: String, CaseIterable, Sendable {
       }
     }
     return try StoreMigration.plan(
-      store, steps: [step], policies: bindings, strategy: self == .inPlace ? .inPlace : .copy)
+      store, steps: [step], policies: bindings, strategy: self == .inPlace ? .inPlace : .copy,
+      joinNames: joinNames)
   }
 }

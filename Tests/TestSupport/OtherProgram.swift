@@ -45,6 +45,20 @@ public final class OtherProgram {
     throw FixtureError.missing("what the other program should have done")
   }
 
+  /// Waits until it ends, some minutes at most: its exit status, or `nil` where it had to be killed.
+  public func exitStatus(within seconds: Int) -> Int32? {
+    var status: Int32 = 0
+    for _ in 0..<(seconds * 20) {
+      if waitpid(process, &status, WNOHANG) == process {
+        isRunning = false
+        return status & 0x7f == 0 ? (status >> 8) & 0xff : nil
+      }
+      usleep(50_000)
+    }
+    kill()
+    return nil
+  }
+
   public func kill() {
     guard isRunning else { return }
     isRunning = false

@@ -32,9 +32,7 @@ struct CopyingMigration {
   func run() throws {
     try shared.defineFunctions(for: shared.sourceTriggers)
     try connection.transaction("BEGIN EXCLUSIVE") {
-      for sql in destination.tableStatements + StoreSchema.bookkeepingStatements {
-        try connection.execute(sql)
-      }
+      for sql in tableStatements { try connection.execute(sql) }
       try copyBookkeeping()
       try makeObjects()
       try makeLinks()
@@ -55,6 +53,16 @@ struct CopyingMigration {
       try copyRest()
       try shared.updateBookkeeping()
     }
+  }
+
+  /// Tables that nothing changes are made by the source's own text.
+  private var tableStatements: [String] {
+    let schemas = shared.schemas
+    let bookkeeping = StoreSchema.bookkeepingStatements.map { name, sql in
+      source.database.sql[name] ?? sql
+    }
+    return destination.tables.map { schemas.sql(of: $0) }
+      + destination.joins.map { schemas.sql(of: $0) } + bookkeeping
   }
 
   private func makeObjects() throws {
@@ -121,7 +129,7 @@ struct CopyingMigration {
   /// Tables that no model speaks of: history, CloudKit's, and the app's own.
   private func copyOtherTables() throws {
     let own = Set(source.schema.tables.map(\.name) + source.schema.joins.map(\.name))
-      .union(["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"])
+      .union(StoreSchema.bookkeepingStatements.map(\.name))
     // A virtual table makes its own shadow tables; SQLite knows them from tables that are only named
     // like them.
     let shadows = Set(
@@ -136,11 +144,23 @@ struct CopyingMigration {
       try connection.execute(sql)
       try connection.execute("INSERT INTO main.\(quoted(name)) SELECT * FROM src.\(quoted(name))")
     }
+    try copySequences()
+  }
+
+  /// The keys that tables with AUTOINCREMENT, an app's own, have given out.
+  private func copySequences() throws {
+    let name = "sqlite_sequence"
+    guard source.database.contains(name), try DatabaseTables(connection).contains(name) else {
+      return
+    }
+    try connection.execute(
+      "DELETE FROM main.\(name); INSERT INTO main.\(name) SELECT * FROM src.\(name)")
   }
 
   /// An R-tree is an index of its own kind: those the model asks for are made with the indexes.
   private func isRTree(_ name: String) -> Bool {
-    source.database.sql[name]?.uppercased().contains("USING RTREE") ?? false
+    RTreeIndex(named: name, in: source.database) != nil
+      || (source.schema.rtreeIndexes + destination.rtreeIndexes).contains { $0.name == name }
   }
 
   /// Indexes, triggers and views over those tables.
@@ -149,11 +169,31 @@ struct CopyingMigration {
     let own = Set(source.schema.tables.map(\.name) + source.schema.joins.map(\.name))
     for (name, table) in source.database.triggers.sorted(by: { $0.key < $1.key })
     where !own.contains(table) && there.contains(table) && there.triggers[name] == nil {
-      if let sql = source.database.sql[name], InPlaceMigration.fits(sql, there) {
+      if let sql = source.database.sql[name],
+        InPlaceMigration.fits(sql, there, writtenFor: source.database)
+      {
         try connection.execute(sql)
       }
     }
     try shared.makeViews()
+    try copyStatistics()
+  }
+
+  /// What ANALYZE found out of tables that are still there.
+  private func copyStatistics() throws {
+    let name = "sqlite_stat1"
+    guard
+      try connection.value(
+        "SELECT count(*) FROM src.sqlite_master WHERE name = ?", [.text(name)]) == .integer(1)
+    else { return }
+    // Makes the table without looking at any other.
+    try connection.execute(
+      """
+      ANALYZE main.sqlite_master;
+      INSERT INTO main.\(name) SELECT * FROM src.\(name)
+      WHERE tbl IN (SELECT name FROM main.sqlite_master WHERE type = 'table')
+      AND (idx IS NULL OR idx IN (SELECT name FROM main.sqlite_master))
+      """)
   }
 }
 
@@ -179,8 +219,7 @@ struct MigratedContents {
   init(_ schemas: StepSchemas) {
     for table in schemas.destination.tables { rows += schemas.rowSources(for: table) }
     for join in schemas.destination.joins {
-      let former = StepSchemas.sourceJoin(
-        of: join, store: schemas.store, mapping: schemas.mapping, to: schemas.destinationModel)
+      let former = schemas.sourceJoin(of: join)
       guard let links = schemas.links(of: join, former: former) else { continue }
       joins.append(
         Join(
@@ -225,6 +264,9 @@ extension StepSchemas {
           // New positions in an order are made by the migration, and have nothing to equal.
           row.empty.append(column.name)
         }
+      }
+      if sourceTable.table == table.name {
+        row.columns += unknownColumns(of: table).map { ($0, "s." + quoted($0)) }
       }
       return row
     }

@@ -39,6 +39,9 @@ enum CommandTable {
   private static let strategy = Command.Option(
     "strategy", "WAY", choices: ["in-place", "copy"],
     "how inferred steps are carried out, instead of the way that costs less")
+  private static let joinName = Command.Option(
+    "join-name", "ENTITY.RELATIONSHIP", repeatable: true,
+    "within one entity, the relationship that names the join table")
   private static let mapping = Command.Option(
     "mapping", "FILE", repeatable: true, "a mapping model (.cdm, .xcmappingmodel) or a recipe")
   private static let jobs = Command.Option(
@@ -145,7 +148,7 @@ enum CommandTable {
       "plan", .migrate, "what migrating would do, lose and break; writes nothing",
       arguments: ["STORE"],
       options: [
-        to, from, via, mapping, strategy, allowLoss,
+        to, from, via, mapping, strategy, joinName, allowLoss,
         .init("matrix", "show instead how each version of STORE, a bundle, becomes each other"),
         Command.json,
       ],
@@ -156,7 +159,7 @@ enum CommandTable {
       "migrate", .migrate, "migrates stores, or those in a folder, verified, keeping backups",
       arguments: ["STORE…"],
       options: [
-        to, from, via, mapping, strategy,
+        to, from, via, mapping, strategy, joinName,
         .init("output", "FILE", "write the result here and leave the store alone"),
         allowLoss, .init("no-backup", "do not keep the old store"),
         .init("confirm", "show what was made and verified, and ask before it is put in place"),
@@ -171,7 +174,7 @@ enum CommandTable {
       "rehearse", .migrate, "migrates copies of stores, verified, and puts nothing in place",
       arguments: ["STORE…"],
       options: [
-        to, from, via, mapping, strategy,
+        to, from, via, mapping, strategy, joinName,
         .init("expect", "FILE", "check counts and values of the results"),
         allowLoss, jobs, ReceiptFile.option,
         .init("json", "print progress and the receipts as NDJSON"),

@@ -204,12 +204,6 @@ enum InfoCommand {
         )
       }
       for note in store.notes { console.line("· " + note) }
-      for join in drift.joins {
-        guard let found = join.found else { continue }
-        console.line(
-          "· The join table of \(join.entity).\(join.relationship) is \(found), told by its columns; a fresh store would call it \(join.expected)."
-        )
-      }
     }
   }
 }

@@ -16,6 +16,8 @@ struct MigrationRequest: Sendable {
   let documents: MappingDocuments
   /// How inferred steps are carried out, where that was asked for.
   let strategy: MigrationPlan.Strategy?
+  /// Relationships that are to name their join table.
+  let joinNames: [String]
   let options: MigrationOptions
 
   init(_ arguments: Arguments) throws {
@@ -36,6 +38,7 @@ struct MigrationRequest: Sendable {
       }
       return strategy
     }
+    joinNames = arguments.all("join-name")
     var options = MigrationOptions()
     options.allowedLosses = Set(arguments.all("allow-loss"))
     options.output = arguments.value("output")
@@ -108,6 +111,6 @@ struct MigrationRequest: Sendable {
     return try StoreMigration.plan(
       store, to: destination.model, names: (name, destination.name), source: source,
       archive: destination.archive, output: options.output, through: via, documents: documents,
-      strategy: strategy, isCancelled: { Interruption.isRequested })
+      strategy: strategy, joinNames: joinNames, isCancelled: { Interruption.isRequested })
   }
 }
