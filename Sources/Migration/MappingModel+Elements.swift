@@ -7,11 +7,10 @@ extension MappingModel {
   /// - Throws: ``CoreDataError`` of kind usage for a composite attribute that is given anything else
   ///   than another one.
   func elementwise(from source: Model, to destination: Model) throws -> MappingModel {
-    var result = self
-    for index in entityMappings.indices {
-      result.entityMappings[index] = try entityMappings[index].elementwise(source, destination)
-    }
-    return result
+    MappingModel(
+      kind: kind,
+      entityMappings: try entityMappings.map { try $0.elementwise(source, destination) },
+      userInfo: userInfo)
   }
 }
 

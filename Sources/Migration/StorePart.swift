@@ -59,7 +59,8 @@ struct StorePart: Sendable {
           name: name, source: nil)
       }
     }
-    return part
+    return MappingModel(
+      kind: part.kind, entityMappings: part.entityMappings, userInfo: part.userInfo)
   }
 
   /// A step of the store; of kind none where nothing that the store keeps changes.
