@@ -29,7 +29,7 @@ public enum StoreVerification {
     do {
       try MigrationFunctions.define(on: connection, store: before)
       try connection.defineFunction("strata_result", arguments: 1) { arguments in
-        RecipeFunctions.content(arguments.first ?? .null, files)
+        try RecipeFunctions.digest(arguments.first ?? .null, files)
       }
       try connection.run("ATTACH DATABASE ? AS src", [.text(before.connection.uri)])
       defer { try? connection.execute("DETACH DATABASE src") }

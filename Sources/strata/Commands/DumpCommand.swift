@@ -10,21 +10,37 @@ enum DumpCommand {
     let total = bar?.isVisible == true ? try store.counts().values.reduce(0, +) : nil
     defer { bar?.clear() }
     try dump(
-      store, blobs: arguments.flag("blobs"), report: { bar?.show("dump", $0, of: total, "objects") }
+      store, blobs: arguments.flag("blobs"),
+      report: { bar?.show("dump", $0, of: total, "objects") },
+      note: { console.note("! " + $0) }
     ) { console.write($0) }
     return .done
   }
 
-  /// - Parameter report: called now and then with the number of objects written.
+  /// The largest file that is printed as a whole; memory holds it four times over.
+  static let blobLimit = 64 << 20
+  /// What is read of a file whose digest is printed: the rest a piece at a time.
+  private static let pieceLimit = 1 << 20
+
+  /// - Parameters:
+  ///   - report: called now and then with the number of objects written.
+  ///   - note: told what is printed in another form than was asked for.
   static func dump(
-    _ store: Store, blobs: Bool, report: (Int) -> Void = { _ in }, to write: ([UInt8]) -> Void
+    _ store: Store, blobs: Bool, report: (Int) -> Void = { _ in },
+    note: (String) -> Void = { _ in }, to write: ([UInt8]) -> Void
   ) throws {
     var count = 0
     var json = JSONWriter()
     for entity in store.model.entities where store.table(of: entity.name) != nil {
-      let cursor = try ObjectCursor(store, entity: entity.name)
+      let cursor = try ObjectCursor(
+        store, entity: entity.name, fileLimit: blobs ? blobLimit : pieceLimit)
       while let object = try cursor.next() {
-        line(object, of: cursor.table, blobs: blobs, to: &json)
+        let large = try line(object, of: cursor.table, blobs: blobs, store.files, to: &json)
+        for name in blobs ? large : [] {
+          note(
+            "\(entity.name)/p\(object.key).\(name) is larger than \(blobLimit >> 20) MB: its size and SHA-256 are printed instead."
+          )
+        }
         count += 1
         if json.bytes.count > 1 << 16 {
           report(count)
@@ -36,15 +52,29 @@ enum DumpCommand {
     write(json.bytes)
   }
 
+  /// - Returns: attributes whose content was too large to be held.
   private static func line(
-    _ object: ObjectCursor.Object, of table: EntityTable, blobs: Bool, to json: inout JSONWriter
-  ) {
+    _ object: ObjectCursor.Object, of table: EntityTable, blobs: Bool, _ files: StoreFiles,
+    to json: inout JSONWriter
+  ) throws -> [String] {
+    var large: [String: String] = [:]
+    for (entry, value) in zip(table.attributes, object.attributes) {
+      guard case .data(let data) = value, data.bytes.count < data.count,
+        case .file(let name) = data.location,
+        case .file(let path, _, _) = files.externalPlace(of: name)
+      else { continue }
+      large[entry.attribute.name] = try FileSystem.sha256(path)
+    }
     json.object { json in
       json.key("attributes")
       json.object { json in
         for (entry, value) in zip(table.attributes, object.attributes) {
           json.key(entry.attribute.name)
-          json.value(value, blobs: blobs)
+          if let digest = large[entry.attribute.name], case .data(let data) = value {
+            json.digest(digest, bytes: data.count)
+          } else {
+            json.value(value, blobs: blobs)
+          }
         }
       }
       json.key("entity")
@@ -64,5 +94,6 @@ enum DumpCommand {
       }
     }
     json.newline()
+    return large.keys.sorted()
   }
 }
