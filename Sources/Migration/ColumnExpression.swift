@@ -65,8 +65,8 @@ struct StepSchemas {
     switch content {
     case .attribute(let declarer, let name):
       guard destinationModel.isKind(to, of: declarer),
-        let attributeMapping = entityMapping.attribute(storedAs: name, in: destinationModel),
-        let attribute = destination.storedAttribute(named: name, of: to)
+        let attributeMapping = entityMapping.attribute(named: name),
+        let attribute = destinationModel.storedAttribute(named: name, of: to)
       else { return nil }
       let literal = attributeMapping.defaultValue.map { $0.sqlLiteral(for: attribute) }
       guard let former = attributeMapping.source, let column = table.column(of: former) else {
@@ -115,7 +115,7 @@ struct StepSchemas {
   )
     -> String
   {
-    guard let before = store.schema.storedAttribute(named: former, of: entity),
+    guard let before = sourceModel.storedAttribute(named: former, of: entity),
       before.allowsExternalBinaryDataStorage != attribute.allowsExternalBinaryDataStorage
     else { return column }
     return attribute.allowsExternalBinaryDataStorage

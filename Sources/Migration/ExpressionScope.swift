@@ -22,15 +22,13 @@ struct ExpressionScope {
   func value(of path: [String]) throws -> CompiledExpression {
     guard let first = path.first else { return CompiledExpression("\(row).Z_PK", []) }
     if path.count == 1, let variable = variables[first] { return CompiledExpression(variable, []) }
-    let (holder, key, alias) = try object(at: path.dropLast())
-    let name = path[path.count - 1]
+    let (steps, name) = split(path)
+    let (holder, key, alias) = try object(at: steps)
     guard let table = store.table(of: holder) else { throw unknown(name, in: holder) }
     let sql: String
-    if let column = table.column(of: name) {
-      let isExternal =
-        store.model.attribute(named: name, of: holder)?.allowsExternalBinaryDataStorage ?? false
-      let place = "\(alias).\(quoted(column))"
-      sql = isExternal ? "strata_content(\(place))" : place
+    if let entry = table.attributes.first(where: { $0.attribute.name == name }) {
+      let place = "\(alias).\(quoted(entry.column))"
+      sql = entry.attribute.allowsExternalBinaryDataStorage ? "strata_content(\(place))" : place
     } else if case .toOne(let column, _) = table.storage(of: name) {
       sql = "\(alias).\(quoted(column))"
     } else if store.model.relationship(named: name, of: holder)?.isToMany == true {
@@ -40,7 +38,7 @@ struct ExpressionScope {
     } else {
       throw unknown(name, in: holder)
     }
-    guard let key else { return CompiledExpression(sql, [first]) }
+    guard let key else { return CompiledExpression(sql, [name]) }
     return CompiledExpression(
       "(SELECT \(sql) FROM \(schema)\(quoted(table.table)) \(alias) WHERE \(alias).Z_PK = \(key))",
       [first])
@@ -69,6 +67,20 @@ struct ExpressionScope {
     case .some(.none), nil: throw unknown(name, in: holder)
     }
     return CompiledExpression(count, [first])
+  }
+
+  /// The relationships that a path goes through, and the property behind them: an element of a
+  /// composite attribute by its own path.
+  private func split(_ path: [String]) -> (steps: ArraySlice<String>, property: String) {
+    var holder = entity
+    var count = 0
+    while count < path.count - 1,
+      let relationship = store.model.relationship(named: path[count], of: holder)
+    {
+      holder = relationship.destination
+      count += 1
+    }
+    return (path[..<count], path[count...].joined(separator: "."))
   }
 
   /// The entity that a path of to-one relationships leads to, SQL for the key of the object there
@@ -102,6 +114,13 @@ struct ExpressionScope {
   }
 
   func unknown(_ name: String, in entity: String) -> CoreDataError {
+    if let composite = store.model.attribute(at: name, of: entity), composite.type == .composite {
+      return CoreDataError(
+        .usage, "the attribute is made of elements, each of which has a value", entity: entity,
+        property: name,
+        hint: "Name one: "
+          + composite.storage.columns.map(\.attribute.name).joined(separator: ", "))
+    }
     let table = store.table(of: entity)
     let known =
       (table?.attributes.map(\.attribute.name) ?? [])

@@ -68,6 +68,13 @@ struct ImpactAnalysis {
   /// What the destination calls a property of the source; `nil` where it is gone.
   private func counterpart(of former: String, in entity: EntityDifference) -> String? {
     guard let old = entity.source, let new = entity.destination else { return nil }
+    if former.contains(".") {
+      guard let composite = old.attribute(named: String(former.prefix { $0 != "." })),
+        let now = counterpart(of: composite.name, in: entity).flatMap(new.attribute(named:))
+      else { return nil }
+      return ElementAlignment(now, from: composite).pairs.first { $0.former?.name == former }?
+        .element.name
+    }
     return NameAlignment(
       source: old.attributes.map { ($0.name, $0.canonicalName) }
         + old.relationships.map { ($0.name, $0.canonicalName) },
@@ -137,9 +144,9 @@ struct ImpactAnalysis {
     _ refusal: CoreDataError, to impacts: inout [ChangeImpact]
   ) throws {
     guard let entity = refusal.entity, let property = refusal.property,
-      let new = destination.attribute(named: property, of: entity),
+      let new = destination.storedAttribute(named: property, of: entity),
       let from = destination.entityAlignment(from: source).sources[entity],
-      let old = source.attributes(of: from).first(where: {
+      let old = source.storedAttributes(of: from).first(where: {
         $0.canonicalName == new.canonicalName || $0.name == new.canonicalName
       }), old.type == .string
     else { return }

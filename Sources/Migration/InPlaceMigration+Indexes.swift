@@ -12,10 +12,11 @@ extension InPlaceMigration {
       source.schema.indexStatements(style).map { ($0.name, $0.sql) }
     ) { first, _ in first }
     // Where both models ask for the same, what the store has was right before and still is, however
-    // its framework words it.
+    // its framework words it: unless a column of it was renamed, which changes the words.
     func isRight(_ name: String, _ sql: String) -> Bool {
       guard let target = targets[name] else { return false }
-      return target == own[name] || Self.normalized(target) == Self.normalized(sql)
+      return target == own[name] && sql == source.database.sql[name]
+        || Self.normalized(target) == Self.normalized(sql)
     }
     let there = try DatabaseTables(connection)
     for name in there.indexes.keys.sorted() {

@@ -75,9 +75,9 @@ struct InPlaceMigration {
 
   private func alter(_ table: StoreSchema.Table, _ alteration: TableAlteration) throws {
     let name = "main." + quoted(table.name)
-    for (former, column) in alteration.renamed {
+    for (former, to) in alteration.renamings {
       try connection.execute(
-        "ALTER TABLE \(name) RENAME COLUMN \(quoted(former)) TO \(StoreSchema.name(column.name))")
+        "ALTER TABLE \(name) RENAME COLUMN \(quoted(former)) TO \(StoreSchema.name(to))")
     }
     for column in alteration.added {
       try connection.execute(

@@ -37,6 +37,18 @@ extension MappingInference {
   }
 }
 
+extension Attribute {
+  /// Gives the element at a path below it a renaming identifier.
+  fileprivate mutating func setAside(_ path: ArraySlice<String>, as identifier: String) {
+    guard let name = path.first else {
+      renamingIdentifier = identifier
+      return
+    }
+    guard let place = elements.firstIndex(where: { $0.name == name }) else { return }
+    elements[place].setAside(path.dropFirst(), as: identifier)
+  }
+}
+
 extension Model {
   /// The model with a renaming identifier that nothing has, so that the property, or the entity
   /// itself, counts as new; no hash knows it.
@@ -49,7 +61,13 @@ extension Model {
     guard let index = entities.firstIndex(where: { $0.name == holder }) else { return nil }
     let nothing = "\u{1}"
     if let property {
-      if let place = entities[index].attributes.firstIndex(where: { $0.name == property }) {
+      let name = String(property.prefix { $0 != "." })
+      if name != property,
+        let place = entities[index].attributes.firstIndex(where: { $0.name == name })
+      {
+        let path = property.split(separator: ".").map(String.init)
+        entities[index].attributes[place].setAside(path.dropFirst(), as: nothing)
+      } else if let place = entities[index].attributes.firstIndex(where: { $0.name == property }) {
         entities[index].attributes[place].renamingIdentifier = nothing
       } else if let place = entities[index].relationships.firstIndex(where: {
         $0.name == property

@@ -25,8 +25,8 @@ struct LossAnalysis {
     for entityMapping in mapping.entityMappings {
       guard let from = entityMapping.source, let to = entityMapping.destination else { continue }
       let kept = Set(entityMapping.attributes.compactMap(\.source))
-      for attribute in source.attributes(of: from)
-      where attribute.isStored && !attribute.isDerived && !kept.contains(attribute.name) {
+      for attribute in source.storedAttributes(of: from)
+      where !attribute.isDerived && !kept.contains(attribute.name) {
         guard let column = data.column(of: attribute.name, in: from) else { continue }
         let count = try data.count(from, where: ["\(column) IS NOT NULL"])
         try add(count, attribute.name, of: from, to: &properties) {
@@ -177,15 +177,6 @@ struct LossAnalysis {
   }
 
   private func suggestion(
-    for attribute: Attribute, in entityMapping: EntityMapping, entity: String
-  ) -> String? {
-    let added = entityMapping.attributes.filter { $0.source == nil }.compactMap {
-      destination.attribute(named: $0.name, of: entity)
-    }.filter { $0.type == attribute.type }
-    return renaming(attribute.name, among: added.map(\.name), of: entity)
-  }
-
-  private func suggestion(
     for relationship: Relationship, in entityMapping: EntityMapping, entity: String
   ) -> String? {
     let added = entityMapping.relationships.filter { $0.source == nil }.compactMap {
@@ -198,11 +189,10 @@ struct LossAnalysis {
   }
 
   /// Properties of the same type with a similar name, or the only candidate there is.
-  private func renaming(_ name: String, among candidates: [String], of entity: String) -> String? {
-    let best = candidates.map { ($0, NameSimilarity.of(name, $0)) }.max { $0.1 < $1.1 }
-    guard let best, best.1 >= 0.5 || candidates.count == 1 else { return nil }
+  func renaming(_ name: String, among candidates: [String], of entity: String) -> String? {
+    guard let best = NameSimilarity.best(for: name, among: candidates) else { return nil }
     return
-      "If \(entity).\(best.0) is the former “\(name)”, give it the renaming identifier “\(name)” in the model: its values are kept then."
+      "If \(entity).\(best) is the former “\(name)”, give it the renaming identifier “\(name)” in the model: its values are kept then."
   }
 
   /// A new entity that has at least half of the removed one's properties.
@@ -216,16 +206,5 @@ struct LossAnalysis {
     guard let best, best.1 >= 0.5 else { return nil }
     return
       "If \(best.0) is the former “\(entity)”, give it the renaming identifier “\(entity)” in the model: its objects are kept then."
-  }
-}
-
-/// How alike two names are.
-enum NameSimilarity {
-  /// 0…1: one less the share of letters that must change, case aside.
-  static func of(_ a: String, _ b: String) -> Double {
-    // As many letters as ``Nearest`` looks at.
-    let (a, b) = (String(a.lowercased().prefix(64)), String(b.lowercased().prefix(64)))
-    guard !a.isEmpty, !b.isEmpty else { return 0 }
-    return 1 - Double(Nearest.distance(a, b)) / Double(max(a.count, b.count))
   }
 }

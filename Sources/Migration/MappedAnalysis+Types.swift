@@ -40,9 +40,9 @@ extension MappedAnalysis {
         case .attribute(let declarer, let name)? = table.columns.first(where: {
           $0.name == column.name
         })?.content, step.destination.isKind(row.entity, of: declarer),
-        let attribute = schemas.destination.storedAttribute(named: name, of: row.entity),
+        let attribute = step.destination.storedAttribute(named: name, of: row.entity),
         isChild
-          || entityMapping.attribute(storedAs: name, in: step.destination)?.expression != nil
+          || entityMapping.attribute(named: name)?.expression != nil
       else { return nil }
       let type = "typeof(e.\(quoted(column.name)))"
       switch attribute.type {

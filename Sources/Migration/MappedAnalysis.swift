@@ -185,7 +185,7 @@ struct MappedAnalysis {
       let compiled = try expression.compiled(
         in: scope, mapping: taker.name, property: attributeMapping.name,
         attribute: taker.destination.flatMap {
-          schemas.destination.storedAttribute(named: attributeMapping.name, of: $0)
+          step.destination.storedAttribute(named: attributeMapping.name, of: $0)
         })
       for property in compiled.properties { readers[property, default: []].append(compiled.sql) }
     }
@@ -256,7 +256,7 @@ struct MappedAnalysis {
       checks += try step.mapping.evaluating(row, schemas.destination, on: connection) {
         // What is computed is computed here, whether or not a rule asks for it.
         if let evaluation = row.evaluation { _ = try connection.value(evaluation) }
-        return try self.checks(row) + typeChecks(row)
+        return try self.checks(row) + typeChecks(row) + emptyComposites(row)
       }
     }
     let constraints = ConstraintCheck(
@@ -277,7 +277,7 @@ struct MappedAnalysis {
       switch column.content {
       case .attribute(let declarer, let name)
       where step.destination.isKind(row.entity, of: declarer):
-        let attribute = schemas.destination.storedAttribute(named: name, of: row.entity)
+        let attribute = step.destination.storedAttribute(named: name, of: row.entity)
         if attribute?.isOptional == false, attribute?.isDerived == false {
           mandatory.append((column.name, name, false))
         }
@@ -327,7 +327,7 @@ struct MappedAnalysis {
       entityMapping.destination == row.entity, let from = entityMapping.source,
       let source = entityMapping.attributes.first(where: { $0.name == property })?.source
     else { return false }
-    return step.source.attribute(named: source, of: from)?.isOptional == false
+    return step.source.storedAttribute(named: source, of: from)?.isOptional == false
   }
 
   // MARK: Previews

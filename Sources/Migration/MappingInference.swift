@@ -123,9 +123,7 @@ struct Inference {
   func added(_ entity: Entity) -> EntityMapping {
     EntityMapping(
       name: "IEM_Add_\(entity.name)", kind: .add, source: nil, destination: entity.name,
-      attributes: destination.attributes(of: entity.name).filter(\.isStored).map {
-        AttributeMapping(name: $0.name, source: nil, defaultValue: $0.defaultValue)
-      },
+      attributes: destination.storedAttributes(of: entity.name).map(AttributeMapping.init(new:)),
       relationships: destination.relationships(of: entity.name).filter { !$0.isTransient }.map {
         RelationshipMapping(name: $0.name, source: nil)
       })
@@ -172,10 +170,13 @@ struct Inference {
     // store, and must not be mistaken for another.
     let old = source.attributes(of: former)
     let new = destination.attributes(of: entity)
+    let given = Set(new.filter { Self.isGiven($0, skipped) }.map(\.name))
+    let formerNames = byName ? destination.formerComposites(of: entity, in: source) : [:]
     let matches = try alignment(
-      of: new.map { ($0.name, $0.canonicalName) }, from: old.map { ($0.name, $0.canonicalName) },
-      entity: entity, byName: byName, skipping: skipped)
-    return try new.filter { $0.isStored && !skipped.contains($0.name) }.map { attribute in
+      of: new.filter { !given.contains($0.name) }
+        .map { ($0.name, byName ? formerNames[$0.name] ?? $0.name : $0.canonicalName) },
+      from: old.map { ($0.name, byName ? $0.name : $0.canonicalName) }, entity: entity)
+    return try new.filter { $0.isStored && !given.contains($0.name) }.flatMap { attribute in
       if source.relationship(named: attribute.canonicalName, of: former) != nil,
         matches.sources[attribute.name] == nil
       {
@@ -185,25 +186,10 @@ struct Inference {
       }
       guard let match = matches.sources[attribute.name],
         let before = old.first(where: { $0.name == match }), before.isStored
-      else {
-        return AttributeMapping(
-          name: attribute.name, source: nil, defaultValue: attribute.defaultValue)
-      }
-      guard attribute.type == before.type || (attribute.type.isInteger && before.type.isInteger)
-      else {
-        throw refusal(
-          "the attribute would change its type from \(before.type.name) to \(attribute.type.name)"
-            + (match == attribute.name ? "" : " with its name (formerly “\(match)”)"),
-          entity: entity, property: attribute.name,
-          hint: hint(
-            "Keep the type \(before.type.name), add an attribute of another name", former, entity,
-            attribute.name))
-      }
-      let fillsNulls = before.isOptional && !attribute.isOptional
-      return AttributeMapping(
-        name: attribute.name, source: match,
-        defaultValue: fillsNulls ? attribute.defaultValue : nil)
-    }
+      else { return attribute.storage.columns.map { AttributeMapping(new: $0.attribute) } }
+      return try carried(
+        attribute, from: before, byName: byName, entity: entity, former: former, skipping: skipped)
+    }.filter { !skipped.contains($0.name) }
   }
 
   /// - Parameter skipped: relationships that a recipe gives links, which need not be inferable.
@@ -215,8 +201,9 @@ struct Inference {
     let old = source.relationships(of: former)
     let new = destination.relationships(of: entity)
     let matches = try alignment(
-      of: new.map { ($0.name, $0.canonicalName) }, from: old.map { ($0.name, $0.canonicalName) },
-      entity: entity, byName: byName, skipping: skipped)
+      of: new.filter { !skipped.contains($0.name) }
+        .map { ($0.name, byName ? $0.name : $0.canonicalName) },
+      from: old.map { ($0.name, byName ? $0.name : $0.canonicalName) }, entity: entity)
     return try new.filter { !$0.isTransient && !skipped.contains($0.name) }.map { relationship in
       guard let match = matches.sources[relationship.name],
         let before = old.first(where: { $0.name == match }), !before.isTransient
@@ -265,7 +252,7 @@ struct Inference {
   }
 
   /// What to do, or what to write: an attribute takes an expression, a relationship a key path.
-  private func hint(
+  func hint(
     _ advice: String, _ former: String, _ entity: String, _ property: String, isLink: Bool = false
   ) -> String {
     guard isForRecipe else { return advice + ", or use a mapping of your own." }
@@ -277,30 +264,24 @@ struct Inference {
       + ", or write in the recipe: { \"source\": \"\(former)\", \"destination\": \"\(entity)\", \(part) }."
   }
 
-  /// Which property is which; by plain names where the entity's hash did not change.
+  /// Which property is which.
   private func alignment(
-    of new: [NameAlignment.Named], from old: [NameAlignment.Named], entity: String, byName: Bool,
-    skipping skipped: Set<String>
+    of new: [NameAlignment.Named], from old: [NameAlignment.Named], entity: String
   ) throws -> NameAlignment {
-    let new = new.filter { !skipped.contains($0.name) }
-    let matches =
-      byName
-      ? NameAlignment(
-        source: old.map { ($0.name, $0.name) }, destination: new.map { ($0.name, $0.name) })
-      : NameAlignment(source: old, destination: new)
-    try refuseConflicts(matches, entity: entity)
+    let matches = NameAlignment(source: old, destination: new)
+    try refuseConflicts(matches.conflicts, entity: entity)
     return matches
   }
 
-  private func refuseConflicts(_ matches: NameAlignment, entity: String) throws {
-    guard let (name, claims) = matches.conflicts.min(by: { $0.key < $1.key }) else { return }
+  func refuseConflicts(_ conflicts: [String: [String]], entity: String) throws {
+    guard let (name, claims) = conflicts.min(by: { $0.key < $1.key }) else { return }
     throw refusal(
       "several properties claim to be the former “\(name)”: \(claims.joined(separator: ", "))",
       entity: entity, property: claims.last,
       hint: "Let one of them keep the renaming identifier.")
   }
 
-  private func refusal(
+  func refusal(
     _ message: String, entity: String, property: String? = nil, hint: String
   ) -> CoreDataError {
     CoreDataError(

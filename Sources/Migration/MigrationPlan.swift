@@ -124,7 +124,7 @@ public struct MappingPreview: Sendable, Equatable {
 public struct Loss: Sendable, Equatable {
   /// Name of the source entity: the one that declares the property, or whose objects go.
   public var entity: String
-  /// `nil` when whole objects go.
+  /// `nil` when whole objects go; an element of a composite attribute by its path.
   public var property: String?
   /// Values, links or objects that would go; never 0.
   public var values: Int
@@ -147,12 +147,19 @@ public struct Loss: Sendable, Equatable {
     self.suggestion = suggestion
   }
 
-  /// What `--allow-loss` takes: `Entity` or `Entity.property`.
+  /// What `--allow-loss` takes: `Entity`, `Entity.property` or `Entity.composite.element`.
   public var name: String { property.map { "\(entity).\($0)" } ?? entity }
 
-  /// A whole entity's name allows the loss of its properties too.
+  /// A whole entity's name allows the loss of its properties too, a composite attribute's that of its
+  /// elements.
   public func isAllowed(by allowed: Set<String>) -> Bool {
-    isIntended || allowed.contains(name) || allowed.contains(entity)
+    isIntended || allowances.contains(where: allowed.contains)
+  }
+
+  /// All names that allow it, its own first.
+  package var allowances: [String] {
+    let paths = property.map { sequence(first: $0, next: ElementPath.composite) }
+    return (paths?.map { "\(entity).\($0)" } ?? []) + [entity]
   }
 }
 

@@ -35,7 +35,7 @@ struct PlanNotes {
         "The join table of \(join.entity).\(join.relationship) is new and named from that side (\(join.name)); within one entity Core Data may choose the other."
       )
     }
-    return notes + indexes(schemas.destination)
+    return try notes + composites() + indexes(schemas.destination)
   }
 
   private func configuration(_ whole: Model) -> [String] {

@@ -23,6 +23,7 @@ struct Preflight {
       for attributeMapping in entityMapping.attributes {
         checks += try self.checks(attributeMapping, from: from, to: to)
       }
+      checks += try emptyComposites(entityMapping, from: from, to: to)
       for relationshipMapping in entityMapping.relationships {
         checks += try self.check(relationshipMapping, from: from, to: to)
         checks += try brokenLinks(relationshipMapping, from: from, to: to)
@@ -53,11 +54,11 @@ struct Preflight {
   ) throws
     -> [DataCheck]
   {
-    guard let attribute = destination.attribute(named: attributeMapping.name, of: to),
+    guard let attribute = destination.storedAttribute(named: attributeMapping.name, of: to),
       !attribute.isDerived
     else { return [] }
     var checks: [DataCheck] = []
-    let before = attributeMapping.source.flatMap { source.attribute(named: $0, of: from) }
+    let before = attributeMapping.source.flatMap { source.storedAttribute(named: $0, of: from) }
     if !attribute.isOptional, attributeMapping.defaultValue == nil {
       var conditions: [String]?
       if let before {

@@ -85,6 +85,11 @@ public enum StoreMigration {
     let size =
       (FileSystem.status(store.path)?.size ?? 0)
       + (FileSystem.status(store.files.walPath)?.size ?? 0)
+    let steps = try steps.map { step in
+      var step = step
+      step.mapping = try step.mapping.elementwise(from: step.source, to: step.destination)
+      return step
+    }
     var plan = MigrationPlan(
       storePath: store.path, steps: steps, losses: [], checks: [],
       storeBytes: size, bytesNeeded: (size + size / 2) * (steps.count > 1 ? 2 : 1),

@@ -24,6 +24,7 @@ public enum StoreVerification {
         .unreadable, code: 134020, after.drift.sentences.first ?? "its tables do not fit its model",
         path: after.path)
     }
+    let mapping = try mapping.elementwise(from: before.model, to: after.model)
     let connection = after.connection
     let files = after.files
     do {

@@ -11,12 +11,26 @@ enum TableWork {
 }
 
 struct TableAlteration {
-  /// Columns that only change their name: the former one, and the column.
+  /// Columns that only change their name: the former one, and the column. One may take the former
+  /// name of another.
   var renamed: [(from: String, to: StoreSchema.Column)] = []
   /// Columns to append: name and type.
   var added: [StoreSchema.Column] = []
   /// Column and, for rows of each Z_ENT of the source, the expression over the row `s` itself.
   var assignments: [(column: String, values: [(number: Int64, sql: String)])] = []
+
+  /// The renamings one after the other: by way of names that nobody has, where a name is taken until
+  /// another column has given it up.
+  var renamings: [(from: String, to: String)] {
+    let former = Set(renamed.map(\.from))
+    let detours = renamed.enumerated().filter { former.contains($0.element.to.name) }
+    let away = detours.map { (from: $0.element.from, to: "strata_\($0.offset)") }
+    let back = detours.map { (from: "strata_\($0.offset)", to: $0.element.to.name) }
+    let plain = renamed.filter { !former.contains($0.to.name) }.map {
+      (from: $0.from, to: $0.to.name)
+    }
+    return away + plain + back
+  }
 }
 
 extension StepSchemas {
@@ -31,31 +45,23 @@ extension StepSchemas {
       let former = store.schema.tables.first(where: { $0.name == table.name })
     else { return .rebuild }
     let present = Dictionary(actual.map { ($0.name, $0.type) }) { first, _ in first }
-    let wanted = Set(table.columns.map(\.name))
     // Frameworks up to 851 wrote a uniqueness constraint into the table, where no ALTER reaches it.
     guard store.database.sql[table.name]?.contains(" UNIQUE") != true else { return .rebuild }
     var alteration = TableAlteration()
-    for column in table.columns where present[column.name] == nil {
-      if let name = formerName(of: column, mappings), !wanted.contains(name),
-        present[name]?.uppercased() == column.type,
-        !alteration.renamed.contains(where: { $0.from == name })
-      {
-        alteration.renamed.append((name, column))
-      } else {
-        alteration.added.append(column)
-      }
-    }
+    alteration.renamed = renames(of: table, present, mappings)
     let gone = Set(alteration.renamed.map(\.from))
+    let renamed = Set(alteration.renamed.map(\.to.name))
+    // What is there under its name once columns have been renamed.
+    let kept = present.filter { !gone.contains($0.key) && !renamed.contains($0.key) }
+    alteration.added = table.columns.filter {
+      kept[$0.name] == nil && !renamed.contains($0.name)
+    }
+    let wanted = Set(table.columns.map(\.name))
     // A column of the source model that the destination does not have must go.
     guard
-      former.columns.allSatisfy({
-        wanted.contains($0.name) || present[$0.name] == nil || gone.contains($0.name)
-      }),
-      table.columns.allSatisfy({
-        present[$0.name].map { $0.uppercased() } ?? $0.type == $0.type
-      })
+      former.columns.allSatisfy({ kept[$0.name] == nil || wanted.contains($0.name) }),
+      table.columns.allSatisfy({ kept[$0.name].map { $0.uppercased() } ?? $0.type == $0.type })
     else { return .rebuild }
-    let renamed = Set(alteration.renamed.map(\.to.name))
     var foreign: [(number: Int64, column: String)] = []
     for column in table.columns where !renamed.contains(column.name) {
       var values: [(Int64, String)] = []
@@ -65,7 +71,7 @@ extension StepSchemas {
         }
         let sql = expression(for: column.content, in: entityMapping)
         if let sql, gone.contains(where: { sql.contains(quoted($0)) }) { return .rebuild }
-        guard present[column.name] != nil else {
+        guard kept[column.name] != nil else {
           if let sql { values.append((number, sql)) }
           continue
         }
@@ -96,6 +102,28 @@ extension StepSchemas {
     let sql =
       "SELECT EXISTS (SELECT 1 FROM \(quoted(table)) WHERE \(conditions.joined(separator: " OR ")))"
     return (try? store.connection.value(sql)) != .integer(0)
+  }
+
+  /// Columns that keep their values under another name. One may take the name of another that changes
+  /// its own: a composite attribute that comes before an attribute `id` and has an element of that
+  /// name turns ZID into ZID1.
+  private func renames(
+    of table: StoreSchema.Table, _ present: [String: String], _ mappings: [EntityMapping]
+  ) -> [(from: String, to: StoreSchema.Column)] {
+    let formers = table.columns.compactMap { column in
+      formerName(of: column, mappings).flatMap {
+        present[$0]?.uppercased() == column.type ? (from: $0, to: column) : nil
+      }
+    }
+    var taken = Set(formers.filter { $0.from == $0.to.name }.map(\.from))
+    var renames = formers.filter { $0.from != $0.to.name && taken.insert($0.from).inserted }
+    // A name that is taken by a column which stays where it is, or goes, cannot be had.
+    while true {
+      let free = Set(renames.map(\.from))
+      let possible = renames.filter { present[$0.to.name] == nil || free.contains($0.to.name) }
+      if possible.count == renames.count { return renames }
+      renames = possible
+    }
   }
 
   /// The column that all rows of the table take a new one from as it is.

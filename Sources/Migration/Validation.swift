@@ -46,7 +46,7 @@ struct Validation {
       // What came over as it was is the source's own.
       let isCopied = step.mapping.entityMappings.contains { entityMapping in
         entityMapping.destination == table.entity
-          && entityMapping.attribute(storedAs: attribute.name, in: step.destination)?.source != nil
+          && entityMapping.attribute(named: attribute.name)?.source != nil
       }
       if !isCopied, let types = Self.storageClasses(of: attribute) {
         if let range = Preflight.range(of: attribute.type) {
@@ -159,7 +159,7 @@ struct Validation {
     for entityMapping in step.mapping.entityMappings where entityMapping.destination == entity {
       guard let from = entityMapping.source else { continue }
       if let source = entityMapping.attributes.first(where: { $0.name == property })?.source,
-        schemas.sourceModel.attribute(named: source, of: from)?.isOptional == false,
+        schemas.sourceModel.storedAttribute(named: source, of: from)?.isOptional == false,
         let column = data.column(of: source, in: from)
       {
         count += try data.count(from, where: ["\(column) IS NULL"])

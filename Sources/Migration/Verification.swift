@@ -217,7 +217,7 @@ struct Verification {
 
   private func mayBeInFile(_ column: String, of row: RowSource) -> Bool {
     property(of: column, in: row).flatMap {
-      destination.storedAttribute(named: $0, of: row.entity)
+      step.destination.storedAttribute(named: $0, of: row.entity)
     }?.allowsExternalBinaryDataStorage ?? false
   }
 

@@ -195,8 +195,7 @@ extension MappingScreen {
     if loss.isIntended {
       state.notice = Notice("the recipe says so; x takes the change back")
     } else if loss.isAllowed(by: state.mapping.allowedLosses) {
-      state.mapping.allowedLosses.remove(loss.name)
-      state.mapping.allowedLosses.remove(loss.entity)
+      state.mapping.allowedLosses.subtract(loss.allowances)
       state.notice = Notice("the loss of \(loss.name) is refused again")
     } else if loss.property == nil {
       state.show(AllowLossLayer([loss]))

@@ -89,7 +89,7 @@ extension MappingScreen {
     let holder = step.destination.declaringEntity(of: property, in: entity) ?? entity
     if currentEdits.renames.values.contains("\(holder).\(property)") { return "✎ renamed here" }
     let identifier =
-      step.destination.attribute(named: property, of: entity)?.renamingIdentifier
+      step.destination.storedAttribute(named: property, of: entity)?.renamingIdentifier
       ?? step.destination.relationship(named: property, of: entity)?.renamingIdentifier
     return identifier.map { "renaming id \($0)" } ?? "renamed"
   }

@@ -38,8 +38,8 @@ extension MappedStep {
   mutating func attribute(
     _ name: String, in entityMapping: EntityMapping, from: String, to: String
   ) throws -> String? {
-    guard let attribute = schema.storedAttribute(named: name, of: to) else { return nil }
-    guard let attributeMapping = entityMapping.attribute(storedAs: name, in: model) else {
+    guard let attribute = model.storedAttribute(named: name, of: to) else { return nil }
+    guard let attributeMapping = entityMapping.attribute(named: name) else {
       return attribute.defaultValue.map { $0.sqlLiteral(for: attribute) }
     }
     return try value(
@@ -77,7 +77,7 @@ extension MappedStep {
       use([former], of: from)
       let place = "s." + quoted(column)
       let was =
-        store.schema.storedAttribute(named: former, of: from)?.allowsExternalBinaryDataStorage
+        store.model.storedAttribute(named: former, of: from)?.allowsExternalBinaryDataStorage
         ?? false
       let isExternal = attribute.allowsExternalBinaryDataStorage
       value =
@@ -129,30 +129,14 @@ extension MappedStep {
 }
 
 extension StoreSchema {
-  /// An attribute as a column keeps it: an element of a composite one by its path.
-  func storedAttribute(named name: String, of entity: String) -> Attribute? {
-    if let plain = model.attribute(named: name, of: entity), plain.type != .composite {
-      return plain
-    }
-    return model.storedAttribute(named: name, of: entity)
-  }
-
   func inverse(of relationship: Relationship?) -> (entity: String, Relationship)? {
     relationship.flatMap { inverse(of: $0) }
   }
 }
 
 extension EntityMapping {
-  /// The mapping of a stored attribute; that of a composite one speaks for its elements.
-  func attribute(storedAs name: String, in model: Model) -> AttributeMapping? {
-    if let own = attributes.first(where: { $0.name == name }) { return own }
-    guard let to = destination,
-      let composite = attributes.first(where: {
-        name.hasPrefix(AttributeStorage.path($0.name, ""))
-          && model.attribute(named: $0.name, of: to)?.type == .composite
-      })
-    else { return nil }
-    let element = name.dropFirst(composite.name.count)
-    return AttributeMapping(name: name, source: composite.source.map { $0 + element })
+  /// The mapping of an attribute, or of an element by its path.
+  func attribute(named name: String) -> AttributeMapping? {
+    attributes.first { $0.name == name }
   }
 }

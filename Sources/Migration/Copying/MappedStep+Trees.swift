@@ -66,7 +66,7 @@ extension MappedStep {
     for column in table.columns {
       switch column.content {
       case .attribute(let declarer, let name) where model.isKind(child.destination, of: declarer):
-        guard let attribute = schema.storedAttribute(named: name, of: child.destination) else {
+        guard let attribute = model.storedAttribute(named: name, of: child.destination) else {
           continue
         }
         let attributeMapping =

@@ -53,8 +53,10 @@ struct MappingAssembly {
       // A model walks the hierarchy for each of these lists: once is enough.
       let attributes = self.destination.attributes(of: destination)
       let relationships = self.destination.relationships(of: destination)
-      try checkNames(entity, known: Set(attributes.map(\.name) + relationships.map(\.name)))
-      mapping.attributes = self.attributes(of: entity, attributes)
+      let elements = attributes.flatMap { $0.storage.columns.map(\.attribute.name) }
+      try checkNames(
+        entity, known: Set(attributes.map(\.name) + relationships.map(\.name) + elements))
+      mapping.attributes = try self.attributes(of: entity, attributes)
       mapping.relationships = try relationships.filter { !$0.isTransient }
         .map { try relationship($0, in: entity) }
     }
@@ -102,38 +104,47 @@ struct MappingAssembly {
 
   private func attributes(
     of entity: MappingSource.Entity, _ attributes: [Attribute]
-  ) -> [AttributeMapping] {
+  ) throws -> [AttributeMapping] {
     let values = Dictionary(entity.attributes.map { ($0.name, $0.value) }) { first, _ in first }
-    return attributes.filter(\.isStored).map { attribute in
-      let name = attribute.name
-      let untouched = AttributeMapping(
-        name: name, source: nil, defaultValue: attribute.defaultValue)
-      switch values[name] ?? .untouched {
-      case .untouched: return untouched
-      case .automatic(let path, _):
-        let former = path.map(Self.names) ?? [name]
-        guard let first = former.first,
-          former.count > 1 || isStored(first, in: entity.source)
-        else { return untouched }
-        let value = Expression.keyPath(
-          former.joined(separator: "."), of: .variable(EmbeddedFilter.variable))
-        return computed(attribute, by: value, entity)
-      case .expression(let expression): return computed(attribute, by: expression, entity)
+    return try attributes.filter(\.isStored).flatMap { attribute in
+      guard attribute.type == .composite else {
+        return [mapping(of: attribute, values[attribute.name] ?? .untouched, entity)]
+      }
+      return try elements(of: attribute, values[attribute.name] ?? .untouched, entity).map {
+        whole in
+        guard let value = values[whole.name],
+          let element = destination.storedAttribute(
+            named: whole.name, of: entity.destination ?? "")
+        else { return whole }
+        return mapping(of: element, value, entity)
       }
     }
   }
 
+  private func mapping(
+    of attribute: Attribute, _ value: MappingSource.Value, _ entity: MappingSource.Entity
+  ) -> AttributeMapping {
+    switch value {
+    case .untouched: return AttributeMapping(new: attribute)
+    case .automatic(let path, _):
+      let former = path.map(Self.names) ?? [attribute.name]
+      guard let first = former.first, former.count > 1 || isStored(first, in: entity.source)
+      else { return AttributeMapping(new: attribute) }
+      return computed(attribute, by: Self.keyPath(former), entity)
+    case .expression(let expression): return computed(attribute, by: expression, entity)
+    }
+  }
+
   /// A value that the expression gives is taken as it is: where it is nil, so is the attribute.
-  private func computed(
+  func computed(
     _ attribute: Attribute, by expression: Expression, _ entity: MappingSource.Entity
   ) -> AttributeMapping {
     if case .constant(.null) = expression {
       return AttributeMapping(name: attribute.name, source: nil)
     }
     // One of another type is computed too, since it may have to be converted.
-    if let path = expression.sourcePath, path.count == 1,
-      let former = entity.source.flatMap({ source.attribute(named: path[0], of: $0) }),
-      former.isStored,
+    if let path = expression.sourcePath?.joined(separator: "."),
+      let former = entity.source.flatMap({ source.storedAttribute(named: path, of: $0) }),
       former.type == attribute.type || (former.type.isInteger && attribute.type.isInteger)
     {
       return AttributeMapping(name: attribute.name, source: former.name)
@@ -142,8 +153,13 @@ struct MappingAssembly {
       name: attribute.name, source: nil, expression: ValueExpression(.expression(expression)))
   }
 
-  private func isStored(_ attribute: String, in entity: String?) -> Bool {
+  func isStored(_ attribute: String, in entity: String?) -> Bool {
     entity.flatMap { source.attribute(named: attribute, of: $0) }?.isStored ?? false
+  }
+
+  /// The expression of a key path on the source object.
+  static func keyPath(_ names: [String]) -> Expression {
+    .keyPath(names.joined(separator: "."), of: .variable(EmbeddedFilter.variable))
   }
 
   /// The names of a key path as Xcode's field has it: `$source.a.b`.

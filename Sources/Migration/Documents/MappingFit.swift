@@ -74,6 +74,7 @@ struct MappingFit {
       }
       let known = Set(
         destination.model.attributes(of: name).map(\.name)
+          + destination.model.storedAttributes(of: name).map(\.name)
           + destination.model.relationships(of: name).map(\.name))
       let unknown = (entity.attributes + entity.relationships).map(\.name).first {
         !known.contains($0)

@@ -24,23 +24,18 @@ extension ExpressionCompiler {
         holder = relationship.destination
         continue
       }
-      var column = Array(path[...index])
-      var attribute = scope.store.table(of: holder)?.attributes
-        .first { $0.attribute.name == name }?.attribute
-      if attribute == nil, index + 1 < path.count {
-        // An element of a composite attribute.
-        let joined = AttributeStorage.path(name, path[index + 1])
-        attribute =
-          scope.store.table(of: holder)?.attributes
-          .first { $0.attribute.name == joined }?.attribute
-        column = path[..<index] + [joined]
+      // The attribute of that name, or the element that the names from here lead to.
+      let attributes = scope.store.table(of: holder)?.attributes.map(\.attribute) ?? []
+      let found = (index..<path.count).lazy.compactMap { end in
+        attributes.first { $0.name == path[index...end].joined(separator: ".") }.map { ($0, end) }
+      }.first
+      guard let (attribute, end) = found else {
+        throw scope.unknown(path[index...].joined(separator: "."), in: holder)
       }
-      guard let attribute else { throw scope.unknown(name, in: holder) }
-      let compiled = try scope.value(of: column)
+      let compiled = try scope.value(of: Array(path[...end]))
       note(compiled.properties)
       var term = ExpressionTerm(compiled.sql, ExpressionTerm.Kind(attribute.type))
-      let used = column.count == index + 1 && column.last != name ? index + 2 : index + 1
-      for message in path.dropFirst(used) {
+      for message in path[(end + 1)...] {
         term = try self.message(message, to: term, [], of: expression)
       }
       return term
@@ -78,10 +73,12 @@ extension ExpressionCompiler {
 
   private func kind(at path: [String]) -> ExpressionTerm.Kind {
     var holder = scope.entity
-    for name in path {
+    for (index, name) in path.enumerated() {
       if let relationship = scope.store.model.relationship(named: name, of: holder) {
         holder = relationship.destination
-      } else if let attribute = scope.store.model.attribute(named: name, of: holder) {
+      } else if let attribute = scope.store.model.attribute(
+        at: path[index...].joined(separator: "."), of: holder)
+      {
         return ExpressionTerm.Kind(attribute.type)
       }
     }

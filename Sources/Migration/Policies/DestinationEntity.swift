@@ -5,6 +5,7 @@ import SQLite
 /// How objects of one destination entity are written, by compiled statements.
 final class DestinationEntity {
   let name: String
+  let model: Model
   let number: Int64
   let root: String
   let attributes: [EntityTable.AttributeColumn]
@@ -33,6 +34,7 @@ final class DestinationEntity {
       throw CoreDataError(.usage, "an abstract entity has no objects", entity: entity)
     }
     name = entity
+    model = schema.model
     number = place.number
     root = schema.model.root(of: entity)
     attributes = place.attributes

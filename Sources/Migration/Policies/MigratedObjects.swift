@@ -6,7 +6,7 @@ import SQLite
 public final class SourceObject {
   /// Entity and key.
   public let id: ObjectID
-  private let entity: SourceEntity
+  let entity: SourceEntity
   private var values: [Value]?
 
   init(id: ObjectID, entity: SourceEntity, values: [Value]? = nil) {

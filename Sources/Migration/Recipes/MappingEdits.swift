@@ -170,11 +170,15 @@ extension MappingEdits {
       else { return nil }
       return place.property
     }
-    let names = Set(
-      source.entities.flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) })
-    let own = Set(
-      source.attributes(of: pair.source).map(\.name)
-        + source.relationships(of: pair.source).map(\.name))
+    func words(_ attributes: [Attribute], _ relationships: [Relationship]) -> Set<String> {
+      Set(attributes.flatMap { $0.storage.columns.flatMap(\.path) + [$0.name] })
+        .union(relationships.map(\.name))
+    }
+    let names = source.entities.reduce(into: Set()) {
+      $0.formUnion(words($1.attributes, $1.relationships))
+    }
+    let own = words(
+      source.attributes(of: pair.source), source.relationships(of: pair.source))
     let particular = Set(
       values.keys.filter { Place($0)?.source == pair.source }.compactMap { isOf($0) })
     let attributes = values.sorted { $0.key < $1.key }.compactMap { place, expression -> String? in

@@ -25,12 +25,17 @@ extension MappingSuggestion {
         continue
       }
       let place = (source.declaringEntity(of: property, in: from) ?? from) + "." + property
-      if let former = source.attribute(named: property, of: from) {
+      if let former = source.storedAttribute(named: property, of: from) {
         for new in mapping.attributes where new.source == nil && new.expression == nil {
-          guard let attribute = destination.attribute(named: new.name, of: to), !attribute.isDerived
+          guard let attribute = destination.storedAttribute(named: new.name, of: to),
+            !attribute.isDerived
           else { continue }
-          suggestions.append(suggestion(former, place, attribute, of: to, in: destination))
+          suggestions.append(
+            suggestion(
+              former, place, attribute, of: to, in: destination,
+              isIdentifiable: isIdentifiable(former.name, attribute.name, in: mapping)))
         }
+        suggestions += composites(for: former.name, place, mapping, to: to, in: destination)
       } else if let former = source.relationship(named: property, of: from) {
         for new in mapping.relationships where new.source == nil {
           guard let relationship = destination.relationship(named: new.name, of: to),
@@ -50,11 +55,11 @@ extension MappingSuggestion {
 
   private static func suggestion(
     _ former: Attribute, _ place: String, _ attribute: Attribute, of entity: String,
-    in destination: Model
+    in destination: Model, isIdentifiable: Bool
   ) -> MappingSuggestion {
     let holder = destination.declaringEntity(of: attribute.name, in: entity) ?? entity
     let target = "\(holder).\(attribute.name)"
-    let names = NameSimilarity.of(former.name, attribute.name)
+    let names = NameSimilarity.likeness(former.name, attribute.name)
     let isSame =
       attribute.type == former.type || (attribute.type.isInteger && former.type.isInteger)
     if isSame {
@@ -62,7 +67,9 @@ extension MappingSuggestion {
       let isAlike = names >= 0.4
       let same = isAlike ? "the same type" : "same type only"
       return MappingSuggestion(
-        edit: .rename(from: place, to: target), name: target,
+        edit: isIdentifiable
+          ? .rename(from: place, to: target) : .value("\(entity).\(attribute.name)", former.name),
+        name: target,
         note: attribute.type == former.type
           ? "\(attribute.type.name), \(same)"
           : "\(former.type.name) becomes \(attribute.type.name)",
@@ -160,13 +167,18 @@ extension MappingSuggestion {
       return pairs.count > 1 ? pairs : []
     }
     let former = natural[entity]
-    if let attribute = destination.attribute(named: property, of: entity) {
-      guard let former,
-        let before = source.attributes(of: former).first(where: {
-          $0.canonicalName == attribute.canonicalName || $0.name == attribute.canonicalName
-        })
-      else { return [.value("\(entity).\(property)", "NULL")] }
-      return [.value("\(entity).\(property)", conversion(before, to: attribute.type))]
+    if let attribute = destination.attribute(at: property, of: entity) {
+      let before = former.flatMap {
+        counterpart(at: property, of: entity, in: destination, source, $0)
+      }
+      // A composite attribute and a plain one: the elements are tried of the same type first.
+      let new = attribute.storage.columns.map(\.attribute)
+      let old = before?.storage.columns.map(\.attribute) ?? []
+      let pairs = new.flatMap { new in old.map { (new: new, old: $0) } }
+      guard let pair = pairs.first(where: { $0.new.type == $0.old.type }) ?? pairs.first else {
+        return [.value("\(entity).\(new.first?.name ?? property)", "NULL")]
+      }
+      return [.value("\(entity).\(pair.new.name)", conversion(pair.old, to: pair.new.type))]
     }
     return destination.relationship(named: property, of: entity) == nil
       ? [] : [.empty("\(entity).\(property)")]
@@ -178,9 +190,12 @@ extension MappingSuggestion {
   package static func value(
     for property: String, of entity: String, in step: MigrationPlan.Step
   ) -> (place: MappingEdits.Place, expression: String)? {
-    guard let attribute = step.destination.attribute(named: property, of: entity) else {
-      return nil
-    }
+    // Any element gives a composite attribute a value.
+    guard
+      let attribute = step.destination.attribute(at: property, of: entity)?.storage.columns.first?
+        .attribute
+    else { return nil }
+    let property = attribute.name
     let mappings = step.mapping.entityMappings.filter {
       $0.destination == entity && $0.source != nil
     }

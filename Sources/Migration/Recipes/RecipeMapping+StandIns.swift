@@ -76,8 +76,7 @@ extension RecipeMapping {
       mapping.isDeletionIntended = true
     }
     if let distinct = standIn.distinct { mapping.distinct = try values.expression(distinct) }
-    for attribute in standIn.attributes {
-      let made = try values.attribute(attribute, of: to)
+    for made in try values.attributes(standIn.attributes, of: to) {
       mapping.attributes.removeAll { $0.name == made.name }
       mapping.attributes.append(made)
     }

@@ -102,7 +102,7 @@ struct RecipeMapping {
       return try added(mapping, to, inference)
     }
     let values = RecipeValues(text: text, source: source, destination: destination, entity: from)
-    let attributes = try mapping.attributes.map { try values.attribute($0, of: to) }
+    let attributes = try values.attributes(mapping.attributes, of: to)
     let relationships = try mapping.relationships.map { try values.relationship($0, of: to) }
     let isCopy = inference.isCopy(to, from: from)
     let kind = Self.kind(
@@ -116,7 +116,7 @@ struct RecipeMapping {
     do {
       let named = Set(attributes.map(\.name))
       let others = try inference.attributes(of: to, from: from, byName: isCopy, skipping: named)
-      result.attributes = destination.attributes(of: entity.name).compactMap { attribute in
+      result.attributes = destination.storedAttributes(of: entity.name).compactMap { attribute in
         (attributes + others).first { $0.name == attribute.name }
       }
       let linked = Set(relationships.map(\.name))

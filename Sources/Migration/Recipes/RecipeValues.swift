@@ -30,31 +30,58 @@ struct RecipeValues {
     }
   }
 
+  /// The mappings of attributes that a recipe gives; what it says of an element goes before what it
+  /// says of its composite.
+  ///
   /// - Parameter copies: whether a bare name is told as the attribute that is copied, where the
   ///   types allow; objects of a tree only have expressions.
-  func attribute(
-    _ given: RecipeDocument.Attribute, of to: String, copies: Bool = true
-  ) throws -> AttributeMapping {
+  func attributes(
+    _ given: [RecipeDocument.Attribute], of to: String, copies: Bool = true
+  ) throws -> [AttributeMapping] {
+    var mappings: [AttributeMapping] = []
+    func depth(_ attribute: RecipeDocument.Attribute) -> Int {
+      attribute.name.text.count { $0 == "." }
+    }
+    for attribute in given.sorted(by: { depth($0) < depth($1) }) {
+      for mapping in try self.mappings(attribute, of: to, copies: copies) {
+        mappings.removeAll { $0.name == mapping.name }
+        mappings.append(mapping)
+      }
+    }
+    return mappings
+  }
+
+  private func mappings(
+    _ given: RecipeDocument.Attribute, of to: String, copies: Bool
+  ) throws -> [AttributeMapping] {
     let attribute = try self.attribute(given.name, of: to)
+    guard attribute.type == .composite else {
+      return [try mapping(given, attribute, copies: copies)]
+    }
+    return try elements(of: attribute, given, copies: copies)
+  }
+
+  private func mapping(
+    _ given: RecipeDocument.Attribute, _ attribute: Attribute, copies: Bool
+  ) throws -> AttributeMapping {
     var mapping: AttributeMapping
     switch given.value {
-    case .none:
-      mapping = AttributeMapping(
-        name: attribute.name, source: nil, defaultValue: attribute.defaultValue)
+    case .none: mapping = AttributeMapping(new: attribute)
     case .source(let word):
-      guard let former = source.attribute(named: word.text, of: entity), former.isStored else {
+      guard let former = source.storedAttribute(named: word.text, of: entity) else {
         throw text.wrong(
           "\(entity) keeps no attribute “\(word.text)”", word.range,
-          hint: Nearest.match(word.text, in: source.attributes(of: entity).map(\.name))
+          hint: Nearest.match(word.text, in: source.storedAttributes(of: entity).map(\.name))
             .map { "Did you mean \($0)?" })
       }
-      mapping = Self.copy(of: former, to: attribute)
+      mapping = .copy(of: former, to: attribute)
     case .expression(let expression, let word):
       let parsed = try parsed(expression, word)
-      if copies, !given.isExact, let name = parsed?.plainProperty,
-        let former = source.attribute(named: name, of: entity), Self.isCopy(former, attribute)
+      if copies, !given.isExact, let name = parsed?.plainPath,
+        let former = source.storedAttribute(named: name, of: entity),
+        Self.isCopy(former, attribute)
       {
-        mapping = Self.copy(of: former, to: attribute)
+        mapping = .copy(of: former, to: attribute)
       } else {
         mapping = AttributeMapping(
           name: attribute.name, source: nil,
@@ -75,28 +102,24 @@ struct RecipeValues {
     return value
   }
 
-  static func copy(of former: Attribute, to attribute: Attribute) -> AttributeMapping {
-    AttributeMapping(
-      name: attribute.name, source: former.name,
-      defaultValue: former.isOptional && !attribute.isOptional ? attribute.defaultValue : nil)
-  }
-
   /// Whether a bare name is a copy: nothing is to be computed.
   static func isCopy(_ former: Attribute, _ attribute: Attribute) -> Bool {
-    former.isStored && former.type != .composite
+    former.type != .composite
       && (former.type == attribute.type || (former.type.isInteger && attribute.type.isInteger))
       && former.allowsExternalBinaryDataStorage == attribute.allowsExternalBinaryDataStorage
   }
 
   private func attribute(_ word: RecipeWord, of to: String) throws -> Attribute {
-    guard let attribute = destination.attribute(named: word.text, of: to) else {
+    guard let attribute = destination.attribute(at: word.text, of: to) else {
       let isLink = destination.relationship(named: word.text, of: to) != nil
+      let names =
+        destination.attributes(of: to).map(\.name)
+        + destination.storedAttributes(of: to).map(\.name)
       throw text.wrong(
         "the destination entity \(to) has no attribute “\(word.text)”", word.range,
         hint: isLink
           ? "It is a relationship: it belongs under \"relationships\"."
-          : Nearest.match(word.text, in: destination.attributes(of: to).map(\.name))
-            .map { "Did you mean \($0)?" })
+          : Nearest.match(word.text, in: names).map { "Did you mean \($0)?" })
     }
     guard attribute.isStored else {
       throw text.wrong("“\(word.text)” is not kept in the store", word.range)
@@ -192,10 +215,9 @@ struct RecipeValues {
     if each != nil { inner.variables.formUnion(["item", "position"]) }
     return ChildMapping(
       destination: child.name, relationship: relationship.name, each: each,
-      attributes: try given.attributes.compactMap { attribute in
-        attribute.value == .none && attribute.defaultText == nil
-          ? nil : try inner.attribute(attribute, of: child.name, copies: false)
-      },
+      attributes: try inner.attributes(
+        given.attributes.filter { $0.value != .none || $0.defaultText != nil }, of: child.name,
+        copies: false),
       children: try given.children.map { try inner.child($0, of: child.name) })
   }
 }

@@ -52,7 +52,9 @@ extension RecipeWriter {
   private func attribute(
     _ mapping: AttributeMapping, of to: String, from: String, isChild: Bool
   ) -> String {
-    guard let attribute = destination.attribute(named: mapping.name, of: to) else { return "null" }
+    guard let attribute = destination.storedAttribute(named: mapping.name, of: to) else {
+      return "null"
+    }
     var members: [String] = []
     var short: String?
     var rule: AttributeValue?
@@ -62,13 +64,15 @@ extension RecipeWriter {
       if case .sql(let sql) = expression.form {
         members.append("\"sql\": \(JSONValue.quoted(sql))")
         // A bare name would be read as a copy.
-        let former = source.attribute(named: sql, of: from)
+        let former = source.storedAttribute(named: sql, of: from)
         if !isChild, former.map({ RecipeValues.isCopy($0, attribute) }) == true { short = nil }
       } else {
         members = [String(value(expression).dropFirst(2).dropLast(2))]
       }
-    } else if let name = mapping.source, let former = source.attribute(named: name, of: from) {
-      rule = RecipeValues.copy(of: former, to: attribute).defaultValue
+    } else if let name = mapping.source,
+      let former = source.storedAttribute(named: name, of: from)
+    {
+      rule = AttributeMapping.copy(of: former, to: attribute).defaultValue
       members.append("\"source\": \(JSONValue.quoted(name))")
       if !isChild, RecipeValues.isCopy(former, attribute), Self.isBare(name) {
         short = JSONValue.quoted(name)
@@ -86,10 +90,11 @@ extension RecipeWriter {
     return "{ " + members.joined(separator: ", ") + " }"
   }
 
-  /// Whether a name is read as it stands.
+  /// Whether a name, or an element's path, is read as it stands.
   private static func isBare(_ name: String) -> Bool {
-    guard let tokens = try? SQLTokenizer.tokens(of: name), tokens.count == 1 else { return false }
-    return tokens[0].kind == .name(name)
+    let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let kinds = (try? SQLTokenizer.tokens(of: name))?.map(\.kind) ?? []
+    return kinds.filter { $0 != .symbol } == names.map { .name($0) }
   }
 
   private func relationship(_ mapping: RelationshipMapping) -> String {

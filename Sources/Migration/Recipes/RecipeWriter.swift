@@ -72,15 +72,35 @@ struct RecipeWriter {
         entityMapping.attributes.map { ($0.source, $0.name) }
         + entityMapping.relationships.map { ($0.source, $0.name) }
       for case (let former?, let name) in properties where former != name {
-        let known = [source.canonicalName(of: former, in: from), former]
-        guard let canonical = destination.canonicalName(of: name, in: to),
-          !known.contains(canonical), let holder = destination.declaringEntity(of: name, in: to),
+        guard let holder = destination.declaringEntity(of: name, in: to),
           let formerHolder = source.declaringEntity(of: former, in: from)
         else { continue }
-        result["\(formerHolder).\(former)"] = "\(holder).\(name)"
+        for (former, name) in renamed(former, name, from: (source, from), to: (destination, to)) {
+          result["\(formerHolder).\(former)"] = "\(holder).\(name)"
+        }
       }
     }
     return result.sorted { $0.key < $1.key }.map { (from: $0.key, to: $0.value) }
+  }
+
+  /// The names on two paths that need an identifier: of an element its composites' too, where those
+  /// were renamed. None of an element that becomes a plain attribute, or the other way round.
+  private static func renamed(
+    _ former: String, _ name: String, from: (model: Model, entity: String),
+    to: (model: Model, entity: String)
+  ) -> [(former: String, name: String)] {
+    func paths(_ path: String) -> [String] {
+      sequence(first: path, next: ElementPath.composite).reversed()
+    }
+    let pairs = zip(paths(former), paths(name))
+    guard paths(former).count == paths(name).count else { return [] }
+    return pairs.filter { former, name in
+      let known = [
+        from.model.canonicalName(of: former, in: from.entity), ElementPath.last(of: former),
+      ]
+      guard let canonical = to.model.canonicalName(of: name, in: to.entity) else { return false }
+      return !known.contains(canonical)
+    }.map { (former: $0, name: $1) }
   }
 
   /// Whether the text says all of the mapping.
@@ -227,9 +247,12 @@ extension JSONValue {
 }
 
 extension Model {
-  /// The canonical name of an attribute or relationship, own or inherited.
+  /// The canonical name of an attribute, an element or a relationship, own or inherited.
   fileprivate func canonicalName(of property: String, in entity: String) -> String? {
-    attribute(named: property, of: entity)?.canonicalName
+    attribute(at: property, of: entity).map {
+      // An element is named by its path, and identified by its name within the composite.
+      $0.renamingIdentifier ?? ElementPath.last(of: $0.name)
+    }
       ?? relationship(named: property, of: entity)?.canonicalName
   }
 }

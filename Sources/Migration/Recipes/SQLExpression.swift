@@ -50,12 +50,11 @@ struct SQLExpression {
     parts = try reader.read()
   }
 
-  /// The property that the expression is, where it is nothing but its name.
-  var plainProperty: String? {
-    guard parts.count == 1, case .property(let path) = parts[0].part, path.count == 1 else {
-      return nil
-    }
-    return path[0]
+  /// The path that the expression is, where it is nothing else: a property's name, an element's path,
+  /// or one through relationships.
+  var plainPath: String? {
+    guard parts.count == 1, case .property(let path) = parts[0].part else { return nil }
+    return path.joined(separator: ".")
   }
 
   /// SQL with what `sql` says for each part, and where in it each part stands.

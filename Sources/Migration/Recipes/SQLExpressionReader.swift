@@ -156,24 +156,40 @@ struct SQLExpressionReader {
     if names.count == 1, variables.contains(first.text) {
       return take(.variable(first.text), range, tokens: count)
     }
-    let holder = try self.holder(of: names.dropLast())
-    if let relationship = model.relationship(named: last.text, of: holder),
-      !relationship.isTransient
-    {
+    let (holder, rest) = try place(of: names)
+    let name = rest.map(\.text).joined(separator: ".")
+    if let relationship = model.relationship(named: name, of: holder), !relationship.isTransient {
       guard !relationship.isToMany else {
         let path = names.map(\.text).joined(separator: ".")
         throw wrong(
           "“\(last.text)” leads to many objects", last.range,
           hint: "Use count(\(path)) for how many.")
       }
-    } else if !isAttribute(last.text, of: holder) {
-      throw unknown(last.text, in: holder, last.range)
+    } else if !isAttribute(name, of: holder) {
+      throw unknown(name, in: holder, (rest.first ?? last).range.lowerBound..<range.upperBound)
     }
     take(.property(names.map(\.text)), range, tokens: count)
   }
 
+  /// The entity that the relationships of a path lead to, and what is behind them: a property, or
+  /// the names of a composite attribute and its elements.
+  private func place(
+    of names: [(text: String, range: Range<Int>)]
+  ) throws -> (holder: String, rest: ArraySlice<(text: String, range: Range<Int>)>) {
+    var holder = entity
+    for (index, name) in names.enumerated().dropLast() {
+      if model.attribute(named: name.text, of: holder)?.type == .composite {
+        return (holder, names[index...])
+      }
+      holder = try self.holder(of: [name], from: holder)
+    }
+    return (holder, names.suffix(1))
+  }
+
   /// The entity that a path of to-one relationships leads to.
-  private func holder(of names: ArraySlice<(text: String, range: Range<Int>)>) throws -> String {
+  private func holder(
+    of names: ArraySlice<(text: String, range: Range<Int>)>, from entity: String
+  ) throws -> String {
     var holder = entity
     for name in names {
       guard let relationship = model.relationship(named: name.text, of: holder),
@@ -204,7 +220,7 @@ struct SQLExpressionReader {
     guard token.kind != .symbol else { throw wrong("count takes a relationship", token.range) }
     let (names, length) = try path()
     guard let last = names.last else { return }
-    let holder = try self.holder(of: names.dropLast())
+    let holder = try self.holder(of: names.dropLast(), from: entity)
     guard let relationship = model.relationship(named: last.text, of: holder),
       !relationship.isTransient
     else {
@@ -238,6 +254,7 @@ struct SQLExpressionReader {
 
   private func isProperty(_ name: String) -> Bool {
     model.relationship(named: name, of: entity) != nil || isAttribute(name, of: entity)
+      || model.attribute(named: name, of: entity)?.type == .composite
   }
 
   private func isAttribute(_ name: String, of entity: String) -> Bool {
@@ -245,6 +262,12 @@ struct SQLExpressionReader {
   }
 
   private func unknown(_ name: String, in entity: String, _ range: Range<Int>) -> CoreDataError {
+    if let composite = model.attribute(at: name, of: entity), composite.type == .composite {
+      return wrong(
+        "“\(name)” is made of elements, each of which has a value", range,
+        hint: "Name one: "
+          + composite.storage.columns.map(\.attribute.name).joined(separator: ", "))
+    }
     if model.attribute(named: name, of: entity) != nil
       || model.relationship(named: name, of: entity) != nil
     {

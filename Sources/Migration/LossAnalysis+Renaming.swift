@@ -1,0 +1,55 @@
+import ManagedModel
+
+extension LossAnalysis {
+  /// What was probably meant where the values of an attribute, or of an element, would go.
+  func suggestion(
+    for attribute: Attribute, in entityMapping: EntityMapping, entity: String
+  ) -> String? {
+    let added = entityMapping.attributes.filter { $0.source == nil }.compactMap {
+      destination.storedAttribute(named: $0.name, of: entity)
+    }.filter { $0.type == attribute.type }.map(\.name)
+    let identified =
+      ElementPath.composite(of: attribute.name).map {
+        element(attribute.name, of: $0, among: added, in: entityMapping, entity)
+      } ?? renaming(attribute.name, among: added.filter { !$0.contains(".") }, of: entity)
+    return identified ?? moving(attribute.name, among: added, to: entity)
+  }
+
+  /// An element that was renamed within its composite, or one whose composite was renamed.
+  private func element(
+    _ path: String, of composite: String, among added: [String],
+    in entityMapping: EntityMapping, _ entity: String
+  ) -> String? {
+    let name = ElementPath.last(of: path)
+    let siblings = entityMapping.attributes.filter {
+      $0.source.flatMap(ElementPath.composite) == composite
+    }
+    if let now = siblings.first.flatMap({ ElementPath.composite(of: $0.name) }) {
+      let candidates = added.filter { ElementPath.composite(of: $0) == now }
+      guard let best = NameSimilarity.best(for: name, among: candidates) else { return nil }
+      return
+        "If \(entity).\(best) is the former “\(name)”, give the element the renaming identifier “\(name)” in the model: its values are kept then."
+    }
+    // A composite that is new as a whole and has an element of that name.
+    let whole = added.filter { ElementPath.last(of: $0) == name }.compactMap(ElementPath.composite)
+      .filter { candidate in
+        !entityMapping.attributes.contains {
+          $0.source != nil && ElementPath.composite(of: $0.name) == candidate
+        }
+      }
+    return renaming(composite, among: whole, of: entity)
+  }
+
+  /// Values that go from a plain attribute into an element, or the other way round: no identifier
+  /// can say that.
+  private func moving(_ name: String, among added: [String], to entity: String) -> String? {
+    let others = added.filter { $0.contains(".") || name.contains(".") }
+    guard
+      let best = others.max(by: {
+        NameSimilarity.likeness(name, $0) < NameSimilarity.likeness(name, $1)
+      }), NameSimilarity.likeness(name, best) >= 0.5
+    else { return nil }
+    return
+      "If \(entity).\(best) is to take the values of “\(name)”, say so in a recipe: \"attributes\": { \"\(best)\": \"\(name)\" }."
+  }
+}

@@ -1,0 +1,83 @@
+import ManagedModel
+
+/// A composite attribute that may not be without a value although each of its elements may.
+///
+/// It has no value where every element is NULL. SwiftData makes such of every enum and of structures
+/// whose properties are all optional. Apple's migration lets rows without one through, as reports
+/// from apps tell, and SwiftData stops the app when it reads one.
+struct MandatoryComposite: Equatable {
+  /// Its name, or its path within another composite.
+  var name: String
+  /// Paths of the elements that have columns; never empty.
+  var elements: [String]
+  /// Paths of the other elements of the composite that it is in; empty where it is in none. Where
+  /// they have no value either, that one lacks its value.
+  var siblings: [String] = []
+
+  /// SQL that is true of a row without a value, of the SQL of each element; `nil` stands for NULL.
+  func isMissing(_ sql: (String) -> String?) -> String {
+    let own = elements.map { "\(sql($0) ?? "NULL") IS NULL" }.joined(separator: " AND ")
+    guard !siblings.isEmpty else { return own }
+    let others = siblings.map { "\(sql($0) ?? "NULL") IS NOT NULL" }.joined(separator: " OR ")
+    return "\(own) AND (\(others))"
+  }
+}
+
+extension Model {
+  /// The composite attributes of an entity that may not be without a value, though each element may.
+  func mandatoryComposites(of entity: String) -> [MandatoryComposite] {
+    attributes(of: entity).filter { $0.type == .composite && $0.isStored }
+      .flatMap { $0.mandatoryComposites(in: []) }
+  }
+}
+
+extension Attribute {
+  /// - Parameter around: the elements of the composite that it is in.
+  fileprivate func mandatoryComposites(in around: [String]) -> [MandatoryComposite] {
+    let columns = storage.columns.map(\.attribute)
+    let names = columns.map(\.name)
+    var all: [MandatoryComposite] = []
+    if !isOptional, !columns.isEmpty, columns.allSatisfy(\.isOptional) {
+      let siblings = around.filter { !names.contains($0) }
+      // One that is all there is of the composite around it is told with that.
+      if around.isEmpty || !siblings.isEmpty {
+        all.append(MandatoryComposite(name: name, elements: names, siblings: siblings))
+      }
+    }
+    for element in elements where element.type == .composite && element.isStored {
+      var named = element
+      named.name = AttributeStorage.path(name, element.name)
+      all += named.mandatoryComposites(in: names)
+    }
+    return all
+  }
+}
+
+extension Preflight {
+  /// Rows without a value in a mandatory composite attribute whose elements are all optional.
+  func emptyComposites(
+    _ entityMapping: EntityMapping, from: String, to: String
+  ) throws -> [DataCheck] {
+    try destination.mandatoryComposites(of: to).flatMap { composite in
+      let isMissing = composite.isMissing { name in
+        guard let mapping = entityMapping.attribute(named: name) else { return nil }
+        let literal = mapping.defaultValue?.literal
+        guard let column = mapping.source.flatMap({ data.column(of: $0, in: from) }) else {
+          return literal
+        }
+        return literal.map { "coalesce(\(column), \($0))" } ?? column
+      }
+      return try rows(
+        of: from, where: [isMissing], break: (to, composite.name),
+        MandatoryComposite.message, hint: composite.hint, warning: 1570)
+    }
+  }
+}
+
+extension MandatoryComposite {
+  static let message = "no value in a mandatory composite attribute"
+
+  var hint: String {
+    "Core Data lets these rows through, and SwiftData stops an app that reads one: give an element a default value, or a value in a recipe: \"attributes\": { \"\(elements.first ?? name)\": … }."
+  }
+}

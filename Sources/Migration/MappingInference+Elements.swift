@@ -1,0 +1,70 @@
+import ManagedModel
+
+extension Inference {
+  /// Where a stored attribute that was there before takes its value from: one mapping, or one for
+  /// each element of a composite.
+  ///
+  /// - Parameter skipped: attributes and elements that a recipe gives values.
+  func carried(
+    _ attribute: Attribute, from before: Attribute, byName: Bool, entity: String, former: String,
+    skipping skipped: Set<String>
+  ) throws -> [AttributeMapping] {
+    guard attribute.type == .composite, before.type == .composite else {
+      return try plain(attribute, from: before, entity: entity, former: former, skipped)
+    }
+    let elements = ElementAlignment(attribute, from: before, byName: byName, given: skipped)
+    try refuseConflicts(elements.conflicts, entity: entity)
+    return try elements.pairs.flatMap { pair in
+      guard let before = pair.former, !Self.isGiven(pair.element, skipped) else {
+        return pair.element.storage.columns.map { AttributeMapping(new: $0.attribute) }
+      }
+      return try plain(pair.element, from: before, entity: entity, former: former, skipped)
+    }
+  }
+
+  /// An attribute or an element that is not a composite on both sides.
+  private func plain(
+    _ attribute: Attribute, from before: Attribute, entity: String, former: String,
+    _ skipped: Set<String>
+  ) throws -> [AttributeMapping] {
+    guard attribute.type == before.type || (attribute.type.isInteger && before.type.isInteger)
+    else {
+      // A recipe that fills some elements of what was a plain attribute leaves the others empty.
+      let columns = attribute.storage.columns.map(\.attribute)
+      if attribute.type == .composite, columns.contains(where: { skipped.contains($0.name) }) {
+        return columns.map(AttributeMapping.init(new:))
+      }
+      throw refusal(
+        "the attribute would change its type from \(before.type.name) to \(attribute.type.name)"
+          + (before.name == attribute.name ? "" : " with its name (formerly “\(before.name)”)"),
+        entity: entity, property: attribute.name,
+        hint: hint(
+          "Keep the type \(before.type.name), add an attribute of another name", former, entity,
+          columns.first?.name ?? attribute.name))
+    }
+    return [.copy(of: before, to: attribute)]
+  }
+
+  /// Whether a recipe gives an attribute its value: of a composite, that of every element.
+  static func isGiven(_ attribute: Attribute, _ names: Set<String>) -> Bool {
+    guard !names.isEmpty else { return false }
+    if names.contains(attribute.name) { return true }
+    guard attribute.type == .composite else { return false }
+    let columns = attribute.storage.columns
+    return !columns.isEmpty && columns.allSatisfy { names.contains($0.attribute.name) }
+  }
+}
+
+extension AttributeMapping {
+  /// An attribute, or an element by its path, that was not there before.
+  init(new attribute: Attribute) {
+    self.init(name: attribute.name, source: nil, defaultValue: attribute.defaultValue)
+  }
+
+  /// What was there before as it is; NULLs of what turned mandatory take the default.
+  static func copy(of former: Attribute, to attribute: Attribute) -> AttributeMapping {
+    AttributeMapping(
+      name: attribute.name, source: former.name,
+      defaultValue: former.isOptional && !attribute.isOptional ? attribute.defaultValue : nil)
+  }
+}
