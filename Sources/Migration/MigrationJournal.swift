@@ -139,8 +139,10 @@ final class MigrationJournal {
       file.letGo()
       return problems
     }
-    file.remove()
-    return []
+    if !file.remove() {
+      problems.append("\(names.journal) could not be removed; the next run tries again.")
+    }
+    return problems
   }
 
   /// An error of the run, with what is left of it.
