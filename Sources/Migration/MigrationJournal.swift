@@ -39,7 +39,7 @@ final class MigrationJournal {
       try FileSystem.sync(names.folder)
       recoverOutputs()
     } catch {
-      file.remove()
+      _ = file.remove()
       isFinished = true
       throw error
     }
