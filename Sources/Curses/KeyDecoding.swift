@@ -6,6 +6,8 @@ enum KeyDecoding {
   /// Codes of our own, given to the marks around a bracketed paste.
   static let pasteStart: Int32 = 5000
   static let pasteEnd: Int32 = 5001
+  /// What comes behind Escape where a paste begins.
+  static let pasteMark = "[200~"
   /// And to what begins a report of the mouse: with numbers, or with three bytes.
   static let mouseReport: Int32 = 5002
   static let oldMouseReport: Int32 = 5003

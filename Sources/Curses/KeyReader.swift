@@ -3,13 +3,12 @@ import Terminal
 
 /// Reads keys without waiting, and remembers a paste that has not ended yet.
 struct KeyReader {
-  /// A paste longer than this is cut; nobody means to type a book.
-  private static let pasteLimit = 1 << 20
   /// An answer longer than this is none.
   private static let replyLimit = 64
 
-  private var paste: String.UnicodeScalarView?
-  private var pasteLength = 0
+  private var paste = PasteDecoding()
+  /// What is still to come of the mark of a paste's beginning, whose first piece ended the input.
+  private var pasteMark: Substring = ""
   private var mouse = MouseDecoding()
   /// A report of the mouse whose end may come with a later read.
   private var report: String?
@@ -39,17 +38,18 @@ struct KeyReader {
   /// The next key, or `nil` when there is none to read right now.
   mutating func next() -> Key? {
     while let input = read() {
-      if paste != nil {
+      if paste.isOpen {
         if let key = continuePaste(input) { return key }
         continue
       }
+      if !pasteMark.isEmpty, continuePasteMark(input) { continue }
       if reply != nil, continueReply(input) { continue }
       if report != nil {
         if let key = continueReport(input) { return key }
         continue
       }
       switch input {
-      case .code(KeyDecoding.pasteStart): paste = String.UnicodeScalarView()
+      case .code(KeyDecoding.pasteStart): paste.begin(at: .now)
       case .code(KeyDecoding.mouseReport): report = ""
       case .code(KeyDecoding.oldMouseReport):
         var scalars: [Unicode.Scalar] = []
@@ -65,7 +65,7 @@ struct KeyReader {
     return nil
   }
 
-  private enum Input {
+  private enum Input: Equatable {
     case code(Int32)
     case scalar(Unicode.Scalar)
   }
@@ -95,27 +95,48 @@ struct KeyReader {
 
   private mutating func continuePaste(_ input: Input) -> Key? {
     switch input {
-    case .code(KeyDecoding.pasteEnd):
-      let text = String(paste ?? String.UnicodeScalarView())
-      paste = nil
-      pasteLength = 0
-      return .paste(text)
-    case .code(KEY_ENTER), .scalar("\r"): append("\n")
-    case .scalar(let scalar): append(scalar)
-    case .code: break
+    case .code(KeyDecoding.pasteEnd): return paste.finish()
+    case .code(KEY_ENTER): return paste.take("\n", at: .now)
+    case .scalar(let scalar): return paste.take(scalar, at: .now)
+    case .code: return nil
     }
-    return nil
   }
 
-  private mutating func append(_ scalar: Unicode.Scalar) {
-    guard pasteLength < Self.pasteLimit else { return }
-    paste?.append(scalar)
-    pasteLength += 1
+  /// Goes on with a mark that came in pieces.
+  ///
+  /// - Returns: false where it is none, and the input is a key as any other.
+  private mutating func continuePasteMark(_ input: Input) -> Bool {
+    var rest = pasteMark
+    // No hand types Escape, bracket and digit: what follows them may take its time.
+    let mayWait = rest.count < KeyDecoding.pasteMark.count - 1
+    pasteMark = ""
+    var taken: [Input] = []
+    var next: Input? = input
+    while let scalar = rest.unicodeScalars.first {
+      guard let found = next, case .scalar(scalar) = found else { break }
+      taken.append(found)
+      rest = rest.dropFirst()
+      next = rest.isEmpty ? nil : read()
+    }
+    if rest.isEmpty {
+      paste.begin(at: .now)
+      return true
+    }
+    if next == nil, mayWait {
+      pasteMark = rest
+      return true
+    }
+    // The first is being looked at already.
+    pending = Array(taken.dropFirst()) + (taken.isEmpty ? [] : [next].compactMap { $0 }) + pending
+    return false
   }
 
   /// Escape alone, a letter held with Alt, or a sequence that terminfo does not know.
   private mutating func afterEscape() -> Key? {
-    guard let input = read() else { return .escape }
+    guard let input = read() else {
+      pasteMark = KeyDecoding.pasteMark[...]
+      return .escape
+    }
     switch input {
     case .code(let code): return KeyDecoding.key(code: code)
     case .scalar("\u{1B}"):
@@ -134,6 +155,9 @@ struct KeyReader {
       while sequence.utf8.count < 64, case .scalar(let scalar)? = read() {
         sequence.unicodeScalars.append(scalar)
         if (0x40...0x7E).contains(scalar.value) { return finish(sequence) }
+      }
+      if case .scalar("[") = input, KeyDecoding.pasteMark.hasPrefix("[" + sequence) {
+        pasteMark = KeyDecoding.pasteMark.dropFirst(sequence.count + 1)
       }
       if sequence.hasPrefix("?") { reply = (.attributes, Self.replyLimit) }
       if sequence.isEmpty, case .scalar(let scalar) = input { return .alt(Character(scalar)) }
@@ -183,8 +207,8 @@ struct KeyReader {
   }
 
   private mutating func finish(_ sequence: String) -> Key? {
-    if sequence == "200~" {
-      paste = String.UnicodeScalarView()
+    if "[" + sequence == KeyDecoding.pasteMark {
+      paste.begin(at: .now)
       return nil
     }
     return KeyDecoding.key(sequence: sequence)

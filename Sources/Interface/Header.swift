@@ -90,6 +90,8 @@ enum Header {
     ]
     if let name = state.storeModelName {
       parts.append(Part(2, [Span("model “\(name)”")], [Span("“\(name)”")]))
+    } else if state.isReadingVersions {
+      parts.append(Part(2, [Span("model …")], [Span("…")]))
     } else {
       // Without its name it says nothing that “exact” does not.
       parts.append(Part(6, [Span("model")]))

@@ -116,6 +116,16 @@ package enum Keymap {
       + current.dropFirst().map { ($0.title, screen($0, state)) }
   }
 
+  /// The sections of the help page: of two uses of a key it lists the one that the key has here.
+  static func help(_ state: State) -> [(title: String, bindings: [Binding])] {
+    var sections = sections(state)
+    let own = Set(sections.first?.bindings.flatMap(\.keys) ?? [])
+    for index in sections.indices where sections[index].title == KeyRemapping.everywhere {
+      sections[index].bindings.removeAll { !own.isDisjoint(with: $0.keys) }
+    }
+    return sections
+  }
+
   /// Those of the choice of a store too, which no section of an open one shows.
   package static func allSections(
     _ state: State

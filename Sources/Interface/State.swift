@@ -97,16 +97,22 @@ package struct State: Sendable, Equatable {
     return entered()
   }
 
-  /// The name of the store's own model, as the versions beside it or its own identifiers tell.
-  var storeModelName: String? {
+  /// Whether the versions beside the store are still being read, and with them what its model is
+  /// called.
+  var isReadingVersions: Bool { versionsTask != nil || openTask != nil }
+
+  /// The name of the store's own model, as the versions beside it or its own identifiers tell; `nil`
+  /// where it has none, or while nobody knows it yet.
+  var storeModelName: String? { isReadingVersions ? nil : modelName }
+
+  /// What the model is called as far as is known now.
+  package var modelName: String? {
     if let version = versions.first(where: { $0.isStores && !$0.path.isEmpty }) {
       return version.name
     }
     let identifiers = store?.model.versionIdentifiers.filter { !$0.isEmpty } ?? []
     return identifiers.isEmpty ? nil : identifiers.joined(separator: ", ")
   }
-
-  package var modelName: String? { storeModelName }
 
   /// Shows a mistake over what is there.
   package mutating func tell(_ error: CoreDataError) { show(MessageLayer(error)) }

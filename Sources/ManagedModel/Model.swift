@@ -16,6 +16,8 @@ public struct Model: Sendable, Equatable {
 
   private let indexes: [String: Int]
   private let children: [String: [String]]
+  /// Places of the entities in the order of their numbers in a fresh store.
+  private let storeOrder: [Int]
 
   /// Deepest hierarchy accepted; real ones stay below ten.
   public static let maximumDepth = 256
@@ -70,6 +72,8 @@ public struct Model: Sendable, Equatable {
     self.warnings = warnings
     self.indexes = indexes
     self.children = children
+    let roots = sorted.filter { $0.parent == nil }.map(\.name)
+    storeOrder = Self.preorder(from: roots, children).compactMap { indexes[$0] }
   }
 
   /// The entity of that name.
@@ -97,19 +101,24 @@ public struct Model: Sendable, Equatable {
   /// The entity and all its descendants, in pre-order, siblings in case-insensitive name order:
   /// the order in which Core Data numbers entities.
   public func subtree(of name: String) -> [String] {
-    var names: [String] = []
-    var stack = [name]
+    Self.preorder(from: [name], children)
+  }
+
+  private static func preorder(
+    from names: [String], _ children: [String: [String]]
+  ) -> [String] {
+    var result: [String] = []
+    var stack = inOrder(names).reversed() as [String]
     while let next = stack.popLast() {
-      names.append(next)
-      stack.append(contentsOf: children(of: next).sorted(by: Self.precedes).reversed())
+      result.append(next)
+      if let below = children[next] { stack.append(contentsOf: inOrder(below).reversed()) }
     }
-    return names
+    return result
   }
 
   /// All entities in the order of their numbers in a fresh store: pre-order over the hierarchies.
   public var entitiesInStoreOrder: [Entity] {
-    entities.filter { $0.parent == nil }.map(\.name).sorted(by: Self.precedes)
-      .flatMap(subtree(of:)).compactMap(entity(named:))
+    storeOrder.map { entities[$0] }
   }
 
   /// Attributes an entity has, inherited ones first, each level in declaration order.
@@ -167,11 +176,13 @@ public struct Model: Sendable, Equatable {
   }
 
   /// The order of siblings: by name without regard to case, then by bytes.
-  static func precedes(_ a: String, _ b: String) -> Bool {
-    let (lowerA, lowerB) = (a.lowercased(), b.lowercased())
-    return lowerA == lowerB
-      ? a.utf8.lexicographicallyPrecedes(b.utf8)
-      : lowerA.utf8.lexicographicallyPrecedes(lowerB.utf8)
+  private static func inOrder(_ names: [String]) -> [String] {
+    guard names.count > 1 else { return names }
+    return names.map { (lower: $0.lowercased(), name: $0) }.sorted { a, b in
+      a.lower == b.lower
+        ? a.name.utf8.lexicographicallyPrecedes(b.name.utf8)
+        : a.lower.utf8.lexicographicallyPrecedes(b.lower.utf8)
+    }.map(\.name)
   }
 }
 

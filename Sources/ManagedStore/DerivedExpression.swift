@@ -4,7 +4,7 @@ extension StoreSchema {
   /// SQL for the value that a derived attribute has in a row, as the store's own triggers keep it.
   ///
   /// Fit for an UPDATE of the row's table and for a SELECT over it. The connection needs
-  /// ``FilterFunctions``.
+  /// ``StoreFunctions``.
   ///
   /// - Parameters:
   ///   - entity: an entity that has the attribute.
@@ -29,7 +29,7 @@ struct DerivedExpression {
     switch value {
     case .now: return nil
     case .value(let path, let function):
-      return self.value(path, of: entity, row: row).map { call(function, $0) }
+      return self.value(path, of: entity, row: row).flatMap { call(function, $0) }
     case .count(let path):
       guard let (owner, holder) = object(path.dropLast(), of: entity, row: row),
         let name = path.last
@@ -64,13 +64,11 @@ struct DerivedExpression {
     return nil
   }
 
-  func call(_ function: DerivedValue.Function?, _ value: String) -> String {
-    switch function {
-    case nil: value
-    case .canonical: "strata_fold(\(value), 3)"
-    case .lowercase: "strata_fold(\(value), 1)"
-    case .uppercase: "strata_upper(\(value))"
-    }
+  /// A function of text means here what it means everywhere.
+  private func call(_ function: DerivedValue.Function?, _ value: String) -> String? {
+    guard let function else { return value }
+    return try? ValueFunctions.call(function.rawValue, [ValueTerm(SQLText(own: value), .text)])?
+      .sql.sql
   }
 
   /// The value at a path of to-one relationships that ends in an attribute.

@@ -5,7 +5,7 @@ import SQLite
 ///
 /// A migration reads the store under another name than the store itself does, and its statements
 /// have rows of their own; what names and comparisons mean is the same as in a ``RowFilter``. The
-/// connection needs ``FilterFunctions``, and `strata_now()` so that all statements agree on the time.
+/// connection needs ``StoreFunctions``, and `strata_now()` so that all statements agree on the time.
 package struct EmbeddedFilter {
   /// What the object is called besides its bare property names: `$source.name`.
   package static let variable = "source"

@@ -24,11 +24,9 @@ package enum EntityNumbering {
       numbers[entity.name] = number
     }
     let fresh = StoreSchema.freshNumbers(of: model)
+    var left = Set(free.values)
     for entity in model.entities where numbers[entity.name] == nil {
-      guard let number = fresh[entity.name],
-        let name = free.first(where: { $0.value == number })?.key
-      else { continue }
-      free[name] = nil
+      guard let number = fresh[entity.name], left.remove(number) != nil else { continue }
       numbers[entity.name] = number
     }
     return numbers

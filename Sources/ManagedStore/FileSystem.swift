@@ -229,11 +229,8 @@ package enum FileSystem {
   }
 
   /// Forces a file, or the names in a folder, to the disk.
-  ///
-  /// A folder that may be written to and not be listed cannot be opened, and so not be synced.
   package static func sync(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    if descriptor < 0, errno == EACCES, isDirectory(path) { return }
     guard descriptor >= 0 else { throw failure("cannot open", path) }
     defer { close(descriptor) }
     try sync(descriptor, path)

@@ -131,9 +131,9 @@ extension FilterCompiler {
       guard count > 0 else { return "\(term.sql) IS NOT NULL" }
       return "substr(\(subject), -\(number: count)) = \(value: .text(part))"
     default:
-      let flags = how.flags | (how.comparator == .like ? FilterFunctions.Flag.like : 0)
+      let flags = how.flags | (how.comparator == .like ? TextMatching.like : 0)
       do {
-        _ = try FilterFunctions.pattern(text, flags)
+        _ = try TextMatching.pattern(text, flags)
       } catch let error as CoreDataError {
         throw wrong(error.message, range)
       }

@@ -10,12 +10,17 @@ extension FilterCompiler {
       wrong("\(term.name) is \(term.kind.name): compare it with \(hint)", range)
     }
     switch (term.kind, constant) {
-    case (.number, .integer(let number)), (.boolean, .integer(let number)):
+    case (.integer, .integer(let number)), (.number, .integer(let number)),
+      (.boolean, .integer(let number)):
       return .integer(number)
-    case (.number, .real(let number)), (.boolean, .real(let number)): return .real(number)
-    case (.number, .boolean(let flag)), (.boolean, .boolean(let flag)):
+    case (.integer, .real(let number)), (.number, .real(let number)),
+      (.boolean, .real(let number)):
+      return .real(number)
+    case (.integer, .boolean(let flag)), (.number, .boolean(let flag)),
+      (.boolean, .boolean(let flag)):
       return .integer(flag ? 1 : 0)
-    case (.number, .decimal(let digits)): return Double(digits).map { .real($0) } ?? .null
+    case (.integer, .decimal(let digits)), (.number, .decimal(let digits)):
+      return Double(digits).map { .real($0) } ?? .null
     case (.decimal, .integer(let number)): return .text(String(number))
     case (.decimal, .real(let number)): return .text(decimalDigits(of: number))
     case (.decimal, .decimal(let digits)), (.decimal, .string(let digits)):
@@ -41,7 +46,7 @@ extension FilterCompiler {
           "the store has no entity “\(name)”", range, hint: nearest.map { "Did you mean \($0)?" })
       }
       return .integer(table.number)
-    case (.number, _), (.decimal, _): throw unfit("a number")
+    case (.integer, _), (.number, _), (.decimal, _): throw unfit("a number")
     case (.boolean, _): throw unfit("YES or NO")
     case (.text, _): throw unfit("text in quotes")
     case (.date, _):
@@ -59,7 +64,7 @@ extension FilterCompiler {
     switch constant {
     case .null: throw wrong("nil can only be compared with == and !=", range)
     case .boolean(let flag): (value, kind) = (.integer(flag ? 1 : 0), .boolean)
-    case .integer(let number): (value, kind) = (.integer(number), .number)
+    case .integer(let number): (value, kind) = (.integer(number), .integer)
     case .real(let number): (value, kind) = (.real(number), .number)
     case .decimal(let digits): (value, kind) = (.text(digits), .decimal)
     case .string(let text), .url(let text): (value, kind) = (.text(text), .text)
@@ -75,35 +80,32 @@ extension FilterCompiler {
   func cast(
     _ constant: Expression.Constant, to type: String, _ range: Range<Int>, typeRange: Range<Int>
   ) throws -> Expression.Constant {
+    if case .string(let text) = constant, let read = ValueFunctions.cast(text, to: type) {
+      if let read { return read }
+      switch type {
+      case "NSDate":
+        throw wrong(
+          "“\(text)” is no date", range,
+          hint: "Write 2024-03-01, 2024-03-01T12:00:00Z or seconds since 2001-01-01.")
+      case "NSUUID": throw wrong("“\(text)” is no UUID", range)
+      default: throw wrong("“\(text)” is no number", range)
+      }
+    }
     switch (type, constant) {
     case (_, .null): return .null
-    case ("NSDate", .string(let text)):
-      if let seconds = CoreDataDate.seconds(written: text) ?? Double(text) {
-        return .date(seconds)
-      }
-      throw wrong(
-        "“\(text)” is no date", range,
-        hint: "Write 2024-03-01, 2024-03-01T12:00:00Z or seconds since 2001-01-01.")
     case ("NSDate", .integer(let number)): return .date(Double(number))
     case ("NSDate", .real(let number)): return .date(number)
     case ("NSDate", .date), ("NSString", .string), ("NSNumber", .integer), ("NSNumber", .real),
-      ("NSNumber", .boolean):
+      ("NSNumber", .boolean), ("NSDecimalNumber", .decimal), ("NSUUID", .uuid), ("NSURL", .url):
       return constant
-    case ("NSNumber", .string(let text)):
-      if let whole = Int64(text) { return .integer(whole) }
-      guard let number = Double(text) else { throw wrong("“\(text)” is no number", range) }
-      return .real(number)
     case ("NSNumber", .date(let seconds)): return .real(seconds)
-    case ("NSDecimalNumber", .string(let text)):
-      guard DecimalDigits(text) != nil else { throw wrong("“\(text)” is no number", range) }
-      return .decimal(text)
     case ("NSDecimalNumber", .integer(let number)): return .decimal(String(number))
     case ("NSDecimalNumber", .real(let number)): return .decimal(decimalDigits(of: number))
-    case ("NSUUID", .string(let text)):
-      guard let bytes = UUIDText.bytes(text) else { throw wrong("“\(text)” is no UUID", range) }
-      return .uuid(bytes)
     case ("NSURL", .string(let text)): return .url(text)
-    case ("NSString", _): return .string(constant.description)
+    case ("NSString", .boolean(let flag)): return .string(flag ? "1" : "0")
+    case ("NSString", .integer(let number)): return .string(String(number))
+    case ("NSString", .real(let number)): return .string(StoreFunctions.numberText(number))
+    case ("NSString", .uuid(let bytes)): return .string(UUIDText.text(bytes))
     default:
       throw wrong(
         "this cannot be cast to “\(type)”", typeRange,

@@ -40,12 +40,13 @@ extension FilterCompiler {
     case .conditional(let condition, let yes, let no):
       let condition = try self.condition(condition, scope)
       let (yes, no) = (try term(yes, scope), try term(no, scope))
-      guard yes.kind == no.kind else {
+      guard yes.kind == no.kind || yes.kind.isNumeric && no.kind.isNumeric else {
         throw wrong("\(no.name) is \(no.kind.name) and \(yes.name) is \(yes.kind.name)", no.range)
       }
       return .term(
         FilterTerm(
-          sql: "(CASE WHEN \(condition) THEN \(yes.sql) ELSE \(no.sql) END)", kind: yes.kind,
+          sql: "(CASE WHEN \(condition) THEN \(yes.sql) ELSE \(no.sql) END)",
+          kind: joined(yes.kind, no.kind),
           name: "TERNARY", range: expression.range))
     case .function(let name, let arguments):
       return try function(name, arguments, expression, scope)
@@ -105,70 +106,58 @@ extension FilterCompiler {
       let short = name == "average:" ? "@avg" : "@" + name.dropLast()
       return .term(
         try aggregate(short, of: operand(arguments[0], scope), path: name, expression.place))
-    case "length:", "lowercase:", "uppercase:", "canonical:":
-      try expect(1)
-      let term = try self.term(arguments[0], scope)
-      guard term.kind == .text else {
-        throw wrong("\(term.name) is \(term.kind.name), not text", term.range)
-      }
-      switch name {
-      case "length:": return made("length(\(term.sql))", .number)
-      case "lowercase:": return made("strata_fold(\(term.sql), 1)", .text)
-      case "uppercase:": return made("upper(\(term.sql))", .text)
-      default: return made("strata_fold(\(term.sql), 3)", .text)
-      }
-    case "abs:":
-      try expect(1)
-      return made("abs(\(try number(arguments[0], scope).sql))", .number)
-    case "modulus:by:":
-      try expect(2)
-      let left = try number(arguments[0], scope)
-      return made("(\(left.sql) % \(try number(arguments[1], scope).sql))", .number)
-    case "add:to:", "from:subtract:", "multiply:by:", "divide:by:":
-      try expect(2)
-      return try arithmetic(name, arguments, expression, scope)
     default:
-      throw wrong(
-        "the function “\(name)” is not known in a filter", expression.place,
-        hint: "Known are now(), count:(), sum:(), min:(), max:(), average:(), length:(), "
-          + "lowercase:(), uppercase:(), canonical:(), abs:(), modulus:by:(), CAST().")
+      guard ValueFunctions.isKnown(name),
+        let result = try value(name, try arguments.map { try term($0, scope) }, expression)
+      else {
+        throw wrong(
+          "the function “\(name)” is not known in a filter", expression.place,
+          hint: "Known are now(), count:(), sum:(), min:(), max:(), average:(), CAST(), "
+            + ValueFunctions.names + ".")
+      }
+      return made(result.sql, FilterTerm.Kind(result.kind))
     }
   }
 
-  private mutating func number(
-    _ expression: LocatedExpression, _ scope: FilterScope
-  ) throws -> FilterTerm {
-    let term = try self.term(expression, scope)
-    guard term.kind.isNumeric else {
-      throw wrong("\(term.name) is \(term.kind.name), not a number", term.range)
-    }
-    return term
+  private func joined(_ one: FilterTerm.Kind, _ other: FilterTerm.Kind) -> FilterTerm.Kind {
+    guard one != other, let left = one.value, let right = other.value else { return one }
+    return FilterTerm.Kind(left.joined(right))
   }
 
-  /// Numbers, a date and seconds, or the seconds between two dates. Division does not round.
-  private mutating func arithmetic(
-    _ name: String, _ arguments: [LocatedExpression], _ expression: LocatedExpression,
-    _ scope: FilterScope
-  ) throws -> FilterOperand {
-    let (left, right) = (try term(arguments[0], scope), try term(arguments[1], scope))
-    let kind: FilterTerm.Kind
-    switch (left.kind, name, right.kind) {
-    case (let one, _, let other) where one.isNumeric && other.isNumeric: kind = .number
-    case (.date, "from:subtract:", .date): kind = .number
-    case (.date, "add:to:", .number), (.date, "from:subtract:", .number): kind = .date
-    case (let one, _, _):
-      let culprit = one.isNumeric || one == .date ? right : left
-      throw wrong(
-        "\(culprit.name) is \(culprit.kind.name): it cannot be computed with", culprit.range)
+  /// What a function that is no matter of filters alone makes of its operands.
+  private func value(
+    _ name: String, _ terms: [FilterTerm], _ expression: LocatedExpression
+  ) throws -> ValueTerm? {
+    let operands = try terms.map { term in
+      guard let kind = term.kind.value else {
+        if case .data = term.kind {
+          throw wrong(
+            "\(term.name) is kept outside the row: only nil can be asked for", term.range)
+        }
+        throw wrong("\(term.name) is \(term.kind.name): it cannot be computed with", term.range)
+      }
+      return ValueTerm(term.sql, kind)
     }
-    let sql: SQLText
-    switch name {
-    case "add:to:": sql = "(\(left.sql) + \(right.sql))"
-    case "from:subtract:": sql = "(\(left.sql) - \(right.sql))"
-    case "multiply:by:": sql = "(\(left.sql) * \(right.sql))"
-    default: sql = "(CAST(\(left.sql) AS REAL) / \(right.sql))"
+    do {
+      return try ValueFunctions.call(name, operands)
+    } catch {
+      switch error {
+      case .needsText(let index) where terms.indices.contains(index):
+        throw wrong(
+          "\(terms[index].name) is \(terms[index].kind.name), not text", terms[index].range)
+      case .needsNumber(let index) where terms.indices.contains(index):
+        throw wrong(
+          "\(terms[index].name) is \(terms[index].kind.name): it cannot be computed with",
+          terms[index].range)
+      case .addsText: throw wrong("text cannot be added to text", expression.place)
+      case .random: throw wrong("it would give another value each time", expression.place)
+      case .operands(let expected):
+        throw wrong(
+          "\(name) takes \(expected) argument\(expected == 1 ? "" : "s"), not \(terms.count)",
+          expression.place)
+      case .needsText, .needsNumber: throw wrong("this cannot be computed", expression.place)
+      }
     }
-    return .term(FilterTerm(sql: sql, kind: kind, name: "the result", range: expression.range))
   }
 
   private mutating func cast(
@@ -183,20 +172,15 @@ extension FilterCompiler {
       return .constant(
         try cast(constant, to: name, range, typeRange: type.range), expression.range)
     case .term(let term):
-      let kind: FilterTerm.Kind
-      var sql = term.sql
-      switch (name, term.kind) {
-      case ("NSDate", .date), ("NSDate", .number): kind = .date
-      case ("NSNumber", let own) where own.isNumeric || own == .date: kind = .number
-      case ("NSString", .text): kind = .text
-      case ("NSString", let own) where own.isNumeric || own == .date:
-        kind = .text
-        sql = "CAST(\(sql) AS TEXT)"
-      default:
+      guard let kind = term.kind.value,
+        let result = ValueFunctions.cast(ValueTerm(term.sql, kind), to: name)
+      else {
         throw wrong("\(term.name) is \(term.kind.name) and cannot be cast to \(name)", type.range)
       }
       return .term(
-        FilterTerm(sql: sql, kind: kind, name: term.name, range: expression.range))
+        FilterTerm(
+          sql: result.sql, kind: FilterTerm.Kind(result.kind), name: term.name,
+          range: expression.range))
     default: throw wrong("a list cannot be cast", value.range)
     }
   }

@@ -71,7 +71,7 @@ extension FilterCompiler {
         guard let chain else { throw notMany(name) }
         try expectEnd(names, after: name)
         return .term(
-          FilterTerm(sql: chain.selecting("count(*)"), kind: .number, name: path, range: place))
+          FilterTerm(sql: chain.selecting("count(*)"), kind: .integer, name: path, range: place))
       case "@min", "@max", "@sum", "@avg":
         guard let chain else { throw notMany(name) }
         let rest = try follow(names, from: object, through: chain, path: path, place)
@@ -150,9 +150,11 @@ extension FilterCompiler {
     var names = names
     var sql = try self.column(column, of: object)
     var kind = FilterTerm.Kind(attribute)
-    if names.first?.text == "length", kind == .text {
+    if names.first?.text == "length", let value = kind.value,
+      let length = try? ValueFunctions.call("length:", [ValueTerm(sql, value)])
+    {
       names.removeFirst()
-      (sql, kind) = ("length(\(sql))", .number)
+      (sql, kind) = (length.sql, FilterTerm.Kind(length.kind))
     }
     let result = leaf(sql, kind, path, place, chain)
     guard let next = names.popFirst() else { return result }
@@ -183,21 +185,19 @@ extension FilterCompiler {
     }
     if name == "@count" {
       return FilterTerm(
-        sql: many.selecting("count(*)"), kind: .number, name: path, range: many.range)
+        sql: many.selecting("count(*)"), kind: .integer, name: path, range: many.range)
     }
-    let functions = ["@sum": "total", "@avg": "avg", "@min": "min", "@max": "max"]
-    guard let function = functions[name] else {
+    guard ["@sum", "@avg", "@min", "@max"].contains(name) else {
       throw wrong(
         "“\(name)” is not known", range, hint: "Known are @count, @sum, @avg, @min, @max.")
     }
-    let isOrder = name == "@min" || name == "@max"
     let kind = many.element.kind
-    guard kind.isNumeric || (isOrder && (kind == .date || kind == .text)) else {
-      throw wrong("\(name) cannot be taken of \(kind.name)", many.range)
-    }
+    guard let value = kind.value, value.isNumber || value == .date || value == .text,
+      let result = ValueFunctions.aggregate(name, of: ValueTerm(many.element.sql, value))
+    else { throw wrong("\(name) cannot be taken of \(kind.name)", many.range) }
     return FilterTerm(
-      sql: many.selecting("\(own: function)(\(many.element.sql))"),
-      kind: isOrder ? kind : .number, name: path, range: many.range)
+      sql: many.selecting(result.sql), kind: FilterTerm.Kind(result.kind), name: path,
+      range: many.range)
   }
 
   private func expectEnd(_ names: ArraySlice<PathName>, after name: PathName) throws {
@@ -226,7 +226,8 @@ extension FilterCompiler {
 extension FilterTerm.Kind {
   init(_ attribute: Attribute?) {
     switch attribute?.type {
-    case .integer16, .integer32, .integer64, .double, .float: self = .number
+    case .integer16, .integer32, .integer64: self = .integer
+    case .double, .float: self = .number
     case .boolean: self = .boolean
     case .decimal: self = .decimal
     case .string, .uri: self = .text

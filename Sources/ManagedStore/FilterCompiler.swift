@@ -209,8 +209,8 @@ struct FilterComparison {
   /// How text is compared, for the SQL functions.
   var flags: Int64 {
     var flags: Int64 = 0
-    if options.contains(.caseInsensitive) { flags |= FilterFunctions.Flag.ignoringCase }
-    if options.contains(.diacriticInsensitive) { flags |= FilterFunctions.Flag.ignoringMarks }
+    if options.contains(.caseInsensitive) { flags |= TextMatching.ignoringCase }
+    if options.contains(.diacriticInsensitive) { flags |= TextMatching.ignoringMarks }
     return flags
   }
 

@@ -17,6 +17,8 @@ struct FilterScope {
 /// A value that SQL can compute for a row.
 struct FilterTerm {
   enum Kind: Equatable {
+    /// A whole number: one divided by another is whole as well.
+    case integer
     case number
     case boolean
     case decimal
@@ -32,7 +34,7 @@ struct FilterTerm {
 
     var name: String {
       switch self {
-      case .number: "a number"
+      case .integer, .number: "a number"
       case .boolean: "a Boolean"
       case .decimal: "a Decimal"
       case .text: "text"
@@ -44,7 +46,40 @@ struct FilterTerm {
       }
     }
 
-    var isNumeric: Bool { self == .number || self == .boolean || self == .decimal }
+    var isNumeric: Bool {
+      switch self {
+      case .integer, .number, .boolean, .decimal: true
+      default: false
+      }
+    }
+
+    init(_ kind: ValueKind) {
+      switch kind {
+      case .integer: self = .integer
+      case .real, .any: self = .number
+      case .decimal: self = .decimal
+      case .boolean: self = .boolean
+      case .text: self = .text
+      case .date: self = .date
+      case .uuid: self = .uuid
+      case .data: self = .data(isPlain: true)
+      }
+    }
+
+    /// What the functions of expressions take it for; `nil` for what is no value to them.
+    var value: ValueKind? {
+      switch self {
+      case .integer: .integer
+      case .number: .real
+      case .boolean: .boolean
+      case .decimal: .decimal
+      case .text: .text
+      case .date: .date
+      case .uuid: .uuid
+      case .data(isPlain: true): .data
+      case .data(isPlain: false), .object, .entity: nil
+      }
+    }
   }
 
   var sql: SQLText

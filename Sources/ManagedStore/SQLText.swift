@@ -2,43 +2,46 @@ import SQLite
 
 /// A piece of SQL with the values of its parameters, put together by interpolation: pieces keep
 /// their values in order, names are quoted, and values can only be bound.
-struct SQLText: ExpressibleByStringInterpolation, Sendable, Equatable {
-  var sql: String
-  var values: [Value] = []
+package struct SQLText: ExpressibleByStringInterpolation, Sendable, Equatable {
+  package var sql: String
+  package var values: [Value] = []
 
-  init(stringLiteral value: String) { sql = value }
+  package init(stringLiteral value: String) { sql = value }
+
+  /// SQL of our own making, in which nothing is bound.
+  package init(own sql: String) { self.sql = sql }
 
   init(value: Value) { (sql, values) = ("?", [value]) }
 
-  init(stringInterpolation: StringInterpolation) {
+  package init(stringInterpolation: StringInterpolation) {
     sql = stringInterpolation.sql
     values = stringInterpolation.values
   }
 
-  struct StringInterpolation: StringInterpolationProtocol {
+  package struct StringInterpolation: StringInterpolationProtocol {
     var sql = ""
     var values: [Value] = []
 
-    init(literalCapacity: Int, interpolationCount: Int) {}
+    package init(literalCapacity: Int, interpolationCount: Int) {}
 
-    mutating func appendLiteral(_ literal: String) { sql += literal }
+    package mutating func appendLiteral(_ literal: String) { sql += literal }
 
-    mutating func appendInterpolation(_ piece: SQLText) {
+    package mutating func appendInterpolation(_ piece: SQLText) {
       sql += piece.sql
       values += piece.values
     }
 
-    mutating func appendInterpolation(name: String) { sql += quoted(name) }
+    package mutating func appendInterpolation(name: String) { sql += quoted(name) }
 
     /// An alias or an operator of our own making.
-    mutating func appendInterpolation(own text: String) { sql += text }
+    package mutating func appendInterpolation(own text: String) { sql += text }
 
-    mutating func appendInterpolation(value: Value) {
+    package mutating func appendInterpolation(value: Value) {
       sql += "?"
       values.append(value)
     }
 
-    mutating func appendInterpolation(number: Int64) { sql += String(number) }
+    package mutating func appendInterpolation(number: Int64) { sql += String(number) }
   }
 
   /// The pieces with a word between them, halved again and again: SQLite bounds the depth of an

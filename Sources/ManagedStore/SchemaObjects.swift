@@ -9,7 +9,7 @@ extension StoreSchema {
   func makeIndexes(on connection: Connection, fills: Bool = false) throws {
     for index in indexStatements() { try connection.execute(index.sql) }
     if fills, model.entities.contains(where: { $0.attributes.contains(where: \.isDerived) }) {
-      try FilterFunctions.define(on: connection)
+      try StoreFunctions.define(on: connection)
       // Counting the objects of an owner needs the indexes.
       try fillDerivedAttributes(on: connection)
     }

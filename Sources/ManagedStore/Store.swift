@@ -90,7 +90,7 @@ public final class Store {
     try? connection.execute("PRAGMA cache_size = -12000")
     let metadata = try StoreMetadata(connection, path: path)
     do {
-      try FilterFunctions.define(on: connection)
+      try StoreFunctions.define(on: connection)
       let database = try DatabaseTables(connection)
       var warnings: [String] = []
       var model: Model

@@ -20,8 +20,9 @@ extension StoreSchema {
       }
       compare(table, columns, &drift)
     }
+    let absent = Set(missing.map(\.name))
     for (found, fresh) in zip(joins, expected.joins) {
-      let isMissing = missing.contains(fresh)
+      let isMissing = absent.contains(fresh.name)
       guard isMissing || found.name != fresh.name else { continue }
       drift.joins.append(
         .init(

@@ -57,6 +57,9 @@ package struct StoreSchema: Sendable, Equatable {
   package let numbers: [String: Int64]
   package private(set) var tables: [Table] = []
   package private(set) var joins: [JoinTable] = []
+  /// Place of a root's table, and of the join table of a relationship by its declaring entity.
+  private var tablePlaces: [String: Int] = [:]
+  private var joinPlaces: [String: [String: Int]] = [:]
 
   /// Entity numbers of a fresh store: 1, 2, 3 … in pre-order.
   package static func freshNumbers(of model: Model) -> [String: Int64] {
@@ -70,15 +73,29 @@ package struct StoreSchema: Sendable, Equatable {
   package init(model: Model, numbers: [String: Int64]? = nil) {
     self.model = model
     self.numbers = numbers ?? Self.freshNumbers(of: model)
+    let inverseless = inverselessToMany()
     for root in model.entitiesInStoreOrder where root.parent == nil {
-      tables.append(makeTable(root: root.name))
+      tablePlaces[root.name] = tables.count
+      tables.append(makeTable(root: root.name, inverseless))
     }
-    joins = makeJoins()
+    set(joins: makeJoins())
+  }
+
+  private mutating func set(joins: [JoinTable]) {
+    self.joins = joins
+    joinPlaces = [:]
+    for (place, join) in joins.enumerated() {
+      for (entity, name) in [
+        (join.entity, join.relationship), (join.inverseEntity, join.inverse),
+      ] where joinPlaces[entity]?[name] == nil {
+        joinPlaces[entity, default: [:]][name] = place
+      }
+    }
   }
 
   package static func tableName(root: String) -> String { "Z" + root.uppercased() }
 
-  package func table(ofRoot root: String) -> Table? { tables.first { $0.root == root } }
+  package func table(ofRoot root: String) -> Table? { tablePlaces[root].map { tables[$0] } }
   package func table(of entity: String) -> Table? { table(ofRoot: model.root(of: entity)) }
 
   /// The inverse of a relationship, with the entity that declares it.
@@ -113,7 +130,9 @@ package struct StoreSchema: Sendable, Equatable {
       .sorted { $0.name.precedes($1.name) }.flatMap(\.storage.columns)
   }
 
-  private func makeTable(root: String) -> Table {
+  private func makeTable(
+    root: String, _ inverseless: [String: [(owner: String, Relationship)]]
+  ) -> Table {
     var used: [String: Int] = [:]
     // Two subentities that use one property name share the table, and two composites can have an
     // element of one name: the second column is numbered.
@@ -168,7 +187,7 @@ package struct StoreSchema: Sendable, Equatable {
             ))
         }
       }
-      for (owner, relationship) in inverselessToMany(to: name) {
+      for (owner, relationship) in inverseless[name] ?? [] {
         guard let number = numbers[owner] else { continue }
         let column = unused("Z\(number)\(relationship.name.uppercased())")
         ranked.append(
@@ -202,13 +221,18 @@ package struct StoreSchema: Sendable, Equatable {
     return model.declaringEntity(of: property, in: parent) != nil
   }
 
-  private func inverselessToMany(to destination: String) -> [(owner: String, Relationship)] {
-    model.entitiesInStoreOrder.flatMap { entity in
-      entity.relationships.filter {
-        $0.isToMany && !$0.isTransient && $0.destination == destination && inverse(of: $0) == nil
+  /// To-many relationships without an inverse, by the entity that they lead to.
+  private func inverselessToMany() -> [String: [(owner: String, Relationship)]] {
+    var result: [String: [(owner: String, Relationship)]] = [:]
+    for entity in model.entitiesInStoreOrder {
+      let own = entity.relationships.filter {
+        $0.isToMany && !$0.isTransient && inverse(of: $0) == nil
       }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        .map { (entity.name, $0) }
+      for relationship in own {
+        result[relationship.destination, default: []].append((entity.name, relationship))
+      }
     }
+    return result
   }
 
   private func makeJoins() -> [JoinTable] {
@@ -318,7 +342,7 @@ package struct StoreSchema: Sendable, Equatable {
         orderColumn: relationship.isOrdered
           ? destination.column(.toOneOrder(entity: inverseEntity, name: inverse.name))?.name : nil)
     }
-    for join in joins {
+    if let join = joinPlaces[declarer]?[relationship.name].map({ joins[$0] }) {
       if join.entity == declarer, join.relationship == relationship.name {
         return join.isReflexive
           ? .reflexive(table: join.name, first: join.first, second: join.second)
@@ -338,7 +362,7 @@ package struct StoreSchema: Sendable, Equatable {
   /// The same schema with its join tables replaced by those of a real store.
   package func replacing(joins: [JoinTable]) -> StoreSchema {
     var copy = self
-    copy.joins = joins
+    copy.set(joins: joins)
     return copy
   }
 }

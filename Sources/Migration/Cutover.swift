@@ -62,8 +62,11 @@ struct Cutover {
     handover.bring.append(
       .init(
         from: FileSystem.name(of: result.path), to: handover.names.store, file: result.identity))
+    let discarded = handover.aside.filter {
+      discardsOld || (backupPath == nil && !isSupport($0))
+    }
     do {
-      try journal.note(handover)
+      try journal.note(handover, discarding: discarded)
       try before(.link)
       try handover.linkFiles(link)
       try before(.support)
@@ -86,10 +89,7 @@ struct Cutover {
     // The names are exchanged: from here on nothing may fail or take the backup away. A file system
     // that cannot sync a folder loses no more than the rename, and only with the power.
     try? FileSystem.sync(handover.names.folder)
-    let discarded = handover.aside.filter {
-      discardsOld || (backupPath == nil && !isSupport($0))
-    }
-    journal.noteDone(removing: discarded)
+    journal.noteDone()
     // The lock is on the old file, which now is the backup: it may go.
     lock.letGo()
     try? before(.done)

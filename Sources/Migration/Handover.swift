@@ -19,6 +19,8 @@ struct Handover: Equatable {
   /// What was made takes its place: the store's main file last. That rename is the moment at which
   /// the store is the new one.
   var bring: [Move] = []
+  /// Whether nothing was there before: what is in the store's place by now needs nothing of it.
+  var isOutput = false
 
   static func == (one: Handover, other: Handover) -> Bool {
     one.aside == other.aside && one.bring == other.bring
@@ -152,7 +154,7 @@ struct Handover: Equatable {
         result.problems.append("\(name) could not be put back: \(reason).")
       }
     }
-    let isForeign = isForeign
+    let isForeign = isForeign && !isOutput
     for move in bring.dropLast().reversed() where file(move.to) == move.file {
       guard !isForeign else { continue }
       attempt(move.to) { try FileSystem.renameExclusively(path(move.to), to: path(move.from)) }

@@ -8,7 +8,7 @@ extension InPlaceMigration {
   ///
   /// Before anything runs: SQLite defines no function anew while an R-tree has a node open.
   func defineFunctions(for former: [SchemaStatement]) throws {
-    try FilterFunctions.define(on: connection)
+    try StoreFunctions.define(on: connection)
     let triggers = former + destination.triggerStatements
     for function in triggers.reduce(into: Set(), { $0.formUnion(Self.functionNames(in: $1.sql)) }) {
       try connection.defineNullFunction(function)

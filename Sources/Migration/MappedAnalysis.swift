@@ -38,7 +38,7 @@ struct MappedAnalysis {
     connection.onProgress(isCancelled)
     try connection.execute("PRAGMA temp_store = FILE")
     try MigrationFunctions.define(on: connection, store: store)
-    try connection.run("ATTACH DATABASE ? AS src", [.text(store.connection.uri)])
+    try connection.attach(store.connection, as: "src")
     schemas = StepSchemas(store: store, mapping: step.mapping, destination: step.destination)
     mapped = try MappedStep(
       schemas, connection: connection, policies: step.policyMappings(policies))

@@ -17,9 +17,13 @@ public struct MappingModel: Sendable, Equatable {
   /// Where the mapping comes from.
   public var kind: Kind
   /// In the order in which they run: removals last, else by destination entity.
-  public var entityMappings: [EntityMapping]
+  public var entityMappings: [EntityMapping] {
+    didSet { places = nil }
+  }
   /// What policies find in the manager's `userInfo`.
   public var userInfo: [String: PropertyListValue]
+  /// Where which mapping is; `nil` since one was changed: they are looked through then.
+  private var places: Places?
 
   /// Makes a mapping model of entity mappings in the order in which they run.
   public init(
@@ -28,21 +32,54 @@ public struct MappingModel: Sendable, Equatable {
     self.kind = kind
     self.entityMappings = entityMappings
     self.userInfo = userInfo
+    places = Places(entityMappings)
+  }
+
+  /// Whether both say the same.
+  public static func == (a: MappingModel, b: MappingModel) -> Bool {
+    a.kind == b.kind && a.entityMappings == b.entityMappings && a.userInfo == b.userInfo
   }
 
   /// The mapping of that name.
   public func mapping(named name: String) -> EntityMapping? {
-    entityMappings.first { $0.name == name }
+    guard let places else { return entityMappings.first { $0.name == name } }
+    return places.named[name].map { entityMappings[$0] }
   }
 
   /// The mapping whose objects become objects of that entity.
   public func mapping(toDestination entity: String) -> EntityMapping? {
-    entityMappings.first { $0.destination == entity }
+    guard let places else { return entityMappings.first { $0.destination == entity } }
+    return places.toDestination[entity]?.first.map { entityMappings[$0] }
   }
 
   /// The mapping that takes the objects of that source entity.
   public func mapping(fromSource entity: String) -> EntityMapping? {
-    entityMappings.first { $0.source == entity }
+    guard let places else { return entityMappings.first { $0.source == entity } }
+    return places.fromSource[entity].map { entityMappings[$0] }
+  }
+
+  /// All mappings whose objects become objects of one of these entities, in order.
+  func mappings(toDestinations entities: [String]) -> [EntityMapping] {
+    guard let places else {
+      let wanted = Set(entities)
+      return entityMappings.filter { $0.destination.map(wanted.contains) ?? false }
+    }
+    return entities.flatMap { places.toDestination[$0] ?? [] }.sorted().map { entityMappings[$0] }
+  }
+
+  /// Places of mappings: a model of thousands of entities asks for each of them.
+  private struct Places: Sendable {
+    var named: [String: Int] = [:]
+    var toDestination: [String: [Int]] = [:]
+    var fromSource: [String: Int] = [:]
+
+    init(_ mappings: [EntityMapping]) {
+      for (place, mapping) in mappings.enumerated() {
+        if named[mapping.name] == nil { named[mapping.name] = place }
+        if let to = mapping.destination { toDestination[to, default: []].append(place) }
+        if let from = mapping.source, fromSource[from] == nil { fromSource[from] = place }
+      }
+    }
   }
 }
 

@@ -24,6 +24,8 @@ final class MigrationJournal {
   private(set) var recovered: [String] = []
   /// What could not be put right or removed, as sentences: the journal stays for the next run.
   private(set) var problems: [String] = []
+  /// What another program's file in the store's place left of the old store, as sentences.
+  private var kept: [String] = []
   private let file: JournalFile
   private var isFinished = false
 
@@ -77,6 +79,7 @@ final class MigrationJournal {
   ///
   /// - Returns: what was done, or why it could not be, as sentences.
   static func cleanUp(after storePath: String) -> [String] {
+    PrivateFolder.removeAbandoned()
     let names = StoreNames(storePath)
     guard !Leftovers(of: names).isNone else { return [] }
     do {
@@ -91,16 +94,17 @@ final class MigrationJournal {
   }
 
   /// Writes down which names are about to change; after this, they may.
-  func note(_ handover: Handover) throws {
+  ///
+  /// - Parameter discarded: what is set aside only to be removed once the store is in place.
+  func note(_ handover: Handover, discarding discarded: [Handover.Move] = []) throws {
     try file.append(
-      handover.aside.map(JournalRecord.aside) + handover.bring.map(JournalRecord.bring))
+      handover.aside.map(JournalRecord.aside) + handover.bring.map(JournalRecord.bring)
+        + discarded.map { .remove($0.to, $0.file) })
     try file.append([.go])
   }
 
   /// The new store is in place: whatever happens from here on, the next run does not take it back.
-  func noteDone(removing moves: [Handover.Move] = []) {
-    try? file.append([.done] + moves.map { .remove($0.to, $0.file) })
-  }
+  func noteDone() { try? file.append([.done]) }
 
   /// Removes what was set aside and is not to be kept, as it was written down.
   func remove(_ moves: [Handover.Move]) {
@@ -111,6 +115,10 @@ final class MigrationJournal {
   func undo(_ handover: Handover) {
     let undoing = handover.undo()
     problems += undoing.problems
+    if !undoing.kept.isEmpty {
+      let list = undoing.kept.sorted().joined(separator: ", ")
+      kept = ["Another file took the store's place; what was there before is kept: \(list)."]
+    }
     guard undoing.problems.isEmpty else { return }
     try? file.append([.undone])
   }
@@ -145,10 +153,11 @@ final class MigrationJournal {
     return problems
   }
 
-  /// An error of the run, with what is left of it.
+  /// An error of the run, with what it put right before, and what is left of it.
   func completed(_ error: any Error) -> any Error {
-    guard !problems.isEmpty, var error = error as? CoreDataError else { return error }
-    error.hint = ([error.hint].compactMap { $0 } + problems).joined(separator: " ")
+    let told = recovered + kept + problems
+    guard !told.isEmpty, var error = error as? CoreDataError else { return error }
+    error.hint = ([error.hint].compactMap { $0 } + told).joined(separator: " ")
     return error
   }
 

@@ -14,7 +14,8 @@ struct MigrationRun {
     isCancelled: @escaping () -> Bool, progress: @escaping (MigrationProgress) -> Void
   ) throws -> MigrationReceipt {
     try refuse()
-    guard !plan.isNothingToDo else {
+    // Written elsewhere, the result is a copy.
+    guard !plan.isNothingToDo || options.output != nil else {
       throw CoreDataError(
         .usage, "there is nothing to do: the store is of that model already", path: plan.storePath)
     }

@@ -78,7 +78,7 @@ private struct StatementRecording {
     let connection = try Connection(path: path, mode: .readWrite)
     try MigrationFunctions.define(on: connection, store: store)
     if step.strategy == .copy { try CopyingMigration.prepare(connection, like: source) }
-    try connection.run("ATTACH DATABASE ? AS src", [.text(source.connection.uri)])
+    try connection.attach(source.connection, as: "src")
     connection.onStatement = { log.take($0) }
     defer { connection.onStatement = nil }
     let shared = InPlaceMigration(
@@ -144,11 +144,12 @@ private struct BareStore {
 
   func write() throws {
     let connection = try Connection(path: path, mode: .create)
+    try connection.adoptEncoding(of: store.connection)
     try MigrationFunctions.define(on: connection, store: store)
     try connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     let pageSize = try store.connection.value("PRAGMA page_size")?.integer ?? 4096
     try connection.execute("PRAGMA page_size = \(pageSize)")
-    try connection.run("ATTACH DATABASE ? AS src", [.text(store.connection.uri)])
+    try connection.attach(store.connection, as: "src")
     let shadows = Set(
       try connection.rows(
         "SELECT name FROM pragma_table_list WHERE schema = 'src' AND type = 'shadow'"

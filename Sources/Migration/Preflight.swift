@@ -183,7 +183,7 @@ struct Preflight {
     let schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
     let connection = try Connection(path: "", mode: .create)
     try MigrationFunctions.define(on: connection, store: data.store)
-    try connection.run("ATTACH DATABASE ? AS src", [.text(data.store.connection.uri)])
+    try connection.attach(data.store.connection, as: "src")
     return try data.store.reading {
       let check = ConstraintCheck(
         schema: schemas.destination,

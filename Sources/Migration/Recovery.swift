@@ -36,6 +36,7 @@ struct Recovery {
   /// The noted moves whose names are those that a run gives.
   var handover: Handover {
     var handover = Handover(names: names)
+    handover.isOutput = operation == .output
     for record in records {
       switch record {
       case .aside(let move) where names.isOwn(move.from) && names.isBackup(move.to):

@@ -18,6 +18,7 @@ struct ResultOutput {
   func run() throws -> [String] {
     let names = journal.names
     var handover = Handover(names: names)
+    handover.isOutput = true
     var notes = try bringSupportFolder(&handover)
     notes += FileAttributes.copy(from: source.path, to: result.path)
     try result.sync()
@@ -28,14 +29,16 @@ struct ResultOutput {
     do {
       try journal.note(handover)
       try before(.support)
-      // Before the folder moves, too: whose it is beside another's store, nobody knows.
-      try refuseOutput()
       try handover.moveSupport()
       try FileSystem.sync(names.folder)
       try check()
       try before(.rename)
       try result.requireUnchanged()
-      try refuseOutput()
+      guard FileIdentity(of: path) == nil else {
+        throw CoreDataError(
+          .failed, "the output appeared meanwhile", path: path,
+          hint: "Name a file that does not exist. The store is as it was.")
+      }
       try handover.commit()
     } catch {
       journal.undo(handover)
@@ -45,13 +48,6 @@ struct ResultOutput {
     journal.noteDone()
     try? before(.done)
     return notes
-  }
-
-  private func refuseOutput() throws {
-    guard FileIdentity(of: path) != nil else { return }
-    throw CoreDataError(
-      .failed, "the output appeared meanwhile", path: path,
-      hint: "Name a file that does not exist. The store is as it was.")
   }
 
   /// Makes a copy beside the output, and notes where it goes: the whole folder where there is none,

@@ -34,8 +34,12 @@ extension AttributeValue {
   }
 
   private static func quote(_ text: String) -> String {
-    // A NUL would end the statement's text for SQLite.
-    if text.utf8.contains(0) { return "CAST(\(hex(Array(text.utf8))) AS TEXT)" }
+    // A NUL would end the statement's text for SQLite. Bytes cast to text would be read in the
+    // database's encoding.
+    if text.utf8.contains(0) {
+      let parts = text.unicodeScalars.split(separator: "\0", omittingEmptySubsequences: false)
+      return "(" + parts.map { quote(String($0)) }.joined(separator: " || char(0) || ") + ")"
+    }
     return "'"
       + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
       + "'"

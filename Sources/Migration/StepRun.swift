@@ -31,14 +31,14 @@ struct StepRun {
     var run: PolicyRun?
     switch step.strategy {
     case .inPlace:
-      try connection.run("ATTACH DATABASE ? AS src", [.text(source.connection.uri)])
+      try connection.attach(source.connection, as: "src")
       contents = MigratedContents(schemas)
       try InPlaceMigration(
         step: step, schemas: schemas, connection: connection, meter: meter, archive: archive
       ).run()
     case .copy:
       try CopyingMigration.prepare(connection, like: source)
-      try connection.run("ATTACH DATABASE ? AS src", [.text(source.connection.uri)])
+      try connection.attach(source.connection, as: "src")
       if step.isInferredOnly(policies) {
         contents = MigratedContents(schemas)
       } else {

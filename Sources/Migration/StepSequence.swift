@@ -25,6 +25,11 @@ struct StepSequence {
   ///   - storePath: the store itself, which is only read.
   ///   - temporaries: two paths that are free.
   func run(from storePath: String, through temporaries: [String]) throws -> Result {
+    if plan.isNothingToDo, let path = temporaries.first {
+      var copy = try FaithfulCopy(plan: plan, meter: meter).run(from: storePath, into: path)
+      copy.notes = recovered + copy.notes
+      return copy
+    }
     let files = StoreFiles(path: storePath)
     let steps = plan.steps.filter { $0.mapping.kind != .none }
     guard let first = steps.first, temporaries.count == 2 else {

@@ -32,7 +32,7 @@ public enum StoreVerification {
       try connection.defineFunction("strata_result", arguments: 1) { arguments in
         try RecipeFunctions.digest(arguments.first ?? .null, files)
       }
-      try connection.run("ATTACH DATABASE ? AS src", [.text(before.connection.uri)])
+      try connection.attach(before.connection, as: "src")
       defer { try? connection.execute("DETACH DATABASE src") }
       connection.onProgress(isCancelled)
       defer { connection.onProgress(nil) }

@@ -162,9 +162,8 @@ extension StepSchemas {
 
   /// Mappings whose objects end in the table of a hierarchy.
   func mappings(into table: StoreSchema.Table) -> [EntityMapping] {
-    mapping.entityMappings.filter { entityMapping in
-      guard entityMapping.source != nil, let to = entityMapping.destination else { return false }
-      return destinationModel.root(of: to) == table.root
+    mapping.mappings(toDestinations: destinationModel.subtree(of: table.root)).filter {
+      $0.source != nil
     }
   }
 

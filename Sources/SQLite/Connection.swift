@@ -80,6 +80,24 @@ package final class Connection {
     return text
   }
 
+  /// Makes another connection's database readable under a name of its own, as that one reads it.
+  ///
+  /// Databases of one connection share a text encoding: where this one has no content yet, it takes
+  /// on the other's, and a text is the same bytes in both.
+  package func attach(_ other: Connection, as name: String) throws {
+    try adoptEncoding(of: other)
+    try run("ATTACH DATABASE ? AS \(quoted(name))", [.text(other.uri)])
+  }
+
+  /// Takes on the text encoding of another database, where there is no content yet; else nothing
+  /// changes.
+  package func adoptEncoding(of other: Connection) throws {
+    guard let encoding = try other.value("PRAGMA encoding")?.text,
+      ["UTF-8", "UTF-16le", "UTF-16be"].contains(encoding)
+    else { return }
+    try execute("PRAGMA encoding = '\(encoding)'")
+  }
+
   /// Compiles one statement.
   package func prepare(_ sql: String) throws -> Statement {
     onStatement?(sql)

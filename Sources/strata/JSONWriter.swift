@@ -92,25 +92,7 @@ struct JSONWriter {
     needsComma = true
   }
 
-  private mutating func quote(_ text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case UInt8(ascii: "\\"): bytes.append(contentsOf: [byte, byte])
-      case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
-      case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
-      case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
-      case 0..<0x20, 0x7F:
-        let hex = String(byte, radix: 16)
-        bytes.append(contentsOf: "\\u00".utf8)
-        if hex.utf8.count == 1 { bytes.append(UInt8(ascii: "0")) }
-        bytes.append(contentsOf: hex.utf8)
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
-  }
+  private mutating func quote(_ text: String) { JSONText.quote(text, into: &bytes) }
 }
 
 extension JSONWriter {

@@ -100,7 +100,7 @@ struct LookingCommandTests {
     let folder = try TemporaryFolder()
     let path = try Self.store(in: folder)
     #expect(
-      Captured("rows", path, "Note", "--format", "markdown").out == """
+      Captured("rows", path, "Note", "--format", "markdown", terminal: true).out == """
         | key | body | stars | title |
         | --: | --- | --: | --- |
         | 1 | two<br>lines | 3 | Crème \\| brûlée |

@@ -1,4 +1,5 @@
 import ManagedModel
+import Migration
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ struct RollbackCommandTests {
 
   private struct Listed: Decodable {
     struct Backup: Decodable {
-      let path, leftBy: String
+      let path, leftBy, modified: String
       let versionIdentifiers: [String]
       let objects: Int?
       let problem: String?
@@ -48,6 +49,10 @@ struct RollbackCommandTests {
     #expect(list.backups.map(\.path) == [place.folder.path("stores/App.backup-1")])
     #expect(
       list.backups.first?.versionIdentifiers == ["1"] && list.backups.first?.objects == objects)
+    // ISO 8601 in UTC: the very moment of the file.
+    let modified = try #require(list.backups.first?.modified)
+    #expect(modified.hasSuffix("Z") && CoreDataDate.seconds(written: modified) != nil)
+    #expect(modified == CoreDataDate.text(try #require(StoreBackup.all(of: store).first).modified))
     let text = Captured("rollback", store, "--list")
     #expect(text.status == .done && text.out.contains("App.backup-1  migration"))
     let rolled = Captured("rollback", store, "--json")

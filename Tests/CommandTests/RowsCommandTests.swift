@@ -74,7 +74,7 @@ struct RowsCommandTests {
       Captured(["rows", path, "Note", "--format", "csv"] + columns).out
         == "entity,key,text,date,price,parent\r\n"
         + "Note,1,\"a, \"\"b\"\"\nc\",2001-01-01T00:00:00Z,12.5,\r\n"
-        + "Note,2,␛[2Jé,inf,,Note/p1\r\nNote,3,,1e+300,,Note/p1\r\n")
+        + "Note,2,\u{1B}[2Jé,inf,,Note/p1\r\nNote,3,,1e+300,,Note/p1\r\n")
     let ndjson = Captured(["rows", path, "Note", "--format", "ndjson"] + columns)
     #expect(ndjson.lines.count == 3)
     #expect(
@@ -86,6 +86,66 @@ struct RowsCommandTests {
       try Captured(["rows", path, "Note", "--json"]).decoded([Row].self).map(\.pk) == [1, 2, 3])
     let none = Captured(["rows", path, "Note", "--json", "--where", "FALSEPREDICATE"])
     #expect(try none.decoded([Row].self).isEmpty)
+  }
+
+  @Test("CSV and Markdown keep text to the last character, unless they go to a terminal")
+  func exact() throws {
+    let folder = try TemporaryFolder()
+    var note = Entity("Note")
+    note.attributes = [Attribute("text", .string, optional: true)]
+    let path = folder.path("Notes.sqlite")
+    let writer = try StoreWriter(creating: path, model: Model(entities: [note]))
+    for text in ["a\tb", "c\r\nd", "\u{200F}e\u{7}", " f ", "g\u{9B}31m\u{2028}h"] {
+      try writer.insert("Note", attributes: ["text": .string(text)])
+    }
+    try writer.finish()
+    let csv = Captured("rows", path, "Note", "--format", "csv")
+    #expect(
+      csv.out == "entity,key,text\r\nNote,1,a\tb\r\nNote,2,\"c\r\nd\"\r\n"
+        + "Note,3,\u{200F}e\u{7}\r\nNote,4, f \r\nNote,5,g\u{9B}31m\u{2028}h\r\n")
+    let markdown = Captured("rows", path, "Note", "--format", "markdown")
+    #expect(
+      markdown.out == """
+        | key | text |
+        | --: | --- |
+        | 1 | a\tb |
+        | 2 | c<br>d |
+        | 3 | \u{200F}e\u{7} |
+        | 4 |  f  |
+        | 5 | g\u{9B}31m<br>h |
+
+        """)
+    for format in ["csv", "markdown"] {
+      let shown = Captured("rows", path, "Note", "--format", format, terminal: true).out
+      #expect(shown.contains("a␉b") && shown.contains("⟨U+200F⟩e␇"), "\(shown)")
+      #expect(!shown.unicodeScalars.contains("\u{9B}") && shown.contains("⟨U+009B⟩"))
+    }
+  }
+
+  @Test("JSON of rows, objects and dumps has no character that a terminal obeys")
+  func escaped() throws {
+    let folder = try TemporaryFolder()
+    var note = Entity("Note")
+    note.attributes = [Attribute("text", .string, optional: true)]
+    let path = folder.path("Notes.sqlite")
+    let writer = try StoreWriter(creating: path, model: Model(entities: [note]))
+    let text = "\u{9B}31m\u{85}\u{2028}\u{2029}\u{202E}\u{2066}\u{200F}\u{61C}\u{1B}\u{7F}é😀"
+    try writer.insert("Note", attributes: ["text": .string(text)])
+    try writer.finish()
+    struct Line: Decodable {
+      let attributes: [String: String]
+    }
+    for words in [
+      ["dump", path], ["rows", path, "Note", "--format", "ndjson"],
+      ["object", path, "Note/p1", "--json"],
+    ] {
+      let told = Captured(words)
+      #expect(told.status == .done)
+      #expect(
+        told.out.contains(
+          #"\u009b31m\u0085\u2028\u2029\u202e\u2066\u200f\u061c\u001b\u007fé😀"#), "\(told.out)")
+    }
+    #expect(try Captured("dump", path).decoded(Line.self).attributes["text"] == text)
   }
 
   @Test("where, sort, limit and offset go together")

@@ -60,6 +60,17 @@ struct SessionFolderTests {
     #expect(sessions.session(uuid: "A", path: "/tmp/a.sqlite") == nil)
   }
 
+  @Test("two stores whose names differ only in how a letter is spelled are both listed")
+  func twins() throws {
+    let folder = try TemporaryFolder()
+    let state = SessionFolder(state: folder.path("state"))
+    let paths = ["Caf\u{E9}.sqlite", "Cafe\u{301}.sqlite"].map { folder.path($0) }
+    for path in paths { try FileSystem.write([1], to: path) }
+    for path in paths { state.keep(record(path)) }
+    let names = try FileSystem.list(folder.path).filter { $0.hasSuffix(".sqlite") }
+    #expect(try state.recent().count == names.count)
+  }
+
   @Test("the stores of late are those that are still there")
   func recent() throws {
     let folder = try TemporaryFolder()

@@ -187,4 +187,20 @@ struct SeveralStoresTests {
     #expect(seen.allSatisfy { index, events in events == (0..<5).map { index * 10 + $0 } })
     #expect(box.most.load(ordering: .sequentiallyConsistent) <= 3)
   }
+
+  @Test("two stores whose names differ only in how a letter is spelled are two stores")
+  func twins() throws {
+    let composed = try place.add("Caf\u{E9}.sqlite")
+    let decomposed = try place.add("Cafe\u{301}.sqlite")
+    let names = try FileSystem.list(place.stores).filter { $0.hasSuffix(".sqlite") }
+    guard names.count == 2 else {
+      print("skipped: this file system takes both spellings for one name")
+      return
+    }
+    let list = try StoreList([composed, decomposed])
+    #expect(!list.isOne && list.paths.count == 2)
+    let told = Captured("migrate", composed, decomposed, "--to", place.bundle)
+    #expect(told.status == .done, "\(told.err)")
+    for path in [composed, decomposed] { #expect(try place.identifiers(path) == ["2"]) }
+  }
 }

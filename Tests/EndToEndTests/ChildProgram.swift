@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 
 #if canImport(Glibc)
   import Glibc
@@ -61,7 +62,9 @@ final class ChildProgram {
   }()
 
   /// Takes what is printed until `isEnough` or the end, or until the time is over.
-  func read(seconds: Double = 60, until isEnough: (ChildProgram) -> Bool = { _ in false }) {
+  func read(
+    seconds: Double = Patience.seconds, until isEnough: (ChildProgram) -> Bool = { _ in false }
+  ) {
     let end = ContinuousClock.now + .seconds(seconds)
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while !isEnough(self) {
@@ -98,7 +101,7 @@ final class ChildProgram {
 
   func signal(_ number: Int32) { if status == nil { kill(process, number) } }
 
-  /// Waits for its end, a minute at most, and answers its status; 128 and more for a signal.
+  /// Waits for its end and answers its status; 128 and more for a signal.
   @discardableResult
   func wait() -> Int32 {
     if let status { return status }

@@ -1,3 +1,5 @@
+import TestSupport
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -43,12 +45,12 @@ final class InterfaceDemo {
     Shell.output(of: "ls -A '\(place)'", through: folder + "/names")
   }
 
-  /// The names once one that begins so is gone; as they are after ten seconds otherwise.
+  /// The names once one that begins so is gone; as they are when ``Patience`` ends otherwise.
   func names(without prefix: String) -> String {
-    var text = names
-    for _ in 0..<200 where text.contains(prefix) {
-      usleep(50_000)
+    var text = ""
+    Patience.wait {
       text = names
+      return !text.contains(prefix)
     }
     return text
   }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -80,5 +81,24 @@ struct InterfaceRunTests {
     terminal.signal("TERM")
     let screen = terminal.screen(showing: "before", "EXIT")
     #expect(screen.contains("before") && !screen.contains("Entities"), "\(screen)")
+  }
+
+  @Test("a paste whose marks come in pieces is text, and what follows it are keys")
+  func paste() {
+    let demo = InterfaceDemo()
+    let terminal = demo.open()
+    _ = terminal.screen(showing: "2,060", "Amount/p1")
+    terminal.send("/")
+    _ = terminal.screen(showing: "filter")
+    // Longer apart than curses waits for the rest of a key.
+    terminal.sendBytes("1b 5b 32", "30 30 7e 71 31", "71 1b 5b 32", "30 31", "7e")
+    terminal.send("-l z")
+    let screen = terminal.screen(showing: "q1qz")
+    #expect(screen.contains("q1qz"), "\(screen)")
+    // Only once it is gone: together with what follows, Escape would be Alt.
+    terminal.send("Escape")
+    Patience.wait { !terminal.screen.contains("q1qz") }
+    terminal.send("q")
+    #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
   }
 }

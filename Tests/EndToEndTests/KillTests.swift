@@ -50,7 +50,10 @@ struct KillTests {
       let scene = scenes[number % scenes.count]
       let place = try scene.fresh()
       let child = try scene.start(in: place)
-      if Bool.random(using: &generator) {
+      if number < 2 {
+        // Before anything and after everything, however busy the machine is.
+        if number == 1 { child.read { $0.has("\"receipt\"") } }
+      } else if Bool.random(using: &generator) {
         let moment = Double.random(in: 0...(scene.duration * 1.1), using: &generator)
         child.read(seconds: moment)
       } else {
@@ -126,7 +129,9 @@ struct KillTests {
     var cancelled: [String: Int] = [:]
     for scene in try [KillScene(.inPlace), KillScene(.copying), KillScene(.chain)] {
       let before = try Self.bytes(in: scene.base)
-      for kind in scene.kinds + scene.kinds {
+      // It may be over before the signal arrives: another try then.
+      var here: [String: Int] = [:]
+      for kind in (0..<8).flatMap({ _ in scene.kinds }) where here[kind, default: 0] < 2 {
         let place = try scene.fresh()
         let child = try scene.start(in: place)
         scene.wait(for: kind, of: child, using: &generator)
@@ -142,6 +147,7 @@ struct KillTests {
         #expect(child.lines.last?.error?.code == 134120, "\(child.text.suffix(300))")
         #expect(try Self.bytes(in: place) == before, "\(kind)")
         cancelled[kind, default: 0] += 1
+        here[kind, default: 0] += 1
       }
     }
     #expect(cancelled.count >= 4, "\(cancelled)")

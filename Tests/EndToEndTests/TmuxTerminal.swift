@@ -1,3 +1,5 @@
+import TestSupport
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -17,7 +19,7 @@ final class TmuxTerminal {
       """
       \(socket) new-session -d -x \(width) -y \(height) \
       "export TERM=xterm-256color LANG=C.UTF-8 NO_COLOR= XDG_STATE_HOME='\(folder)/state' \
-      XDG_CONFIG_HOME='\(folder)/config'; \(command); echo EXIT \\$?; sleep 60"
+      XDG_CONFIG_HOME='\(folder)/config'; \(command); echo EXIT \\$?; sleep 3600"
       """)
   }
 
@@ -34,6 +36,14 @@ final class TmuxTerminal {
     Shell.run("\(socket) send-keys \(keys.joined(separator: " "))")
   }
 
+  /// Sends bytes in hexadecimal, a piece at a time.
+  func sendBytes(_ pieces: String...) {
+    for piece in pieces {
+      Shell.run("\(socket) send-keys -H \(piece)")
+      usleep(100_000)
+    }
+  }
+
   /// Closes the terminal under the program.
   func close() { Shell.run("\(socket) kill-server") }
 
@@ -46,13 +56,12 @@ final class TmuxTerminal {
     Shell.output(of: "\(socket) capture-pane -p", through: folder + "/capture")
   }
 
-  /// The screen once all of these are on it; as it is after ten seconds otherwise.
+  /// The screen once all of these are on it; as it is when ``Patience`` ends otherwise.
   func screen(showing texts: String...) -> String {
-    var text = screen
-    for _ in 0..<200 {
-      if texts.allSatisfy({ text.contains($0) }) { return text }
-      usleep(50_000)
+    var text = ""
+    Patience.wait {
       text = screen
+      return texts.allSatisfy { text.contains($0) }
     }
     return text
   }

@@ -20,7 +20,7 @@ struct WholeWayTests {
     let terminal = demo.open(width: 120, height: 36)
 
     // Look: a link of the first row is followed, and left again.
-    let first = terminal.screen(showing: "2,060", "Amount/p1")
+    let first = terminal.screen(showing: "2,060", "Amount/p1", "model “Recipes”")
     #expect(first.contains("model “Recipes”  ✓ exact"), "\(first)")
     terminal.send("Tab", "G", "Enter")
     let followed = terminal.screen(showing: "› recipe › Recipe/p1")

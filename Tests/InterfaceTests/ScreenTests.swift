@@ -18,6 +18,32 @@ struct ScreenTests {
     try Snapshot.expect(session.screen(), named: name)
   }
 
+  @Test("the header does not name a model before the versions were read")
+  func unknown() throws {
+    var session = try Session()
+    #expect(session.screen().row(0).contains("model “Recipes 1”"))
+    session.otherAnswer = { effect in
+      if case .versions = effect { return [] }
+      return nil
+    }
+    try session.send("^R")
+    let header = session.screen().row(0)
+    // Its identifier, “1”, is not what the version is called.
+    #expect(header.contains("model …  ✓ exact") && !header.contains("“"), "\(header)")
+    try session.send("i")
+    #expect(session.screen().description.contains("…"))
+    guard
+      case .versions(let id)? = session.effects.last(where: {
+        if case .versions = $0 { true } else { false }
+      })
+    else {
+      Issue.record("the versions were not asked for")
+      return
+    }
+    try session.send(.versions(id, try SampleStore.versions()))
+    #expect(session.screen().row(0).contains("model “Recipes 1”  ✓ exact"))
+  }
+
   @Test("the migration under way, and its receipt")
   func migration() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))

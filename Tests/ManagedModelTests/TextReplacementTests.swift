@@ -1,4 +1,5 @@
 import ManagedModel
+import TestSupport
 import Testing
 
 @Suite("Replacing by pattern")
@@ -40,6 +41,6 @@ struct TextReplacementTests {
     let took = ContinuousClock().measure {
       #expect(replacement.replacing(in: text, with: "") != nil)
     }
-    #expect(took < .seconds(20))
+    #expect(took < .seconds(Patience.seconds))
   }
 }

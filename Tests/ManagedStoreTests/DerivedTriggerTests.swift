@@ -99,7 +99,7 @@ struct DerivedTriggerTests {
     let folder = try TemporaryFolder()
     let path = try store(in: folder)
     let connection = try Connection(path: path, mode: .readWrite)
-    try FilterFunctions.define(on: connection)
+    try StoreFunctions.define(on: connection)
     try replaceFunctions(connection)
     let schema = StoreSchema(model: try Self.model())
     let join = try #require(schema.joins.first)

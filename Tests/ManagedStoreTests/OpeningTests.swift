@@ -163,7 +163,7 @@ struct OpeningTests {
       "/usr/bin/sqlite3",
       [
         path, "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; CREATE TABLE t (a);",
-        ".shell sleep 30",
+        ".shell sleep 3600",
       ])
     defer { other.kill() }
     try other.wait { StoreLock.writer(of: path) != nil }

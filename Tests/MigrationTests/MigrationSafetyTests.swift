@@ -203,7 +203,7 @@ struct MigrationSafetyTests {
     let path = try Library.store(in: folder)
     let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
     let other = try OtherProgram(
-      "/usr/bin/sqlite3", [path, "BEGIN EXCLUSIVE; CREATE TABLE busy (a);", ".shell sleep 30"])
+      "/usr/bin/sqlite3", [path, "BEGIN EXCLUSIVE; CREATE TABLE busy (a);", ".shell sleep 3600"])
     defer { other.kill() }
     try other.wait { StoreLock.user(of: path) != nil }
     let error = Self.refusal(plan)

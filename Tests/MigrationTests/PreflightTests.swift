@@ -302,7 +302,7 @@ struct PreflightTests {
     let model = try Library.model(replacing: [Self.unrelated])
     #expect(try !Library.plan(path, to: model).notes.contains { $0.contains("using the store") })
     let other = try OtherProgram(
-      "/usr/bin/sqlite3", [path, "BEGIN; SELECT count(*) FROM ZBOOK;", ".shell sleep 30"])
+      "/usr/bin/sqlite3", [path, "BEGIN; SELECT count(*) FROM ZBOOK;", ".shell sleep 3600"])
     defer { other.kill() }
     try other.wait { StoreLock.user(of: path) != nil }
     #expect(try Library.plan(path, to: model).notes.contains { $0.contains("using the store") })

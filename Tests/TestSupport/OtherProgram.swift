@@ -17,24 +17,31 @@ public final class OtherProgram {
     #endif
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
+    // A group of its own, so that what it started ends with it.
+    #if canImport(Darwin)
+      var attributes: posix_spawnattr_t?
+    #else
+      var attributes = posix_spawnattr_t()
+    #endif
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    posix_spawnattr_setpgroup(&attributes, 0)
     for descriptor in 0...2 as ClosedRange<Int32> {
       posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
     }
     var process: pid_t = 0
     var words = ([path] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
-    guard posix_spawn(&process, path, &actions, nil, &words, environ) == 0 else {
+    guard posix_spawn(&process, path, &actions, &attributes, &words, environ) == 0 else {
       throw FixtureError.missing(path)
     }
     self.process = process
   }
 
-  /// Waits, five seconds at most, until something that the program does can be seen.
+  /// Waits until something that the program does can be seen.
   public func wait(until isDone: () -> Bool) throws {
-    for _ in 0..<500 {
-      if isDone() { return }
-      usleep(10_000)
-    }
+    if Patience.wait(until: isDone) { return }
     throw FixtureError.missing("what the other program should have done")
   }
 
@@ -42,9 +49,9 @@ public final class OtherProgram {
     guard isRunning else { return }
     isRunning = false
     #if canImport(Darwin)
-      Darwin.kill(process, SIGKILL)
+      Darwin.kill(-process, SIGKILL)
     #else
-      Glibc.kill(process, SIGKILL)
+      Glibc.kill(-process, SIGKILL)
     #endif
     var status: Int32 = 0
     waitpid(process, &status, 0)

@@ -26,7 +26,7 @@ package struct HelpLayer: SearchableLayer {
     if filter.isEmpty {
       add("Configuration", state.configurationProblems.map { .text("! " + $0) })
     }
-    for section in Keymap.sections(state) {
+    for section in Keymap.help(state) {
       let found = section.bindings.filter {
         match.matches("\(section.title) \($0.label) \($0.title) \($0.command ?? "")")
       }

@@ -22,9 +22,13 @@ enum StorePanelText {
     guard let store = state.store, !store.isRaw else { return [] }
     let others = state.versions.filter { !$0.path.isEmpty }
     let names = others.map { "“\($0.name)”" + ($0.isStores ? " (the store's)" : "") }
+    let isKnown = !state.isReadingVersions
+    let beside = names.isEmpty ? "none found" : names.joined(separator: ", ")
     return [
-      .fact("model", state.storeModelName.map { "“\($0)”" } ?? "not named in the store"),
-      .fact("versions beside", names.isEmpty ? "none found" : names.joined(separator: ", ")),
+      .fact(
+        "model",
+        isKnown ? state.storeModelName.map { "“\($0)”" } ?? "not named in the store" : "…"),
+      .fact("versions beside", isKnown ? beside : "…"),
       .fact("hash", "the digest of its version hashes begins \(store.hashPrefix)"),
       .blank,
     ]

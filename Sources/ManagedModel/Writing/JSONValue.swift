@@ -54,22 +54,6 @@ package indirect enum JSONValue: Sendable {
     text += close
   }
 
-  /// Control characters are escaped, so that none reaches a terminal.
-  package static func quoted(_ value: String) -> String {
-    var text = "\""
-    for scalar in value.unicodeScalars {
-      switch scalar.value {
-      case 0x22: text += "\\\""
-      case 0x5C: text += "\\\\"
-      case 0x0A: text += "\\n"
-      case 0x0D: text += "\\r"
-      case 0x09: text += "\\t"
-      case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029:
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    return text + "\""
-  }
+  /// A text as a string of JSON.
+  package static func quoted(_ value: String) -> String { JSONText.quoted(value) }
 }

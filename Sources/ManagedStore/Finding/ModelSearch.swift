@@ -9,7 +9,8 @@ public struct ModelSearch {
   public let hashes: [String: HashPattern]
   /// Models that fit exactly, in the order found.
   public private(set) var matches: [FoundModel] = []
-  /// The one with the most equal hashes among those that do not fit; `nil` where none has any.
+  /// The one with the most equal hashes among those that do not fit, or where none has any, with the
+  /// most entities of the same names; `nil` where none has one.
   public private(set) var nearest: FoundModel?
   /// What could not be looked at, as sentences.
   public private(set) var notes: [String] = []
@@ -23,7 +24,7 @@ public struct ModelSearch {
   private let git: String
   private let store: FileSystem.Status?
   private var visited: Set<[UInt64]> = []
-  private var repositories: Set<String> = []
+  private var repositories: Set<[UInt8]> = []
   private var isGitMissing = false
 
   /// Most files and folders that are looked at, and the deepest folder.
@@ -124,9 +125,19 @@ public struct ModelSearch {
       if matches.count < 1000 { matches.append(found) }
       return
     }
-    guard !found.matching.isEmpty else { return }
-    let best = nearest.map { ($0.matching.count, -$0.differing.count) } ?? (0, 0)
-    if best < (found.matching.count, -found.differing.count) { nearest = found }
+    guard model.entities.contains(where: { hashes[$0.name] != nil }) else { return }
+    guard let nearest, rank(nearest) >= rank(found) else {
+      nearest = found
+      return
+    }
+  }
+
+  /// How near a model is: equal hashes, equal names, and little besides.
+  private func rank(_ found: FoundModel) -> (Int, Int, Int) {
+    (
+      found.matching.count, found.model.entities.count { hashes[$0.name] != nil },
+      -found.differing.count
+    )
   }
 
   // MARK: History
@@ -135,7 +146,7 @@ public struct ModelSearch {
     guard !isGitMissing else { return }
     do {
       var history = try GitHistory(around: folder, git: git)
-      guard repositories.insert(history.repository).inserted else { return }
+      guard repositories.insert(Array(history.repository.utf8)).inserted else { return }
       try history.list()
       var (read, known) = (0, matches.count)
       let former = nearest

@@ -15,10 +15,12 @@ extension Store {
     let offset = max(0, offset)
     let count = max(0, count)
     return try reading {
+      // Cast, a text would be bytes of the database's own encoding.
+      let isUTF8 = try connection.value("PRAGMA encoding")?.text == "UTF-8"
+      let bytes = isUTF8 ? "CAST(\(column) AS BLOB)" : "strata_bytes(\(column))"
       let head = try connection.rows(
         """
-        SELECT typeof(\(column)), length(CAST(\(column) AS BLOB)),
-        substr(CAST(\(column) AS BLOB), 1, 300) FROM \(quoted(table.table)) WHERE Z_PK = ?
+        SELECT typeof(\(column)), length(\(bytes)), substr(\(bytes), 1, 300) FROM \(quoted(table.table)) WHERE Z_PK = ?
         """, [.integer(id.key)])
       guard let row = head.first, row.count == 3, let type = row[0].text, type != "null",
         let length = row[1].integer
@@ -32,7 +34,7 @@ extension Store {
       let total = max(0, Int(length) - skipped)
       let part = try connection.value(
         """
-        SELECT substr(CAST(\(column) AS BLOB), ?, ?) FROM \(quoted(table.table)) WHERE Z_PK = ?
+        SELECT substr(\(bytes), ?, ?) FROM \(quoted(table.table)) WHERE Z_PK = ?
         """,
         [
           .integer(Int64(min(offset, total) + skipped + 1)), .integer(Int64(min(count, total))),

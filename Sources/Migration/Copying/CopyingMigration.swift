@@ -15,9 +15,10 @@ struct CopyingMigration {
   private var source: Store { shared.source }
   private var destination: StoreSchema { shared.destination }
 
-  /// Page size, vacuuming and the like follow the source; the file is thrown away when anything
+  /// Text encoding, page size, vacuuming and the like follow the source; the file is thrown away when anything
   /// fails, so it needs no journal.
   static func prepare(_ connection: Connection, like source: Store) throws {
+    try connection.adoptEncoding(of: source.connection)
     let pageSize = try source.connection.value("PRAGMA page_size")?.integer ?? 4096
     let vacuum = try source.connection.value("PRAGMA auto_vacuum")?.integer ?? 2
     try connection.execute(

@@ -1,4 +1,5 @@
 import ManagedModel
+import ManagedStore
 
 extension ExpressionCompiler {
   /// A message to a value: `FUNCTION(x, "uppercaseString")`, or the same in a key path.
@@ -35,14 +36,19 @@ extension ExpressionCompiler {
     _ selector: String, _ text: String, _ arguments: [ExpressionTerm]
   ) -> ExpressionTerm? {
     let values = arguments.map(\.sql)
+    let same = [
+      "uppercaseString": "uppercase:", "localizedUppercaseString": "uppercase:",
+      "lowercaseString": "lowercase:", "localizedLowercaseString": "lowercase:",
+      "length": "length:",
+    ]
+    if let function = same[selector],
+      let term = try? ValueFunctions.call(function, [ValueTerm(SQLText(own: text), .text)])
+    {
+      return ExpressionTerm(term)
+    }
     switch selector {
-    case "uppercaseString", "localizedUppercaseString":
-      return ExpressionTerm("strata_case(\(text), 'upper')", .text)
-    case "lowercaseString", "localizedLowercaseString":
-      return ExpressionTerm("strata_case(\(text), 'lower')", .text)
     case "capitalizedString", "localizedCapitalizedString":
       return ExpressionTerm("strata_case(\(text), 'capital')", .text)
-    case "length": return ExpressionTerm("strata_length(\(text))", .integer)
     case "description", "absoluteString": return ExpressionTerm(text, .text)
     case "integerValue", "intValue", "longLongValue":
       return ExpressionTerm("CAST(\(text) AS INTEGER)", .integer)
@@ -94,7 +100,7 @@ extension ExpressionCompiler {
       "decimalNumberByDividingBy:": "divide:by:",
     ]
     guard let function = functions[selector] else { return nil }
-    return try arithmetic(
-      function, ExpressionTerm(number, .decimal), arguments[0], expression)
+    return try self.function(
+      function, of: [ExpressionTerm(number, .decimal), arguments[0]], expression)
   }
 }

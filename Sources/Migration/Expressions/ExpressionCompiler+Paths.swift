@@ -58,17 +58,9 @@ extension ExpressionCompiler {
         expression: text, entity: scope.entity, store: scope.store, row: scope.row,
         schema: scope.schema)
     }
-    let kind = kind(at: path)
-    switch (operation, kind) {
-    case ("@count", _): return ExpressionTerm(sql, .integer)
-    // The filters' sum is a real number; NSNumber's is an integer for integers.
-    case ("@sum", .integer), ("@sum", .boolean):
-      return ExpressionTerm("CAST(\(sql) AS INTEGER)", .integer)
-    case ("@sum", .decimal), ("@avg", .decimal):
-      return ExpressionTerm("strata_decimal(\(sql))", .decimal)
-    case ("@min", _), ("@max", _): return ExpressionTerm(sql, kind)
-    default: return ExpressionTerm(sql, .real)
-    }
+    // The filters' compiler wrote it; what it is follows from what it is of.
+    let kind = ValueFunctions.aggregate(operation, of: ValueTerm("", kind(at: path)))?.kind
+    return ExpressionTerm(sql, kind ?? .any)
   }
 
   private func kind(at path: [String]) -> ExpressionTerm.Kind {

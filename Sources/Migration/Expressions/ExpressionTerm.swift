@@ -1,65 +1,9 @@
 import ManagedModel
+import ManagedStore
 
 /// A piece of an expression as SQL, and what its values are.
 struct ExpressionTerm {
-  enum Kind: Equatable {
-    case integer
-    case real
-    case decimal
-    case boolean
-    case text
-    case date
-    case uuid
-    case data
-    /// `nil` itself, or a value of which nothing is known: it goes with everything.
-    case any
-
-    init(_ type: AttributeType) {
-      switch type {
-      case .integer16, .integer32, .integer64: self = .integer
-      case .double, .float: self = .real
-      case .decimal: self = .decimal
-      case .boolean: self = .boolean
-      case .string, .uri: self = .text
-      case .date: self = .date
-      case .uuid: self = .uuid
-      case .binary, .transformable: self = .data
-      case .undefined, .objectID, .composite: self = .any
-      }
-    }
-
-    var isNumber: Bool {
-      switch self {
-      case .integer, .real, .decimal, .boolean, .any: true
-      case .text, .date, .uuid, .data: false
-      }
-    }
-
-    /// The kind of a value that is either of two.
-    func joined(_ other: Kind) -> Kind {
-      if self == other || other == .any { return self }
-      if self == .any { return other }
-      guard isNumber && other.isNumber else { return .any }
-      return self == .decimal || other == .decimal ? .decimal : .real
-    }
-
-    /// The kind in an error's words.
-    var name: String {
-      switch self {
-      case .integer, .real: "a number"
-      case .decimal: "a decimal number"
-      case .boolean: "yes or no"
-      case .text: "text"
-      case .date: "a date"
-      case .uuid: "a UUID"
-      case .data: "bytes"
-      case .any: "a value"
-      }
-    }
-
-    /// Whether NSNumber would hold the values as integers.
-    var isWhole: Bool { self == .integer || self == .boolean }
-  }
+  typealias Kind = ValueKind
 
   var sql: String
   var kind: Kind
@@ -68,6 +12,11 @@ struct ExpressionTerm {
     self.sql = sql
     self.kind = kind
   }
+
+  init(_ term: ValueTerm) { self.init(term.sql.sql, term.kind) }
+
+  /// As the functions take it: nothing is bound in it.
+  var value: ValueTerm { ValueTerm(SQLText(own: sql), kind) }
 
   /// The SQL as an attribute of that type holds it; `nil` where it cannot.
   func sql(for type: AttributeType) -> String? {

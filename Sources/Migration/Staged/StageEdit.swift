@@ -40,7 +40,7 @@ struct StageEdit {
     try connection.execute(
       "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF")
     try MigrationFunctions.define(on: connection, store: store)
-    try FilterFunctions.define(on: connection)
+    try StoreFunctions.define(on: connection)
     try defineTriggerFunctions(on: connection)
     let rules = StageRules(schema: store.schema, connection: connection)
     let context = StageContext(

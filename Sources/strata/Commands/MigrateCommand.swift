@@ -27,6 +27,7 @@ enum MigrateCommand {
       title: "migrated", isJSON: arguments.flag("json"), receiptFile: file, console: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in
       let plan = try request.plan(for: path)
+      _ = try request.unusedAllowances(of: plan)
       guard !plan.isNothingToDo else {
         var done = plan
         done.notes = StoreMigration.cleanUp(after: path)
@@ -46,7 +47,8 @@ enum MigrateCommand {
     let plan = try Waiting.tell("looking at the store", on: console) {
       try request.plan(for: path)
     }
-    if plan.isNothingToDo {
+    for note in try request.unusedAllowances(of: plan) { console.note("note: \(note)") }
+    if plan.isNothingToDo, request.options.output == nil {
       for text in StoreMigration.cleanUp(after: path) { console.note("note: " + text) }
       try file?.write(
         JSONWriter.line { json in
@@ -60,7 +62,6 @@ enum MigrateCommand {
         }
       } else {
         console.line("nothing to do: the store is of that model already")
-        if let output = request.options.output { console.note("no file was written: \(output)") }
       }
       return .done
     }
@@ -81,7 +82,7 @@ enum MigrateCommand {
     if isJSON {
       console.json { $0.receipt(receipt) }
     } else {
-      ReceiptText.print(receipt, to: console)
+      ReceiptText.print(receipt, verb: plan.isNothingToDo ? "copied" : "migrated", to: console)
     }
     try file?.write(JSONWriter.line { $0.receipt(receipt) })
     return .done

@@ -52,6 +52,19 @@ struct MigrationRequest: Sendable {
     return try plan(opened.store, source: opened.source, name: opened.name)
   }
 
+  /// Why some of what `--allow-loss` names allows nothing, as sentences.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage for a name that no version at hand has.
+  func unusedAllowances(of plan: MigrationPlan) throws -> [String] {
+    guard !options.allowedLosses.isEmpty else { return [] }
+    // Other stores of the same run may be of those.
+    let others =
+      (try? ModelBundle(readingFrom: bundle))?.versions.compactMap { try? $0.model } ?? []
+    return try plan.unusedAllowances(
+      options.allowedLosses,
+      knownTo: others + (via?.versions.map(\.model) ?? []))
+  }
+
   /// A store of before, and the mapping that leads from it to the destination, for comparing.
   func mapping(for path: String) throws -> (before: Store, mapping: MappingModel) {
     let (store, source, name) = try open(path, copiedFrom: nil)

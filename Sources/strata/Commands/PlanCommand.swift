@@ -17,6 +17,7 @@ enum PlanCommand {
     plan.notes += StoreMigration.leftovers(of: arguments[0])
     // Too late to be stopped by SQLite, and not too late to be asked.
     try Interruption.check()
+    for note in try request.unusedAllowances(of: plan) { console.note("note: \(note)") }
     let unallowed = plan.unallowedLosses(request.options.allowedLosses)
     if arguments.flag("json") {
       console.json { $0.plan(plan) }

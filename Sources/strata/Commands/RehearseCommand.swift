@@ -40,6 +40,8 @@ struct Rehearsal {
     var checked = 0
     /// Those that did not come true, as sentences.
     var failures: [String] = []
+    /// What else there is to know, as sentences.
+    var notes: [String] = []
   }
 
   /// - Throws: ``CoreDataError`` as a migration does; failed where the store changed meanwhile.
@@ -62,10 +64,12 @@ struct Rehearsal {
     _ copy: String, _ report: @escaping (MigrationProgress) -> Void
   ) throws -> Result {
     let plan = try request.plan(for: copy, copiedFrom: path)
+    let unused = try request.unusedAllowances(of: plan)
     var options = request.options
     options.keepsBackup = false
     options.output = nil
     var result = Result()
+    result.notes = unused
     if !plan.isNothingToDo {
       var receipt = try StoreMigration.run(
         plan, options: options, isCancelled: { Interruption.isRequested }, progress: report)
@@ -124,6 +128,7 @@ extension Rehearsal.Result {
     } else {
       console.line("nothing to do: \(path) is of that model already")
     }
+    for note in notes { console.line("note: \(note)") }
     for failure in failures { console.line("✗ \(failure)") }
     if checked > 0 { console.line("expectations: \(checked - failures.count) of \(checked) hold") }
     console.line("the store itself is as it was")
@@ -143,6 +148,7 @@ extension Rehearsal.Result {
       json.key("failed")
       json.array { json in for failure in failures { json.string(failure) } }
     }
+    json.strings("notes", notes)
     json.key("sourceUnchanged")
     json.bool(true)
   }

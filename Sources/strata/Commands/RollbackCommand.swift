@@ -136,14 +136,12 @@ enum RollbackCommand {
     json.object { json in
       for (key, value) in [
         ("path", backup.path), ("leftBy", backup.origin.rawValue), ("uuid", facts?.uuid),
-        ("problem", problem),
+        ("problem", problem), ("modified", CoreDataDate.text(backup.modified)),
       ] {
         json.key(key)
         json.string(value)
       }
       json.strings("versionIdentifiers", facts?.versionIdentifiers ?? [])
-      json.key("modified")
-      json.number(backup.modified)
       json.key("bytes")
       json.number(backup.bytes)
       json.key("objects")

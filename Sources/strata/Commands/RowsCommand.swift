@@ -37,7 +37,9 @@ enum RowsCommand {
         isPast = true
       }
     }
-    var writer = format.writer(heading: console.heading) { console.write($0) }
+    var writer = format.writer(isExact: !console.isTerminal, heading: console.heading) {
+      console.write($0)
+    }
     let bar = console.isTerminal ? nil : ProgressBar(console)
     let total = try bar?.isVisible == true ? Self.total(query, in: store, limit: limit) : nil
     var count = 0

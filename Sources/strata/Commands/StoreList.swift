@@ -14,7 +14,7 @@ struct StoreList {
   init(_ arguments: [String]) throws {
     var hasFolder = false
     isOne =
-      Set(arguments.map(FileSystem.canonical)).count == 1
+      Set(arguments.map { Array(FileSystem.canonical($0).utf8) }).count == 1
       && !arguments.contains(where: FileSystem.isDirectory)
     for argument in arguments {
       guard FileSystem.isDirectory(argument) else {
@@ -37,11 +37,11 @@ struct StoreList {
     }
   }
 
-  /// Two names of one file are one store; a path where nothing is stays, to be told as an error.
+  /// Two names of one file are one store, and two spellings of one letter are two names; a path where nothing is stays, to be told as an error.
   private mutating func add(_ path: String) {
     if let status = FileSystem.status(path) {
       guard files.insert([status.device, status.inode]).inserted else { return }
-    } else if paths.contains(path) {
+    } else if paths.contains(where: { $0.utf8.elementsEqual(path.utf8) }) {
       return
     }
     paths.append(path)

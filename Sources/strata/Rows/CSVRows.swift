@@ -2,6 +2,8 @@ import ManagedStore
 import Terminal
 
 /// Rows as RFC 4180 has them: commas, quotes where needed, CR LF.
+///
+/// Text is kept to the last character unless it goes to a terminal.
 struct CSVRows: RowWriter {
   private let out: ([UInt8]) throws -> Void
   private let isExact: Bool

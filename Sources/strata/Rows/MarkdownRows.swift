@@ -2,20 +2,27 @@ import ManagedStore
 import Terminal
 
 /// Rows as a table of Markdown, for an issue or a pull request.
+///
+/// A cell is one line, so that what ends a line becomes `<br>`; other text is kept unless it goes to
+/// a terminal.
 struct MarkdownRows: RowWriter {
   private let out: ([UInt8]) throws -> Void
+  private let isExact: Bool
 
-  init(_ out: @escaping ([UInt8]) throws -> Void) { self.out = out }
+  init(isExact: Bool, _ out: @escaping ([UInt8]) throws -> Void) {
+    self.isExact = isExact
+    self.out = out
+  }
 
   func begin(_ page: RowPage) throws {
     let rules = ["--:"] + page.columns.map { $0.isNumber ? "--:" : "---" }
-    let head = Self.line(["key"] + page.columns.map(\.name))
-    try out(Array((head + Self.line(rules, isRule: true)).utf8))
+    let head = line(["key"] + page.columns.map(\.name))
+    try out(Array((head + "| " + rules.joined(separator: " | ") + " |\n").utf8))
   }
 
   func write(_ page: RowPage) throws {
     let lines = page.rows.map { row in
-      Self.line([String(row.id.key)] + row.values.map(CellText.csv))
+      line([String(row.id.key)] + row.values.map(CellText.csv))
     }
     try out(Array(lines.joined().utf8))
   }
@@ -23,12 +30,12 @@ struct MarkdownRows: RowWriter {
   func end() {}
 
   /// `| a | b |`, with what would end a cell or begin a tag escaped.
-  static func line(_ cells: [String], isRule: Bool = false) -> String {
-    guard !isRule else { return "| " + cells.joined(separator: " | ") + " |\n" }
-    return "| "
+  private func line(_ cells: [String]) -> String {
+    "| "
       + cells.map { cell in
         cell.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-          .map { escaped(Sanitize.text($0)) }.joined(separator: "<br>")
+          .map { Self.escaped(isExact ? String($0) : Sanitize.text($0)) }
+          .joined(separator: "<br>")
       }.joined(separator: " | ") + " |\n"
   }
 

@@ -7,8 +7,8 @@ enum RowFormat: String, CaseIterable {
   /// Writes pages of rows through `out`.
   ///
   /// - Parameters:
-  ///   - isExact: whether text is kept as it is, as in a file; else what could steer a
-  ///     terminal is replaced.
+  ///   - isExact: whether CSV and Markdown keep text as it is, for a file or another program; else
+  ///     what could steer a terminal is replaced.
   ///   - heading: what the line of a table's column names is to look like.
   func writer(
     isExact: Bool = false, heading: @escaping (String) -> String = { $0 },
@@ -19,7 +19,7 @@ enum RowFormat: String, CaseIterable {
     case .json: JSONRows(isArray: true, out)
     case .ndjson: JSONRows(isArray: false, out)
     case .csv: CSVRows(isExact: isExact, out)
-    case .markdown: MarkdownRows(out)
+    case .markdown: MarkdownRows(isExact: isExact, out)
     }
   }
 }

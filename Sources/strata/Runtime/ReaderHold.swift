@@ -10,9 +10,12 @@ final class ReaderHold: Sendable {
   private let entered = DispatchSemaphore(value: 0)
   private let release = DispatchSemaphore(value: 0)
   private let isUnderWay = Atomic<Bool>(false)
+  /// How long a reader may take until it is gone on without.
+  private let patience: DispatchTimeInterval
 
-  init(_ sessions: [StoreSession]) {
+  init(_ sessions: [StoreSession], patience: DispatchTimeInterval = .seconds(2)) {
     self.sessions = sessions
+    self.patience = patience
   }
 
   /// Closes the readers and keeps what is asked of them waiting until `end`.
@@ -24,7 +27,7 @@ final class ReaderHold: Sendable {
       session.pause.ask(self)
       Task { await session.hold() }
     }
-    let deadline = DispatchTime.now() + .seconds(2)
+    let deadline = DispatchTime.now() + patience
     for _ in sessions { _ = entered.wait(timeout: deadline) }
     isUnderWay.store(true, ordering: .sequentiallyConsistent)
   }
@@ -44,6 +47,9 @@ final class ReaderHold: Sendable {
 /// Where a session's reader can be made to wait in the middle of what it does.
 final class ReaderPause: Sendable {
   private let hold = Mutex<ReaderHold?>(nil)
+
+  /// Whether a hold waits for the reader to come here.
+  var isAsked: Bool { hold.withLock { $0 != nil } }
 
   fileprivate func ask(_ hold: ReaderHold) { self.hold.withLock { $0 = hold } }
 

@@ -74,11 +74,12 @@ struct SessionFolder: Sendable {
   /// The stores of late that are still there, the last first.
   func recent(limit: Int = 10) throws -> [RecentStore] {
     var stores: [RecentStore] = []
-    var paths: Set<String> = []
+    // Bytes: Swift takes two spellings of one letter for the same, a file system does not.
+    var paths: Set<[UInt8]> = []
     for file in files where stores.count < limit {
       try Task.checkCancellation()
       guard let record = record(file.path), FileSystem.isFile(record.path),
-        paths.insert(record.path).inserted
+        paths.insert(Array(record.path.utf8)).inserted
       else { continue }
       stores.append(
         RecentStore(

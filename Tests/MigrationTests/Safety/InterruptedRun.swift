@@ -123,7 +123,9 @@ enum InterruptedRun: String, CaseIterable, Codable, Sendable {
             "\(mode) \(keys ?? .null) \(store.warnings)\n"
             + (try StoreDump.lines(store)).joined(separator: "\n")
         } else {
-          state[name] = "\(mode) \(try FileSystem.read(path))"
+          // The salts of a log are random.
+          state[name] =
+            name.hasSuffix("-wal") ? "log \(mode)" : "\(mode) \(try FileSystem.read(path))"
         }
       }
     }

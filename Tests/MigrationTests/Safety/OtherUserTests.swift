@@ -33,7 +33,7 @@ struct OtherUserTests {
     for way in [SafetyCase.inPlace, .copying, .policy] {
       let plan = try way.plan(place.path)
       let (name, sql) = Self.locks[lock]
-      let other = try OtherProgram("/usr/bin/sqlite3", [place.path, sql, ".shell sleep 30"])
+      let other = try OtherProgram("/usr/bin/sqlite3", [place.path, sql, ".shell sleep 3600"])
       defer { other.kill() }
       try other.wait { StoreLock.user(of: place.path) != nil }
       let error = failure(of: plan)
@@ -57,7 +57,7 @@ struct OtherUserTests {
       progress in
       guard other == nil, Phase(progress)?.kind == .verify else { return }
       other = try? OtherProgram(
-        "/usr/bin/sqlite3", [place.path, Self.locks[2].1, ".shell sleep 30"])
+        "/usr/bin/sqlite3", [place.path, Self.locks[2].1, ".shell sleep 3600"])
       try? other?.wait { StoreLock.user(of: place.path) != nil }
     }
     other?.kill()
@@ -73,7 +73,7 @@ struct OtherUserTests {
         "/usr/bin/sqlite3",
         [
           place.path, "INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 6, 1);",
-          ".shell sleep 30",
+          ".shell sleep 3600",
         ])
       defer { other.kill() }
       try other.wait { WriteAheadLog(besideStore: place.path).frames > 0 }

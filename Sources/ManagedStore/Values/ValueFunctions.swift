@@ -1,0 +1,186 @@
+import ManagedModel
+
+/// What the functions of expressions mean, in filters, derived attributes and mappings alike: as
+/// NSExpression has them. nil goes through everything as NULL does.
+package enum ValueFunctions {
+  /// Those that are known, as a person writes them, for a message.
+  package static let names = """
+    length:(), lowercase:(), uppercase:(), canonical:(), abs:(), chs:(), sqrt:(), exp:(), ln:(), \
+    log:(), floor:(), ceiling:(), trunc:(), raise:toPower:(), modulus:by:(), bitwiseAnd:with:(), \
+    bitwiseOr:with:(), bitwiseXor:with:(), leftshift:by:(), rightshift:by:(), onesComplement:()
+    """
+
+  /// One of Foundation's functions.
+  ///
+  /// - Returns: `nil` where it is not known; those over many values, `now` and `CAST` are no matter
+  ///   of operands alone.
+  package static func call(
+    _ name: String, _ operands: [ValueTerm]
+  ) throws(ValueMistake)
+    -> ValueTerm?
+  {
+    if isRandom(name) { throw .random }
+    guard isKnown(name) else { return nil }
+    let count = name.utf8.count { $0 == UInt8(ascii: ":") }
+    guard operands.count == count else { throw .operands(expected: count) }
+    switch name {
+    case "noindex:": return operands[0]
+    case "length:", "uppercase:", "lowercase:", "canonical:":
+      return try ofText(name, operands[0])
+    case "add:to:", "from:subtract:", "multiply:by:", "divide:by:":
+      return try arithmetic(name, operands[0], operands[1])
+    default:
+      for (index, operand) in operands.enumerated() where !operand.kind.isNumber {
+        throw .needsNumber(operand: index)
+      }
+      return operands.count == 1
+        ? ofNumber(name, operands[0]) : ofNumbers(name, operands[0].sql, operands[1].sql)
+    }
+  }
+
+  private static func isRandom(_ name: String) -> Bool { name == "random" || name == "random:" }
+
+  /// Whether ``call(_:_:)`` has an answer to the name, be it a mistake.
+  package static func isKnown(_ name: String) -> Bool {
+    switch name {
+    case _ where isRandom(name): true
+    case "noindex:", "length:", "uppercase:", "lowercase:", "canonical:", "add:to:",
+      "from:subtract:", "multiply:by:", "divide:by:", "abs:", "chs:", "onesComplement:",
+      "raise:toPower:", "modulus:by:", "bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:",
+      "leftshift:by:", "rightshift:by:":
+      true
+    default: StoreFunctions.functionsOfNumbers.contains(name)
+    }
+  }
+
+  private static func ofText(_ name: String, _ text: ValueTerm) throws(ValueMistake) -> ValueTerm {
+    // Of data it is the number of bytes.
+    if name == "length:" {
+      guard text.kind.isText || text.kind == .data else { throw .needsText(operand: 0) }
+      return ValueTerm("strata_length(\(text.sql))", .integer)
+    }
+    guard text.kind.isText else { throw .needsText(operand: 0) }
+    switch name {
+    case "uppercase:": return ValueTerm("strata_case(\(text.sql), 'upper')", .text)
+    case "lowercase:": return ValueTerm("strata_case(\(text.sql), 'lower')", .text)
+    default: return ValueTerm("strata_fold(\(text.sql), 3)", .text)
+    }
+  }
+
+  private static func ofNumber(_ name: String, _ number: ValueTerm) -> ValueTerm {
+    switch name {
+    case "abs:": ValueTerm("abs(\(number.sql))", number.kind)
+    case "chs:": ValueTerm("(-(\(number.sql)))", number.kind)
+    case "onesComplement:": ValueTerm("(~(\(number.sql)))", .integer)
+    default: ValueTerm("strata_math('\(own: name)', \(number.sql))", .real)
+    }
+  }
+
+  private static func ofNumbers(_ name: String, _ left: SQLText, _ right: SQLText) -> ValueTerm {
+    switch name {
+    case "raise:toPower:": ValueTerm("strata_power(\(left), \(right))", .real)
+    case "modulus:by:": ValueTerm("(\(left) % \(right))", .integer)
+    case "bitwiseAnd:with:": ValueTerm("(\(left) & \(right))", .integer)
+    case "bitwiseOr:with:": ValueTerm("(\(left) | \(right))", .integer)
+    case "leftshift:by:": ValueTerm("(\(left) << \(right))", .integer)
+    case "rightshift:by:": ValueTerm("(\(left) >> \(right))", .integer)
+    // SQLite has no sign for it.
+    default: ValueTerm("((\(left) | \(right)) - (\(left) & \(right)))", .integer)
+    }
+  }
+
+  /// Arithmetic of numbers, of a date and seconds, or the seconds between two dates.
+  ///
+  /// As with NSExpression, an integer divided by an integer is an integer: `7 / 2` is 3. What is
+  /// divided by zero is nil. Decimals are decimal.
+  package static func arithmetic(
+    _ name: String, _ left: ValueTerm, _ right: ValueTerm
+  ) throws(ValueMistake) -> ValueTerm {
+    let sign = sign(of: name)
+    let sql: SQLText = "(\(left.sql) \(own: sign) \(right.sql))"
+    let quotient: SQLText = sign == "/" ? "(CAST(\(left.sql) AS REAL) / \(right.sql))" : sql
+    switch (left.kind, sign, right.kind) {
+    case (.date, "-", .date): return ValueTerm(sql, .real)
+    case (.date, "+", let other) where other.isNumber, (.date, "-", let other) where other.isNumber:
+      return ValueTerm(sql, .date)
+    case (let other, "+", .date) where other.isNumber: return ValueTerm(sql, .date)
+    case (let one, _, let other) where one.isNumber && other.isNumber:
+      if one == .decimal || other == .decimal {
+        return ValueTerm("strata_decimal(\(quotient))", .decimal)
+      }
+      if one.isWhole && other.isWhole { return ValueTerm(sql, .integer) }
+      return one == .real || other == .real ? ValueTerm(quotient, .real) : ValueTerm(sql, .any)
+    case (.text, "+", .text): throw .addsText
+    case (let one, _, _): throw .needsNumber(operand: one.isNumber || one == .date ? 1 : 0)
+    }
+  }
+
+  /// The sign that an arithmetic function is written with.
+  private static func sign(of function: String) -> String {
+    switch function {
+    case "add:to:": "+"
+    case "from:subtract:": "-"
+    case "multiply:by:": "*"
+    default: "/"
+    }
+  }
+
+  /// `@count`, `@sum`, `@min`, `@max` or `@avg` of many values: what to select of them.
+  ///
+  /// The sum of integers is an integer, and that of nothing is 0; the others of nothing are nil.
+  ///
+  /// - Returns: `nil` where the operation is not known; `@min` and `@max` of any kind but data.
+  package static func aggregate(_ operation: String, of many: ValueTerm) -> ValueTerm? {
+    let (sql, kind) = (many.sql, many.kind)
+    switch operation {
+    case "@count": return ValueTerm("count(*)", .integer)
+    case "@min" where kind != .data: return ValueTerm("min(\(sql))", kind)
+    case "@max" where kind != .data: return ValueTerm("max(\(sql))", kind)
+    case "@sum" where kind.isNumber:
+      if kind == .decimal { return ValueTerm("strata_decimal(total(\(sql)))", .decimal) }
+      // In halves, which neither fail nor lose a digit where the sum of them is no Int64 or Double.
+      return kind.isWhole
+        ? ValueTerm(
+          "ifnull(sum(\(sql) >> 32) * 4294967296 + sum(\(sql) & 4294967295), 0)", .integer)
+        : ValueTerm("total(\(sql))", .real)
+    case "@avg" where kind.isNumber:
+      return kind == .decimal
+        ? ValueTerm("strata_decimal(avg(\(sql)))", .decimal) : ValueTerm("avg(\(sql))", .real)
+    default: return nil
+    }
+  }
+
+  /// A value as another class; `nil` where it cannot be one.
+  package static func cast(_ term: ValueTerm, to name: String) -> ValueTerm? {
+    let sql = term.sql
+    switch (name, term.kind) {
+    case ("NSDate", .date), ("NSString", .text), ("NSURL", .text), ("NSUUID", .uuid),
+      ("NSData", .data), ("NSDecimalNumber", .decimal):
+      return term
+    case ("NSNumber", let kind) where kind.isNumber: return term
+    case ("NSDate", let kind) where kind.isNumber: return ValueTerm(sql, .date)
+    case ("NSNumber", .date): return ValueTerm(sql, .real)
+    case ("NSNumber", .text): return ValueTerm("CAST(\(sql) AS NUMERIC)", .real)
+    case ("NSDecimalNumber", .text): return ValueTerm("CAST(\(sql) AS NUMERIC)", .decimal)
+    case ("NSDecimalNumber", let kind) where kind.isNumber: return ValueTerm(sql, .decimal)
+    case ("NSString", let kind) where kind.isNumber: return ValueTerm("strata_text(\(sql))", .text)
+    case ("NSString", .uuid): return ValueTerm("strata_uuid(\(sql))", .text)
+    default: return nil
+    }
+  }
+
+  /// Text written in an expression as another class, where that is a matter of reading it; `nil`
+  /// for other classes.
+  ///
+  /// - Returns: `.some(nil)` where the text is none of that class.
+  package static func cast(_ text: String, to name: String) -> Expression.Constant?? {
+    switch name {
+    case "NSDate":
+      .some((CoreDataDate.seconds(written: text) ?? Double(text)).map { .date($0) })
+    case "NSNumber": .some(Int64(text).map { .integer($0) } ?? Double(text).map { .real($0) })
+    case "NSUUID": .some(UUIDText.bytes(text).map { .uuid($0) })
+    case "NSDecimalNumber": .some(DecimalDigits(text) == nil ? nil : .decimal(text))
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import ManagedModel
+import ManagedStore
+
+extension MigrationPlan {
+  /// Looks at the names of losses that somebody allowed: one that nothing is called by was mistyped.
+  ///
+  /// - Parameters:
+  ///   - allowed: `Entity` or `Entity.property`.
+  ///   - others: further versions of the model whose names are no mistake, such as those that other
+  ///     stores of one run are of.
+  /// - Returns: of those that allow nothing here, why, as sentences.
+  /// - Throws: ``CoreDataError`` of kind usage for a name that no version has, with the nearest.
+  public func unusedAllowances(
+    _ allowed: Set<String>, knownTo others: [Model] = []
+  ) throws -> [String] {
+    var models = steps.map(\.source) + steps.suffix(1).map(\.destination)
+    if let wholeDestination { models.append(wholeDestination) }
+    let used = Set(losses.flatMap { [$0.name, $0.entity] })
+    return try allowed.subtracting(used).sorted().map { name in
+      try Self.requireKnown(name, in: models + others)
+      return "--allow-loss \(name) allows nothing: nothing of it would be lost"
+        + (inheritor(of: name).map { "; what would be is called \($0)" } ?? "")
+    }
+  }
+
+  /// The loss that was meant by naming a property of an entity that inherits it.
+  private func inheritor(of name: String) -> String? {
+    let (entity, property) = Self.parts(of: name)
+    guard let property else { return nil }
+    return losses.first { loss in
+      loss.property == property
+        && steps.contains { $0.source.lineage(of: entity).contains { $0.name == loss.entity } }
+    }?.name
+  }
+
+  private static func parts(of name: String) -> (entity: String, property: String?) {
+    guard let dot = name.firstIndex(of: ".") else { return (name, nil) }
+    return (String(name[..<dot]), String(name[name.index(after: dot)...]))
+  }
+
+  private static func requireKnown(_ name: String, in models: [Model]) throws {
+    let (entity, property) = parts(of: name)
+    let holders = models.filter { $0.entity(named: entity) != nil }
+    guard !holders.isEmpty else {
+      let nearest = Nearest.match(entity, in: models.flatMap { $0.entities.map(\.name) })
+      throw CoreDataError(
+        .usage, "--allow-loss \(name): no version of the model has an entity “\(entity)”",
+        hint: nearest.map { near in
+          "Did you mean \(property.map { "\(near).\($0)" } ?? near)?"
+        } ?? "Name what the plan says is lost: strata plan lists it.")
+    }
+    // A column that no model knows is named as the store does: `Entity.ZCOLUMN`.
+    guard let property, !property.hasPrefix("Z") || property != property.uppercased() else {
+      return
+    }
+    let names = holders.flatMap { model in
+      model.attributes(of: entity).map(\.name) + model.relationships(of: entity).map(\.name)
+    }
+    // An element of a composite attribute is named behind it.
+    let first = String(property.prefix { $0 != "." })
+    guard !names.contains(property), !names.contains(first) else { return }
+    throw CoreDataError(
+      .usage, "--allow-loss \(name): \(entity) has no property “\(property)” in any version",
+      hint: Nearest.match(property, in: names).map { "Did you mean \(entity).\($0)?" }
+        ?? "Name what the plan says is lost: strata plan lists it.")
+  }
+}

@@ -1,0 +1,33 @@
+import FoundationEssentials
+import ManagedModel
+import Testing
+
+@Suite("Strings of JSON")
+struct JSONTextTests {
+  @Test(
+    "what JSON asks for, what terminals obey and what turns text around is escaped",
+    arguments: [
+      ("plain é 😀 日本 \u{200D}", "plain é 😀 日本 \u{200D}"), ("\"\\/", "\\\"\\\\/"),
+      ("\n\r\t", "\\n\\r\\t"), ("\u{0}\u{1F}\u{7F}", "\\u0000\\u001f\\u007f"),
+      ("\u{80}\u{9B}\u{9F}\u{A0}", "\\u0080\\u009b\\u009f\u{A0}"),
+      ("\u{2027}\u{2028}\u{2029}\u{202F}", "\u{2027}\\u2028\\u2029\u{202F}"),
+      ("\u{202A}\u{202E}\u{2066}\u{2069}", "\\u202a\\u202e\\u2066\\u2069"),
+      ("\u{61B}\u{61C}\u{200D}\u{200E}\u{200F}", "\u{61B}\\u061c\u{200D}\\u200e\\u200f"),
+    ])
+  func escapes(text: String, expected: String) {
+    #expect(JSONText.quoted(text) == "\"\(expected)\"")
+    #expect(JSONValue.string(text).text() == JSONText.quoted(text))
+  }
+
+  @Test("every character comes back, and none of those that are escaped is there as it is")
+  func everyCharacter() throws {
+    var text = ""
+    for value in UInt32(0)...0x30FF {
+      if let scalar = Unicode.Scalar(value) { text.unicodeScalars.append(scalar) }
+    }
+    let json = JSONText.quoted(text)
+    #expect(!json.unicodeScalars.contains { JSONText.isEscaped($0) })
+    let read = try JSONDecoder().decode([String].self, from: Data("[\(json)]".utf8))
+    #expect(Array(read[0].unicodeScalars) == Array(text.unicodeScalars))
+  }
+}
