@@ -10,7 +10,8 @@ enum ArchiveClasses {
     case .binary: "NSData"
     case .uuid: "NSUUID"
     case .uri: "NSURL"
-    case .undefined, .transformable, .objectID, .composite: nil
+    case .composite: "NSDictionary"
+    case .undefined, .transformable, .objectID: nil
     }
   }
 }

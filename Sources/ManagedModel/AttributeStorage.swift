@@ -28,14 +28,8 @@ public struct AttributeStorage: Sendable, Equatable {
   private static func columns(of attribute: Attribute, path: [String], depth: Int) -> [Column] {
     guard attribute.isStored, depth <= maximumDepth else { return [] }
     guard attribute.type == .composite else { return [Column(path: path, attribute: attribute)] }
-    return attribute.elements.flatMap { element in
-      var named = element
-      named.name = self.path(attribute.name, element.name)
-      named.renamingIdentifier =
-        attribute.renamingIdentifier == nil && element.renamingIdentifier == nil
-        ? nil : self.path(attribute.canonicalName, element.canonicalName)
-      named.isOptional = element.isOptional || attribute.isOptional
-      return columns(of: named, path: path + [element.name], depth: depth + 1)
+    return zip(attribute.elements, attribute.elementsByPath).flatMap { element, named in
+      columns(of: named, path: path + [element.name], depth: depth + 1)
     }
   }
 
@@ -48,6 +42,20 @@ public struct AttributeStorage: Sendable, Equatable {
 extension Attribute {
   /// Where the store keeps it.
   public var storage: AttributeStorage { AttributeStorage(self) }
+
+  /// The elements of a composite attribute, each named by its path from this attribute's name on,
+  /// as ``AttributeStorage/Column/attribute`` says.
+  public var elementsByPath: [Attribute] {
+    elements.map { element in
+      var named = element
+      named.name = AttributeStorage.path(name, element.name)
+      named.renamingIdentifier =
+        renamingIdentifier == nil && element.renamingIdentifier == nil
+        ? nil : AttributeStorage.path(canonicalName, element.canonicalName)
+      named.isOptional = element.isOptional || isOptional
+      return named
+    }
+  }
 
   /// The element of that name, for a composite attribute.
   public func element(named name: String) -> Attribute? { elements.first { $0.name == name } }

@@ -24,8 +24,8 @@ public struct Model: Sendable, Equatable {
 
   /// Makes a model of entities in any order.
   ///
-  /// - Throws: ``CoreDataError`` of kind unreadable when two entities or two properties of one
-  ///   entity share a name, a parent does not exist, or an entity would be its own ancestor.
+  /// - Throws: ``CoreDataError`` of kind unreadable when two entities, two properties of one entity
+  ///   or two elements of one composite attribute share a name, a parent does not exist, or an entity would be its own ancestor.
   public init(
     entities: [Entity], versionIdentifiers: [String] = [],
     configurations: [String: [String]] = [:], fetchRequests: [FetchRequestTemplate] = [],
@@ -46,6 +46,14 @@ public struct Model: Sendable, Equatable {
       for name in all where !names.insert(name).inserted {
         throw CoreDataError(
           .unreadable, "two properties share a name", entity: entity.name, property: name)
+      }
+      for attribute in entity.attributes where !attribute.elements.isEmpty {
+        for path in attribute.storage.columns.map(\.attribute.name)
+        where !names.insert(path).inserted {
+          throw CoreDataError(
+            .unreadable, "two elements of a composite attribute share a name",
+            entity: entity.name, property: path)
+        }
       }
     }
     for entity in sorted {

@@ -8,6 +8,14 @@ public struct EntityTable: Sendable, Equatable {
     public var attribute: Attribute
     /// Name of the column, as it is in this store.
     public var column: String
+    /// From the attribute's name down to the element's.
+    public var path: [String]
+
+    init(attribute: Attribute, column: String, path: [String]? = nil) {
+      self.attribute = attribute
+      self.column = column
+      self.path = path ?? [attribute.name]
+    }
   }
 
   /// A relationship and how the store keeps it.

@@ -15,6 +15,7 @@ extension FilterCompiler {
       default: throw wrong("nil can only be compared with == and !=", range)
       }
     }
+    try checkSimple(term)
     if how.isText { return try textComparison(term, how, constant, range) }
     if case .object(let entity) = term.kind {
       return try compare(term, of: entity, how, with: constant, range)
@@ -40,6 +41,8 @@ extension FilterCompiler {
     _ left: FilterTerm, _ how: FilterComparison, with right: FilterTerm
   ) throws -> SQLText {
     try checkOptions(how, left)
+    try checkSimple(left)
+    try checkSimple(right)
     if how.isText {
       guard left.kind == .text else { throw notText(left) }
       guard right.kind == .text else { throw notText(right) }
@@ -103,6 +106,17 @@ extension FilterCompiler {
     guard !how.options.isEmpty, term.kind != .text else { return }
     throw wrong(
       "\(how.options.symbol) compares text, and \(term.name) is \(term.kind.name)", term.range)
+  }
+
+  /// A composite attribute has no value of its own to compare.
+  private func checkSimple(_ term: FilterTerm) throws {
+    if case .composite(let elements) = term.kind { throw notSimple(term, elements) }
+  }
+
+  func notSimple(_ term: FilterTerm, _ elements: [String]) -> CoreDataError {
+    wrong(
+      "\(term.name) is a composite attribute: only nil can be asked for", term.range,
+      hint: "Compare an element of it: " + elements.joined(separator: ", "))
   }
 
   private func notText(_ term: FilterTerm) -> CoreDataError {
@@ -177,6 +191,7 @@ extension FilterCompiler {
   ) throws -> (SQLText, Value)? {
     if case .null = constant { return nil }
     if case .object = term.kind { return nil }
+    try checkSimple(term)
     if term.kind == .decimal || term.kind.isData { return nil }
     try checkOptions(equal, term)
     let value = try converted(constant, for: term, range)

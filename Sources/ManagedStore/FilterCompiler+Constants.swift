@@ -53,6 +53,7 @@ extension FilterCompiler {
       throw unfit("a date such as \"2024-03-01\" or CAST(0, \"NSDate\")")
     case (.uuid, _): throw unfit("the UUID's text in quotes")
     case (.data, _): throw unfit("nil or <00ff>")
+    case (.composite(let elements), _): throw notSimple(term, elements)
     case (.entity, _): throw unfit("the entity's name in quotes")
     case (.object(let entity), _): throw unfit("\"\(entity)/p1\"")
     }

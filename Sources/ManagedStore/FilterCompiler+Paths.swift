@@ -40,20 +40,17 @@ extension FilterCompiler {
       guard let table = layout.table(of: object.entity) else {
         throw wrong("the store does not keep \(object.entity)", name.range)
       }
-      let joined = names.first.map { AttributeStorage.path(name.text, $0.text) }
       if let column = table.column(of: name.text) {
         note(name.text, of: object)
         let attribute = table.attributes.first { $0.column == column }?.attribute
         return try value(
           column, attribute, of: object, chain, names, path: path, name: name, place)
       }
-      if let joined, let column = table.column(of: joined) {
-        // An element of a composite attribute.
-        names.removeFirst()
-        note(joined, of: object)
-        let attribute = table.attributes.first { $0.column == column }?.attribute
-        return try value(
-          column, attribute, of: object, chain, names, path: path, name: name, place)
+      if let whole = layout.model.attribute(named: name.text, of: object.entity),
+        whole.type == .composite
+      {
+        return try self.element(
+          of: whole, names, object: object, table, chain, path: path, name: name, place)
       }
       if let entry = table.relationships.first(where: { $0.relationship.name == name.text }) {
         note(name.text, of: object)
@@ -163,6 +160,37 @@ extension FilterCompiler {
     }
     try expectEnd(names, after: next)
     return .term(try aggregate(next.text, of: result, path: path, next.range))
+  }
+
+  /// An element of a composite attribute, or all of it, which has a value where an element has one.
+  private mutating func element(
+    of whole: Attribute, _ names: ArraySlice<PathName>, object: FilterObject, _ table: EntityTable,
+    _ chain: FilterCollection?, path: String, name: PathName, _ place: Range<Int>
+  ) throws -> FilterOperand {
+    var element = whole
+    var names = names
+    var last = name
+    while element.type == .composite, let next = names.popFirst() {
+      let path = AttributeStorage.path(element.name, next.text)
+      guard let inner = element.elementsByPath.first(where: { $0.name == path }) else {
+        let wrong = WrongElement(next.text, of: element)
+        throw self.wrong(wrong.message, next.range, hint: wrong.hint)
+      }
+      (element, last) = (inner, next)
+    }
+    note(element.name, of: object)
+    let columns = element.storage.columns.compactMap { table.column(of: $0.attribute.name) }
+    guard element.type == .composite else {
+      guard let column = columns.first else {
+        throw wrong("the store keeps no column for \(object.entity).\(element.name)", last.range)
+      }
+      return try value(column, element, of: object, chain, names, path: path, name: last, place)
+    }
+    let sql = try columns.map { try column($0, of: object) }
+    // SQLite's coalesce takes two at least.
+    let any: SQLText = "coalesce(NULL, \(SQLText.list(sql.isEmpty ? ["NULL"] : sql)))"
+    let elements = element.elementsByPath.map(\.name)
+    return leaf(any, .composite(elements), path, place, chain)
   }
 
   private func leaf(

@@ -27,6 +27,8 @@ struct FilterTerm {
     case uuid
     /// Bytes; those that may be kept outside the row can only be asked for nil.
     case data(isPlain: Bool)
+    /// A composite attribute, with the paths of its elements: it can only be asked for nil.
+    case composite([String])
     /// The key of an object of that entity.
     case object(String)
     /// A Z_ENT.
@@ -41,6 +43,7 @@ struct FilterTerm {
       case .date: "a date"
       case .uuid: "a UUID"
       case .data: "bytes"
+      case .composite: "a composite attribute"
       case .object(let entity): "an object of \(entity)"
       case .entity: "an entity"
       }

@@ -36,7 +36,8 @@ public struct RowQuery: Sendable, Equatable {
   public var anchor: Anchor
   /// Most rows to read.
   public var limit: Int
-  /// Names of the properties to read; `nil` for all of the entity.
+  /// Names of the properties to read; `nil` for all of the entity. A composite attribute stands for
+  /// all its elements, each of which has a name of its own, `composite.element`.
   public var properties: [String]?
   /// Which of the objects; `nil` for all. Made for the same entity and store.
   public var filter: RowFilter?
@@ -95,11 +96,17 @@ public struct RowColumn: Sendable, Equatable {
   public var name: String
   /// What the property is.
   public var kind: Kind
+  /// From the property's name down to that of an element of a composite attribute; other columns
+  /// have one part.
+  public var path: [String]
+  /// Whether the column is an element of a composite attribute of which others are not shown.
+  public var isPart = false
 
-  /// Makes a column.
-  public init(name: String, kind: Kind) {
+  /// Makes a column; an element of a composite attribute is named by its path.
+  public init(name: String, kind: Kind, path: [String]? = nil) {
     self.name = name
     self.kind = kind
+    self.path = path ?? [name]
   }
 }
 

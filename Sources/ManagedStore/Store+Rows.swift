@@ -13,7 +13,7 @@ extension Store {
   public func columns(of entity: String) throws -> [RowColumn] {
     let table = try knownTable(of: entity)
     return table.attributes.map {
-      RowColumn(name: $0.attribute.name, kind: .attribute($0.attribute.type))
+      RowColumn(name: $0.attribute.name, kind: .attribute($0.attribute.type), path: $0.path)
     }
       + table.relationships.filter { $0.storage != .none }.map {
         RowColumn(
@@ -36,12 +36,7 @@ extension Store {
     let all = try columns(of: query.entity)
     let shown: [RowColumn]
     if let names = query.properties {
-      shown = try names.map { name in
-        guard let column = all.first(where: { $0.name == name }) else {
-          throw unknownProperty(name, in: query.entity, all)
-        }
-        return column
-      }
+      shown = try named(names, in: query.entity, all)
     } else {
       shown = all
     }
@@ -81,12 +76,37 @@ extension Store {
     }
   }
 
+  /// The columns of those names, a composite attribute's in its place.
+  private func named(
+    _ names: [String], in entity: String, _ all: [RowColumn]
+  ) throws -> [RowColumn] {
+    var shown: [RowColumn] = []
+    for name in names {
+      let found =
+        all.first { $0.name == name }.map { [$0] }
+        ?? all.filter { $0.name.hasPrefix(AttributeStorage.path(name, "")) && $0.path.count > 1 }
+      guard !found.isEmpty else { throw unknownProperty(name, in: entity, all) }
+      shown += found
+    }
+    for index in shown.indices where shown[index].path.count > 1 {
+      func isBeside(_ column: RowColumn) -> Bool { column.path.first == shown[index].path.first }
+      shown[index].isPart = all.contains { other in
+        isBeside(other) && !shown.contains { $0.name == other.name }
+      }
+    }
+    return shown
+  }
+
   func unknownProperty(
     _ name: String, in entity: String, _ known: [RowColumn]
   )
     -> CoreDataError
   {
-    CoreDataError(
+    if let wrong = WrongElement(name, of: entity, in: model) {
+      return CoreDataError(
+        .usage, wrong.message, path: path, entity: entity, property: name, hint: wrong.hint)
+    }
+    return CoreDataError(
       .usage, "the entity has no such property", path: path, entity: entity, property: name,
       hint: "It has: " + known.map(\.name).joined(separator: ", "))
   }

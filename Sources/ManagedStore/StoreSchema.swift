@@ -286,9 +286,10 @@ package struct StoreSchema: Sendable, Equatable {
     var relationships: [EntityTable.RelationshipColumns] = []
     let root = model.root(of: name)
     for entity in model.lineage(of: name) {
-      for attribute in storedAttributes(of: entity).map(\.attribute) {
+      for stored in storedAttributes(of: entity) {
+        let attribute = stored.attribute
         if let column = table.column(.attribute(entity: entity.name, name: attribute.name)) {
-          attributes.append(.init(attribute: attribute, column: column.name))
+          attributes.append(.init(attribute: attribute, column: column.name, path: stored.path))
         }
       }
     }

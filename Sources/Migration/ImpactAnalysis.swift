@@ -114,7 +114,8 @@ struct ImpactAnalysis {
     for change in entity.changes {
       guard let name = change.property,
         !impacts.contains(where: { $0.entity == entity.name && $0.property == name }),
-        let attribute = entity.destination?.attribute(named: name), attribute.isStored
+        let attribute = entity.destination?.storedAttribute(named: name)
+          ?? entity.destination?.attribute(named: name), attribute.isStored
       else { continue }
       switch change.kind {
       case .added where !attribute.isDerived:

@@ -148,3 +148,41 @@ extension JSONWriter {
     }
   }
 }
+
+extension JSONWriter {
+  /// The attributes among columns as an object, a composite one as an object of its elements.
+  mutating func attributes(
+    _ columns: [RowColumn], _ values: [PropertyValue],
+    _ write: (inout JSONWriter, PropertyValue) -> Void
+  ) {
+    // Relationships come behind the attributes, each by its own name.
+    let nodes = PropertyTree(columns.map(\.path)).nodes.filter { node in
+      guard case .column(_, let index) = node else { return true }
+      if case .attribute = columns[index].kind { return true } else { return false }
+    }
+    let parts = Set(columns.indices.filter { columns[$0].isPart })
+    self.write(nodes, values, parts: parts, write)
+  }
+
+  /// - Parameter parts: columns whose composite is not there as a whole: it is not told to be null.
+  mutating func write(
+    _ nodes: [PropertyTree.Node], _ values: [PropertyValue], parts: Set<Int> = [],
+    _ write: (inout JSONWriter, PropertyValue) -> Void
+  ) {
+    object { json in
+      for node in nodes {
+        json.key(node.name)
+        switch node {
+        case .column(_, let index):
+          if values.indices.contains(index) { write(&json, values[index]) } else { json.null() }
+        case .composite(_, let inner):
+          if node.isNull(in: values), parts.isEmpty || parts.isDisjoint(with: node.indices) {
+            json.null()
+          } else {
+            json.write(inner, values, parts: parts, write)
+          }
+        }
+      }
+    }
+  }
+}

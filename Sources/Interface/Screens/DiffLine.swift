@@ -109,8 +109,14 @@ package struct DiffLine: Sendable, Equatable {
     return lines
   }
 
+  /// An attribute, and below it the elements of a composite one by their paths.
+  private static func properties(_ attribute: Attribute) -> [Property] {
+    [(attribute.name, attribute.canonicalName, PropertyText.text(attribute))]
+      + attribute.elementsByPath.flatMap(properties)
+  }
+
   private static func properties(_ entity: Entity) -> [Property] {
-    entity.attributes.map { ($0.name, $0.canonicalName, PropertyText.text($0)) }
+    entity.attributes.flatMap(properties)
       + entity.relationships.map { ($0.name, $0.canonicalName, PropertyText.text($0)) }
   }
 }

@@ -24,9 +24,10 @@ struct DiffMeaning {
       for change in line.changes { sentences += self.sentences(change, of: line, comparison) }
       if line.changes.isEmpty {
         let what: String
+        let whole = line.property?.contains(".") == true ? "composite attribute" : "entity"
         switch line.sign {
-        case .added: what = "new with its entity"
-        case .removed: what = "gone with its entity"
+        case .added: what = "new with its \(whole)"
+        case .removed: what = "gone with its \(whole)"
         default:
           what = line.hasChanges ? "only its properties differ" : "the same in both versions"
         }
@@ -107,7 +108,9 @@ struct DiffMeaning {
         state.versions.indices.contains($0) ? state.versions[$0].model : nil
       })
     else { return [] }
-    let attribute = model.attribute(named: property, of: line.entity)
+    let attribute =
+      model.attribute(named: property, of: line.entity)
+      ?? model.storedAttribute(named: property, of: line.entity)
     switch change.kind {
     case .added:
       guard let attribute, !attribute.isOptional, attribute.defaultValue == nil,
@@ -128,16 +131,21 @@ struct DiffMeaning {
         )
       ]
     case .renamed(let former):
+      // An element's identifier is its own former name, not its path.
+      let name = former.split(separator: ".").last.map(String.init) ?? former
       return [
-        ("Its renaming identifier “\(former)” tells Core Data that the values are the same.", .dim)
+        ("Its renaming identifier “\(name)” tells Core Data that the values are the same.", .dim)
       ]
     case .removed:
       guard impacts(of: line).isEmpty, let source = sourceModel,
-        source.attribute(named: property, of: line.entity) != nil
+        source.declaringEntity(of: property, in: line.entity) != nil,
+        source.relationship(named: property, of: line.entity) == nil
       else { return [] }
+      // An element's identifier is its own former name, not its path.
+      let former = property.split(separator: ".").last.map(String.init) ?? property
       return [
         (
-          "→ If it only has another name now, give the new one the renaming identifier “\(property)”.",
+          "→ If it only has another name now, give the new one the renaming identifier “\(former)”.",
           .success
         )
       ]

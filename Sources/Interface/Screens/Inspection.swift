@@ -34,13 +34,59 @@ package struct Inspection: Sendable, Equatable {
   /// - Parameter localTime: a date as the clock on the wall shows it, where that is known.
   package init(_ object: StoredObject, localTime: (Double) -> String? = { _ in nil }) {
     id = object.id
-    for (column, value) in zip(object.columns, object.values) {
-      add(column, value)
-      guard case .value(.date(let seconds)) = value, let local = localTime(seconds),
-        let last = lines.indices.last
-      else { continue }
-      lines[last].value.text += "  (\(local))"
+    add(PropertyTree(object.columns.map(\.path)).nodes, of: object, depth: 0, localTime)
+  }
+
+  private mutating func add(
+    _ nodes: [PropertyTree.Node], of object: StoredObject, depth: Int,
+    _ localTime: (Double) -> String?
+  ) {
+    for node in nodes {
+      let first = lines.count
+      switch node {
+      case .column(let name, let index):
+        let value = object.values[index]
+        add(object.columns[index], value)
+        if case .value(.date(let seconds)) = value, let local = localTime(seconds),
+          let last = lines.indices.last
+        {
+          lines[last].value.text += "  (\(local))"
+        }
+        guard depth > 0 else { continue }
+        lines[first].label = name
+        for line in first..<lines.count { lines[line].depth += depth }
+      case .composite(let name, let nodes):
+        let isNull = node.isNull(in: object.values)
+        lines.append(
+          Line(
+            id: "composite/" + Self.path(node, in: object, depth: depth), depth: depth,
+            label: name, type: AttributeType.composite.name,
+            value: isNull
+              ? ValueText(AttributeValue.null) : ValueText(summary(nodes, of: object), .text),
+            isExpandable: !isNull))
+        if !isNull { add(nodes, of: object, depth: depth + 1, localTime) }
+      }
     }
+  }
+
+  /// The path of names that leads to a composite.
+  private static func path(
+    _ node: PropertyTree.Node, in object: StoredObject, depth: Int
+  ) -> String {
+    let path = node.indices.first.map { object.columns[$0].path } ?? []
+    return path.prefix(depth + 1).joined(separator: ".")
+  }
+
+  /// The first values of a composite, `person Ann · id 7`.
+  private func summary(_ nodes: [PropertyTree.Node], of object: StoredObject) -> String {
+    let parts = nodes.compactMap { node -> String? in
+      guard case .column(let name, let index) = node, !node.isNull(in: object.values) else {
+        return nil
+      }
+      let text = ValueText(object.values[index], of: object.columns[index]).text
+      return "\(name) \(text.prefix(40))"
+    }
+    return parts.prefix(4).joined(separator: " · ") + (parts.count > 4 ? " …" : "")
   }
 
   private mutating func add(_ column: RowColumn, _ value: PropertyValue) {

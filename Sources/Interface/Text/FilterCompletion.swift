@@ -132,25 +132,25 @@ private struct Scope {
     let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     let last = parts.last ?? ""
     range = (range.upperBound - last.count)..<range.upperBound
-    var owner = entity
-    var isThroughMany = false
-    for part in parts.dropLast() {
-      guard let column = column(part, of: owner), let destination = column.destination else {
-        return []
-      }
-      owner = destination
-      isThroughMany = isThroughMany || column.isToMany
-    }
-    var columns = store.columns[owner] ?? []
+    guard let place = place(of: parts.dropLast()) else { return [] }
+    let isThroughMany = place.isThroughMany
+    var columns = columns(at: place)
     // Behind ANY a to-many is meant.
     if isMany, parts.count == 1 { columns.sort { $0.isToMany && !$1.isToMany } }
-    var all = columns.map { column in
+    var composites: Set<String> = []
+    var all = columns.compactMap { column -> Candidate? in
+      let name = column.path.dropFirst(place.composite.count).first ?? column.name
+      guard column.path.count == place.composite.count + 1 else {
+        // All elements of a composite are offered as one, until its name is there.
+        guard composites.insert(name).inserted else { return nil }
+        return Candidate(text: name, detail: AttributeType.composite.name)
+      }
       switch column.kind {
-      case .attribute(let type): Candidate(text: column.name + " ", detail: type.name)
-      case .toOne(let destination): Candidate(text: column.name, detail: "→ \(destination)")
+      case .attribute(let type): return Candidate(text: name + " ", detail: type.name)
+      case .toOne(let destination): return Candidate(text: name, detail: "→ \(destination)")
       case .toMany(let destination):
-        Candidate(
-          text: column.name,
+        return Candidate(
+          text: name,
           detail: "⇉ \(destination)" + (isMany ? "" : "  with ANY before it, or .@count"))
       }
     }
@@ -164,8 +164,40 @@ private struct Scope {
     return FilterCompletion.fitting(all, last)
   }
 
-  private func column(_ name: String, of entity: String) -> RowColumn? {
-    store.columns[entity]?.first { $0.name == name }
+  /// Where the next name of a path belongs: to an entity, or into a composite attribute of it.
+  private struct Place {
+    var entity: String
+    var composite: [String] = []
+    var isThroughMany = false
+  }
+
+  private func columns(at place: Place) -> [RowColumn] {
+    let columns = store.columns[place.entity] ?? []
+    guard !place.composite.isEmpty else { return columns }
+    return columns.filter {
+      $0.path.count > place.composite.count && $0.path.starts(with: place.composite)
+    }
+  }
+
+  /// The column that a name leads to from a place.
+  private func column(_ name: String, at place: Place) -> RowColumn? {
+    columns(at: place).first { $0.path == place.composite + [name] }
+  }
+
+  /// The place after names; `nil` where nothing can follow them.
+  private func place(of names: some Sequence<String>) -> Place? {
+    var place = Place(entity: entity)
+    for name in names {
+      if let column = column(name, at: place) {
+        guard let destination = column.destination else { return nil }
+        place = Place(
+          entity: destination, isThroughMany: place.isThroughMany || column.isToMany)
+      } else {
+        place.composite.append(name)
+        guard !columns(at: place).isEmpty else { return nil }
+      }
+    }
+    return place
   }
 
   /// The column that a path ends at.
@@ -173,15 +205,11 @@ private struct Scope {
     guard let parts = path?.split(separator: ".").map(String.init), !parts.isEmpty else {
       return nil
     }
-    var owner = entity
-    var found: RowColumn?
-    for part in parts {
-      if part.hasPrefix("@") { return found.map { ($0, true) } }
-      guard let column = column(part, of: owner) else { return nil }
-      found = column
-      owner = column.destination ?? owner
-    }
-    return found.map { ($0, false) }
+    let names = parts.prefix { !$0.hasPrefix("@") }
+    guard let last = names.last, let place = place(of: names.dropLast()),
+      let column = column(last, at: place)
+    else { return nil }
+    return (column, names.count < parts.count)
   }
 
   func comparators(of path: String?) -> [FilterCompletion.Candidate] {

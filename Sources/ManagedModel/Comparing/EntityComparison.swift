@@ -121,12 +121,17 @@ struct EntityComparison {
     }
   }
 
-  private mutating func compare(_ old: Attribute, _ new: Attribute) {
+  /// - Parameter noun: what the two are called; an element's name is its path.
+  private mutating func compare(
+    _ old: Attribute, _ new: Attribute, _ noun: String = "attribute", within isHashed: Bool = true
+  ) {
     let name = new.name
-    let what = "attribute “\(name.printable)”"
-    // A derived attribute hashes its expression alone, a transient one is not hashed.
-    let isHashed = !(old.isTransient && new.isTransient)
-    let isPlain = isHashed && !(old.isDerived && new.isDerived)
+    let what = "\(noun) “\(name.printable)”"
+    // A derived attribute hashes its expression alone, a composite one its elements, a transient one
+    // is not hashed.
+    let isHashed = isHashed && !(old.isTransient && new.isTransient)
+    let isComposite = old.type == .composite && new.type == .composite
+    let isPlain = isHashed && !(old.isDerived && new.isDerived) && !isComposite
     if old.name != name {
       note(
         name, .renamed(from: old.name), isPlain, "\(what) renamed from “\(old.name.printable)”")
@@ -158,17 +163,17 @@ struct EntityComparison {
         "\(what): default \(quoted(old.defaultValue.flatMap(DefaultValueText.text))) became "
           + quoted(new.defaultValue.flatMap(DefaultValueText.text)))
     }
-    flag(name, old, new, \.allowsExternalBinaryDataStorage, isPlain, "external storage") {
+    flag(what, old, new, \.allowsExternalBinaryDataStorage, isPlain, "external storage") {
       .externalStorage($0)
     }
-    flag(name, old, new, \.preservesValueInHistoryOnDeletion, isPlain, "keeping in history") {
+    flag(what, old, new, \.preservesValueInHistoryOnDeletion, isPlain, "keeping in history") {
       .preservedInHistory($0)
     }
-    flag(name, old, new, \.allowsCloudEncryption, false, "cloud encryption") {
+    flag(what, old, new, \.allowsCloudEncryption, false, "cloud encryption") {
       .cloudEncryption($0)
     }
-    flag(name, old, new, \.isIndexed, false, "its index") { .indexed($0) }
-    flag(name, old, new, \.isIndexedBySpotlight, false, "Spotlight indexing") { .spotlight($0) }
+    flag(what, old, new, \.isIndexed, false, "its index") { .indexed($0) }
+    flag(what, old, new, \.isIndexedBySpotlight, false, "Spotlight indexing") { .spotlight($0) }
     if old.valueTransformerName != new.valueTransformerName {
       note(
         name, .valueTransformer(from: old.valueTransformerName, to: new.valueTransformerName),
@@ -184,23 +189,60 @@ struct EntityComparison {
     if old.validation != new.validation {
       note(name, .validation, false, "\(what): validation changed")
     }
-    if old.elements != new.elements {
-      note(name, .elements, isHashed, "\(what): its elements changed")
-    }
+    if isComposite { compareElements(old, new, within: isHashed) }
     identity(
       what, name, isPlain, old.renamingIdentifier, new.renamingIdentifier,
       old.versionHashModifier, new.versionHashModifier, old.userInfo != new.userInfo)
   }
 
   private mutating func flag(
-    _ name: String, _ old: Attribute, _ new: Attribute, _ path: KeyPath<Attribute, Bool>,
+    _ what: String, _ old: Attribute, _ new: Attribute, _ path: KeyPath<Attribute, Bool>,
     _ movesHash: Bool, _ noun: String, _ kind: (Bool) -> PropertyChange.Kind
   ) {
     let value = new[keyPath: path]
     guard old[keyPath: path] != value else { return }
     note(
-      name, kind(value), movesHash,
-      "attribute “\(name.printable)”: \(noun) \(value ? "switched on" : "switched off")")
+      new.name, kind(value), movesHash,
+      "\(what): \(noun) \(value ? "switched on" : "switched off")")
+  }
+
+  /// The elements of a composite attribute that both versions have; a property's name is the path.
+  private mutating func compareElements(
+    _ old: Attribute, _ new: Attribute, within isHashed: Bool
+  ) {
+    let alignment = NameAlignment(
+      source: old.elements.map { ($0.name, $0.canonicalName) },
+      destination: new.elements.map { ($0.name, $0.canonicalName) })
+    conflicts += ModelDifference.sentences(
+      alignment.conflicts, "element", " of “\(new.name.printable)”")
+    func named(_ element: Attribute, in composite: Attribute) -> Attribute {
+      var copy = element
+      copy.name = AttributeStorage.path(composite.name, element.name)
+      return copy
+    }
+    for element in new.elements {
+      let path = AttributeStorage.path(new.name, element.name)
+      if let before = alignment.sources[element.name].flatMap(old.element(named:)) {
+        // Of a composite that was renamed, elements that kept their names are not.
+        let isSame = before.name == element.name
+        compare(
+          named(before, in: isSame ? new : old), named(element, in: new), "element",
+          within: isHashed)
+      } else {
+        note(
+          path, .added, isHashed, "element “\(path.printable)” added: \(element.summary)")
+      }
+    }
+    for element in old.elements where alignment.destinations[element.name] == nil {
+      let path = AttributeStorage.path(old.name, element.name)
+      note(path, .removed, isHashed, "element “\(path.printable)” removed")
+    }
+    let kept = old.elements.compactMap { alignment.destinations[$0.name] }
+    if kept != new.elements.map(\.name).filter({ alignment.sources[$0] != nil }) {
+      note(
+        new.name, .elements, false,
+        "attribute “\(new.name.printable)”: its elements stand in another order")
+    }
   }
 
   // MARK: Its relationships

@@ -71,13 +71,25 @@ public struct ModelDifference: Sendable, Equatable {
     entities.first { $0.destination?.name == name } ?? entities.first { $0.source?.name == name }
   }
 
-  /// An entity whose hash moved though nothing of its own did has it from its parent.
+  /// An entity whose hash moved though nothing of its own did has it from its parent, or from a
+  /// composite attribute whose new name, itself not hashed, comes elsewhere in the order of names.
   private static func explained(
     _ changes: [PropertyChange], of entity: Entity, moved: Bool
   ) -> [PropertyChange] {
-    guard moved, !changes.contains(where: \.movesHash), let parent = entity.parent else {
-      return changes
+    guard moved, !changes.contains(where: \.movesHash) else { return changes }
+    func isRename(_ change: PropertyChange) -> Bool {
+      guard case .renamed = change.kind, let name = change.property else { return false }
+      return entity.attribute(named: name)?.type == .composite
     }
+    if changes.contains(where: isRename) {
+      return changes.map { change in
+        guard isRename(change) else { return change }
+        return PropertyChange(
+          property: change.property, kind: change.kind, movesHash: true,
+          description: change.description)
+      }
+    }
+    guard let parent = entity.parent else { return changes }
     return changes + [
       PropertyChange(
         property: nil, kind: .inherited(from: parent), movesHash: true,

@@ -22,6 +22,7 @@ public struct PropertyChange: Sendable, Equatable {
     case valueTransformer(from: String?, to: String?)
     case className(from: String?, to: String?)
     case validation
+    /// The elements of a composite attribute stand in another order.
     case elements
     case destination(from: String, to: String)
     case inverse(from: String?, to: String?)
@@ -47,7 +48,7 @@ public struct PropertyChange: Sendable, Equatable {
   }
 
   /// Name of the property, the destination's where both have it; `nil` when the entity itself
-  /// changed.
+  /// changed. An element of a composite attribute is named by its path, `composite.element`.
   public let property: String?
   /// What changed, for programs.
   public let kind: Kind

@@ -107,17 +107,39 @@ struct CompiledPropertyReader {
     return attribute
   }
 
-  /// The elements of a composite attribute. No archive that Apple wrote was at hand; the key is the
-  /// one this program writes.
+  /// The elements of a composite attribute. The first key is the framework's; the others are
+  /// spellings of what former versions of this program, and other writers, may have used.
   private mutating func addElements(
     _ object: ArchivedObject, to attribute: inout Attribute, entity: String, depth: Int
   ) throws {
-    guard attribute.type == .composite, depth < 16 else { return }
-    let elements = object["NSElements"]
+    guard attribute.type == .composite else { return }
+    let place = "“\(entity).\(attribute.name)”"
+    guard depth < AttributeStorage.maximumDepth else {
+      warn("composite attributes within \(place) lie too deep and were left out")
+      return
+    }
+    let key = ["NSCompositeElements", "NSElements", "_elements"].first { object.has($0) }
+    guard let key else {
+      warn("the composite attribute \(place) names no elements")
+      return
+    }
+    let elements = object[key]
     try charge(elements.references.count * 16)
-    attribute.elements = try elements.elements.compactMap(\.object).map {
-      try self.attribute(
-        $0, name: $0["NSPropertyName"].string ?? "", entity: entity, depth: depth + 1)
+    attribute.elements = try elements.elements.compactMap(\.object).map { element in
+      guard let name = element["NSPropertyName"].string else {
+        throw CoreDataError(
+          .unreadable, "an element of a composite attribute has no name", entity: entity,
+          property: attribute.name)
+      }
+      return try self.attribute(element, name: name, entity: entity, depth: depth + 1)
+    }
+    // A default of the whole is what its elements start with.
+    for (name, value) in object["NSDefaultValue"].entries {
+      guard let index = attribute.elements.firstIndex(where: { $0.name == name }),
+        attribute.elements[index].defaultValue == nil
+      else { continue }
+      attribute.elements[index].defaultValue = ArchivedDefault.value(
+        value.value, as: attribute.elements[index].type)
     }
   }
 
@@ -125,7 +147,7 @@ struct CompiledPropertyReader {
     _ object: ArchivedObject, _ attribute: Attribute, entity: String
   ) -> AttributeValue? {
     let value = object["NSDefaultValue"]
-    guard !value.isNull else { return nil }
+    guard !value.isNull, attribute.type != .composite else { return nil }
     if let known = ArchivedDefault.value(value, as: attribute.type) { return known }
     let place = "“\(entity).\(attribute.name)”"
     if let name = value.object?.className {

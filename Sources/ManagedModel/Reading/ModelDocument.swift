@@ -38,8 +38,9 @@ private final class ModelDocumentReader {
 
   func model() throws -> Model {
     guard hasModel else { throw CoreDataError(.unreadable, "line 1: expected a <model>") }
+    let entities = entities.map(withComposites)
     return try Model(
-      entities: composites.isEmpty ? entities : entities.map(withComposites),
+      entities: entities,
       versionIdentifiers: versionIdentifiers, configurations: configurations,
       fetchRequests: fetchRequests.sorted { $0.name < $1.name }, warnings: warnings)
   }
@@ -179,16 +180,28 @@ private final class ModelDocumentReader {
   /// Composite attributes name their definition, which may come behind them in the file.
   private func withComposites(_ entity: Entity) -> Entity {
     var copy = entity
-    copy.attributes = entity.attributes.map { filled($0, depth: 0) }
+    copy.attributes = entity.attributes.map { filled($0, in: entity, depth: 0) }
     return copy
   }
 
-  private func filled(_ attribute: Attribute, depth: Int) -> Attribute {
-    guard attribute.type == .composite, attribute.elements.isEmpty, depth < 8,
-      let name = attribute.compositeName, let elements = composites[name]
-    else { return attribute }
+  private func filled(_ attribute: Attribute, in entity: Entity, depth: Int) -> Attribute {
+    guard attribute.type == .composite else { return attribute }
     var copy = attribute
-    copy.elements = elements.map { filled($0, depth: depth + 1) }
+    let place = "the composite attribute “\(entity.name).\(attribute.name)”"
+    if copy.elements.isEmpty {
+      guard depth < AttributeStorage.maximumDepth else {
+        warnings.append("\(place) is defined by itself, or lies too deep")
+        return copy
+      }
+      guard let name = attribute.compositeName, let elements = composites[name] else {
+        warnings.append(
+          attribute.compositeName.map { "\(place) is a “\($0)”, which the model does not define" }
+            ?? "\(place) does not say which definition it follows")
+        return copy
+      }
+      copy.elements = elements
+    }
+    copy.elements = copy.elements.map { filled($0, in: entity, depth: depth + 1) }
     return copy
   }
 

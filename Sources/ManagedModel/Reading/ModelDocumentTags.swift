@@ -30,7 +30,11 @@ enum ModelDocumentTags {
     attribute.className = tag.nonEmpty("customClassName")
     attribute.renamingIdentifier = tag.renaming(attribute.name)
     attribute.versionHashModifier = tag.nonEmpty("versionHashModifier")
-    attribute.compositeName = tag.nonEmpty("compositeName") ?? tag.nonEmpty("elementName")
+    // Which of these Xcode writes no file at hand shows.
+    for key in ["compositeName", "elementName", "composite", "compositeAttributeName"] {
+      let name = tag.nonEmpty(key)
+      attribute.compositeName = attribute.compositeName ?? name
+    }
     attribute.validation.minimum = tag.nonEmpty("minValueString")
     attribute.validation.maximum = tag.nonEmpty("maxValueString")
     if let seconds = tag.nonEmpty("minDateTimeInterval") { attribute.validation.minimum = seconds }

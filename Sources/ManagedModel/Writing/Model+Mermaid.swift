@@ -12,7 +12,11 @@ extension Model {
     for entity in entities {
       guard let identifier = identifiers[entity.name] else { continue }
       let label = identifier == entity.name ? "" : "[\"\(Self.label(entity.name))\"]"
-      var members = entity.attributes.map { attribute in
+      // A composite attribute is what its elements are.
+      var members = entity.attributes.flatMap { attribute in
+        let columns = attribute.type == .composite ? attribute.storage.columns : []
+        return columns.isEmpty ? [attribute] : columns.map(\.attribute)
+      }.map { attribute in
         "    +\(attribute.type.name.filter { $0 != " " })\(attribute.isOptional ? "?" : "")"
           + " \(Self.label(attribute.name))"
       }

@@ -8,7 +8,7 @@ extension Model {
     for entity in entities {
       var lines = [entity.headline]
       if let hash = hashes[entity.name] { lines.append("  version hash \(hash.hex)") }
-      let attributes = entity.attributes.map { ($0.name.printable, $0.summary) }
+      let attributes = entity.attributes.flatMap { $0.rows(indent: "") }
       let relationships = entity.relationships.map { ($0.name.printable, $0.summary) }
       let fetched = entity.fetchedProperties.map { ($0.name.printable, $0.summary) }
       let rows = attributes + relationships + fetched
@@ -64,8 +64,16 @@ extension Entity {
 }
 
 extension Attribute {
+  /// Name and summary, and those of its elements below it.
+  fileprivate func rows(indent: String) -> [(String, String)] {
+    [(indent + name.printable, summary(namesElements: false))]
+      + elements.flatMap { $0.rows(indent: indent + "  ") }
+  }
+
   /// The attribute without its name, in a few words.
-  package var summary: String {
+  package var summary: String { summary(namesElements: true) }
+
+  private func summary(namesElements: Bool) -> String {
     var parts = [type.name + (isOptional ? ", optional" : "")]
     if isTransient { parts.append("transient") }
     if let derivation { parts.append("derived from \(derivation.expression.printable)") }
@@ -78,7 +86,7 @@ extension Attribute {
     if let valueTransformerName { parts.append("transformer \(valueTransformerName.printable)") }
     if let renamingIdentifier { parts.append("was \(renamingIdentifier.printable)") }
     if let versionHashModifier { parts.append("modifier \(versionHashModifier.printable)") }
-    if !elements.isEmpty {
+    if namesElements, !elements.isEmpty {
       parts.append("of " + elements.map(\.name.printable).joined(separator: ", "))
     }
     return parts.joined(separator: ", ")

@@ -2,7 +2,8 @@ extension Model {
   /// The model as the XML that Xcode writes into a .xcdatamodel's `contents`.
   ///
   /// It reads back equal, save for what only a compiled model can hold: validation rules other
-  /// than bounds and a pattern.
+  /// than bounds and a pattern, and composite attributes without a definition that they follow: one
+  /// is made for them. How Xcode spells the name of the definition no file at hand shows.
   public func xcdatamodelContents() -> String {
     var xml = XMLText()
     xml.line(#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>"#)
@@ -14,9 +15,13 @@ extension Model {
         ("minimumToolsVersion", "Automatic"), ("sourceLanguage", "Swift"),
         ("userDefinedModelVersionIdentifier", versionIdentifiers.first ?? ""),
       ])
-    for entity in entities { xml.write(entity) }
-    var written: Set<String> = []
-    for attribute in entities.flatMap(\.attributes) { xml.writeComposite(attribute, &written) }
+    let composites = CompositeDefinitions(self)
+    for entity in composites.entities { xml.write(entity) }
+    for composite in composites.definitions {
+      xml.open("composite", [("name", composite.name)])
+      for element in composite.elements { xml.write(element) }
+      xml.close("composite")
+    }
     for request in fetchRequests {
       xml.empty(
         "fetchRequest",
@@ -65,7 +70,6 @@ extension XMLText {
   fileprivate mutating func write(_ attribute: Attribute) {
     let isDate = attribute.type == .date
     let defaultText = attribute.defaultValue.flatMap(DefaultValueText.text)
-    let elements = attribute.compositeName == nil ? attribute.elements : []
     element(
       "attribute",
       [
@@ -81,7 +85,7 @@ extension XMLText {
         (isDate ? "defaultDateTimeInterval" : "defaultValueString", defaultText),
         ("usesScalarValueType", Self.flag(attribute.usesScalarValueType)),
         ("valueTransformerName", attribute.valueTransformerName),
-        ("customClassName", attribute.className), ("compositeName", attribute.compositeName),
+        ("customClassName", attribute.className), ("elementName", attribute.compositeName),
         (
           "allowsExternalBinaryDataStorage",
           Self.yes(attribute.allowsExternalBinaryDataStorage)
@@ -92,11 +96,8 @@ extension XMLText {
         ("spotlightIndexingEnabled", Self.yes(attribute.isIndexedBySpotlight)),
         ("elementID", attribute.renamingIdentifier),
         ("versionHashModifier", attribute.versionHashModifier),
-      ], isEmpty: attribute.userInfo.isEmpty && elements.isEmpty
-    ) { xml in
-      for element in elements { xml.write(element) }
-      xml.write(userInfo: attribute.userInfo)
-    }
+      ], isEmpty: attribute.userInfo.isEmpty
+    ) { $0.write(userInfo: attribute.userInfo) }
   }
 
   private mutating func write(_ relationship: Relationship) {
@@ -154,15 +155,6 @@ extension XMLText {
         ])
     }
     close("fetchIndex")
-  }
-
-  fileprivate mutating func writeComposite(_ attribute: Attribute, _ written: inout Set<String>) {
-    if let name = attribute.compositeName, written.insert(name).inserted {
-      open("compositeAttribute", [("name", name)])
-      for element in attribute.elements { write(element) }
-      close("compositeAttribute")
-    }
-    for element in attribute.elements { writeComposite(element, &written) }
   }
 
   private mutating func write(

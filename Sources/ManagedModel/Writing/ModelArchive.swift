@@ -119,7 +119,7 @@ private struct ModelArchiveWriter {
       fields["NSFilteringPredicate"] = predicate(derivation.filter)
     } else if attribute.type == .composite {
       ancestry.insert("NSCompositeAttributeDescription", at: 0)
-      fields["NSElements"] = writer.array(attribute.elements.map { add($0, of: entity) })
+      fields["NSCompositeElements"] = writer.array(attribute.elements.map { add($0, of: entity) })
     }
     return writer.add(class: ancestry, fields)
   }

@@ -109,7 +109,7 @@ private struct FrequencySubject {
       entityNumber = SQLText(
         stringLiteral: store.entityExpression(
           key: "v", entityColumn: nil, destination: destination))
-    case .data:
+    case .data, .composite:
       kind = .presence
       value = "(CASE WHEN \(term.sql) IS NOT NULL THEN 1 END)"
       entityNumber = "NULL"
@@ -197,10 +197,8 @@ extension Store {
         holder = relationship.destination
         continue
       }
-      // An element of a composite attribute is named by its path.
-      let joined = ([name] + names).joined(separator: ".")
-      return table.attributes.first { $0.attribute.name == name || $0.attribute.name == joined }?
-        .attribute
+      let path = [String(name)] + names.map(String.init)
+      return table.attributes.first { path.starts(with: $0.path) }?.attribute
     }
     return nil
   }

@@ -34,11 +34,13 @@ enum DumpCommand {
     for entity in store.model.entities where store.table(of: entity.name) != nil {
       let cursor = try ObjectCursor(
         store, entity: entity.name, fileLimit: blobs ? blobLimit : pieceLimit)
+      let tree = PropertyTree(cursor.table.attributes.map(\.path))
       while let object = try cursor.next() {
-        let large = try line(object, of: cursor.table, blobs: blobs, store.files, to: &json)
-        for name in blobs ? large : [] {
+        let digests = try digestsOfLargeFiles(object, store.files)
+        line(object, of: cursor.table, tree, blobs: blobs, digests, to: &json)
+        for name in blobs ? digests.keys.sorted() : [] {
           note(
-            "\(entity.name)/p\(object.key).\(name) is larger than \(blobLimit >> 20) MB: its size and SHA-256 are printed instead."
+            "The file \(name) of \(entity.name)/p\(object.key) is larger than \(blobLimit >> 20) MB: its size and SHA-256 are printed instead."
           )
         }
         count += 1
@@ -52,29 +54,33 @@ enum DumpCommand {
     write(json.bytes)
   }
 
-  /// - Returns: attributes whose content was too large to be held.
-  private static func line(
-    _ object: ObjectCursor.Object, of table: EntityTable, blobs: Bool, _ files: StoreFiles,
-    to json: inout JSONWriter
-  ) throws -> [String] {
-    var large: [String: String] = [:]
-    for (entry, value) in zip(table.attributes, object.attributes) {
-      guard case .data(let data) = value, data.bytes.count < data.count,
-        case .file(let name) = data.location,
+  /// SHA-256 of each file that was too large to be held, by its name.
+  private static func digestsOfLargeFiles(
+    _ object: ObjectCursor.Object, _ files: StoreFiles
+  ) throws -> [String: String] {
+    var digests: [String: String] = [:]
+    for case .data(let data) in object.attributes where data.bytes.count < data.count {
+      guard case .file(let name) = data.location,
         case .file(let path, _, _) = files.externalPlace(of: name)
       else { continue }
-      large[entry.attribute.name] = try FileSystem.sha256(path)
+      digests[name] = try FileSystem.sha256(path)
     }
+    return digests
+  }
+
+  private static func line(
+    _ object: ObjectCursor.Object, of table: EntityTable, _ tree: PropertyTree, blobs: Bool,
+    _ digests: [String: String], to json: inout JSONWriter
+  ) {
     json.object { json in
       json.key("attributes")
-      json.object { json in
-        for (entry, value) in zip(table.attributes, object.attributes) {
-          json.key(entry.attribute.name)
-          if let digest = large[entry.attribute.name], case .data(let data) = value {
-            json.digest(digest, bytes: data.count)
-          } else {
-            json.value(value, blobs: blobs)
-          }
+      json.write(tree.nodes, object.attributes) { json, value in
+        if case .data(let data) = value, case .file(let name) = data.location,
+          let digest = digests[name]
+        {
+          json.digest(digest, bytes: data.count)
+        } else {
+          json.value(value, blobs: blobs)
         }
       }
       json.key("entity")
@@ -94,6 +100,5 @@ enum DumpCommand {
       }
     }
     json.newline()
-    return large.keys.sorted()
   }
 }

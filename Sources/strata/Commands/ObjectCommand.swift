@@ -33,17 +33,15 @@ enum ObjectCommand {
     _ object: StoredObject, _ references: [Reference], of store: Store, _ console: Console
   ) {
     console.line("\(object.id)  \(object.id.uri(store: store.metadata.uuid))")
-    let heads = object.columns.map { ($0.name, kind($0, of: object, store)) }
+    let rows = self.rows(PropertyTree(object.columns.map(\.path)).nodes, of: object, store)
     let widths = (
-      heads.map { TextWidth.of($0.0) }.max() ?? 0, heads.map { TextWidth.of($0.1) }.max() ?? 0
+      rows.map { TextWidth.of($0.name) }.max() ?? 0, rows.map { TextWidth.of($0.kind) }.max() ?? 0
     )
-    for (index, value) in object.values.enumerated() where index < heads.count {
-      let lines =
-        CellText.broken(value, in: object.columns[index]).map { [$0] } ?? self.lines(value)
-      let head = padded(heads[index].0, widths.0) + "  " + padded(heads[index].1, widths.1) + "  "
-      console.line("  " + head + (lines.first ?? ""))
+    for row in rows {
+      let head = padded(row.name, widths.0) + "  " + padded(row.kind, widths.1) + "  "
+      console.line("  " + head + (row.lines.first ?? ""))
       let indent = String(repeating: " ", count: TextWidth.of(head) + 2)
-      for line in lines.dropFirst() { console.line(indent + line) }
+      for line in row.lines.dropFirst() { console.line(indent + line) }
     }
     console.line("referenced by" + (references.isEmpty ? " nothing" : ""))
     let names = references.map { "\($0.entity).\($0.relationship.name)" }
@@ -53,6 +51,26 @@ enum ObjectCommand {
         "  " + padded(name, width) + "  "
           + listed(reference.first, of: reference.count)
           + (reference.relationship.inverse == nil ? "  (no inverse)" : ""))
+    }
+  }
+
+  private typealias Row = (name: String, kind: String, lines: [String])
+
+  /// A row a property; the elements of a composite attribute stand below it.
+  private static func rows(
+    _ nodes: [PropertyTree.Node], of object: StoredObject, _ store: Store, indent: String = ""
+  ) -> [Row] {
+    nodes.flatMap { node -> [Row] in
+      switch node {
+      case .column(let name, let index):
+        let (column, value) = (object.columns[index], object.values[index])
+        let lines = CellText.broken(value, in: column).map { [$0] } ?? self.lines(value)
+        return [(indent + name, kind(column, of: object, store), lines)]
+      case .composite(let name, let nodes):
+        let type = AttributeType.composite.name
+        guard !node.isNull(in: object.values) else { return [(indent + name, type, ["∅"])] }
+        return [(indent + name, type, [])] + rows(nodes, of: object, store, indent: indent + "  ")
+      }
     }
   }
 
@@ -106,15 +124,11 @@ enum ObjectCommand {
   ) {
     let pairs = Array(zip(object.columns, object.values))
     json.key("attributes")
-    json.object { json in
-      for case (let column, let value) in pairs {
-        guard case .attribute = column.kind else { continue }
-        json.key(column.name)
-        if case .data(let data) = value, !data.isMissing {
-          write(data, to: &json)
-        } else {
-          json.value(value, blobs: false)
-        }
+    json.attributes(object.columns, object.values) { json, value in
+      if case .data(let data) = value, !data.isMissing {
+        write(data, to: &json)
+      } else {
+        json.value(value, blobs: false)
       }
     }
     json.key("entity")

@@ -32,13 +32,7 @@ struct JSONRows: RowWriter {
     var line = JSONWriter()
     line.object { json in
       json.key("attributes")
-      json.object { json in
-        for (column, value) in pairs {
-          guard case .attribute = column.kind else { continue }
-          json.key(column.name)
-          json.summary(value)
-        }
-      }
+      json.attributes(columns, row.values) { $0.summary($1) }
       json.key("entity")
       json.string(row.id.entity)
       json.key("pk")

@@ -74,16 +74,12 @@ struct CopyText {
     writer.object { json in
       let pairs = Array(zip(object.columns, row.values))
       json.key("attributes")
-      json.object { json in
-        for case (let column, let value) in pairs {
-          guard case .attribute = column.kind else { continue }
-          json.key(column.name)
-          // Long bytes were cut: their sum would be that of a part.
-          if case .data(let data) = value, data.bytes.count < data.count {
-            json.summary(value)
-          } else {
-            json.value(value, blobs: false)
-          }
+      json.attributes(object.columns, row.values) { json, value in
+        // Long bytes were cut: their sum would be that of a part.
+        if case .data(let data) = value, data.bytes.count < data.count {
+          json.summary(value)
+        } else {
+          json.value(value, blobs: false)
         }
       }
       json.key("entity")
