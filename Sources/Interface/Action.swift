@@ -12,6 +12,7 @@ package enum Action: Sendable, Hashable {
   case search
   case open, back, forward, related, sort, leftColumn, rightColumn
   case columnToLeft, columnToRight, hideColumn, columns, freeze, narrower, wider, resetColumns
+  case label
   // Diff and Mapping
   case nextChange, previousChange, onlyChanges, chooseVersion, allowLoss
   case planCompared, fold, unfold, foldAll, endSearch, showCode, allowAll, suggest, setValue,

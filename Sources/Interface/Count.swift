@@ -72,7 +72,7 @@ extension Effect {
   private var task: TaskID? {
     switch self {
     case .rows(let task, _), .object(let task, _), .countRows(let task, _),
-      .countBefore(let task, _, _), .place(let task, _, _):
+      .countBefore(let task, _, _), .place(let task, _, _), .names(let task, _):
       task
     default: nil
     }

@@ -9,6 +9,8 @@ package enum Effect: Sendable, Equatable {
   case count(TaskID)
   case rows(TaskID, RowQuery)
   case object(TaskID, ObjectID)
+  /// Finds out how objects are called.
+  case names(TaskID, LabelRequest)
   // Rows
   /// Counts the rows of a query.
   case countRows(TaskID, RowQuery)

@@ -103,6 +103,7 @@ enum Header {
     if let change = state.storeChange {
       parts.append(Part(-1, [Span("! \(change.rawValue): ^R", theme[.warning])]))
     }
+    if let gap = store.gap { parts.append(Part(0, [Span("✗ \(gap)", theme[.error])])) }
     if store.walFrames > 0 {
       parts.append(Part(4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
     }

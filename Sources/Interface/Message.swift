@@ -17,6 +17,7 @@ package enum Message: Sendable {
   case rows(TaskID, RowPage)
   case object(TaskID, Inspection?)
   case countedRows(TaskID, Int)
+  case names(TaskID, ObjectNames)
   /// `nil` where there is no such row.
   case placed(TaskID, PlacedRows?)
   case versions(TaskID, [ModelVersion])

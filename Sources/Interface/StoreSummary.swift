@@ -13,6 +13,8 @@ package struct StoreSummary: Sendable, Equatable {
   package var walFrames: Int
   package var access: StoreFiles.Access
   package var warnings: [String]
+  /// What of the store's rows is lost or may be, in a few words.
+  package var gap: String?
   /// The columns of each entity that the store has a table for.
   package var columns: [String: [RowColumn]]
   /// Where they are kept, for compiling filters.
@@ -24,6 +26,7 @@ package struct StoreSummary: Sendable, Equatable {
     path: String, fileName: String, model: Model, modelMatches: Bool, isRaw: Bool = false,
     uuid: String,
     walFrames: Int = 0, access: StoreFiles.Access = .immutable, warnings: [String] = [],
+    gap: String? = nil,
     columns: [String: [RowColumn]], tables: [EntityTable] = [], missing: Set<String> = []
   ) {
     self.path = path
@@ -35,6 +38,7 @@ package struct StoreSummary: Sendable, Equatable {
     self.walFrames = walFrames
     self.access = access
     self.warnings = warnings
+    self.gap = gap
     self.columns = columns
     self.missing = missing
     layout = StoreLayout(path: path, uuid: uuid, model: model, entityTables: tables)

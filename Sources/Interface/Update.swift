@@ -23,7 +23,7 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     let effects = MappingScreen.takeVersions(&state)
     return effects + state.entered()
   case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
-  case .counted, .rows, .object, .countedRows, .placed:
+  case .counted, .rows, .object, .countedRows, .placed, .names:
     return BrowseScreen.take(message, in: &state) + BrowseScreen.wantPictures(in: &state)
   case .looked: return state.looked(message)
   case .compared, .impacts:

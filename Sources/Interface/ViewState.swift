@@ -26,6 +26,8 @@ package struct BrowseView: Codable, Sendable, Equatable {
   package var tables: [String: TableView] = [:]
   /// Filters that were used, by entity, the newest last. Going back takes none of them away.
   package var filters: [String: [String]] = [:]
+  /// The attribute that tells an entity's objects where one was chosen; empty for their keys.
+  package var labels: [String: String] = [:]
 
   package init() {}
 
@@ -34,6 +36,7 @@ package struct BrowseView: Codable, Sendable, Equatable {
     entity = try values.decodeIfPresent(String.self, forKey: .entity)
     tables = try values.decodeIfPresent([String: TableView].self, forKey: .tables) ?? [:]
     filters = try values.decodeIfPresent([String: [String]].self, forKey: .filters) ?? [:]
+    labels = try values.decodeIfPresent([String: String].self, forKey: .labels) ?? [:]
   }
 }
 

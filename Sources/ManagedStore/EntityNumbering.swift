@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLite
 
 /// Which number in Z_PRIMARYKEY belongs to which entity of a model.
 package enum EntityNumbering {
@@ -30,5 +31,33 @@ package enum EntityNumbering {
       numbers[entity.name] = number
     }
     return numbers
+  }
+
+  /// Numbers of entities that have no row: those that a fresh store would give, where the objects in
+  /// the tables have them.
+  static func told(
+    byRowsOf model: Model, besides known: [String: Int64], _ database: DatabaseTables,
+    _ connection: Connection
+  ) throws -> [String: Int64] {
+    let missing = model.entities.filter { known[$0.name] == nil }
+    guard !missing.isEmpty else { return [:] }
+    let fresh = StoreSchema.freshNumbers(of: model)
+    var result: [String: Int64] = [:]
+    for root in Set(missing.map { model.root(of: $0.name) }) {
+      let table = StoreSchema.tableName(root: root)
+      guard database.columns(of: table).contains("Z_ENT") else { continue }
+      let found = Set(
+        try connection.rows(
+          "SELECT DISTINCT Z_ENT FROM \(quoted(table)) NOT INDEXED LIMIT 1000"
+        ).compactMap { $0.first?.integer })
+      let members = model.subtree(of: root)
+      let numbers = members.compactMap { known[$0] ?? fresh[$0] }
+      for name in members where known[name] == nil {
+        guard let number = fresh[name], !known.values.contains(number), found.isSubset(of: numbers)
+        else { continue }
+        result[name] = number
+      }
+    }
+    return result
   }
 }

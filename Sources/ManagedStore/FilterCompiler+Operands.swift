@@ -134,6 +134,7 @@ extension FilterCompiler {
           throw wrong(
             "\(term.name) is kept outside the row: only nil can be asked for", term.range)
         }
+        if case .composite(let elements) = term.kind { throw notSimple(term, elements) }
         throw wrong("\(term.name) is \(term.kind.name): it cannot be computed with", term.range)
       }
       return ValueTerm(term.sql, kind)

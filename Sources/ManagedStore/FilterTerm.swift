@@ -80,7 +80,7 @@ struct FilterTerm {
       case .date: .date
       case .uuid: .uuid
       case .data(isPlain: true): .data
-      case .data(isPlain: false), .object, .entity: nil
+      case .data(isPlain: false), .composite, .object, .entity: nil
       }
     }
   }

@@ -27,7 +27,9 @@ public final class ObjectCursor {
   /// The entity whose objects are walked, with its columns.
   public let table: EntityTable
   private let store: Store
-  private let rows: Statement?
+  private var rows: Statement?
+  /// Key of the object that was read last.
+  private var last: Int64?
   private var readers: [Reader] = []
   private let decoder: ValueDecoder
 
@@ -45,75 +47,93 @@ public final class ObjectCursor {
     self.table = table
     self.store = store
     decoder = ValueDecoder(files: store.files, limit: nil, fileLimit: fileLimit)
-    guard store.database.contains(table.table) else {
-      rows = nil
-      return
-    }
+    guard store.database.contains(table.table) else { return }
+    try store.reading { try begin() }
+  }
+
+  /// Begins with the first object, or goes on behind the last one that was read.
+  private func begin() throws {
     var columns = ["t.Z_PK"]
     for entry in table.attributes { columns.append("t." + quoted(entry.column)) }
     var readers: [Reader] = []
-    rows = try store.reading {
-      for entry in table.relationships {
-        let relationship = entry.relationship
-        switch entry.storage {
-        case .toOne(let column, let entityColumn):
-          readers.append(
-            .toOne(
-              column: columns.count, entityColumn: columns.count + 1,
-              destination: relationship.destination))
-          columns.append("t." + quoted(column))
-          columns.append(
-            store.entityExpression(
-              key: "t." + quoted(column), entityColumn: entityColumn.map { "t." + quoted($0) },
-              destination: relationship.destination))
-        case .none:
-          readers.append(.nothing(isToMany: relationship.isToMany))
-        default:
-          readers.append(
-            .toMany(
-              try RelatedCursor(
-                store, entry.storage, destination: relationship.destination,
-                isOrdered: relationship.isOrdered)))
-        }
+    for entry in table.relationships {
+      let relationship = entry.relationship
+      switch entry.storage {
+      case .toOne(let column, let entityColumn):
+        readers.append(
+          .toOne(
+            column: columns.count, entityColumn: columns.count + 1,
+            destination: relationship.destination))
+        columns.append("t." + quoted(column))
+        columns.append(
+          store.entityExpression(
+            key: "t." + quoted(column), entityColumn: entityColumn.map { "t." + quoted($0) },
+            destination: relationship.destination))
+      case .none:
+        readers.append(.nothing(isToMany: relationship.isToMany))
+      default:
+        readers.append(
+          .toMany(
+            try RelatedCursor(
+              store, entry.storage, destination: relationship.destination,
+              isOrdered: relationship.isOrdered)))
       }
-      let isOnly = table.isWholeTable && table.numbers.count == 1
-      return try store.connection.prepare(
-        """
-        SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.table)) t
-        \(isOnly ? "" : "WHERE t.Z_ENT = \(table.number)") ORDER BY t.Z_PK
-        """)
     }
+    var conditions: [String] = []
+    if !table.isWholeTable || table.numbers.count > 1 {
+      conditions.append("t.Z_ENT = \(table.number)")
+    }
+    if let last { conditions.append("t.Z_PK > \(last)") }
+    rows = try store.connection.prepare(
+      """
+      SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.table)) t \(store.tableOnly)
+      \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
+      ORDER BY t.Z_PK
+      """)
     self.readers = readers
   }
 
   /// The next object; `nil` after the last.
   public func next() throws -> Object? {
-    guard let rows else { return nil }
-    return try store.reading {
-      guard try rows.step() else { return nil }
-      let key = rows.integer(at: 0)
-      var attributes: [PropertyValue] = []
-      attributes.reserveCapacity(table.attributes.count)
-      for (index, entry) in table.attributes.enumerated() {
-        attributes.append(decoder.decode(rows.stored(at: index + 1), of: entry.attribute))
+    guard rows != nil else { return nil }
+    let object = try store.translating {
+      do {
+        return try read()
+      } catch let error as SQLiteError where error.isDamage {
+        // The page and what is on it is lost; what is behind it is read on.
+        guard try store.mend() else { throw error }
+        try begin()
+        return try read()
       }
-      var relationships: [RelatedObjects] = []
-      relationships.reserveCapacity(readers.count)
-      for reader in readers {
-        switch reader {
-        case .toOne(let column, let entityColumn, let destination):
-          guard !rows.isNull(at: column) else {
-            relationships.append(.toOne(nil))
-            continue
-          }
-          let entity = store.entityNames[rows.integer(at: entityColumn)] ?? destination
-          relationships.append(.toOne(ObjectID(entity: entity, key: rows.integer(at: column))))
-        case .toMany(let cursor): relationships.append(.toMany(try cursor.related(to: key)))
-        case .nothing(let isToMany): relationships.append(isToMany ? .toMany([]) : .toOne(nil))
-        }
-      }
-      return Object(key: key, attributes: attributes, relationships: relationships)
     }
+    last = object?.key ?? last
+    return object
+  }
+
+  private func read() throws -> Object? {
+    guard let rows, try rows.step() else { return nil }
+    let key = rows.integer(at: 0)
+    var attributes: [PropertyValue] = []
+    attributes.reserveCapacity(table.attributes.count)
+    for (index, entry) in table.attributes.enumerated() {
+      attributes.append(decoder.decode(rows.stored(at: index + 1), of: entry.attribute))
+    }
+    var relationships: [RelatedObjects] = []
+    relationships.reserveCapacity(readers.count)
+    for reader in readers {
+      switch reader {
+      case .toOne(let column, let entityColumn, let destination):
+        guard !rows.isNull(at: column) else {
+          relationships.append(.toOne(nil))
+          continue
+        }
+        let entity = store.entityNames[rows.integer(at: entityColumn)] ?? destination
+        relationships.append(.toOne(ObjectID(entity: entity, key: rows.integer(at: column))))
+      case .toMany(let cursor): relationships.append(.toMany(try cursor.related(to: key)))
+      case .nothing(let isToMany): relationships.append(isToMany ? .toMany([]) : .toOne(nil))
+      }
+    }
+    return Object(key: key, attributes: attributes, relationships: relationships)
   }
 }
 
@@ -133,7 +153,7 @@ private final class RelatedCursor {
     case .foreignKey(let table, let column, let order):
       sql = """
         SELECT \(quoted(column)), Z_PK, Z_ENT, \(order.map { quoted($0) } ?? "NULL")
-        FROM \(quoted(table)) WHERE \(quoted(column)) IS NOT NULL ORDER BY \(quoted(column))
+        FROM \(quoted(table)) \(store.tableOnly) WHERE \(quoted(column)) IS NOT NULL ORDER BY \(quoted(column))
         """
       isOrdered = isOrdered && order != nil
     case .join(let table, let owner, let other, let order):
@@ -141,14 +161,15 @@ private final class RelatedCursor {
         key: "j." + quoted(other), entityColumn: nil, destination: destination)
       sql = """
         SELECT j.\(quoted(owner)), j.\(quoted(other)), \(entity), \(order.map { "j." + quoted($0) } ?? "NULL")
-        FROM \(quoted(table)) j ORDER BY j.\(quoted(owner))
+        FROM \(quoted(table)) j \(store.tableOnly) ORDER BY j.\(quoted(owner))
         """
       isOrdered = isOrdered && order != nil
     case .reflexive(let table, let first, let second):
       let entity = store.entityExpression(key: "b", entityColumn: nil, destination: destination)
       sql = """
         SELECT a, b, \(entity), NULL FROM (SELECT \(quoted(first)) a, \(quoted(second)) b
-        FROM \(quoted(table)) UNION SELECT \(quoted(second)), \(quoted(first)) FROM \(quoted(table)))
+        FROM \(quoted(table)) \(store.tableOnly) UNION
+        SELECT \(quoted(second)), \(quoted(first)) FROM \(quoted(table)) \(store.tableOnly))
         ORDER BY a
         """
     case .toOne, .none: sql = "SELECT 0, 0, 0, NULL WHERE 0"

@@ -34,14 +34,29 @@ public final class Store {
   /// The configuration that the store was added for: its metadata has the hashes of that
   /// configuration's entities only, and ``model`` is cut down to them. `nil` for the whole model.
   public let configuration: String?
+  /// The model with the entities of all configurations; ``model`` where the store has none.
+  package let wholeModel: Model
   /// Entities with their tables, in the order of their numbers.
   public let entityTables: [EntityTable]
   /// Where the tables are not what the model asks for; told among the warnings, too.
   public let drift: StoreDrift
-  /// Things a person should know, as sentences.
-  public let warnings: [String]
+  /// What is wrong with the file, as far as it is known: a large one is only checked when it is read
+  /// whole. `nil` where nothing is.
+  public internal(set) var damage: FileDamage?
+  /// What a person should know of the model and the tables, as sentences.
+  let openingWarnings: [String]
+  /// Files beside the store that look like its -wal under another name.
+  let strays: [StrayLog]
+  /// Whether a program had the store open when it was opened here.
+  let isInUse: Bool
+  /// Whether the file is in WAL mode.
+  let isLogged: Bool
+  /// Whether the whole file was checked.
+  var isInspected: Bool
+  /// What is read in place of a damaged file.
+  var mended: MendedCopy?
 
-  package let connection: Connection
+  package internal(set) var connection: Connection
   package let schema: StoreSchema
   package let database: DatabaseTables
   /// Its tables as a value.
@@ -75,23 +90,27 @@ public final class Store {
     path: String, files: StoreFiles, model given: Model? = nil,
     fallback: (StoreMetadata) -> Model? = { _ in nil }
   ) throws {
-    let wal = WriteAheadLog(besideStore: files.path)
+    let wal: WriteAheadLog
     let opened: (connection: Connection, access: StoreFiles.Access, snapshot: Snapshot?)
+    let soundness: Soundness
     do {
+      wal = try WriteAheadLog(besideStore: files.path)
       opened = try files.openForReading(wal: wal)
+      soundness = try Soundness(opened.connection, bytes: files.size)
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path)
     } catch var error as CoreDataError {
       if error.path == files.path { error.path = path }
       throw error
     }
-    let connection = opened.connection
+    let connection = soundness.mended?.connection ?? opened.connection
     // Cursors over relationships jump about in the file: SQLite's 2 MB would read pages again.
     try? connection.execute("PRAGMA cache_size = -12000")
     let metadata = try StoreMetadata(connection, path: path)
     do {
       try StoreFunctions.define(on: connection)
-      let database = try DatabaseTables(connection)
+      // Of a damaged file, too, as it is: not every index can be made anew.
+      let database = try DatabaseTables(opened.connection)
       var warnings: [String] = []
       var model: Model
       let source: ModelSource
@@ -116,6 +135,7 @@ public final class Store {
       }
       let schema: StoreSchema
       var tables: [EntityTable] = []
+      wholeModel = model
       if let raw {
         modelMatches = false
         configuration = nil
@@ -138,20 +158,28 @@ public final class Store {
           )
         }
         let keys = try connection.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
-        let fresh = StoreSchema(
+        var numbers = EntityNumbering.match(
           model: model,
-          numbers: EntityNumbering.match(
-            model: model,
-            rows: keys.compactMap { row in
-              guard row.count == 2, let number = row[0].integer, let name = row[1].text else {
-                return nil
-              }
-              return (number, name)
-            }))
+          rows: keys.compactMap { row in
+            guard row.count == 2, let number = row[0].integer, let name = row[1].text else {
+              return nil
+            }
+            return (number, name)
+          })
+        // Their rows tell what Z_PRIMARYKEY does not.
+        let told =
+          modelMatches
+          ? try EntityNumbering.told(byRowsOf: model, besides: numbers, database, connection) : [:]
+        numbers.merge(told) { first, _ in first }
+        let fresh = StoreSchema(model: model, numbers: numbers)
         let missing: [StoreSchema.JoinTable]
         (schema, missing) = fresh.fitted(to: database)
-        drift = try schema.drift(
+        var drift = try schema.drift(
           of: database, expected: fresh, missing: missing, connection: connection)
+        drift.numbers += told.sorted { $0.value < $1.value }.map {
+          .init(entity: $0.key, number: $0.value, problem: .missing)
+        }
+        self.drift = drift
         warnings += drift.sentences
         warnings += schema.assumptions
         tables = model.entitiesInStoreOrder.compactMap {
@@ -162,11 +190,6 @@ public final class Store {
       layout = StoreLayout(
         path: path, uuid: metadata.uuid, model: model, entityTables: tables)
       entityNames = Dictionary(tables.map { ($0.number, $0.entity) }) { first, _ in first }
-      if wal.ignoredFrames > 0 && wal.frames == 0 {
-        warnings.append(
-          "The -wal beside the store holds \(wal.ignoredFrames) frames that do not belong to it or were already applied."
-        )
-      }
       self.path = path
       self.files = files
       self.metadata = metadata
@@ -174,7 +197,14 @@ public final class Store {
       self.access = opened.access
       self.model = model
       self.modelSource = source
-      self.warnings = warnings
+      openingWarnings = warnings
+      damage = soundness.damage
+      mended = soundness.mended
+      isInspected = soundness.isInspected
+      strays = StrayLog.all(beside: files.path)
+      isInUse = StoreLock.user(of: files.path) != nil
+      let head = try FileSystem.read(files.path, limit: 20)
+      isLogged = head.count == 20 && head[18] == 2
       self.connection = connection
       self.schema = schema
       self.database = database
@@ -200,18 +230,6 @@ public final class Store {
     } catch let error as CoreDataError {
       guard let other = fallback() else { throw error }
       return (other, error)
-    }
-  }
-
-  /// Runs `body`, telling SQLite's failures as failures of this store.
-  package func reading<T>(_ body: () throws -> T) throws -> T {
-    do {
-      return try body()
-    } catch let error as SQLiteError {
-      if error.isInterrupted {
-        throw CoreDataError(.cancelled, code: 134120, "cancelled", path: path)
-      }
-      throw CoreDataError(sqlite: error, path: path)
     }
   }
 

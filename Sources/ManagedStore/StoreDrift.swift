@@ -47,7 +47,7 @@ public struct StoreDrift: Sendable, Equatable {
 
     /// The entity, as the model or the row names it.
     public var entity: String
-    /// The row's Z_ENT; `nil` where there is no row.
+    /// The row's Z_ENT; where there is no row, what the objects have, or `nil`.
     public var number: Int64?
     /// What is wrong with it.
     public var problem: Problem
@@ -138,7 +138,8 @@ public struct StoreDrift: Sendable, Equatable {
     case .unknown:
       "Z_PRIMARYKEY names an entity \(number.entity) (\(number.number ?? 0)) that the model does not have."
     case .missing:
-      "The entity \(number.entity) has no number in this store's Z_PRIMARYKEY."
+      "The entity \(number.entity) has no number in this store's Z_PRIMARYKEY"
+        + (number.number.map { ": it is \($0), by the model's order and the rows." } ?? ".")
     case .parent(let stated, let expected):
       "Z_PRIMARYKEY gives \(number.entity) the parent number \(stated); by the model it is \(expected)."
     case .maximum(let stated, let used):

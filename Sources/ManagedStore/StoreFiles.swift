@@ -60,10 +60,11 @@ public struct StoreFiles: Sendable, Equatable {
 
   /// Whether a -journal beside the store would be rolled back by whoever opens it: SQLite takes one
   /// that begins with a zero for finished.
-  package var hasHotJournal: Bool {
-    guard (FileSystem.status(journalPath)?.size ?? 0) > 512 else { return false }
-    // One that cannot be read may well be.
-    return (try? FileSystem.read(journalPath, limit: 1))?.first != 0
+  ///
+  /// - Throws: ``CoreDataError`` for one that is there and cannot be read.
+  package func hasHotJournal() throws -> Bool {
+    guard let status = try FileSystem.present(journalPath), status.size > 512 else { return false }
+    return try FileSystem.read(journalPath, limit: 1).first != 0
   }
 
   /// Refuses what is not an SQLite file, with a sentence about what it is instead.
@@ -79,10 +80,17 @@ public struct StoreFiles: Sendable, Equatable {
     }
     let head = try FileSystem.read(path, limit: 512)
     guard !head.isEmpty else {
+      let frames = try WriteAheadLog(besideStore: path).frames
+      guard frames > 0 else {
+        throw CoreDataError(.unreadable, code: 134080, "the file is empty", path: path)
+      }
       throw CoreDataError(
-        .unreadable, code: 134080, "the file is empty", path: path,
-        hint: WriteAheadLog(besideStore: path).frames > 0
-          ? "Its -wal holds rows: was the store copied while it was in use?" : nil)
+        .unreadable, code: 134080,
+        "the file is empty, while its -wal holds \(NumberOf.frames(frames)) that are not applied",
+        path: path,
+        hint:
+          "Take another copy of the store, together with its -wal. SQLite would delete this -wal: do not open the store with it."
+      )
     }
     let magic = Array("SQLite format 3\0".utf8)
     if head.starts(with: magic) || magic.starts(with: head) {
@@ -96,12 +104,12 @@ public struct StoreFiles: Sendable, Equatable {
       // The page count is only valid when the change counter is the one it was written with.
       let isCounted = head[24..<28].elementsEqual(head[92..<96])
       if isCounted, pages > 0, status.size < pages * bytes,
-        !WriteAheadLog(besideStore: path).isPresent
+        try FileSystem.present(walPath) == nil
       {
         throw CoreDataError(
           .unreadable, code: 134080,
           "the file is cut off: \(status.size) bytes of \(pages * bytes)", path: path,
-          hint: "Take another copy of the store, or recover what is left with sqlite3 .recover.")
+          hint: "Take another copy of the store.")
       }
       return
     }
@@ -141,7 +149,7 @@ public struct StoreFiles: Sendable, Equatable {
         .unreadable, code: 134080, "another program (process \(holder)) is writing to the store",
         path: path, hint: "Close that program and try again.")
     }
-    let hasHotJournal = hasHotJournal
+    let hasHotJournal = try hasHotJournal()
     if wal.frames == 0 && !hasHotJournal {
       return (try Connection(path: path, mode: .immutable), .immutable, nil)
     }
@@ -156,7 +164,22 @@ public struct StoreFiles: Sendable, Equatable {
     }
     let snapshot = try Snapshot(of: self)
     let mode: Connection.Mode = hasHotJournal ? .readWrite : .readOnly
-    return (try Connection(path: snapshot.path, mode: mode), .snapshot, snapshot)
+    let connection = try Connection(path: snapshot.path, mode: mode)
+    // What could not be read, or changed while it was copied, SQLite leaves out without a word.
+    if wal.frames > 0, !hasHotJournal,
+      let pages = try connection.value("PRAGMA page_count")?.integer, pages != wal.pages
+    {
+      throw CoreDataError(
+        .unreadable, code: 134080,
+        "the -wal could not be applied: \(pages) pages, and not \(wal.pages)", path: walPath,
+        hint: "Is a program writing to the store? Close it and try again.")
+    }
+    return (connection, .snapshot, snapshot)
+  }
+
+  /// Bytes of the main file and of its log, as far as they can be told.
+  var size: Int {
+    (FileSystem.status(path)?.size ?? 0) + (FileSystem.status(walPath)?.size ?? 0)
   }
 }
 
@@ -169,8 +192,8 @@ package final class Snapshot {
     folder = try PrivateFolder()
     path = folder.path + "/" + FileSystem.name(of: files.path)
     var suffixes = [""]
-    if FileSystem.isFile(files.walPath) { suffixes.append("-wal") }
-    if files.hasHotJournal { suffixes.append("-journal") }
+    if try FileSystem.present(files.walPath) != nil { suffixes.append("-wal") }
+    if try files.hasHotJournal() { suffixes.append("-journal") }
     let needed = suffixes.reduce(0) { $0 + FileSystem.allocated(files.path + $1) }
     if let free = FileSystem.freeSpace(at: folder.path), free < needed {
       throw CoreDataError(

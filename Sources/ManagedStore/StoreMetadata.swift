@@ -121,7 +121,7 @@ extension CoreDataError {
       case 5, 6: "Another program is using the store: close it and try again."
       case 8: "The store or its folder is read-only."
       case 11, 26:
-        "The file is damaged, or a -wal of another store lies beside it: try a copy without the -wal."
+        "The file is damaged, or a -wal of another store lies beside it: try a copy without the -wal, or take another copy of the store."
       case 13: "The disk is full: free some space and try again."
       case 14: "Check the permissions of the store and of its folder."
       default: nil

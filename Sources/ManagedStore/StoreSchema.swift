@@ -57,8 +57,9 @@ package struct StoreSchema: Sendable, Equatable {
   package let numbers: [String: Int64]
   package private(set) var tables: [Table] = []
   package private(set) var joins: [JoinTable] = []
-  /// Place of a root's table, and of the join table of a relationship by its declaring entity.
+  /// Place of a root's table, of the table of a name, and of the join table of a relationship by its declaring entity.
   private var tablePlaces: [String: Int] = [:]
+  private var namedPlaces: [String: Int] = [:]
   private var joinPlaces: [String: [String: Int]] = [:]
 
   /// Entity numbers of a fresh store: 1, 2, 3 … in pre-order.
@@ -76,7 +77,9 @@ package struct StoreSchema: Sendable, Equatable {
     let inverseless = inverselessToMany()
     for root in model.entitiesInStoreOrder where root.parent == nil {
       tablePlaces[root.name] = tables.count
-      tables.append(makeTable(root: root.name, inverseless))
+      let table = makeTable(root: root.name, inverseless)
+      if namedPlaces[table.name] == nil { namedPlaces[table.name] = tables.count }
+      tables.append(table)
     }
     set(joins: makeJoins())
   }
@@ -96,6 +99,7 @@ package struct StoreSchema: Sendable, Equatable {
   package static func tableName(root: String) -> String { "Z" + root.uppercased() }
 
   package func table(ofRoot root: String) -> Table? { tablePlaces[root].map { tables[$0] } }
+  package func table(named name: String) -> Table? { namedPlaces[name].map { tables[$0] } }
   package func table(of entity: String) -> Table? { table(ofRoot: model.root(of: entity)) }
 
   /// The inverse of a relationship, with the entity that declares it.

@@ -1,84 +1,112 @@
+import ManagedModel
+
 /// What a store's -wal file holds, told from its bytes alone.
 ///
 /// Format: https://www.sqlite.org/fileformat.html, "The Write-Ahead Log".
 public struct WriteAheadLog: Sendable, Equatable {
+  /// Why frames are not applied.
+  public enum Reason: String, Sendable {
+    /// The log's header is gone or no header.
+    case header
+    /// Their salts are not the header's: left over from before, or of another store.
+    case salts
+    /// A checksum is wrong, there or in a frame before.
+    case checksum
+    /// The file ends within a frame, or within a transaction.
+    case cutOff = "cut-off"
+    /// A transaction that never was committed: what follows is older.
+    case uncommitted
+    /// Zeros stand where frames should be.
+    case zeros
+  }
+
+  /// Frames that SQLite does not apply.
+  public struct Unapplied: Sendable, Equatable {
+    /// What keeps them from being applied.
+    public var reason: Reason
+    /// How many, one that is cut off among them.
+    public var frames: Int
+    /// How many of their pages are different in the store: 0 where they were checkpointed.
+    public var missing: Int
+  }
+
   /// Whether the file is there, of whatever size.
-  public var isPresent: Bool
+  public var isPresent = false
   /// Frames up to the last commit: what SQLite would apply.
-  public var frames: Int
-  /// Frames whose salt or checksum does not fit: left over from before, or of another store.
-  public var ignoredFrames: Int
+  public var frames = 0
+  /// Frames that are not applied, and hold something that the store does not; `nil` where there are
+  /// none. Those of an older generation, which SQLite leaves behind the newer ones, do not count.
+  public var unapplied: Unapplied?
+  /// Pages of the database after the last commit.
+  package var pages = 0
+  /// Whether the main file was written to after the log's last commit: the log is of another time.
+  public var isOlderThanStore = false
+
+  /// Whether its frames are in the main file already; only known where it was asked for.
+  var isCheckpointed = false
 
   /// There is no log.
-  public static let absent = WriteAheadLog(isPresent: false, frames: 0, ignoredFrames: 0)
+  public static let absent = WriteAheadLog()
 
-  /// Reads the log beside a store.
-  package init(besideStore path: String) {
-    let path = path + "-wal"
-    guard let status = FileSystem.status(path), status.kind == .file else {
-      self = .absent
+  /// Whether rows may be missing that the log held.
+  ///
+  /// - Parameter isInUse: whether a program has the store open, and may be writing a transaction.
+  package func mayMissRows(isInUse: Bool) -> Bool {
+    if isOlderThanStore { return true }
+    guard let unapplied else { return false }
+    switch unapplied.reason {
+    case .uncommitted: return false
+    case .cutOff, .checksum, .zeros: return !isInUse
+    case .header, .salts: return true
+    }
+  }
+
+  /// What a person should know of it, as sentences.
+  package func sentences(isInUse: Bool) -> [String] {
+    var result: [String] = []
+    if let unapplied, unapplied.reason == .uncommitted || mayMissRows(isInUse: isInUse) {
+      result.append(unapplied.sentence)
+    }
+    if isOlderThanStore {
+      result.append(
+        "The -wal (\(NumberOf.frames(frames))) is older than the store beside it: the main file was written to after the log's last commit. SQLite applies it all the same, and rows may be older ones, or missing."
+      )
+    }
+    return result
+  }
+}
+
+extension WriteAheadLog.Unapplied {
+  /// How many, why, and what follows.
+  var sentence: String {
+    let count = NumberOf.frames(frames)
+    let verb = frames == 1 ? "is" : "are"
+    switch reason {
+    case .header where frames == 0:
+      return "The -wal is cut off within its header: nothing of it is applied. Rows may be missing."
+    case .header:
       return
-    }
-    self.init(isPresent: true, frames: 0, ignoredFrames: 0)
-    guard let header = try? FileSystem.read(path, limit: 32), header.count == 32 else { return }
-    let magic = Self.big(header, 0)
-    guard magic == 0x377f_0682 || magic == 0x377f_0683 else { return }
-    let isBigEndian = magic & 1 == 1
-    let pageSize = Int(Self.big(header, 8))
-    guard pageSize >= 512, pageSize <= 65536, pageSize & (pageSize - 1) == 0 else { return }
-    var sum = Self.checksum(header[0..<24], from: (0, 0), bigEndian: isBigEndian)
-    let total = (status.size - 32) / (24 + pageSize)
-    guard sum.0 == Self.big(header, 24), sum.1 == Self.big(header, 28) else {
-      ignoredFrames = total
+        "\(count) of the -wal \(verb) not applied: its header is damaged. Rows may be missing."
+    case .salts:
       return
-    }
-    // Frames are read in batches, so that a large log does not become a large array.
-    let size = 24 + pageSize
-    let batch = max(1, (4 << 20) / size)
-    var index = 0
-    scan: while index < total {
-      guard let bytes = try? FileSystem.read(path, offset: 32 + index * size, limit: batch * size)
-      else { break }
-      for offset in stride(from: 0, to: bytes.count - size + 1, by: size) {
-        let frame = bytes[offset..<(offset + size)]
-        guard bytes[(offset + 8)..<(offset + 16)].elementsEqual(header[16..<24]) else { break scan }
-        sum = Self.checksum(frame.prefix(8), from: sum, bigEndian: isBigEndian)
-        sum = Self.checksum(frame.dropFirst(24), from: sum, bigEndian: isBigEndian)
-        guard sum.0 == Self.big(bytes, offset + 16), sum.1 == Self.big(bytes, offset + 20) else {
-          break scan
-        }
-        index += 1
-        // A frame that commits says how large the database is then.
-        if Self.big(bytes, offset + 4) != 0 { frames = index }
-      }
-      if bytes.count < batch * size { break }
-    }
-    ignoredFrames = total - frames
-  }
-
-  private init(isPresent: Bool, frames: Int, ignoredFrames: Int) {
-    self.isPresent = isPresent
-    self.frames = frames
-    self.ignoredFrames = ignoredFrames
-  }
-
-  private static func big(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
-    guard offset >= 0, offset + 4 <= bytes.count else { return 0 }
-    return bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
-  }
-
-  private static func checksum(
-    _ bytes: ArraySlice<UInt8>, from start: (UInt32, UInt32), bigEndian: Bool
-  ) -> (UInt32, UInt32) {
-    bytes.withUnsafeBytes { buffer in
-      var (first, second) = start
-      for offset in stride(from: 0, to: buffer.count - 7, by: 8) {
-        let a = buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-        let b = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
-        first = first &+ (bigEndian ? a.bigEndian : a.littleEndian) &+ second
-        second = second &+ (bigEndian ? b.bigEndian : b.littleEndian) &+ first
-      }
-      return (first, second)
+        "\(count) of the -wal \(verb) not applied: the salts are not those of its header, as in a log that is left over or of another store. Rows may be missing."
+    case .checksum:
+      return
+        "\(count) of the -wal \(verb) not applied: a checksum is wrong, and nothing behind it counts. Rows may be missing."
+    case .cutOff:
+      return
+        "\(count) of the -wal \(verb) not applied: the file ends before the transaction does. Rows may be missing."
+    case .uncommitted:
+      return
+        "\(count) of the -wal \(verb) not applied: a save that was never finished."
+    case .zeros:
+      return
+        "\(count) of the -wal \(verb) not applied: zeros stand where they should be. Rows may be missing."
     }
   }
+}
+
+/// Counts in words.
+enum NumberOf {
+  static func frames(_ count: Int) -> String { count == 1 ? "1 frame" : "\(count) frames" }
 }

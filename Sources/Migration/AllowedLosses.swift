@@ -5,7 +5,7 @@ extension MigrationPlan {
   /// Looks at the names of losses that somebody allowed: one that nothing is called by was mistyped.
   ///
   /// - Parameters:
-  ///   - allowed: `Entity` or `Entity.property`.
+  ///   - allowed: `Entity`, `Entity.property`, or `wal`.
   ///   - others: further versions of the model whose names are no mistake, such as those that other
   ///     stores of one run are of.
   /// - Returns: of those that allow nothing here, why, as sentences.
@@ -39,6 +39,7 @@ extension MigrationPlan {
   }
 
   private static func requireKnown(_ name: String, in models: [Model]) throws {
+    if name == FileAnalysis.logName { return }
     let (entity, property) = parts(of: name)
     let holders = models.filter { $0.entity(named: entity) != nil }
     guard !holders.isEmpty else {

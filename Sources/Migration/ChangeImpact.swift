@@ -67,7 +67,8 @@ extension StoreMigration {
   ) throws -> [ChangeImpact] {
     try refuseUnknownModel(of: store)
     return try ImpactAnalysis(
-      data: SourceData(store: store), source: source ?? store.model, destination: destination
+      data: SourceData(store: store), source: store.part.model(store.source(given: source)),
+      destination: store.part.model(destination)
     ).impacts()
   }
 }

@@ -10,6 +10,8 @@ struct StepSchemas {
   let destinationModel: Model
   /// Tables of the destination, with join tables named from the side the source names them from.
   let destination: StoreSchema
+  /// One-to-ones whose links are set when all objects are there.
+  let loose: [OneToOne]
   /// Mappings (by name) whose objects get other keys: what refers to them by key cannot follow.
   var renumbered: Set<String> = []
 
@@ -20,6 +22,7 @@ struct StepSchemas {
     sourceModel = store.model
     destinationModel = result.model
     destination = result.schema
+    loose = mapping.looseOneToOnes(from: store.model, to: result.model)
   }
 
   init(store: Store, mapping: MappingModel, destination model: Model) {
@@ -38,6 +41,7 @@ struct StepSchemas {
         return join.turned(number: schema.numbers[join.inverseEntity] ?? 0)
       })
     destination = schema
+    loose = mapping.looseOneToOnes(from: store.model, to: model)
   }
 
   /// The join table of the source that holds the same links.
@@ -76,7 +80,10 @@ struct StepSchemas {
       return literal.map { "coalesce(\(value), \($0))" } ?? value
     case .toOne(let declarer, let name):
       guard destinationModel.isKind(to, of: declarer) else { return nil }
-      return key(of: name, entityMapping, table)
+      return isLoose(name, of: declarer) ? Self.empty : key(of: name, entityMapping, table)
+    case .toOneEntity(let declarer, let name)
+    where destinationModel.isKind(to, of: declarer) && isLoose(name, of: declarer):
+      return Self.empty
     case .toOneEntity(let declarer, let name):
       guard destinationModel.isKind(to, of: declarer),
         let key = key(of: name, entityMapping, table),
@@ -108,6 +115,9 @@ struct StepSchemas {
     }
   }
 
+  /// What a column holds until its links are set.
+  static let empty = "NULL"
+
   /// A column that begins to allow external storage needs the mark that such columns have; one that
   /// ceases to loses it, and takes in what is in files.
   private func convert(
@@ -123,8 +133,7 @@ struct StepSchemas {
   }
 
   /// The destination's key of a to-one: its former column, or the one its inverse was kept in.
-  private func key(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable) -> String?
-  {
+  func key(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable) -> String? {
     guard let to = entityMapping.destination,
       let relationship = destinationModel.relationship(named: name, of: to)
     else { return nil }
@@ -228,11 +237,9 @@ struct StepSchemas {
     of name: String, _ relationship: Relationship, _ entityMapping: EntityMapping,
     _ table: EntityTable, key: String
   ) -> String {
-    let renumbering = self.renumbering.filter { $0.old != $0.new }
     func renumbered(_ sql: String, of entity: String) -> String {
-      let numbers = Set(store.table(of: entity)?.numbers ?? [])
-      let cases = renumbering.filter { numbers.contains($0.old) }
-        .map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
+      let cases = renumbering(of: store.table(of: entity)?.numbers ?? [])
+        .filter { $0.old != $0.new }.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
       return cases.isEmpty ? sql : "CASE \(sql) \(cases) ELSE \(sql) END"
     }
     if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
@@ -266,6 +273,17 @@ struct StepSchemas {
         let new = destination.numbers[to], seen.insert(old).inserted
       else { return nil }
       return (old, new)
+    }
+  }
+
+  /// The same of some of the source's entities, by number.
+  func renumbering(of numbers: [Int64]) -> [(old: Int64, new: Int64)] {
+    numbers.compactMap { old in
+      guard let from = store.entityNames[old] else { return nil }
+      let taker = mapping.mappings(fromSource: from).lazy.filter {
+        !renumbered.contains($0.name)
+      }.compactMap { $0.destination.flatMap { destination.numbers[$0] } }.first
+      return taker.map { (old, $0) }
     }
   }
 

@@ -42,6 +42,15 @@ struct DriftAnalysis {
         message: "the column \(column.column) of \(column.table) is missing",
         hint: "Recover it from another copy of the store, or add an empty column of that name.")
     }
+    checks += store.drift.numbers.compactMap { number in
+      guard number.problem == .missing, number.number != nil else { return nil }
+      return DataCheck(
+        code: 134020, entity: number.entity, property: nil, rows: 0,
+        message: "Z_PRIMARYKEY has no row for the entity",
+        hint:
+          "Its keys are counted there: new objects would get keys that are taken. Take another copy of the store."
+      )
+    }
     return try checks
       + store.rowsOfUnknownEntities().map { rows in
         DataCheck(

@@ -46,6 +46,11 @@ extension InPlaceMigration {
         "INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns.map { quoted($0) }.joined(separator: ", "))) \(links.select)"
       )
     }
+    let writer = LinkWriter(schema: destination, connection: connection)
+    for link in schemas.looseLinks {
+      try meter.checkCancelled()
+      try writer.write(link.select, relationship: link.relationship, of: link.entity)
+    }
   }
 
   /// Links without a position, which a damaged store can have, are given one as new ones are.

@@ -85,7 +85,7 @@ struct InPlaceMigration {
     }
     let mappings = schemas.mappings(into: table)
     let kept = Set(mappings.compactMap { $0.source.flatMap { source.table(of: $0)?.number } })
-    let actual = source.schema.tables.first { $0.name == table.name }
+    let actual = source.schema.table(named: table.name)
     let removed =
       actual.map { source.model.subtree(of: $0.root) }?.compactMap { source.table(of: $0)?.number }
       .filter { !kept.contains($0) } ?? []
@@ -106,7 +106,7 @@ struct InPlaceMigration {
     _ table: StoreSchema.Table, _ alteration: TableAlteration, kept: Set<Int64>,
     _ mappings: [EntityMapping]
   ) throws {
-    let renumbering = schemas.renumbering.filter { $0.old != $0.new && kept.contains($0.old) }
+    let renumbering = schemas.renumbering(of: kept.sorted()).filter { $0.old != $0.new }
     var assignments = alteration.assignments
     if !renumbering.isEmpty {
       assignments.append(("Z_ENT", renumbering.map { ($0.old, String($0.new)) }))

@@ -46,8 +46,18 @@ struct LossAnalysis {
         }
       }
     }
-    for loss in try crowdedLinks() {
-      properties[loss.name, default: loss].values += properties[loss.name] == nil ? 0 : loss.values
+    let claimed =
+      try PlannedPairs(
+        inferred: StepSchemas(store: data.store, mapping: mapping, destination: destination))?
+      .losses(mapping, from: source, to: destination) ?? []
+    for loss in try crowdedLinks() + claimed {
+      if let known = properties[loss.name] {
+        properties[loss.name]?.values += loss.values
+        properties[loss.name]?.suggestion = known.suggestion ?? loss.suggestion
+        if known.samples.isEmpty { properties[loss.name]?.samples = loss.samples }
+      } else {
+        properties[loss.name] = loss
+      }
     }
     return losses + properties.values.sorted { $0.name < $1.name }
   }

@@ -7,7 +7,9 @@ struct MappedAnalysis {
   let step: MigrationPlan.Step
   let store: Store
   let schemas: StepSchemas
-  private let mapped: MappedStep
+  let mapped: MappedStep
+  /// What the links of one-to-ones come to; `nil` where policies take part, which nobody can foretell.
+  let planned: PlannedPairs?
   let connection: Connection
   let data: SourceData
 
@@ -43,6 +45,11 @@ struct MappedAnalysis {
     mapped = try MappedStep(
       schemas, connection: connection, policies: step.policyMappings(policies))
     data = SourceData(store: store)
+    planned =
+      mapped.policyMappings.isEmpty && !schemas.loose.isEmpty
+      ? try PlannedPairs(
+        schemas.loose, links: PlannedPairs.ordered(mapped.links, by: step.mapping),
+        connection: connection) : nil
   }
 
   /// Things to know that are neither losses nor failures.
@@ -78,6 +85,8 @@ struct MappedAnalysis {
       guard !takers.isEmpty, !takers.contains(where: mapped.isPolicy) else { continue }
       losses += try valueLosses(entity.name)
     }
+    for loss in try planned?.losses(step.mapping, from: step.source, to: step.destination) ?? []
+    where !isReplaced(loss) { losses.append(loss) }
     return Self.joined(losses, step.source)
   }
 
@@ -224,6 +233,16 @@ struct MappedAnalysis {
     }
   }
 
+  /// Whether the lost links are of a to-one that new objects take the place of: those are told.
+  private func isReplaced(_ loss: Loss) -> Bool {
+    guard let property = loss.property else { return false }
+    return step.source.subtree(of: loss.entity).contains { entity in
+      step.source.relationship(named: property, of: entity).map {
+        isReplaced($0, of: entity)
+      } ?? false
+    }
+  }
+
   private func isInverseUsed(_ relationship: Relationship) -> Bool {
     guard let inverse = relationship.inverse else { return false }
     return step.source.subtree(of: relationship.destination).contains {
@@ -259,6 +278,7 @@ struct MappedAnalysis {
         return try self.checks(row) + typeChecks(row) + emptyComposites(row)
       }
     }
+    checks += try emptinessChecks() + unledChecks()
     let constraints = ConstraintCheck(
       schema: schemas.destination, rows: mapped.rows, connection: connection)
     for entity in step.destination.entities {

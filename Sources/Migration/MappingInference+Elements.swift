@@ -27,8 +27,7 @@ extension Inference {
     _ attribute: Attribute, from before: Attribute, entity: String, former: String,
     _ skipped: Set<String>
   ) throws -> [AttributeMapping] {
-    guard attribute.type == before.type || (attribute.type.isInteger && before.type.isInteger)
-    else {
+    guard TypeChange.isInferable(from: before.type, to: attribute.type) else {
       // A recipe that fills some elements of what was a plain attribute leaves the others empty.
       let columns = attribute.storage.columns.map(\.attribute)
       if attribute.type == .composite, columns.contains(where: { skipped.contains($0.name) }) {

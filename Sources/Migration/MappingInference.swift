@@ -69,13 +69,14 @@ struct Inference {
   }
 
   func mapping() throws -> MappingModel {
+    // A store of equal hashes opens as it is: nobody asks for renaming identifiers.
+    if sourceHashes == destinationHashes, !isForRecipe {
+      return MappingModel(kind: .none, entityMappings: [])
+    }
     if let (name, claims) = entities.conflicts.min(by: { $0.key < $1.key }) {
       throw refusal(
         "several entities claim to be the former “\(name)”: \(claims.joined(separator: ", "))",
         entity: name, hint: "Let one of them keep the renaming identifier.")
-    }
-    if sourceHashes == destinationHashes, !isForRecipe {
-      return MappingModel(kind: .none, entityMappings: [])
     }
     try refuseMergedHierarchies()
     var mappings: [EntityMapping] = []

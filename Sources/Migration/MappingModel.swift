@@ -55,7 +55,13 @@ public struct MappingModel: Sendable, Equatable {
   /// The mapping that takes the objects of that source entity.
   public func mapping(fromSource entity: String) -> EntityMapping? {
     guard let places else { return entityMappings.first { $0.source == entity } }
-    return places.fromSource[entity].map { entityMappings[$0] }
+    return places.fromSource[entity]?.first.map { entityMappings[$0] }
+  }
+
+  /// All mappings that take objects of that source entity, in order.
+  func mappings(fromSource entity: String) -> [EntityMapping] {
+    guard let places else { return entityMappings.filter { $0.source == entity } }
+    return (places.fromSource[entity] ?? []).map { entityMappings[$0] }
   }
 
   /// All mappings whose objects become objects of one of these entities, in order.
@@ -71,13 +77,13 @@ public struct MappingModel: Sendable, Equatable {
   private struct Places: Sendable {
     var named: [String: Int] = [:]
     var toDestination: [String: [Int]] = [:]
-    var fromSource: [String: Int] = [:]
+    var fromSource: [String: [Int]] = [:]
 
     init(_ mappings: [EntityMapping]) {
       for (place, mapping) in mappings.enumerated() {
         if named[mapping.name] == nil { named[mapping.name] = place }
         if let to = mapping.destination { toDestination[to, default: []].append(place) }
-        if let from = mapping.source, fromSource[from] == nil { fromSource[from] = place }
+        if let from = mapping.source { fromSource[from, default: []].append(place) }
       }
     }
   }

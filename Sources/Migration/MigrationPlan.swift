@@ -134,6 +134,8 @@ public struct Loss: Sendable, Equatable {
   public var suggestion: String?
   /// Whether a recipe says so itself: such a loss needs no further leave.
   public var isIntended = false
+  /// Whether what goes are frames of the -wal that are not in the store: rows nobody can read.
+  public var isOfLog = false
 
   /// Makes a loss.
   public init(
@@ -147,7 +149,14 @@ public struct Loss: Sendable, Equatable {
     self.suggestion = suggestion
   }
 
-  /// What `--allow-loss` takes: `Entity`, `Entity.property` or `Entity.composite.element`.
+  /// What is counted: objects, values, or frames of the -wal.
+  public var noun: String {
+    let noun = isOfLog ? "frame" : property == nil ? "object" : "value"
+    return (values == 1 ? noun : noun + "s") + (isOfLog ? " of the -wal" : "")
+  }
+
+  /// What `--allow-loss` takes: `Entity`, `Entity.property` or `Entity.composite.element`, and `wal` for
+  /// frames that are not applied.
   public var name: String { property.map { "\(entity).\($0)" } ?? entity }
 
   /// A whole entity's name allows the loss of its properties too, a composite attribute's that of its

@@ -56,6 +56,9 @@ struct MigrationRun {
       let checksum = try result.sha256()
       done.verificationSeconds += meter.elapsed - hashing
       try confirm(done, checksum, meter)
+      if options.output == nil, plan.losses.contains(where: \.isOfLog) {
+        try setLogAside(storePath)
+      }
       if options.output == nil {
         var cutover = Cutover(
           storePath: target, result: result, fingerprint: fingerprint, logs: .merged,
@@ -103,6 +106,21 @@ struct MigrationRun {
       throw StoreFingerprint.changed(plan.storePath)
     }
     return result
+  }
+
+  /// A -wal that is not applied holds what nobody can read yet: it is kept under another name, since
+  /// its own is the new store's.
+  private func setLogAside(_ storePath: String) throws {
+    let log = StoreFiles(path: storePath).walPath
+    guard FileSystem.status(log) != nil else { return }
+    var name = log + ".unapplied"
+    var number = 2
+    while FileSystem.status(name) != nil {
+      name = "\(log)-\(number).unapplied"
+      number += 1
+    }
+    try FileSystem.copy(log, to: name)
+    try FileSystem.sync(name)
   }
 
   /// Asks before the result gets its name; the time of the answer is not the migration's.
@@ -162,11 +180,11 @@ struct MigrationRun {
     if let loss = losses.first {
       throw CoreDataError(
         .refused,
-        "the migration would lose \(loss.values) \(loss.property == nil ? "objects" : "values")"
+        "the migration would lose \(loss.values) \(loss.noun)"
           + (losses.count > 1
             ? ", and more in \(losses.count - 1) other \(losses.count == 2 ? "place" : "places")"
             : ""),
-        path: plan.storePath, entity: loss.entity, property: loss.property,
+        path: plan.storePath, entity: loss.isOfLog ? nil : loss.entity, property: loss.property,
         hint: (loss.suggestion.map { $0 + " " } ?? "") + "To accept: "
           + losses.map { "--allow-loss \($0.name)" }.joined(separator: " ")
           + (plan.failures.isEmpty

@@ -64,7 +64,8 @@ struct PlanAnalysis {
     }
     if plan.isEdited(before: index) { deferChecks(of: &plan, after: known) }
     plan.notes += try PlanNotes(
-      store: store, mapping: plan.steps[index].mapping, destination: plan.steps[index].destination
+      store: store, mapping: plan.steps[index].mapping, source: plan.steps[index].source,
+      destination: plan.steps[index].destination
     ).sentences(whole: plan.wholeDestination ?? plan.steps[index].destination)
     way.prefix.append(index)
     guard !isInferred, index < plan.steps.count - 1, plan.failures.isEmpty else { return }

@@ -6,6 +6,8 @@ import SQLite
 struct PlanNotes {
   let store: Store
   let mapping: MappingModel
+  /// The version that the step begins at: several steps may be looked at in one store.
+  let source: Model
   let destination: Model
 
   /// - Parameter whole: the destination model with the entities of all configurations.
@@ -27,6 +29,7 @@ struct PlanNotes {
     }
     let schemas = StepSchemas(store: store, mapping: mapping, destination: destination)
     notes += derived(schemas)
+    notes += typeChanges()
     for join in StoreSchema(model: destination).joins
     where join.entity == join.inverseEntity && !join.isReflexive
       && StepSchemas.sourceJoin(of: join, store: store, mapping: mapping, to: destination) == nil
@@ -93,6 +96,25 @@ struct PlanNotes {
         try store.connection.value("SELECT count(*) FROM ACHANGE WHERE ZENTITY IN (\(list))")?
           .integer ?? 0)
     }
+  }
+
+  /// Changes of type that Core Data may take otherwise.
+  private func typeChanges() -> [String] {
+    var notes: [String] = []
+    for entityMapping in mapping.entityMappings {
+      guard let from = entityMapping.source, let to = entityMapping.destination else { continue }
+      for attributeMapping in entityMapping.attributes {
+        guard
+          let former = attributeMapping.source.flatMap({ source.storedAttribute(named: $0, of: from) }),
+          let attribute = destination.storedAttribute(named: attributeMapping.name, of: to)
+        else { continue }
+        let holder = destination.declaringEntity(of: attribute.name, in: to) ?? to
+        let caveat = TypeChange(from: former.type, to: attribute.type)?
+          .caveat(of: "\(holder).\(attribute.name)")
+        if let caveat, !notes.contains(caveat) { notes.append(caveat) }
+      }
+    }
+    return notes
   }
 
   /// How derived attributes get their values, and which have no trigger to keep them up.

@@ -20,7 +20,7 @@ extension Preflight {
         hint: "Core Data meets a fault there (133000): empty them in the app.",
         warning: 133000)
     }
-    if let oneSided = data.isOneSided(name, of: from) {
+    if !isLoose(after, of: to), let oneSided = data.isOneSided(name, of: from) {
       checks += try rows(
         of: from, where: [oneSided], break: place,
         "links of a one-to-one whose two sides disagree",

@@ -8,6 +8,25 @@ struct Preflight {
   let source: Model
   let destination: Model
   let mapping: MappingModel
+  private let schemas: StepSchemas
+  /// What the links of one-to-ones that are set in the end come to.
+  private let planned: PlannedPairs?
+
+  init(data: SourceData, source: Model, destination: Model, mapping: MappingModel) throws {
+    self.data = data
+    self.source = source
+    self.destination = destination
+    self.mapping = mapping
+    schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
+    planned = try PlannedPairs(inferred: schemas)
+  }
+
+  /// Whether the sides of a one-to-one are set anew.
+  func isLoose(_ relationship: Relationship, of entity: String) -> Bool {
+    destination.declaringEntity(of: relationship.name, in: entity).map {
+      schemas.isLoose(relationship.name, of: $0)
+    } ?? false
+  }
 
   func checks() throws -> [DataCheck] {
     var checks: [DataCheck] = []
@@ -82,25 +101,20 @@ struct Preflight {
       checks += try formerGaps(before, from: from, attribute, attributeMapping, of: to)
       checks += try brokenRules(before, from: from, attribute, of: to)
     }
-    if let before, let range = Self.range(of: attribute.type),
-      let column = data.column(of: before.name, in: from), attribute.type != before.type
-    {
+    if let before {
+      checks += try misfits(before, from: from, attribute, of: to)
+    }
+    if let value = attributeMapping.defaultValue, !attribute.type.holds(value) {
+      // What an earlier step fills in, before a later one changes the type.
       checks += try rows(
-        of: from, where: ["\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"],
+        of: from,
+        where: before.flatMap { data.column(of: $0.name, in: from) }.map { ["\($0) IS NULL"] }
+          ?? [],
         break: (to, attribute.name),
-        "values that do not fit the narrower type \(attribute.type.name)",
-        hint: "Keep the type \(before.type.name), or change those values first.")
+        "a default value on the way that is no \(attribute.type.name): \(value.literal)",
+        hint: "Give the attribute a default value that fits both types.")
     }
     return checks
-  }
-
-  static func range(of type: AttributeType) -> ClosedRange<Int64>? {
-    switch type {
-    case .boolean: 0...1
-    case .integer16: Int64(Int16.min)...Int64(Int16.max)
-    case .integer32: Int64(Int32.min)...Int64(Int32.max)
-    default: nil
-    }
   }
 
   private func check(
@@ -113,6 +127,12 @@ struct Preflight {
     else { return [] }
     var former: [DataCheck] = []
     let conditions: [String]
+    if isLoose(relationship, of: to), let planned,
+      let declarer = destination.declaringEntity(of: relationship.name, in: to),
+      let keys = planned.keys(in: relationship.name, of: declarer)
+    {
+      return try unset(relationship, relationshipMapping, from: from, to: to, keys, planned)
+    }
     if let name = relationshipMapping.source {
       // Empty ones that were allowed before and are not now; others were broken already. Those
       // that lead to an object that goes will be empty afterwards.
@@ -138,22 +158,75 @@ struct Preflight {
       guard !broken.isEmpty else { return former }
       conditions = [broken.joined(separator: " OR ")]
     } else {
-      conditions = []
+      // What the inverse carries is in it, too.
+      conditions = inverseLinks(of: relationship).map { ["t.Z_PK NOT IN (\($0))"] } ?? []
     }
-    if relationship.isToMany {
-      // Apple's engine lets a mandatory to-many begin empty (store2-82-0 of the fixtures, migrated
-      // from 2-73-0, has 21 conversations without participantRoles): only a save looks for it.
+    if relationship.emptiness == .told {
       return try former
         + rows(
           of: from, where: conditions, break: (to, relationship.name),
-          "no objects in a mandatory to-many relationship",
-          hint: "Such objects cannot be saved until the app gives them some.", warning: 1570)
+          EmptyRelationship.message(relationship),
+          hint: EmptyRelationship.hint(relationship, of: to),
+          warning: 1570)
     }
     return try former
       + rows(
         of: from, where: conditions, break: (to, relationship.name),
-        "missing objects on a mandatory destination relationship",
-        hint: "Make \(to).\(relationship.name) optional, or set it in those rows first.")
+        EmptyRelationship.message(relationship), hint: EmptyRelationship.hint(relationship, of: to))
+  }
+
+  /// SELECT of keys of source objects that are led to by what a relationship's inverse carries; `nil`
+  /// where it carries nothing.
+  private func inverseLinks(of relationship: Relationship) -> String? {
+    guard let inverse = relationship.inverse else { return nil }
+    let selects = mapping.entityMappings.compactMap { entityMapping -> String? in
+      guard let from = entityMapping.source, let table = data.store.table(of: from),
+        entityMapping.destination.map({ destination.isKind($0, of: relationship.destination) })
+          == true,
+        let former = entityMapping.relationships.first(where: { $0.name == inverse })?.source
+      else { return nil }
+      if case .toOne(let column, _) = table.storage(of: former) {
+        return """
+          SELECT \(quoted(column)) FROM \(quoted(table.table))
+          WHERE Z_ENT = \(table.number) AND \(quoted(column)) IS NOT NULL
+          """
+      }
+      return data.store.edges(of: former, in: from, schema: "").map {
+        """
+        SELECT e.destination FROM (\($0)) e JOIN \(quoted(table.table)) o
+        ON o.Z_PK = e.owner AND o.Z_ENT = \(table.number)
+        """
+      }
+    }
+    return selects.isEmpty ? nil : selects.joined(separator: " UNION ALL ")
+  }
+
+  /// Objects that a mandatory one-to-one whose sides are set in the end leaves without a partner.
+  private func unset(
+    _ relationship: Relationship, _ relationshipMapping: RelationshipMapping, from: String,
+    to: String, _ keys: String, _ planned: PlannedPairs
+  ) throws -> [DataCheck] {
+    var conditions = ["t.Z_PK NOT IN (\(keys))"]
+    // What was mandatory and empty before was broken already.
+    if let name = relationshipMapping.source,
+      source.relationship(named: name, of: from)?.isOptional == false,
+      let empty = data.isEmpty(name, of: from)
+    {
+      conditions.append("NOT (\(empty))")
+    }
+    guard
+      let rows = data.rows(of: from, where: conditions)?.replacingFirst("FROM ", with: "FROM src.")
+    else { return [] }
+    let count = Int(try planned.connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
+    guard count > 0 else { return [] }
+    let first = try planned.connection.rows("SELECT t.Z_PK \(rows) ORDER BY t.Z_PK LIMIT 5")
+    return [
+      DataCheck(
+        code: 134110, entity: to, property: relationship.name, rows: count,
+        first: first.compactMap { $0.first?.integer.map { ObjectID(entity: from, key: $0) } },
+        message: EmptyRelationship.message(relationship),
+        hint: EmptyRelationship.hint(relationship, of: to))
+    ]
   }
 
   /// SQL that is true for rows whose to-many has objects, and none that stay; `nil` where all stay.
@@ -180,7 +253,6 @@ struct Preflight {
       entity.uniquenessConstraints.map { (entity.name, $0) }
     }.filter { !isKept($0.1, of: $0.0) }
     guard !wanted.isEmpty else { return [] }
-    let schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
     let connection = try Connection(path: "", mode: .create)
     try MigrationFunctions.define(on: connection, store: data.store)
     try connection.attach(data.store.connection, as: "src")

@@ -49,6 +49,12 @@ struct RollbackRun {
     do {
       // Closed again before anything is moved: what it names lies at the backup's place.
       let source = try Store(path: backup.path)
+      try source.inspect()
+      guard source.gaps.isEmpty || options.isForced else {
+        throw CoreDataError(
+          .refused, code: 134080, "the backup is damaged: \(source.gaps[0])", path: backup.path,
+          hint: "Use --force to put it in place all the same, or --from another.")
+      }
       contents = try StoreBackup.Contents(source)
       try refuseForeign(contents.uuid, present)
       try before(.clone)
@@ -149,12 +155,13 @@ struct RollbackRun {
   ) throws -> VerifiedFile {
     let file = try VerifiedFile(temporary, expected: made)
     let clone = try Store(path: temporary)
-    let problems = try clone.reading {
-      try clone.connection.rows("PRAGMA integrity_check(3)").compactMap { $0.first?.text }
-    }
-    guard problems == ["ok"] || options.isForced else {
+    try clone.inspect()
+    // What could not be read of the backup is not in the clone of it.
+    let problems = clone.gaps + (clone.damage?.problems ?? [])
+    guard problems.isEmpty || options.isForced else {
       throw CoreDataError(
-        .refused, code: 134080, "the backup is damaged: \(problems.joined(separator: "; "))",
+        .refused, code: 134080,
+        "the backup is damaged: \(problems.prefix(3).joined(separator: "; "))",
         path: backup.path, hint: "Use --force to put it in place all the same, or --from another.")
     }
     guard try StoreBackup.Contents(clone) == contents else {

@@ -16,15 +16,11 @@ extension SourceData {
   /// True for rows of a one-to-one whose partner does not lead back.
   func isOneSided(_ relationship: String, of entity: String) -> String? {
     guard let own = store.model.relationship(named: relationship, of: entity),
-      let inverse = own.inverse, let other = store.table(of: own.destination),
-      store.database.contains(other.table),
-      case .toOne(let column, _) = store.table(of: entity)?.storage(of: relationship),
-      case .toOne(let back, _) = other.storage(of: inverse)
+      let inverse = own.inverse, case .toOne = store.table(of: entity)?.storage(of: relationship),
+      // The columns of both sides are there.
+      case .toOne = store.table(of: own.destination)?.storage(of: inverse)
     else { return nil }
-    return """
-      EXISTS (SELECT 1 FROM \(quoted(other.table)) o
-      WHERE o.Z_PK = t.\(quoted(column)) AND o.\(quoted(back)) IS NOT t.Z_PK)
-      """
+    return store.schema.disagreement(own, of: entity)
   }
 
   /// True for rows that have objects without a position in an ordered relationship.

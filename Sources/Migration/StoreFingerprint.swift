@@ -20,7 +20,13 @@ package struct StoreFingerprint: Equatable, Sendable {
 
     init?(_ path: String) {
       var info = stat()
-      guard stat(path, &info) == 0 else { return nil }
+      guard stat(path, &info) == 0 else {
+        // Only what is not there is none: a file that cannot be asked about is another.
+        let number = errno
+        guard number != ENOENT, number != ENOTDIR else { return nil }
+        (inode, size, seconds, nanoseconds) = (0, -1, Int(number), 0)
+        return
+      }
       inode = UInt64(info.st_ino)
       size = Int64(info.st_size)
       #if canImport(Darwin)

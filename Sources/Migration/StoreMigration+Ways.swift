@@ -22,18 +22,42 @@ extension StoreMigration {
     policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil,
     isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationPlan {
-    let source = given ?? store.model
-    try refuseUnknownModel(of: store)
     let path = try way(
-      from: source, to: destination, names: names, through: versions, documents: documents)
+      of: store, source: given, to: destination, names: names, through: versions,
+      documents: documents)
+    var steps = path.steps.map {
+      MigrationPlan.Step(
+        from: $0.from, to: $0.to, source: $0.source, destination: $0.destination,
+        mapping: $0.mapping, rows: [:])
+    }
+    // The way's last model is a part; the store gets the whole one.
+    if let last = steps.indices.last { steps[last].destination = destination }
     return try plan(
-      store,
-      steps: path.steps.map {
-        MigrationPlan.Step(
-          from: $0.from, to: $0.to, source: $0.source, destination: $0.destination,
-          mapping: $0.mapping, rows: [:])
-      }, archive: archive, output: output, policies: policies, strategy: strategy,
-      isCancelled: isCancelled)
+      store, steps: steps, archive: archive, output: output, policies: policies,
+      strategy: strategy, isCancelled: isCancelled)
+  }
+
+  /// The steps that lead a store to a version of the model: of its configuration, where it has one.
+  ///
+  /// - Parameter given: the version of the app's model that made the store, where it is at hand; one
+  ///   whose hashes are not the store's is ignored.
+  /// - Throws: ``CoreDataError``: 134130 where the store's version is unknown; as the way between two
+  ///   models does.
+  public static func way(
+    of store: Store, source given: Model? = nil, to destination: Model,
+    names: (from: String, to: String), through versions: ModelVersions?,
+    documents: MappingDocuments
+  ) throws -> MigrationPath {
+    try refuseUnknownModel(of: store)
+    let source = store.source(given: given)
+    do {
+      return try way(
+        from: source, to: destination, names: names, through: versions, documents: documents,
+        of: store.part)
+    } catch let error as CoreDataError {
+      // Where it is about a document or a bundle, it says so already.
+      throw error.path == nil ? error.at(path: store.path) : error
+    }
   }
 
   /// The steps from one version to another.
@@ -43,18 +67,43 @@ extension StoreMigration {
     from source: Model, to destination: Model, names: (from: String, to: String),
     through versions: ModelVersions?, documents: MappingDocuments
   ) throws -> MigrationPath {
+    try way(
+      from: source, to: destination, names: names, through: versions, documents: documents,
+      of: StorePart(configuration: nil))
+  }
+
+  private static func way(
+    from source: Model, to destination: Model, names: (from: String, to: String),
+    through versions: ModelVersions?, documents: MappingDocuments, of part: StorePart
+  ) throws -> MigrationPath {
+    let (before, after) = (part.model(source), part.model(destination))
+    // Straight, with nothing written down: what cannot be inferred is said by itself.
+    if versions == nil, documents.isEmpty {
+      return MigrationPath(steps: [
+        .init(
+          from: names.from, to: names.to, source: before, destination: after,
+          mapping: try MappingInference.mapping(from: before, to: after))
+      ])
+    }
     let ends = ModelVersions([
-      .init(name: names.from, model: source), .init(name: names.to, model: destination),
+      .init(name: names.from, model: before), .init(name: names.to, model: after),
     ])
+    // Mappings are written for whole models.
+    var wholes = Dictionary((versions?.versions ?? []).map { ($0.name, $0.model) }) { $1 }
+    wholes[names.to] = destination
+    wholes[names.from] = source
     let path: MigrationPath
     do {
       path = try MigrationPath.find(
-        from: source, to: destination, names: names, through: versions ?? ends,
-        custom: { try documents.mapping(from: $0, to: $1, names: $2) })
+        from: before, to: after, names: names, through: versions.map(part.versions) ?? ends,
+        custom: { one, other, names in
+          let (whole, next) = (wholes[names.from] ?? one, wholes[names.to] ?? other)
+          return try documents.mapping(from: whole, to: next, names: names)
+            .map { part.mapping($0, from: whole, to: next) }
+        })
     } catch let error as CoreDataError {
       if versions == nil, error.code == 134140,
-        let misfit = documents.misfit(
-          from: source, to: destination, names: names)
+        let misfit = documents.misfit(from: source, to: destination, names: names)
       {
         throw misfit
       }

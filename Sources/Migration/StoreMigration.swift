@@ -36,26 +36,9 @@ public enum StoreMigration {
     source given: Model? = nil, archive: [UInt8]? = nil, output: String? = nil,
     isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationPlan {
-    try refuseUnknownModel(of: store)
-    let source = given.flatMap { sourceModel($0, of: store) } ?? store.model
-    let whole = destination
-    // A store of one configuration goes to the configuration of that name.
-    let destination = store.configuration.flatMap { whole.restricted(to: $0) } ?? whole
-    // What goes into the store is the model as it is, as the one that Core Data was given.
-    let archive = archive ?? (destination == whole ? nil : whole.archived())
-    let mapping: MappingModel
-    do {
-      mapping = try MappingInference.mapping(from: source, to: destination)
-    } catch let error as CoreDataError {
-      throw error.at(path: store.path)
-    }
-    return try plan(
-      store,
-      steps: [
-        MigrationPlan.Step(
-          from: names.from, to: names.to, source: source, destination: destination,
-          mapping: mapping, rows: [:])
-      ], archive: archive, output: output, whole: whole, isCancelled: isCancelled)
+    try plan(
+      store, to: destination, names: names, source: given, archive: archive, output: output,
+      through: nil, isCancelled: isCancelled)
   }
 
   /// Finds out what steps from version to version would do; writes nothing beside the store.
@@ -72,30 +55,29 @@ public enum StoreMigration {
     policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil,
     isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationPlan {
-    try plan(
-      store, steps: steps, archive: archive, output: output, policies: policies,
-      strategy: strategy, whole: nil, isCancelled: isCancelled)
-  }
-
-  private static func plan(
-    _ store: Store, steps: [MigrationPlan.Step], archive: [UInt8]?, output: String?,
-    policies: PolicyBindings = PolicyBindings(), strategy: MigrationPlan.Strategy? = nil,
-    whole: Model?, isCancelled: @escaping () -> Bool
-  ) throws -> MigrationPlan {
-    let size =
-      (FileSystem.status(store.path)?.size ?? 0)
-      + (FileSystem.status(store.files.walPath)?.size ?? 0)
-    let steps = try steps.map { step in
+    // A store of one configuration goes to the configuration of that name.
+    let part = store.part
+    let whole = steps.last?.destination
+    let steps = try steps.map(part.step).map { step in
       var step = step
       step.mapping = try step.mapping.elementwise(from: step.source, to: step.destination)
       return step
     }
+    // What goes into the store is the model as it is, as the one that Core Data was given.
+    let archive =
+      archive ?? (whole == steps.last?.destination ? nil : whole.map { $0.archived() })
+    let size =
+      (FileSystem.status(store.path)?.size ?? 0)
+      + (FileSystem.status(store.files.walPath)?.size ?? 0)
     var plan = MigrationPlan(
       storePath: store.path, steps: steps, losses: [], checks: [],
       storeBytes: size, bytesNeeded: (size + size / 2) * (steps.count > 1 ? 2 : 1),
       bytesFree: FileSystem.freeSpace(at: FileSystem.parent(of: output ?? store.path) ?? "."),
       notes: [], destinationArchive: archive,
-      wholeDestination: whole, policies: policies)
+      wholeDestination: part.configuration == nil ? nil : whole, policies: policies)
+    let file = FileAnalysis(store: store)
+    plan.checks = try file.checks(isCancelled: isCancelled)
+    plan.losses = file.losses()
     guard !plan.isNothingToDo else { return plan }
     do {
       try PlanAnalysis(
@@ -119,16 +101,6 @@ public enum StoreMigration {
         .refused, code: 134130, "the source model is not the one that made the store",
         path: store.path, hint: "Give the right one with --from MODEL.")
     }
-  }
-
-  /// An app's own version of the model, cut down to the store's configuration where it has one;
-  /// `nil` where it did not make the store.
-  private static func sourceModel(_ given: Model, of store: Store) -> Model? {
-    let hashes = given.versionHashes
-    if hashes == store.metadata.versionHashes { return given }
-    let names = given.configurations(matching: store.metadata.versionHashes, of: hashes)
-    return (names.first { $0 == store.configuration } ?? names.first)
-      .flatMap { given.restricted(to: $0) }
   }
 
   /// Carries a plan out: on a clone, verified, put in place by one rename.

@@ -42,7 +42,7 @@ extension StepSchemas {
     let mappings = self.mappings(into: table)
     let sourceTables = Set(mappings.compactMap { $0.source.flatMap { store.table(of: $0)?.table } })
     guard sourceTables == [table.name], let actual = store.database.tables[table.name],
-      let former = store.schema.tables.first(where: { $0.name == table.name })
+      let former = store.schema.table(named: table.name)
     else { return .rebuild }
     let present = Dictionary(actual.map { ($0.name, $0.type) }) { first, _ in first }
     // Frameworks up to 851 wrote a uniqueness constraint into the table, where no ALTER reaches it.
@@ -72,7 +72,7 @@ extension StepSchemas {
         let sql = expression(for: column.content, in: entityMapping)
         if let sql, gone.contains(where: { sql.contains(quoted($0)) }) { return .rebuild }
         guard kept[column.name] != nil else {
-          if let sql { values.append((number, sql)) }
+          if let sql, sql != Self.empty { values.append((number, sql)) }
           continue
         }
         // Columns of other entities are empty in these rows, unless they were theirs before.

@@ -49,7 +49,7 @@ struct Validation {
           && entityMapping.attribute(named: attribute.name)?.source != nil
       }
       if !isCopied, let types = Self.storageClasses(of: attribute) {
-        if let range = Preflight.range(of: attribute.type) {
+        if let range = TypeChange.range(of: attribute.type) {
           let condition = "\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
           rules.append(Rule(condition: condition) { try mistyped(attribute, condition, table) })
         }
@@ -60,7 +60,7 @@ struct Validation {
     }
     for entry in table.relationships {
       let relationship = entry.relationship
-      if !relationship.isOptional, let empty = table.emptiness(of: relationship.name) {
+      if relationship.emptiness == .refused, let empty = table.emptiness(of: relationship.name) {
         rules.append(Rule(condition: empty) { try check(relationship, table) })
       }
       if let dangling = dangling(entry) {
@@ -153,7 +153,7 @@ struct Validation {
   }
 
   /// How many source objects break the rule of the property's counterpart, where that had the rule.
-  private func former(_ property: String, of entity: String, isEmpty: Bool) throws -> Int {
+  func former(_ property: String, of entity: String, isEmpty: Bool) throws -> Int {
     let data = SourceData(store: schemas.store)
     var count = 0
     for entityMapping in step.mapping.entityMappings where entityMapping.destination == entity {

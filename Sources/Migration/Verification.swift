@@ -38,6 +38,7 @@ struct Verification {
     try verifyObjects(&report)
     try verifyJoins(&report)
     try verifyLinks(&report)
+    try verifyOneToOnes(&report)
     try verifyBookkeeping(&report)
     if let integrity {
       try note(integrity: integrity.problems(helpedBy: connection), &report)
@@ -226,7 +227,7 @@ struct Verification {
   }
 
   private func content(of column: String, in row: RowSource) -> StoreSchema.Content? {
-    destination.tables.first { $0.name == row.table }?.columns.first { $0.name == column }?.content
+    destination.table(named: row.table)?.columns.first { $0.name == column }?.content
   }
 
   private func first(_ row: RowSource, _ condition: String) throws -> [ObjectID] {
@@ -238,7 +239,7 @@ struct Verification {
     ).compactMap { $0.first?.integer.map { ObjectID(entity: row.entity, key: $0) } }
   }
 
-  private func count(_ from: String) throws -> Int {
+  func count(_ from: String) throws -> Int {
     Int(try connection.value("SELECT count(*) FROM \(from)")?.integer ?? 0)
   }
 
@@ -261,8 +262,10 @@ struct Verification {
     // In an inferred mapping, a join table that nothing fills has nothing in it.
     if step.mapping.kind == .inferred {
       for join in destination.joins
-      where !contents.joins.contains(where: { $0.table == join.name }) && contents.links.isEmpty
-        && policyMappings.isEmpty
+      where !contents.joins.contains(where: { $0.table == join.name }) && policyMappings.isEmpty
+        && !contents.links.contains(where: {
+          [join.relationship, join.inverse].contains($0.relationship)
+        })
       {
         let extra = try count("main.\(quoted(join.name))")
         guard extra > 0 else { continue }
@@ -288,7 +291,7 @@ struct Verification {
     return row?.first?.integer == Int64(there) && row?.last?.integer == Int64(there)
   }
 
-  private func compareLinks(
+  func compareLinks(
     expected: String, actual: String, entity: String, relationship: String,
     isMissingOnly: Bool = false, _ report: inout VerificationReport
   ) throws {
@@ -312,7 +315,10 @@ struct Verification {
       try meter.checkCancelled()
       let links = contents.links.filter { "\($0.entity)\n\($0.relationship)" == name }
       guard let one = links.first, let actual = writer.edges(of: one.relationship, in: one.entity),
-        let relationship = step.destination.relationship(named: one.relationship, of: one.entity)
+        let relationship = step.destination.relationship(named: one.relationship, of: one.entity),
+        !step.destination.oneToOnes.contains(where: {
+          $0.contains(one.relationship, of: one.entity)
+        })
       else { continue }
       var expected = links.map { "SELECT owner, destination FROM (\($0.select))" }
         .joined(separator: " UNION ")

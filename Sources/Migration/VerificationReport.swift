@@ -38,6 +38,8 @@ public struct VerificationReport: Sendable, Equatable {
   public var verified: [MigrationReceipt.Verified] = []
   /// What is wrong; empty where everything is as it should be.
   public var differences: [Difference] = []
+  /// What is odd in both stores, as sentences: no difference.
+  public var notes: [String] = []
 
   /// Whether everything is as the mapping says.
   public var isEqual: Bool { differences.isEmpty }

@@ -188,6 +188,12 @@ package final class Connection {
     return try body()
   }
 
+  /// Is asked to stop, and tells of its statements, as another connection was.
+  package func takeOver(from other: Connection) {
+    onProgress(other.progressHandler?.shouldStop)
+    onStatement = other.onStatement
+  }
+
   /// Asks `allows` about everything that statements compiled from now on would do; what it denies
   /// is an error of the compilation. `nil` allows all again.
   package func authorize(_ allows: ((Access) -> Bool)?) {

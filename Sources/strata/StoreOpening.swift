@@ -19,6 +19,14 @@ enum StoreOpening {
     }
   }
 
+  /// The same for a command that prints what the store holds: the file is checked first, where that
+  /// takes no time worth mentioning.
+  static func reading(_ path: String, model: String? = nil) throws -> Store {
+    let store = try open(path, model: model)
+    try store.inspect(upTo: Store.readingCheckSize)
+    return store
+  }
+
   /// The model version beside a store that has these hashes.
   static func version(
     besideStore path: String, of hashes: [String: VersionHash]
@@ -31,16 +39,35 @@ enum StoreOpening {
     return nil
   }
 
-  /// The version of a bundle that has these hashes; a version that cannot be read is passed over.
+  /// The version of a bundle that has these hashes, or a configuration that has; a version that cannot
+  /// be read is passed over.
   static func version(
     inBundle path: String, of hashes: [String: VersionHash]
   ) -> (model: Model, name: String)? {
     guard let bundle = try? ModelBundle(readingFrom: path) else { return nil }
+    var ofConfiguration: (model: Model, name: String)?
     for version in bundle.versions {
-      if let model = try? version.model, model.versionHashes == hashes {
-        return (model, version.name)
+      guard let model = try? version.model else { continue }
+      let own = model.versionHashes
+      if own == hashes { return (model, version.name) }
+      // Of several that differ elsewhere only, the last knows the most renaming identifiers.
+      if !model.configurations(matching: hashes, of: own).isEmpty {
+        ofConfiguration = (model, version.name)
       }
     }
-    return nil
+    return ofConfiguration
+  }
+}
+
+extension Console {
+  /// Tells what of a store is lost or may be, and what that makes of a command's status.
+  ///
+  /// - Parameter told: sentences that were printed already.
+  func finish(
+    _ store: Store, told: [String] = [], _ status: CommandStatus = .done
+  ) -> CommandStatus {
+    let gaps = store.gaps
+    for gap in gaps where !told.contains(gap) { note("! " + gap) }
+    return gaps.isEmpty ? status : .unreadable
   }
 }

@@ -88,6 +88,7 @@ struct Session {
     case .compare(let id, let from, let to):
       return [.compared(id, Comparison(from: from, to: to))]
     case .plan(let id, _): return plan.map { [.planned(id, $0)] } ?? []
+    case .names(let id, _): return [.names(id, ObjectNames())]
     case .look(let id, let request): return SampleStore.looked(id, request)
     default: return []
     }

@@ -27,11 +27,11 @@ struct TrailTests {
     #expect(session.state.browse.table?.entity == "Person")
     #expect(session.state.browse.table?.window.selectedRow?.id.key == 1)
     #expect(session.screen().row(1).contains("Recipe/p6 › author › Person"))
-    let reads = session.effects.count
+    let reads = session.effects.filter { !$0.isNaming }.count
     try session.send("Backspace")
     #expect(session.screen().description == before.description)
     // Its rows are there; only the inspector's object is read.
-    #expect(session.effects.count == reads + 1)
+    #expect(session.effects.filter { !$0.isNaming }.count == reads + 1)
     try session.send("]")
     #expect(session.state.browse.table?.entity == "Person")
     #expect(session.state.browse.trail.steps() == ["Recipe/p6", "author"])
@@ -193,5 +193,12 @@ struct TrailTests {
     try again.send(.start)
     #expect(again.state.browse.table?.entity == "Recipe")
     #expect(again.state.browse.table?.window.selectedRow?.id.key == 4_321)
+  }
+}
+
+extension Effect {
+  /// Whether it only asks what objects are called.
+  fileprivate var isNaming: Bool {
+    if case .names = self { true } else { false }
   }
 }

@@ -53,4 +53,17 @@ struct FixtureModelTests {
     #expect(model.warnings == [])
     #expect(!model.entities.isEmpty)
   }
+
+  @Test(
+    "a version does not differ from itself",
+    arguments: Fixtures.paths(endingWith: "/contents") + Fixtures.paths(endingWith: ".mom"))
+  func itself(path: String) throws {
+    let bytes = try Fixtures.bytes(path)
+    let model =
+      path.hasSuffix(".mom") ? try Model(archive: bytes) : try Model(contents: bytes)
+    let difference = ModelDifference(from: model, to: model)
+    #expect(difference.isIdentical && difference.hashesAreEqual)
+    #expect(difference.conflicts == [])
+    #expect(difference.entities.count == model.entities.count)
+  }
 }

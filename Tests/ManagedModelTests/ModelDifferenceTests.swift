@@ -120,4 +120,64 @@ struct ModelDifferenceTests {
     #expect(none.missingInStore == ["Author", "Book"])
     #expect(none.likeness == 0)
   }
+
+  @Test("identifiers that are leftovers of a copy differ in no hash: no migration is needed")
+  func leftovers() throws {
+    let old = try model()
+    let new = try model { book, author in
+      book.renamingIdentifier = "Author"
+      author.attributes[0].renamingIdentifier = "books"
+    }
+    let difference = ModelDifference(from: old, to: new)
+    #expect(difference.hashesAreEqual)
+    #expect(difference.conflicts == [])
+    #expect(difference.added.isEmpty && difference.removed.isEmpty)
+    #expect(!difference.isIdentical)
+    #expect(
+      difference.changed.flatMap { $0.changes.map(\.description) } == [
+        "attribute “name”: renaming identifier none became “books”",
+        "renaming identifier none became “Author”",
+      ])
+  }
+
+  @Test("a model whose entities and properties share identifiers is identical to itself")
+  func sharedIdentifiers() throws {
+    let shared = try model { book, author in
+      book.renamingIdentifier = "Former"
+      author.renamingIdentifier = "Former"
+      for index in book.attributes.indices { book.attributes[index].renamingIdentifier = "was" }
+    }
+    let difference = ModelDifference(from: shared, to: shared)
+    #expect(difference.isIdentical)
+    #expect(difference.hashesAreEqual)
+    #expect(difference.conflicts == [])
+    // The same where another change moves the hash.
+    let changed = try model { book, author in
+      book.renamingIdentifier = "Former"
+      author.renamingIdentifier = "Former"
+      for index in book.attributes.indices { book.attributes[index].renamingIdentifier = "was" }
+      book.versionHashModifier = "2"
+    }
+    let other = ModelDifference(from: shared, to: changed)
+    #expect(other.conflicts == [])
+    #expect(
+      other.changed.flatMap { $0.changes.map(\.description) } == [
+        "version hash modifier none became “2”"
+      ])
+  }
+
+  @Test(
+    "sharers of an identifier align by name, and the one that is left goes to the other claimant")
+  func sharers() {
+    let sharers = NameAlignment(
+      source: [("a", "x"), ("b", "x"), ("c", "c")],
+      destination: [("b", "x"), ("d", "x"), ("c", "c")])
+    #expect(sharers.sources == ["b": "b", "d": "a", "c": "c"])
+    #expect(sharers.conflicts.isEmpty)
+    // Two that claim one source are a conflict still; the loser is what it is called.
+    let claimed = NameAlignment(
+      source: [("a", "a"), ("b", "b")], destination: [("a", "a"), ("b", "a")])
+    #expect(claimed.conflicts == ["a": ["a", "b"]])
+    #expect(claimed.sources == ["a": "a", "b": "b"])
+  }
 }

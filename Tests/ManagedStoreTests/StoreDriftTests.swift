@@ -48,7 +48,7 @@ struct StoreDriftTests {
       ),
       (
         "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'",
-        "The entity Tag has no number in this store's Z_PRIMARYKEY."
+        "The entity Tag has no number in this store's Z_PRIMARYKEY: it is 3, by the model's order and the rows."
       ),
       (
         "UPDATE Z_PRIMARYKEY SET Z_SUPER = 3 WHERE Z_NAME = 'Book'",

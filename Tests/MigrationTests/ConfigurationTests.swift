@@ -113,4 +113,173 @@ struct ConfigurationTests {
     #expect(model.configurations(matching: hashes) == [])
     #expect(model.configurations(matching: [:]) == [])
   }
+
+  /// Every way in which a plan comes about: each keeps the store's configuration.
+  enum Planning: String, CaseIterable, Sendable {
+    case plain, copying, inPlace, via, mappingModel, recipe, recipeThroughVersions, steps, staged
+
+    var isWritten: Bool {
+      self == .mappingModel || self == .recipe || self == .recipeThroughVersions
+    }
+
+    func plan(_ store: Store, from: Model, to: Model, middle: Model) throws -> MigrationPlan {
+      let names = (from: "Notes", to: "Notes 3")
+      func plan(
+        through versions: ModelVersions? = nil, _ documents: MappingDocuments = MappingDocuments(),
+        _ strategy: MigrationPlan.Strategy? = nil
+      ) throws -> MigrationPlan {
+        try StoreMigration.plan(
+          store, to: to, names: names, source: from, through: versions, documents: documents,
+          strategy: strategy)
+      }
+      let versions = ModelVersions([
+        .init(name: "Notes", model: from), .init(name: "Notes 2", model: middle),
+        .init(name: "Notes 3", model: to),
+      ])
+      var documents = MappingDocuments()
+      switch self {
+      case .plain: return try StoreMigration.plan(store, to: to, names: names, source: from)
+      case .copying: return try plan(through: nil, documents, .copy)
+      case .inPlace: return try plan(through: nil, documents, .inPlace)
+      case .via: return try plan(through: versions)
+      case .mappingModel:
+        let mappings = ["Note", "Draft", "Setting"].map { entity in
+          var mapping = MappingSamples.Mapping(entity, source: entity, destination: entity)
+          mapping.attributes =
+            entity == "Setting"
+            ? [("value", "$source.value")] : [("text", "$source.text"), ("rating", nil)]
+          return mapping
+        }
+        documents.add(
+          try MappingModelDocument(
+            bytes: MappingSamples.compiled(mappings, from: from, to: to), path: "Notes.cdm"))
+        return try plan(through: nil, documents)
+      case .recipe, .recipeThroughVersions:
+        let to = self == .recipe ? "Notes 3" : "Notes 2"
+        documents.add(
+          try Recipe(
+            text: """
+              { "from": "Notes", "to": "\(to)", "entityMappings": [
+                { "source": "Note", "destination": "Note", "attributes": { "text": "text" } },
+                { "source": "Setting", "destination": "Setting" } ] }
+              """, path: "r.json5"))
+        return try plan(through: self == .recipe ? nil : versions, documents)
+      case .steps:
+        return try StoreMigration.plan(
+          store,
+          steps: [
+            MigrationPlan.Step(
+              from: "1", to: "3", source: from, destination: to,
+              mapping: try MappingInference.mapping(from: from, to: to), rows: [:])
+          ])
+      case .staged:
+        let stages = try StagedMigration(stages: [
+          .lightweight(to: [
+            .model(from, name: "Notes"), .model(middle, name: "Notes 2"),
+            .model(to, name: "Notes 3"),
+          ])
+        ])
+        return try StoreMigration.plan(store, stages: stages)
+      }
+    }
+  }
+
+  @Test(
+    "every way of planning keeps the configuration", arguments: Planning.allCases, [false, true])
+  func everyWay(_ planning: Planning, writesElsewhere: Bool) throws {
+    let folder = try TemporaryFolder()
+    let path = try store(in: folder)
+    let destination = try Self.model(extra: true)
+    // Between them only what is in the other configuration changes, and could not be inferred.
+    let plan = try planning.plan(
+      Store(path: path), from: Self.model(), to: destination, middle: Self.middle())
+    #expect(
+      plan.notes.contains { $0.contains("configuration “Content”") && $0.contains("assumed") })
+    #expect(plan.losses == [] && plan.failures == [])
+    #expect(plan.steps.last?.destination.entities.map(\.name) == ["Draft", "Note"])
+    if planning.isWritten {
+      #expect(plan.steps.contains { $0.mapping.kind == .recipe || $0.mapping.kind == .mapping })
+    }
+    var options = MigrationOptions()
+    if writesElsewhere { options.output = folder.path("Result.sqlite") }
+    _ = try StoreMigration.run(plan, options: options)
+    let store = try Store(path: options.output ?? path)
+    #expect(store.configuration == "Content")
+    #expect(store.warnings == [])
+    #expect(Set(store.metadata.versionHashes.keys) == ["Draft", "Note"])
+    #expect(!store.database.contains("ZSETTING"))
+    #expect(store.database.columns(of: "ZNOTE").contains("ZRATING"))
+    #expect(try store.counts() == ["Note": 1, "Draft": 1])
+    let cached = try #require(store.connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE")?.blob)
+    #expect(
+      try Model(archive: ModelCache.inflate(cached)).versionHashes == destination.versionHashes)
+    // What became of the store is compared in the same part.
+    if writesElsewhere {
+      let before = try Store(path: path)
+      let way = try StoreMigration.way(
+        of: before, source: Self.model(), to: destination, names: ("Notes", "Notes 3"),
+        through: nil, documents: MappingDocuments())
+      #expect(
+        try StoreVerification.compare(
+          before: before, after: store, mapping: #require(way.wholeMapping)
+        ).isEqual)
+    }
+  }
+
+  /// A version in which a note has more, and a setting is something else.
+  private static func middle() throws -> Model {
+    var note = Entity("Note")
+    note.attributes = [
+      Attribute("text", .string, optional: true), Attribute("rating", .integer16, optional: true),
+      Attribute("mood", .string, optional: true),
+    ]
+    var setting = Entity("Setting")
+    setting.attributes = [Attribute("value", .string, optional: true)]
+    setting.versionHashModifier = "2"
+    return try Model(
+      entities: [note, setting, Entity("Draft", parent: "Note")], configurations: defaults)
+  }
+
+  @Test("what cannot be inferred in another configuration stands in nobody's way")
+  func otherConfiguration() throws {
+    let folder = try TemporaryFolder()
+    let path = try store(in: folder)
+    let model = try Self.model(extra: true)
+    let destination = try Model(
+      entities: model.entities.map { entity in
+        var entity = entity
+        if entity.name == "Setting" { entity.attributes[0].type = .date }
+        return entity
+      }, configurations: Self.defaults)
+    #expect(throws: CoreDataError.self) {
+      _ = try MappingInference.mapping(from: Self.model(), to: destination)
+    }
+    for strategy in [MigrationPlan.Strategy?.none, .copy, .inPlace] {
+      let plan = try StoreMigration.plan(
+        Store(path: path), to: destination, names: ("1", "2"), source: Self.model(), through: nil,
+        strategy: strategy)
+      #expect(plan.failures == [])
+    }
+    #expect(
+      try StoreMigration.impacts(on: Store(path: path), to: destination).allSatisfy {
+        $0.severity == .harmless
+      })
+  }
+
+  @Test("objects that a mapping takes out of the configuration are a loss")
+  func leaving() throws {
+    let folder = try TemporaryFolder()
+    let path = try store(in: folder)
+    var documents = MappingDocuments()
+    documents.add(
+      try Recipe(
+        text: """
+          { "from": "1", "to": "2", "entityMappings": [
+            { "source": "Draft", "destination": "Setting", "attributes": { "value": "text" } } ] }
+          """, path: "r.json5"))
+    let plan = try StoreMigration.plan(
+      Store(path: path), to: Self.model(extra: true), names: ("1", "2"), through: nil,
+      documents: documents)
+    #expect(plan.losses.map { "\($0.name) \($0.values)" } == ["Draft 1"])
+  }
 }

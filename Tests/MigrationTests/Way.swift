@@ -18,7 +18,8 @@ enum Way: String, CaseIterable, Sendable {
   var isMapped: Bool { self == .mapped || self == .policies }
 
   func plan(_ store: Store, to destination: Model) throws -> MigrationPlan {
-    let source = store.model
+    // The whole: what a store keeps of it is for the engine to know.
+    let source = store.wholeModel
     var mapping = try MappingInference.mapping(from: source, to: destination)
     if isMapped, mapping.kind == .inferred { mapping.kind = .mapping }
     let step = MigrationPlan.Step(

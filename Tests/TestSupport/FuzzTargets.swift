@@ -100,7 +100,7 @@ extension Fuzzing {
       Target("write-ahead log", corpus: [log]) { bytes in
         let path = folder.path("log.sqlite")
         try FileSystem.write(bytes, to: path + "-wal")
-        _ = WriteAheadLog(besideStore: path).frames
+        _ = try WriteAheadLog(besideStore: path).frames
       },
       Target("store", corpus: [storeBytes]) { bytes in
         let path = folder.path("fuzz.sqlite")

@@ -32,6 +32,9 @@ extension BrowseScreen {
       if inspection == nil, let id = state.browse.inspector.object {
         state.notice = Notice("\(id) is not in the store", .warning)
       }
+      return nameInspected(in: &state)
+    case .names(let task, let names):
+      return take(names, task, in: &state) ?? []
     default: break
     }
     return []
@@ -97,7 +100,7 @@ extension BrowseScreen {
     }
     let total = known(in: state)
     state.browse.table?.window.setTotal(total)
-    return readOn(in: &state) + count(in: &state) + inspect(in: &state)
+    return readOn(in: &state) + count(in: &state) + inspect(in: &state) + nameRows(in: &state)
   }
 
   static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
@@ -117,6 +120,11 @@ extension BrowseScreen {
       state.browse.matchesTask = nil
     } else if task == state.browse.placingTask?.task {
       state.browse.placingTask = nil
+    } else if task == state.browse.namesTask {
+      // Keys are there all the same.
+      state.browse.namesTask = nil
+    } else if task == state.browse.inspectedNamesTask {
+      state.browse.inspectedNamesTask = nil
     } else {
       return nil
     }

@@ -27,6 +27,10 @@ extension BrowseScreen {
       Binding(
         [.character("r")], "related", .related, unless: browse.reasonNoRelated(state)),
     ] + columnBindings(browse, rows) + [
+      Binding(
+        [.character("L")], "label objects by…", .label,
+        unless: browse.labelledEntity.flatMap { state.store?.layout.table(of: $0) } == nil
+          ? "there is no entity" : nil, footer: false),
       Binding([.tab], "pane", .nextPane),
       Binding([.backTab], "previous pane", .previousPane, footer: false),
       Binding(

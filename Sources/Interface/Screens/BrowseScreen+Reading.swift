@@ -10,6 +10,7 @@ extension BrowseScreen {
     state.browse = BrowseScreen()
     state.browse.views = former.view.tables
     state.browse.formerFilters = former.formerFilters
+    state.browse.labels = former.labels
     state.browse.focus = former.focus == .inspector ? .rows : former.focus
     state.browse.tree = EntityTree(store)
     if let entity = former.table?.entity { state.browse.tree.select(entity) }
@@ -21,6 +22,13 @@ extension BrowseScreen {
 
   /// Arranges the tables, and shows the entity if there is such a one.
   static func arrange(_ view: BrowseView, in state: inout State) -> [Effect] {
+    let areLabelsNew = state.browse.labels.choices != view.labels
+    state.browse.labels.choices = view.labels
+    let effects = arrangeRows(view, in: &state)
+    return effects + (areLabelsNew ? nameAnew(in: &state) : [])
+  }
+
+  private static func arrangeRows(_ view: BrowseView, in state: inout State) -> [Effect] {
     state.browse.views = view.tables
     for (entity, filters) in view.filters where state.browse.formerFilters[entity] == nil {
       state.browse.formerFilters[entity] = filters
@@ -97,8 +105,10 @@ extension BrowseScreen {
   static func stopReading(in state: inout State) -> [Effect] {
     let tasks = [
       state.browse.rowsTask?.task, state.browse.objectTask, state.browse.matchesTask,
-      state.browse.placingTask?.task,
+      state.browse.placingTask?.task, state.browse.namesTask, state.browse.inspectedNamesTask,
     ].compactMap { $0 }
+    state.browse.namesTask = nil
+    state.browse.inspectedNamesTask = nil
     state.browse.rowsTask = nil
     state.browse.objectTask = nil
     state.browse.matchesTask = nil

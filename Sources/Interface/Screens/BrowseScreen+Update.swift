@@ -37,6 +37,7 @@ extension BrowseScreen {
       state.browse.table?.setHidden(column, true)
     case .columns: state.show(ColumnsLayer(in: state))
     case .freeze: state.browse.table?.freeze()
+    case .label: if let layer = LabelLayer(in: state) { state.show(layer) }
     case .narrower: state.browse.table?.widen(by: -2)
     case .wider: state.browse.table?.widen(by: 2)
     case .resetColumns: state.browse.table?.resetColumns()
@@ -128,7 +129,7 @@ extension BrowseScreen {
         }
       default: break
       }
-      return readOn(in: &state) + inspect(in: &state)
+      return readOn(in: &state) + inspect(in: &state) + nameRows(in: &state)
     }
   }
 

@@ -46,6 +46,11 @@ package struct BrowseScreen: Sendable, Equatable {
   /// A page that could not be read, and is not asked for again and again.
   var unreadable: RowQuery.Anchor?
   var countTask: TaskID?
+  /// How the objects are called that the rows, and the inspected object, lead to.
+  var namesTask: TaskID?
+  var inspectedNamesTask: TaskID?
+  /// The attributes that tell objects.
+  var labels = ObjectLabels()
   var objectTask: TaskID?
   var matchesTask: TaskID?
   /// Counts the rows that come before the one with a key.
@@ -62,6 +67,7 @@ package struct BrowseScreen: Sendable, Equatable {
     view.entity = table?.entity
     view.tables = views
     view.filters = formerFilters
+    view.labels = labels.choices
     if let table { view.tables[table.entity] = table.view == TableView() ? nil : table.view }
     return view
   }

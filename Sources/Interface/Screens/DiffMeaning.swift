@@ -48,12 +48,20 @@ struct DiffMeaning {
       let inferable = change.movesHash ? ", can be inferred" : ""
       return [
         ("\(change.description) — \(hash)\(inferable)", change.movesHash ? .changed : .text)
-      ] + advice(change, of: line)
+      ] + caveat(change, of: line) + advice(change, of: line)
     }
     return [
       ("✗ \(change.description) — \(hash), cannot be inferred (\(refusal.code ?? 134190))", .error),
       (Self.reason(refusal), .error),
     ] + Self.fix(refusal, state)
+  }
+
+  /// What is assumed of how Core Data takes a change of type.
+  private func caveat(_ change: PropertyChange, of line: DiffLine) -> [Sentence] {
+    guard case .type(let old, let new) = change.kind, let property = line.property,
+      let caveat = TypeChange(from: old, to: new)?.caveat(of: "\(line.entity).\(property)")
+    else { return [] }
+    return [(caveat, .dim)]
   }
 
   private static func reason(_ refusal: CoreDataError) -> String {
@@ -197,7 +205,14 @@ struct DiffMeaning {
     if comparison.difference.hashesAreEqual {
       sentences.append(("✓ Stores of the one open with the other as they are.", .success))
     } else if comparison.refusals.isEmpty {
-      sentences.append(("✓ Core Data can infer the mapping between these versions.", .success))
+      let unknown = comparison.difference.typeChanges.filter(\.change.isUnknown)
+      sentences.append(
+        unknown.isEmpty
+          ? ("✓ Core Data can infer the mapping between these versions.", .success)
+          : (
+            "✓ A mapping can be inferred here; Core Data may refuse it for "
+              + unknown.map(\.place).joined(separator: ", ") + ".", .warning
+          ))
       if isOfStore {
         sentences.append(("→ m shows the plan: what this store would lose, and what fails.", .dim))
       }

@@ -28,6 +28,8 @@ package struct Inspection: Sendable, Equatable {
   package private(set) var lines: [Line] = []
   /// The entities of to-many relationships that lead to something, by name.
   private(set) var manyDestinations: [String: String] = [:]
+  /// The to-many relationships, by name.
+  private var many: [String: ToMany] = [:]
 
   /// Tells an object; archives are unfolded here, so a large one takes a while.
   ///
@@ -67,6 +69,30 @@ package struct Inspection: Sendable, Equatable {
         if !isNull { add(nodes, of: object, depth: depth + 1, localTime) }
       }
     }
+  }
+
+  /// The objects that lines lead to.
+  var targets: [ObjectID] { lines.compactMap(\.target) }
+
+  /// Tells the objects that lines lead to by name: `→ Carrot (Ingredient/p4)`, and the first of a
+  /// to-many in its own line.
+  mutating func name(_ found: ObjectNames) {
+    var names = RelationNames()
+    names.take(found)
+    for index in lines.indices {
+      if let target = lines[index].target, found.names[target] != nil {
+        lines[index].value.text = "→ " + names.text(target)
+      }
+      guard let many = many[lines[index].id], !many.first.isEmpty else { continue }
+      lines[index].value.text = Self.text(many) { id in
+        found.names[id].map { "\(id) “\($0)”" } ?? id.description
+      }
+    }
+  }
+
+  private static func text(_ many: ToMany, _ name: (ObjectID) -> String) -> String {
+    NumberText.grouped(many.count) + "  "
+      + many.first.prefix(4).map(name).joined(separator: " · ") + (many.count > 4 ? " …" : "")
   }
 
   /// The path of names that leads to a composite.
@@ -148,9 +174,8 @@ package struct Inspection: Sendable, Equatable {
       line.value = ValueText(
         many.count == 0
           ? "none"
-          : NumberText.grouped(many.count) + "  "
-            + many.first.prefix(4).map(\.description).joined(separator: " · ")
-            + (many.count > 4 ? " …" : ""), many.count == 0 ? .null : .relationship)
+          : Self.text(many, \.description), many.count == 0 ? .null : .relationship)
+      self.many[column.name] = many
       lines.append(line)
       for id in many.first {
         lines.append(

@@ -83,6 +83,8 @@ package struct Inspector: Sendable, Equatable {
     returning = nil
   }
 
+  mutating func take(_ names: ObjectNames) { inspection?.name(names) }
+
   mutating func toggle() {
     guard let line = selectedLine, line.isExpandable else { return }
     setFolded(unfolded.contains(line.id))

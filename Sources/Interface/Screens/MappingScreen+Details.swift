@@ -86,7 +86,7 @@ extension MappingScreen {
   }
 
   static func details(of loss: Loss, canBeMapped: Bool = true) -> DetailsLayer {
-    let noun = loss.property == nil ? "object" : "value"
+    let noun = loss.isOfLog ? "frame" : loss.property == nil ? "object" : "value"
     var paragraphs: [DetailsLayer.Paragraph] = [
       .init("\(NumberText.counted(loss.values, noun)) would be lost", .warning)
     ]

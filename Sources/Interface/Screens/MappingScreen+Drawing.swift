@@ -370,7 +370,7 @@ extension MappingScreen {
       return lines + wrapped("→ " + check.hint, .success)
     case .loss(let loss):
       let isAllowed = loss.isAllowed(by: allowed)
-      let noun = loss.property == nil ? "object" : "value"
+      let noun = loss.isOfLog ? "frame" : loss.property == nil ? "object" : "value"
       var lines = [
         [
           Span(isAllowed ? "✓ " : "! ", theme[isAllowed ? .success : .warning]),

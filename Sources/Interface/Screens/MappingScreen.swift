@@ -109,7 +109,8 @@ package struct MappingScreen: Sendable, Equatable {
     }
     let losses = plan.unallowedLosses(allowedLosses)
     if let loss = losses.first {
-      return "\(NumberText.counted(loss.values, loss.property == nil ? "object" : "value")) of "
+      let noun = loss.isOfLog ? "frame" : loss.property == nil ? "object" : "value"
+      return "\(NumberText.counted(loss.values, noun)) of "
         + "\(loss.name) would be lost; accept that in Mapping first"
     }
     if let free = plan.bytesFree, free < plan.bytesNeeded {

@@ -107,7 +107,7 @@ struct MigrateOutlook {
         + (parts.isEmpty ? "" : ": \(parts.joined(separator: " and "))")
         + (open == 0 ? ", all accepted" : ", \(open) not accepted yet"))
     for loss in plan.losses {
-      let noun = loss.property == nil ? "object" : "value"
+      let noun = loss.isOfLog ? "frame" : loss.property == nil ? "object" : "value"
       let isAllowed = loss.isAllowed(by: state.mapping.allowedLosses)
       item(
         "!", .warning,

@@ -37,19 +37,21 @@ package struct RowTable: Sendable, Equatable {
   /// How many rows the filter takes, once they are counted.
   package var matches: Int?
   package var window = RowWindow()
+  /// How the objects are called that the rows lead to, as far as it is known.
+  var names = RelationNames()
 
   static let maxWidth = 40
   /// Characters of text that are read for a cell.
   private static let longestText = 2_000
-  private static let labels = ["title", "name", "label", "subject", "displayName", "filename"]
 
   init(entity: String, properties: [RowColumn], hasSubentities: Bool) {
     self.entity = entity
     self.properties = properties
     // What a person would call the object by comes first.
-    let label = Self.labels.lazy.compactMap { label in
-      properties.firstIndex { $0.name == label && $0.kind == .attribute(.string) }
-    }.first
+    let strings = properties.filter { $0.kind == .attribute(.string) }.map(\.name)
+    let label = ObjectLabels.usual(among: strings).flatMap { label in
+      properties.firstIndex { $0.name == label }
+    }
     all =
       [.key] + (hasSubentities ? [.entity] : []) + (label.map { [.property($0)] } ?? [])
       + properties.indices.filter { $0 != label }.map { .property($0) }
@@ -116,7 +118,8 @@ package struct RowTable: Sendable, Equatable {
       guard row.values.indices.contains(index), properties.indices.contains(index) else {
         return ValueText("", .null)
       }
-      return ValueText(row.values[index], of: properties[index])
+      return names.text(row.values[index], of: properties[index], owner: row.id)
+        ?? ValueText(row.values[index], of: properties[index])
     }
   }
 
@@ -134,6 +137,12 @@ package struct RowTable: Sendable, Equatable {
   mutating func take(_ page: RowPage, at anchor: RowQuery.Anchor, total: Int?) {
     widen(to: page.rows)
     window.take(page.rows, at: anchor, total: total)
+  }
+
+  mutating func take(_ found: ObjectNames) {
+    names.take(found)
+    // Once a screenful, and for the screenfuls that were asked about: never for all on a key.
+    widen(to: window.near.map { window.rows[$0] })
   }
 
   mutating func take(_ placed: PlacedRows) {

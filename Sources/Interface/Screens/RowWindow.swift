@@ -28,6 +28,11 @@ package struct RowWindow: Sendable, Equatable {
   package var selectedRow: RowPage.Row? { rows.indices.contains(selected) ? rows[selected] : nil }
   package var visible: Range<Int> { offset..<min(rows.count, offset + height) }
 
+  /// The visible rows with a screenful before and after them.
+  var near: Range<Int> {
+    (max(0, offset - height)..<(offset + 2 * height)).clamped(to: rows.indices)
+  }
+
   package mutating func setHeight(_ height: Int) {
     self.height = max(1, height)
     settle()

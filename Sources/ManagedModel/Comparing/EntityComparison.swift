@@ -3,13 +3,27 @@ struct EntityComparison {
   let source: Model
   let destination: Model
   let entities: NameAlignment
+  /// Whether name and version hash are equal: properties are what they are called then.
+  private let isSame: Bool
   private(set) var conflicts: [String] = []
   private var changes: [PropertyChange] = []
 
-  init(source: Model, destination: Model, entities: NameAlignment) {
+  init(source: Model, destination: Model, entities: NameAlignment, isSame: Bool) {
     self.source = source
     self.destination = destination
     self.entities = entities
+    self.isSame = isSame
+  }
+
+  private func alignment(
+    of old: [NameAlignment.Named], _ new: [NameAlignment.Named]
+  ) -> NameAlignment {
+    guard isSame else { return NameAlignment(source: old, destination: new) }
+    // What has no name in a hash, as a composite, may have got another one.
+    let names = Set(old.map(\.name))
+    return NameAlignment(
+      source: old.map { ($0.name, $0.name) },
+      destination: new.map { ($0.name, names.contains($0.name) ? $0.name : $0.canonicalName) })
   }
 
   mutating func changes(from old: Entity?, to new: Entity) -> [PropertyChange] {
@@ -98,9 +112,9 @@ struct EntityComparison {
   // MARK: Its attributes
 
   private mutating func compareAttributes(_ old: Entity, _ new: Entity) {
-    let alignment = NameAlignment(
-      source: old.attributes.map { ($0.name, $0.canonicalName) },
-      destination: new.attributes.map { ($0.name, $0.canonicalName) })
+    let alignment = alignment(
+      of: old.attributes.map { ($0.name, $0.canonicalName) },
+      new.attributes.map { ($0.name, $0.canonicalName) })
     conflicts += ModelDifference.sentences(
       alignment.conflicts, "attribute", " of “\(new.name.printable)”")
     for attribute in new.attributes {
@@ -248,9 +262,9 @@ struct EntityComparison {
   // MARK: Its relationships
 
   private mutating func compareRelationships(_ old: Entity, _ new: Entity) {
-    let alignment = NameAlignment(
-      source: old.relationships.map { ($0.name, $0.canonicalName) },
-      destination: new.relationships.map { ($0.name, $0.canonicalName) })
+    let alignment = alignment(
+      of: old.relationships.map { ($0.name, $0.canonicalName) },
+      new.relationships.map { ($0.name, $0.canonicalName) })
     conflicts += ModelDifference.sentences(
       alignment.conflicts, "relationship", " of “\(new.name.printable)”")
     for relationship in new.relationships {

@@ -8,23 +8,29 @@ public struct ModelDifference: Sendable, Equatable {
   public let otherChanges: [String]
   /// Two renaming identifiers that claim one source, as sentences; inference refuses such a model.
   public let conflicts: [String]
+  /// Whether every entity has the same version hash in both, so that stores of the one open with
+  /// the other.
+  public let hashesAreEqual: Bool
 
-  /// Compares two versions; entities and properties are matched by their canonical names.
+  /// Compares two versions; entities and properties are matched by their canonical names, and by
+  /// their names alone where the version hashes are equal.
   public init(from source: Model, to destination: Model) {
-    let alignment = destination.entityAlignment(from: source)
     let sourceHashes = source.versionHashes
     let destinationHashes = destination.versionHashes
+    hashesAreEqual = sourceHashes == destinationHashes
+    let alignment = destination.entityAlignment(from: source, isEqual: hashesAreEqual)
     var differences: [EntityDifference] = []
     var conflicts = Self.sentences(alignment.conflicts, "entity", "")
     for entity in destination.entities {
       let old = alignment.sources[entity.name].flatMap(source.entity(named:))
-      var comparison = EntityComparison(
-        source: source, destination: destination, entities: alignment)
-      let changes = comparison.changes(from: old, to: entity)
-      conflicts += comparison.conflicts
       let hashes = (
         old.flatMap { sourceHashes[$0.name] }, destinationHashes[entity.name]
       )
+      var comparison = EntityComparison(
+        source: source, destination: destination, entities: alignment,
+        isSame: old?.name == entity.name && hashes.0 == hashes.1)
+      let changes = comparison.changes(from: old, to: entity)
+      conflicts += comparison.conflicts
       differences.append(
         EntityDifference(
           source: old, destination: entity, sourceHash: hashes.0, destinationHash: hashes.1,
@@ -49,12 +55,6 @@ public struct ModelDifference: Sendable, Equatable {
   /// Whether nothing at all differs.
   public var isIdentical: Bool {
     otherChanges.isEmpty && entities.allSatisfy(\.changes.isEmpty)
-  }
-
-  /// Whether every entity has the same version hash in both, so that stores of the one open with
-  /// the other.
-  public var hashesAreEqual: Bool {
-    entities.allSatisfy { $0.sourceHash == $0.destinationHash && $0.sourceHash != nil }
   }
 
   /// Entities that only the destination has.

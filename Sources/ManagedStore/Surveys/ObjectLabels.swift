@@ -1,44 +1,155 @@
 import ManagedModel
 import SQLite
 
-extension EntityTable {
+/// What a person would call objects by: an attribute of each entity, found or chosen.
+public struct ObjectLabels: Sendable, Equatable, Codable {
   /// Names by which apps call what a person would know an object by, best first.
-  private static let labelNames = [
-    "title", "name", "label", "subject", "displayName", "fullName", "filename", "text",
-    "identifier",
+  private static let usual = [
+    "name", "title", "label", "displayName", "fullName", "text", "subject", "email", "identifier",
   ]
 
-  /// The attribute that tells an object of this entity from others at a glance: a String of a name
-  /// that says so, else the first String; `nil` where it has none.
-  public var labelAttribute: String? {
-    let texts = attributes.filter { $0.attribute.type == .string }.map(\.attribute.name)
-    return Self.labelNames.first { texts.contains($0) } ?? texts.first
+  /// The attribute that somebody chose, by entity; it holds for subentities too. An empty one
+  /// means none.
+  public var choices: [String: String]
+
+  /// Makes labels by what was chosen, and by what is found where nothing was.
+  public init(choices: [String: String] = [:]) { self.choices = choices }
+
+  /// The attribute that labels objects of an entity; `nil` where none does.
+  ///
+  /// That is the chosen one, else a String of a name that says so, else the first String.
+  public func attribute(of table: EntityTable, in model: Model) -> String? {
+    var entity: String? = table.entity
+    while let name = entity {
+      if let choice = choices[name], choice.isEmpty || table.column(of: choice) != nil {
+        return choice.isEmpty ? nil : choice
+      }
+      entity = model.entity(named: name)?.parent
+    }
+    let strings = table.attributes.filter { $0.attribute.type == .string }.map(\.attribute.name)
+    return Self.usual(among: strings) ?? strings.first
+  }
+
+  /// The name among those of Strings that says that it tells objects.
+  package static func usual(among strings: [String]) -> String? {
+    usual.first { strings.contains($0) }
+  }
+}
+
+/// Some rows whose relationships are to be labelled.
+public struct LabelRequest: Sendable, Equatable {
+  /// The to-many relationships of one object that lead to something.
+  public struct Owner: Sendable, Equatable {
+    /// The object.
+    public var id: ObjectID
+    /// Names of its relationships.
+    public var relationships: [String]
+
+    /// Makes an owner; names of no relationship are passed over.
+    public init(id: ObjectID, relationships: [String]) {
+      self.id = id
+      self.relationships = relationships
+    }
+  }
+
+  /// Objects to be labelled themselves.
+  public var objects: [ObjectID]
+  /// Objects whose to-many relationships are to tell their first objects.
+  public var owners: [Owner]
+  /// Which attributes tell objects.
+  public var labels: ObjectLabels
+
+  /// Makes a request.
+  public init(objects: [ObjectID], owners: [Owner] = [], labels: ObjectLabels = ObjectLabels()) {
+    self.objects = objects
+    self.owners = owners
+    self.labels = labels
+  }
+}
+
+/// What objects are called, and what to-many relationships lead to first.
+public struct ObjectNames: Sendable, Equatable {
+  /// The beginning of each object's label, where it has one.
+  public var names: [ObjectID: String] = [:]
+  /// The first objects of to-many relationships, by owner and relationship.
+  public var firsts: [ObjectID: [String: [ObjectID]]] = [:]
+
+  /// Nothing is known yet.
+  public init() {}
+
+  /// Takes in what was found later.
+  public mutating func merge(_ other: ObjectNames) {
+    names.merge(other.names) { $1 }
+    firsts.merge(other.firsts) { $0.merging($1) { $1 } }
   }
 }
 
 extension Store {
-  /// What a person would call each of some objects: the beginning of its ``EntityTable/labelAttribute``.
+  /// How many objects of a to-many relationship are named.
+  public static let namedOfMany = 3
+
+  /// What a person would call each of some objects: the beginning of the label.
   ///
   /// - Returns: nothing for objects that are not there or have no such text.
   /// - Throws: ``CoreDataError`` when SQLite fails.
-  public func labels(of ids: [ObjectID]) throws -> [ObjectID: String] {
-    var labels: [ObjectID: String] = [:]
+  public func names(
+    of ids: [ObjectID], by labels: ObjectLabels = ObjectLabels()
+  ) throws -> [ObjectID: String] {
+    try names(of: ids, by: labels, isEnough: { false })
+  }
+
+  /// The same for rows of a table, with the first objects of their to-many relationships.
+  ///
+  /// Looked up object by object through primary keys and the columns of the links, as long as there
+  /// is time: what was not reached has no name in the answer.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  public func names(
+    for request: LabelRequest, within time: Duration = .milliseconds(40)
+  ) throws -> ObjectNames {
+    let end = ContinuousClock.now + time
+    var found = ObjectNames()
+    var ids = request.objects
+    for owner in request.owners where ContinuousClock.now < end {
+      guard let table = layout.table(of: owner.id.entity) else { continue }
+      for name in owner.relationships {
+        guard
+          let entry = table.relationships.first(where: { $0.relationship.name == name })
+        else { continue }
+        let first = try related(
+          to: owner.id.key, entry.storage, destination: entry.relationship.destination,
+          limit: Self.namedOfMany)
+        found.firsts[owner.id, default: [:]][name] = first
+        ids += first
+      }
+    }
+    found.names = try names(of: ids, by: request.labels) { ContinuousClock.now >= end }
+    return found
+  }
+
+  private func names(
+    of ids: [ObjectID], by labels: ObjectLabels, isEnough: () -> Bool
+  ) throws -> [ObjectID: String] {
+    var names: [ObjectID: String] = [:]
     for (entity, ids) in Dictionary(grouping: Set(ids), by: \.entity) {
-      guard let table = layout.table(of: entity), let name = table.labelAttribute,
-        let column = table.column(of: name), database.contains(table.table)
+      guard let table = layout.table(of: entity), database.contains(table.table),
+        let name = labels.attribute(of: table, in: model), let column = table.column(of: name)
       else { continue }
       try reading {
         let statement = try connection.cached(
-          "SELECT substr(\(quoted(column)), 1, 100) FROM \(quoted(table.table)) WHERE Z_PK = ?")
-        for id in ids {
+          """
+          SELECT substr(CAST(\(quoted(column)) AS TEXT), 1, 100) FROM \(quoted(table.table))
+          WHERE Z_PK = ? AND typeof(\(quoted(column))) <> 'blob'
+          """)
+        defer { statement.reset() }
+        for id in ids where !isEnough() {
           try statement.bind([.integer(id.key)])
           if try statement.step(), let text = statement.value(at: 0).text, !text.isEmpty {
-            labels[id] = text
+            names[id] = text
           }
         }
-        statement.reset()
       }
     }
-    return labels
+    return names
   }
 }

@@ -53,7 +53,7 @@ extension Store {
       let ids = result.entries.compactMap { entry in
         if case .toOne(let id) = entry.value { id } else { nil }
       }
-      let labels = try self.labels(of: ids)
+      let labels = try names(of: ids)
       for (index, entry) in result.entries.enumerated() {
         if case .toOne(let id?) = entry.value { result.entries[index].label = labels[id] }
       }

@@ -34,9 +34,13 @@ extension Store {
       progress.entity = table.entity
       progress.hits = []
       progress.isCut = false
+      var place = SearchPlace()
       try reading {
+        // Begun anew behind a page that cannot be read: what was reported stays so.
+        progress.hits = []
+        place.found = place.reported
         try connection.stopping(when: isCancelled) {
-          try search(table, for: needle, limit: max(1, limit), &progress, report)
+          try search(table, for: needle, limit: max(1, limit), &place, &progress, report)
         }
       }
       progress.done += 1
@@ -56,11 +60,11 @@ extension Store {
     guard let number, table.numbers.contains(number) else { return nil }
     let own = ObjectID(entity: entityNames[number] ?? id.entity, key: id.key)
     return StoreSearchProgress.Hit(
-      object: own, property: "", excerpt: try labels(of: [own])[own]?.printable ?? "")
+      object: own, property: "", excerpt: try names(of: [own])[own]?.printable ?? "")
   }
 
   private func search(
-    _ table: EntityTable, for needle: SearchNeedle, limit: Int,
+    _ table: EntityTable, for needle: SearchNeedle, limit: Int, _ place: inout SearchPlace,
     _ progress: inout StoreSearchProgress, _ report: (StoreSearchProgress) throws -> Void
   ) throws {
     let columns = table.attributes.compactMap { entry in
@@ -78,16 +82,15 @@ extension Store {
     let values = columns.flatMap { $0.1.values }
     let statement = try connection.prepare(
       """
-      SELECT Z_PK, \(parts.joined(separator: ", ")) FROM \(quoted(table.table))
-      WHERE \(table.onlyOwnRows) AND (\(columns.map { $0.1.sql }.joined(separator: " OR ")))
+      SELECT Z_PK, \(parts.joined(separator: ", ")) FROM \(quoted(table.table)) \(tableOnly)
+      WHERE \(table.onlyOwnRows) AND Z_PK > \(place.key) AND (\(columns.map { $0.1.sql }.joined(separator: " OR ")))
       ORDER BY Z_PK
       """)
     try statement.bind(values + values)
     let decoder = ValueDecoder(files: files, limit: Self.pageSummary)
-    var found = 0
     while try statement.step() {
       for (index, (entry, _)) in columns.enumerated() where !statement.isNull(at: index + 1) {
-        guard found < limit else {
+        guard place.found < limit else {
           progress.isCut = true
           return
         }
@@ -96,14 +99,26 @@ extension Store {
           StoreSearchProgress.Hit(
             object: ObjectID(entity: table.entity, key: statement.integer(at: 0)),
             property: entry.attribute.name, excerpt: needle.excerpt(of: value)))
-        found += 1
+        place.found += 1
       }
+      // All hits of an object are reported together, so that a key is a place to go on from.
       if progress.hits.count >= 20 {
         try report(progress)
+        place.reported += progress.hits.count
+        place.key = progress.hits.last?.object.key ?? place.key
         progress.hits = []
       }
     }
   }
+}
+
+/// How far a search came in one table.
+private struct SearchPlace {
+  /// Key of the last object whose hits were reported.
+  var key = Int64.min
+  /// Hits reported, and found in all.
+  var reported = 0
+  var found = 0
 }
 
 extension SearchNeedle {

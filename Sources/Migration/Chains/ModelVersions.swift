@@ -98,6 +98,14 @@ public struct ModelVersions: Sendable, Equatable {
     versions.filter { $0.hashes == hashes }
   }
 
+  /// The versions that may have made a store with these hashes: those of one configuration, too, as
+  /// long as no version has just these.
+  package func versions(making hashes: [String: VersionHash]) -> [Version] {
+    let exact = versions(matching: hashes)
+    guard exact.isEmpty else { return exact }
+    return versions.filter { !$0.model.configurations(matching: hashes, of: $0.hashes).isEmpty }
+  }
+
   /// The version that most entities of a store fit; `nil` where none fits any.
   public func nearest(
     to hashes: [String: VersionHash]

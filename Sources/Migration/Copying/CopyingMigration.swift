@@ -187,6 +187,7 @@ struct MigratedContents {
           entity: join.entity, relationship: join.relationship, table: join.name,
           columns: links.columns, select: links.select))
     }
+    links = schemas.looseLinks
   }
 
   init(_ mapped: MappedStep) {
@@ -216,6 +217,8 @@ extension StepSchemas {
         if isOrder { row.orders.insert(column.name) }
         if let derived = derivedFilling(for: column, in: entityMapping, row: "d") {
           if derived.isExact { row.derived.append((column.name, derived.sql)) }
+        } else if isFilledLater(column.content, in: to) {
+          row.later.insert(column.name)
         } else if let sql = expression(for: column.content, in: entityMapping) {
           row.columns.append((column.name, sql))
         } else if !isOrder {
@@ -224,6 +227,17 @@ extension StepSchemas {
         }
       }
       return row
+    }
+  }
+}
+
+extension StepSchemas {
+  /// Whether a column of an entity's rows is one of a loose one-to-one.
+  func isFilledLater(_ content: StoreSchema.Content, in entity: String) -> Bool {
+    switch content {
+    case .toOne(let declarer, let name), .toOneEntity(let declarer, let name):
+      destinationModel.isKind(entity, of: declarer) && isLoose(name, of: declarer)
+    default: false
     }
   }
 }

@@ -62,7 +62,7 @@ extension RowSource {
 extension StoreSchema {
   /// The property that a column of a row keeps.
   func property(of column: String, in row: RowSource) -> String? {
-    switch tables.first(where: { $0.name == row.table })?.columns.first(where: {
+    switch table(named: row.table)?.columns.first(where: {
       $0.name == column
     })?.content {
     case .attribute(_, let name), .toOne(_, let name), .toOneEntity(_, let name),

@@ -33,14 +33,7 @@ struct LinkWriter {
       guard let (_, inverse) = schema.inverse(of: declared), !inverse.isToMany else {
         return [own].compactMap { $0 }
       }
-      // Both sides of a one-to-one keep a key.
-      let back = toOne(
-        inverse.name, of: declared.destination, leadingTo: entity,
-        """
-        SELECT destination AS key, min(owner) AS other, min(position) AS position
-        FROM (\(select)) GROUP BY destination
-        """)
-      return [own, back].compactMap { $0 }
+      return try pairing(select, declared, inverse, of: entity)
     case .foreignKey(let other, let column, let order):
       if let (_, inverse) = schema.inverse(of: declared) {
         return [
@@ -87,6 +80,77 @@ struct LinkWriter {
       ]
     case .none: return []
     }
+  }
+
+  /// Sets one side of a one-to-one as Core Data does: the other side follows, both former partners
+  /// are left alone, and of two that claim one object the later has it.
+  private func pairing(
+    _ select: String, _ own: Relationship, _ inverse: Relationship, of entity: String
+  ) throws -> [String] {
+    guard let one = schema.entityTable(of: entity),
+      let other = schema.entityTable(of: own.destination),
+      case .toOne(let column, let entityColumn) = one.storage(of: own.name),
+      case .toOne(let back, let backEntity) = other.storage(of: inverse.name)
+    else { return [] }
+    try connection.execute(
+      """
+      CREATE TEMP TABLE IF NOT EXISTS \(Self.pairs)
+      (owner INTEGER PRIMARY KEY, destination INTEGER UNIQUE)
+      """)
+    func leaving(
+      _ table: String, _ columns: [String?], ledToBy column: String, of other: String,
+      at end: String
+    ) -> String {
+      let sets = columns.compactMap { $0 }.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")
+      return """
+        UPDATE main.\(quoted(table)) SET \(sets) WHERE Z_PK IN (SELECT o.\(quoted(column))
+        FROM temp.\(Self.pairs) p CROSS JOIN main.\(quoted(other)) o ON o.Z_PK = p.\(end))
+        """
+    }
+    let isReflexive = own.name == inverse.name && one.table == other.table
+    return [
+      "DELETE FROM temp.\(Self.pairs)",
+      Self.replacing(in: Self.pairs, by: select, isForward: true, isReflexive: isReflexive),
+      leaving(
+        one.table, [column, entityColumn], ledToBy: back, of: other.table, at: "destination"),
+      leaving(other.table, [back, backEntity], ledToBy: column, of: one.table, at: "owner"),
+      toOne(
+        own.name, of: entity, leadingTo: own.destination,
+        "SELECT owner AS key, destination AS other, NULL AS position FROM temp.\(Self.pairs)"),
+      isReflexive
+        ? nil
+        : toOne(
+          inverse.name, of: own.destination, leadingTo: entity,
+          "SELECT destination AS key, owner AS other, NULL AS position FROM temp.\(Self.pairs)"),
+    ].compactMap { $0 }
+  }
+
+  /// The temporary table of the pairs that are being set.
+  private static let pairs = "pairs"
+
+  /// Puts pairs into a table of owner and destination, each in the place of those that have one of
+  /// its ends.
+  ///
+  /// - Parameter isForward: whether owners go into the column of that name.
+  static func replacing(
+    in table: String, by select: String, isForward: Bool, isReflexive: Bool
+  ) -> String {
+    let columns = isForward ? "(owner, destination)" : "(destination, owner)"
+    let known = "WHERE owner IS NOT NULL AND destination IS NOT NULL"
+    guard isReflexive else {
+      return """
+        INSERT OR REPLACE INTO temp.\(table) \(columns)
+        SELECT owner, destination FROM (\(select)) \(known) ORDER BY owner, destination
+        """
+    }
+    // Both ways, one right after the other.
+    return """
+      INSERT OR REPLACE INTO temp.\(table) (owner, destination) SELECT a, b FROM (
+      SELECT owner AS a, destination AS b, owner AS k, destination AS l, 0 AS turn
+      FROM (\(select)) \(known) UNION ALL
+      SELECT destination, owner, owner, destination, 1 FROM (\(select)) \(known)
+      ) ORDER BY k, l, turn
+      """
   }
 
   /// UPDATE of a to-one's columns from a SELECT of key, other and position.

@@ -93,6 +93,7 @@ extension MappedStep {
     _ name: String, in entityMapping: EntityMapping, from: String, to: String,
     _ part: (DestinationObjectSQL) -> String
   ) throws -> ColumnValue {
+    guard !isLoose(name, of: to) else { return .later }
     guard let relationship = model.relationship(named: name, of: to),
       let relationshipMapping = entityMapping.relationships.first(where: { $0.name == name }),
       relationshipMapping.source != nil || relationshipMapping.fetched != nil

@@ -61,7 +61,9 @@ extension MappedStep {
     /// Whether a column is of the way back to the object that these hang on: siblings may have
     /// columns of the same name.
     func isBack(_ declarer: String, _ name: String) -> Bool {
-      name == inverse?.1.name && model.isKind(child.destination, of: declarer)
+      // Of a one-to-one both sides are set in the end.
+      relationship.isToMany && name == inverse?.1.name
+        && model.isKind(child.destination, of: declarer)
     }
     for column in table.columns {
       switch column.content {
@@ -100,7 +102,7 @@ extension MappedStep {
     if !relationship.isToMany { setLater(relationship.name, of: parentEntity, in: parent) }
     if !relationship.isToMany || inverse?.1.isToMany == true {
       append(
-        LinkSource(
+        tree: LinkSource(
           entity: model.declaringEntity(of: relationship.name, in: parentEntity) ?? parentEntity,
           relationship: relationship.name, mapping: entityMapping.name,
           select: """

@@ -16,6 +16,8 @@ struct MappedStep {
   private(set) var keys: [String: KeyAssignment] = [:]
   private(set) var rows: [RowSource] = []
   private(set) var links: [LinkSource] = []
+  /// Links to objects that are made along with others.
+  private var treeLinks: [LinkSource] = []
   /// Mappings that policies carry out: their rows are made one by one.
   let policyMappings: Set<String>
   /// Where policies may begin to give out keys, by root entity.
@@ -50,6 +52,8 @@ struct MappedStep {
       try addRows(of: entityMapping, planning: &planning, connection)
     }
     for entityMapping in mapping.entityMappings { try addLinks(of: entityMapping) }
+    // Objects that are made take the place of those that a to-one led to.
+    links += treeLinks
     bounds = Dictionary(
       schema.tables.map { ($0.root, planning.bound(of: $0.root)) }
     ) { first, _ in first }
@@ -222,6 +226,14 @@ struct MappedStep {
   }
 
   mutating func append(_ link: LinkSource) { links.append(link) }
+  mutating func append(tree link: LinkSource) { treeLinks.append(link) }
+
+  /// Whether a to-one of an entity is of a loose one-to-one.
+  func isLoose(_ relationship: String, of entity: String) -> Bool {
+    model.declaringEntity(of: relationship, in: entity).map {
+      schemas.isLoose(relationship, of: $0)
+    } ?? false
+  }
   mutating func use(_ properties: Set<String>, of entity: String) {
     used[entity, default: []].formUnion(properties)
   }

@@ -145,7 +145,7 @@ struct MappingAssembly {
     // One of another type is computed too, since it may have to be converted.
     if let path = expression.sourcePath?.joined(separator: "."),
       let former = entity.source.flatMap({ source.storedAttribute(named: path, of: $0) }),
-      former.type == attribute.type || (former.type.isInteger && attribute.type.isInteger)
+      TypeChange.isInferable(from: former.type, to: attribute.type)
     {
       return AttributeMapping(name: attribute.name, source: former.name)
     }

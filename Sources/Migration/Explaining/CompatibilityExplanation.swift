@@ -48,6 +48,8 @@ public struct CompatibilityExplanation: Sendable {
   public let reasons: [EntityReason]
   /// Whether lightweight migration could bring the store to the model.
   public let inference: Inference
+  /// What of the changes Core Data may take otherwise than is assumed here, as sentences.
+  public let caveats: [String]
   /// Entities of the model whose hash rule was not checked against Apple's, with the reason.
   public let unverified: [String: String]
 
@@ -57,7 +59,13 @@ public struct CompatibilityExplanation: Sendable {
   /// - Parameters:
   ///   - hashes: what the store's metadata states.
   ///   - source: the store's own model, where it is known.
-  public init(hashes: [String: VersionHash], source: Model?, model: Model) {
+  ///   - configured: the configuration that the store is of: the model's of that name is looked at.
+  public init(
+    hashes: [String: VersionHash], source: Model?, model given: Model,
+    of configured: String? = nil
+  ) {
+    let part = StorePart(configuration: configured)
+    let (model, source) = (part.model(given), source.map(part.model))
     let whole = Compatibility(storeHashes: hashes, model: model)
     // Core Data compares the entities of the configuration that the store is opened with.
     let fitting =
@@ -66,15 +74,16 @@ public struct CompatibilityExplanation: Sendable {
       : model.configurations.keys.sorted().first {
         Compatibility(storeHashes: hashes, model: model, configuration: $0).isCompatible
       }
-    configuration = fitting
+    configuration = fitting ?? (model == given ? nil : configured)
     compatibility =
       fitting.map { Compatibility(storeHashes: hashes, model: model, configuration: $0) } ?? whole
     unverified = model.unverifiedVersionHashes
     guard !compatibility.isCompatible else {
-      (reasons, inference) = ([], .notNeeded)
+      (reasons, inference, caveats) = ([], .notNeeded, [])
       return
     }
     let difference = source.map { ModelDifference(from: $0, to: model) }
+    caveats = (difference?.typeChanges ?? []).compactMap { $0.change.caveat(of: $0.place) }
     let modelHashes = model.versionHashes
     let problems =
       whole.missingInStore.map { ($0, EntityReason.Problem.missingInStore) }

@@ -37,7 +37,8 @@ extension ErrorCatalogue {
     sqlite(
       11, "SQLITE_CORRUPT", "The database is damaged.",
       "Pages are overwritten or cut off; also a -wal of another store beside a replaced one.",
-      "Look at a copy without the -wal; sqlite3 .recover rescues rows; strata reset sets it aside."),
+      "Look at a copy without the -wal; strata dump prints what can be read; strata reset sets it aside."
+    ),
     sqlite(
       12, "SQLITE_NOTFOUND", "Something was not found.", "Used within SQLite.",
       "Look at the message."),

@@ -104,8 +104,7 @@ struct RecipeValues {
 
   /// Whether a bare name is a copy: nothing is to be computed.
   static func isCopy(_ former: Attribute, _ attribute: Attribute) -> Bool {
-    former.type != .composite
-      && (former.type == attribute.type || (former.type.isInteger && attribute.type.isInteger))
+    former.type != .composite && TypeChange.isInferable(from: former.type, to: attribute.type)
       && former.allowsExternalBinaryDataStorage == attribute.allowsExternalBinaryDataStorage
   }
 

@@ -34,7 +34,7 @@ struct StageRules {
       }
       for entry in table.relationships {
         let name = entry.relationship.name
-        if !entry.relationship.isOptional, let empty = table.emptiness(of: name) {
+        if entry.relationship.emptiness == .refused, let empty = table.emptiness(of: name) {
           try check(table, name, "missing objects on a mandatory relationship", empty)
         }
       }

@@ -68,7 +68,9 @@ public struct StagedMigration: Sendable {
   func steps(from store: Store, to destination: Model?) throws -> [MigrationPlan.Step] {
     if let error = Self.generationMismatch(of: store.metadata) { throw error.at(path: store.path) }
     let hashes = store.metadata.versionHashes
-    guard let begin = stops.firstIndex(where: { $0.model.versionHashes == hashes }) else {
+    let part = store.part
+    guard let begin = stops.firstIndex(where: { part.model($0.model).versionHashes == hashes })
+    else {
       let checksum =
         store.metadata.checksum ?? (store.modelMatches ? store.model.versionChecksum : nil)
       throw Self.unknown(
@@ -100,7 +102,8 @@ public struct StagedMigration: Sendable {
     return try zip(way, way.dropFirst()).map { from, to in
       let mapping: MappingModel
       do {
-        mapping = try MappingInference.mapping(from: from.model, to: to.model)
+        mapping = try MappingInference.mapping(
+          from: part.model(from.model), to: part.model(to.model))
       } catch let error as CoreDataError {
         throw error.at(path: store.path)
       }

@@ -28,7 +28,7 @@ enum CommandTable {
 
   private static let allowLoss = Command.Option(
     "allow-loss", "ENTITY[.PROPERTY]", repeatable: true,
-    "accept that these values or objects go")
+    "accept that these values or objects go; wal: frames of the -wal that are not applied")
   private static let to = Command.Option(
     "to", "MODEL",
     "the model to migrate to, such as Recipes.xcdatamodeld@'Recipes 3', or @REVISION of git")

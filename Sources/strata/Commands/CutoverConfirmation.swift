@@ -36,7 +36,9 @@ struct CutoverConfirmation {
       console.note("  \(count.entity): \(count.before) before, \(count.after) after")
     }
     for verified in receipt.verified { console.note("  ✓ \(verified.what): \(verified.count)") }
-    for loss in receipt.losses { console.note("  ! lost: \(loss.name), \(loss.values)") }
+    for loss in receipt.losses {
+      console.note("  ! lost: \(loss.name), \(loss.values)\(loss.isOfLog ? " " + loss.noun : "")")
+    }
     console.rewrite("Put it in place? [y/N] ")
     guard let answer = Self.line() else {
       console.note("")

@@ -35,7 +35,7 @@ enum DiffCommand {
     for conflict in difference.conflicts { console.line("! \(conflict)") }
     console.line(
       difference.hashesAreEqual
-        ? "No version hash moves: stores of the one open with the other."
+        ? "No version hash moves: stores of the one open with the other, no migration is needed."
         : "* moves the version hash: stores of \(source) must be migrated.")
   }
 

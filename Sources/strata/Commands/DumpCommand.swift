@@ -3,8 +3,9 @@ import ManagedStore
 /// `strata dump`: every object of a store, a line of JSON each, in a fixed order.
 enum DumpCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
-    for warning in store.warnings { console.note("! " + warning) }
+    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
+    let warnings = store.warnings
+    for warning in warnings { console.note("! " + warning) }
     // A bar among the lines of the dump would spoil both.
     let bar = console.isTerminal ? nil : ProgressBar(console)
     let total = bar?.isVisible == true ? try store.counts().values.reduce(0, +) : nil
@@ -14,7 +15,8 @@ enum DumpCommand {
       report: { bar?.show("dump", $0, of: total, "objects") },
       note: { console.note("! " + $0) }
     ) { console.write($0) }
-    return .done
+    bar?.clear()
+    return console.finish(store, told: warnings)
   }
 
   /// The largest file that is printed as a whole; memory holds it four times over.

@@ -39,7 +39,7 @@ enum ExplainCommand {
       let bundle = try? ModelBundle(readingFrom: reference.path)
       if source == nil { source = try? bundle?.versions(matching: hashes).first?.model }
       explanation = CompatibilityExplanation(
-        hashes: hashes, source: source, model: model.model)
+        hashes: hashes, source: source, model: model.model, of: store.configuration)
       var best: (name: String, matching: Int, of: Int)?
       for version in bundle?.versions ?? [] {
         guard let candidate = try? version.model else { continue }
@@ -103,6 +103,7 @@ enum ExplainCommand {
       case .possible:
         console.line(
           "Lightweight migration can carry it: strata plan \(store.path) --to \(model.path)")
+        for caveat in explanation.caveats { console.line("  " + caveat) }
       case .refused(let error):
         console.line("Lightweight migration refuses (134190): \(error.description)")
         if let hint = error.hint { console.line(hint) }
@@ -167,6 +168,8 @@ enum ExplainCommand {
         } else {
           json.null()
         }
+        json.key("caveats")
+        json.array { json in for caveat in explanation.caveats { json.string(caveat) } }
       }
       json.key("nearest")
       if let nearest {

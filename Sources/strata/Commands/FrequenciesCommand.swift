@@ -6,7 +6,7 @@ import Terminal
 enum FrequenciesCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let limit = try arguments.number("limit") ?? 50
-    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
+    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
     let filter = try arguments.value("where").map {
       try RowFilter($0, entity: arguments[1], store: store)
     }
@@ -20,7 +20,7 @@ enum FrequenciesCommand {
     } else {
       print(found, console)
     }
-    return .done
+    return console.finish(store)
   }
 
   private static func print(_ found: Frequencies, _ console: Console) {

@@ -9,7 +9,7 @@ enum HistoryCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let limit =
       arguments.value("limit") == "all" ? Int.max : try arguments.number("limit") ?? 20
-    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
+    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
     let isJSON = arguments.flag("json")
     guard store.hasHistory else {
       if isJSON {
@@ -18,13 +18,13 @@ enum HistoryCommand {
         }
       }
       console.note("the store keeps no persistent history")
-      return .no
+      return console.finish(store, .no)
     }
     if arguments.flag("authors") {
       for author in try store.historyAuthors() ?? [] {
         isJSON ? console.json { write(author, to: &$0) } : print(author, console)
       }
-      return .done
+      return console.finish(store)
     }
     var author: String??
     if let name = arguments.value("author") { author = .some(name.isEmpty ? nil : name) }
@@ -42,7 +42,7 @@ enum HistoryCommand {
       left -= found.count
       before = last.number
     }
-    return .done
+    return console.finish(store)
   }
 
   private static func date(_ seconds: Double?) -> String {

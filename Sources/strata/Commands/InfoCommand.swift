@@ -6,14 +6,14 @@ import Migration
 enum InfoCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let facts = try Waiting.tell("counting objects and files", on: console) {
-      try Facts(StoreOpening.open(arguments[0], model: arguments.value("model")))
+      try Facts(StoreOpening.reading(arguments[0], model: arguments.value("model")))
     }
     if arguments.flag("json") {
       console.json { facts.write(to: &$0) }
     } else {
       facts.print(to: console)
     }
-    return .done
+    return console.finish(facts.store, told: facts.warnings)
   }
 
   private struct Facts {
@@ -23,6 +23,7 @@ enum InfoCommand {
     let history: (transactions: Int, changes: Int)?
     let cloudKit: (pendingUploads: Int, pendingDeletes: Int)?
     let drift: StoreDrift
+    let oneSided: [OneSidedLinks]
     let warnings: [String]
 
     init(_ store: Store) throws {
@@ -31,6 +32,7 @@ enum InfoCommand {
       external = try store.externalData()
       history = try store.history()
       cloudKit = try store.cloudKit()
+      oneSided = try store.oneSidedLinks()
       var drift = store.drift
       drift.rows = try store.rowsOfUnknownEntities()
       self.drift = drift
@@ -88,6 +90,10 @@ enum InfoCommand {
         json.number(store.wal.frames)
         json.key("present")
         json.bool(store.wal.isPresent)
+        json.key("unapplied")
+        json.number(store.unappliedFrames)
+        json.key("reason")
+        json.string(store.unappliedFrames > 0 ? store.wal.unapplied?.reason.rawValue : nil)
       }
       json.key("externalData")
       json.numbers([
@@ -110,8 +116,27 @@ enum InfoCommand {
       }
       json.key("warnings")
       json.array { json in for warning in warnings { json.string(warning) } }
+      json.key("notes")
+      json.array { json in for note in store.notes { json.string(note) } }
+      json.key("damage")
+      if let damage = store.damage { json.damage(damage) } else { json.null() }
       json.key("drift")
       json.drift(drift)
+      json.key("oneSidedLinks")
+      json.array { json in
+        for links in oneSided {
+          json.object { json in
+            json.key("entity")
+            json.string(links.entity)
+            json.key("relationship")
+            json.string(links.relationship)
+            json.key("objects")
+            json.number(links.objects)
+            json.key("first")
+            json.array { json in for id in links.first { json.string(id.description) } }
+          }
+        }
+      }
     }
 
     private var match: String {
@@ -130,9 +155,10 @@ enum InfoCommand {
         case .store: "in the store, " + match
         case .file: "from a file, " + match
         }
+      let unapplied = store.unappliedFrames
       let wal =
-        store.wal.isPresent
-        ? "\(store.wal.frames) frames" : "none"
+        (store.wal.isPresent ? "\(store.wal.frames) frames" : "none")
+        + (unapplied > 0 ? ", \(unapplied) not applied" : "")
       var rows = [
         ["store", store.path], ["uuid", metadata.uuid],
         [
@@ -172,6 +198,13 @@ enum InfoCommand {
       }
       console.table([.left, .right, .right], entities)
       for warning in warnings { console.line("! " + warning) }
+      for links in oneSided {
+        let first = links.first.map(\.description).joined(separator: ", ")
+        console.line(
+          "· \(links.objects) of \(links.entity).\(links.relationship) lead to objects that do not lead back (first: \(first)): Core Data's own migrations leave such one-to-ones, each side is read as it is."
+        )
+      }
+      for note in store.notes { console.line("· " + note) }
       for join in drift.joins {
         guard let found = join.found else { continue }
         console.line(
@@ -183,6 +216,33 @@ enum InfoCommand {
 }
 
 extension JSONWriter {
+  /// What is wrong with a file, and which keys that costs.
+  mutating func damage(_ damage: FileDamage) {
+    object { json in
+      json.key("problems")
+      json.array { json in for problem in damage.problems { json.string(problem) } }
+      json.key("holes")
+      json.array { json in
+        for hole in damage.holes {
+          json.object { json in
+            json.key("table")
+            json.string(hole.table)
+            json.key("first")
+            json.number(hole.first)
+            json.key("last")
+            if let last = hole.last { json.number(last) } else { json.null() }
+            json.key("rows")
+            if let counts = hole.counts {
+              json.number(counts.values.reduce(0, +))
+            } else {
+              json.null()
+            }
+          }
+        }
+      }
+    }
+  }
+
   /// An object of counts.
   mutating func numbers(_ members: [(String, Int)]) {
     object { json in

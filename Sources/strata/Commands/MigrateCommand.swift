@@ -63,7 +63,12 @@ enum MigrateCommand {
       } else {
         console.line("nothing to do: the store is of that model already")
       }
-      return .done
+      // Nothing was written, and the store is not what it looks like.
+      let faults =
+        plan.unallowedLosses(request.options.allowedLosses).compactMap(\.suggestion)
+        + plan.failures.map { $0.summary }
+      for fault in faults { console.note("! " + fault) }
+      return faults.isEmpty ? .done : .refused
     }
     let reporter = ProgressReporter(console: console, isJSON: isJSON)
     let receipt: MigrationReceipt

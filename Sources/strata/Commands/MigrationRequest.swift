@@ -68,13 +68,8 @@ struct MigrationRequest: Sendable {
   /// A store of before, and the mapping that leads from it to the destination, for comparing.
   func mapping(for path: String) throws -> (before: Store, mapping: MappingModel) {
     let (store, source, name) = try open(path, copiedFrom: nil)
-    guard store.modelMatches else {
-      throw CoreDataError(
-        .refused, code: 134130, "the source model is not the one that made the store",
-        path: path, hint: "Give the right one with --from MODEL.")
-    }
     let way = try StoreMigration.way(
-      from: source ?? store.model, to: destination.model, names: (name, destination.name),
+      of: store, source: source, to: destination.model, names: (name, destination.name),
       through: via, documents: documents)
     guard let mapping = way.wholeMapping else {
       throw CoreDataError(
@@ -90,7 +85,7 @@ struct MigrationRequest: Sendable {
   ) throws -> (store: Store, source: Model?, name: String) {
     let given = try from.map { try ModelReference($0).load().model }
     let store = try Store(path: path, model: given) { metadata in
-      via?.versions(matching: metadata.versionHashes).last?.model
+      via?.versions(making: metadata.versionHashes).last?.model
         ?? StoreOpening.version(besideStore: place ?? path, of: metadata.versionHashes)?.model
     }
     let version = version(of: store.metadata.versionHashes, beside: place ?? store.path)
@@ -104,19 +99,12 @@ struct MigrationRequest: Sendable {
   private func version(
     of hashes: [String: VersionHash], beside path: String
   ) -> (model: Model, name: String)? {
-    if let version = via?.versions(matching: hashes).last { return (version.model, version.name) }
+    if let version = via?.versions(making: hashes).last { return (version.model, version.name) }
     return StoreOpening.version(inBundle: bundle, of: hashes)
       ?? StoreOpening.version(besideStore: path, of: hashes)
   }
 
   private func plan(_ store: Store, source: Model?, name: String) throws -> MigrationPlan {
-    // Straight, and with nothing written down: also for stores of one configuration.
-    if via == nil, documents.isEmpty, strategy == nil {
-      return try StoreMigration.plan(
-        store, to: destination.model, names: (name, destination.name), source: source,
-        archive: destination.archive, output: options.output,
-        isCancelled: { Interruption.isRequested })
-    }
     return try StoreMigration.plan(
       store, to: destination.model, names: (name, destination.name), source: source,
       archive: destination.archive, output: options.output, through: via, documents: documents,

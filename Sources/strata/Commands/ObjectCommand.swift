@@ -7,7 +7,7 @@ enum ObjectCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let isJSON = arguments.flag("json")
     let limit = try arguments.number("limit") ?? (isJSON ? 1_000_000_000 : 50)
-    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
+    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
     var id: ObjectID
     do {
       id = try store.objectID(arguments[1])
@@ -15,6 +15,7 @@ enum ObjectCommand {
       throw error.at(path: store.path)
     }
     guard let object = try store.object(id, related: limit) else {
+      _ = console.finish(store)
       throw CoreDataError(
         .usage, "there is no object \(id)", path: store.path,
         hint: "strata rows \(store.path) \(id.entity) lists those there are.")
@@ -26,7 +27,7 @@ enum ObjectCommand {
     } else {
       print(object, references, of: store, console)
     }
-    return .done
+    return console.finish(store)
   }
 
   private static func print(

@@ -34,6 +34,7 @@ struct PlainInterface {
     let source = StoreSource(
       path: arguments[0], model: arguments.value("model"), destination: plan.to)
     let store = try source.open()
+    try store.inspect(upTo: Store.readingCheckSize)
     let plain = PlainInterface(
       store: store, path: arguments[0], model: arguments.value("model"), plan: plan,
       versions: source.versions(of: store.model, hashes: store.metadata.versionHashes),
@@ -41,10 +42,10 @@ struct PlainInterface {
     for screen in Screen.allCases { try plain.tell(screen) }
     guard console.isTerminal, isatty(STDIN_FILENO) == 1 else {
       plain.tellCommands()
-      return .done
+      return console.finish(store, told: store.warnings)
     }
     plain.converse()
-    return .done
+    return console.finish(store, told: store.warnings)
   }
 
   private func tell(_ screen: Screen) throws {

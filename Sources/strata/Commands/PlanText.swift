@@ -16,6 +16,8 @@ struct PlanText {
   private func print() {
     if plan.isNothingToDo {
       console.line("nothing to do: the store is of that model already")
+      for loss in plan.losses { print(loss) }
+      for check in plan.checks { print(check) }
       return
     }
     for (index, step) in plan.steps.enumerated() { print(step, number: index + 1) }
@@ -187,10 +189,9 @@ struct PlanText {
     let mark =
       loss.isIntended
       ? "deleted, as the recipe says" : unallowed.contains(loss) ? "! lost" : "lost, as allowed"
-    let noun = loss.property == nil ? "object" : "value"
     let samples = loss.samples.isEmpty ? "" : ", such as " + loss.samples.joined(separator: ", ")
     paragraph(
-      "\(mark):", "\(loss.name), \(loss.values) \(noun)\(loss.values == 1 ? "" : "s")\(samples)")
+      "\(mark):", "\(loss.name), \(loss.values) \(loss.noun)\(samples)")
     if let suggestion = loss.suggestion { paragraph(" ", suggestion) }
   }
 

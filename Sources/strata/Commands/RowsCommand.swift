@@ -9,7 +9,7 @@ enum RowsCommand {
     let format =
       arguments.flag("json")
       ? .json : arguments.value("format").flatMap { RowFormat(rawValue: $0) } ?? .table
-    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
+    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
     let known = try store.columns(of: arguments[1]).map(\.name)
     // Every row begins with its key: naming it is no mistake, and adds nothing.
     let columns = arguments.value("columns").map { text in
@@ -61,7 +61,8 @@ enum RowsCommand {
     if left == 0, !isPast, format == .table, arguments.value("limit") == nil {
       console.note("\(limit ?? 0) rows; --limit all prints every one")
     }
-    return .done
+    bar?.clear()
+    return console.finish(store)
   }
 
   /// How many rows will come at most; `nil` where a filter makes that unknown.

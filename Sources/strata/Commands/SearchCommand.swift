@@ -6,7 +6,7 @@ import Terminal
 enum SearchCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let limit = try arguments.number("limit") ?? 100
-    let store = try StoreOpening.open(arguments[0], model: arguments.value("model"))
+    let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
     let entities = arguments.all("entity")
     let isJSON = arguments.flag("json")
     var found = 0
@@ -29,7 +29,7 @@ enum SearchCommand {
         console.note("more than \(limit) in \(cut.joined(separator: ", ")); --limit finds more")
       }
     }
-    return found == 0 ? .no : .done
+    return console.finish(store, found == 0 ? .no : .done)
   }
 
   private static func print(_ hit: StoreSearchProgress.Hit, _ console: Console) {

@@ -14,7 +14,9 @@ struct StoreBatch {
 
     var status: CommandStatus {
       switch self {
-      case .receipt, .nothingToDo: .done
+      case .receipt: .done
+      case .nothingToDo(let plan):
+        plan.failures.isEmpty && plan.losses.isEmpty ? .done : .refused
       case .rehearsal(let result): result.failures.isEmpty ? .done : .no
       case .failure(let error): CommandLineTool.status(of: error.kind)
       }

@@ -17,6 +17,7 @@ enum VerifyCommand {
         .incompatible, code: 134100, "the store is not of the model \(request.destination.name)",
         path: arguments[1], hint: "strata explain \(arguments[1]) \(request.bundle) tells why.")
     }
+    for store in [before, after] { try store.inspect() }
     let report = try Waiting.tell("comparing every object", on: console) {
       try StoreVerification.compare(
         before: before, after: after, mapping: mapping,
@@ -27,7 +28,8 @@ enum VerifyCommand {
     } else {
       print(report, arguments[0], arguments[1], to: console)
     }
-    return report.isEqual ? .done : .no
+    let status = console.finish(before, report.isEqual ? .done : .no)
+    return console.finish(after, status)
   }
 
   private static func print(
@@ -36,6 +38,7 @@ enum VerifyCommand {
     console.line("\(before) → \(after)")
     ReceiptText.print(report.entities, edges: report.edges, to: console)
     for compared in report.verified { console.line("· \(compared.what): \(compared.count)") }
+    for note in report.notes { console.line("note: " + note) }
     for difference in report.differences {
       let place = [difference.entity, difference.property].compactMap { $0 }
         .joined(separator: ".")
@@ -74,6 +77,8 @@ enum VerifyCommand {
         }
       }
     }
+    json.key("notes")
+    json.array { json in for note in report.notes { json.string(note) } }
     json.counts(report.entities, edges: report.edges)
     json.key("compared")
     json.numbers(report.verified.map { ($0.what, $0.count) })

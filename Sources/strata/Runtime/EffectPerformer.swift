@@ -70,6 +70,8 @@ final class EffectPerformer: Sendable {
       start(id) { [pages] in .rows(id, try await pages.rows(query)) }
     case .object(let id, let object):
       start(id) { [pages] in .object(id, try await pages.object(object)) }
+    case .names(let id, let request):
+      start(id) { [pages] in .names(id, try await pages.names(request)) }
     // Rows
     case .countRows(let id, let query):
       start(id) { [self] in .countedRows(id, try await survey.count(query)) }

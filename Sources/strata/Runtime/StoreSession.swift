@@ -78,6 +78,11 @@ actor StoreSession {
     return try opened().object(id).map { Inspection($0, localTime: LocalTime.text) }
   }
 
+  func names(_ request: LabelRequest) throws -> ObjectNames {
+    try Task.checkCancellation()
+    return try opened().names(for: request)
+  }
+
   /// Counts a hierarchy after the other, telling what is known after each.
   func count(_ report: (([String: Int]) -> Void)) throws {
     let store = try opened()
@@ -95,20 +100,16 @@ actor StoreSession {
     let version = request.to
     let names = (from: request.from, to: version.name)
     // The version file that made the store knows renaming identifiers that the store may not.
-    let made = try versions().first { $0.isStores }.flatMap { try? $0.result.get() }
+    let made = try versions().first { $0.isStores && !$0.path.isEmpty }
+      .flatMap { try? $0.result.get() }
     // Read again for its archive, which goes into the store as it is.
     let read = version.path.isEmpty ? nil : try ModelReference(version.path).load()
     let destination = try read?.model ?? version.result.get()
     var documents = try MappingDocuments(paths: request.documents)
     if !request.edits.isEmpty {
-      documents.add(try request.edits.recipe(from: made ?? store.model, to: destination))
+      documents.add(try request.edits.recipe(from: made ?? store.wholeModel, to: destination))
     }
     let via = try request.via.map { try ModelVersions(readingFrom: $0) }
-    // Straight, and with nothing written down: also for stores of one configuration.
-    guard via != nil || !documents.isEmpty else {
-      return try StoreMigration.plan(
-        store, to: destination, names: names, source: made, archive: read?.archive)
-    }
     do {
       return try StoreMigration.plan(
         store, to: destination, names: names, source: made, archive: read?.archive, through: via,
@@ -163,7 +164,8 @@ actor StoreSession {
       path: store.path, fileName: FileSystem.name(of: store.path), model: store.model,
       modelMatches: store.modelMatches, isRaw: store.modelSource == .raw, uuid: store.metadata.uuid,
       walFrames: store.wal.frames,
-      access: store.access, warnings: store.warnings, columns: columns, tables: store.entityTables,
+      access: store.access, warnings: store.warnings, gap: store.shortGap, columns: columns,
+      tables: store.entityTables,
       missing: missing)
   }
 }

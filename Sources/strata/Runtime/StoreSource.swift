@@ -76,7 +76,7 @@ struct StoreSource: Sendable {
     let loaded = try reference.load()
     return [
       ModelVersion(
-        name: loaded.name, path: loaded.path, isStores: loaded.model.versionHashes == hashes,
+        name: loaded.name, path: loaded.path, isStores: loaded.model.makes(hashes),
         result: .success(loaded.model), archive: loaded.archive)
     ]
   }
@@ -97,7 +97,7 @@ struct StoreSource: Sendable {
     return bundle.versions.map { version in
       ModelVersion(
         name: version.name, path: path + "@" + version.name,
-        isStores: (try? version.model)?.versionHashes == hashes,
+        isStores: (try? version.model)?.makes(hashes) ?? false,
         isCurrent: version.name == bundle.currentVersionName, result: version.result)
     }
   }
@@ -108,12 +108,20 @@ struct StoreSource: Sendable {
     do {
       let loaded = try reference.load()
       return ModelVersion(
-        name: loaded.name, path: path, isStores: loaded.model.versionHashes == hashes,
+        name: loaded.name, path: path, isStores: loaded.model.makes(hashes),
         result: .success(loaded.model))
     } catch {
       let error = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
       return ModelVersion(
         name: FileSystem.stem(of: reference.path), path: path, result: .failure(error))
     }
+  }
+}
+
+extension Model {
+  /// Whether stores of the model, or of one of its configurations, state these hashes.
+  fileprivate func makes(_ hashes: [String: VersionHash]) -> Bool {
+    let own = versionHashes
+    return own == hashes || !configurations(matching: hashes, of: own).isEmpty
   }
 }

@@ -120,6 +120,13 @@ struct GeneratedObjects {
       for owner in owners where generator.chance(density) {
         if let target = generator.pick(targets) { connect(owner, relationship, to: target) }
       }
+    case (false, false?) where relationship.inverse == relationship.name:
+      // Two and two; now and then somebody with nobody else.
+      let shuffled = owners.shuffled(using: &generator)
+      for index in stride(from: 0, to: shuffled.count - 1, by: 2) where generator.chance(density) {
+        let isAlone = generator.chance(10)
+        connect(shuffled[index], relationship, to: shuffled[isAlone ? index : index + 1])
+      }
     case (false, false?):
       for (owner, target) in zip(
         owners.shuffled(using: &generator), targets.shuffled(using: &generator))

@@ -13,6 +13,9 @@ struct GeneratedPair {
   let seed: UInt64
   let source: Model
   let destination: Model
+  /// The models with what is in another configuration besides; those two where there is none.
+  let wholeSource: Model
+  let wholeDestination: Model
   let objects: GeneratedObjects
   let shapes: [ModelGenerator.Shape]
   /// What was done to the model, in order.
@@ -68,6 +71,22 @@ struct GeneratedPair {
     }
     self.edits = edits
     destination = try draft.model()
+    // Every sixth store is of one configuration; what else the models have changes, too.
+    isConfigured = seed % 6 == 3
+    wholeSource = isConfigured ? try Self.whole(source, "before") : source
+    wholeDestination = isConfigured ? try Self.whole(destination, "after") : destination
+  }
+
+  /// What the store's configuration is called.
+  static let configuration = "Part"
+  let isConfigured: Bool
+
+  private static func whole(_ part: Model, _ property: String) throws -> Model {
+    var other = Entity("Elsewhere")
+    other.attributes = [Attribute(property, .string, optional: true)]
+    return try Model(
+      entities: part.entities + [other], versionIdentifiers: part.versionIdentifiers,
+      configurations: [configuration: part.entities.map(\.name), "Rest": ["Elsewhere"]])
   }
 
   func outcome(breaking rule: OracleRule? = nil) -> MigrationOracle.Outcome {

@@ -39,6 +39,12 @@ final class GeneratedRun {
 
   private func check() throws {
     try pair.objects.write(to: path, model: pair.source, uuid: uuid)
+    if pair.isConfigured {
+      let connection = try Connection(path: path, mode: .readWrite)
+      try connection.run(
+        "UPDATE Z_MODELCACHE SET Z_CONTENT = ?",
+        [.blob(try ModelCache.deflate(pair.wholeSource.archived()))])
+    }
     let store = try Store(path: path)
     if store.warnings != [] { fail("the source opens with warnings: \(store.warnings)") }
     compare(
@@ -86,7 +92,7 @@ final class GeneratedRun {
   }
 
   private func plan() throws -> MigrationPlan {
-    try way.plan(Store(path: path), to: pair.destination)
+    try way.plan(Store(path: path), to: pair.wholeDestination)
   }
 
   private func checkRefusal(_ refusals: [OracleRefusal]) throws {
@@ -153,6 +159,12 @@ final class GeneratedRun {
       fail("the result fails the integrity check")
     }
     try checkSavedCounts(store)
+    if try store.oneSidedLinks() != [] { fail("sides of one-to-ones disagree") }
+    if store.configuration != (pair.isConfigured ? GeneratedPair.configuration : nil)
+      || store.database.contains("ZELSEWHERE")
+    {
+      fail("the store's configuration is \(store.configuration ?? "none")")
+    }
   }
 
   private func externalFiles(of path: String) throws -> [String: [UInt8]] {

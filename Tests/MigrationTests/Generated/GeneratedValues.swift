@@ -9,6 +9,11 @@ enum GeneratedValues {
     .binary, .uuid, .uri, .transformable,
   ]
 
+  /// Those that become one another.
+  static let numbers: [AttributeType] = [
+    .boolean, .integer16, .integer32, .integer64, .float, .double, .decimal,
+  ]
+
   /// - Parameter isSmall: whole numbers of 0 and 1 only, which fit every width.
   static func value(
     of type: AttributeType, isSmall: Bool, using generator: inout SeededGenerator

@@ -23,7 +23,10 @@ extension MigrationOracle {
         guard let former = carried[attribute.name],
           let value = before.attributes[former]
         else { continue }
-        if !fits(value, attribute.type), !isBroken(.narrowerIntegers) {
+        if let old = source.attribute(named: former, of: before.id.entity)?.type,
+          old != attribute.type, !OracleNumber.fits(value, old, attribute.type),
+          !isBroken(.narrowerIntegers)
+        {
           count(134110, entity, attribute.name)
         }
       }
@@ -32,28 +35,14 @@ extension MigrationOracle {
           continue
         }
         // Only a save looks for the objects of a to-many.
-        count(relationship.isToMany ? 1570 : 134110, entity, relationship.name)
+        let isOnlyTold = relationship.isToMany && relationship.minCount == 0
+        count(isOnlyTold ? 1570 : 134110, entity, relationship.name)
       }
     }
     var checks = Set(
       counts.map { Check(code: $0.code, entity: $0.entity, property: $0.property, rows: $1) })
     if !isBroken(.constraints) { checks.formUnion(duplicates(results)) }
     return checks
-  }
-
-  private func fits(_ value: AttributeValue, _ type: AttributeType) -> Bool {
-    let number: Int64
-    switch value {
-    case .integer(let value): number = value
-    case .boolean(let flag): number = flag ? 1 : 0
-    default: return true
-    }
-    return switch type {
-    case .boolean: number == 0 || number == 1
-    case .integer16: Int16(exactly: number) != nil
-    case .integer32: Int32(exactly: number) != nil
-    default: true
-    }
   }
 
   /// Objects that agree in all values of a constraint; one without a value agrees with none.

@@ -32,6 +32,13 @@ extension MigrationOracle {
       guard let former = matching.formers[entity.name] else { continue }
       carried[former] = Set(carriedRelationships(of: entity.name).values)
     }
+    let after = Dictionary(results.map { ($0.before.id, $0.after) }) { first, _ in first }
+    /// Whether a link that goes on is there still: another object may have claimed its end.
+    func isKept(_ name: String?, from id: ObjectID, to target: ObjectID) -> Bool {
+      guard let name, let object = after[id], let end = after[target]?.id else { return true }
+      let names = carriedRelationships(of: object.id.entity).filter { $0.value == name }.keys
+      return names.contains { object.links[$0]?.contains(end) ?? false }
+    }
     func isCarried(_ name: String?, of id: ObjectID) -> Bool {
       name.map { carried[id.entity]?.contains($0) ?? false } ?? false
     }
@@ -52,9 +59,16 @@ extension MigrationOracle {
               continue
             }
             seen.insert(Link(first: object.id, second: target))
-            if isCarried(relationship.name, of: object.id)
-              || isCarried(relationship.inverse, of: target)
-            {
+            let isOwn = isCarried(relationship.name, of: object.id)
+            if isOwn || isCarried(relationship.inverse, of: target) {
+              let isThere =
+                isOwn
+                ? isKept(relationship.name, from: object.id, to: target)
+                : isKept(relationship.inverse, from: target, to: object.id)
+              if !isThere {
+                links.least += 1
+                links.most += 1
+              }
               continue
             }
             let (owner, end) = (kept.contains(object.id), kept.contains(target))

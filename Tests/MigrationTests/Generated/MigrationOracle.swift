@@ -125,7 +125,7 @@ struct MigrationOracle {
       }
       if isBroken(.keptValues) { continue }
       if let value = before.attributes[former] {
-        values[attribute.name] = Self.converted(value, to: attribute.type)
+        values[attribute.name] = OracleNumber.converted(value, to: attribute.type)
       } else if !attribute.isOptional, !isBroken(.fillingNulls),
         source.attribute(named: former, of: before.id.entity)?.isOptional == true
       {
@@ -133,16 +133,6 @@ struct MigrationOracle {
       }
     }
     return values
-  }
-
-  private static func converted(_ value: AttributeValue, to type: AttributeType) -> AttributeValue {
-    switch (value, type) {
-    case (.boolean(let flag), .integer16), (.boolean(let flag), .integer32),
-      (.boolean(let flag), .integer64):
-      .integer(flag ? 1 : 0)
-    case (.integer(let number), .boolean) where number == 0 || number == 1: .boolean(number == 1)
-    default: value
-    }
   }
 
   private func link(_ results: inout [Result]) {
@@ -164,12 +154,14 @@ struct MigrationOracle {
       }
     }
     guard !isBroken(.linksOfInverse) else { return }
+    settleClaims(&results, carried)
     let places = Dictionary(results.indices.map { (results[$0].after.id, $0) }) { first, _ in first
     }
     for owner in results {
       let entity = owner.after.id.entity
       for relationship in destination.relationships(of: entity) {
-        guard carried[entity]?[relationship.name] != nil, let inverse = relationship.inverse
+        guard carried[entity]?[relationship.name] != nil, let inverse = relationship.inverse,
+          !isOneSided(relationship, of: entity, carried)
         else { continue }
         for target in owner.after.links[relationship.name] ?? [] {
           guard let place = places[target], carried[target.entity]?[inverse] == nil,
@@ -178,6 +170,51 @@ struct MigrationOracle {
           let ids = (results[place].after.links[inverse] ?? []) + [owner.after.id]
           results[place].after.links[inverse] = sorted(ids, isOrdered: back.isOrdered)
         }
+      }
+    }
+  }
+
+  /// Whether a relationship is the one side of a one-to-one that goes on.
+  private func isOneSided(
+    _ relationship: Relationship, of entity: String, _ carried: [String: [String: String]]
+  ) -> Bool {
+    guard !relationship.isToMany, let name = relationship.inverse, name != relationship.name,
+      let inverse = destination.relationship(named: name, of: relationship.destination),
+      !inverse.isToMany
+    else { return false }
+    return destination.entities.contains { other in
+      destination.isKind(other.name, of: relationship.destination)
+        && matching.formers[other.name] != nil && carried[other.name]?[name] == nil
+    }
+  }
+
+  /// Of a one-to-one that one side carries, object by object: who takes an object takes it away from
+  /// whoever had it.
+  private func settleClaims(
+    _ results: inout [Result], _ carried: [String: [String: String]]
+  ) {
+    let places = Dictionary(results.indices.map { (results[$0].after.id, $0) }) { first, _ in first
+    }
+    var order = Array(results.indices)
+    order.sort {
+      let (a, b) = (results[$0].after.id, results[$1].after.id)
+      return a.entity == b.entity ? a.key < b.key : OracleText.precedes(a.entity, b.entity)
+    }
+    if isBroken(.laterClaims) { order.reverse() }
+    for index in order {
+      let id = results[index].after.id
+      for relationship in destination.relationships(of: id.entity) {
+        guard carried[id.entity]?[relationship.name] != nil,
+          isOneSided(relationship, of: id.entity, carried), let inverse = relationship.inverse,
+          let target = results[index].after.links[relationship.name]?.first,
+          let place = places[target]
+        else { continue }
+        if let former = results[place].after.links[inverse]?.first, former != id,
+          let other = places[former]
+        {
+          results[other].after.links[relationship.name] = []
+        }
+        results[place].after.links[inverse] = [id]
       }
     }
   }

@@ -174,6 +174,7 @@ extension ModelEdit {
         attribute.isOptional && !attribute.isTransient
       case .makeOptional: !attribute.isOptional
       case .changeIntegerWidth: attribute.type.isInteger && attribute.isStored
+      case .changeNumberType: GeneratedValues.numbers.contains(attribute.type) && attribute.isStored
       case .makeTransient: !attribute.isTransient
       case .makePersistent: attribute.isTransient
       case .allowExternal: attribute.type == .binary && !attribute.allowsExternalBinaryDataStorage
@@ -197,6 +198,11 @@ extension ModelEdit {
       guard let type = generator.pick(types.filter { $0 != attribute.type }) else { return nil }
       copy.type = type
       copy.defaultValue = nil
+    case .changeNumberType:
+      let types = GeneratedValues.numbers.filter { $0 != attribute.type }
+      guard let type = generator.pick(types) else { return nil }
+      copy.type = type
+      copy.defaultValue = nil
     case .makeTransient: copy.isTransient = true
     case .makePersistent:
       copy.isTransient = false
@@ -209,7 +215,9 @@ extension ModelEdit {
       copy.defaultValue = value
     default:
       let types = GeneratedValues.types.filter { type in
-        type != attribute.type && !(type.isInteger && attribute.type.isInteger)
+        type != attribute.type
+          && !(GeneratedValues.numbers.contains(type)
+            && GeneratedValues.numbers.contains(attribute.type))
       }
       guard let type = generator.pick(types) else { return nil }
       copy.type = type

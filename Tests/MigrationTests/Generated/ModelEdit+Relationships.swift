@@ -89,6 +89,30 @@ extension ModelEdit {
       }
       draft.change(relationship: relationship.name, of: entity) { $0.destination = parent }
       return "\(place) leads to \(parent)"
+    case .replaceSide:
+      // The other side alone says what was linked.
+      guard let back else { return nil }
+      let identifier = draft.freshName("nothing")
+      draft.change(relationship: relationship.name, of: entity) {
+        $0.renamingIdentifier = identifier
+        $0.versionHashModifier = identifier
+        $0.isOptional = true
+      }
+      return "\(place), the inverse of \(relationship.destination).\(back.name), is new"
+    case .addOneToOneInverse:
+      let name = draft.freshName("inverse")
+      draft.change(relationship.destination) {
+        $0.relationships.append(
+          Relationship(name, to: entity, inverse: relationship.name, optional: true))
+      }
+      draft.change(relationship: relationship.name, of: entity) { $0.inverse = name }
+      return "\(relationship.destination).\(name), the one inverse of \(place)"
+    case .requireSome:
+      draft.change(relationship: relationship.name, of: entity) {
+        $0.isOptional = false
+        $0.minCount = 1
+      }
+      return place
     case .claimRelationshipTwice:
       var copy = relationship
       copy.name = draft.freshName("claim")
@@ -117,6 +141,9 @@ extension ModelEdit {
       // A to-many without an inverse has no place for links that objects share.
       let back = draft.inverse(of: relationship)
       return !isReflexive && back.map { !relationship.isToMany || !$0.isToMany } ?? false
+    case .replaceSide: return !isReflexive && draft.inverse(of: relationship) != nil
+    case .addOneToOneInverse: return !relationship.isToMany && relationship.inverse == nil
+    case .requireSome: return relationship.isToMany && relationship.minCount == 0
     case .moveRelationshipUp: return entity.parent != nil
     case .moveRelationshipDown: return !draft.children(of: entity.name).isEmpty
     default: return true

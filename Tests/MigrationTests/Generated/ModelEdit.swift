@@ -11,7 +11,8 @@ enum ModelEdit: String, CaseIterable, Sendable {
   case moveAttributeUp, moveAttributeDown, changeDefault
   case renameRelationship, swapRelationships, addRelationship, removeRelationship, removeInverse
   case addInverse, toOneToMany, order, unorder, makeRelationshipMandatory, moveRelationshipUp
-  case moveRelationshipDown, widenDestination
+  case moveRelationshipDown, widenDestination, replaceSide, addOneToOneInverse, requireSome
+  case changeNumberType
   case renameEntity, swapEntities, chainEntities, addEntity, addChild, removeEntity, insertParent
   case moveWithinHierarchy, moveOut, makeAbstract, makeConcrete, addConstraint, removeConstraint
   case changeModifier
@@ -27,7 +28,7 @@ enum ModelEdit: String, CaseIterable, Sendable {
   static let delicate: [ModelEdit] = [
     .addMandatoryWithoutDefault, .makeMandatoryWithoutDefault, .makeAbstract, .addConstraint,
     .makeRelationshipMandatory, .moveRelationshipDown, .forbidExternal, .changeIntegerWidth,
-    .moveOut,
+    .moveOut, .requireSome,
   ]
   static let harmless = allCases.filter { !refused.contains($0) && !delicate.contains($0) }
 
@@ -49,12 +50,12 @@ enum ModelEdit: String, CaseIterable, Sendable {
       changeAttributes(&draft, &generator)
     case .makeMandatoryWithDefault, .makeMandatoryWithoutDefault, .makeOptional,
       .changeIntegerWidth, .makeTransient, .makePersistent, .allowExternal, .forbidExternal,
-      .changeType, .changeDefault:
+      .changeType, .changeDefault, .changeNumberType:
       changeAttribute(&draft, &generator)
     case .renameRelationship, .swapRelationships, .addRelationship, .removeRelationship,
       .removeInverse, .addInverse, .toOneToMany, .order, .unorder, .makeRelationshipMandatory,
       .moveRelationshipUp, .moveRelationshipDown, .widenDestination, .toManyToOne,
-      .claimRelationshipTwice:
+      .claimRelationshipTwice, .replaceSide, .addOneToOneInverse, .requireSome:
       changeRelationships(&draft, &generator)
     case .renameEntity, .swapEntities, .chainEntities, .addEntity, .addChild, .removeEntity,
       .insertParent, .moveWithinHierarchy, .moveOut, .makeAbstract, .makeConcrete, .addConstraint,

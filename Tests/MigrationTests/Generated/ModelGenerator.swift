@@ -6,6 +6,7 @@ struct ModelGenerator {
   /// The ways in which a relationship and its inverse, or the lack of one, are kept.
   enum Shape: String, CaseIterable, Sendable {
     case oneToMany, manyToMany, oneToOne, toOneAlone, toManyAlone, reflexive, selfManyToMany
+    case selfOneToOne
   }
 
   private(set) var draft = Draft()
@@ -100,6 +101,7 @@ struct ModelGenerator {
       other = [link(second, to: from, inverse: first, many: false)]
     case .toOneAlone: own = [link(first, to: to, inverse: nil, many: false)]
     case .toManyAlone: own = [link(first, to: to, inverse: nil, many: true, ordered: isOrdered)]
+    case .selfOneToOne: own = [link(first, to: from, inverse: first, many: false)]
     case .reflexive: own = [link(first, to: from, inverse: first, many: true)]
     case .selfManyToMany:
       own = [

@@ -112,8 +112,10 @@ struct OracleMatching {
           let after = destination.attribute(named: claimant, of: entity), after.isStored,
           before.type != after.type, broken != .typeChanges
         else { continue }
-        let whole: Set<AttributeType> = [.boolean, .integer16, .integer32, .integer64]
-        if whole.contains(before.type) && whole.contains(after.type) { continue }
+        let numbers: Set<AttributeType> = [
+          .boolean, .integer16, .integer32, .integer64, .float, .double, .decimal,
+        ]
+        if numbers.contains(before.type) && numbers.contains(after.type) { continue }
         refusals.append(OracleRefusal(cause: .typeChange, places: [.init(entity, claimant)]))
       }
     }
@@ -169,5 +171,5 @@ enum OracleRule: String, CaseIterable, Sendable {
   case toManyToOne, otherDestination, defaultsOfAdded, fillingNulls, transientStarts
   case keptValues, keptLinks, linksOfInverse, order, removedObjects, missingValues
   case narrowerIntegers, abstractEntities, mandatoryLinks, constraints
-  case nullsInConstraints, lossOfEntities, lossOfAttributes, lossOfLinks
+  case nullsInConstraints, lossOfEntities, lossOfAttributes, lossOfLinks, laterClaims
 }

@@ -76,7 +76,7 @@ struct OtherUserTests {
           ".shell sleep 3600",
         ])
       defer { other.kill() }
-      try other.wait { WriteAheadLog(besideStore: place.path).frames > 0 }
+      try other.wait { (try? WriteAheadLog(besideStore: place.path).frames) ?? 0 > 0 }
       var options = MigrationOptions()
       options.output = place.folder.path("Out.sqlite")
       let log = try FileSystem.read(place.path + "-wal")

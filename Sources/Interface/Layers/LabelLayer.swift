@@ -1,0 +1,115 @@
+import ManagedModel
+import ManagedStore
+import Terminal
+
+/// The attributes of an entity, of which one is to tell its objects where relationships lead to them.
+package struct LabelLayer: LayerContent {
+  private enum Choice: Sendable, Equatable {
+    case found(String?)
+    case attribute(String, AttributeType)
+    case none
+  }
+
+  private let entity: String
+  private let choices: [Choice]
+  private var list: List
+
+  /// - Returns: `nil` where no entity of the store is meant.
+  init?(in state: State) {
+    guard let entity = state.browse.labelledEntity,
+      let table = state.store?.layout.table(of: entity), let model = state.store?.model
+    else { return nil }
+    self.entity = entity
+    var labels = state.browse.labels
+    let chosen = labels.choices[entity]
+    labels.choices[entity] = nil
+    choices =
+      [.found(labels.attribute(of: table, in: model))]
+      + table.attributes.filter { $0.attribute.type.isReadable }.map {
+        .attribute($0.attribute.name, $0.attribute.type)
+      } + [.none]
+    let selected =
+      choices.firstIndex {
+        switch ($0, chosen) {
+        case (.attribute(let name, _), let chosen?): name == chosen
+        case (.none, ""): true
+        default: false
+        }
+      } ?? 0
+    list = List(count: choices.count, selected: selected, height: max(1, choices.count))
+  }
+
+  package func bindings(_ state: State) -> [Binding] {
+    [
+      Binding([.enter], "label by it", .confirm), Keymap.movement,
+      Binding([.escape, .character("q"), .character("L")], "close", .close),
+    ]
+  }
+
+  package mutating func perform(
+    _ action: Action, _ key: Key, in state: inout State
+  ) -> LayerOutcome {
+    guard action == .confirm, choices.indices.contains(list.selected) else {
+      list.setHeight(max(1, state.body.height - 2))
+      list.handle(key)
+      return .stay()
+    }
+    switch choices[list.selected] {
+    case .found: state.browse.labels.choices[entity] = nil
+    case .attribute(let name, _): state.browse.labels.choices[entity] = name
+    case .none: state.browse.labels.choices[entity] = ""
+    }
+    return .close(BrowseScreen.nameAnew(in: &state))
+  }
+
+  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let names = choices.reduce(4) { max($0, TextWidth.of(title($1), upTo: 40)) }
+    let inside = Popup(
+      "objects of \(entity) are called by",
+      size: Size(width: min(72, names + 24), height: choices.count)
+    ).draw(in: &grid, rect, theme: theme)
+    list.draw(in: &grid, inside, theme: theme) { row in
+      guard choices.indices.contains(row) else { return [] }
+      let style = row == list.selected ? Style.plain : theme[.dim]
+      switch choices[row] {
+      case .attribute(let name, let type):
+        return [Span(name.padded(to: names + 2)), Span(type.name, style)]
+      default: return [Span(title(choices[row]), style)]
+      }
+    }
+  }
+
+  private func title(_ choice: Choice) -> String {
+    switch choice {
+    case .found(let name?): "as found: \(name)"
+    case .found(nil): "as found: the key alone"
+    case .attribute(let name, _): name
+    case .none: "the key alone"
+    }
+  }
+}
+
+extension AttributeType {
+  /// Whether a person can read it in a word.
+  fileprivate var isReadable: Bool {
+    switch self {
+    case .string, .uri, .integer16, .integer32, .integer64, .decimal: true
+    default: false
+    }
+  }
+}
+
+extension BrowseScreen {
+  /// The entity that the chosen column or line leads to, else the one whose rows are shown.
+  var labelledEntity: String? {
+    if focus == .inspector, let line = inspector.selectedLine {
+      if let target = line.target { return target.entity }
+      if let many = inspector.inspection?.manyDestinations[line.id] { return many }
+    }
+    switch table?.property?.kind {
+    case .toOne(let destination)? where focus == .rows: return destination
+    case .toMany(let destination)? where focus == .rows: return destination
+    default: return focus == .entities ? tree.selected : table?.entity
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// What is wrong with a store's file, and what of its rows that costs.
+public struct FileDamage: Sendable, Equatable {
+  /// Rows of a table that cannot be read.
+  public struct Hole: Sendable, Equatable {
+    /// Name of the table.
+    public var table: String
+    /// The first key that may be lost.
+    public var first: Int64
+    /// The last one; `nil` where the table could not be read to its end.
+    public var last: Int64?
+    /// How many rows there were, where an index still tells: by Z_ENT, or under `nil` where it does
+    /// not tell that.
+    public var counts: [Int64?: Int]?
+  }
+
+  /// What SQLite finds, in its words.
+  public var problems: [String] = []
+  /// What could not be read.
+  public var holes: [Hole] = []
+
+  /// Faults of data in a sound file: nothing that reading would have to go round.
+  private static let harmless = [
+    "NULL value in ", "CHECK constraint failed in ", "NUMERIC value in ", "TEXT value in ",
+    "non-unique entry in index ",
+  ]
+
+  /// Whether pages or indexes are damaged.
+  var concernsFile: Bool {
+    !holes.isEmpty || problems.contains { line in !Self.harmless.contains { line.hasPrefix($0) } }
+  }
+}
+
+extension FileDamage {
+  /// What a person should know of it, as sentences.
+  ///
+  /// - Parameter tables: entities by their tables.
+  func sentences(_ tables: [EntityTable]) -> [String] {
+    var result = holes.prefix(100).map { $0.sentence(tables) }
+    if holes.count > 100 { result.append("… and \(holes.count - 100) more places.") }
+    // Where rows are lost, that is what is to be said.
+    if holes.isEmpty, let first = problems.first {
+      let count = problems.count == 1 ? "a fault" : "\(problems.count) faults"
+      result.append(
+        "SQLite finds \(count) in the file: \(first)\(concernsFile ? ". Every row could be read." : ".")"
+      )
+    }
+    return result
+  }
+}
+
+extension FileDamage.Hole {
+  /// Objects that are lost, by entity where that is known; `nil` where not even their number is.
+  func sentence(_ tables: [EntityTable]) -> String {
+    let own = tables.filter { $0.table == table }
+    guard let root = own.first(where: \.isWholeTable) ?? own.first else {
+      let total = counts?.values.reduce(0, +)
+      return
+        "\(total.map { "\($0) rows" } ?? "Rows") of the table \(table) are lost: their page cannot be read."
+    }
+    let keys = last.map { $0 == first ? "p\(first)" : "p\(first)–p\($0)" } ?? "from p\(first) on"
+    guard let counts else {
+      return
+        "Objects of \(root.entity)\(root.numbers.count > 1 ? " or its subentities" : "") are lost, at most \(last.map { "\($0 - first + 1)" } ?? "all") (\(keys)): their page cannot be read."
+    }
+    let parts = counts.sorted { ($0.key ?? -1) < ($1.key ?? -1) }.map { number, count in
+      let entity =
+        number.flatMap { number in own.first { $0.number == number }?.entity }
+        ?? (root.numbers.count > 1 ? "\(root.entity) or its subentities" : root.entity)
+      return "\(count) \(count == 1 ? "object" : "objects") of \(entity)"
+    }
+    return
+      "\(parts.joined(separator: ", ")) lost, \(keys): \(counts.values.reduce(0, +) == 1 ? "its" : "their") page cannot be read."
+  }
+}

@@ -1,0 +1,57 @@
+import SQLite
+
+/// SQLite's own check of a whole file: pages, free pages, and every index against its table.
+enum FileInspection {
+  /// Most lines that are of interest.
+  private static let limit = 100
+
+  /// What is wrong, in SQLite's words; empty for a sound file.
+  ///
+  /// - Throws: ``SQLiteError`` only where it was interrupted, or the file is busy.
+  static func problems(_ connection: Connection) throws -> [String] {
+    do {
+      return try lines("integrity_check", connection)
+    } catch let error as SQLiteError {
+      if error.isDamage { return try unreadable(connection) ?? [error.message] }
+      if error.isInterrupted || error.isBusy { throw error }
+      // An index over a function that only Core Data has: the pages can be checked all the same.
+      do {
+        return try lines("quick_check", connection)
+      } catch let error as SQLiteError where error.isDamage {
+        return [error.message]
+      }
+    }
+  }
+
+  /// The indexes that cannot be read to their end, where that is what is wrong.
+  private static func unreadable(_ connection: Connection) throws -> [String]? {
+    let indexes =
+      (try? connection.rows("SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'")) ?? []
+    let found = try indexes.compactMap { row -> String? in
+      guard row.count == 2, let name = row[0].text, let table = row[1].text else { return nil }
+      do {
+        _ = try connection.value(
+          "SELECT count(*) FROM \(quoted(table)) INDEXED BY \(quoted(name))")
+        return nil
+      } catch let error as SQLiteError {
+        if error.isInterrupted || error.isBusy { throw error }
+        // One that only some queries may use is no fault.
+        return error.isDamage ? "the index \(name) of \(table) cannot be read" : nil
+      }
+    }
+    return found.isEmpty ? nil : found
+  }
+
+  private static func lines(_ pragma: String, _ connection: Connection) throws -> [String] {
+    let rows = try connection.rows("PRAGMA main.\(pragma)(\(limit))")
+    // A line of its own names the database first.
+    return rows.compactMap { $0.first?.text }.flatMap { text in
+      text.split(separator: "\n").map(String.init)
+    }.filter { $0 != "ok" && !$0.hasPrefix("*** in database") }
+  }
+}
+
+extension SQLiteError {
+  /// Whether the file is damaged where it was read.
+  package var isDamage: Bool { isCorrupt || isNotADatabase }
+}

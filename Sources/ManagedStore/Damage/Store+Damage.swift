@@ -1,0 +1,127 @@
+import ManagedModel
+import SQLite
+
+extension Store {
+  /// Size up to which a file is checked whole whenever it is opened: some 25 ms.
+  static let checkedSize = 8 << 20
+  /// Size up to which a command checks it before it reads: some 200 ms.
+  package static let readingCheckSize = 64 << 20
+
+  /// What a person should know of the store: things of the model, of its -wal, of its file.
+  ///
+  /// What only reading finds out is among them from then on.
+  public var warnings: [String] {
+    openingWarnings + wal.sentences(isInUse: isInUse)
+      + strays.map { $0.sentence(store: files.path, isNeeded: wal.frames == 0) }
+      + (damage?.sentences(entityTables) ?? [])
+  }
+
+  /// What of the store's rows is lost or may be, as sentences; empty for a whole store.
+  public var gaps: [String] {
+    var result: [String] = []
+    if wal.mayMissRows(isInUse: isInUse) { result += wal.sentences(isInUse: isInUse) }
+    if wal.frames == 0 { result += strays.map { $0.sentence(store: files.path, isNeeded: true) } }
+    if let damage, !damage.holes.isEmpty { result += damage.sentences(entityTables) }
+    return result
+  }
+
+  /// The gaps in a few words, for a line that has no room; `nil` for a whole store.
+  public var shortGap: String? {
+    if let damage, !damage.holes.isEmpty {
+      return "rows lost in \(damage.holes.count == 1 ? "1 place" : "\(damage.holes.count) places")"
+    }
+    let frames = unappliedFrames
+    if frames > 0 { return "wal: \(NumberOf.frames(frames)) not applied" }
+    return gaps.isEmpty ? nil : "wal: older than the store"
+  }
+
+  /// Frames that hold rows which are not in the store: of its -wal, or of a file that looks like it.
+  package var unappliedFrames: Int {
+    let own = wal.mayMissRows(isInUse: isInUse) ? wal.unapplied?.frames ?? 0 : 0
+    return own + (wal.frames == 0 ? strays.reduce(0) { $0 + $1.frames } : 0)
+  }
+
+  /// Things to know that are no reason to worry, as sentences.
+  public var notes: [String] {
+    guard isLogged, !wal.isPresent, strays.isEmpty else { return [] }
+    return [
+      "The store is in WAL mode and has no -wal: what an app saved last would be in it, if the store was copied while the app ran."
+    ]
+  }
+
+  /// Whether indexes can be relied on: the file was checked, or its indexes were made anew.
+  var trustsIndexes: Bool { isInspected || mended != nil }
+
+  /// SQL behind a table's name that keeps to its own b-tree where its indexes may be wrong.
+  var tableOnly: String { trustsIndexes ? "" : "NOT INDEXED" }
+
+  /// Checks the whole file, unless that was done.
+  ///
+  /// From then on a damaged one is read through a private copy of all that can be read.
+  ///
+  /// - Parameter limit: a larger file is left unchecked.
+  /// - Throws: ``CoreDataError`` where SQLite fails, or is interrupted.
+  package func inspect(upTo limit: Int = .max) throws {
+    guard !isInspected, mended == nil else { return }
+    guard files.size <= limit else { return }
+    try translating {
+      let found = try Soundness(checking: connection)
+      isInspected = true
+      damage = found.damage
+      if let copy = found.mended { use(copy) }
+    }
+  }
+
+  /// Runs `body` while `isCancelled` is asked too, within long statements as well.
+  package func stopping<T>(
+    when isCancelled: @escaping () -> Bool, _ body: () throws -> T
+  ) rethrows -> T {
+    // The connection is another one afterwards, where the file is damaged.
+    let connection = connection
+    return try connection.stopping(when: isCancelled, body)
+  }
+
+  /// Goes on with a private copy of what can be read; false where that is what is read already.
+  @discardableResult
+  func mend() throws -> Bool {
+    guard mended == nil else { return false }
+    let found = try Soundness(mending: connection)
+    damage = found.damage
+    guard let copy = found.mended else { return false }
+    use(copy)
+    return true
+  }
+
+  private func use(_ copy: MendedCopy) {
+    copy.connection.takeOver(from: connection)
+    // They are defined on the other connection: here they cannot fail otherwise than there.
+    try? StoreFunctions.define(on: copy.connection)
+    connection = copy.connection
+    mended = copy
+  }
+
+  /// Runs `body`, telling SQLite's failures as failures of this store. Where a page cannot be read,
+  /// `body` runs once more, on all that can be: it must begin its statements itself.
+  package func reading<T>(_ body: () throws -> T) throws -> T {
+    try translating {
+      do {
+        return try body()
+      } catch let error as SQLiteError where error.isDamage {
+        guard try mend() else { throw error }
+        return try body()
+      }
+    }
+  }
+
+  /// Runs `body` once, telling SQLite's failures as failures of this store.
+  func translating<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as SQLiteError {
+      if error.isInterrupted {
+        throw CoreDataError(.cancelled, code: 134120, "cancelled", path: path)
+      }
+      throw CoreDataError(sqlite: error, path: path)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import ManagedModel
+import SQLite
+
+/// Objects of a one-to-one whose partner does not lead back to them.
+///
+/// Core Data keeps the two sides alike while an app runs; its own migrations, and SQL, do not: stores
+/// that Apple's engine wrote hold such objects. It reads each side from its own column.
+public struct OneSidedLinks: Sendable, Equatable {
+  /// The entity that declares the relationship.
+  public var entity: String
+  /// The relationship that leads to the partner.
+  public var relationship: String
+  /// How many objects lead to one that does not lead back; never 0.
+  public var objects: Int
+  /// The first few.
+  public var first: [ObjectID]
+}
+
+extension StoreSchema {
+  /// SQL that is true of a row `t` whose to-one leads to an object that leads elsewhere, or nowhere;
+  /// `nil` for what is no one-to-one.
+  ///
+  /// - Parameter schemaName: what the tables are called by, such as `main.`.
+  package func disagreement(
+    _ relationship: Relationship, of entity: String, schemaName: String = ""
+  ) -> String? {
+    guard let (_, inverse) = inverse(of: relationship),
+      case .toOne(let column, _) = entityTable(of: entity)?.storage(of: relationship.name),
+      let other = entityTable(of: relationship.destination),
+      case .toOne(let back, _) = other.storage(of: inverse.name)
+    else { return nil }
+    return """
+      EXISTS (SELECT 1 FROM \(schemaName)\(quoted(other.table)) o
+      WHERE o.Z_PK = t.\(quoted(column)) AND o.\(quoted(back)) IS NOT t.Z_PK)
+      """
+  }
+}
+
+extension Store {
+  /// One-to-ones whose two sides disagree, by entity and name.
+  ///
+  /// - Throws: ``CoreDataError`` when SQLite fails.
+  public func oneSidedLinks() throws -> [OneSidedLinks] {
+    guard modelSource != .raw else { return [] }
+    var all: [OneSidedLinks] = []
+    for side in model.oneToOnes.flatMap(\.sides) {
+      guard let own = table(of: side.entity), case .toOne = own.storage(of: side.name),
+        let inverse = side.relationship.inverse,
+        case .toOne = table(of: side.relationship.destination)?.storage(of: inverse),
+        let wrong = schema.disagreement(side.relationship, of: side.entity)
+      else { continue }
+      let numbers = own.numbers.map(String.init).joined(separator: ", ")
+      let rows = "FROM \(quoted(own.table)) t WHERE t.Z_ENT IN (\(numbers)) AND \(wrong)"
+      try reading {
+        let count = Int(try connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
+        guard count > 0 else { return }
+        let first = try connection.rows("SELECT t.Z_PK, t.Z_ENT \(rows) ORDER BY 1 LIMIT 5")
+        all.append(
+          OneSidedLinks(
+            entity: side.entity, relationship: side.name, objects: count,
+            first: first.compactMap { row in
+              guard row.count == 2, let key = row[0].integer, let number = row[1].integer else {
+                return nil
+              }
+              return ObjectID(entity: entityNames[number] ?? side.entity, key: key)
+            }))
+      }
+    }
+    return all
+  }
+}

@@ -1,0 +1,64 @@
+import ManagedModel
+
+/// A file beside a store that looks like its -wal under another name.
+///
+/// Mail programs, browsers and people rename: `store (1).sqlite-wal`, `store.sqlite-wal.1`,
+/// `store-wal`, `store.sqlite-wal.txt`.
+struct StrayLog: Sendable, Equatable {
+  /// What strata itself calls a log that it set aside ends in this.
+  static let setAsideSuffix = ".unapplied"
+
+  var name: String
+  /// Frames in it, as far as they can be counted.
+  var frames: Int
+
+  /// Those beside a store whose frames are not in it already.
+  static func all(beside path: String) -> [StrayLog] {
+    let folder = FileSystem.parent(of: path) ?? "."
+    let own = FileSystem.name(of: path)
+    // A folder that cannot be listed has nothing to show.
+    guard let names = try? FileSystem.list(folder) else { return [] }
+    let known = Set(names)
+    return names.filter {
+      $0 != own && $0 != own + "-wal" && !$0.hasSuffix(setAsideSuffix)
+        && looksLike($0, logOf: own) && !isAnothers($0, known)
+    }.prefix(20).compactMap { name in
+      let file = folder + "/" + name
+      // What it is, its first bytes tell: the name alone is no sign.
+      guard let status = FileSystem.status(file), status.kind == .file, status.size > 32,
+        let magic = try? FileSystem.read(file, limit: 4),
+        magic.starts(with: [0x37, 0x7F, 0x06]), magic.last == 0x82 || magic.last == 0x83,
+        let log = try? WriteAheadLog(at: file, of: path, comparing: true)
+      else { return nil }
+      let frames = (log.isCheckpointed ? 0 : log.frames) + (log.unapplied?.frames ?? 0)
+      return frames > 0 ? StrayLog(name: name, frames: frames) : nil
+    }
+  }
+
+  /// Whether the name could have become of the log's: it has the store's stem, and `wal` besides.
+  static func looksLike(_ name: String, logOf store: String) -> Bool {
+    let name = name.lowercased()
+    let stem = FileSystem.stem(of: store).lowercased()
+    guard !stem.isEmpty, let place = name.firstRange(of: stem) else { return false }
+    // A short stem is part of too many words.
+    guard stem.utf8.count > 2 || place.lowerBound == name.startIndex else { return false }
+    return (name[..<place.lowerBound] + "/" + name[place.upperBound...]).contains("wal")
+  }
+
+  /// Whether it is the log of another file that is there.
+  private static func isAnothers(_ name: String, _ names: Set<String>) -> Bool {
+    name.hasSuffix("-wal") && names.contains(String(name.dropLast(4)))
+  }
+}
+
+extension StrayLog {
+  /// - Parameter isNeeded: whether the store has no log of its own.
+  func sentence(store: String, isNeeded: Bool) -> String {
+    let name = FileSystem.name(of: store)
+    let what =
+      "The file \(self.name) beside the store looks like its -wal under another name (\(NumberOf.frames(frames)), not applied)."
+    return isNeeded
+      ? what + " Rows may be missing. In a copy of both, rename it to \(name)-wal and look again."
+      : what
+  }
+}

@@ -1,0 +1,49 @@
+import ManagedModel
+import ManagedStore
+
+/// What a store's files keep from a migration, whatever its models say.
+struct FileAnalysis {
+  /// What `--allow-loss` takes for frames of the -wal.
+  static let logName = "wal"
+
+  let store: Store
+
+  /// Frames of the -wal that are not in the store: it can be migrated without them, if that is
+  /// allowed.
+  func losses() -> [Loss] {
+    let frames = store.unappliedFrames
+    guard frames > 0 || store.wal.isOlderThanStore else { return [] }
+    var loss = Loss(
+      entity: Self.logName, values: frames > 0 ? frames : store.wal.frames,
+      suggestion: store.gaps.first)
+    loss.isOfLog = true
+    return [loss]
+  }
+
+  /// Damages of the file: the result would have them as well, or less than the store had.
+  ///
+  /// The whole file is checked, as the result of a migration is: a plan that is said to run does not
+  /// stop there.
+  func checks(isCancelled: @escaping () -> Bool) throws -> [DataCheck] {
+    try store.stopping(when: isCancelled) { try store.inspect() }
+    guard let damage = store.damage else { return [] }
+    let hint = "strata dump prints every row that can be read. Take another copy of the store."
+    var checks = damage.holes.prefix(20).map { hole in
+      let entity = store.entityTables.first { $0.table == hole.table && $0.isWholeTable }?.entity
+      let count = hole.counts?.values.reduce(0, +)
+      let keys = hole.last.map { "p\(hole.first)–p\($0)" } ?? "from p\(hole.first) on"
+      return DataCheck(
+        code: 134180, entity: entity ?? hole.table, property: nil, rows: count ?? 0,
+        message: "objects that cannot be read (\(keys))", hint: hint)
+    }
+    if checks.isEmpty, let first = damage.problems.first {
+      let count = damage.problems.count
+      checks.append(
+        DataCheck(
+          code: 134180, entity: FileSystem.name(of: store.path), property: nil, rows: 0,
+          message: "the file is damaged\(count > 1 ? " in \(count) places" : ""): \(first)",
+          hint: hint))
+    }
+    return checks
+  }
+}

@@ -1,0 +1,104 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension MappedAnalysis {
+  /// Mandatory relationships that would end up empty, as validation after the run finds them; what
+  /// policies link cannot be foretold.
+  func emptinessChecks() throws -> [DataCheck] {
+    guard mapped.policyMappings.isEmpty else { return [] }
+    var checks: [DataCheck] = []
+    let validation = Validation(step: step, schemas: schemas, connection: connection)
+    for entity in step.destination.entities where !entity.isAbstract {
+      let rows = mapped.rows.filter { $0.entity == entity.name }
+      guard !rows.isEmpty else { continue }
+      for relationship in step.destination.relationships(of: entity.name)
+      where !relationship.isTransient && relationship.emptiness != .allowed {
+        guard let keys = keys(in: relationship, of: entity.name, rows) else { continue }
+        let empty = rows.map {
+          "SELECT e.Z_PK AS key FROM (\($0.selectAll)) e WHERE e.Z_PK NOT IN (\(keys))"
+        }.joined(separator: " UNION ALL ")
+        let count = Int(try connection.value("SELECT count(*) FROM (\(empty))")?.integer ?? 0)
+        guard count > 0,
+          try count > validation.former(relationship.name, of: entity.name, isEmpty: true)
+        else { continue }
+        let first = try connection.rows("SELECT key FROM (\(empty)) ORDER BY key LIMIT 5")
+        checks.append(
+          DataCheck(
+            code: relationship.emptiness == .told ? 1570 : 134110, entity: entity.name,
+            property: relationship.name, rows: count,
+            first: first.compactMap {
+              $0.first?.integer.map { ObjectID(entity: entity.name, key: $0) }
+            },
+            message: EmptyRelationship.message(relationship),
+            hint: EmptyRelationship.hint(relationship, of: entity.name),
+            isWarning: relationship.emptiness == .told))
+      }
+    }
+    return checks
+  }
+
+  /// SELECT of the keys of objects that will have something in a relationship; `nil` where its rows
+  /// tell it themselves, and are looked at with the attributes.
+  private func keys(
+    in relationship: Relationship, of entity: String, _ own: [RowSource]
+  ) -> String? {
+    let schema = schemas.destination
+    guard let declarer = step.destination.declaringEntity(of: relationship.name, in: entity) else {
+      return nil
+    }
+    if let keys = planned?.keys(in: relationship.name, of: declarer) { return keys }
+    if !relationship.isToMany {
+      let column = schema.table(of: entity)?.column(
+        .toOne(entity: declarer, name: relationship.name))?.name
+      guard let column, own.contains(where: { $0.later.contains(column) }) else { return nil }
+    }
+    var selects = mapped.links.filter {
+      $0.relationship == relationship.name && $0.entity == declarer
+    }.map { "SELECT owner FROM (\($0.select))" }
+    if let (other, inverse) = schema.inverse(of: relationship) {
+      selects += mapped.links.filter {
+        $0.relationship == inverse.name && $0.entity == other
+      }.map { "SELECT destination FROM (\($0.select))" }
+      selects += owners(.toOne(entity: other, name: inverse.name), in: relationship.destination)
+    } else {
+      selects += owners(
+        .owner(entity: declarer, name: relationship.name), in: relationship.destination)
+    }
+    guard !selects.isEmpty else { return "SELECT NULL WHERE 0" }
+    return selects.joined(separator: " UNION ALL ")
+  }
+
+  /// SELECTs of what rows of a hierarchy hold in a column.
+  private func owners(_ content: StoreSchema.Content, in entity: String) -> [String] {
+    guard let table = schemas.destination.table(of: entity),
+      let column = table.column(content)?.name
+    else { return [] }
+    return mapped.rows.filter { row in
+      row.table == table.name && row.columns.contains { $0.name == column }
+    }.map {
+      "SELECT e.\(quoted(column)) FROM (\($0.selectAll)) e WHERE e.\(quoted(column)) IS NOT NULL"
+    }
+  }
+
+  /// Objects that are made for a one-to-one which a later one takes: nothing leads to them.
+  func unledChecks() throws -> [DataCheck] {
+    try (planned?.lost() ?? []).compactMap { lost in
+      guard let entityMapping = step.mapping.mapping(named: lost.link.mapping),
+        step.destination.isKind(entityMapping.destination ?? "", of: lost.link.entity) == false
+          || entityMapping.relationships.allSatisfy({
+            $0.name != lost.link.relationship || $0.source == nil
+          }),
+        let relationship = step.destination.relationship(
+          named: lost.link.relationship, of: lost.link.entity)
+      else { return nil }
+      return DataCheck(
+        code: 134110, entity: relationship.destination, property: relationship.inverse,
+        rows: lost.count,
+        first: lost.first.map { ObjectID(entity: relationship.destination, key: $0.destination) },
+        message:
+          "objects made for \(lost.link.entity).\(relationship.name), which has room for one: the later keeps it",
+        hint: "Make one object, or let the relationship be to-many.", isWarning: true)
+    }
+  }
+}

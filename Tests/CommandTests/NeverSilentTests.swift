@@ -1,0 +1,196 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import strata
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+@Suite("What cannot be read or applied is told")
+struct NeverSilentTests {
+  /// The recipe box of `strata demo`, and the path of its models.
+  private static func demo(
+    _ folder: TemporaryFolder, objects: Int = 2000
+  ) throws -> (store: String, models: String) {
+    let made = Captured("demo", folder.path("demo"), "--objects", "\(objects)", "--no-open")
+    try #require(made.status == .done)
+    let place = folder.path("demo")
+    return (place + "/Recipes.sqlite", place + "/Recipes.xcdatamodeld")
+  }
+
+  /// Leaves the last rows of the recipe box in its -wal, spoils that, and closes it again.
+  private static func spoilLog(of path: String, _ spoil: (inout [UInt8]) -> Void) throws {
+    let live = path + ".live"
+    try FileSystem.copy(path, to: live)
+    let connection = try Connection(path: live, mode: .readWrite)
+    try connection.execute("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE)")
+    try FileSystem.copy(live, to: path)
+    try connection.execute("UPDATE ZTAG SET Z_OPT = 7")
+    var log = try FileSystem.read(live + "-wal")
+    spoil(&log)
+    try FileSystem.write(log, to: path + "-wal")
+    connection.close()
+    for suffix in ["", "-wal", "-shm"] { FileSystem.remove(live + suffix) }
+  }
+
+  private static func files(_ path: String) throws -> [[UInt8]] {
+    try ["", "-wal"].map { FileSystem.isFile(path + $0) ? try FileSystem.read(path + $0) : [] }
+  }
+
+  @Test("a -wal that is not applied makes dump, info, rows, plan and migrate say so, and not 0")
+  func log() throws {
+    let folder = try TemporaryFolder()
+    let (path, models) = try Self.demo(folder)
+    try Self.spoilLog(of: path) { for index in 0..<32 { $0[index] = 0 } }
+    let before = try Self.files(path)
+    let runs = [
+      ["info", path], ["dump", path], ["rows", path, "Tag"], ["search", path, "soup"],
+      ["object", path, "Tag/p1"], ["frequencies", path, "Recipe", "title"],
+      ["info", path, "--json"],
+    ]
+    for words in runs {
+      let run = Captured(words)
+      #expect(run.status == .unreadable, "\(words)")
+      #expect((run.out + run.err).contains("its header is damaged"), "\(words)")
+      #expect((run.out + run.err).contains(" of the -wal "), "\(words)")
+      // Everything that can be read comes all the same.
+      #expect(!run.out.isEmpty, "\(words)")
+    }
+    let plan = Captured("plan", path, "--to", models)
+    #expect(plan.status == .refused)
+    #expect(!plan.out.contains("✓ it can run"))
+    #expect(plan.out.contains("--allow-loss wal"))
+    let migration = Captured("migrate", path, "--to", models)
+    #expect(migration.status == .refused)
+    #expect(migration.err.contains("--allow-loss wal"))
+    #expect(try Self.files(path) == before)
+  }
+
+  @Test("--allow-loss wal migrates without its frames, and keeps them under another name")
+  func allowed() throws {
+    let folder = try TemporaryFolder()
+    let (path, models) = try Self.demo(folder)
+    var log: [UInt8] = []
+    try Self.spoilLog(of: path) {
+      for index in 0..<32 { $0[index] = 0 }
+      log = $0
+    }
+    #expect(Captured("migrate", path, "--to", models, "--allow-loss", "wal").status == .done)
+    #expect(try FileSystem.read(path + "-wal.unapplied") == log)
+    #expect(Captured("info", path).status == .done)
+  }
+
+  @Test("a page that cannot be read costs its objects: the rest is printed, and the status is 4")
+  func page() throws {
+    let folder = try TemporaryFolder()
+    let (path, models) = try Self.demo(folder)
+    let sound = Captured("dump", path).lines
+    let root = try Connection(path: path, mode: .immutable)
+      .value("SELECT rootpage FROM sqlite_master WHERE name = 'ZAMOUNT'")?.integer
+    var file = try DamagedFile(path)
+    let leaves = file.leaves(root: Int(try #require(root)))
+    file.zero(page: leaves[leaves.count / 2])
+    try file.write()
+    let dump = Captured("dump", path)
+    #expect(dump.status == .unreadable)
+    let lost = sound.count - dump.lines.count
+    #expect(lost > 10 && lost < 400)
+    #expect(dump.err.contains("\(lost) objects of Amount lost, p"))
+    for words in [["info", path], ["rows", path, "Amount", "--limit", "all"]] {
+      let run = Captured(words)
+      #expect(run.status == .unreadable)
+      #expect((run.out + run.err).contains("\(lost) objects of Amount lost, p"), "\(words)")
+    }
+    let plan = Captured("plan", path, "--to", models)
+    #expect(plan.status == .refused)
+    #expect(plan.out.contains("✗ Amount: objects that cannot be read (p"))
+    let before = try Self.files(path)
+    #expect(Captured("migrate", path, "--to", models).status == .refused)
+    #expect(Captured("migrate", path, "--to", models, "--strategy", "copy").status == .refused)
+    #expect(try Self.files(path) == before)
+  }
+
+  @Test("a sound store has no gap for any command")
+  func sound() throws {
+    let folder = try TemporaryFolder()
+    let (path, models) = try Self.demo(folder)
+    for words in [["info", path], ["dump", path], ["rows", path, "Tag"]] {
+      let run = Captured(words)
+      #expect(run.status == .done)
+      #expect(run.err.isEmpty, "\(words): \(run.err)")
+    }
+    #expect(Captured("plan", path, "--to", models).status == .done)
+  }
+
+  // MARK: Damages of the shared tool
+
+  private static let tool = Fixtures.root + "/../tools/damage.py"
+  private static let python = "/usr/bin/python3"
+  private static let hasTool =
+    Fixtures.isAvailable && access(tool, R_OK) == 0 && access(python, X_OK) == 0
+
+  private static func damage(
+    _ name: String, _ base: String, in folder: TemporaryFolder
+  ) throws -> String {
+    let place = folder.path(name)
+    let program = try OtherProgram(python, [tool, "make", name, base, place])
+    for _ in 0..<30 {
+      if FileSystem.isFile(place + "/damage.json") { break }
+      try? program.wait { FileSystem.isFile(place + "/damage.json") }
+    }
+    // The facts are written last.
+    try #require(FileSystem.isFile(place + "/damage.json"))
+    return place + "/store.sqlite"
+  }
+
+  @Test(
+    "every damage of a -wal is told by dump, info, plan and rows, with the number of frames",
+    .enabled(if: hasTool, "python3 or the damage tool is absent"),
+    arguments: [
+      ("wal-cut", "3 frames"), ("wal-bit", "257 frames"), ("wal-salt", "428 frames"),
+      ("wal-header", "428 frames"), ("wal-renamed", "428 frames"), ("empty-main", "428 frames"),
+      ("wal-stale", "428 frames"),
+    ])
+  func logs(name: String, frames: String) throws {
+    let folder = try TemporaryFolder()
+    let base = Fixtures.path("wibosco/CoreDataMigration_Example_WAL.sqlite")
+    let models = Fixtures.path("wibosco/CoreDataMigration_Example.xcdatamodeld")
+    let path = try Self.damage(name, base, in: folder)
+    let runs = [
+      ["dump", path], ["info", path], ["rows", path, "Post"], ["plan", path, "--to", models],
+    ]
+    for words in runs {
+      let run = Captured(words)
+      #expect(run.status == .unreadable || run.status == .refused, "\(words)")
+      #expect((run.out + run.err).contains(frames), "\(words)")
+    }
+  }
+
+  @Test(
+    "of every damage of a file everything readable is printed, and what is not is named",
+    .enabled(if: hasTool, "python3 or the damage tool is absent"),
+    arguments: [
+      ("zero-leaf", 162), ("leaf-header", 162), ("index-zero", 0), ("index-wrong", 0),
+      ("pk-rows-missing", 0), ("freelist-bad", 0), ("zero-ptrmap", 0),
+    ])
+  func pages(name: String, lost: Int) throws {
+    let folder = try TemporaryFolder()
+    let (store, models) = try Self.demo(folder, objects: 5000)
+    let path = try Self.damage(name, store, in: folder)
+    let dump = Captured("dump", path)
+    #expect(dump.lines.count == 5000 - lost)
+    #expect(dump.err.hasPrefix("! "))
+    #expect(dump.status == (lost > 0 ? .unreadable : .done))
+    if lost > 0 { #expect(dump.err.contains("\(lost) objects of Amount lost, p1105–p1266")) }
+    let plan = Captured("plan", path, "--to", models)
+    #expect(plan.status == .refused)
+    #expect(!plan.out.contains("✓"))
+    #expect(Captured("migrate", path, "--to", models).status == .refused)
+  }
+}

@@ -1,0 +1,63 @@
+import ManagedModel
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+
+@Suite("What objects are called")
+struct ObjectNameTests {
+  private func id(_ entity: String, _ key: Int64) -> ObjectID { ObjectID(entity: entity, key: key) }
+
+  @Test("objects are called by the attribute that says so, and subentities by their parent's")
+  func found() throws {
+    let folder = try TemporaryFolder()
+    let store = try RecipeBox.store(in: folder)
+    let names = try store.names(of: [id("Person", 1), id("Author", 2), id("Menu", 1), id("Tag", 9)])
+    #expect(names[id("Person", 1)] == "Ann")
+    #expect(names[id("Author", 2)] == "Julia")
+    #expect(names[id("Tag", 9)] == nil)
+  }
+
+  @Test("a choice holds for subentities, also that of the key alone and that of a number")
+  func chosen() throws {
+    let folder = try TemporaryFolder()
+    let store = try RecipeBox.store(in: folder)
+    let people = [id("Person", 1), id("Author", 2)]
+    let ages = try store.names(of: people, by: ObjectLabels(choices: ["Person": "age"]))
+    #expect(ages == [people[0]: "30", people[1]: "41"])
+    #expect(try store.names(of: people, by: ObjectLabels(choices: ["Person": ""])) == [:])
+    let pens = try store.names(of: people, by: ObjectLabels(choices: ["Author": "pen"]))
+    #expect(pens == [people[0]: "Ann", people[1]: "J"])
+    // An attribute that is gone is none.
+    let gone = try store.names(of: people, by: ObjectLabels(choices: ["Person": "nick"]))
+    #expect(gone[people[0]] == "Ann")
+  }
+
+  @Test("a to-many tells its first objects by name")
+  func many() throws {
+    let folder = try TemporaryFolder()
+    let store = try RecipeBox.store(in: folder)
+    let recipe = id("Recipe", 1)
+    let request = LabelRequest(
+      objects: [], owners: [.init(id: recipe, relationships: ["tags", "nothing"])])
+    let found = try store.names(for: request, within: .seconds(60))
+    let first = try #require(found.firsts[recipe]?["tags"])
+    #expect(!first.isEmpty && first.count <= Store.namedOfMany)
+    #expect(first.allSatisfy { found.names[$0] != nil })
+  }
+
+  @Test("without time there are no names, and no error")
+  func noTime() throws {
+    let folder = try TemporaryFolder()
+    let store = try RecipeBox.store(in: folder)
+    let request = LabelRequest(objects: [id("Person", 1)])
+    #expect(try store.names(for: request, within: .zero).names == [:])
+  }
+
+  @Test("the names that say so come in their order, title after name")
+  func order() {
+    #expect(ObjectLabels.usual(among: ["email", "title", "name"]) == "name")
+    #expect(ObjectLabels.usual(among: ["email", "title"]) == "title")
+    #expect(ObjectLabels.usual(among: ["street"]) == nil)
+  }
+}
