@@ -149,7 +149,7 @@ public struct StoreFiles: Sendable, Equatable {
         .unreadable, code: 134080, "another program (process \(holder)) is writing to the store",
         path: path, hint: "Close that program and try again.")
     }
-    let hasHotJournal = try hasHotJournal()
+    let hasHotJournal = try self.hasHotJournal()
     if wal.frames == 0 && !hasHotJournal {
       return (try Connection(path: path, mode: .immutable), .immutable, nil)
     }

@@ -105,7 +105,9 @@ struct PlanNotes {
       guard let from = entityMapping.source, let to = entityMapping.destination else { continue }
       for attributeMapping in entityMapping.attributes {
         guard
-          let former = attributeMapping.source.flatMap({ source.storedAttribute(named: $0, of: from) }),
+          let former = attributeMapping.source.flatMap({
+            source.storedAttribute(named: $0, of: from)
+          }),
           let attribute = destination.storedAttribute(named: attributeMapping.name, of: to)
         else { continue }
         let holder = destination.declaringEntity(of: attribute.name, in: to) ?? to
