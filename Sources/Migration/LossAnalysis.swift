@@ -141,7 +141,12 @@ struct LossAnalysis {
       let storage = own.storage(of: relationship.name)
     else { return 0 }
     let edges: String?
+    var once = ""
     if case .toOne(let column, _) = storage {
+      if let inverse, inverse == relationship, own.table == other.table {
+        // Of a pair that leads to each other the object of the lower key counts.
+        once = "AND (o.Z_PK <= d.Z_PK OR d.\(quoted(column)) IS NOT o.Z_PK)"
+      }
       edges = "SELECT Z_PK AS owner, \(quoted(column)) AS destination FROM \(quoted(own.table))"
     } else {
       edges = data.store.edges(of: relationship.name, in: entity, schema: "")
@@ -154,7 +159,7 @@ struct LossAnalysis {
           SELECT count(*) FROM (\(edges)) e
           CROSS JOIN \(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.number)
           CROSS JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination
-          AND d.Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))
+          AND d.Z_ENT IN (\(numbers.map(String.init).joined(separator: ", "))) \(once)
           """)?.integer ?? 0)
     }
   }

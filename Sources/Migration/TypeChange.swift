@@ -101,8 +101,8 @@ package struct TypeChange: Equatable, Sendable {
   /// least number of all is a power of two, and has no absolute value.
   private static func hasMoreBits(_ value: String, than bits: Int) -> String {
     """
-    (typeof(\(value)) = 'integer' AND \(value) > -9223372036854775807 \
-    AND abs(\(value)) / (\(value) & -\(value)) >= \(Int64(1) << Int64(bits)))
+    CASE WHEN typeof(\(value)) = 'integer' AND \(value) > -9223372036854775807 \
+    THEN abs(\(value)) / (\(value) & -\(value)) >= \(Int64(1) << Int64(bits)) ELSE 0 END
     """
   }
 }

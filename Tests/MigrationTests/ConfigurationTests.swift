@@ -270,13 +270,17 @@ struct ConfigurationTests {
   func leaving() throws {
     let folder = try TemporaryFolder()
     let path = try store(in: folder)
+    var (note, draft) = (
+      MappingSamples.Mapping("Note", source: "Note", destination: "Note"),
+      MappingSamples.Mapping("Draft", source: "Draft", destination: "Setting")
+    )
+    note.attributes = [("text", "$source.text")]
+    draft.attributes = [("value", "$source.text")]
     var documents = MappingDocuments()
     documents.add(
-      try Recipe(
-        text: """
-          { "from": "1", "to": "2", "entityMappings": [
-            { "source": "Draft", "destination": "Setting", "attributes": { "value": "text" } } ] }
-          """, path: "r.json5"))
+      try MappingModelDocument(
+        bytes: MappingSamples.compiled(
+          [note, draft], from: Self.model(), to: Self.model(extra: true)), path: "Notes.cdm"))
     let plan = try StoreMigration.plan(
       Store(path: path), to: Self.model(extra: true), names: ("1", "2"), through: nil,
       documents: documents)

@@ -107,7 +107,7 @@ struct LinkWriter {
         FROM temp.\(Self.pairs) p CROSS JOIN main.\(quoted(other)) o ON o.Z_PK = p.\(end))
         """
     }
-    let isReflexive = own.name == inverse.name && one.table == other.table
+    let isReflexive = column == back && one.table == other.table
     return [
       "DELETE FROM temp.\(Self.pairs)",
       Self.replacing(in: Self.pairs, by: select, isForward: true, isReflexive: isReflexive),

@@ -120,7 +120,8 @@ struct GeneratedObjects {
       for owner in owners where generator.chance(density) {
         if let target = generator.pick(targets) { connect(owner, relationship, to: target) }
       }
-    case (false, false?) where relationship.inverse == relationship.name:
+    case (false, false?)
+    where relationship.inverse == relationship.name && relationship.destination == entity:
       // Two and two; now and then somebody with nobody else.
       let shuffled = owners.shuffled(using: &generator)
       for index in stride(from: 0, to: shuffled.count - 1, by: 2) where generator.chance(density) {

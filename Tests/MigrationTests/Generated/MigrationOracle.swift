@@ -178,9 +178,13 @@ struct MigrationOracle {
   private func isOneSided(
     _ relationship: Relationship, of entity: String, _ carried: [String: [String: String]]
   ) -> Bool {
-    guard !relationship.isToMany, let name = relationship.inverse, name != relationship.name,
+    guard !relationship.isToMany, let name = relationship.inverse,
       let inverse = destination.relationship(named: name, of: relationship.destination),
-      !inverse.isToMany
+      !inverse.isToMany,
+      // What is its own inverse goes on from both ends, or from none.
+      name != relationship.name
+        || destination.declaringEntity(of: name, in: entity)
+          != destination.declaringEntity(of: name, in: relationship.destination)
     else { return false }
     return destination.entities.contains { other in
       destination.isKind(other.name, of: relationship.destination)
