@@ -5,16 +5,45 @@ import SQLite
 public struct ExternalDataReport: Sendable, Equatable {
   /// Files that rows name.
   public var referenced = 0
-  /// Named by a row, but not there.
+  /// Named by a row, but not there, or not to be followed: see ``outside``.
   public var missing: [String] = []
   /// There, but named by no row.
   public var orphaned: [String] = []
+  /// Named by a row, and links to another file in the same folder.
+  public var linked: [String] = []
+  /// Named by a row, and links that lead out of the folder, which are never followed.
+  public var outside: [String] = []
 
   /// Makes a report; without values, that of a store without external data.
-  public init(referenced: Int = 0, missing: [String] = [], orphaned: [String] = []) {
+  public init(
+    referenced: Int = 0, missing: [String] = [], orphaned: [String] = [], linked: [String] = [],
+    outside: [String] = []
+  ) {
     self.referenced = referenced
     self.missing = missing
     self.orphaned = orphaned
+    self.linked = linked
+    self.outside = outside
+  }
+
+  /// What a person should know of its links, as sentences.
+  package var linkSentences: [String] {
+    var sentences: [String] = []
+    if !outside.isEmpty {
+      sentences.append(
+        "External data files that are links out of the store's folder are not followed, and count as missing: \(outside.count) (\(Self.first(outside)))."
+      )
+    }
+    if !linked.isEmpty {
+      sentences.append(
+        "External data files that are links within the store's folder: \(linked.count) (\(Self.first(linked)))."
+      )
+    }
+    return sentences
+  }
+
+  private static func first(_ names: [String]) -> String {
+    names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " …" : "")
   }
 }
 
@@ -45,7 +74,15 @@ extension Store {
     }
     let there = Set((try? FileSystem.list(files.externalDataFolder)) ?? [])
     report.referenced = named.count
-    report.missing = named.subtracting(there).sorted()
+    for name in named.sorted() {
+      switch files.externalPlace(of: name) {
+      case .file(_, _, let isLink): if isLink { report.linked.append(name) }
+      case .missing: report.missing.append(name)
+      case .outside:
+        report.missing.append(name)
+        report.outside.append(name)
+      }
+    }
     report.orphaned = there.subtracting(named).sorted()
     return report
   }

@@ -228,42 +228,6 @@ package enum FileSystem {
     access(path, W_OK) == 0 ? nil : failure("cannot write", path)
   }
 
-  /// Copies a file: by sharing its blocks where the file system can, else byte for byte.
-  ///
-  /// - Parameter progress: gets the bytes copied so far after each piece; it throws to stop.
-  package static func copy(
-    _ source: String, to destination: String, progress: (Int) throws -> Void = { _ in }
-  ) throws {
-    let input = open(source, O_RDONLY | O_CLOEXEC)
-    guard input >= 0 else { throw failure("cannot read", source) }
-    defer { close(input) }
-    let mode = status(source)?.permissions ?? 0o644
-    let output = open(destination, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode | 0o200)
-    guard output >= 0 else { throw failure("cannot write", destination) }
-    defer { close(output) }
-    if cloneBlocks(from: input, to: output) { return }
-    if try copyInKernel(from: input, to: output, progress: progress) { return }
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    var total = 0
-    while true {
-      let got = buffer.withUnsafeMutableBytes { Self.read_(input, $0.baseAddress, $0.count) }
-      if got < 0 && errno == EINTR { continue }
-      guard got >= 0 else { throw failure("cannot read", source) }
-      if got == 0 { return }
-      var done = 0
-      while done < got {
-        let wrote = buffer.withUnsafeBytes {
-          write_(output, $0.baseAddress.map { $0 + done }, got - done)
-        }
-        if wrote < 0 && errno == EINTR { continue }
-        guard wrote > 0 else { throw failure("cannot write", destination) }
-        done += wrote
-      }
-      total += got
-      try progress(total)
-    }
-  }
-
   /// Forces a file, or the names in a folder, to the disk.
   package static func sync(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -290,6 +254,7 @@ package enum FileSystem {
     return Int(info.f_bavail) &* Int(info.f_frsize)
   }
 
+  /// What `errno` says, with the file it is about.
   package static func failure(_ what: String, _ path: String) -> CoreDataError {
     let number = errno
     let hint: String? =
@@ -304,43 +269,6 @@ package enum FileSystem {
     return CoreDataError(
       isReading ? .unreadable : .failed, "\(what): \(String(cString: strerror(number)))",
       path: path, hint: hint)
-  }
-
-  /// Lets the kernel copy, without a detour through this process; false where it cannot, or stopped
-  /// half-way, which leaves both descriptors where it stopped.
-  private static func copyInKernel(
-    from input: Int32, to output: Int32, progress: (Int) throws -> Void
-  ) throws -> Bool {
-    #if canImport(Darwin)
-      return false
-    #else
-      // Glibc declares it for GNU sources only, which Swift's module map is not.
-      typealias Copy =
-        @convention(c) (
-          Int32, UnsafeMutableRawPointer?, Int32, UnsafeMutableRawPointer?, Int, UInt32
-        ) -> Int
-      guard let symbol = dlsym(nil, "copy_file_range") else { return false }
-      let copy = unsafeBitCast(symbol, to: Copy.self)
-      var total = 0
-      while true {
-        let copied = copy(input, nil, output, nil, 8 << 20, 0)
-        if copied < 0, errno == EINTR { continue }
-        // A full disk, too, is for the other way to find and to name.
-        guard copied >= 0 else { return false }
-        if copied == 0 { return total > 0 }
-        total += copied
-        try progress(total)
-      }
-    #endif
-  }
-
-  private static func cloneBlocks(from input: Int32, to output: Int32) -> Bool {
-    #if canImport(Darwin)
-      false
-    #else
-      // FICLONE is a macro of sizes that Swift does not import: _IOW(0x94, 9, int).
-      ioctl(output, 0x4004_9409, input) == 0
-    #endif
   }
 }
 
@@ -358,17 +286,3 @@ package enum FileSystem {
     Glibc.link($0, $1)
   }
 #endif
-
-extension FileSystem {
-  private static func read_(
-    _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int
-  )
-    -> Int
-  {
-    #if canImport(Darwin)
-      Darwin.read(descriptor, buffer, count)
-    #else
-      Glibc.read(descriptor, buffer, count)
-    #endif
-  }
-}

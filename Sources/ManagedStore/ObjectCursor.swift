@@ -39,12 +39,14 @@ public final class ObjectCursor {
     case nothing(isToMany: Bool)
   }
 
+  /// - Parameter fileLimit: most bytes of an external data file to read; `nil` for all. What is
+  ///   longer is cut: ``DataValue/count`` is its whole size.
   /// - Throws: ``CoreDataError`` for an unknown entity, or when SQLite fails.
-  public init(_ store: Store, entity: String) throws {
+  public init(_ store: Store, entity: String, fileLimit: Int? = nil) throws {
     let table = try store.knownTable(of: entity)
     self.table = table
     self.store = store
-    decoder = ValueDecoder(files: store.files, limit: nil)
+    decoder = ValueDecoder(files: store.files, limit: nil, fileLimit: fileLimit)
     guard store.database.contains(table.table) else { return }
     try store.reading { try begin() }
   }

@@ -63,6 +63,8 @@ struct ValueDecoder {
   let files: StoreFiles
   /// Most bytes of content to keep; `nil` for all.
   var limit: Int?
+  /// Most bytes of a file to read; `nil` for as many as of other content.
+  var fileLimit: Int?
 
   /// Decodes what an attribute's column holds.
   ///
@@ -117,11 +119,10 @@ struct ValueDecoder {
         DataValue(location: .row, count: count - 1, bytes: clipped(Array(bytes.dropFirst()))))
     case 2:
       let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }.prefix(256), as: UTF8.self)
-      guard let path = files.externalData(named: name),
-        let status = FileSystem.status(path), status.kind == .file,
-        let content = try? FileSystem.read(path, limit: limit)
+      guard case .file(let path, let count, _) = files.externalPlace(of: name),
+        let content = try? FileSystem.read(path, limit: fileLimit ?? limit)
       else { return .data(DataValue(location: .missing(name: name), count: 0, bytes: [])) }
-      return .data(DataValue(location: .file(name: name), count: status.size, bytes: content))
+      return .data(DataValue(location: .file(name: name), count: count, bytes: content))
     default:
       return .data(DataValue(location: .row, count: count, bytes: clipped(bytes)))
     }

@@ -33,7 +33,7 @@ public struct StoreFiles: Sendable, Equatable {
     folder + "/." + stem + "_SUPPORT/_EXTERNAL_DATA"
   }
 
-  /// Path of an external data file; `nil` for a name that is not a plain one, since a damaged or
+  /// Where an external data file would be; `nil` for a name that is not a plain one, since a damaged or
   /// hostile store must not lead outside its folder.
   package func externalData(named name: String) -> String? {
     let allowed = name.utf8.allSatisfy { byte in
@@ -56,6 +56,15 @@ public struct StoreFiles: Sendable, Equatable {
     case live
     /// A private copy in the temporary folder, made since only the -wal holds the newest rows.
     case snapshot
+  }
+
+  /// Whether a -journal beside the store would be rolled back by whoever opens it: SQLite takes one
+  /// that begins with a zero for finished.
+  ///
+  /// - Throws: ``CoreDataError`` for one that is there and cannot be read.
+  package func hasHotJournal() throws -> Bool {
+    guard let status = try FileSystem.present(journalPath), status.size > 512 else { return false }
+    return try FileSystem.read(journalPath, limit: 1).first != 0
   }
 
   /// Refuses what is not an SQLite file, with a sentence about what it is instead.
@@ -140,7 +149,7 @@ public struct StoreFiles: Sendable, Equatable {
         .unreadable, code: 134080, "another program (process \(holder)) is writing to the store",
         path: path, hint: "Close that program and try again.")
     }
-    let hasHotJournal = try (FileSystem.present(journalPath)?.size ?? 0) > 512
+    let hasHotJournal = try self.hasHotJournal()
     if wal.frames == 0 && !hasHotJournal {
       return (try Connection(path: path, mode: .immutable), .immutable, nil)
     }
@@ -182,9 +191,16 @@ package final class Snapshot {
   init(of files: StoreFiles) throws {
     folder = try PrivateFolder()
     path = folder.path + "/" + FileSystem.name(of: files.path)
-    try FileSystem.copy(files.path, to: path)
-    for suffix in ["-wal", "-journal"] where try FileSystem.present(files.path + suffix) != nil {
-      try FileSystem.copy(files.path + suffix, to: path + suffix)
+    var suffixes = [""]
+    if try FileSystem.present(files.walPath) != nil { suffixes.append("-wal") }
+    if try files.hasHotJournal() { suffixes.append("-journal") }
+    let needed = suffixes.reduce(0) { $0 + FileSystem.allocated(files.path + $1) }
+    if let free = FileSystem.freeSpace(at: folder.path), free < needed {
+      throw CoreDataError(
+        .unreadable, code: 134160,
+        "the store has to be copied to be read, which takes \(needed >> 20) MB, and the temporary folder has \(free >> 20) MB free",
+        path: files.path, hint: "Free some space, or set TMPDIR to a folder with more of it.")
     }
+    for suffix in suffixes { try FileSystem.copy(files.path + suffix, to: path + suffix) }
   }
 }

@@ -93,10 +93,13 @@ final class JournalFile {
   }
 
   /// Removes the name while the lock is held, so that nobody waits for a file that is gone.
-  func remove() {
-    unlink(path)
+  ///
+  /// - Returns: whether it is gone.
+  func remove() -> Bool {
+    let isGone = unlink(path) == 0 || errno == ENOENT
     letGo()
     if let folder = FileSystem.parent(of: path) { try? FileSystem.sync(folder) }
+    return isGone
   }
 
   /// Lets others have the lock.

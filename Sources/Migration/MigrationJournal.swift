@@ -41,7 +41,7 @@ final class MigrationJournal {
       try FileSystem.sync(names.folder)
       recoverOutputs()
     } catch {
-      file.remove()
+      _ = file.remove()
       isFinished = true
       throw error
     }
@@ -147,8 +147,10 @@ final class MigrationJournal {
       file.letGo()
       return problems
     }
-    file.remove()
-    return []
+    if !file.remove() {
+      problems.append("\(names.journal) could not be removed; the next run tries again.")
+    }
+    return problems
   }
 
   /// An error of the run, with what it put right before, and what is left of it.

@@ -205,6 +205,12 @@ struct MigrationRun {
         path: plan.storePath, entity: check.entity, property: check.property, hint: check.hint)
     }
     if let output = options.output {
+      if let refusal = OutputPlace.refusal(
+        toWrite: "the result", at: output, besides: [plan.storePath]),
+        FileSystem.status(output) == nil
+      {
+        throw refusal
+      }
       guard FileSystem.status(output) == nil else {
         throw CoreDataError(
           .refused, "the output exists already", path: output,

@@ -20,7 +20,9 @@ struct PlanNotes {
     }
     notes += configuration(whole)
     notes += try historyAndCloud()
-    let missing = try store.externalData().missing.count
+    let external = try store.externalData()
+    notes += external.linkSentences
+    let missing = external.missing.count
     if missing > 0 {
       notes.append(
         "\(missing) external data files are missing beside the store: those values stay missing.")

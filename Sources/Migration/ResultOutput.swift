@@ -1,7 +1,7 @@
 import ManagedModel
 import ManagedStore
 
-/// Puts a finished file where nothing was, with copies of its own of the external data.
+/// Puts a finished file where nothing was, with a copy of its own of the support folder.
 struct ResultOutput {
   let path: String
   let result: VerifiedFile
@@ -19,8 +19,8 @@ struct ResultOutput {
     let names = journal.names
     var handover = Handover(names: names)
     handover.isOutput = true
-    try bringExternalData(&handover)
-    let notes = FileAttributes.copy(from: source.path, to: result.path)
+    var notes = try bringSupportFolder(&handover)
+    notes += FileAttributes.copy(from: source.path, to: result.path)
     try result.sync()
     handover.bring.append(
       .init(from: FileSystem.name(of: result.path), to: names.store, file: result.identity))
@@ -50,54 +50,42 @@ struct ResultOutput {
     return notes
   }
 
-  /// Makes copies beside the output, and notes where they go: the whole folder where there is none,
-  /// which is one rename; else each file.
-  private func bringExternalData(_ handover: inout Handover) throws {
-    let from = source.externalDataFolder
-    let to = StoreFiles(path: path).externalDataFolder
-    guard to != from, FileSystem.isDirectory(from) else { return }
-    let files = try FileSystem.list(from).filter { FileSystem.isFile(from + "/" + $0) }
+  /// Makes a copy beside the output, and notes where it goes: the whole folder where there is none,
+  /// which is one rename; else each file that is not there yet.
+  ///
+  /// - Returns: what a person should know of it, as sentences.
+  private func bringSupportFolder(_ handover: inout Handover) throws -> [String] {
+    let (from, to) = (source.supportFolder, StoreFiles(path: path).supportFolder)
+    guard to != from, FileIdentity(of: from) != nil else { return [] }
     let staged = journal.workPath + MigrationJournal.externalSuffix
-    let inner = FileSystem.name(of: to)
-    let folder = staged + "/" + inner
-    try FileSystem.makeDirectory(folder, permissions: 0o700)
-    for name in files { try copy(from + "/" + name, to: folder + "/" + name) }
-    for (one, other) in [(from, folder), (FileSystem.parent(of: from) ?? from, staged)] {
-      FileAttributes.copy(from: one, to: other)
-    }
-    let stagedName = FileSystem.name(of: staged)
-    let support = StoreNames.support(of: handover.names.store)
-    func bring(_ from: String, _ to: String) {
-      guard let file = FileIdentity(of: handover.names.path(from)) else { return }
-      handover.bring.append(.init(from: from, to: to, file: file))
-    }
-    guard FileIdentity(of: handover.names.path(support)) != nil else {
-      return bring(stagedName, support)
-    }
-    guard FileIdentity(of: to) != nil else {
-      return bring(stagedName + "/" + inner, support + "/" + inner)
-    }
-    for name in files {
-      let target = to + "/" + name
-      if FileIdentity(of: target) != nil {
-        guard try FileSystem.sha256(target) == FileSystem.sha256(folder + "/" + name) else {
-          throw CoreDataError(
-            .refused, "an external data file of that name, with other content, is there already",
-            path: target, hint: "Move it away, or name another output. The store is as it was.")
-        }
-        continue
-      }
-      bring(stagedName + "/" + inner + "/" + name, support + "/" + inner + "/" + name)
-    }
+    let notes = try SupportTree.copy(of: source, to: staged, check: check)
+    try bring(
+      FileSystem.name(of: staged), StoreNames.support(of: handover.names.store), &handover)
+    return notes
   }
 
-  private func copy(_ from: String, to: String) throws {
-    try FileSystem.createEmpty(to)
-    try FileSystem.copy(from, to: to) { _ in try check() }
-    guard try FileSystem.sha256(to) == FileSystem.sha256(from) else {
-      throw CoreDataError(.failed, "an external data file is not what was copied", path: to)
+  private func bring(_ from: String, _ to: String, _ handover: inout Handover) throws {
+    let (source, target) = (handover.names.path(from), handover.names.path(to))
+    guard let file = FileIdentity(of: source) else { return }
+    guard FileIdentity(of: target) != nil else {
+      handover.bring.append(.init(from: from, to: to, file: file))
+      return
     }
-    FileAttributes.copy(from: from, to: to)
-    try FileSystem.sync(to)
+    // Through no link: what is moved has to come to lie in the folder itself.
+    if FileSystem.target(ofLink: target) == nil, FileSystem.isDirectory(source),
+      FileSystem.isDirectory(target)
+    {
+      for name in try FileSystem.list(source) {
+        try bring(from + "/" + name, to + "/" + name, &handover)
+      }
+      return
+    }
+    guard FileSystem.isFile(source), FileSystem.isFile(target),
+      try FileSystem.sha256(source) == FileSystem.sha256(target)
+    else {
+      throw CoreDataError(
+        .refused, "an external data file of that name, with other content, is there already",
+        path: target, hint: "Move it away, or name another output. The store is as it was.")
+    }
   }
 }

@@ -130,14 +130,13 @@ extension SourceData {
     guard let column = column(of: attribute, in: entity),
       let rows = rows(of: entity, where: ["substr(\(column), 1, 1) = x'02'"])
     else { return nil }
-    let there = Set((try? FileSystem.list(store.files.externalDataFolder)) ?? [])
     return try store.reading {
       let statement = try store.connection.prepare(
         "SELECT t.Z_PK, substr(\(column), 2, 256) \(rows) ORDER BY t.Z_PK")
       var (count, first, files): (Int, [ObjectID], [String]) = (0, [], [])
       while try statement.step() {
         let name = String(decoding: statement.bytes(at: 1).prefix { $0 != 0 }, as: UTF8.self)
-        guard !there.contains(name) else { continue }
+        if case .file = store.files.externalPlace(of: name) { continue }
         count += 1
         guard first.count < 5 else { continue }
         first.append(ObjectID(entity: entity, key: statement.integer(at: 0)))

@@ -30,7 +30,7 @@ public enum StoreVerification {
     do {
       try MigrationFunctions.define(on: connection, store: before)
       try connection.defineFunction("strata_result", arguments: 1) { arguments in
-        RecipeFunctions.content(arguments.first ?? .null, files)
+        try RecipeFunctions.digest(arguments.first ?? .null, files)
       }
       try connection.attach(before.connection, as: "src")
       defer { try? connection.execute("DETACH DATABASE src") }

@@ -8,13 +8,62 @@ import ManagedStore
 #endif
 
 /// A store's support folder with all that lies in it: external data, and what else an app keeps there.
-enum SupportTree {
+package enum SupportTree {
+  /// Copies a store's support folder for another store, which knows nothing of the first.
+  ///
+  /// Links that lead to something in the folder stay links, or become files where they name it by its
+  /// whole path.
+  ///
+  /// - Returns: what a person should know of its links, as sentences.
+  /// - Throws: ``CoreDataError`` of kind refused for a link that leads out of the folder: it is never
+  ///   followed, since a store that came from elsewhere could name any file of its reader's.
+  package static func copy(
+    of files: StoreFiles, to destination: String, check: () throws -> Void
+  ) throws -> [String] {
+    var notes: [String] = []
+    try lookThrough(files.supportFolder, of: files, &notes)
+    try clone(
+      files.supportFolder, to: destination, links: false,
+      resolving: { FileSystem.target(ofLink: $0)?.hasPrefix("/") == true && FileSystem.isFile($0) },
+      check: check)
+    return notes
+  }
+
+  /// Before anything is copied.
+  private static func lookThrough(
+    _ path: String, of files: StoreFiles, _ notes: inout [String]
+  ) throws {
+    guard let target = FileSystem.target(ofLink: path) else {
+      guard FileSystem.isDirectory(path) else { return }
+      for name in try FileSystem.list(path) {
+        try lookThrough(path + "/" + name, of: files, &notes)
+      }
+      return
+    }
+    guard FileSystem.status(path) != nil else {
+      notes.append("The link \(path) leads to nothing, and was copied as it is.")
+      return
+    }
+    guard files.isInside(path), !target.hasPrefix("/") || FileSystem.isFile(path) else {
+      throw CoreDataError(
+        .refused, "a link leads out of the store's support folder and is not followed", path: path,
+        hint: "Put what it leads to in its place, or remove it. The store is as it was.")
+    }
+    notes.append(
+      target.hasPrefix("/")
+        ? "\(path) is a link within the folder: what it leads to was copied."
+        : "\(path) is a link within the folder, and was copied as such.")
+  }
+
   /// Makes a second folder of the same content: files that are the same files where `links` says so
   /// and the file system can, else copies that were compared; links stay links.
   ///
   /// Core Data never writes to an external data file twice, so that two names of one are safe.
+  ///
+  /// - Parameter resolving: whether a link becomes the file that it leads to.
   static func clone(
-    _ source: String, to destination: String, links: Bool, check: () throws -> Void
+    _ source: String, to destination: String, links: Bool,
+    resolving: (String) -> Bool = { _ in false }, check: () throws -> Void
   ) throws {
     try check()
     var info = stat()
@@ -26,15 +75,17 @@ enum SupportTree {
           .failed, "cannot make the folder: \(String(cString: strerror(errno)))", path: destination)
       }
       for name in try FileSystem.list(source) {
-        try clone(source + "/" + name, to: destination + "/" + name, links: links, check: check)
+        try clone(
+          source + "/" + name, to: destination + "/" + name, links: links, resolving: resolving,
+          check: check)
       }
       FileAttributes.copy(from: source, to: destination)
       try FileSystem.sync(destination)
-    case S_IFLNK:
+    case S_IFLNK where !resolving(source):
       guard let target = FileSystem.target(ofLink: source), symlink(target, destination) == 0 else {
         throw unreadable(source)
       }
-    case S_IFREG:
+    case S_IFREG, S_IFLNK:
       if links, FileSystem.link(source, to: destination) { return }
       try FileSystem.createEmpty(destination)
       try FileSystem.copy(source, to: destination) { _ in try check() }

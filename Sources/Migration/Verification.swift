@@ -184,7 +184,7 @@ struct Verification {
           column.name,
           """
           (\(actual) IS NOT \(wanted) OR substr(\(actual), 1, 1) = x'02')
-          AND strata_result(\(actual)) IS NOT strata_content(\(wanted))
+          AND strata_result(\(actual)) IS NOT strata_digest(\(wanted))
           """
         )
       }

@@ -221,9 +221,10 @@ package final class Connection {
 
   /// Defines an SQL function: the same arguments must always give the same value.
   ///
-  /// It may be called once a row, from whatever thread steps a statement of this connection.
+  /// It may be called once a row, from whatever thread steps a statement of this connection. What it
+  /// throws ends the statement, with the error's description as SQLite's message.
   package func defineFunction(
-    _ name: String, arguments: Int32, _ body: @escaping ([Value]) -> Value
+    _ name: String, arguments: Int32, _ body: @escaping ([Value]) throws -> Value
   ) throws {
     let result = sqlite3_create_function_v2(
       handle, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
@@ -233,7 +234,11 @@ package final class Connection {
         guard let box = sqlite3_user_data(context) else { return sqlite3_result_null(context) }
         let function = Unmanaged<SQLFunction>.fromOpaque(box).takeUnretainedValue()
         let arguments = (0..<Int(count)).map { Value(argument: values?[$0]) }
-        function.body(arguments).result(in: context)
+        do {
+          try function.body(arguments).result(in: context)
+        } catch {
+          sqlite3_result_error(context, "\(error)", -1)
+        }
       }, nil, nil,
       { box in if let box { Unmanaged<SQLFunction>.fromOpaque(box).release() } })
     guard result == SQLITE_OK else { throw error(code: result, sql: nil) }

@@ -2,8 +2,8 @@ import CSQLite
 
 /// Boxes the body of an SQL function so that C can hold a pointer to it.
 final class SQLFunction {
-  let body: ([Value]) -> Value
-  init(_ body: @escaping ([Value]) -> Value) { self.body = body }
+  let body: ([Value]) throws -> Value
+  init(_ body: @escaping ([Value]) throws -> Value) { self.body = body }
 }
 
 extension Value {

@@ -131,16 +131,20 @@ extension JSONWriter {
   }
 
   private mutating func data(_ bytes: [UInt8], blobs: Bool) {
+    guard blobs else { return digest(ByteText.hex(Digest.sha256(bytes)), bytes: bytes.count) }
     object {
-      if blobs {
-        $0.key("base64")
-        $0.string(ByteText.base64(bytes))
-      } else {
-        $0.key("bytes")
-        $0.number(bytes.count)
-        $0.key("sha256")
-        $0.string(ByteText.hex(Digest.sha256(bytes)))
-      }
+      $0.key("base64")
+      $0.string(ByteText.base64(bytes))
+    }
+  }
+
+  /// Bytes by their number and their SHA-256.
+  mutating func digest(_ sha256: String, bytes: Int) {
+    object {
+      $0.key("bytes")
+      $0.number(bytes)
+      $0.key("sha256")
+      $0.string(sha256)
     }
   }
 }

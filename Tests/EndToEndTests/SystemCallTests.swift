@@ -12,7 +12,8 @@
     /// Each command once, with and without a -wal and external data in turn.
     private static let scenes: [(StrainScene.Work, hasLog: Bool, hasExternal: Bool)] = [
       (.inPlace, true, true), (.copying, false, true), (.recipe, true, false),
-      (.chain, true, true),
+      (.chain, true, true), (.output, true, true), (.rollback, true, true), (.reset, true, true),
+      (.reset, false, false), (.resetRollback, true, true),
     ]
 
     @Test(
@@ -24,7 +25,7 @@
       let faults = strain.faults
       try #require(faults.count > 100, "\(strain.scene.calls)")
       var generator = SeededGenerator(seed: UInt64(1_122 + index))
-      let (count, first) = (10, Int.random(in: 0..<faults.count, using: &generator))
+      let (count, first) = (7, Int.random(in: 0..<faults.count, using: &generator))
       for number in 0..<count {
         // Evenly over calls and actions.
         let fault = faults[(first + number * faults.count / count) % faults.count]

@@ -91,12 +91,10 @@ extension Store {
           while try statement.step() {
             let name = String(decoding: statement.bytes(at: 0).prefix { $0 != 0 }, as: UTF8.self)
             guard named[name] == nil else { continue }
-            let path = files.externalData(named: name)
-            let status = path.flatMap { FileSystem.status($0) }
-            let isThere = status?.kind == .file
+            var bytes: Int?
+            if case .file(_, let size, _) = files.externalPlace(of: name) { bytes = size }
             named[name] = ExternalFile(
-              name: name, state: isThere ? .referenced : .missing,
-              bytes: isThere ? status?.size ?? 0 : 0,
+              name: name, state: bytes == nil ? .missing : .referenced, bytes: bytes ?? 0,
               object: ObjectID(entity: table.entity, key: statement.integer(at: 1)),
               property: entry.attribute.name)
           }

@@ -102,14 +102,12 @@ extension Store {
   ) throws -> StoredContent {
     let name = String(
       decoding: reference.dropFirst().prefix { $0 != 0 }.prefix(256), as: UTF8.self)
-    guard let path = files.externalData(named: name), let status = FileSystem.status(path),
-      status.kind == .file
-    else {
+    guard case .file(let path, let size, _) = files.externalPlace(of: name) else {
       return StoredContent(
         total: 0, offset: 0, bytes: [], isText: false, location: .missing(name: name))
     }
     return StoredContent(
-      total: status.size, offset: min(offset, status.size),
+      total: size, offset: min(offset, size),
       bytes: try FileSystem.read(path, offset: offset, limit: count), isText: false,
       location: .file(name: name))
   }

@@ -106,7 +106,7 @@ final class DestinationEntity {
     let attribute = attributes[index - 3].attribute
     return AttributeValue(
       column: attribute.allowsExternalBinaryDataStorage
-        ? RecipeFunctions.content(value, files) : value, of: attribute)
+        ? (try? RecipeFunctions.content(value, files)) ?? .null : value, of: attribute)
   }
 
   /// A value as its column holds it.

@@ -5,7 +5,8 @@ import SQLite
 /// The SQL functions that recipes add to SQLite's own.
 ///
 /// Each depends on its arguments alone, and has a value or NULL for any of them: a strange row never
-/// stops a migration half-way, and what was computed can be computed again to verify it.
+/// stops a migration half-way, and what was computed can be computed again to verify it. Only a file
+/// that is there and cannot be read, or is too large for a row, is an error.
 enum RecipeFunctions {
   /// Defines them all for the statements of a connection.
   ///
@@ -13,10 +14,13 @@ enum RecipeFunctions {
   ///   - files: the store whose external data files `strata_content` reads.
   ///   - storeUUID: goes into the names of the UUIDs that `uuid()` gives.
   static func define(on connection: Connection, files: StoreFiles, storeUUID: String) throws {
-    func define(_ name: String, _ arguments: Int32, _ body: @escaping ([Value]) -> Value) throws {
+    func define(
+      _ name: String, _ arguments: Int32, _ body: @escaping ([Value]) throws -> Value
+    ) throws {
       try connection.defineFunction(name, arguments: arguments, body)
     }
-    try define("strata_content", 1) { content($0[0], files) }
+    try define("strata_content", 1) { try content($0[0], files) }
+    try define("strata_digest", 1) { try digest($0[0], files) }
     try define("unarchive", 1) { arguments in
       guard let bytes = arguments[0].bytes, let json = ArchiveJSON.text(bytes) else { return .null }
       return .text(json)
@@ -74,17 +78,52 @@ enum RecipeFunctions {
 
   /// What an attribute that allows external storage holds: the first byte of its column tells
   /// whether the rest is the value or names a file. NULL where that is missing.
-  static func content(_ value: Value, _ files: StoreFiles) -> Value {
-    guard case .blob(let bytes) = value, let mark = bytes.first else { return value }
+  static func content(_ value: Value, _ files: StoreFiles) throws -> Value {
+    switch stored(value, files) {
+    case .value(let value): return value
+    case .missing: return .null
+    case .file(let path, let bytes):
+      guard bytes <= longestValue else {
+        throw CoreDataError(
+          .failed,
+          "the external data file has \(bytes >> 20) MB, and a row takes \(longestValue >> 20) at most",
+          path: path, hint: "Keep it in its file: leave the attribute's external storage allowed.")
+      }
+      return .blob(try FileSystem.read(path))
+    }
+  }
+
+  /// What tells one content from another, of a file of any size: bytes as their SHA-256, all else as
+  /// it is. NULL where the file is missing.
+  static func digest(_ value: Value, _ files: StoreFiles) throws -> Value {
+    switch stored(value, files) {
+    case .value(.blob(let bytes)): return .text(ByteText.hex(Digest.sha256(bytes)))
+    case .value(let other): return other
+    case .missing: return .null
+    case .file(let path, _): return .text(try FileSystem.sha256(path))
+    }
+  }
+
+  /// SQLite's own limit to a value, less what it needs for the row.
+  private static let longestValue = 999_000_000
+
+  private enum Stored {
+    case value(Value)
+    case file(path: String, bytes: Int)
+    case missing
+  }
+
+  private static func stored(_ value: Value, _ files: StoreFiles) -> Stored {
+    guard case .blob(let bytes) = value, let mark = bytes.first else { return .value(value) }
     switch mark {
-    case 1: return .blob(Array(bytes.dropFirst()))
+    case 1: return .value(.blob(Array(bytes.dropFirst())))
     case 2:
       let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }.prefix(256), as: UTF8.self)
-      guard let path = files.externalData(named: name), FileSystem.isFile(path),
-        let content = try? FileSystem.read(path)
-      else { return .null }
-      return .blob(content)
-    default: return value
+      guard case .file(let path, let bytes, _) = files.externalPlace(of: name) else {
+        return .missing
+      }
+      return .file(path: path, bytes: bytes)
+    default: return .value(value)
     }
   }
 

@@ -10,9 +10,13 @@ import Synchronization
 
 /// Synchronous work on several things at once; what it tells arrives on the caller's thread.
 enum BatchWork {
-  /// What `--jobs` asks for: as many as there are processors without it.
+  /// What `--jobs` asks for, at most two for each processor; as many as there are of these without it.
+  ///
+  /// Each holds a store open with its caches: more of them would be no faster, and could take all
+  /// memory.
   static func jobs(_ arguments: Arguments) throws -> Int {
-    try arguments.number("jobs", atLeast: 1) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    let processors = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    return min(try arguments.number("jobs", atLeast: 1) ?? processors, 2 * processors)
   }
 
   /// Works on all items, at most `jobs` at a time, and returns when all are done.

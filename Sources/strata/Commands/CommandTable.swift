@@ -45,7 +45,8 @@ enum CommandTable {
   private static let mapping = Command.Option(
     "mapping", "FILE", repeatable: true, "a mapping model (.cdm, .xcmappingmodel) or a recipe")
   private static let jobs = Command.Option(
-    "jobs", "N", "how many stores at once (as many as there are processors without it)")
+    "jobs", "N",
+    "how many stores at once (as many as there are processors without it, twice that at most)")
 
   static let commands = [
     Command(
@@ -104,7 +105,9 @@ enum CommandTable {
       "dump", .look, "every object, a line of JSON each, in a fixed order",
       arguments: ["STORE"],
       options: [
-        .init("blobs", "print binary values in Base64 instead of their SHA-256"), Command.model,
+        .init(
+          "blobs", "print binary values in Base64 instead of their SHA-256 (files of up to 64 MB)"),
+        Command.model,
         .init("json", "tell errors as JSON; the dump always is"),
       ],
       example: "strata dump Recipes.sqlite > before.ndjson", run: DumpCommand.run),

@@ -19,14 +19,12 @@ struct ReceiptFile: Sendable {
         .usage, "the receipt cannot be written into that folder", path: path,
         hint: "Name a file in a folder that exists.")
     }
-    let own = FileSystem.canonical(path)
-    let isFree = FileSystem.status(path).map { $0.kind == .file } ?? true
-    guard isFree, !stores.contains(where: { FileSystem.canonical($0) == own }),
-      arguments.value("output").map(FileSystem.canonical) != own
-    else {
-      throw CoreDataError(
-        .usage, "the receipt would replace a store or a folder", path: path,
-        hint: "Name another file.")
+    try Self.check(path, stores: stores + (arguments.value("output").map { [$0] } ?? []))
+  }
+
+  private static func check(_ path: String, stores: [String]) throws {
+    if let refusal = OutputPlace.refusal(toWrite: "the receipt", at: path, besides: stores) {
+      throw refusal
     }
   }
 
@@ -35,21 +33,12 @@ struct ReceiptFile: Sendable {
   /// - Throws: ``CoreDataError`` of kind refused where a file is there that is not to be replaced.
   init(path: String, replaces: Bool) throws {
     self.path = path
-    guard let status = FileSystem.status(path) else { return }
-    guard status.kind == .file, !Self.isStore(path) else {
-      throw CoreDataError(
-        .usage, "the receipt would replace a store or a folder", path: path,
-        hint: "Name another file.")
-    }
+    try Self.check(path, stores: [])
+    guard FileSystem.status(path) != nil else { return }
     guard replaces else {
       throw CoreDataError(
         .refused, "that file exists already; Enter again replaces it", path: path)
     }
-  }
-
-  private static func isStore(_ path: String) -> Bool {
-    let head = try? FileSystem.read(path, limit: 16)
-    return head == Array("SQLite format 3\0".utf8)
   }
 
   /// All of it or nothing: written beside, then renamed.

@@ -105,13 +105,9 @@ struct Rehearsal {
     where FileSystem.isFile(from) {
       try copy(from, to)
     }
-    if FileSystem.isDirectory(source.externalDataFolder) {
-      try FileSystem.makeDirectory(target.externalDataFolder)
-      for name in try FileSystem.list(source.externalDataFolder)
-      where FileSystem.isFile(source.externalDataFolder + "/" + name) {
-        try copy(
-          source.externalDataFolder + "/" + name, target.externalDataFolder + "/" + name)
-      }
+    if FileSystem.isDirectory(source.supportFolder) {
+      _ = try SupportTree.copy(
+        of: source, to: target.supportFolder, check: { try Task.checkCancellation() })
     }
     return target.path
   }

@@ -83,13 +83,9 @@ extension RecipeFile {
   ///
   /// - Throws: ``CoreDataError`` of kind refused where a file is there that is not to be replaced.
   func write() throws {
-    if FileSystem.status(path) != nil {
-      guard FileSystem.isFile(path) else {
-        throw CoreDataError(.usage, "this is no file", path: path, hint: "Give another name.")
-      }
-      guard overwrites else {
-        throw CoreDataError(.refused, "the file is there already", path: path)
-      }
+    if let refusal = OutputPlace.refusal(toWrite: "the recipe", at: path) { throw refusal }
+    guard overwrites || FileSystem.status(path) == nil else {
+      throw CoreDataError(.refused, "the file is there already", path: path)
     }
     let text = Recipe.text(
       of: step.mapping, from: from, to: to, source: step.source, destination: step.destination)

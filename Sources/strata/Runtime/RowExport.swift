@@ -44,25 +44,19 @@ struct RowExport {
         .usage, "there is no such folder", path: folder, hint: "Name a folder that is there.")
     }
     let place = FileSystem.canonical(folder)
-    let target = place + "/" + FileSystem.name(of: request.path)
-    let files = store.files
-    let own = [files.path, files.walPath, files.shmPath, files.journalPath].map {
-      FileSystem.canonical($0)
-    }
-    let kind = FileSystem.status(request.path)?.kind
-    let isOwn = own.contains(target) || own.contains(FileSystem.canonical(request.path))
     let bundle = place.split(separator: "/").first { part in
-      [".app", ".appex", ".photoslibrary", ".xcappdata", ".momd", ".xcdatamodeld", "_SUPPORT"]
+      [".app", ".appex", ".photoslibrary", ".xcappdata", ".momd", ".xcdatamodeld"]
         .contains { part.hasSuffix($0) }
     }
-    guard !isOwn, bundle == nil, kind == nil || kind == .file else {
+    if let bundle {
       throw CoreDataError(
-        .usage,
-        isOwn
-          ? "that is a file of the store itself"
-          : bundle.map { "that is inside \($0), which is no place for other files" }
-            ?? "there is something that is no file",
+        .usage, "that is inside \(bundle), which is no place for other files",
         path: request.path, hint: "Name a file elsewhere.")
+    }
+    if let refusal = OutputPlace.refusal(
+      toWrite: "the rows", at: request.path, besides: [store.files.path])
+    {
+      throw refusal
     }
   }
 

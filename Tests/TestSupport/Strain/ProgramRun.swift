@@ -8,6 +8,8 @@
     public var status: Int32
     /// Both streams.
     public var text: String
+    /// The largest memory it held.
+    public var peakBytes: Int
 
     /// - Parameters:
     ///   - environment: the variables it gets besides PATH; there are no others.
@@ -42,7 +44,8 @@
       let end = Fuzzing.now() + seconds
       var result: Int32 = 0
       var isOver = false
-      while waitpid(process, &result, WNOHANG) == 0 {
+      var usage = rusage()
+      while wait4(process, &result, WNOHANG, &usage) == 0 {
         if Fuzzing.now() > end, !isOver {
           isOver = true
           kill(process, SIGKILL)
@@ -51,6 +54,7 @@
       }
       let signal = isOver ? SIGALRM : result & 0x7F
       status = signal == 0 ? (result >> 8) & 0xFF : 128 + signal
+      peakBytes = usage.ru_maxrss << 10
       text = String(decoding: try FileSystem.read(file), as: UTF8.self)
     }
   }

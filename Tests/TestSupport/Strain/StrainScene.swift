@@ -183,6 +183,14 @@
         output: root.path("output"))
     }
 
+    /// Runs a command that writes and has nothing to do, and so only cleans up what others left.
+    func settle() throws -> ProgramRun {
+      let version = [.rollback, .resetRollback].contains(work) ? "Recipes" : "Recipes 2"
+      return try ProgramRun(
+        [program, "migrate", place + "/" + target, "--to", root.path(Self.models) + "@" + version],
+        environment: environment, output: root.path("output"))
+    }
+
     /// Runs what comes next: a look at the store, as a person would have after an accident.
     func next() throws -> ProgramRun {
       // Copies that a killed program left are only removed when they are a minute old.
