@@ -146,11 +146,12 @@ struct BadInputTests {
       try connection.run(
         "UPDATE ZTAG SET ZNAME = ? WHERE Z_PK = 1", [.text("\u{1B}[2Jx\u{202E}y\u{7}")])
     }
-    for format in ["table", "csv", "json", "ndjson"] {
+    // CSV is exact where no terminal reads it: CSVTests.
+    for format in ["table", "json", "ndjson"] {
       let rows = Captured("rows", store, "Tag", "--format", format)
       #expect(rows.status == .done)
       #expect(!rows.out.utf8.contains(0x1B) && !rows.out.utf8.contains(7))
-      if format == "table" || format == "csv" {
+      if format == "table" {
         #expect(!rows.out.unicodeScalars.contains("\u{202E}"))
       }
     }

@@ -47,6 +47,7 @@ package struct Inspection: Sendable, Equatable {
       let first = lines.count
       switch node {
       case .column(let name, let index):
+        guard object.values.indices.contains(index) else { continue }
         let value = object.values[index]
         add(object.columns[index], value)
         if case .value(.date(let seconds)) = value, let local = localTime(seconds),
@@ -106,7 +107,9 @@ package struct Inspection: Sendable, Equatable {
   /// The first values of a composite, `person Ann · id 7`.
   private func summary(_ nodes: [PropertyTree.Node], of object: StoredObject) -> String {
     let parts = nodes.compactMap { node -> String? in
-      guard case .column(let name, let index) = node, !node.isNull(in: object.values) else {
+      guard case .column(let name, let index) = node, object.values.indices.contains(index),
+        !node.isNull(in: object.values)
+      else {
         return nil
       }
       let text = ValueText(object.values[index], of: object.columns[index]).text
