@@ -55,7 +55,7 @@ struct GeneratedCoverageTests {
     for isWithin in [false, true] {
       for isOwner in [false, true] { #expect(isManyToMany(isWithin, isOwner)) }
     }
-    #expect(Self.pairs.contains(where: \.isConfigured))
+    #expect(Self.pairs.contains { $0.isConfigured })
     let depth = Self.pairs.flatMap { pair in
       pair.source.entities.map { pair.source.lineage(of: $0.name).count }
     }.max()
