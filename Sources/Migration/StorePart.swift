@@ -45,15 +45,16 @@ struct StorePart: Sendable {
       (own.attributes, own.relationships, own.children) = ([], [], [])
       return own
     }
-    let making = Set(
-      part.entityMappings.filter { $0.source != nil && $0.destination != nil }
-        .map(\.name))
-    let known = Set(whole.entityMappings.map(\.name))
+    func making(_ mapping: MappingModel) -> Set<String> {
+      Set(
+        mapping.entityMappings.filter { $0.source != nil && $0.destination != nil }.map(\.name))
+    }
+    let gone = making(whole).subtracting(making(part))
     for index in part.entityMappings.indices {
       for place in part.entityMappings[index].relationships.indices {
         let through = part.entityMappings[index].relationships[place].through
         // No relationship leads from one store to another.
-        guard let through, known.contains(through), !making.contains(through) else { continue }
+        guard let through, gone.contains(through) else { continue }
         let name = part.entityMappings[index].relationships[place].name
         part.entityMappings[index].relationships[place] = RelationshipMapping(
           name: name, source: nil)

@@ -33,6 +33,29 @@ struct GeneratedCoverageTests {
     let types = Set(
       Self.pairs.flatMap { $0.source.entities.flatMap { $0.attributes.map(\.type) } })
     #expect(GeneratedValues.types.filter { !types.contains($0) } == [])
+    let sources = Self.pairs.map(\.source)
+    #expect(
+      sources.contains { $0.entities.contains { $0.attributes.contains { $0.type == .composite } } }
+    )
+    // Links between entities, and within one, with subentities on either side of them.
+    func isManyToMany(_ isWithin: Bool, _ isOwner: Bool) -> Bool {
+      sources.contains { model in
+        model.entities.contains { entity in
+          entity.relationships.contains { link in
+            let inverse = link.inverse.flatMap {
+              model.relationship(named: $0, of: link.destination)
+            }
+            return link.isToMany && inverse?.isToMany == true
+              && (link.destination == entity.name) == isWithin
+              && !model.children(of: isOwner ? entity.name : link.destination).isEmpty
+          }
+        }
+      }
+    }
+    for isWithin in [false, true] {
+      for isOwner in [false, true] { #expect(isManyToMany(isWithin, isOwner)) }
+    }
+    #expect(Self.pairs.contains { $0.isConfigured })
     let depth = Self.pairs.flatMap { pair in
       pair.source.entities.map { pair.source.lineage(of: $0.name).count }
     }.max()

@@ -21,7 +21,7 @@ struct GeneratedObjects {
     self.model = model
     makeObjects(using: &generator)
     for entity in model.entities {
-      for attribute in entity.attributes where attribute.isStored {
+      for attribute in entity.attributes.flatMap(OracleElements.values(of:)) {
         fill(attribute, of: entity.name, using: &generator)
       }
     }

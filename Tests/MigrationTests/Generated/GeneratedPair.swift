@@ -56,6 +56,8 @@ struct GeneratedPair {
         ? ModelEdit.delicate : generator.chance(3) ? ModelEdit.refused : ModelEdit.harmless
       kinds.append(generator.pick(pool) ?? .changeModifier)
     }
+    // Often one side of a one-to-one, whose claims may collide.
+    if seed % 8 == 7 { kinds.append(.addOneToOneInverse) }
     // Now and then nothing that a version hash shows.
     if seed % 40 == 0 { kinds = [.changeDefault, .exchangeIdentifiers] }
     kinds.shuffle(using: &generator)

@@ -15,7 +15,7 @@ extension MigrationOracle {
         count(134110, entity, nil)
       }
       let carried = carriedAttributes(of: entity)
-      for attribute in destination.attributes(of: entity) where attribute.isStored {
+      for attribute in OracleElements.values(of: entity, in: destination) {
         if !attribute.isOptional, after.attributes[attribute.name] == nil, !isBroken(.missingValues)
         {
           count(134110, entity, attribute.name)
@@ -23,7 +23,7 @@ extension MigrationOracle {
         guard let former = carried[attribute.name],
           let value = before.attributes[former]
         else { continue }
-        if let old = source.attribute(named: former, of: before.id.entity)?.type,
+        if let old = OracleElements.value(former, of: before.id.entity, in: source)?.type,
           old != attribute.type, !OracleNumber.fits(value, old, attribute.type),
           !isBroken(.narrowerIntegers)
         {

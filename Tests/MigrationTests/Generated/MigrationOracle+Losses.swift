@@ -14,7 +14,8 @@ extension MigrationOracle {
       let carried = Set(carriedAttributes(of: result.after.id.entity).values)
       for name in result.before.attributes.keys where !carried.contains(name) {
         losses.exact[
-          "\(source.declaringEntity(of: name, in: entity) ?? entity).\(name)", default: 0] += 1
+          "\(source.declaringEntity(of: OracleElements.whole(name), in: entity) ?? entity).\(name)",
+          default: 0] += 1
       }
     }
     if !isBroken(.lossOfLinks) { losses.links = lostLinks(results, kept: kept) }

@@ -89,10 +89,19 @@ struct MigrationOracle {
     guard let former = matching.formers[entity] else { return [:] }
     var carried: [String: String] = [:]
     for (name, claimants) in matching.attributes(of: entity) {
-      guard source.attribute(named: name, of: former)?.isStored == true else { continue }
-      for claimant in claimants
-      where destination.attribute(named: claimant, of: entity)?.isStored == true {
-        carried[claimant] = name
+      guard let old = source.attribute(named: name, of: former), old.isStored else { continue }
+      for claimant in claimants {
+        guard let new = destination.attribute(named: claimant, of: entity), new.isStored else {
+          continue
+        }
+        if old.type == .composite, new.type == .composite {
+          for (element, makers) in matching.elements(of: new, in: entity, from: old) {
+            guard !isBroken(.elements), let maker = makers.first else { continue }
+            carried["\(claimant).\(maker)"] = "\(name).\(element)"
+          }
+        } else {
+          carried[claimant] = name
+        }
       }
     }
     return carried
@@ -112,7 +121,7 @@ struct MigrationOracle {
   ) -> [String: AttributeValue] {
     let carried = carriedAttributes(of: entity)
     var values: [String: AttributeValue] = [:]
-    for attribute in destination.attributes(of: entity) where attribute.isStored {
+    for attribute in OracleElements.values(of: entity, in: destination) {
       guard let former = carried[attribute.name] else {
         if isBroken(.defaultsOfAdded) { continue }
         if isBroken(.transientStarts),
@@ -127,7 +136,7 @@ struct MigrationOracle {
       if let value = before.attributes[former] {
         values[attribute.name] = OracleNumber.converted(value, to: attribute.type)
       } else if !attribute.isOptional, !isBroken(.fillingNulls),
-        source.attribute(named: former, of: before.id.entity)?.isOptional == true
+        OracleElements.value(former, of: before.id.entity, in: source)?.isOptional == true
       {
         values[attribute.name] = attribute.defaultValue
       }

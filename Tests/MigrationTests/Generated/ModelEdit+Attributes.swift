@@ -26,6 +26,12 @@ extension ModelEdit {
     case .swapAttributes: return swapAttributes(&draft, &generator)
     case .exchangeIdentifiers: return exchangeIdentifiers(&draft, &generator)
     case .moveAttributeUp, .moveAttributeDown: return moveAttribute(&draft, &generator)
+    case .addComposite:
+      guard let entity = generator.pick(draft.entities)?.name else { return nil }
+      let name = draft.freshName("made")
+      let composite = ModelGenerator.composite(name, using: &generator)
+      draft.change(entity) { $0.attributes.append(composite) }
+      return "\(entity).\(name)"
     default: break
     }
     guard let (entity, attribute) = generator.pick(Self.places(draft) { _ in true }) else {
@@ -43,10 +49,15 @@ extension ModelEdit {
         $0.name = name
         $0.renamingIdentifier = attribute.canonicalName
       }
+      // No hash holds a composite's name.
+      if attribute.type == .composite {
+        draft.change(entity) { $0.versionHashModifier = name }
+      }
       return "\(place) → \(name)"
     case .chainAttributes:
       let others = Self.places(draft) { _ in true }.filter {
         $0.entity == entity && $0.attribute.name != attribute.name
+          && $0.attribute.type != .composite && attribute.type != .composite
       }
       guard let other = generator.pick(others)?.attribute else { return nil }
       let name = draft.freshName("chained")
@@ -66,6 +77,7 @@ extension ModelEdit {
       draft.change(entity) { $0.attributes.removeAll { $0.name == attribute.name } }
       return place
     case .replaceAttribute:
+      guard attribute.type != .composite else { return nil }
       let identifier = draft.freshName("nothing")
       draft.change(attribute: attribute.name, of: entity) {
         $0.isOptional = true
@@ -75,7 +87,7 @@ extension ModelEdit {
       draft.change(entity) { $0.versionHashModifier = identifier }
       return "\(place) is another one now"
     case .claimAttributeTwice:
-      guard attribute.isStored else { return nil }
+      guard attribute.isStored, attribute.type != .composite else { return nil }
       var copy = attribute
       copy.name = draft.freshName("claim")
       copy.renamingIdentifier = attribute.canonicalName
@@ -104,7 +116,7 @@ extension ModelEdit {
 
   /// Names change hands; of different types, since otherwise no hash would tell.
   private func swapAttributes(_ draft: inout Draft, _ generator: inout SeededGenerator) -> String? {
-    let places = Self.places(draft) { _ in true }
+    let places = Self.places(draft) { $0.type != .composite }
     guard let (entity, first) = generator.pick(places),
       let second = generator.pick(
         places.filter { $0.entity == entity && $0.attribute.type != first.type })?
@@ -128,7 +140,7 @@ extension ModelEdit {
   private func exchangeIdentifiers(
     _ draft: inout Draft, _ generator: inout SeededGenerator
   ) -> String? {
-    let places = Self.places(draft, where: \.isStored)
+    let places = Self.places(draft) { $0.isStored && $0.type != .composite }
     let pairs = places.flatMap { first in
       places.filter {
         $0.entity == first.entity && $0.attribute.name > first.attribute.name
@@ -169,7 +181,8 @@ extension ModelEdit {
   /// Edits of what an attribute is.
   func changeAttribute(_ draft: inout Draft, _ generator: inout SeededGenerator) -> String? {
     let places = Self.places(draft) { attribute in
-      switch self {
+      guard attribute.type != .composite else { return false }
+      return switch self {
       case .makeMandatoryWithDefault, .makeMandatoryWithoutDefault:
         attribute.isOptional && !attribute.isTransient
       case .makeOptional: !attribute.isOptional
@@ -230,5 +243,38 @@ extension ModelEdit {
     }
     return "\(entity).\(attribute.name) \(attribute.type.name) → \(copy.type.name)"
       + (copy.defaultValue.map { " default \(OracleText.of($0))" } ?? "")
+  }
+
+  /// Edits of the elements of a composite.
+  func changeElements(_ draft: inout Draft, _ generator: inout SeededGenerator) -> String? {
+    guard let (entity, composite) = generator.pick(Self.places(draft) { $0.type == .composite })
+    else { return nil }
+    var copy = composite
+    let text: String
+    switch self {
+    case .addElement:
+      guard let type = generator.pick(GeneratedValues.types) else { return nil }
+      let element = Attribute(draft.freshName("part"), type, optional: true)
+      copy.elements.insert(
+        element, at: Int.random(in: 0...composite.elements.count, using: &generator))
+      text = "+ \(element.name)"
+    case .removeElement:
+      guard composite.elements.count > 1, let gone = generator.pick(composite.elements) else {
+        return nil
+      }
+      copy.elements.removeAll { $0.name == gone.name }
+      text = "− \(gone.name)"
+    default:
+      guard let index = composite.elements.indices.randomElement(using: &generator) else {
+        return nil
+      }
+      let former = composite.elements[index]
+      copy.elements[index].name = draft.freshName("renamed")
+      copy.elements[index].renamingIdentifier = former.canonicalName
+      text = "\(former.name) → \(copy.elements[index].name)"
+    }
+    let edited = copy
+    draft.change(attribute: composite.name, of: entity) { $0 = edited }
+    return "\(entity).\(composite.name): \(text)"
   }
 }

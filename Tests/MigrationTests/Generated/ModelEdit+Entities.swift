@@ -67,7 +67,8 @@ extension ModelEdit {
       draft.change(name) { $0.isAbstract = self == .makeAbstract }
       return name
     case .addConstraint:
-      let stored = entity.attributes.filter(\.isStored).map(\.name).shuffled(using: &generator)
+      let stored = entity.attributes.filter { $0.isStored && $0.type != .composite }.map(\.name)
+        .shuffled(using: &generator)
       let names = Array(stored.prefix(generator.chance(70) ? 1 : 2))
       guard !names.isEmpty else { return nil }
       draft.change(name) { $0.uniquenessConstraints.append(names) }

@@ -92,6 +92,8 @@ extension ModelEdit {
     case .replaceSide:
       // The other side alone says what was linked.
       guard let back else { return nil }
+      // A join table that stays keeps the positions of both its sides.
+      guard !(relationship.isOrdered && back.isToMany) else { return nil }
       let identifier = draft.freshName("nothing")
       draft.change(relationship: relationship.name, of: entity) {
         $0.renamingIdentifier = identifier

@@ -12,7 +12,7 @@ enum ModelEdit: String, CaseIterable, Sendable {
   case renameRelationship, swapRelationships, addRelationship, removeRelationship, removeInverse
   case addInverse, toOneToMany, order, unorder, makeRelationshipMandatory, moveRelationshipUp
   case moveRelationshipDown, widenDestination, replaceSide, addOneToOneInverse, requireSome
-  case changeNumberType
+  case changeNumberType, addComposite, addElement, removeElement, renameElement
   case renameEntity, swapEntities, chainEntities, addEntity, addChild, removeEntity, insertParent
   case moveWithinHierarchy, moveOut, makeAbstract, makeConcrete, addConstraint, removeConstraint
   case changeModifier
@@ -46,8 +46,9 @@ enum ModelEdit: String, CaseIterable, Sendable {
     case .renameAttribute, .swapAttributes, .exchangeIdentifiers, .chainAttributes, .addAttribute,
       .addAttributeWithDefault, .addMandatoryWithDefault, .addMandatoryWithoutDefault,
       .removeAttribute, .replaceAttribute, .claimAttributeTwice, .moveAttributeUp,
-      .moveAttributeDown:
+      .moveAttributeDown, .addComposite:
       changeAttributes(&draft, &generator)
+    case .addElement, .removeElement, .renameElement: changeElements(&draft, &generator)
     case .makeMandatoryWithDefault, .makeMandatoryWithoutDefault, .makeOptional,
       .changeIntegerWidth, .makeTransient, .makePersistent, .allowExternal, .forbidExternal,
       .changeType, .changeDefault, .changeNumberType:

@@ -52,12 +52,27 @@ struct ModelGenerator {
       guard let name = generator.pick(Self.attributeWords.filter { !used.contains($0) }),
         let type = generator.pick(GeneratedValues.types + [.binary])
       else { continue }
+      if generator.chance(10) {
+        draft.entities[index].attributes.append(Self.composite(name, using: &generator))
+        continue
+      }
       var attribute = Attribute(name, type, optional: generator.chance(75))
       attribute.isTransient = generator.chance(8)
       attribute.allowsExternalBinaryDataStorage = type == .binary && generator.chance(50)
       if generator.chance(10) { attribute.renamingIdentifier = draft.freshName("former") }
       draft.entities[index].attributes.append(attribute)
     }
+  }
+
+  /// Elements often have the names of attributes, and so share their columns' names.
+  static func composite(_ name: String, using generator: inout SeededGenerator) -> Attribute {
+    var composite = Attribute(name, .composite, optional: true)
+    let words = attributeWords.shuffled(using: &generator)
+    for word in words.prefix(Int.random(in: 1...3, using: &generator)) {
+      guard let type = generator.pick(GeneratedValues.types) else { continue }
+      composite.elements.append(Attribute(word, type, optional: true))
+    }
+    return composite
   }
 
   private mutating func makeRelationship(using generator: inout SeededGenerator) {

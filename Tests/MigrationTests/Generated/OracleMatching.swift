@@ -79,6 +79,16 @@ struct OracleMatching {
       breaking: broken)
   }
 
+  /// Element of one composite to element of another, under the names they have in them.
+  func elements(
+    of composite: Attribute, in entity: String, from former: Attribute
+  ) -> [(former: String, claimants: [String])] {
+    let byName = isCopied(entity)
+    return Self.match(
+      former.elements.map { ($0.name, byName ? nil : $0.renamingIdentifier) },
+      composite.elements.map { ($0.name, byName ? nil : $0.renamingIdentifier) }, breaking: broken)
+  }
+
   /// Destination relationship to source relationship, for objects of exactly that entity.
   func relationships(of entity: String) -> [(former: String, claimants: [String])] {
     guard let former = formers[entity] else { return [] }
@@ -172,4 +182,5 @@ enum OracleRule: String, CaseIterable, Sendable {
   case keptValues, keptLinks, linksOfInverse, order, removedObjects, missingValues
   case narrowerIntegers, abstractEntities, mandatoryLinks, constraints
   case nullsInConstraints, lossOfEntities, lossOfAttributes, lossOfLinks, laterClaims
+  case elements
 }

@@ -15,7 +15,7 @@ enum OracleText {
 
   private static func line(_ object: GeneratedObject, model: Model) -> String {
     var parts = ["\(object.id.entity)/p\(object.id.key)"]
-    let attributes = model.attributes(of: object.id.entity).filter(\.isStored)
+    let attributes = OracleElements.values(of: object.id.entity, in: model)
     for attribute in attributes.sorted(by: { precedes($0.name, $1.name) }) {
       parts.append("\(attribute.name)=" + (object.attributes[attribute.name].map(of) ?? "∅"))
     }
