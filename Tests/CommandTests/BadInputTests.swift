@@ -146,7 +146,7 @@ struct BadInputTests {
       try connection.run(
         "UPDATE ZTAG SET ZNAME = ? WHERE Z_PK = 1", [.text("\u{1B}[2Jx\u{202E}y\u{7}")])
     }
-    // CSV is exact where no terminal reads it: CSVTests.
+    // CSV is exact where no terminal reads it: RowsCommandTests.
     for format in ["table", "json", "ndjson"] {
       let rows = Captured("rows", store, "Tag", "--format", format)
       #expect(rows.status == .done)
