@@ -51,8 +51,10 @@ extension StepSchemas {
       return .rebuild
     }
     var alteration = TableAlteration()
-    // Where all names stay, values change their columns: the table's text is the same then.
-    alteration.renamed = isKept ? [] : renames(of: table, present, mappings)
+    alteration.renamed = renames(of: table, present, mappings)
+    // Where all names stay, values change their columns, and the table's text is the same then. Row by
+    // row a constraint would see two of one value.
+    if isKept, !alteration.renamed.isEmpty { return .rebuild }
     let gone = Set(alteration.renamed.map(\.from))
     let renamed = Set(alteration.renamed.map(\.to.name))
     // What is there under its name once columns have been renamed.
