@@ -65,7 +65,7 @@ extension TmuxTerminal {
     _ = screen(showing: "migrates now")
     if pausing {
       send("p")
-      _ = screen(showing: "waits for your word before")
+      _ = screen(showing: "It stops before the cut-over")
     }
     send("Enter")
     return pausing ? screen(showing: "not in place yet", "put it in place") : screen

@@ -19,7 +19,7 @@ final class TmuxTerminal {
       """
       \(socket) new-session -d -x \(width) -y \(height) \
       "export TERM=xterm-256color LANG=C.UTF-8 NO_COLOR= XDG_STATE_HOME='\(folder)/state' \
-      XDG_CONFIG_HOME='\(folder)/config'; \(command); echo EXIT \\$?; sleep 3600"
+      XDG_CONFIG_HOME='\(folder)/config'; \(command); printf '\\r\\nEXIT %s\\r\\n' \\$?; sleep 3600"
       """)
   }
 

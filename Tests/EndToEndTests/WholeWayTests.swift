@@ -105,7 +105,7 @@ struct WholeWayTests {
 
     // And back.
     terminal.send("b")
-    _ = terminal.screen(showing: "Backups", "Recipes.backup-1")
+    _ = terminal.screen(showing: "Backups", "last changed", "Recipes.backup-1")
     terminal.send("Enter")
     _ = terminal.screen(showing: "Roll back?")
     terminal.send("y")
