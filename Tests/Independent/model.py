@@ -107,7 +107,17 @@ class Model:
         entities = {}
         for key, object_ in archive.dictionary(archive.root["NSEntities"]).items():
             entities[key] = read_entity(archive, object_)
-        return Model(entities)
+        model = Model(entities)
+        for name in model.preorder():
+            model.inherit(name)
+        return model
+
+    def inherit(self, name):
+        """Adds what the parent has: archives in stores repeat it, those of the compiler do not."""
+        entity = self.entities[name]
+        if entity.parent is not None:
+            for property_ in self.entities[entity.parent].properties.values():
+                entity.properties.setdefault(property_.name, property_)
 
     def children(self, name):
         """Siblings stand in case-insensitive order of their names."""

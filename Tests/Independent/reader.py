@@ -260,7 +260,10 @@ def exact(attribute, raw, path):
     elif isinstance(raw, bytes):
         text = "b" + hashlib.sha256(raw).hexdigest()
     elif isinstance(raw, str):
-        text = "t" + hashlib.sha256(raw.encode("utf-8", "surrogateescape")).hexdigest()
+        data = raw.encode("utf-8", "surrogateescape")
+        # A lone surrogate stands for a byte that is no UTF-8.
+        kind = "b" if any("\ud800" <= c <= "\udfff" for c in raw) else "t"
+        text = kind + hashlib.sha256(data).hexdigest()
     elif attribute.kind in (500, 600, 900, 400):
         text = "r" + struct.pack(">d", float(raw)).hex()
     elif attribute.kind == 800:
@@ -272,7 +275,7 @@ def exact(attribute, raw, path):
 
 def exact_line(store, entity, key, row):
     parts = []
-    for name, property_ in sorted(store.model.entities[entity].properties.items(), key=lambda p: p[0].encode()):
+    for name, property_ in store.model.entities[entity].properties.items():
         if property_.transient:
             continue
         if isinstance(property_, Attribute):
@@ -284,15 +287,16 @@ def exact_line(store, entity, key, row):
             if not isinstance(related, list):
                 related = [related] if related else []
             parts.append(name + ">" + ",".join("%s/p%d" % reference for reference in related))
-    return "%s/p%d " % (entity, key) + " ".join(parts)
+    return "%s/p%d " % (entity, key) + " ".join(sorted(parts, key=str.encode))
 
 
 def serve():
     out = os.fdopen(1, "wb", closefd=False)
     for line in sys.stdin:
-        path, _, support = line.rstrip("\n").partition("\t")
         try:
-            store = Store(path, support or None)
+            words = [os.fsdecode(bytes.fromhex(word)) for word in line.rstrip("\n").split("\t")]
+            path, support = words[0], words[1] if len(words) > 1 else None
+            store = Store(path, support)
             lines = [exact_line(store, *object_) for object_ in store.objects()]
             store.db.close()
             answer = "%d\n" % len(lines) + "".join(text + "\n" for text in lines)

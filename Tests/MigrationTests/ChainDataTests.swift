@@ -14,7 +14,7 @@ struct ChainDataTests {
       var plan = try StoreMigration.plan(
         Store(path: path), to: step.destination, names: (step.from, step.to), source: step.source)
       plan.losses = []
-      _ = try StoreMigration.run(plan)
+      _ = try StoreMigration.runAndRead(plan)
     }
     return try StoreDump.lines(at: path)
   }
@@ -33,7 +33,7 @@ struct ChainDataTests {
     ) { first, _ in first }
     plan.losses = []
     plan.checks = []
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     return try StoreDump.lines(at: path)
   }
 

@@ -53,7 +53,7 @@ struct CloudKitTests {
     let plan = try Library.plan(path, to: Library.model(replacing: HistoryTests.changes))
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
-    return try StoreMigration.run(plan, options: options)
+    return try StoreMigration.runAndRead(plan, options: options)
   }
 
   private static let records =

@@ -68,7 +68,7 @@ struct ConfigurationTests {
     #expect(
       plan.notes.contains { $0.contains("configuration “Content”") && $0.contains("assumed") })
     #expect(plan.losses.isEmpty)
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let store = try Store(path: path)
     #expect(store.configuration == "Content")
     #expect(Set(store.metadata.versionHashes.keys) == ["Draft", "Note"])
@@ -86,7 +86,7 @@ struct ConfigurationTests {
     let path = try store(in: folder)
     let plan = try Library.plan(path, to: Self.model(extra: true, configurations: [:]))
     #expect(plan.notes.contains { $0.contains("no configuration of that name") })
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let store = try Store(path: path)
     #expect(store.configuration == nil)
     #expect(store.database.contains("ZSETTING"))
@@ -202,7 +202,7 @@ struct ConfigurationTests {
     }
     var options = MigrationOptions()
     if writesElsewhere { options.output = folder.path("Result.sqlite") }
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     let store = try Store(path: options.output ?? path)
     #expect(store.configuration == "Content")
     #expect(store.warnings == [])

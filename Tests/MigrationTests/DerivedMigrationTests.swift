@@ -34,7 +34,7 @@ struct DerivedMigrationTests {
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
     options.keepsBackup = false
-    return try StoreMigration.run(plan, options: options)
+    return try StoreMigration.runAndRead(plan, options: options)
   }
 
   private func rows(_ path: String, _ sql: String) throws -> [[Value]] {
@@ -184,7 +184,7 @@ struct DerivedMigrationTests {
       var options = MigrationOptions()
       options.allowedLosses = Set(plan.losses.map(\.name))
       options.keepsBackup = false
-      _ = try StoreMigration.run(plan, options: options)
+      _ = try StoreMigration.runAndRead(plan, options: options)
     }
     try migrate(to: model(true, true))
     #expect(try rows(path, "SELECT Z_PK FROM Z_RT_Place_area") == [[.integer(1)], [.integer(3)]])
@@ -243,7 +243,7 @@ struct DerivedMigrationTests {
       INSERT INTO ZPLACE SELECT * FROM old; DROP TABLE old;
       """)
     before.close()
-    _ = try StoreMigration.run(Library.plan(path, to: model([])))
+    _ = try StoreMigration.runAndRead(Library.plan(path, to: model([])))
     let after = try Connection(path: path, mode: .readWrite)
     try after.execute("INSERT INTO ZPLACE (Z_PK, Z_ENT, Z_OPT, ZCODE) VALUES (2, 1, 1, 'a')")
   }
@@ -272,7 +272,7 @@ struct DerivedMigrationTests {
     connection.close()
     let plan = try Library.plan(path, to: model(true))
     #expect(plan.notes.contains { $0.contains("“odd” of Place") })
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let database = try Store(path: path).database
     #expect(database.sql["Z_Place_i"] == sql)
     #expect(database.sql["Z_Place_odd"] == odd)

@@ -30,11 +30,11 @@ struct DriftAnalysisTests {
     #expect(plan.losses == [Loss(entity: "Author", property: "ZODD", values: 2)])
     #expect(plan.notes.contains { $0.contains("ZODD") })
     let before = try folder.contents()
-    #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
     #expect(try folder.contents() == before)
     var options = MigrationOptions()
     options.allowedLosses = ["Author.ZODD"]
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
   }
 
   @Test("an empty one is only told of, and rows of no entity are refused")
@@ -45,6 +45,6 @@ struct DriftAnalysisTests {
     let other = try TemporaryFolder()
     let plan = try Self.plan(after: "UPDATE ZAUTHOR SET Z_ENT = 99 WHERE Z_PK = 1", in: other)
     #expect(plan.checks.map(\.code) == [134020] && plan.checks[0].rows == 1)
-    #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
   }
 }

@@ -32,7 +32,7 @@ struct EmptyRelationshipTests {
         ])
       #expect(plan.failures.isEmpty)
     }
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     #expect(try StoreDump.lines(at: path) == before)
   }
 
@@ -49,7 +49,7 @@ struct EmptyRelationshipTests {
         ])
     }
     // A policy could have set them: that is found after the run, with the same code.
-    let error = #expect(throws: CoreDataError.self) { _ = try StoreMigration.run(plan) }
+    let error = #expect(throws: CoreDataError.self) { _ = try StoreMigration.runAndRead(plan) }
     #expect(error?.code == 134110 && error?.kind == .refused && error?.property == "chapters")
     #expect(try FileSystem.read(path) == bytes)
   }

@@ -16,7 +16,7 @@ struct FixtureDerivedTests {
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
     options.keepsBackup = false
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
   }
 
   private func triggers(_ store: Store) -> [String: String] {

@@ -43,7 +43,7 @@ struct FixtureMigrationTests {
     var options = MigrationOptions()
     options.output = folder.path("out.sqlite")
     options.allowedLosses = Set(plan.losses.map(\.name))
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
 
     let ours = try Store(path: folder.path("out.sqlite"))
     let apple = try Store(path: Fixtures.path(#require(fixture.apple)))

@@ -68,7 +68,7 @@ struct HistoryTests {
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
     options.output = output
-    return try StoreMigration.run(plan, options: options)
+    return try StoreMigration.runAndRead(plan, options: options)
   }
 
   @Test("changes follow their entities' new numbers; those of a removed entity go")
@@ -145,7 +145,7 @@ struct HistoryTests {
     let output = folder.path("Result.sqlite")
     var options = MigrationOptions()
     options.output = output
-    _ = try StoreMigration.run(
+    _ = try StoreMigration.runAndRead(
       StoreMigration.plan(store, to: model, names: ("1", "2")), options: options)
     let migrated = try Store(path: output)
     func named(_ store: Store, _ path: String) throws -> [String] {

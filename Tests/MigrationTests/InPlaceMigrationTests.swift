@@ -20,7 +20,7 @@ struct InPlaceMigrationTests {
     let plan = try Library.plan(path, to: Library.model(replacing: changes))
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
-    let receipt = try StoreMigration.run(plan, options: options)
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
     let store = try Store(path: path)
     #expect(store.modelMatches)
     #expect(store.warnings == [])
@@ -182,7 +182,7 @@ struct InPlaceMigrationTests {
     var plan = try Library.plan(path, to: Library.model(replacing: [change]))
     plan.steps[0].strategy = strategy
     #expect(plan.checks == [])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let store = try Store(path: path)
     #expect(try StoreDump.lines(store) == before)
     #expect(try store.externalData().referenced == 0)
@@ -200,7 +200,7 @@ struct InPlaceMigrationTests {
     FileSystem.removeTree(StoreFiles(path: path).externalDataFolder)
     let plan = try Library.plan(path, to: Library.model(replacing: [change]))
     #expect(plan.failures.map(\.rows) == [1])
-    #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
   }
 
   @Test("an index of the app's own survives a table that is written again")
@@ -218,7 +218,7 @@ struct InPlaceMigrationTests {
       ]))
     var options = MigrationOptions()
     options.allowedLosses = ["Author.nickname"]
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     let indexes = try Store(path: path).database.indexes
     #expect(indexes["mine"] == "ZAUTHOR")
     #expect(indexes["gone"] == nil)
@@ -253,7 +253,7 @@ struct InPlaceMigrationTests {
       ]))
     var options = MigrationOptions()
     options.allowedLosses = ["Author.nickname"]
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     let after = try Connection(path: path, mode: .readOnly)
     let views = try after.rows("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name")
     #expect(views.compactMap { $0.first?.text } == ["names", "own"])
@@ -280,7 +280,7 @@ struct InPlaceMigrationTests {
       ]))
     var options = MigrationOptions()
     options.allowedLosses = ["Author.nickname"]
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     #expect(try Set(Store(path: path).database.triggers.keys) == ["Z_DA_ZAUTHOR_kept"])
     let after = try Connection(path: path, mode: .readWrite)
     try after.execute("UPDATE ZAUTHOR SET Z_OPT = 2")

@@ -26,7 +26,7 @@ struct MigrationSafetyTests {
     isCancelled: @escaping () -> Bool = { false }
   ) -> CoreDataError? {
     do {
-      _ = try StoreMigration.run(plan, options: options, isCancelled: isCancelled)
+      _ = try StoreMigration.runAndRead(plan, options: options, isCancelled: isCancelled)
       return nil
     } catch { return error as? CoreDataError }
   }
@@ -131,7 +131,7 @@ struct MigrationSafetyTests {
     let path = try Library.store(in: folder)
     let lines = try StoreDump.lines(at: path)
     let bytes = try FileSystem.read(path)
-    let receipt = try StoreMigration.run(
+    let receipt = try StoreMigration.runAndRead(
       Library.plan(path, to: Library.model(replacing: Self.added)))
     let backup = try #require(receipt.backupPath)
     #expect(try FileSystem.read(backup) == bytes)
@@ -147,7 +147,7 @@ struct MigrationSafetyTests {
     let folder = try TemporaryFolder()
     let path = try Library.store(in: folder)
     let model = try Library.model(replacing: Self.added)
-    _ = try StoreMigration.run(Library.plan(path, to: model))
+    _ = try StoreMigration.runAndRead(Library.plan(path, to: model))
     let before = try folder.contents()
     let plan = try Library.plan(path, to: model)
     #expect(plan.isNothingToDo)
@@ -163,7 +163,7 @@ struct MigrationSafetyTests {
     let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
     var options = MigrationOptions()
     options.output = folder.path("Out.sqlite")
-    let receipt = try StoreMigration.run(plan, options: options)
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
     #expect(receipt.backupPath == nil)
     var after = try folder.contents()
     after["Out.sqlite"] = nil
@@ -186,7 +186,7 @@ struct MigrationSafetyTests {
     let before = try Store(path: path)
     #expect(before.wal.frames > 0)
     let lines = try StoreDump.lines(before)
-    let receipt = try StoreMigration.run(
+    let receipt = try StoreMigration.runAndRead(
       Library.plan(path, to: Library.model(replacing: Self.added)))
     #expect(!FileSystem.isFile(path + "-wal"))
     #expect(try Store(path: path).counts()["Loan"] == 3)
@@ -231,7 +231,7 @@ struct MigrationSafetyTests {
       try FileSystem.write([1, 2, 3], to: folder.path(name))
     }
     #expect(StoreMigration.leftovers(of: path).first?.contains(work) == true)
-    let receipt = try StoreMigration.run(
+    let receipt = try StoreMigration.runAndRead(
       Library.plan(path, to: Library.model(replacing: Self.added)))
     #expect(receipt.notes.contains { $0.contains("interrupted") && $0.contains(work) })
     #expect(
@@ -247,7 +247,7 @@ struct MigrationSafetyTests {
     let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
     var isChanged = false
     do {
-      _ = try StoreMigration.run(
+      _ = try StoreMigration.runAndRead(
         plan,
         progress: { progress in
           guard !isChanged, progress.parts[progress.current].kind == .verify else { return }
@@ -273,7 +273,7 @@ struct MigrationSafetyTests {
     let path = folder.path("Copy.sqlite")
     for suffix in ["", "-wal", "-shm"] { try FileSystem.copy(live + suffix, to: path + suffix) }
     connection.close()
-    _ = try StoreMigration.run(Library.plan(path, to: Library.model(replacing: Self.added)))
+    _ = try StoreMigration.runAndRead(Library.plan(path, to: Library.model(replacing: Self.added)))
     #expect(try Store(path: path).counts()["Loan"] == 3)
     #expect(!FileSystem.isFile(path + "-wal"))
     #expect(!FileSystem.isFile(path + "-shm"))
@@ -287,9 +287,9 @@ struct MigrationSafetyTests {
     let plan = try Library.plan(path, to: Library.model(replacing: Self.added))
     var options = MigrationOptions()
     options.output = folder.path("Out.sqlite")
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     #expect(FileSystem.status(folder.path("Out.sqlite"))?.permissions == 0o600)
-    let receipt = try StoreMigration.run(plan)
+    let receipt = try StoreMigration.runAndRead(plan)
     #expect(FileSystem.status(path)?.permissions == 0o600)
     #expect(try FileSystem.status(#require(receipt.backupPath))?.permissions == 0o600)
   }
@@ -299,7 +299,7 @@ struct MigrationSafetyTests {
     let folder = try TemporaryFolder()
     let path = try Library.store(in: folder, books: 200)
     var seen: [MigrationProgress] = []
-    _ = try StoreMigration.run(
+    _ = try StoreMigration.runAndRead(
       Library.plan(path, to: Library.model(replacing: Self.added)), progress: { seen.append($0) })
     #expect(seen.first?.parts.allSatisfy { !$0.isFinished } == true)
     #expect(seen.first?.fraction == 0)

@@ -92,7 +92,7 @@ struct OneToOneTests {
     let plan = try way.plan(
       Store(path: path), to: Self.model(item: [Self.last], library: [Self.back]))
     #expect(plan.losses == [] && plan.failures == [])
-    let receipt = try StoreMigration.run(plan)
+    let receipt = try StoreMigration.runAndRead(plan)
     #expect(try links(path) == ["1>2", "3>1", "1<3:Song", "2<1:Item"])
     if way == .inPlace || way == .copying || way == .mapped {
       #expect(
@@ -116,7 +116,7 @@ struct OneToOneTests {
       library: [Self.link("lastItem", to: "Item", inverse: "lastPlayed", identifier: "gone")])
     let plan = try way.plan(Store(path: path), to: after)
     #expect(plan.losses == [])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     #expect(try links(path) == ["1>2", "3>1", "4>3", "1<3:Song", "2<1:Item", "3<4:Item"])
   }
 
@@ -134,10 +134,10 @@ struct OneToOneTests {
     #expect(plan.losses.first?.values == 2)
     #expect(plan.losses.first?.samples.contains("Item/p1 → Library/p2") == true)
     #expect(plan.losses.first?.suggestion?.contains("one-to-one") == true)
-    #expect(throws: CoreDataError.self) { _ = try StoreMigration.run(plan) }
+    #expect(throws: CoreDataError.self) { _ = try StoreMigration.runAndRead(plan) }
     var options = MigrationOptions()
     options.allowedLosses = ["Item.lastPlayed"]
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     #expect(try links(path) == ["3>1", "4>3", "5>2", "1<3:Song", "2<5:Item", "3<4:Item"])
   }
 
@@ -163,7 +163,7 @@ struct OneToOneTests {
       let plan = try way.plan(Store(path: other), to: after)
       #expect(plan.failures == [], "\(way)")
     }
-    _ = try StoreMigration.run(Way.mapped.plan(Store(path: other), to: after))
+    _ = try StoreMigration.runAndRead(Way.mapped.plan(Store(path: other), to: after))
     #expect(try links(other) == ["1>2", "3>1", "5>3", "1<3:Song", "2<1:Item", "3<5:Item"])
   }
 
@@ -190,7 +190,7 @@ struct OneToOneTests {
       var options = MigrationOptions()
       options.allowedLosses = ["Item.lastPlayed"]
       options.output = folder.path("\(way).sqlite")
-      _ = try StoreMigration.run(plan, options: options)
+      _ = try StoreMigration.runAndRead(plan, options: options)
       results.append(try links(folder.path("\(way).sqlite")))
     }
     #expect(results == [[String]](repeating: ["1>3", "5>1", "1<5:Item", "3<1:Item"], count: 3))
@@ -231,7 +231,7 @@ struct OneToOneTests {
       Store(path: path), to: after, names: ("1", "2"), through: nil, documents: documents)
     #expect(plan.steps.map(\.mapping.kind) == [.mapping])
     #expect(plan.losses == [] && plan.failures == [])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     #expect(try links(path) == ["1>2", "3>1", "1<3:Song", "2<1:Item"])
   }
 
@@ -258,7 +258,7 @@ struct OneToOneTests {
     options.output = folder.path("one.sqlite")
     let one = try plan()
     #expect(one.checks == [])
-    _ = try StoreMigration.run(one, options: options)
+    _ = try StoreMigration.runAndRead(one, options: options)
     #expect(
       try links(folder.path("one.sqlite")) == [
         "1>1", "2>2", "4>3", "5>4", "1<1:Item", "2<2:Item", "3<4:Item", "4<5:Item",
@@ -273,7 +273,7 @@ struct OneToOneTests {
         "true Library.lastItem 4"
       ])
     options.output = folder.path("two.sqlite")
-    _ = try StoreMigration.run(two, options: options)
+    _ = try StoreMigration.runAndRead(two, options: options)
     #expect(
       try links(folder.path("two.sqlite")) == [
         "1>2", "2>4", "4>6", "5>8", "2<1:Item", "4<2:Item", "6<4:Item", "8<5:Item",
@@ -305,7 +305,7 @@ struct OneToOneTests {
       var options = MigrationOptions()
       options.allowedLosses = ["Person"]
       options.output = folder.path("\(way).sqlite")
-      _ = try StoreMigration.run(plan, options: options)
+      _ = try StoreMigration.runAndRead(plan, options: options)
       let connection = try Connection(path: folder.path("\(way).sqlite"), mode: .readOnly)
       let pairs = try connection.rows("SELECT Z_PK, ZSPOUSE FROM ZPERSON ORDER BY 1")
         .map { "\($0[0].integer ?? 0)-\($0[1].integer ?? 0)" }
@@ -332,7 +332,7 @@ struct OneToOneTests {
       #expect(plan.failures == [] && plan.losses == [])
       var options = MigrationOptions()
       options.output = folder.path("\(way).sqlite")
-      _ = try StoreMigration.run(plan, options: options)
+      _ = try StoreMigration.runAndRead(plan, options: options)
       let result = folder.path("\(way).sqlite")
       #expect(try Store(path: result).oneSidedLinks().map(\.objects) == [1])
       let mapping = try MappingInference.mapping(from: before, to: after)

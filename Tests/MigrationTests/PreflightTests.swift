@@ -24,7 +24,7 @@ struct PreflightTests {
     if !base.isEmpty {
       var options = MigrationOptions()
       options.keepsBackup = false
-      _ = try StoreMigration.run(
+      _ = try StoreMigration.runAndRead(
         Library.plan(path, to: Library.model(replacing: base)), options: options)
     }
     let connection = try Connection(path: path, mode: .readWrite)
@@ -34,7 +34,7 @@ struct PreflightTests {
     if !plan.checks.isEmpty, plan.failures.isEmpty, plan.losses.isEmpty {
       // A warning keeps nothing from being run, and what is out of order is carried over as it is.
       let before = try StoreDump.lines(at: path)
-      _ = try StoreMigration.run(plan)
+      _ = try StoreMigration.runAndRead(plan)
       #expect(try StoreDump.lines(at: path).count == before.count)
     }
     return plan.checks
@@ -275,7 +275,7 @@ struct PreflightTests {
         "2 changes in the history are of entities that go (Loan): they go too."))
     var options = MigrationOptions()
     options.allowedLosses = ["Loan"]
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     #expect(try Store(path: path).history()?.changes == 1)
   }
 

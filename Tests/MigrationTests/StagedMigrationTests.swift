@@ -136,7 +136,7 @@ struct StagedMigrationTests {
     #expect(plan.notes.contains { $0.hasPrefix("Person.email") })
     #expect(try folder.contents() == before)
     let steps = Mutex<[String]>([])
-    let receipt = try StoreMigration.run(
+    let receipt = try StoreMigration.runAndRead(
       plan,
       progress: { progress in
         guard progress.parts.indices.contains(progress.current) else { return }
@@ -179,7 +179,7 @@ struct StagedMigrationTests {
     try writer.finish()
     let plan = try StoreMigration.plan(Store(path: path), stages: Self.stages())
     #expect(plan.steps.map(\.from) == ["v3"])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let done = try StoreMigration.plan(Store(path: path), stages: Self.stages())
     #expect(done.isNothingToDo)
   }
@@ -193,7 +193,7 @@ struct StagedMigrationTests {
       .custom(from: Self.named(1), to: Self.named(2), willMigrate: { _ in })
     ])
     let plan = try StoreMigration.plan(Store(path: path), stages: stages)
-    let error = Self.error { _ = try StoreMigration.run(plan) }
+    let error = Self.error { _ = try StoreMigration.runAndRead(plan) }
     #expect(error?.code == 134111)
     #expect(error?.entity == "Person")
     #expect(try folder.contents() == before)
@@ -225,7 +225,7 @@ struct StagedMigrationTests {
           didMigrate: isBefore ? nil : code)
       ])
       let plan = try StoreMigration.plan(Store(path: path), stages: stages)
-      let error = Self.error { _ = try StoreMigration.run(plan) }
+      let error = Self.error { _ = try StoreMigration.runAndRead(plan) }
       #expect(error?.kind == .failed)
       #expect(error?.message.contains(isBefore ? "willMigrate" : "didMigrate") == true)
       #expect(error?.message.contains("Odd") == true)
@@ -250,7 +250,7 @@ struct StagedMigrationTests {
     ])
     let plan = try StoreMigration.plan(Store(path: path), stages: stages)
     let error = Self.error {
-      _ = try StoreMigration.run(plan, isCancelled: { isAsked.withLock { $0 } })
+      _ = try StoreMigration.runAndRead(plan, isCancelled: { isAsked.withLock { $0 } })
     }
     #expect(error?.kind == .cancelled)
     #expect(error?.code == 134120)
@@ -271,11 +271,11 @@ struct StagedMigrationTests {
             kill(getpid(), SIGKILL)
           })
       ])
-      _ = try StoreMigration.run(StoreMigration.plan(Store(path: path), stages: stages))
+      _ = try StoreMigration.runAndRead(StoreMigration.plan(Store(path: path), stages: stages))
     }
     let left = try folder.contents().filter { !$0.key.hasPrefix(".strata-") }
     #expect(left == before)
-    let receipt = try StoreMigration.run(
+    let receipt = try StoreMigration.runAndRead(
       StoreMigration.plan(Store(path: path), stages: Self.stages()))
     #expect(receipt.notes.contains { $0.contains("interrupted") })
     #expect(try !FileSystem.list(folder.path).contains { $0.hasPrefix(".strata-") })
@@ -334,7 +334,7 @@ struct StagedMigrationTests {
       ], versions: versions)
     let plan = try StoreMigration.plan(Store(path: path), stages: stages)
     #expect(plan.steps.map(\.to) == ["People 2"])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
   }
 
   @Test("stages that do not join, and a version that comes twice, are refused")
@@ -375,7 +375,7 @@ struct StagedMigrationTests {
     ])
     var options = MigrationOptions()
     options.allowedLosses = ["Old"]
-    let receipt = try StoreMigration.run(
+    let receipt = try StoreMigration.runAndRead(
       StoreMigration.plan(Store(path: path), stages: stages), options: options)
     #expect(receipt.steps == 2 && receipt.dropped == 2 && receipt.created == 0)
     #expect(receipt.entities.contains(.init(entity: "Old", before: 2, after: 0, changed: 0)))
@@ -425,7 +425,7 @@ struct StagedMigrationTests {
     #expect(plan.losses.map(\.name) == ["Post.hexColor"])
     var options = MigrationOptions()
     options.allowedLosses = ["Post.hexColor"]
-    let receipt = try StoreMigration.run(plan, options: options)
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
     let store = try Store(path: path)
     #expect(try store.metadata.versionHashes == version(4).versionHashes)
     #expect(try store.counts() == ["Post": colors.rows.count, "Color": colors.rows.count])
@@ -478,7 +478,7 @@ struct StagedMigrationTests {
         },
         didMigrate: Self.denormalise)
     ])
-    let receipt = try StoreMigration.run(
+    let receipt = try StoreMigration.runAndRead(
       StoreMigration.plan(Store(path: path), stages: stages))
     let store = try Store(path: path)
     #expect(try store.counts() == ["Person": 3, "Pet": 2])
@@ -505,7 +505,7 @@ struct StagedMigrationTests {
         })
     ])
     let plan = try StoreMigration.plan(Store(path: path), stages: stages)
-    let error = Self.error { _ = try StoreMigration.run(plan) }
+    let error = Self.error { _ = try StoreMigration.runAndRead(plan) }
     #expect(error?.code == 134110)
     #expect(error?.property == "email")
     #expect(error?.message.contains("in 3 rows") == true)

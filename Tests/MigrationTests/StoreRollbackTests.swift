@@ -37,7 +37,7 @@ struct StoreRollbackTests {
 
   /// Migrates to the next version.
   private func migrate() throws -> [String] {
-    _ = try StoreMigration.run(Library.plan(path, to: Self.next()))
+    _ = try StoreMigration.runAndRead(Library.plan(path, to: Self.next()))
     return try StoreDump.lines(at: path)
   }
 
@@ -72,7 +72,7 @@ struct StoreRollbackTests {
   @Test("two migrations are rolled back one after the other")
   func twice() throws {
     let second = try migrate()
-    _ = try StoreMigration.run(Library.plan(path, to: Library.model(Library.version1)).allowing())
+    _ = try StoreMigration.runAndRead(Library.plan(path, to: Library.model(Library.version1)).allowing())
     let backups = StoreBackup.all(of: path)
     #expect(
       backups.map { FileSystem.name(of: $0.path) } == ["Library.backup-1-2", "Library.backup-1"])
@@ -91,8 +91,8 @@ struct StoreRollbackTests {
   @Test("the highest number is the newest, also where lower ones were deleted")
   func numbers() throws {
     for _ in 1...3 {
-      _ = try StoreMigration.run(Library.plan(path, to: Self.next()))
-      _ = try StoreMigration.run(
+      _ = try StoreMigration.runAndRead(Library.plan(path, to: Self.next()))
+      _ = try StoreMigration.runAndRead(
         Library.plan(path, to: Library.model(Library.version1)).allowing())
       FileSystem.remove(folder.path("Library.backup-1"))
     }
@@ -352,7 +352,7 @@ struct StoreRollbackTests {
     let bundle = Fixtures.path("wire/zmessaging.xcdatamodeld")
     let to = try ModelReference(bundle + "@zmessaging2.7").load().model
     let plan = try StoreMigration.plan(Store(path: store), to: to, names: ("2.6", "2.7"))
-    _ = try StoreMigration.run(plan.allowing())
+    _ = try StoreMigration.runAndRead(plan.allowing())
     let receipt = try StoreRollback.run(path: store)
     #expect(try StoreDump.lines(at: store) == before)
     #expect(receipt.contents.versionIdentifiers == ["2.6"])

@@ -49,7 +49,7 @@ struct TypeChangeTests {
       let path = try store(in: folder, old, values)
       let plan = try way.plan(Store(path: path), to: Self.model(new))
       #expect(plan.losses == [] && plan.checks == [], "\(old) → \(new)")
-      _ = try StoreMigration.run(plan)
+      _ = try StoreMigration.runAndRead(plan)
       let store = try Store(path: path)
       let rows = try store.rows(RowQuery(entity: "Measure", limit: 10, properties: ["amount"])).rows
       #expect(rows.map(\.values) == expected.map { [.value($0)] }, "\(old) → \(new), \(way)")
@@ -87,7 +87,7 @@ struct TypeChangeTests {
         "\(old) → \(new), \(way)")
       #expect(plan.failures.allSatisfy { $0.code == 134110 && $0.property == "amount" })
       let before = try FileSystem.read(path)
-      #expect(throws: CoreDataError.self) { _ = try StoreMigration.run(plan) }
+      #expect(throws: CoreDataError.self) { _ = try StoreMigration.runAndRead(plan) }
       #expect(try FileSystem.read(path) == before)
     }
   }

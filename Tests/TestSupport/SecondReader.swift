@@ -34,7 +34,7 @@ public final class SecondReader: Sendable {
     else { return nil }
     self.pipes = Mutex(pipes)
     // Where python3 is missing the first question has no answer.
-    guard (try? ask("/nowhere"))?.first?.hasPrefix("error: ") == true else { return nil }
+    guard (try? ask(["/nowhere"]))?.first?.hasPrefix("error: ") == true else { return nil }
   }
 
   /// What the store at a path holds by the second reader's word: a line an object.
@@ -43,8 +43,7 @@ public final class SecondReader: Sendable {
   /// - Throws: ``SecondReaderError`` where it does not find its way in the store.
   public static func lines(at path: String, externalData: String? = nil) throws -> [String] {
     guard let shared else { throw SecondReaderError.message("there is no python3") }
-    let question = externalData.map { path + "\t" + $0 } ?? path
-    let answer = try shared.ask(question)
+    let answer = try shared.ask([path] + (externalData.map { [$0] } ?? []))
     if let first = answer.first, first.hasPrefix("error: ") {
       throw SecondReaderError.message(first)
     }
@@ -58,10 +57,9 @@ public final class SecondReader: Sendable {
     where store.table(of: entity.name) != nil {
       let cursor = try ObjectCursor(store, entity: entity.name)
       while let object = try cursor.next() {
-        var parts: [(name: String, text: String)] = []
+        var parts: [String] = []
         for (entry, value) in zip(cursor.table.attributes, object.attributes) {
-          parts.append(
-            (entry.attribute.name, entry.attribute.name + "=" + text(value, of: entry.attribute)))
+          parts.append(entry.attribute.name + "=" + text(value, of: entry.attribute))
         }
         for (entry, related) in zip(cursor.table.relationships, object.relationships) {
           let ids =
@@ -69,16 +67,11 @@ public final class SecondReader: Sendable {
             case .toOne(let id): id.map { [$0] } ?? []
             case .toMany(let ids): ids
             }
-          let name = entry.relationship.name
-          parts.append((name, name + ">" + ids.map(\.description).joined(separator: ",")))
-        }
-        // Elements of a composite keep the order of the model.
-        let sorted = parts.enumerated().sorted {
-          let (one, other) = (root($0.element.name), root($1.element.name))
-          return one == other ? $0.offset < $1.offset : one.precedes(other)
+          parts.append(
+            entry.relationship.name + ">" + ids.map(\.description).joined(separator: ","))
         }
         lines.append(
-          "\(entity.name)/p\(object.key) " + sorted.map(\.element.text).joined(separator: " "))
+          "\(entity.name)/p\(object.key) " + parts.sorted { $0.precedes($1) }.joined(separator: " "))
       }
     }
     return lines
@@ -97,10 +90,6 @@ public final class SecondReader: Sendable {
     let (one, other) = (Set(ours), Set(theirs))
     return ours.filter { !other.contains($0) }.map { "strata alone: " + $0 }
       + theirs.filter { !one.contains($0) }.map { "the second reader alone: " + $0 }
-  }
-
-  private static func root(_ name: String) -> String {
-    String(name.prefix { $0 != "." })
   }
 
   private static func text(_ value: PropertyValue, of attribute: Attribute) -> String {
@@ -122,8 +111,10 @@ public final class SecondReader: Sendable {
     }
   }
 
-  private func ask(_ question: String) throws -> [String] {
-    try pipes.withLock { pipes in
+  /// - Parameter words: sent in hexadecimal: a path may have any character.
+  private func ask(_ words: [String]) throws -> [String] {
+    let question = words.map { ByteText.hex(Array($0.utf8)) }.joined(separator: "\t")
+    return try pipes.withLock { pipes in
       guard fputs(question + "\n", pipes.input) >= 0, fflush(pipes.input) == 0,
         let first = Self.line(from: pipes.output)
       else { throw SecondReaderError.message("the second reader has ended") }

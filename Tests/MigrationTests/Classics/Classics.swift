@@ -113,7 +113,7 @@ enum Classics {
   ) throws -> [String] {
     let plan = try plan(
       path, to: model, entityMappings, userInfo: userInfo, policies: policies)
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     return try StoreDump.lines(at: path)
   }
 }

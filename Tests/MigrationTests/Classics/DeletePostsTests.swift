@@ -62,7 +62,7 @@ struct DeletePostsTests {
           "What becomes of Post is up to a Swift policy (PostToPost): what it leaves out cannot be told beforehand."
         ))
     }
-    let receipt = try StoreMigration.run(plan)
+    let receipt = try StoreMigration.runAndRead(plan)
     #expect(
       try StoreDump.lines(at: path) == [
         "Comment/p1 likes=1 message=a post→∅", "Comment/p2 likes=1 message=b post→∅",
@@ -86,7 +86,7 @@ struct DeletePostsTests {
     #expect(
       check.hint
         == "Delete those objects too, let the relationship lead elsewhere, or make it optional.")
-    let error = #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    let error = #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
     #expect(error?.kind == .refused)
     #expect(
       error?.message.contains("in 3 rows (first: Comment/p1, Comment/p2, Comment/p3)") == true)
@@ -100,7 +100,7 @@ struct DeletePostsTests {
     let path = try Self.store(old, in: folder, orphan: false)
     let before = try folder.contents()
     let plan = try Self.plan(path, to: new, by: .policy)
-    let error = #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    let error = #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
     #expect(error?.kind == .refused && error?.code == 134110)
     #expect(error?.entity == "Comment" && error?.property == "post")
     #expect(

@@ -114,7 +114,7 @@ struct DiaryClassicTests {
     let path = try Self.store(old, in: folder)
     let plan = try Classics.plan(path, to: new, Self.recipe)
     #expect(plan.losses == [] && plan.failures == [])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     #expect(try StoreDump.lines(at: path).sorted() == Self.result.sorted())
   }
 

@@ -101,12 +101,12 @@ struct FiveVersionsTests {
     // The first and the third version drop something each; the third has it from the recipe.
     #expect(
       plan.losses.map { "\($0.name) \($0.values)" } == ["Person.fax 2", "Person.firstName 2"])
-    let refused = #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    let refused = #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
     #expect(refused?.kind == .refused)
     #expect(try folder.contents() == before)
     var options = MigrationOptions()
     options.allowedLosses = ["Person.fax", "Person.firstName"]
-    let receipt = try StoreMigration.run(plan, options: options)
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
     #expect(receipt.steps == 4)
     #expect(receipt.to == "V5")
     #expect(

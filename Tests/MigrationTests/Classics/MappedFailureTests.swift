@@ -41,7 +41,7 @@ struct MappedFailureTests {
         == [
           "134111 A.key 2 [A/p1]"
         ])
-    #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
   }
 
   /// Sets one value everywhere.
@@ -65,7 +65,7 @@ struct MappedFailureTests {
     // B's links, which nobody takes.
     #expect(plan.losses.map(\.name) == ["B.all"])
     plan.losses = []
-    let error = #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    let error = #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
     #expect(error?.kind == .refused && error?.code == 134111, "\(error?.description ?? "")")
     #expect(error?.entity == "A" && error?.property == "key")
     #expect(try folder.contents() == before)
@@ -159,7 +159,7 @@ struct MappedFailureTests {
       """)
     #expect(plan.losses.map(\.name) == ["A.text"])
     plan.losses = []
-    let receipt = try StoreMigration.run(plan)
+    let receipt = try StoreMigration.runAndRead(plan)
     let mapping = try #require(plan.steps.first?.mapping)
     let backup = try #require(receipt.backupPath)
     func report() throws -> VerificationReport {

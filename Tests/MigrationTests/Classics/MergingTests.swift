@@ -96,7 +96,7 @@ struct MergingTests {
       plan.notes.filter { $0.contains("other keys") } == [
         "Objects of Dog get other keys as Pet: what refers to them by key outside the store (object URIs, history, CloudKit) no longer finds them."
       ])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     #expect(try StoreDump.lines(at: path).sorted() == Self.merged.sorted())
   }
 
@@ -124,7 +124,7 @@ struct MergingTests {
       plan.notes.filter { $0.contains("other keys") }.map { $0.prefix(37) } == [
         "Objects of Draft get other keys as Re"
       ])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     #expect(
       try StoreDump.lines(at: path).sorted() == [
         "Recipe/p1 name=soup", "Recipe/p2 name=stew", "Recipe/p3 name=draft",

@@ -71,7 +71,7 @@ struct PolicyLinkTests {
     let (one, other) = (try TemporaryFolder(), try TemporaryFolder())
     let new = try Self.models().1
     let path = try Self.store(in: one)
-    _ = try StoreMigration.run(Library.plan(path, to: new))
+    _ = try StoreMigration.runAndRead(Library.plan(path, to: new))
     let inferred = try StoreDump.lines(at: path)
     #expect(inferred.first?.hasPrefix("Author/p1 name=Ann books→[Book/p3 Book/p2 Book/p1]") == true)
     #expect(

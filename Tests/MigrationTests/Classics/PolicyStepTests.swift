@@ -141,7 +141,7 @@ struct PolicyStepTests {
       let plan = try Classics.plan(
         path, to: Self.models().1, Self.mappings,
         userInfo: "{ step: '\(step.rawValue)', how: '\(how)' }", policies: ["P": Failing.self])
-      let error = #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+      let error = #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
       #expect(try folder.contents() == before)
       #expect(error?.entity == "A")
       #expect(error?.path == path)
@@ -189,7 +189,7 @@ struct PolicyStepTests {
     let plan = try StoreMigration.plan(
       Store(path: path), to: new, names: ("1", "2"), through: nil, policies: policies)
     #expect(plan.losses == [])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let lines = try StoreDump.lines(at: path).compactMap { $0.split(separator: "=").last }
     #expect(lines.sorted() == ["one", "two", "x", "y"])
   }

@@ -78,7 +78,7 @@ struct SplitNameTests {
     let preview = try #require(plan.steps.first?.previews.first)
     #expect(preview.source?.description == "Transaction/p1")
     #expect(preview.after.contains(.init(name: "lastName", value: "Lovelace")))
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     #expect(try StoreDump.lines(at: path).sorted() == Self.result.sorted())
   }
 

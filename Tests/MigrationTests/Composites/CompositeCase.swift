@@ -54,7 +54,7 @@ enum CompositeCase {
     let plan = try way.plan(Store(path: path), to: destination)
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
-    let receipt = try StoreMigration.run(plan, options: options)
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
     var result = try look(at: path, destination, before, plan, receipt)
     if way == .policies { result.losses = nil }
     return result

@@ -71,7 +71,7 @@ struct CompositeCustomTests {
     #expect(plan.losses.map(\.name).sorted().first == "Item.back.linearBlue")
     var options = MigrationOptions()
     options.allowedLosses = ["Item.back"]
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     let after = try CompositeCase.values(at: path)
     #expect(after["Item/p1"]?["author.name"] == "Ann")
     #expect(after["Item/p1"]?["author.id"] == "7")
@@ -148,7 +148,7 @@ struct CompositeCustomTests {
     let plan = try StoreMigration.plan(
       Store(path: path), to: Self.renamed(), names: ("1", "2"), through: nil,
       documents: documents, policies: bindings)
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let after = try CompositeCase.values(at: path)
     #expect(after["Item/p1"]?["author.name"] == "nnA")
     #expect(after["Item/p1"]?["author.id"] == "1")
@@ -182,7 +182,7 @@ struct CompositeCustomTests {
         })
     ])
     let plan = try StoreMigration.plan(Store(path: path), stages: stages)
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let after = try CompositeCase.values(at: path)
     #expect(after["Item/p1"]?["author.name"] == "Anna")
     #expect(after["Item/p1"]?["byline"] == "Anna")
@@ -226,7 +226,7 @@ struct CompositeCustomTests {
     #expect(plan.steps.map(\.to) == ["2", "3"])
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     let after = try CompositeCase.values(at: path)
     #expect(after["Item/p1"]?["writer.fullName"] == "Ann")
     #expect(after["Item/p1"]?["writer.rank"] == "3")
@@ -251,7 +251,7 @@ struct CompositeCustomTests {
       from: "1", to: "2", source: source, destination: model, mapping: mapping, rows: [:])
     let plan = try StoreMigration.plan(Store(path: path), steps: [step])
     #expect(plan.losses == [])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let after = try CompositeCase.values(at: path)
     #expect(after["Item/p1"]?["author.name"] == "Ann")
     #expect(after["Item/p1"]?["author.id"] == "7")
@@ -279,7 +279,7 @@ struct CompositeCustomTests {
     let plan = try Way.inPlace.plan(Store(path: path), to: model)
     var options = MigrationOptions()
     options.output = folder.path("out.sqlite")
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     func report() throws -> VerificationReport {
       try StoreVerification.compare(
         before: Store(path: path), after: Store(path: folder.path("out.sqlite")),
@@ -319,7 +319,7 @@ struct CompositeCustomTests {
     #expect(plan.failures == [])
     var options = MigrationOptions()
     options.output = folder.path("out.sqlite")
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     let result = try Store(path: folder.path("out.sqlite"))
     #expect(result.modelSource == .store)
     #expect(result.model.versionHashes == model.versionHashes)

@@ -119,7 +119,7 @@ struct CompositeInferenceTests {
           plan.failures.allSatisfy { $0.property == "kind.level" && $0.code == 134110 }, "\(way)")
         #expect(plan.failures.map(\.rows).reduce(0, +) == 3)
       }
-      let error = #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+      let error = #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
       #expect(error?.property == "kind.level")
       #expect(error?.code == 134110)
     }

@@ -75,7 +75,7 @@ struct CompositeMigrationTests {
       #expect(plan.unallowedLosses([allowed]).isEmpty, "\(allowed)")
     }
     #expect(plan.unallowedLosses(["Item.author.born", "Item.auth"]).count == 1)
-    let error = #expect(throws: CoreDataError.self) { try StoreMigration.run(plan) }
+    let error = #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
     #expect(error?.property == "author.person")
     #expect(error?.hint?.contains("--allow-loss Item.author.person") == true)
   }
@@ -264,7 +264,7 @@ struct CompositeMigrationTests {
     try writer.insert("Item", attributes: ["author.id": .integer(7), "id": .integer(100)])
     try writer.finish()
     let plan = try way.plan(Store(path: path), to: after)
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let store = try Store(path: path)
     let statements = StoreSchema(model: after).indexStatements()
     for index in statements {

@@ -33,7 +33,7 @@ struct CompositeRecipeTests {
     #expect(read?.entityMappings == step.mapping.entityMappings, "\(text)")
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
-    let receipt = try StoreMigration.run(plan, options: options)
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
     return try CompositeCase.look(at: path, model, before, plan, receipt)
   }
 
@@ -170,7 +170,7 @@ struct CompositeRecipeTests {
         destination: "Copy", relationship: "copies",
         attributes: { holder: "author", "holder.id": "author.id + 1" } } ] } ]
       """)
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let after = try CompositeCase.values(at: path)
     #expect(after["Copy/p1"] == ["holder.id": "8", "holder.person": "Ann", "item": "Item/p1"])
     #expect(after["Copy/p2"]?["holder.person"] == "∅")

@@ -78,7 +78,7 @@ struct ChainFixtureTests {
     var options = MigrationOptions()
     options.output = folder.path("steps.sqlite")
     options.allowedLosses = Set(plan.losses.map(\.name))
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     #expect(try StoreDump.lines(at: folder.path("steps.sqlite")) == StoreDump.lines(result.after))
   }
 

@@ -59,7 +59,7 @@ struct CustomMigration {
     var options = MigrationOptions()
     options.output = folder.path(name)
     options.allowedLosses = allowed
-    let receipt = try StoreMigration.run(plan, options: options)
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
     let after = try Store(path: folder.path(name))
     #expect(after.modelSource == .store)
     #expect(try after.metadata.versionHashes == model().versionHashes)

@@ -93,7 +93,7 @@ struct CustomShapeTests {
     var options = MigrationOptions()
     options.output = folder.path("out.sqlite")
     options.allowedLosses = allowed
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     return try NamedStore(Store(path: folder.path("out.sqlite")), by: ["Maker": "name"])
   }
 
@@ -217,7 +217,7 @@ struct CustomShapeTests {
           "<entity name=\"Van\" parentEntity=\"Car\"><attribute name=\"load\" optional=\"YES\" attributeType=\"Double\"/></entity>"
       ))
     let plan = try way.plan(store, to: next)
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     let after = try Store(path: path)
     #expect(after.modelSource == .store && after.modelMatches)
     #expect(try after.counts() == ["Car": 3, "Van": 2, "City": 3, "Country": 2])
@@ -242,7 +242,7 @@ struct CustomShapeTests {
       plan.checks.map { "\($0.entity).\($0.property ?? "") \($0.code) \($0.rows)" } == [
         "Van.notes 1570 2"
       ])
-    _ = try StoreMigration.run(plan)
+    _ = try StoreMigration.runAndRead(plan)
     #expect(try Store(path: store.path).counts()["Van"] == 2)
   }
 

@@ -116,7 +116,7 @@ final class GeneratedRun {
   ) throws {
     let before = try folder.contents()
     do {
-      _ = try StoreMigration.run(plan, options: options)
+      _ = try StoreMigration.runAndRead(plan, options: options)
       fail("the run went on in spite of \(name)")
     } catch let error as CoreDataError {
       if error.kind != .refused || Self.name(error.entity, error.property) != name {
@@ -131,7 +131,7 @@ final class GeneratedRun {
   ) throws {
     let before = try FileSystem.read(path)
     let external = try externalFiles(of: path)
-    let receipt = try StoreMigration.run(plan, options: options)
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
     let untouched = options.output == nil ? receipt.backupPath : path
     if try untouched.map({ try FileSystem.read($0) }) != before {
       fail("the source, or its backup, is not what it was")

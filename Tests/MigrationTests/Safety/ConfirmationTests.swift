@@ -16,7 +16,7 @@ struct ConfirmationTests {
     let place = try SafetyPlace()
     let plan = try way.plan(place.path)
     var told: [MigrationReceipt] = []
-    let receipt = try StoreMigration.run(
+    let receipt = try StoreMigration.runAndRead(
       plan,
       confirmCutover: { sofar in
         told.append(sofar)
@@ -36,7 +36,7 @@ struct ConfirmationTests {
     let place = try SafetyPlace()
     var error: CoreDataError?
     do {
-      _ = try StoreMigration.run(way.plan(place.path), confirmCutover: { _ in false })
+      _ = try StoreMigration.runAndRead(way.plan(place.path), confirmCutover: { _ in false })
     } catch let thrown as CoreDataError {
       error = thrown
     }
@@ -50,7 +50,7 @@ struct ConfirmationTests {
     let place = try SafetyPlace()
     var error: CoreDataError?
     do {
-      _ = try StoreMigration.run(
+      _ = try StoreMigration.runAndRead(
         SafetyCase.inPlace.plan(place.path),
         confirmCutover: { _ in
           let other = try? Connection(path: place.path, mode: .readWrite)
@@ -105,7 +105,7 @@ struct ConfirmationTests {
   func changes() throws {
     for way in [SafetyCase.inPlace, .copying, .chain] {
       let place = try SafetyPlace(books: 9)
-      let receipt = try StoreMigration.run(way.plan(place.path))
+      let receipt = try StoreMigration.runAndRead(way.plan(place.path))
       let changed = receipt.entities.filter { ($0.changed ?? 0) > 0 }.map(\.entity)
       #expect(!changed.isEmpty, "\(way)")
       #expect(receipt.entities.allSatisfy { ($0.changed ?? 0) <= $0.after }, "\(way)")
@@ -117,7 +117,7 @@ struct ConfirmationTests {
   @Test("a rollback tells how far it is, and stops while the backup is cloned")
   func rollback() throws {
     let place = try SafetyPlace()
-    _ = try StoreMigration.run(SafetyCase.inPlace.plan(place.path))
+    _ = try StoreMigration.runAndRead(SafetyCase.inPlace.plan(place.path))
     let migrated = try SafetyPlace.files(in: place.folder.path)
     var error: CoreDataError?
     do {

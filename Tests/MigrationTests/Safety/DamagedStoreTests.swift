@@ -37,7 +37,7 @@ struct DamagedStoreTests {
         // Only whether it ends well is asked, not whether a person would accept the losses.
         options.allowedLosses = Set(plan.losses.map(\.name))
         plan.checks = []
-        let receipt = try StoreMigration.run(
+        let receipt = try StoreMigration.runAndRead(
           plan, options: options, isCancelled: { Fuzzing.now() - start > 20 })
         passed += 1
         #expect(!receipt.verified.isEmpty)

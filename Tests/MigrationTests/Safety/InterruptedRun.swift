@@ -35,7 +35,7 @@ enum InterruptedRun: String, CaseIterable, Codable, Sendable {
     switch self {
     case .migrate, .migrateWithoutBackup, .output, .reset, .resetDeleting: break
     case .rollback, .rollbackWithoutBackup, .rollbackOfDamaged:
-      _ = try StoreMigration.run(Library.plan(path, to: Self.next()))
+      _ = try StoreMigration.runAndRead(Library.plan(path, to: Self.next()))
     case .rollbackOfReset:
       _ = try StoreReset.run(path: path, model: Library.model(Self.note))
       try FileSystem.makeDirectory(support + "/_EXTERNAL_DATA", permissions: 0o700)

@@ -31,7 +31,7 @@ struct LogTests {
   func rows(way: SafetyCase) throws {
     let place = try Self.logged()
     let lines = try StoreDump.lines(at: place.path)
-    let receipt = try StoreMigration.run(way.plan(place.path))
+    let receipt = try StoreMigration.runAndRead(way.plan(place.path))
     #expect(try Store(path: place.path).counts()["Loan"] == 3)
     let backup = try #require(receipt.backupPath)
     #expect(try StoreDump.lines(at: backup) == lines)
@@ -65,7 +65,7 @@ struct LogTests {
   @Test("once it is migrated, this very process can lock it too", arguments: SafetyCase.allCases)
   func released(way: SafetyCase) throws {
     let place = try SafetyPlace()
-    _ = try StoreMigration.run(way.plan(place.path))
+    _ = try StoreMigration.runAndRead(way.plan(place.path))
     let connection = try Connection(path: place.path, mode: .readWrite)
     try connection.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
   }
@@ -119,7 +119,7 @@ struct LogTests {
       let elsewhere = try TemporaryFolder()
       let link = elsewhere.path("App.sqlite")
       #expect(symbolicLink(link, to: place.path))
-      let receipt = try StoreMigration.run(way.plan(link))
+      let receipt = try StoreMigration.runAndRead(way.plan(link))
       #expect(FileSystem.canonical(link) == FileSystem.canonical(place.path))
       #expect(try Store(path: place.path).counts()["Loan"] == 3)
       #expect(try FileSystem.list(elsewhere.path) == ["App.sqlite"])
@@ -147,7 +147,7 @@ struct LogTests {
       try FileSystem.copy(path, to: names.path(work))
       try FileSystem.write([1], to: names.path(work) + ".next")
       #expect(FileSystem.link(path, to: backup))
-      let receipt = try StoreMigration.run(SafetyCase.copying.plan(path))
+      let receipt = try StoreMigration.runAndRead(SafetyCase.copying.plan(path))
       #expect(receipt.backupPath == FileSystem.canonical(backup))
       #expect(receipt.notes.count { $0.contains("interrupted") } == 1, "\(receipt.notes)")
       #expect(
@@ -168,7 +168,7 @@ struct LogTests {
         .run(.migration), .work(work),
         .aside(.init(from: "Library.sqlite", to: "Library.backup-1", file: file)), .go,
       ], [work])
-    _ = try StoreMigration.run(SafetyCase.inPlace.plan(place.path))
+    _ = try StoreMigration.runAndRead(SafetyCase.inPlace.plan(place.path))
     #expect(try FileSystem.read(backup) == [1, 2, 3])
   }
 }

@@ -229,7 +229,7 @@ struct OwnFilesTests {
       print("skipped: no extended attributes here")
       return
     }
-    _ = try StoreMigration.run(SafetyCase.inPlace.plan(place.path))
+    _ = try StoreMigration.runAndRead(SafetyCase.inPlace.plan(place.path))
     let model = try Library.model(Self.note)
     for name in ["migrate", "reset", "rollback"] {
       if name == "reset" { _ = try StoreReset.run(path: place.path, model: model) }

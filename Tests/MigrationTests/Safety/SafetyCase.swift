@@ -109,7 +109,7 @@ struct Phase: Hashable, CustomStringConvertible {
   static func all(of way: SafetyCase, in place: SafetyPlace) throws -> [Phase] {
     var seen: [Phase] = []
     try withExtendedLifetime(place) {
-      _ = try StoreMigration.run(way.plan(place.path), isCancelled: { false }) { progress in
+      _ = try StoreMigration.runAndRead(way.plan(place.path), isCancelled: { false }) { progress in
         if let phase = Phase(progress), !seen.contains(phase) { seen.append(phase) }
       }
     }
@@ -182,7 +182,7 @@ func failure(
   progress: @escaping (MigrationProgress) -> Void = { _ in }
 ) -> CoreDataError? {
   do {
-    _ = try StoreMigration.run(plan, options: options, isCancelled: isCancelled, progress: progress)
+    _ = try StoreMigration.runAndRead(plan, options: options, isCancelled: isCancelled, progress: progress)
     return nil
   } catch let error as CoreDataError {
     return error

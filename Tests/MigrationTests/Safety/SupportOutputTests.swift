@@ -24,7 +24,7 @@ struct SupportOutputTests {
     func run() throws -> MigrationReceipt {
       var options = MigrationOptions()
       options.output = output
-      return try StoreMigration.run(
+      return try StoreMigration.runAndRead(
         SafetyCase.inPlace.plan(place.path, output: output), options: options)
     }
   }

@@ -29,7 +29,7 @@ struct FixtureStructureTests {
     var options = MigrationOptions()
     options.output = folder.path("out.sqlite")
     options.allowedLosses = Set(plan.losses.map(\.name))
-    let receipt = try StoreMigration.run(plan, options: options)
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
     let result = try Store(path: folder.path("out.sqlite"))
     #expect(
       try SchemaRows(result).differences(from: SchemaRows(store)) == ["table \(changed.table)"])
@@ -65,7 +65,7 @@ struct FixtureStructureTests {
     var options = MigrationOptions()
     options.output = folder.path("out.sqlite")
     options.allowedLosses = Set(plan.losses.map(\.name))
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     let result = try Store(path: folder.path("out.sqlite"))
     let apple = try Store(path: Fixtures.path(#require(fixture.apple)))
     #expect(result.tablesByName == apple.tablesByName)
@@ -81,7 +81,7 @@ struct FixtureStructureTests {
     var options = MigrationOptions()
     options.output = folder.path("out.sqlite")
     options.allowedLosses = Set(plan.losses.map(\.name))
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     let result = try Store(path: folder.path("out.sqlite"))
     #expect(result.tablesByName == apple.tablesByName)
   }

@@ -135,7 +135,7 @@ enum Gallery {
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
     options.output = folder.path("\(way)-\(joinNames.count).sqlite")
-    let receipt = try StoreMigration.run(plan, options: options)
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
     return (try Store(path: folder.path("\(way)-\(joinNames.count).sqlite")), receipt)
   }
 }

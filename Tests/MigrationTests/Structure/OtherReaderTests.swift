@@ -91,7 +91,7 @@ struct OtherReaderTests {
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
     options.output = folder.path("out.sqlite")
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     for suffix in ["", "-wal", "-shm"] { FileSystem.remove(path + suffix) }
     try FileSystem.copy(folder.path("out.sqlite"), to: path)
     #expect(

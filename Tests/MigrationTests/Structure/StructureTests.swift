@@ -189,7 +189,7 @@ struct StructureTests {
     plan.bytesFree = nil
     var options = MigrationOptions()
     options.output = folder.path("swapped.sqlite")
-    _ = try StoreMigration.run(plan, options: options)
+    _ = try StoreMigration.runAndRead(plan, options: options)
     let result = try Store(path: folder.path("swapped.sqlite"))
     #expect(try SchemaRows(result).differences(from: SchemaRows(before)) == [])
     #expect(

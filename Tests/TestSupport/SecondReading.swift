@@ -1,0 +1,36 @@
+import Migration
+
+extension StoreMigration {
+  /// Carries a plan out, and has the result read by the second reader as well, where python3 is.
+  ///
+  /// What migrates and what verifies share one schema: a name that both have wrong is found here.
+  ///
+  /// - Throws: what the run throws; ``SecondReaderError`` where the readers disagree.
+  @discardableResult
+  public static func runAndRead(
+    _ plan: MigrationPlan, options: MigrationOptions = MigrationOptions(),
+    confirmCutover: @escaping (MigrationReceipt) -> Bool = { _ in true },
+    isCancelled: @escaping () -> Bool = { false },
+    progress: @escaping (MigrationProgress) -> Void = { _ in }
+  ) throws -> MigrationReceipt {
+    let receipt = try run(
+      plan, options: options, confirmCutover: confirmCutover, isCancelled: isCancelled,
+      progress: progress)
+    try SecondReader.expectAgreement(at: receipt.resultPath)
+    return receipt
+  }
+}
+
+extension SecondReader {
+  /// Reads the store at a path with both readers, where python3 is.
+  ///
+  /// - Throws: ``SecondReaderError`` where they do not agree.
+  public static func expectAgreement(at path: String) throws {
+    guard isAvailable else { return }
+    let found = try disagreements(at: path)
+    guard found.isEmpty else {
+      throw SecondReaderError.message(
+        "\(found.count) disagreements about \(path):\n" + found.prefix(10).joined(separator: "\n"))
+    }
+  }
+}
