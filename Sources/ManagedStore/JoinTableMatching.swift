@@ -10,13 +10,30 @@ extension StoreSchema {
     let candidates = database.tables.keys.sorted().compactMap {
       JoinCandidate(table: $0, columns: database.tables[$0] ?? [])
     }
+    let named = Dictionary(candidates.map { ($0.table, $0) }) { first, _ in first }
+    // Looked through only where a table is not under its name: of thousands none is, mostly.
+    var byColumn: [String: [JoinCandidate]]?
+    func bearing(_ names: [String]) -> [JoinCandidate] {
+      let index = byColumn ?? JoinCandidate.byColumn(candidates)
+      byColumn = index
+      return names.flatMap { index[$0] ?? [] }
+    }
     var missing: [JoinTable] = []
     var taken: Set<String> = []
     let fitted = joins.map { expected -> JoinTable in
-      let options = candidates.filter { !taken.contains($0.table) }.compactMap {
-        candidate -> (score: Int, join: JoinTable)? in match(expected, candidate)
+      let names = Names(
+        forward: formerNames(expected.relationship, in: expected.entity),
+        backward: formerNames(expected.inverse, in: expected.inverseEntity))
+      var best: (score: Int, join: JoinTable)?
+      if let candidate = named[expected.name], !taken.contains(candidate.table) {
+        best = match(expected, names, candidate)
       }
-      guard let best = options.max(by: { $0.score < $1.score }) else {
+      if (best?.score ?? -1) < Self.fullScore(of: expected) {
+        let options = bearing(names.forward).filter { !taken.contains($0.table) }
+          .compactMap { match(expected, names, $0) }
+        best = (options + [best].compactMap { $0 }).max { $0.score < $1.score }
+      }
+      guard let best else {
         missing.append(expected)
         return expected
       }
@@ -25,6 +42,15 @@ extension StoreSchema {
     }
     return (replacing(joins: fitted), missing)
   }
+
+  /// What the two relationships of a join table have been called.
+  private struct Names {
+    var forward: [String]
+    var backward: [String]
+  }
+
+  /// What a table has whose own name and columns are all as expected.
+  private static func fullScore(of expected: JoinTable) -> Int { expected.isReflexive ? 4 : 11 }
 
   /// Turned where the table is called by the other side, as far as its name tells.
   private func orientedLikeItsName(_ found: JoinTable) -> JoinTable {
@@ -39,9 +65,10 @@ extension StoreSchema {
     return turned
   }
 
-  private func match(_ expected: JoinTable, _ candidate: JoinCandidate) -> (Int, JoinTable)? {
-    let forward = formerNames(expected.relationship, in: expected.entity)
-    let backward = formerNames(expected.inverse, in: expected.inverseEntity)
+  private func match(
+    _ expected: JoinTable, _ names: Names, _ candidate: JoinCandidate
+  ) -> (score: Int, join: JoinTable)? {
+    let (forward, backward) = (names.forward, names.backward)
     let number = numbers[expected.entity] ?? 0
     let other = numbers[expected.inverseEntity] ?? 0
     var join = expected
@@ -114,6 +141,18 @@ private struct JoinCandidate {
   var first: Column
   var second: Column
   var orders: [String]
+
+  /// Those that have a column of a name, with or without the number that made it unique.
+  static func byColumn(_ candidates: [JoinCandidate]) -> [String: [JoinCandidate]] {
+    var index: [String: [JoinCandidate]] = [:]
+    for candidate in candidates {
+      let columns = [candidate.first, candidate.second]
+      for name in Set(columns.flatMap { [$0.base, $0.unnumbered] }) {
+        index[name, default: []].append(candidate)
+      }
+    }
+    return index
+  }
 
   init?(table: String, columns: [DatabaseTables.Column]) {
     guard Column(table) != nil, !columns.contains(where: { $0.name == "Z_PK" }) else { return nil }

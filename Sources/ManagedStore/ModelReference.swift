@@ -83,7 +83,10 @@ public struct ModelReference: Sendable, Equatable {
     }
     try rejectVersion()
     let head = try FileSystem.read(path, limit: 16)
-    if head.starts(with: Array("SQLite format 3".utf8)) {
+    // An empty store's -wal may hold all there is: opening says so.
+    if head.starts(with: Array("SQLite format 3".utf8))
+      || head.isEmpty && FileSystem.status(StoreFiles(path: path).walPath) != nil
+    {
       let store = try Store(path: path)
       guard store.modelSource != .raw else {
         throw CoreDataError(

@@ -120,9 +120,10 @@ extension Store {
     return try reading {
       let found = try connection.rows(
         "SELECT Z_ENT FROM \(quoted(table.table)) WHERE Z_PK = ?", [.integer(id.key)])
-      guard let number = found.first?.first?.integer, table.numbers.contains(number) else {
-        return nil
-      }
+      // Rows of a table that is an entity's alone are its own, whatever number they have.
+      guard let number = found.first?.first?.integer,
+        table.isWholeTable || table.numbers.contains(number)
+      else { return nil }
       let own = ObjectID(entity: entityNames[number] ?? id.entity, key: id.key)
       let table = self.table(of: own.entity) ?? table
       let columns = try columns(of: own.entity)

@@ -152,11 +152,7 @@ public final class Store {
           configuration = nil
         }
         modelMatches = configuration != nil || hashes == metadata.versionHashes
-        if !modelMatches {
-          warnings.append(
-            "The model's version hashes are not those of the store (134100): values may be missing."
-          )
-        }
+        if !modelMatches { warnings.append(Self.mismatch) }
         let keys = try connection.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
         var numbers = EntityNumbering.match(
           model: model,

@@ -4,16 +4,16 @@ import ManagedModel
 ///
 /// Mail programs, browsers and people rename: `store (1).sqlite-wal`, `store.sqlite-wal.1`,
 /// `store-wal`, `store.sqlite-wal.txt`.
-struct StrayLog: Sendable, Equatable {
+package struct StrayLog: Sendable, Equatable {
   /// What strata itself calls a log that it set aside ends in this.
   static let setAsideSuffix = ".unapplied"
 
-  var name: String
+  package var name: String
   /// Frames in it, as far as they can be counted.
   var frames: Int
 
   /// Those beside a store whose frames are not in it already.
-  static func all(beside path: String) -> [StrayLog] {
+  package static func all(beside path: String) -> [StrayLog] {
     let folder = FileSystem.parent(of: path) ?? "."
     let own = FileSystem.name(of: path)
     // A folder that cannot be listed has nothing to show.

@@ -31,7 +31,7 @@ struct FaithfulCopy {
     let copy = try Store(
       path: path, files: StoreFiles(path: path, externalDataOf: files), model: step.source)
     let report = try StoreVerification.compare(
-      before: source, after: copy, mapping: Self.mapping(of: step.source),
+      before: source, after: copy, mapping: step.mapping,
       isCancelled: { meter.shouldStop })
     if let difference = report.differences.first {
       throw CoreDataError(
@@ -61,10 +61,5 @@ struct FaithfulCopy {
     let connection = try Connection(path: path, mode: .readWrite)
     try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
     connection.close()
-  }
-
-  /// Every entity as it is.
-  private static func mapping(of model: Model) throws -> MappingModel {
-    try Inference(source: model, destination: model, given: []).mapping()
   }
 }

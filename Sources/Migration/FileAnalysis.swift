@@ -37,11 +37,11 @@ struct FileAnalysis {
         message: "objects that cannot be read (\(keys))", hint: hint)
     }
     if checks.isEmpty, let first = damage.problems.first {
-      let count = damage.problems.count
       checks.append(
         DataCheck(
           code: 134180, entity: FileSystem.name(of: store.path), property: nil, rows: 0,
-          message: "the file is damaged\(count > 1 ? " in \(count) places" : ""): \(first)",
+          message:
+            "the file is damaged\(damage.problems.count > 1 ? " in \(damage.problemCount) places" : ""): \(first)",
           hint: hint))
     }
     return checks

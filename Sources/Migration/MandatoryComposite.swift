@@ -1,8 +1,9 @@
 import ManagedModel
 
-/// A composite attribute that may not be without a value although each of its elements may.
+/// A composite attribute that may not be without a value although each of its elements may, or an
+/// element that may not be without one where its composite has one.
 ///
-/// It has no value where every element is NULL. SwiftData makes such of every enum and of structures
+/// A composite has no value where every element is NULL. SwiftData makes such of every enum and of structures
 /// whose properties are all optional. Apple's migration lets rows without one through, as reports
 /// from apps tell, and SwiftData stops the app when it reads one.
 struct MandatoryComposite: Equatable {
@@ -13,6 +14,8 @@ struct MandatoryComposite: Equatable {
   /// Paths of the other elements of the composite that it is in; empty where it is in none. Where
   /// they have no value either, that one lacks its value.
   var siblings: [String] = []
+  /// Whether it is an element with a column of its own, of a composite that may be without a value.
+  var isElement = false
 
   /// SQL that is true of a row without a value, of the SQL of each element; `nil` stands for NULL.
   func isMissing(_ sql: (String) -> String?) -> String {
@@ -32,8 +35,13 @@ extension Model {
 }
 
 extension Attribute {
-  /// - Parameter around: the elements of the composite that it is in.
-  fileprivate func mandatoryComposites(in around: [String]) -> [MandatoryComposite] {
+  /// - Parameters:
+  ///   - around: the elements of the composite that it is in.
+  ///   - isWithinOptional: whether that one, or one around it, may be without a value.
+  fileprivate func mandatoryComposites(
+    in around: [String], isWithinOptional: Bool = false
+  ) -> [MandatoryComposite] {
+    let isWithinOptional = isWithinOptional || isOptional
     let columns = storage.columns.map(\.attribute)
     let names = columns.map(\.name)
     var all: [MandatoryComposite] = []
@@ -47,7 +55,18 @@ extension Attribute {
     for element in elements where element.type == .composite && element.isStored {
       var named = element
       named.name = AttributeStorage.path(name, element.name)
-      all += named.mandatoryComposites(in: names)
+      all += named.mandatoryComposites(in: names, isWithinOptional: isWithinOptional)
+    }
+    // Of a composite that must have a value, each such element is checked like an attribute.
+    for element in elements
+    where isWithinOptional && !element.isOptional && element.type != .composite && element.isStored
+    {
+      let path = AttributeStorage.path(name, element.name)
+      let siblings = names.filter { $0 != path }
+      if !siblings.isEmpty {
+        all.append(
+          MandatoryComposite(name: path, elements: [path], siblings: siblings, isElement: true))
+      }
     }
     return all
   }
@@ -69,13 +88,17 @@ extension Preflight {
       }
       return try rows(
         of: from, where: [isMissing], break: (to, composite.name),
-        MandatoryComposite.message, hint: composite.hint, warning: 1570)
+        composite.message, hint: composite.hint, warning: 1570)
     }
   }
 }
 
 extension MandatoryComposite {
-  static let message = "no value in a mandatory composite attribute"
+  var message: String {
+    isElement
+      ? "no value in a mandatory element of a composite attribute that has others"
+      : "no value in a mandatory composite attribute"
+  }
 
   var hint: String {
     "Core Data lets these rows through, and SwiftData stops an app that reads one: give an element a default value, or a value in a recipe: \"attributes\": { \"\(elements.first ?? name)\": … }."

@@ -19,7 +19,7 @@ extension MappedAnalysis {
       return DataCheck(
         code: 1570, entity: row.entity, property: composite.name, rows: Int(count),
         first: first.compactMap { $0.first?.integer.map { ObjectID(entity: row.entity, key: $0) } },
-        message: MandatoryComposite.message, hint: composite.hint, isWarning: true)
+        message: composite.message, hint: composite.hint, isWarning: true)
     }
   }
 }

@@ -26,6 +26,19 @@ struct Inference {
     var destination: String?
   }
 
+  /// What a recipe says beside its mappings, by destination entity: one of these is no copy,
+  /// whatever its hash says.
+  struct Words {
+    /// Entities of which properties are renamed.
+    var renamed: Set<String> = []
+    /// Sides of one-to-ones that follow the other side, to which a mapping gives links.
+    var followers: [String: Set<String>] = [:]
+
+    func touch(_ entity: String) -> Bool {
+      renamed.contains(entity) || followers[entity] != nil
+    }
+  }
+
   let source: Model
   let destination: Model
   let entities: NameAlignment
@@ -36,18 +49,22 @@ struct Inference {
   /// Every destination entity that a source entity's objects go to.
   private let targets: [String: Set<String>]
   private let given: [Given]
+  /// What a recipe says beside its mappings.
+  private let words: Words
 
   /// - Parameters:
   ///   - given: what a recipe maps itself: a destination entity among these is not
   ///     inferred, and a source entity with no destination has none. `nil`: there is no recipe.
+  ///   - words: what a recipe says beside.
   ///   - hashes: the two models' own, where they are known.
   init(
-    source: Model, destination: Model, given: [Given]? = nil,
+    source: Model, destination: Model, given: [Given]? = nil, words: Words = Words(),
     hashes: (source: [String: VersionHash], destination: [String: VersionHash])? = nil
   ) {
     self.source = source
     self.destination = destination
     self.given = given ?? []
+    self.words = words
     isForRecipe = given != nil
     let mapped = Set(self.given.compactMap(\.destination))
     let deleted = Set(self.given.filter { $0.destination == nil }.compactMap(\.source))
@@ -133,6 +150,7 @@ struct Inference {
   /// Whether a pair of entities is one and the same in both models.
   func isCopy(_ entity: String, from former: String) -> Bool {
     entity == former && sourceHashes[former] == destinationHashes[entity]
+      && !words.touch(entity)
   }
 
   private func carried(_ entity: Entity, from former: String) throws -> EntityMapping {
@@ -206,6 +224,9 @@ struct Inference {
         .map { ($0.name, byName ? $0.name : $0.canonicalName) },
       from: old.map { ($0.name, byName ? $0.name : $0.canonicalName) }, entity: entity)
     return try new.filter { !$0.isTransient && !skipped.contains($0.name) }.map { relationship in
+      guard words.followers[entity]?.contains(relationship.name) != true else {
+        return RelationshipMapping(name: relationship.name, source: nil)
+      }
       guard let match = matches.sources[relationship.name],
         let before = old.first(where: { $0.name == match }), !before.isTransient
       else {

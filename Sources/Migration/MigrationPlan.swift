@@ -77,6 +77,15 @@ public struct MigrationPlan: Sendable, Equatable {
   /// Checks that keep the plan from being run.
   public var failures: [DataCheck] { checks.filter { !$0.isWarning } }
 
+  /// What is wrong with the store where there is nothing to do, as sentences.
+  public func faults(allowing allowed: Set<String>) -> [String] {
+    unallowedLosses(allowed).compactMap(\.suggestion)
+      + failures.map { check in
+        [check.entity, check.property].compactMap { $0 }.joined(separator: ".") + ": "
+          + check.summary
+      }
+  }
+
   /// Losses that the given allowances leave.
   public func unallowedLosses(_ allowed: Set<String>) -> [Loss] {
     losses.filter { !$0.isAllowed(by: allowed) }

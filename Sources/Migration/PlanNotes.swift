@@ -30,6 +30,7 @@ struct PlanNotes {
     let schemas = StepSchemas(store: store, mapping: mapping, destination: destination)
     notes += derived(schemas)
     notes += typeChanges()
+    notes += IgnoredIdentifiers.sentences(from: source, to: destination)
     return try notes + composites() + indexes(schemas.destination)
   }
 

@@ -87,6 +87,11 @@ public enum StoreMigration {
     plan.losses = file.losses()
     guard !plan.isNothingToDo else {
       try plan.refuseOtherNames(in: store)
+      // A copy of it would be refused as well.
+      plan.checks += try DriftAnalysis(store: store).checks()
+      plan.notes += plan.steps.flatMap {
+        IgnoredIdentifiers.sentences(from: $0.source, to: $0.destination)
+      }
       return plan
     }
     do {

@@ -9,8 +9,9 @@ public enum StoreVerification {
   /// - Parameters:
   ///   - before: the store as it was.
   ///   - after: the store as it is, opened with the destination model.
-  ///   - mapping: what should have become of what. Computed values are computed again; what policies
-  ///     did is not known here.
+  ///   - mapping: what should have become of what; of kind none where both are of one version, and
+  ///     everything should be as it was. Computed values are computed again; what policies did is not
+  ///     known here.
   ///   - isCancelled: asked now and then, also within long SQL statements.
   /// - Returns: what was compared, and every difference with its first objects.
   /// - Throws: ``CoreDataError`` where a store cannot be read or lacks tables of its model (134020),
@@ -24,7 +25,11 @@ public enum StoreVerification {
         .unreadable, code: 134020, after.drift.sentences.first ?? "its tables do not fit its model",
         path: after.path)
     }
-    let mapping = try mapping.elementwise(from: before.model, to: after.model)
+    // Of one version: every entity as it is.
+    let mapping =
+      mapping.kind == .none
+      ? try Inference(source: before.model, destination: after.model, given: []).mapping()
+      : try mapping.elementwise(from: before.model, to: after.model)
     let connection = after.connection
     let files = after.files
     do {
@@ -38,7 +43,7 @@ public enum StoreVerification {
       defer { connection.onProgress(nil) }
       var schemas = StepSchemas(store: before, mapping: mapping, result: after)
       let contents: MigratedContents
-      if mapping.kind == .inferred || mapping.kind == .none {
+      if mapping.kind == .inferred {
         contents = MigratedContents(schemas)
       } else {
         let mapped = try MappedStep(schemas, connection: connection)

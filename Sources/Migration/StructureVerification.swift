@@ -47,7 +47,7 @@ struct StructureVerification {
   /// Adds what was compared, and every difference, to a report.
   mutating func run(into report: inout VerificationReport) {
     for table in expected.tables { verify(table) }
-    for join in expected.joins { verify(join) }
+    for join in expected.joins { verify(theOneThere(join)) }
     verifyIndexes()
     if !isForeign {
       verifyTriggers()
@@ -66,6 +66,13 @@ struct StructureVerification {
       table.name, of: table.root, columns, keys: ["Z_PK"], keptSQL: schemas.keptSQL(of: table),
       former: schemas.store.schema.tables.first { $0.name == table.name }?.columns.map(\.name) ?? []
     )
+  }
+
+  /// The table as the other side names it, where either may and only that one is there.
+  private func theOneThere(_ join: StoreSchema.JoinTable) -> StoreSchema.JoinTable {
+    guard isForeign, !join.isNamedByModel, after.tables[join.name] == nil else { return join }
+    let other = expected.turned(join)
+    return after.tables[other.name] == nil ? join : other
   }
 
   private mutating func verify(_ join: StoreSchema.JoinTable) {
@@ -124,6 +131,10 @@ struct StructureVerification {
           .init(entity: nil, message: "the index \(name) is missing", count: 1))
         continue
       }
+      if isForeign, Self.isUnique(index.sql), !Self.isUnique(sql) {
+        differences.append(
+          .init(entity: nil, message: "the index \(name) is not unique any more", count: 1))
+      }
       let isAsBefore = own[name]?.sql == index.sql && sql == before.sql[name]
       guard !isForeign, !isAsBefore,
         stays || InPlaceMigration.normalized(sql) != InPlaceMigration.normalized(index.sql)
@@ -142,6 +153,10 @@ struct StructureVerification {
           entity: nil, message: "the index \(name) of \(table) is not the same as before", count: 1)
       )
     }
+  }
+
+  private static func isUnique(_ sql: String) -> Bool {
+    sql.uppercased().hasPrefix("CREATE UNIQUE ")
   }
 
   /// Whether a store that others may have written must have an index: where both models ask for it,

@@ -355,8 +355,15 @@ struct Verification {
   }
 
   private func verifyBookkeeping(_ report: inout VerificationReport) throws {
+    let known = Set(
+      try connection.rows("SELECT Z_ENT FROM main.Z_PRIMARYKEY").compactMap { $0.first?.integer })
+    for (entity, number) in destination.numbers.sorted(by: { $0.key.precedes($1.key) })
+    where !known.contains(number) {
+      report.differences.append(
+        .init(entity: entity, message: "Z_PRIMARYKEY has no row for the entity", count: 1))
+    }
     for table in destination.tables {
-      guard let number = destination.numbers[table.root] else { continue }
+      guard let number = destination.numbers[table.root], known.contains(number) else { continue }
       let maximum = try connection.value(
         "SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = \(number)")?.integer
       let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")?.integer

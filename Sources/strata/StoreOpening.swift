@@ -67,6 +67,8 @@ extension Console {
     _ store: Store, told: [String] = [], _ status: CommandStatus = .done
   ) -> CommandStatus {
     let gaps = store.gaps
+    // Values may stand under the names of others.
+    if let mismatch = store.modelMismatch, !told.contains(mismatch) { note("! " + mismatch) }
     for gap in gaps where !told.contains(gap) { note("! " + gap) }
     return gaps.isEmpty ? status : .unreadable
   }

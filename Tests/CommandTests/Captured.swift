@@ -1,4 +1,8 @@
 import FoundationEssentials
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
 
 @testable import strata
 
@@ -22,6 +26,14 @@ struct Captured {
         err: { err += $0 }))
     self.out = String(decoding: out, as: UTF8.self)
     self.err = String(decoding: err, as: UTF8.self)
+    if words.first == "migrate", status == .done { readAgain(words) }
+  }
+
+  /// What a migration made is read by the second reader too.
+  private func readAgain(_ words: [String]) {
+    for path in words.dropFirst() where path.hasSuffix(".sqlite") && FileSystem.isFile(path) {
+      #expect(throws: Never.self) { try SecondReader.expectAgreement(at: path) }
+    }
   }
 
   /// JSON in a file, decoded.

@@ -72,6 +72,109 @@ struct NeverSilentTests {
     #expect(try Self.files(path) == before)
   }
 
+  /// The version that made the store, and the next one.
+  private static let versions = ["@Recipes", "@Recipes 2"]
+
+  @Test(
+    "plan, rehearse, migrate and a batch agree on a log that is not applied", arguments: versions)
+  func agreement(version: String) throws {
+    let folder = try TemporaryFolder()
+    let (path, models) = try Self.demo(folder)
+    let sound = folder.path("Sound.sqlite")
+    try FileSystem.copy(path, to: sound)
+    let to = models + version
+    let spoils: [(name: String, spoil: (String) throws -> Void)] = [
+      ("spoilt", { _ in try Self.spoilLog(of: path) { for index in 0..<32 { $0[index] = 0 } } }),
+      (
+        "renamed",
+        { path in
+          try Self.spoilLog(of: path) { _ in }
+          try FileSystem.rename(path + "-wal", to: folder.path("demo/Recipes (1).sqlite-wal"))
+        }
+      ),
+    ]
+    for (name, spoil) in spoils {
+      for file in [path + "-wal", folder.path("demo/Recipes (1).sqlite-wal")] {
+        FileSystem.remove(file)
+      }
+      try spoil(path)
+      for words in [
+        ["plan", path], ["rehearse", path], ["migrate", path],
+        ["migrate", path, "--output", folder.path("none")],
+      ] {
+        let run = Captured(words + ["--to", to])
+        #expect(run.status == .refused, "\(name): \(words) \(run.out) \(run.err)")
+        let told = ["frames of the -wal", "not applied"].contains {
+          (run.out + run.err).contains($0)
+        }
+        #expect(told, "\(name): \(words) \(run.out) \(run.err)")
+      }
+      let batch = Captured("migrate", path, sound, "--to", models + "@Recipes")
+      #expect(batch.status == .refused)
+      #expect((batch.out + batch.err).contains("not applied"), "\(batch.out) \(batch.err)")
+      #expect(
+        Captured("migrate", path, sound, "--to", models + "@Recipes", "--allow-loss", "wal").status
+          == .done)
+      for words in [["explain", path, to], ["find-model", path, models]] {
+        let run = Captured(words)
+        #expect(run.status == .unreadable, "\(name): \(words)")
+        #expect(run.err.contains("not applied"), "\(name): \(words)")
+      }
+    }
+  }
+
+  @Test("a -wal that is no file is refused by all")
+  func odd() throws {
+    let folder = try TemporaryFolder()
+    let (path, models) = try Self.demo(folder, objects: 100)
+    try FileSystem.makeDirectory(path + "-wal")
+    for words in [
+      ["info", path], ["plan", path, "--to", models], ["rehearse", path, "--to", models],
+    ] {
+      let run = Captured(words)
+      #expect(run.status == .unreadable, "\(words)")
+      #expect((run.out + run.err).contains("not a file"), "\(words)")
+    }
+  }
+
+  @Test("where there is nothing to do, plan says what a copy would be refused for")
+  func counters() throws {
+    let folder = try TemporaryFolder()
+    let (path, models) = try Self.demo(folder, objects: 100)
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'")
+    connection.close()
+    let output = folder.path("Out.sqlite")
+    for words in [["plan", path], ["rehearse", path], ["migrate", path, "--output", output]] {
+      let run = Captured(words + ["--to", models + "@Recipes"])
+      #expect(run.status == .refused, "\(words)")
+      #expect((run.out + run.err).contains("Z_PRIMARYKEY has no row"), "\(words)")
+    }
+  }
+
+  @Test("a model that did not make the store is told by all that read with it")
+  func otherModel() throws {
+    let folder = try TemporaryFolder()
+    let (path, models) = try Self.demo(folder, objects: 100)
+    for words in [
+      ["rows", path, "Tag"], ["object", path, "Tag/p1"], ["dump", path], ["info", path],
+    ] {
+      let run = Captured(words + ["--model", models + "@Recipes 2"])
+      #expect((run.out + run.err).contains("not those of the store (134100)"), "\(words)")
+      #expect(run.status == .done)
+    }
+  }
+
+  @Test("a row of no entity that is listed can be shown")
+  func unknown() throws {
+    let folder = try TemporaryFolder()
+    let (path, _) = try Self.demo(folder, objects: 100)
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("UPDATE ZTAG SET Z_ENT = 999 WHERE Z_PK = 2")
+    connection.close()
+    #expect(Captured("object", path, "Tag/p2").status == .done)
+  }
+
   @Test("--allow-loss wal migrates without its frames, and keeps them under another name")
   func allowed() throws {
     let folder = try TemporaryFolder()

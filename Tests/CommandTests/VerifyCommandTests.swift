@@ -39,6 +39,53 @@ struct VerifyCommandTests {
     #expect(try place.folder.contents() == contents)
   }
 
+  @Test(
+    "two stores of one version: a store is the same as itself (0), and not as an emptied one (1)")
+  func oneVersion() throws {
+    let itself = Captured("verify", after, after, "--to", place.bundle)
+    #expect(itself.status == .done, "\(itself.out)")
+    #expect(!itself.out.contains("values compared with the source: 0"), "\(itself.out)")
+    let copy = place.folder.path("Copy.sqlite")
+    try FileSystem.copy(after, to: copy)
+    let table = try #require(
+      try Store(path: after).entityTables.first { try $0.isWholeTable && Self.count($0, after) > 0 }
+    )
+    try change("DELETE FROM \(table.table)")
+    let told = Captured("verify", copy, after, "--to", place.bundle)
+    #expect(told.status == .no)
+    #expect(told.out.contains("✗ \(table.entity)"), "\(told.out)")
+  }
+
+  private static func count(_ table: EntityTable, _ path: String) throws -> Int64 {
+    try Connection(path: path, mode: .immutable)
+      .value("SELECT count(*) FROM \(table.table)")?.integer ?? 0
+  }
+
+  @Test("an entity that Z_PRIMARYKEY does not know is told (1)")
+  func bookkeeping() throws {
+    try change(
+      "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = (SELECT max(Z_ENT) FROM Z_PRIMARYKEY WHERE Z_ENT < 16000)"
+    )
+    let told = Captured("verify", before, after, "--to", place.bundle)
+    #expect(told.status == .no)
+    #expect(told.out.contains("Z_PRIMARYKEY has no row for the entity"), "\(told.out)")
+  }
+
+  @Test("an index that lets doubles in is told (1)")
+  func uniqueness() throws {
+    let store = try Store(path: after)
+    let index = try #require(
+      store.database.sql.first {
+        $0.value.hasPrefix("CREATE UNIQUE INDEX") && $0.key.contains("Tag")
+      })
+    try change(
+      "DROP INDEX \(index.key); \(index.value.replacing("CREATE UNIQUE INDEX", with: "CREATE INDEX"))"
+    )
+    let told = Captured("verify", before, after, "--to", place.bundle)
+    #expect(told.status == .no)
+    #expect(told.out.contains("\(index.key) is not unique any more"), "\(told.out)")
+  }
+
   @Test("a value that was changed is told with its object (1), in JSON too")
   func differs() throws {
     let table = try #require(try Store(path: after).entityTables.first { !$0.attributes.isEmpty })

@@ -51,6 +51,7 @@ final class KillScene {
         "\"step\":\(now.step),\"steps\":\(now.steps),\"current\":\(now.current),")
     }
     after = try StoreDump.lines(at: place + "/Recipes.sqlite")
+    try SecondReader.expectAgreement(at: place + "/Recipes.sqlite")
     FileSystem.removeTree(place)
   }
 

@@ -280,6 +280,45 @@ struct OneToOneTests {
       ])
   }
 
+  @Test(
+    "what a recipe says of one side goes before what is inferred of the other",
+    arguments: [("alternative", ["1<2:Item", "2<1:Item"]), ("null", [])])
+  func written(source: String, libraries: [String]) throws {
+    let folder = try TemporaryFolder()
+    let other = Self.link("alternative", to: "Library", inverse: nil)
+    let path = folder.path("Player.sqlite")
+    let model = try Self.model(item: [Self.last, other], library: [Self.back])
+    let writer = try StoreWriter(creating: path, model: model, uuid: Self.uuid)
+    let places = (1...2).map { ObjectID(entity: "Library", key: $0) }
+    for index in 0..<2 {
+      try writer.insert(
+        "Item", toOne: ["lastPlayed": places[index], "alternative": places[1 - index]])
+    }
+    for index in 1...2 {
+      try writer.insert(
+        "Library", toOne: ["lastItem": ObjectID(entity: "Item", key: Int64(index))])
+    }
+    try writer.finish()
+    var documents = MappingDocuments()
+    let word = source == "null" ? source : "'\(source)'"
+    documents.add(
+      try Recipe(
+        text: """
+          { from: '1', to: '2', entityMappings: [
+            { source: 'Item', destination: 'Item', relationships: { lastPlayed: \(word) } } ] }
+          """, path: "r.json5"))
+    let plan = try StoreMigration.plan(
+      Store(path: path),
+      to: Self.model(item: [Self.last, other], library: [Self.back], note: true),
+      names: ("1", "2"), through: nil, documents: documents)
+    var options = MigrationOptions()
+    options.allowedLosses = Set(plan.losses.map(\.name))
+    try StoreMigration.runAndRead(plan, options: options)
+    let links = try links(path)
+    #expect(links.filter { $0.contains("<") } == libraries)
+    #expect(links.filter { $0.contains(">") } == (libraries.isEmpty ? [] : ["1>2", "2>1"]))
+  }
+
   @Test("one that is its own inverse is set on both ends")
   func spouses() throws {
     let folder = try TemporaryFolder()

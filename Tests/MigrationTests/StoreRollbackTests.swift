@@ -72,7 +72,8 @@ struct StoreRollbackTests {
   @Test("two migrations are rolled back one after the other")
   func twice() throws {
     let second = try migrate()
-    _ = try StoreMigration.runAndRead(Library.plan(path, to: Library.model(Library.version1)).allowing())
+    _ = try StoreMigration.runAndRead(
+      Library.plan(path, to: Library.model(Library.version1)).allowing())
     let backups = StoreBackup.all(of: path)
     #expect(
       backups.map { FileSystem.name(of: $0.path) } == ["Library.backup-1-2", "Library.backup-1"])

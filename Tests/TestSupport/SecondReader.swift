@@ -71,7 +71,8 @@ public final class SecondReader: Sendable {
             entry.relationship.name + ">" + ids.map(\.description).joined(separator: ","))
         }
         lines.append(
-          "\(entity.name)/p\(object.key) " + parts.sorted { $0.precedes($1) }.joined(separator: " "))
+          "\(entity.name)/p\(object.key) " + parts.sorted { $0.precedes($1) }.joined(separator: " ")
+        )
       }
     }
     return lines

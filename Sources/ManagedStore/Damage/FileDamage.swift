@@ -13,7 +13,10 @@ public struct FileDamage: Sendable, Equatable {
     public var counts: [Int64?: Int]?
   }
 
-  /// What SQLite finds, in its words.
+  /// Most faults that are asked for.
+  static let mostProblems = 100
+
+  /// What SQLite finds, in its words; not all of them where there are many.
   public var problems: [String] = []
   /// What could not be read.
   public var holes: [Hole] = []
@@ -23,6 +26,11 @@ public struct FileDamage: Sendable, Equatable {
     "NULL value in ", "CHECK constraint failed in ", "NUMERIC value in ", "TEXT value in ",
     "non-unique entry in index ",
   ]
+
+  /// How many faults there are, as words.
+  package var problemCount: String {
+    problems.count < Self.mostProblems ? "\(problems.count)" : "\(problems.count) or more"
+  }
 
   /// Whether pages or indexes are damaged.
   var concernsFile: Bool {
@@ -39,7 +47,7 @@ extension FileDamage {
     if holes.count > 100 { result.append("… and \(holes.count - 100) more places.") }
     // Where rows are lost, that is what is to be said.
     if holes.isEmpty, let first = problems.first {
-      let count = problems.count == 1 ? "a fault" : "\(problems.count) faults"
+      let count = problems.count == 1 ? "a fault" : "\(problemCount) faults"
       result.append(
         "SQLite finds \(count) in the file: \(first)\(concernsFile ? ". Every row could be read." : ".")"
       )

@@ -2,9 +2,6 @@ import SQLite
 
 /// SQLite's own check of a whole file: pages, free pages, and every index against its table.
 enum FileInspection {
-  /// Most lines that are of interest.
-  private static let limit = 100
-
   /// What is wrong, in SQLite's words; empty for a sound file.
   ///
   /// - Throws: ``SQLiteError`` only where it was interrupted, or the file is busy.
@@ -43,7 +40,7 @@ enum FileInspection {
   }
 
   private static func lines(_ pragma: String, _ connection: Connection) throws -> [String] {
-    let rows = try connection.rows("PRAGMA main.\(pragma)(\(limit))")
+    let rows = try connection.rows("PRAGMA main.\(pragma)(\(FileDamage.mostProblems))")
     // A line of its own names the database first.
     return rows.compactMap { $0.first?.text }.flatMap { text in
       text.split(separator: "\n").map(String.init)

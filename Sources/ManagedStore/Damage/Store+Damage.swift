@@ -16,6 +16,14 @@ extension Store {
       + (damage?.sentences(entityTables) ?? [])
   }
 
+  static let mismatch =
+    "The model's version hashes are not those of the store (134100): values may be missing, or stand under another's name."
+
+  /// That the model is not the one that made the store, as a sentence; `nil` where it is.
+  package var modelMismatch: String? {
+    openingWarnings.contains(Self.mismatch) ? Self.mismatch : nil
+  }
+
   /// What of the store's rows is lost or may be, as sentences; empty for a whole store.
   public var gaps: [String] {
     var result: [String] = []

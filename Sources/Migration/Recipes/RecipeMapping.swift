@@ -7,20 +7,30 @@ struct RecipeMapping {
   let source: Model
   /// With the renaming identifiers that the recipe adds.
   let destination: Model
+  /// Entities with properties that have one of those.
+  private let renamed: Set<String>
 
   /// - Throws: ``CoreDataError`` of kind usage for a renaming of what is not there.
   init(_ recipe: Recipe, from source: Model, to destination: Model) throws {
     text = recipe.source
     document = recipe.document
     self.source = source
-    self.destination = try RecipeRenaming(
+    let changed = try RecipeRenaming(
       text: recipe.source, source: source, destination: destination
     ).applying(recipe.document.renames)
+    self.destination = changed
+    renamed = Set(
+      destination.entities.filter { entity in
+        guard let now = changed.entity(named: entity.name) else { return false }
+        return now.attributes != entity.attributes || now.relationships != entity.relationships
+      }.flatMap { changed.subtree(of: $0.name) })
   }
 
   func mapping() throws -> MappingModel {
     let pairs = try document.mappings.map { try pair($0) }
-    let inference = Inference(source: source, destination: destination, given: pairs)
+    let inference = Inference(
+      source: source, destination: destination, given: pairs,
+      words: .init(renamed: renamed, followers: followers(pairs)))
     var mappings = try zip(document.mappings, pairs).map { mapping, pair in
       try entityMapping(mapping, pair, inference)
     }
@@ -37,6 +47,33 @@ struct RecipeMapping {
       entityMappings: mappings.filter { $0.kind != .remove }
         + mappings.filter { $0.kind == .remove }, userInfo: document.userInfo)
     try check(document.mappings, in: result)
+    return result
+  }
+
+  /// Sides of one-to-ones whose other side alone is given links, by entity: what is written goes
+  /// before what is inferred.
+  private func followers(_ pairs: [Inference.Given]) -> [String: Set<String>] {
+    var written: Set<[String]> = []
+    for (mapping, pair) in zip(document.mappings, pairs) {
+      guard let to = pair.destination else { continue }
+      for name in mapping.relationships.map(\.name.text) {
+        if let declarer = destination.declaringEntity(of: name, in: to) {
+          written.insert([declarer, name])
+        }
+      }
+    }
+    guard !written.isEmpty else { return [:] }
+    var result: [String: Set<String>] = [:]
+    for pair in destination.oneToOnes {
+      for (side, other) in [(pair.first, pair.second), (pair.second, pair.first)]
+      where written.contains([side.entity, side.name])
+        && !written.contains([other.entity, other.name])
+      {
+        for entity in destination.subtree(of: other.entity) {
+          result[entity, default: []].insert(other.name)
+        }
+      }
+    }
     return result
   }
 

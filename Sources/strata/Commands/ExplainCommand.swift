@@ -59,7 +59,7 @@ enum ExplainCommand {
 
     func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
       if asJSON { console.json(write) } else { print(console) }
-      return explanation.isCompatible ? .done : .no
+      return console.finish(store, explanation.isCompatible ? .done : .no)
     }
 
     private func print(_ console: Console) {

@@ -6,7 +6,7 @@ enum FindModelCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     var paths = arguments.positional[...]
     var hashes: [String: HashPattern]
-    var store: String?
+    var store: Store?
     if let log = arguments.value("log") {
       hashes = HashPattern.read(fromLog: try InputText.read(log))
       guard !hashes.isEmpty else {
@@ -20,8 +20,9 @@ enum FindModelCommand {
           .usage, "STORE is missing",
           hint: "strata find-model STORE PATH…, or strata find-model --log FILE PATH…")
       }
-      store = path
-      hashes = try StoreOpening.open(path).metadata.versionHashes.mapValues(HashPattern.init)
+      let opened = try StoreOpening.open(path)
+      store = opened
+      hashes = opened.metadata.versionHashes.mapValues(HashPattern.init)
       guard !hashes.isEmpty else {
         throw CoreDataError(
           .unreadable, "the store's metadata has no version hashes to find a model by", path: path)
@@ -32,7 +33,7 @@ enum FindModelCommand {
         .usage, "PATH is missing", hint: "Name folders, models or git repositories to look through."
       )
     }
-    var search = ModelSearch(hashes: hashes, excluding: store)
+    var search = ModelSearch(hashes: hashes, excluding: store?.path)
     for path in paths {
       try Waiting.tell("looking through \(path)", on: console) { try search.look(in: path) }
     }
@@ -44,7 +45,8 @@ enum FindModelCommand {
     } else {
       print(search, exported, console)
     }
-    return search.matches.isEmpty ? .no : .done
+    let status: CommandStatus = search.matches.isEmpty ? .no : .done
+    return store.map { console.finish($0, status) } ?? status
   }
 
   private static func print(_ search: ModelSearch, _ exported: String?, _ console: Console) {

@@ -30,8 +30,9 @@ enum MigrateCommand {
       _ = try request.unusedAllowances(of: plan)
       guard !plan.isNothingToDo else {
         var done = plan
-        done.notes = StoreMigration.cleanUp(after: path)
-        return .nothingToDo(done)
+        done.notes += StoreMigration.cleanUp(after: path)
+        return .nothingToDo(
+          done, faults: plan.faults(allowing: request.options.allowedLosses))
       }
       return .receipt(
         try StoreMigration.run(
@@ -49,7 +50,9 @@ enum MigrateCommand {
     }
     for note in try request.unusedAllowances(of: plan) { console.note("note: \(note)") }
     if plan.isNothingToDo, request.options.output == nil {
-      for text in StoreMigration.cleanUp(after: path) { console.note("note: " + text) }
+      for text in plan.notes + StoreMigration.cleanUp(after: path) {
+        console.note("note: " + text)
+      }
       try file?.write(
         JSONWriter.line { json in
           json.key("receipt")
@@ -64,9 +67,7 @@ enum MigrateCommand {
         console.line("nothing to do: the store is of that model already")
       }
       // Nothing was written, and the store is not what it looks like.
-      let faults =
-        plan.unallowedLosses(request.options.allowedLosses).compactMap(\.suggestion)
-        + plan.failures.map { $0.summary }
+      let faults = plan.faults(allowing: request.options.allowedLosses)
       for fault in faults { console.note("! " + fault) }
       return faults.isEmpty ? .done : .refused
     }

@@ -16,6 +16,7 @@ struct PlanText {
   private func print() {
     if plan.isNothingToDo {
       console.line("nothing to do: the store is of that model already")
+      for note in plan.notes { paragraph("note:", note) }
       for loss in plan.losses { print(loss) }
       for check in plan.checks { print(check) }
       return

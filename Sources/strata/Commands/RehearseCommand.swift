@@ -40,6 +40,8 @@ struct Rehearsal {
     var checked = 0
     /// Those that did not come true, as sentences.
     var failures: [String] = []
+    /// What is wrong with a store of the model already, as sentences.
+    var faults: [String] = []
     /// What else there is to know, as sentences.
     var notes: [String] = []
   }
@@ -70,7 +72,9 @@ struct Rehearsal {
     options.output = nil
     var result = Result()
     result.notes = unused
-    if !plan.isNothingToDo {
+    if plan.isNothingToDo {
+      result.faults = plan.faults(allowing: options.allowedLosses)
+    } else {
       var receipt = try StoreMigration.run(
         plan, options: options, isCancelled: { Interruption.isRequested }, progress: report)
       (receipt.storePath, receipt.resultPath) = (path, path)
@@ -101,9 +105,18 @@ struct Rehearsal {
     }
     let target = StoreFiles(path: folder + "/" + FileSystem.name(of: source.path))
     try copy(source.path, target.path)
-    for (from, to) in [(source.walPath, target.walPath), (source.journalPath, target.journalPath)]
-    where FileSystem.isFile(from) {
+    for (from, to) in [(source.walPath, target.walPath), (source.journalPath, target.journalPath)] {
+      guard let status = FileSystem.status(from) else { continue }
+      guard status.kind == .file else {
+        throw CoreDataError(
+          .unreadable, code: 134080, "not a file: \(FileSystem.name(of: from))", path: path,
+          hint: "Migrating would be refused as well. Take another copy of the store.")
+      }
       try copy(from, to)
+    }
+    // What looks like its log under another name is told of the copy as well.
+    for stray in StrayLog.all(beside: source.path) {
+      try copy(source.folder + "/" + stray.name, folder + "/" + stray.name)
     }
     if FileSystem.isDirectory(source.supportFolder) {
       _ = try SupportTree.copy(
@@ -129,6 +142,7 @@ extension Rehearsal.Result {
       console.line("nothing to do: \(path) is of that model already")
     }
     for note in notes { console.line("note: \(note)") }
+    for fault in faults { console.note("! " + fault) }
     for failure in failures { console.line("✗ \(failure)") }
     if checked > 0 { console.line("expectations: \(checked - failures.count) of \(checked) hold") }
     console.line("the store itself is as it was")
@@ -148,6 +162,7 @@ extension Rehearsal.Result {
       json.key("failed")
       json.array { json in for failure in failures { json.string(failure) } }
     }
+    json.strings("faults", faults)
     json.strings("notes", notes)
     json.key("sourceUnchanged")
     json.bool(true)

@@ -7,7 +7,8 @@ struct StoreBatch {
   /// How one store fared.
   enum Outcome: Sendable {
     case receipt(MigrationReceipt)
-    case nothingToDo(MigrationPlan)
+    /// The store is of the model already; what is wrong with it all the same, as sentences.
+    case nothingToDo(MigrationPlan, faults: [String])
     /// A rehearsal, with what was expected and is not so.
     case rehearsal(Rehearsal.Result)
     case failure(CoreDataError)
@@ -15,9 +16,9 @@ struct StoreBatch {
     var status: CommandStatus {
       switch self {
       case .receipt: .done
-      case .nothingToDo(let plan):
-        plan.failures.isEmpty && plan.losses.isEmpty ? .done : .refused
-      case .rehearsal(let result): result.failures.isEmpty ? .done : .no
+      case .nothingToDo(_, let faults): faults.isEmpty ? .done : .refused
+      case .rehearsal(let result):
+        result.faults.isEmpty ? (result.failures.isEmpty ? .done : .no) : .refused
       case .failure(let error): CommandLineTool.status(of: error.kind)
       }
     }
@@ -127,9 +128,10 @@ struct StoreBatch {
     switch outcome {
     case .receipt(let receipt): ReceiptText.print(receipt, verb: title, to: console)
     case .rehearsal(let result): result.print(title, path, to: console)
-    case .nothingToDo(let plan):
+    case .nothingToDo(let plan, let faults):
       console.line("nothing to do: \(path) is of that model already")
       for note in plan.notes { console.line("note: \(note)") }
+      for fault in faults { console.note("! " + fault) }
     case .failure(let error):
       CommandLineTool.report(error, asJSON: false, console)
       return
@@ -159,9 +161,10 @@ struct StoreBatch {
     switch outcome {
     case .receipt(let receipt): json.receipt(receipt)
     case .rehearsal(let result): result.write(to: &json)
-    case .nothingToDo:
+    case .nothingToDo(_, let faults):
       json.key("receipt")
       json.null()
+      json.strings("faults", faults)
     case .failure(let error): json.error(error)
     }
   }
@@ -221,17 +224,21 @@ struct StoreBatch {
       case .receipt(let done): (receipt, result) = (done, "done")
       case .rehearsal(let rehearsal):
         receipt = rehearsal.receipt
-        let what = rehearsal.receipt == nil ? "nothing to do" : "done"
+        let what = rehearsal.receipt == nil ? Self.nothing(rehearsal.faults) : "done"
         result =
           rehearsal.failures.isEmpty ? what : "\(rehearsal.failures.count) expectations failed"
-      case .nothingToDo(let plan):
-        result = "nothing to do"
+      case .nothingToDo(let plan, let faults):
+        result = Self.nothing(faults)
         (from, to) = (plan.steps.first?.from, plan.steps.last?.to)
       case .failure(let error): result = "\(error.kind.rawValue): \(error.message)"
       }
       guard let receipt else { return }
       (from, to) = (receipt.from, receipt.to)
       objects = receipt.entities.reduce(0) { $0 + $1.after }
+    }
+
+    private static func nothing(_ faults: [String]) -> String {
+      faults.first.map { "nothing to do, but: " + $0 } ?? "nothing to do"
     }
   }
 }

@@ -143,6 +143,24 @@ struct CompositeInferenceTests {
     }
   }
 
+  @Test("a mandatory element is told where its optional composite has other values, and only there")
+  func elementBesideOthers() throws {
+    let model = try CompositeCase.model { entities in
+      entities["Item"]?.edit("author") { $0.elements.append(Attribute("rank", .integer64)) }
+    }
+    for way in [Way.inPlace, .copying, .mapped] {
+      let result = try CompositeCase.migrate(to: model, way)
+      #expect(result.plan.failures == [], "\(way)")
+      let checks = result.plan.checks.filter { $0.property == "author.rank" }
+      #expect(checks.allSatisfy { $0.isWarning && $0.code == 1570 })
+      let written = result.before.values.count { values in
+        ["person", "id", "born", "score"].contains { (values["author." + $0] ?? "∅") != "∅" }
+      }
+      #expect(written > 0)
+      #expect(checks.map(\.rows).reduce(0, +) == written, "\(way)")
+    }
+  }
+
   @Test("a constraint on an element is checked, one on a composite is said to be unknown")
   func constraints() throws {
     let folder = try TemporaryFolder()

@@ -182,7 +182,8 @@ func failure(
   progress: @escaping (MigrationProgress) -> Void = { _ in }
 ) -> CoreDataError? {
   do {
-    _ = try StoreMigration.runAndRead(plan, options: options, isCancelled: isCancelled, progress: progress)
+    _ = try StoreMigration.runAndRead(
+      plan, options: options, isCancelled: isCancelled, progress: progress)
     return nil
   } catch let error as CoreDataError {
     return error

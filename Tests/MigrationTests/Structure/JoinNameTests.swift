@@ -46,6 +46,22 @@ struct JoinNameTests {
     #expect(note.contains("--join-name \(other)"))
   }
 
+  @Test(
+    "compared afterwards, a table that either side may name is found under both",
+    arguments: [Gallery.likes, Gallery.likedBy])
+  func compared(_ side: StoreSchema.JoinTable.Side) throws {
+    let folder = try TemporaryFolder()
+    let path = try Gallery.store(in: folder, named: side)
+    let model = try Gallery.model([Gallery.attribute("note", for: "Person")])
+    let (result, _) = try Gallery.migrate(path, to: model, .inPlace, in: folder)
+    let before = try Store(path: path)
+    let after = try Store(path: result.path, model: model)
+    let report = try StoreVerification.compare(
+      before: before, after: after,
+      mapping: MappingInference.mapping(from: before.model, to: model))
+    #expect(report.differences == [])
+  }
+
   @Test("the name is chosen, in every way", arguments: Way.allCases)
   func chosen(_ way: Way) throws {
     let folder = try TemporaryFolder()

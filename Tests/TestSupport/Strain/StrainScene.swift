@@ -51,6 +51,8 @@
         .split(separator: "\n").map { String($0).replacing(folder + "/", with: "") }
       statuses.after = try next().status
       after = try FolderState(of: place)
+      // Not all of the scenes' external files are there.
+      if !hasExternal { try SecondReader.expectAgreement(at: place + "/" + target) }
     }
 
     public var name: String {
