@@ -178,7 +178,7 @@ private final class RelatedCursor {
     names = store.entityNames
     self.destination = destination
     self.isOrdered = isOrdered
-    hasRow = try statement.step()
+    hasRow = try store.sortingInLittleMemory { [statement] in try statement.step() }
   }
 
   /// Objects related to `key`; keys must be asked for in rising order.

@@ -104,8 +104,7 @@ public final class Store {
       throw error
     }
     let connection = soundness.mended?.connection ?? opened.connection
-    // Cursors over relationships jump about in the file: SQLite's 2 MB would read pages again.
-    try? connection.execute("PRAGMA cache_size = -12000")
+    Self.setCache(of: connection, kilobytes: Self.cacheSize)
     let metadata = try StoreMetadata(connection, path: path)
     do {
       try StoreFunctions.define(on: connection)

@@ -63,6 +63,24 @@ extension Store {
   /// SQL behind a table's name that keeps to its own b-tree where its indexes may be wrong.
   var tableOnly: String { trustsIndexes ? "" : "NOT INDEXED" }
 
+  /// Cursors over relationships jump about in the file: SQLite's 2 MB would read pages again.
+  static let cacheSize = 12_000
+  /// For what is sorted: beyond that it goes to a file. Several cursors sort at once.
+  private static let sorterSize = 2000
+
+  static func setCache(of connection: Connection, kilobytes: Int) {
+    // One that cannot be set is SQLite's own.
+    try? connection.execute("PRAGMA cache_size = -\(kilobytes)")
+  }
+
+  /// Runs what begins a sorted statement: where no index gives the order, SQLite sorts then.
+  func sortingInLittleMemory<T>(_ body: () throws -> T) rethrows -> T {
+    guard !trustsIndexes else { return try body() }
+    Self.setCache(of: connection, kilobytes: Self.sorterSize)
+    defer { Self.setCache(of: connection, kilobytes: Self.cacheSize) }
+    return try body()
+  }
+
   /// Checks the whole file, unless that was done.
   ///
   /// From then on a damaged one is read through a private copy of all that can be read.
