@@ -118,10 +118,16 @@ struct Recovery {
       ]
     case .done:
       let aside = handover.aside.map(\.to).filter { FileIdentity(of: names.path($0)) != nil }
+      let others = names.listed.filter { name in
+        names.isBackup(name) && !aside.contains(name) && !name.hasPrefix(".")
+          && !["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
+      }
       return [
         start + "its result was in place already, and the \(noun) was finished."
           + (aside.isEmpty ? "" : " What was there before: \(aside.joined(separator: ", ")).")
-          + (operation == .rollback ? " The backup that it put back may still be there." : "")
+          + (operation == .rollback && !others.isEmpty
+            ? " The backup that it put back may still be there, of these: \(others.sorted().joined(separator: ", "))."
+            : "")
       ]
     }
   }

@@ -6,6 +6,8 @@ import Migration
 enum StoreOpening {
   /// - Parameter model: what `--model` or `--from` named.
   static func open(_ path: String, model: String? = nil) throws -> Store {
+    // Copies that an earlier run could not remove hold somebody's data.
+    PrivateFolder.removeAbandoned()
     let given = try model.map { try ModelReference($0).load().model }
     do {
       return try Store(path: path, model: given) { metadata in

@@ -133,6 +133,16 @@ struct PlacesTests {
     #expect(try StoreDump.lines(at: place + "/Recipes.backup-1") == scene.before)
   }
 
+  @Test("a private copy that an earlier run could not remove goes with the next look at a store")
+  func leftCopy() throws {
+    let demo = InterfaceDemo(objects: 50)
+    let temporary = try TemporaryFolder()
+    try FileSystem.makeDirectory(temporary.path("strata-copy.abcdef"))
+    try FileSystem.write([1], to: temporary.path("strata-copy.abcdef/Recipes.sqlite"))
+    #expect(Shell.run("TMPDIR='\(temporary.path)' '\(Shell.strata)' info '\(demo.store)'") == 0)
+    #expect(try FileSystem.list(temporary.path) == [])
+  }
+
   @Test(
     "two at once: the second is refused, the first is not disturbed",
     arguments: KillScene.Kind.allCases)
