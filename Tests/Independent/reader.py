@@ -34,7 +34,7 @@ class Store:
         self.external = support or os.path.join(folder, "." + stem + "_SUPPORT", "_EXTERNAL_DATA")
         wal = path + "-wal"
         live = os.path.exists(wal) and os.path.getsize(wal) > 0
-        self.db = sqlite3.connect("file:%s?%s" % (quoted(path), "mode=ro" if live else "immutable=1"), uri=True)
+        self.db = sqlite3.connect("file:%s?%s" % (quoted(path), "mode=ro" if live else "mode=ro&immutable=1"), uri=True)
         self.db.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         row = self.db.execute("SELECT Z_CONTENT FROM Z_MODELCACHE").fetchone()
         if row is None:
