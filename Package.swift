@@ -21,9 +21,8 @@ let package = Package(
     .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(
       name: "CCrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-    .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
-    .systemLibrary(
-      name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]),
+    // Declarations alone: libpng and TurboJPEG are opened when the program runs.
+    .systemLibrary(name: "CPictures"),
 
     .target(name: "SQLite", dependencies: ["CSQLite"]),
     .target(
@@ -34,7 +33,7 @@ let package = Package(
     .target(name: "Migration", dependencies: ["ManagedStore", "ManagedModel", "SQLite"]),
 
     .target(name: "Terminal"),
-    .target(name: "Images", dependencies: ["CPNG", "CTurboJPEG", "Terminal"]),
+    .target(name: "Images", dependencies: ["CPictures", "Terminal"]),
     .target(
       name: "Interface", dependencies: ["Terminal", "ManagedModel", "ManagedStore", "Migration"]),
     .target(
@@ -70,7 +69,7 @@ let package = Package(
     .testTarget(
       name: "MigrationTests",
       dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite", "TestSupport"]),
-    .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPNG", "CTurboJPEG"]),
+    .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPictures"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
     .testTarget(
       name: "InterfaceTests",

@@ -1,15 +1,17 @@
-import CPNG
+import CPictures
 import Terminal
 
 /// PNG through libpng's simplified API, which reads from memory and returns instead of jumping.
 enum PNGImage {
   static func decode(_ bytes: [UInt8], fitting limit: Size) throws(ImageError) -> Raster {
-    var image = png_image()
+    guard let png = PNGLibrary.installed else { throw .notInstalled("libpng") }
+    var image = strata_png_image()
+    image.version = 1
     // Not `defer` after a failure only: libpng may hold memory from the first call on.
-    defer { png_image_free(&image) }
+    defer { png.free(&image) }
     var pixels: [UInt8] = []
     let failure = bytes.withUnsafeBytes { source -> ImageError? in
-      guard strata_png_begin(&image, source.baseAddress, source.count) != 0 else {
+      guard png.begin(&image, source.baseAddress, source.count) != 0 else {
         return .damaged(message(image))
       }
       let (width, height) = (Int(image.width), Int(image.height))
@@ -19,7 +21,10 @@ enum PNGImage {
         return error
       }
       pixels = [UInt8](repeating: 0, count: width * height * 4)
-      let isRead = pixels.withUnsafeMutableBytes { strata_png_read(&image, $0.baseAddress) }
+      image.format = PNGLibrary.rgba
+      let isRead = pixels.withUnsafeMutableBytes {
+        png.finish(&image, nil, $0.baseAddress, 0, nil)
+      }
       return isRead != 0 ? nil : .damaged(message(image))
     }
     if let failure { throw failure }
@@ -28,7 +33,7 @@ enum PNGImage {
       pixels, width: width, height: height, to: Raster.size(of: width, height, fitting: limit))
   }
 
-  private static func message(_ image: png_image) -> String {
+  private static func message(_ image: strata_png_image) -> String {
     withUnsafeBytes(of: image.message) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }

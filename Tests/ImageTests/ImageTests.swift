@@ -1,11 +1,14 @@
-import CPNG
-import CTurboJPEG
+import CPictures
 import Terminal
 import Testing
 
 @testable import Images
 
-@Suite("Pictures")
+@Suite(
+  "Pictures",
+  .enabled(
+    if: PNGLibrary.installed != nil && TurboJPEGLibrary.installed != nil,
+    "libpng or libturbojpeg is not installed"))
 struct ImageTests {
   /// Four quarters: red, green over blue, white.
   private static func quarters(_ width: Int, _ height: Int) -> [UInt8] {
@@ -24,29 +27,51 @@ struct ImageTests {
   }
 
   static func png(_ width: Int, _ height: Int) throws -> [UInt8] {
-    var image = png_image()
+    typealias Write =
+      @convention(c) (
+        PNGLibrary.Image, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int>, Int32,
+        UnsafePointer<UInt8>, Int32, UnsafeRawPointer?
+      ) -> Int32
+    let write: Write = try #require(PNGLibrary.library?.function("png_image_write_to_memory"))
+    var image = strata_png_image()
     image.version = 1
     image.width = UInt32(width)
     image.height = UInt32(height)
-    image.format = UInt32(PNG_FORMAT_FLAG_ALPHA | PNG_FORMAT_FLAG_COLOR)
+    image.format = PNGLibrary.rgba
     var bytes = [UInt8](repeating: 0, count: width * height * 8 + 10_000)
     var count = bytes.count
     let pixels = quarters(width, height)
-    try #require(png_image_write_to_memory(&image, &bytes, &count, 0, pixels, 0, nil) != 0)
+    try #require(write(&image, &bytes, &count, 0, pixels, 0, nil) != 0)
     return Array(bytes.prefix(count))
   }
 
+  /// TJFLAG_PROGRESSIVE
+  private static let progressive: Int32 = 16384
+
   static func jpeg(_ width: Int, _ height: Int, flags: Int32 = 0) throws -> [UInt8] {
-    let handle = try #require(tjInitCompress())
-    defer { tjDestroy(handle) }
+    typealias Compress =
+      @convention(c) (
+        TurboJPEGLibrary.Handle, UnsafePointer<UInt8>, Int32, Int32, Int32, Int32,
+        UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, UnsafeMutablePointer<UInt>, Int32,
+        Int32,
+        Int32
+      ) -> Int32
+    typealias Free = @convention(c) (UnsafeMutablePointer<UInt8>?) -> Void
+    let library = try #require(TurboJPEGLibrary.library)
+    let start: TurboJPEGLibrary.Start = try #require(library.function("tjInitCompress"))
+    let compress: Compress = try #require(library.function("tjCompress2"))
+    let free: Free = try #require(library.function("tjFree"))
+    let handle = try #require(start())
+    defer { _ = TurboJPEGLibrary.installed?.destroy(handle) }
     var buffer: UnsafeMutablePointer<UInt8>?
     var count: UInt = 0
-    defer { tjFree(buffer) }
+    defer { free(buffer) }
     let pixels = quarters(width, height)
+    // 4:4:4, quality 95.
     try #require(
-      tjCompress2(
-        handle, pixels, Int32(width), 0, Int32(height), TJPF_RGBA.rawValue, &buffer, &count,
-        Int32(TJSAMP_444.rawValue), 95, flags) == 0)
+      compress(
+        handle, pixels, Int32(width), 0, Int32(height), TurboJPEGLibrary.rgba, &buffer, &count, 0,
+        95, flags) == 0)
     return Array(UnsafeBufferPointer(start: buffer, count: Int(count)))
   }
 
@@ -157,7 +182,7 @@ struct ImageTests {
       return Int(state >> 33) % max(1, count)
     }
     let corpus = [
-      try Self.png(24, 16), try Self.jpeg(24, 16), try Self.jpeg(24, 16, flags: TJFLAG_PROGRESSIVE),
+      try Self.png(24, 16), try Self.jpeg(24, 16), try Self.jpeg(24, 16, flags: Self.progressive),
       try Self.oriented(6),
     ]
     var shown = 0
@@ -180,4 +205,30 @@ struct ImageTests {
     }
     #expect(shown > 100)
   }
+}
+
+@Suite("Libraries that may not be there")
+struct SharedLibraryTests {
+  @Test("one that is not installed is none, and the next name is tried")
+  func names() throws {
+    #expect(SharedLibrary(["libnothing-of-the-kind.so"]) == nil)
+    let library = try #require(SharedLibrary(["libnothing-of-the-kind.so", Self.system]))
+    let length: (@convention(c) (UnsafePointer<CChar>) -> Int)? = library.function("strlen")
+    #expect(length?("four") == 4)
+    let none: (@convention(c) () -> Void)? = library.function("no_function_of_the_kind")
+    #expect(none == nil)
+  }
+
+  @Test("a picture whose library is missing says which")
+  func told() {
+    #expect(
+      ImageError.notInstalled("libpng").description
+        == "pictures of this kind are shown where libpng is installed")
+  }
+
+  #if canImport(Darwin)
+    private static let system = "/usr/lib/libSystem.B.dylib"
+  #else
+    private static let system = "libc.so.6"
+  #endif
 }
