@@ -119,7 +119,7 @@ struct Recovery {
     case .done:
       let aside = handover.aside.map(\.to).filter { FileIdentity(of: names.path($0)) != nil }
       let others = names.listed.filter { name in
-        names.isBackup(name) && !aside.contains(name) && !name.hasPrefix(".")
+        names.isBackup(name) && !aside.contains(name)
           && !["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
       }
       return [

@@ -149,20 +149,14 @@ enum CommandLineTool {
 
 extension JSONWriter {
   mutating func error(_ error: CoreDataError) {
-    key("error")
-    object { json in
-      json.key("code")
-      if let code = error.code { json.number(code) } else { json.null() }
-      for (key, value) in [
+    object("error") { json in
+      json.field("code", error.code)
+      json.fields([
         ("message", error.message), ("entity", error.entity), ("property", error.property),
         ("path", error.path), ("hint", error.hint),
-      ] {
-        json.key(key)
-        json.string(value)
-      }
+      ])
       if let mark = error.mark {
-        json.key("range")
-        json.array {
+        json.array("range") {
           $0.number(mark.range.lowerBound)
           $0.number(mark.range.upperBound)
         }

@@ -69,6 +69,77 @@ struct JSONWriter {
   mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
   mutating func null() { raw("null") }
 
+  mutating func field(_ name: String, _ text: String?) {
+    key(name)
+    string(text)
+  }
+
+  mutating func field(_ name: String, _ value: (some BinaryInteger)?) {
+    key(name)
+    if let value { number(Int64(value)) } else { null() }
+  }
+
+  mutating func field(_ name: String, _ value: Double?) {
+    key(name)
+    if let value { number(value) } else { null() }
+  }
+
+  mutating func field(_ name: String, _ value: Bool?) {
+    key(name)
+    if let value { bool(value) } else { null() }
+  }
+
+  mutating func field(_ name: String, _ texts: [String]?) {
+    key(name)
+    guard let texts else { return null() }
+    array { json in for text in texts { json.string(text) } }
+  }
+
+  /// Several texts, each by its name.
+  mutating func fields(_ members: [(String, String?)]) {
+    for (name, text) in members { field(name, text) }
+  }
+
+  /// Several numbers, each by its name.
+  mutating func fields(_ members: [(String, Int)]) {
+    for (name, number) in members { field(name, number) }
+  }
+
+  mutating func null(_ name: String) {
+    key(name)
+    null()
+  }
+
+  mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+    key(name)
+    object(body)
+  }
+
+  /// An object of what there is to tell of a value; null without one.
+  mutating func object<Value>(
+    _ name: String, _ value: Value?, _ body: (inout JSONWriter, Value) -> Void
+  ) {
+    if let value { object(name) { body(&$0, value) } } else { null(name) }
+  }
+
+  mutating func array(_ name: String, _ body: (inout JSONWriter) -> Void) {
+    key(name)
+    array(body)
+  }
+
+  /// An array with an object for each element.
+  mutating func objects<Element>(
+    _ name: String, _ elements: some Sequence<Element>,
+    _ body: (inout JSONWriter, Element) -> Void
+  ) {
+    array(name) { json in for element in elements { json.object { body(&$0, element) } } }
+  }
+
+  /// An object of numbers.
+  mutating func numbers(_ name: String, _ members: [(String, Int)]) {
+    object(name) { $0.fields(members) }
+  }
+
   /// Text that is JSON already.
   mutating func raw(_ text: String) {
     comma()
@@ -112,14 +183,24 @@ extension JSONWriter {
     }
   }
 
+  /// A value without its bytes.
+  mutating func field(_ name: String, _ value: AttributeValue?) {
+    field(name, .value(value ?? .null))
+  }
+
+  /// A value without its bytes.
+  mutating func field(_ name: String, _ value: PropertyValue) {
+    key(name)
+    self.value(value, blobs: false)
+  }
+
   mutating func value(_ value: PropertyValue, blobs: Bool) {
     switch value {
     case .value(let plain): self.value(plain, blobs: blobs)
     case .data(let data):
       if data.isMissing {
         object {
-          $0.key("missing")
-          $0.bool(true)
+          $0.field("missing", true)
         }
       } else {
         self.data(data.bytes, blobs: blobs)
@@ -133,18 +214,15 @@ extension JSONWriter {
   private mutating func data(_ bytes: [UInt8], blobs: Bool) {
     guard blobs else { return digest(ByteText.hex(Digest.sha256(bytes)), bytes: bytes.count) }
     object {
-      $0.key("base64")
-      $0.string(ByteText.base64(bytes))
+      $0.field("base64", ByteText.base64(bytes))
     }
   }
 
   /// Bytes by their number and their SHA-256.
   mutating func digest(_ sha256: String, bytes: Int) {
     object {
-      $0.key("bytes")
-      $0.number(bytes)
-      $0.key("sha256")
-      $0.string(sha256)
+      $0.field("bytes", bytes)
+      $0.field("sha256", sha256)
     }
   }
 }

@@ -14,12 +14,10 @@ enum DemoCommand {
     }
     if isJSON {
       console.json { json in
-        for (key, value) in [("store", written.store), ("model", written.model)] {
-          json.key(key)
-          json.string(value)
-        }
-        json.key("objects")
-        json.number(written.objects)
+        json.fields([
+          ("store", written.store), ("model", written.model),
+        ])
+        json.field("objects", written.objects)
       }
     } else {
       print(written, console)

@@ -40,43 +40,25 @@ enum DiffCommand {
   }
 
   private static func write(_ difference: ModelDifference, to json: inout JSONWriter) {
-    json.key("identical")
-    json.bool(difference.isIdentical)
-    json.key("hashesEqual")
-    json.bool(difference.hashesAreEqual)
-    json.key("entities")
-    json.array { json in
+    json.field("identical", difference.isIdentical)
+    json.field("hashesEqual", difference.hashesAreEqual)
+    json.array("entities") { json in
       for entity in difference.entities where !entity.changes.isEmpty || entity.source == nil {
         json.object { json in
-          for (key, value) in [
+          json.fields([
             ("name", entity.name), ("source", entity.source?.name),
             ("destination", entity.destination?.name), ("sourceHash", entity.sourceHash?.hex),
             ("destinationHash", entity.destinationHash?.hex),
-          ] {
-            json.key(key)
-            json.string(value)
-          }
-          json.key("changes")
-          json.array { json in
-            for change in entity.changes {
-              json.object { json in
-                json.key("property")
-                json.string(change.property)
-                json.key("movesHash")
-                json.bool(change.movesHash)
-                json.key("description")
-                json.string(change.description)
-              }
-            }
+          ])
+          json.objects("changes", entity.changes) { json, change in
+            json.field("property", change.property)
+            json.field("movesHash", change.movesHash)
+            json.field("description", change.description)
           }
         }
       }
     }
-    for (key, sentences) in [
-      ("other", difference.otherChanges), ("conflicts", difference.conflicts),
-    ] {
-      json.key(key)
-      json.array { json in for sentence in sentences { json.string(sentence) } }
-    }
+    json.field("other", difference.otherChanges)
+    json.field("conflicts", difference.conflicts)
   }
 }

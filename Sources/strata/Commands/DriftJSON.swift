@@ -26,18 +26,10 @@ extension JSONWriter {
           ("problem", only.sentences.first),
         ]
       }
-      json.key("rows")
-      json.array { json in
-        for row in drift.rows {
-          json.object { json in
-            json.key("table")
-            json.string(row.table)
-            json.key("id")
-            json.number(row.number)
-            json.key("count")
-            json.number(row.count)
-          }
-        }
+      json.objects("rows", drift.rows) { json, row in
+        json.field("table", row.table)
+        json.field("id", row.number)
+        json.field("count", row.count)
       }
       json.list("joins", drift.joins) {
         [
@@ -55,8 +47,7 @@ extension JSONWriter {
       for item in items {
         json.object { json in
           for (key, value) in members(item) {
-            json.key(key)
-            json.string(value)
+            json.field(key, value)
           }
         }
       }

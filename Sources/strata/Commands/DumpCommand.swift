@@ -85,12 +85,9 @@ enum DumpCommand {
           json.value(value, blobs: blobs)
         }
       }
-      json.key("entity")
-      json.string(table.entity)
-      json.key("pk")
-      json.number(object.key)
-      json.key("relationships")
-      json.object { json in
+      json.field("entity", table.entity)
+      json.field("pk", object.key)
+      json.object("relationships") { json in
         for (entry, related) in zip(table.relationships, object.relationships) {
           json.key(entry.relationship.name)
           switch related {

@@ -38,34 +38,20 @@ struct ErrorExplanation {
   }
 
   private func write(_ json: inout JSONWriter) {
-    json.key("errors")
-    json.array { json in
-      for entry in report.entries {
-        json.object { json in
-          json.key("code")
-          json.number(entry.code)
-          for (key, value) in [
-            ("domain", entry.domain), ("name", entry.meaning?.name),
-            ("meaning", entry.meaning?.meaning), ("cause", entry.meaning?.cause),
-            ("advice", entry.meaning?.advice),
-          ] {
-            json.key(key)
-            json.string(value)
-          }
-        }
-      }
+    json.objects("errors", report.entries) { json, entry in
+      json.field("code", entry.code)
+      json.fields([
+        ("domain", entry.domain), ("name", entry.meaning?.name),
+        ("meaning", entry.meaning?.meaning), ("cause", entry.meaning?.cause),
+        ("advice", entry.meaning?.advice),
+      ])
     }
-    json.key("reasons")
-    json.array { json in for reason in report.reasons { json.string(reason) } }
-    json.key("entity")
-    json.string(report.entity)
-    json.key("property")
-    json.string(report.property)
-    json.key("hashes")
-    json.object { json in
+    json.field("reasons", report.reasons)
+    json.field("entity", report.entity)
+    json.field("property", report.property)
+    json.object("hashes") { json in
       for (name, pattern) in report.hashes.sorted(by: { $0.key < $1.key }) {
-        json.key(name)
-        json.string(pattern.text)
+        json.field(name, pattern.text)
       }
     }
   }

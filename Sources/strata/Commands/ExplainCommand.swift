@@ -115,74 +115,41 @@ enum ExplainCommand {
     }
 
     private func write(_ json: inout JSONWriter) {
-      json.key("compatible")
-      json.bool(explanation.isCompatible)
-      json.key("code")
-      if explanation.isCompatible { json.null() } else { json.number(134100) }
-      json.key("configuration")
-      json.string(explanation.configuration)
-      json.key("model")
-      json.string(model.name)
-      json.key("matching")
-      json.array { json in
-        for name in explanation.compatibility.matching { json.string(name) }
+      json.field("compatible", explanation.isCompatible)
+      json.field("code", explanation.isCompatible ? nil : 134100)
+      json.field("configuration", explanation.configuration)
+      json.field("model", model.name)
+      json.field("matching", explanation.compatibility.matching)
+      json.objects("entities", explanation.reasons) { json, reason in
+        json.fields([
+          ("name", reason.entity), ("problem", reason.problem.rawValue),
+          ("storeHash", reason.storeHash?.hex), ("modelHash", reason.modelHash?.hex),
+        ])
+        json.list("changes", reason.changes) {
+          [("property", $0.property), ("description", $0.description)]
+        }
       }
-      json.key("entities")
-      json.array { json in
-        for reason in explanation.reasons {
-          json.object { json in
-            for (key, value) in [
-              ("name", reason.entity), ("problem", reason.problem.rawValue),
-              ("storeHash", reason.storeHash?.hex), ("modelHash", reason.modelHash?.hex),
-            ] {
-              json.key(key)
-              json.string(value)
-            }
-            json.list("changes", reason.changes) {
-              [("property", $0.property), ("description", $0.description)]
-            }
+      json.object("inference") { json in
+        let (possible, refusal): (Bool?, CoreDataError?) =
+          switch explanation.inference {
+          case .notNeeded, .possible: (true, nil)
+          case .refused(let error): (false, error)
+          case .unknown: (nil, nil)
           }
+        json.field("possible", possible)
+        json.object("refusal", refusal) { json, error in
+          json.field("code", error.code ?? 134190)
+          json.fields([
+            ("message", error.message), ("entity", error.entity), ("property", error.property),
+            ("hint", error.hint),
+          ])
         }
+        json.field("caveats", explanation.caveats)
       }
-      json.key("inference")
-      json.object { json in
-        json.key("possible")
-        switch explanation.inference {
-        case .notNeeded, .possible: json.bool(true)
-        case .refused: json.bool(false)
-        case .unknown: json.null()
-        }
-        json.key("refusal")
-        if case .refused(let error) = explanation.inference {
-          json.object { json in
-            json.key("code")
-            json.number(error.code ?? 134190)
-            for (key, value) in [
-              ("message", error.message), ("entity", error.entity), ("property", error.property),
-              ("hint", error.hint),
-            ] {
-              json.key(key)
-              json.string(value)
-            }
-          }
-        } else {
-          json.null()
-        }
-        json.key("caveats")
-        json.array { json in for caveat in explanation.caveats { json.string(caveat) } }
-      }
-      json.key("nearest")
-      if let nearest {
-        json.object { json in
-          json.key("name")
-          json.string(nearest.name)
-          json.key("matching")
-          json.number(nearest.matching)
-          json.key("entities")
-          json.number(nearest.of)
-        }
-      } else {
-        json.null()
+      json.object("nearest", nearest) { json, nearest in
+        json.field("name", nearest.name)
+        json.field("matching", nearest.matching)
+        json.field("entities", nearest.of)
       }
     }
   }

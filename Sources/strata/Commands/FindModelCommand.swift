@@ -94,75 +94,41 @@ enum FindModelCommand {
   private static func write(
     _ search: ModelSearch, _ exported: String?, _ json: inout JSONWriter
   ) {
-    json.key("found")
-    json.bool(!search.matches.isEmpty)
-    json.key("matches")
-    json.array { json in for found in search.matches { json.found(found) } }
-    json.key("nearest")
-    if search.matches.isEmpty, let nearest = search.nearest {
-      json.found(nearest)
-    } else {
-      json.null()
-    }
-    json.key("exported")
-    json.string(exported)
-    json.key("searched")
-    json.numbers([
-      ("files", search.filesSeen), ("models", search.modelsRead),
-      ("versionsInHistory", search.versionsRead),
-    ])
-    json.key("notes")
-    json.array { json in for note in search.notes { json.string(note) } }
+    json.field("found", !search.matches.isEmpty)
+    json.objects("matches", search.matches) { $0.found($1) }
+    json.object("nearest", search.matches.isEmpty ? search.nearest : nil) { $0.found($1) }
+    json.field("exported", exported)
+    json.numbers(
+      "searched",
+      [
+        ("files", search.filesSeen), ("models", search.modelsRead),
+        ("versionsInHistory", search.versionsRead),
+      ])
+    json.field("notes", search.notes)
   }
 }
 
 extension JSONWriter {
+  /// Where a model was found, and what of it fits.
   fileprivate mutating func found(_ found: FoundModel) {
-    object { json in
-      json.key("name")
-      json.string(found.name)
-      let (kind, path): (String, String) =
-        switch found.origin {
-        case .file(let path): ("file", path)
-        case .store(let path): ("store", path)
-        case .git(let origin): ("git", origin.path)
-        }
-      json.key("kind")
-      json.string(kind)
-      json.key("path")
-      json.string(path)
-      json.key("git")
-      if case .git(let origin) = found.origin {
-        json.object { json in
-          json.key("repository")
-          json.string(origin.repository)
-          json.key("blob")
-          json.string(origin.blob)
-          json.key("isCurrent")
-          json.bool(origin.isCurrent)
-          for (name, commit) in [("first", origin.first), ("last", origin.last)] {
-            json.key(name)
-            if let commit {
-              json.object { json in
-                for (key, value) in [
-                  ("id", commit.id), ("date", commit.date), ("subject", commit.subject),
-                ] {
-                  json.key(key)
-                  json.string(value)
-                }
-              }
-            } else {
-              json.null()
-            }
-          }
-        }
-      } else {
-        json.null()
+    field("name", found.name)
+    let (kind, path, git): (String, String, FoundModel.GitOrigin?) =
+      switch found.origin {
+      case .file(let path): ("file", path, nil)
+      case .store(let path): ("store", path, nil)
+      case .git(let origin): ("git", origin.path, origin)
       }
-      for (name, entities) in [("matching", found.matching), ("differing", found.differing)] {
-        json.key(name)
-        json.array { json in for entity in entities { json.string(entity) } }
+    fields([("kind", kind), ("path", path)])
+    object("git", git) { json, origin in
+      json.fields([("repository", origin.repository), ("blob", origin.blob)])
+      json.field("isCurrent", origin.isCurrent)
+      for (name, commit) in [("first", origin.first), ("last", origin.last)] {
+        json.object(name, commit) { json, commit in
+          json.fields([("id", commit.id), ("date", commit.date), ("subject", commit.subject)])
+        }
       }
     }
+    field("matching", found.matching)
+    field("differing", found.differing)
   }
 }

@@ -55,39 +55,23 @@ enum FrequenciesCommand {
   }
 
   private static func write(_ found: Frequencies, to json: inout JSONWriter) {
-    json.key("distinct")
-    json.number(found.distinct)
-    json.key("entity")
-    json.string(found.entity)
-    json.key("maximum")
-    if let value = found.maximum { json.value(value, blobs: false) } else { json.null() }
-    json.key("mean")
-    if let mean = found.mean { json.number(mean) } else { json.null() }
-    json.key("minimum")
-    if let value = found.minimum { json.value(value, blobs: false) } else { json.null() }
-    json.key("nulls")
-    json.number(found.nulls)
-    json.key("property")
-    json.string(found.path)
-    json.key("total")
-    json.number(found.total)
-    json.key("values")
-    json.array { json in
-      for entry in found.entries {
-        json.object { json in
-          json.key("count")
-          json.number(entry.count)
-          json.key("isCut")
-          json.bool(entry.isCut)
-          json.key("label")
-          json.string(entry.label)
-          json.key("value")
-          if case .toMany(let many) = entry.value {
-            json.number(many.count)
-          } else {
-            json.value(entry.value, blobs: false)
-          }
-        }
+    json.field("distinct", found.distinct)
+    json.field("entity", found.entity)
+    json.field("maximum", found.maximum)
+    json.field("mean", found.mean)
+    json.field("minimum", found.minimum)
+    json.field("nulls", found.nulls)
+    json.field("property", found.path)
+    json.field("total", found.total)
+    json.objects("values", found.entries) { json, entry in
+      json.field("count", entry.count)
+      json.field("isCut", entry.isCut)
+      json.field("label", entry.label)
+      json.key("value")
+      if case .toMany(let many) = entry.value {
+        json.number(many.count)
+      } else {
+        json.value(entry.value, blobs: false)
       }
     }
   }

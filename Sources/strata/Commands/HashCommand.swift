@@ -30,18 +30,13 @@ extension JSONWriter {
   /// The members that name a model by its hashes.
   mutating func hashes(of model: Model) {
     let hashes = model.versionHashes
-    key("entities")
-    object { json in
+    object("entities") { json in
       for entity in model.entities {
-        json.key(entity.name)
-        json.string(hashes[entity.name]?.hex)
+        json.field(entity.name, hashes[entity.name]?.hex)
       }
     }
-    key("digest")
-    string(Model.versionHashesDigest(of: hashes))
-    key("checksum")
-    string(Model.versionChecksum(of: hashes))
-    key("versionIdentifiers")
-    array { json in for name in model.versionIdentifiers { json.string(name) } }
+    field("digest", Model.versionHashesDigest(of: hashes))
+    field("checksum", Model.versionChecksum(of: hashes))
+    field("versionIdentifiers", model.versionIdentifiers)
   }
 }

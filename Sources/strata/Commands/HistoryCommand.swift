@@ -13,9 +13,7 @@ enum HistoryCommand {
     let isJSON = arguments.flag("json")
     guard store.hasHistory else {
       if isJSON {
-        console.json {
-          $0.key("history"); $0.null()
-        }
+        console.json { $0.null("history") }
       }
       console.note("the store keeps no persistent history")
       return console.finish(store, .no)
@@ -98,73 +96,42 @@ enum HistoryCommand {
   }
 
   private static func write(_ counts: HistoryCounts, to json: inout JSONWriter) {
-    json.key("counts")
-    json.numbers([
-      ("deleted", counts.deleted), ("inserted", counts.inserted), ("updated", counts.updated),
-    ])
+    json.numbers(
+      "counts",
+      [
+        ("deleted", counts.deleted), ("inserted", counts.inserted), ("updated", counts.updated),
+      ])
   }
 
   private static func write(_ author: HistoryAuthor, to json: inout JSONWriter) {
-    json.key("author")
-    json.string(author.name)
+    json.field("author", author.name)
     write(author.counts, to: &json)
-    json.key("first")
-    json.number(seconds: author.first)
-    json.key("last")
-    json.number(seconds: author.last)
-    json.key("transactions")
-    json.number(author.transactions)
+    json.field("first", author.first)
+    json.field("last", author.last)
+    json.field("transactions", author.transactions)
   }
 
   private static func write(_ transaction: HistoryTransaction, to json: inout JSONWriter) {
-    for (key, text) in [
+    json.fields([
       ("author", transaction.author), ("bundle", transaction.bundle),
       ("context", transaction.context),
-    ] {
-      json.key(key)
-      json.string(text)
-    }
+    ])
     write(transaction.counts, to: &json)
-    json.key("date")
-    json.number(seconds: transaction.timestamp)
-    json.key("process")
-    json.string(transaction.process)
-    json.key("transaction")
-    json.number(transaction.number)
+    json.field("date", transaction.timestamp)
+    json.field("process", transaction.process)
+    json.field("transaction", transaction.number)
   }
 
   private static func write(
     _ change: HistoryChange, of transaction: HistoryTransaction, to json: inout JSONWriter
   ) {
-    json.key("change")
-    json.string(change.kind.map { "\($0)" })
-    json.key("object")
-    json.string(change.object.description)
-    json.key("properties")
-    if let names = change.properties {
-      json.array { json in for name in names { json.string(name) } }
-    } else {
-      json.null()
+    json.field("change", change.kind.map { "\($0)" })
+    json.field("object", change.object.description)
+    json.field("properties", change.properties)
+    json.objects("tombstone", change.tombstones) { json, tombstone in
+      json.field("property", tombstone.property)
+      json.field("value", tombstone.value)
     }
-    json.key("tombstone")
-    json.array { json in
-      for tombstone in change.tombstones {
-        json.object { json in
-          json.key("property")
-          json.string(tombstone.property)
-          json.key("value")
-          json.value(tombstone.value, blobs: false)
-        }
-      }
-    }
-    json.key("transaction")
-    json.number(transaction.number)
-  }
-}
-
-extension JSONWriter {
-  /// Seconds since 2001, or null.
-  fileprivate mutating func number(seconds: Double?) {
-    if let seconds { number(seconds) } else { null() }
+    json.field("transaction", transaction.number)
   }
 }

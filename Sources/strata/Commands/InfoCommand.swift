@@ -50,92 +50,52 @@ enum InfoCommand {
     }
 
     func write(to json: inout JSONWriter) {
-      json.key("path")
-      json.string(store.path)
-      json.key("uuid")
-      json.string(store.metadata.uuid)
-      json.key("storeType")
-      json.string(store.metadata.storeType)
-      json.key("frameworkVersion")
-      if let version = store.metadata.frameworkVersion { json.number(version) } else { json.null() }
-      json.key("versionIdentifiers")
-      json.array { json in for name in store.metadata.versionIdentifiers { json.string(name) } }
-      json.key("model")
-      json.object { json in
-        json.key("source")
-        json.string(store.modelSource == .raw ? nil : store.modelSource.rawValue)
-        json.key("matches")
-        json.bool(store.modelMatches)
-        json.key("configuration")
-        json.string(store.configuration)
+      json.field("path", store.path)
+      json.field("uuid", store.metadata.uuid)
+      json.field("storeType", store.metadata.storeType)
+      json.field("frameworkVersion", store.metadata.frameworkVersion)
+      json.field("versionIdentifiers", store.metadata.versionIdentifiers)
+      json.object("model") { json in
+        json.field("source", store.modelSource == .raw ? nil : store.modelSource.rawValue)
+        json.field("matches", store.modelMatches)
+        json.field("configuration", store.configuration)
       }
-      json.key("entities")
-      json.array { json in
-        for table in store.entityTables {
-          json.object { json in
-            json.key("name")
-            json.string(table.entity)
-            json.key("id")
-            json.number(table.number)
-            json.key("parent")
-            json.string(store.model.entity(named: table.entity)?.parent)
-            json.key("count")
-            json.number(counts[table.entity] ?? 0)
-          }
-        }
+      json.objects("entities", store.entityTables) { json, table in
+        json.field("name", table.entity)
+        json.field("id", table.number)
+        json.field("parent", store.model.entity(named: table.entity)?.parent)
+        json.field("count", counts[table.entity] ?? 0)
       }
-      json.key("wal")
-      json.object { json in
-        json.key("frames")
-        json.number(store.wal.frames)
-        json.key("present")
-        json.bool(store.wal.isPresent)
-        json.key("unapplied")
-        json.number(store.unappliedFrames)
-        json.key("reason")
-        json.string(store.unappliedFrames > 0 ? store.wal.unapplied?.reason.rawValue : nil)
+      json.object("wal") { json in
+        json.field("frames", store.wal.frames)
+        json.field("present", store.wal.isPresent)
+        json.field("unapplied", store.unappliedFrames)
+        json.field("reason", store.unappliedFrames > 0 ? store.wal.unapplied?.reason.rawValue : nil)
       }
-      json.key("externalData")
-      json.numbers([
-        ("referenced", external.referenced), ("missing", external.missing.count),
-        ("orphaned", external.orphaned.count),
-      ])
-      json.key("history")
-      if let history {
-        json.numbers([("transactions", history.transactions), ("changes", history.changes)])
-      } else {
-        json.null()
-      }
-      json.key("cloudKit")
-      if let cloudKit {
-        json.numbers([
-          ("pendingUploads", cloudKit.pendingUploads), ("pendingDeletes", cloudKit.pendingDeletes),
+      json.numbers(
+        "externalData",
+        [
+          ("referenced", external.referenced), ("missing", external.missing.count),
+          ("orphaned", external.orphaned.count),
         ])
-      } else {
-        json.null()
+      json.object("history", history) { json, history in
+        json.field("transactions", history.transactions)
+        json.field("changes", history.changes)
       }
-      json.key("warnings")
-      json.array { json in for warning in warnings { json.string(warning) } }
-      json.key("notes")
-      json.array { json in for note in store.notes { json.string(note) } }
-      json.key("damage")
-      if let damage = store.damage { json.damage(damage) } else { json.null() }
+      json.object("cloudKit", cloudKit) { json, cloudKit in
+        json.field("pendingUploads", cloudKit.pendingUploads)
+        json.field("pendingDeletes", cloudKit.pendingDeletes)
+      }
+      json.field("warnings", warnings)
+      json.field("notes", store.notes)
+      json.object("damage", store.damage) { $0.damage($1) }
       json.key("drift")
       json.drift(drift)
-      json.key("oneSidedLinks")
-      json.array { json in
-        for links in oneSided {
-          json.object { json in
-            json.key("entity")
-            json.string(links.entity)
-            json.key("relationship")
-            json.string(links.relationship)
-            json.key("objects")
-            json.number(links.objects)
-            json.key("first")
-            json.array { json in for id in links.first { json.string(id.description) } }
-          }
-        }
+      json.objects("oneSidedLinks", oneSided) { json, links in
+        json.field("entity", links.entity)
+        json.field("relationship", links.relationship)
+        json.field("objects", links.objects)
+        json.field("first", links.first.map(\.description))
       }
     }
 
@@ -212,38 +172,12 @@ enum InfoCommand {
 extension JSONWriter {
   /// What is wrong with a file, and which keys that costs.
   mutating func damage(_ damage: FileDamage) {
-    object { json in
-      json.key("problems")
-      json.array { json in for problem in damage.problems { json.string(problem) } }
-      json.key("holes")
-      json.array { json in
-        for hole in damage.holes {
-          json.object { json in
-            json.key("table")
-            json.string(hole.table)
-            json.key("first")
-            json.number(hole.first)
-            json.key("last")
-            if let last = hole.last { json.number(last) } else { json.null() }
-            json.key("rows")
-            if let counts = hole.counts {
-              json.number(counts.values.reduce(0, +))
-            } else {
-              json.null()
-            }
-          }
-        }
-      }
-    }
-  }
-
-  /// An object of counts.
-  mutating func numbers(_ members: [(String, Int)]) {
-    object { json in
-      for (name, value) in members {
-        json.key(name)
-        json.number(value)
-      }
+    field("problems", damage.problems)
+    objects("holes", damage.holes) { json, hole in
+      json.field("table", hole.table)
+      json.field("first", hole.first)
+      json.field("last", hole.last)
+      json.field("rows", hole.counts?.values.reduce(0, +))
     }
   }
 }

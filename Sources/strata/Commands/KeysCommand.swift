@@ -24,14 +24,12 @@ enum KeysCommand {
     let sections = Keymap.allSections(.withKeys(configuration.keys))
     if arguments.flag("json") {
       console.json { json in
-        json.key("keys")
-        json.array { json in
+        json.array("keys") { json in
           for section in sections {
             for binding in section.bindings { json.binding(binding, in: section.title) }
           }
         }
-        json.key("problems")
-        json.array { json in for problem in configuration.problems { json.string(problem) } }
+        json.field("problems", configuration.problems)
       }
       return .done
     }
@@ -48,16 +46,11 @@ enum KeysCommand {
 extension JSONWriter {
   fileprivate mutating func binding(_ binding: Binding, in section: String) {
     object { json in
-      json.key("section")
-      json.string(section)
-      json.key("name")
-      json.string(binding.action.name)
-      json.key("keys")
-      json.array { json in for key in binding.keys { json.string(key.name) } }
-      json.key("title")
-      json.string(binding.title)
-      json.key("command")
-      json.string(binding.command)
+      json.field("section", section)
+      json.field("name", binding.action.name)
+      json.array("keys") { json in for key in binding.keys { json.string(key.name) } }
+      json.field("title", binding.title)
+      json.field("command", binding.command)
     }
   }
 }

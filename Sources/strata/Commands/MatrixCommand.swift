@@ -79,25 +79,20 @@ enum MatrixCommand {
   }
 
   private static func write(_ matrix: MigrationMatrix, to json: inout JSONWriter) {
-    json.key("versions")
-    json.array { json in for name in matrix.names { json.string(name) } }
-    json.key("ways")
-    json.array { json in
+    json.field("versions", matrix.names)
+    json.array("ways") { json in
       for from in matrix.names.indices {
         for to in matrix.names.indices where to != from {
           guard let way = matrix[from, to] else { continue }
           json.object { json in
-            json.key("from")
-            json.string(matrix.names[from])
-            json.key("to")
-            json.string(matrix.names[to])
+            json.field("from", matrix.names[from])
+            json.field("to", matrix.names[to])
             write(way, to: &json)
           }
         }
       }
     }
-    json.key("unreadable")
-    json.array { json in for error in matrix.unreadable { json.string(error.description) } }
+    json.field("unreadable", matrix.unreadable.map(\.description))
   }
 
   private static func write(_ way: MigrationMatrix.Way, to json: inout JSONWriter) {
@@ -111,24 +106,15 @@ enum MatrixCommand {
       (kind, via, kinds) = ("impossible", [], [])
       gap = (from, to, reason)
     }
-    json.key("kind")
-    json.string(kind)
-    json.key("via")
-    json.array { json in for name in via { json.string(name) } }
-    json.key("kinds")
-    json.array { json in for kind in kinds { json.string(kind.rawValue) } }
-    json.key("gap")
-    guard let gap else { return json.null() }
-    json.object { json in
-      for (key, value) in [
+    json.field("kind", kind)
+    json.field("via", via)
+    json.field("kinds", kinds.map(\.rawValue))
+    json.object("gap", gap) { json, gap in
+      json.fields([
         ("from", gap.from), ("to", gap.to), ("message", gap.reason.message),
         ("entity", gap.reason.entity), ("property", gap.reason.property), ("hint", gap.reason.hint),
-      ] {
-        json.key(key)
-        json.string(value)
-      }
-      json.key("code")
-      if let code = gap.reason.code { json.number(code) } else { json.null() }
+      ])
+      json.field("code", gap.reason.code)
     }
   }
 }

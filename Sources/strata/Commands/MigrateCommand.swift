@@ -55,13 +55,11 @@ enum MigrateCommand {
       }
       try file?.write(
         JSONWriter.line { json in
-          json.key("receipt")
-          json.null()
+          json.null("receipt")
         })
       if isJSON {
         console.json { json in
-          json.key("receipt")
-          json.null()
+          json.null("receipt")
         }
       } else {
         console.line("nothing to do: the store is of that model already")
@@ -146,41 +144,22 @@ extension ProgressBar.Work {
 
 extension JSONWriter {
   mutating func progress(_ progress: MigrationProgress) {
-    key("progress")
-    object { json in
-      json.key("fraction")
-      json.number(progress.fraction)
-      json.key("elapsed")
-      json.number(progress.elapsed)
-      json.key("remaining")
-      if let remaining = progress.remaining { json.number(remaining) } else { json.null() }
-      for (key, value) in [
+    object("progress") { json in
+      json.field("fraction", progress.fraction)
+      json.field("elapsed", progress.elapsed)
+      json.field("remaining", progress.remaining)
+      json.fields([
         ("step", progress.step), ("steps", progress.steps), ("current", progress.current),
         ("rows", progress.rows), ("bytesWritten", progress.bytesWritten),
-      ] {
-        json.key(key)
-        json.number(value)
-      }
-      json.key("parts")
-      json.array { json in
-        for part in progress.parts {
-          json.object { json in
-            json.key("kind")
-            json.string(part.kind.rawValue)
-            json.key("title")
-            json.string(part.title)
-            json.key("unit")
-            json.string(part.unit.rawValue)
-            json.key("done")
-            json.number(part.done)
-            json.key("total")
-            json.number(part.total)
-            json.key("seconds")
-            json.number(part.seconds)
-            json.key("finished")
-            json.bool(part.isFinished)
-          }
-        }
+      ])
+      json.objects("parts", progress.parts) { json, part in
+        json.field("kind", part.kind.rawValue)
+        json.field("title", part.title)
+        json.field("unit", part.unit.rawValue)
+        json.field("done", part.done)
+        json.field("total", part.total)
+        json.field("seconds", part.seconds)
+        json.field("finished", part.isFinished)
       }
     }
   }

@@ -132,54 +132,36 @@ enum ObjectCommand {
         json.value(value, blobs: false)
       }
     }
-    json.key("entity")
-    json.string(object.id.entity)
-    json.key("pk")
-    json.number(object.id.key)
-    json.key("referencedBy")
-    json.array { json in
-      for reference in references {
-        json.object { json in
-          json.key("count")
-          json.number(reference.count)
-          json.key("entity")
-          json.string(reference.entity)
-          json.key("inverse")
-          json.string(reference.relationship.inverse)
-          json.key("objects")
-          json.array { json in for id in reference.first { json.string(id.description) } }
-          json.key("relationship")
-          json.string(reference.relationship.name)
-        }
-      }
+    json.field("entity", object.id.entity)
+    json.field("pk", object.id.key)
+    json.objects("referencedBy", references) { json, reference in
+      json.field("count", reference.count)
+      json.field("entity", reference.entity)
+      json.field("inverse", reference.relationship.inverse)
+      json.field("objects", reference.first.map(\.description))
+      json.field("relationship", reference.relationship.name)
     }
-    json.key("relationships")
-    json.object { json in
+    json.object("relationships") { json in
       for (column, value) in pairs {
         if case .attribute = column.kind { continue }
         json.key(column.name)
         json.value(value, blobs: false)
       }
     }
-    json.key("uri")
-    json.string(object.id.uri(store: store.metadata.uuid))
+    json.field("uri", object.id.uri(store: store.metadata.uuid))
   }
 
   private static func write(_ data: DataValue, to json: inout JSONWriter) {
     let isWhole = data.bytes.count == data.count
     let content = UnfoldedData(data.bytes, isWhole: isWhole)
     json.object { json in
-      json.key("bytes")
-      json.number(data.count)
+      json.field("bytes", data.count)
       if !content.lines.isEmpty {
-        json.key("content")
-        json.array { json in for line in content.lines { json.string(line) } }
+        json.field("content", content.lines)
       }
-      json.key("kind")
-      json.string(content.kind.description)
+      json.field("kind", content.kind.description)
       if isWhole {
-        json.key("sha256")
-        json.string(ByteText.hex(Digest.sha256(data.bytes)))
+        json.field("sha256", ByteText.hex(Digest.sha256(data.bytes)))
       }
     }
   }

@@ -64,83 +64,46 @@ enum ReceiptText {
 
 extension JSONWriter {
   mutating func receipt(_ receipt: MigrationReceipt) {
-    key("receipt")
-    object { json in
-      for (key, value) in [
+    object("receipt") { json in
+      json.fields([
         ("store", receipt.storePath), ("result", receipt.resultPath), ("from", receipt.from),
         ("to", receipt.to), ("strategy", receipt.strategy.rawValue), ("uuid", receipt.uuid),
         ("checksum", receipt.checksum), ("backup", receipt.backupPath),
-      ] {
-        json.key(key)
-        json.string(value)
-      }
-      for (key, value) in [
+      ])
+      json.fields([
         ("steps", receipt.steps), ("dropped", receipt.dropped), ("created", receipt.created),
-      ] {
-        json.key(key)
-        json.number(value)
-      }
-      json.key("changed")
-      if let changed = receipt.changed { json.number(changed) } else { json.null() }
+      ])
+      json.field("changed", receipt.changed)
       json.counts(receipt.entities, edges: receipt.edges)
-      json.key("blobs")
-      json.object { json in
-        json.key("referenced")
-        json.number(receipt.externalData.referenced)
-        json.key("missing")
-        json.array { json in for name in receipt.externalData.missing { json.string(name) } }
+      json.object("blobs") { json in
+        json.field("referenced", receipt.externalData.referenced)
+        json.field("missing", receipt.externalData.missing)
       }
-      json.key("checksums")
-      json.object { json in
-        json.key("result")
-        json.string(receipt.resultSHA256)
-        json.key("backup")
-        json.string(receipt.backupSHA256)
+      json.object("checksums") { json in
+        json.field("result", receipt.resultSHA256)
+        json.field("backup", receipt.backupSHA256)
       }
-      json.key("rollback")
-      json.string(receipt.backupPath == nil ? nil : ReceiptText.wayBack(receipt))
-      json.key("losses")
-      json.array { json in for loss in receipt.losses { json.loss(loss) } }
-      json.key("verified")
-      json.array { json in
-        for verified in receipt.verified {
-          json.object { json in
-            json.key("what")
-            json.string(verified.what)
-            json.key("count")
-            json.number(verified.count)
-          }
-        }
+      json.field("rollback", receipt.backupPath == nil ? nil : ReceiptText.wayBack(receipt))
+      json.array("losses") { json in for loss in receipt.losses { json.loss(loss) } }
+      json.objects("verified", receipt.verified) { json, verified in
+        json.field("what", verified.what)
+        json.field("count", verified.count)
       }
-      json.key("notes")
-      json.array { json in for note in receipt.notes { json.string(note) } }
-      json.key("seconds")
-      json.number(receipt.seconds)
-      json.key("verificationSeconds")
-      json.number(receipt.verificationSeconds)
-      json.key("bytes")
-      json.number(receipt.bytes)
+      json.field("notes", receipt.notes)
+      json.field("seconds", receipt.seconds)
+      json.field("verificationSeconds", receipt.verificationSeconds)
+      json.field("bytes", receipt.bytes)
     }
   }
 
   /// Objects before and after, and links, as members of an object.
   mutating func counts(_ entities: [MigrationReceipt.EntityCount], edges: [String: Int]) {
-    key("entities")
-    array { json in
-      for entity in entities {
-        json.object { json in
-          json.key("entity")
-          json.string(entity.entity)
-          json.key("before")
-          json.number(entity.before)
-          json.key("after")
-          json.number(entity.after)
-          json.key("changed")
-          if let changed = entity.changed { json.number(changed) } else { json.null() }
-        }
-      }
+    objects("entities", entities) { json, entity in
+      json.field("entity", entity.entity)
+      json.field("before", entity.before)
+      json.field("after", entity.after)
+      json.field("changed", entity.changed)
     }
-    key("edges")
-    numbers(edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    numbers("edges", edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 }

@@ -152,19 +152,14 @@ extension Rehearsal.Result {
     if let receipt {
       json.receipt(receipt)
     } else {
-      json.key("receipt")
-      json.null()
+      json.null("receipt")
     }
-    json.key("expectations")
-    json.object { json in
-      json.key("checked")
-      json.number(checked)
-      json.key("failed")
-      json.array { json in for failure in failures { json.string(failure) } }
+    json.object("expectations") { json in
+      json.field("checked", checked)
+      json.field("failed", failures)
     }
-    json.strings("faults", faults)
-    json.strings("notes", notes)
-    json.key("sourceUnchanged")
-    json.bool(true)
+    json.field("faults", faults)
+    json.field("notes", notes)
+    json.field("sourceUnchanged", true)
   }
 }

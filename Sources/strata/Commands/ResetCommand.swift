@@ -53,17 +53,12 @@ enum ResetCommand {
       case .incompatible: ("incompatible", nil)
       case .unreadable(let error): ("unreadable", error.message)
       }
-    for (key, value) in [
+    json.fields([
       ("path", receipt.storePath), ("state", state), ("reason", reason), ("uuid", receipt.uuid),
       ("backup", receipt.backupPath),
-    ] {
-      json.key(key)
-      json.string(value)
-    }
-    json.key("setAside")
-    json.array { json in for path in receipt.setAside { json.string(path) } }
-    json.strings("notes", receipt.notes)
-    json.key("backupDeleted")
-    json.bool(receipt.isBackupDeleted)
+    ])
+    json.field("setAside", receipt.setAside)
+    json.field("notes", receipt.notes)
+    json.field("backupDeleted", receipt.isBackupDeleted)
   }
 }

@@ -42,8 +42,7 @@ enum RollbackCommand {
     for text in StoreMigration.leftovers(of: path) { console.note("! " + text) }
     if isJSON {
       console.json { json in
-        json.key("backups")
-        json.array { json in
+        json.array("backups") { json in
           for (backup, contents) in backups { write(backup, contents, to: &json) }
         }
       }
@@ -102,27 +101,21 @@ enum RollbackCommand {
   }
 
   private static func write(_ receipt: StoreRollback.Receipt, to json: inout JSONWriter) {
-    json.key("rollback")
-    json.object { json in
-      for (key, value) in [
+    json.object("rollback") { json in
+      json.fields([
         ("store", receipt.storePath), ("backup", receipt.backup.path),
         ("leftBy", receipt.backup.origin.rawValue), ("undone", receipt.undonePath),
         ("undoneSupport", receipt.undoneSupportPath),
         ("uuid", receipt.contents.uuid),
-      ] {
-        json.key(key)
-        json.string(value)
-      }
-      json.key("backupRemoved")
-      json.bool(receipt.isBackupRemoved)
-      json.strings("versionIdentifiers", receipt.contents.versionIdentifiers)
-      json.key("entities")
-      json.numbers(receipt.contents.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-      json.strings("orphaned", receipt.orphaned)
-      json.strings("missing", receipt.missing)
-      json.strings("notes", receipt.notes)
-      json.key("bytes")
-      json.number(receipt.bytes)
+      ])
+      json.field("backupRemoved", receipt.isBackupRemoved)
+      json.field("versionIdentifiers", receipt.contents.versionIdentifiers)
+      json.numbers(
+        "entities", receipt.contents.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.field("orphaned", receipt.orphaned)
+      json.field("missing", receipt.missing)
+      json.field("notes", receipt.notes)
+      json.field("bytes", receipt.bytes)
     }
   }
 
@@ -134,26 +127,17 @@ enum RollbackCommand {
     if case .failure(let error) = contents { problem = error.message }
     let facts = try? contents.get()
     json.object { json in
-      for (key, value) in [
+      json.fields([
         ("path", backup.path), ("leftBy", backup.origin.rawValue), ("uuid", facts?.uuid),
         ("problem", problem), ("modified", CoreDataDate.text(backup.modified)),
-      ] {
-        json.key(key)
-        json.string(value)
-      }
-      json.strings("versionIdentifiers", facts?.versionIdentifiers ?? [])
-      json.key("bytes")
-      json.number(backup.bytes)
-      json.key("objects")
-      if let facts { json.number(facts.counts.values.reduce(0, +)) } else { json.null() }
+      ])
+      json.field("versionIdentifiers", facts?.versionIdentifiers ?? [])
+      json.field("bytes", backup.bytes)
+      json.field("objects", facts?.counts.values.reduce(0, +))
     }
   }
 }
 
 extension JSONWriter {
   /// A list of texts under a key.
-  mutating func strings(_ name: String, _ list: [String]) {
-    key(name)
-    array { json in for text in list { json.string(text) } }
-  }
 }

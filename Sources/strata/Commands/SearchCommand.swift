@@ -38,11 +38,8 @@ enum SearchCommand {
   }
 
   private static func write(_ hit: StoreSearchProgress.Hit, to json: inout JSONWriter) {
-    json.key("excerpt")
-    json.string(hit.excerpt)
-    json.key("object")
-    json.string(hit.object.description)
-    json.key("property")
-    json.string(hit.property.isEmpty ? nil : hit.property)
+    json.field("excerpt", hit.excerpt)
+    json.field("object", hit.object.description)
+    json.field("property", hit.property.isEmpty ? nil : hit.property)
   }
 }

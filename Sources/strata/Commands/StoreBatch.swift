@@ -59,8 +59,7 @@ struct StoreBatch {
         case .progress(let progress):
           if isJSON {
             console.json { json in
-              json.key("store")
-              json.string(paths[index])
+              json.field("store", paths[index])
               json.progress(progress)
             }
           } else {
@@ -156,15 +155,13 @@ struct StoreBatch {
   }
 
   private func write(_ outcome: Outcome, _ path: String, to json: inout JSONWriter) {
-    json.key("store")
-    json.string(path)
+    json.field("store", path)
     switch outcome {
     case .receipt(let receipt): json.receipt(receipt)
     case .rehearsal(let result): result.write(to: &json)
     case .nothingToDo(_, let faults):
-      json.key("receipt")
-      json.null()
-      json.strings("faults", faults)
+      json.null("receipt")
+      json.field("faults", faults)
     case .failure(let error): json.error(error)
     }
   }
@@ -183,24 +180,13 @@ struct StoreBatch {
 
   private func write(_ rows: [Row]) {
     console.json { json in
-      json.key("summary")
-      json.array { json in
-        for row in rows {
-          json.object { json in
-            for (key, value) in [
-              ("store", row.path), ("from", row.from), ("to", row.to), ("result", row.result),
-            ] {
-              json.key(key)
-              json.string(value)
-            }
-            json.key("objects")
-            if let objects = row.objects { json.number(objects) } else { json.null() }
-            json.key("seconds")
-            json.number(row.seconds)
-            json.key("status")
-            json.number(Int(row.status.rawValue))
-          }
-        }
+      json.objects("summary", rows) { json, row in
+        json.fields([
+          ("store", row.path), ("from", row.from), ("to", row.to), ("result", row.result),
+        ])
+        json.field("objects", row.objects)
+        json.field("seconds", row.seconds)
+        json.field("status", Int(row.status.rawValue))
       }
     }
   }

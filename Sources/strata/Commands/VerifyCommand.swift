@@ -57,30 +57,17 @@ enum VerifyCommand {
   }
 
   private static func write(_ report: VerificationReport, to json: inout JSONWriter) {
-    json.key("same")
-    json.bool(report.isEqual)
-    json.key("differences")
-    json.array { json in
-      for difference in report.differences {
-        json.object { json in
-          for (key, value) in [
-            ("entity", difference.entity), ("property", difference.property),
-            ("message", difference.message),
-          ] {
-            json.key(key)
-            json.string(value)
-          }
-          json.key("count")
-          json.number(difference.count)
-          json.key("first")
-          json.array { json in for id in difference.first { json.string(id.description) } }
-        }
-      }
+    json.field("same", report.isEqual)
+    json.objects("differences", report.differences) { json, difference in
+      json.fields([
+        ("entity", difference.entity), ("property", difference.property),
+        ("message", difference.message),
+      ])
+      json.field("count", difference.count)
+      json.field("first", difference.first.map(\.description))
     }
-    json.key("notes")
-    json.array { json in for note in report.notes { json.string(note) } }
+    json.field("notes", report.notes)
     json.counts(report.entities, edges: report.edges)
-    json.key("compared")
-    json.numbers(report.verified.map { ($0.what, $0.count) })
+    json.numbers("compared", report.verified.map { ($0.what, $0.count) })
   }
 }

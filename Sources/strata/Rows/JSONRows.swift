@@ -33,12 +33,9 @@ struct JSONRows: RowWriter {
     line.object { json in
       json.key("attributes")
       json.attributes(columns, row.values) { $0.summary($1) }
-      json.key("entity")
-      json.string(row.id.entity)
-      json.key("pk")
-      json.number(row.id.key)
-      json.key("relationships")
-      json.object { json in
+      json.field("entity", row.id.entity)
+      json.field("pk", row.id.key)
+      json.object("relationships") { json in
         for (column, value) in pairs {
           if case .attribute = column.kind { continue }
           json.key(column.name)
@@ -54,8 +51,8 @@ extension JSONWriter {
   /// A value as a page knows it: the size of bytes, the number of related objects.
   mutating func summary(_ value: PropertyValue) {
     switch value {
-    case .data(let data) where !data.isMissing: numbers([("bytes", data.count)])
-    case .toMany(let many): numbers([("count", many.count)])
+    case .data(let data) where !data.isMissing: object { $0.field("bytes", data.count) }
+    case .toMany(let many): object { $0.field("count", many.count) }
     default: self.value(value, blobs: false)
     }
   }

@@ -82,12 +82,9 @@ struct CopyText {
           json.value(value, blobs: false)
         }
       }
-      json.key("entity")
-      json.string(object.id.entity)
-      json.key("pk")
-      json.number(object.id.key)
-      json.key("relationships")
-      json.object { json in
+      json.field("entity", object.id.entity)
+      json.field("pk", object.id.key)
+      json.object("relationships") { json in
         for (column, value) in pairs {
           if case .attribute = column.kind { continue }
           json.key(column.name)

@@ -63,6 +63,9 @@ struct InterruptedRunTests {
           #expect(after.allSatisfy { state[$0] == $1 }, "\(run) \(withLog) \(step)")
           #expect(
             run.isRollback || state.count == after.count, "\(run) \(withLog): \(state.keys)")
+          for name in state.keys where after[name] == nil {
+            #expect(name.split(separator: "/").contains { done[0].contains($0) }, "\(name)")
+          }
         } else {
           #expect(state == before, "\(run) \(withLog) \(step)")
         }
