@@ -69,6 +69,11 @@ let package = Package(
     .testTarget(
       name: "MigrationTests",
       dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite", "TestSupport"]),
+    // What a program sees that uses the products.
+    .testTarget(
+      name: "ClientTests",
+      dependencies: ["Migration", "ManagedStore", "ManagedModel", "TestSupport"],
+      packageAccess: false),
     .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPictures"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
     .testTarget(

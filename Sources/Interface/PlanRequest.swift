@@ -5,10 +5,7 @@ package struct PlanRequest: Sendable, Equatable {
   /// What the store's own version is called.
   package var from: String
   package var to: ModelVersion
-  /// The bundle or folder whose versions are gone through; `nil` goes straight.
-  package var via: String?
-  /// Mapping models and recipes that `--mapping` named.
-  package var documents: [String]
+  package var options: PlanOptions
   /// What was changed here.
   package var edits: MappingEdits
 }
@@ -16,16 +13,18 @@ package struct PlanRequest: Sendable, Equatable {
 /// A mapping that is to be written as a recipe.
 package struct RecipeFile: Sendable, Equatable {
   package var path: String
-  package var step: MigrationPlan.Step
+  package var step: MigrationStep
   /// What the recipe calls the two versions; their digests where empty.
   package var from: String
   package var to: String
   package var overwrites: Bool
 }
 
-/// What `--to`, `--via` and `--mapping` asked the interface for.
+/// What `--via` and `--mapping` asked the interface for.
 package struct PlanOptions: Sendable, Equatable {
+  /// The bundle or folder whose versions are gone through; `nil` goes straight.
   package var via: String?
+  /// Mapping models and recipes.
   package var documents: [String] = []
 
   package init(via: String? = nil, documents: [String] = []) {

@@ -67,7 +67,9 @@ extension StoreMigration {
   ) throws -> [ChangeImpact] {
     try refuseUnknownModel(of: store)
     return try ImpactAnalysis(
-      data: SourceData(store: store), source: store.part.model(store.source(given: source)),
+      data: SourceData(store: store),
+      source: store.part.model(
+        source.flatMap { store.isMade(by: $0) ? $0 : nil } ?? store.wholeModel),
       destination: store.part.model(destination)
     ).impacts()
   }

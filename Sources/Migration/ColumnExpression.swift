@@ -25,7 +25,7 @@ struct StepSchemas {
     loose = mapping.looseOneToOnes(from: store.model, to: result.model)
   }
 
-  init(store: Store, step: MigrationPlan.Step) {
+  init(store: Store, step: MigrationStep) {
     self.init(
       store: store, mapping: step.mapping, destination: step.destination, naming: step.joinNames)
   }

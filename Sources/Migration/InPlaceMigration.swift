@@ -7,7 +7,7 @@ import SQLite
 /// The source is attached read-only as `src`: rows of tables that are written again, and every
 /// value that is looked up, come from there, so that no statement depends on what another did.
 struct InPlaceMigration {
-  let step: MigrationPlan.Step
+  let step: MigrationStep
   let schemas: StepSchemas
   let connection: Connection
   let meter: ProgressMeter

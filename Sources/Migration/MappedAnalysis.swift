@@ -4,7 +4,7 @@ import SQLite
 
 /// What a mapping model, a recipe or a policy would do to a store: losses, checks, first rows.
 struct MappedAnalysis {
-  let step: MigrationPlan.Step
+  let step: MigrationStep
   let store: Store
   let schemas: StepSchemas
   let mapped: MappedStep
@@ -18,7 +18,7 @@ struct MappedAnalysis {
   /// - Throws: ``CoreDataError``: 134170 for a policy class that nothing stands in for, usage for an
   ///   expression that does not compile.
   init(
-    step: MigrationPlan.Step, store: Store, policies: PolicyBindings,
+    step: MigrationStep, store: Store, policies: PolicyBindings,
     isCancelled: @escaping () -> Bool = { false }
   ) throws {
     self.step = step

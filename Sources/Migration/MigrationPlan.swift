@@ -3,30 +3,6 @@ import ManagedStore
 
 /// Everything a migration would do to one store, found out without writing a byte.
 public struct MigrationPlan: Sendable, Equatable {
-  /// One pair of versions on the way.
-  public struct Step: Sendable, Equatable {
-    /// Version names where they are known, else the store's file name or a model's path.
-    public var from: String
-    /// Name of the version the step leads to.
-    public var to: String
-    /// The model the store has before the step.
-    public var source: Model
-    /// The model it has afterwards.
-    public var destination: Model
-    /// What becomes of each entity on the way.
-    public var mapping: MappingModel
-    /// Objects that each entity mapping takes, by the mapping's name.
-    public var rows: [String: Int]
-    /// How the step is carried out.
-    public var strategy: Strategy = .inPlace
-    /// First objects of the mappings that compute something, before and after.
-    public var previews: [MappingPreview] = []
-    /// Code of a custom stage that runs before and after the step.
-    var handlers: StageHandlers?
-    /// Relationships chosen to name their join table, where the model does not tell which side does.
-    var joinNames: Set<StoreSchema.JoinTable.Side> = []
-  }
-
   /// How the result comes about.
   public enum Strategy: String, Sendable {
     /// A clone of the store is altered by SQL.
@@ -37,8 +13,8 @@ public struct MigrationPlan: Sendable, Equatable {
 
   /// Path of the store the plan was made for.
   public var storePath: String
-  /// The versions on the way, one after the other.
-  public var steps: [Step]
+  /// The steps from version to version, one after the other.
+  public var steps: [MigrationStep]
   /// What would be lost; running is refused until each loss is allowed.
   public var losses: [Loss]
   /// What the destination would not accept; running is refused while any is no mere warning.
@@ -76,6 +52,23 @@ public struct MigrationPlan: Sendable, Equatable {
 
   /// Checks that keep the plan from being run.
   public var failures: [DataCheck] { checks.filter { !$0.isWarning } }
+
+  /// Whether ``StoreMigration/run(_:options:progress:isCancelled:)`` has something to do and takes the
+  /// plan: no check fails, no loss is left that is not allowed, and there is space.
+  ///
+  /// - Parameter allowed: as ``MigrationOptions/allowedLosses`` has them.
+  public func canRun(allowing allowed: Set<String>) -> Bool {
+    !isNothingToDo && isAcceptable(allowing: allowed)
+  }
+
+  /// The same where no loss is allowed.
+  public var canRun: Bool { canRun(allowing: []) }
+
+  /// Whether nothing stands in the way of the plan, be there something to do or not.
+  package func isAcceptable(allowing allowed: Set<String>) -> Bool {
+    failures.isEmpty && unallowedLosses(allowed).isEmpty
+      && bytesFree.map { $0 >= bytesNeeded } ?? true
+  }
 
   /// What is wrong with the store where there is nothing to do, as sentences.
   public func faults(allowing allowed: Set<String>) -> [String] {

@@ -6,7 +6,6 @@ import SQLite
 struct MigrationRun {
   let plan: MigrationPlan
   let options: MigrationOptions
-  var confirmCutover: (MigrationReceipt) -> Bool = { _ in true }
   /// Called before each step of the cut-over, for tests that let it fail or die there.
   var before: (Cutover.Step) throws -> Void = { _ in }
   /// Runs after each step, before it is verified.
@@ -131,9 +130,10 @@ struct MigrationRun {
   private func confirm(
     _ done: StepSequence.Result, _ checksum: String, _ meter: ProgressMeter
   ) throws {
+    guard let confirmation = options.confirmation else { return try meter.checkCancelled() }
     var sofar = receipt(done, backup: nil, target: done.path, meter: meter)
     sofar.resultSHA256 = checksum
-    let isConfirmed = meter.pausing { confirmCutover(sofar) }
+    let isConfirmed = meter.pausing { confirmation(sofar) }
     try meter.checkCancelled()
     guard isConfirmed else {
       throw CoreDataError(

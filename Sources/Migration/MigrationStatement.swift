@@ -66,7 +66,7 @@ private struct StatementRecording {
   }
 
   private func carryOut(
-    _ step: MigrationPlan.Step, number: Int, of count: Int, decidedBy store: Store,
+    _ step: MigrationStep, number: Int, of count: Int, decidedBy store: Store,
     from source: Store, into path: String, _ log: StatementLog
   ) throws {
     let meter = ProgressMeter(isCancelled: { Task.isCancelled }) { log.follow($0) }

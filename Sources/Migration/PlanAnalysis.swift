@@ -4,7 +4,7 @@ import SQLite
 
 /// Looks at a store's data for what the steps of a plan would do to it.
 ///
-/// Inferred steps are looked at together, as one mapping from the store to each version on the way;
+/// Inferred steps are looked at together, as one mapping from the store to each version on the path;
 /// what comes after a mapping model or a recipe can only be told of their result, so they are
 /// carried out in the temporary folder first.
 struct PlanAnalysis {
@@ -14,13 +14,13 @@ struct PlanAnalysis {
   let meter: ProgressMeter
 
   func run(_ plan: inout MigrationPlan) throws {
-    var way = Way(store: store)
-    defer { way.folder?.remove() }
+    var position = Position(store: store)
+    defer { position.folder?.remove() }
     for index in plan.steps.indices where plan.steps[index].mapping.kind != .none {
       do {
-        try look(at: index, of: &plan, &way)
+        try look(at: index, of: &plan, &position)
       } catch {
-        throw located(error, at: index, of: plan, way)
+        throw located(error, at: index, of: plan, position)
       }
       // What comes after a step that cannot be carried out cannot be told.
       guard plan.failures.isEmpty else { break }
@@ -38,28 +38,29 @@ struct PlanAnalysis {
   }
 
   /// How far the steps were gone, to look at the next one.
-  private struct Way {
-    /// The store itself, or a version on the way in the temporary folder.
+  private struct Position {
+    /// The store itself, or a version on the path in the temporary folder.
     var store: Store
     var folder: TemporaryResults?
     /// What leads from `store` to the version before the step at hand: nothing, or inferred steps.
     var prefix: [Int] = []
   }
 
-  private func look(at index: Int, of plan: inout MigrationPlan, _ way: inout Way) throws {
+  private func look(at index: Int, of plan: inout MigrationPlan, _ position: inout Position) throws
+  {
     let isInferred = plan.steps[index].isInferredOnly(plan.policies)
     let known = plan.checks.count
-    if !way.prefix.isEmpty, !isInferred || composed(plan, way.prefix + [index]) == nil {
-      for step in way.prefix { try go(step, of: plan, &way) }
-      way.prefix = []
+    if !position.prefix.isEmpty, !isInferred || composed(plan, position.prefix + [index]) == nil {
+      for step in position.prefix { try go(step, of: plan, &position) }
+      position.prefix = []
     }
     try meter.checkCancelled()
-    let store = way.store
+    let store = position.store
     try store.connection.stopping(when: { meter.shouldStop }) {
-      if way.prefix.isEmpty {
+      if position.prefix.isEmpty {
         try analyse(&plan, index, in: store)
-      } else if let whole = composed(plan, way.prefix + [index]) {
-        try analyse(&plan, way.prefix + [index], whole, in: store)
+      } else if let whole = composed(plan, position.prefix + [index]) {
+        try analyse(&plan, position.prefix + [index], whole, in: store)
       }
     }
     if plan.isEdited(before: index) { deferChecks(of: &plan, after: known) }
@@ -67,25 +68,25 @@ struct PlanAnalysis {
       store: store, mapping: plan.steps[index].mapping, source: plan.steps[index].source,
       destination: plan.steps[index].destination
     ).sentences(whole: plan.wholeDestination ?? plan.steps[index].destination)
-    way.prefix.append(index)
+    position.prefix.append(index)
     guard !isInferred, index < plan.steps.count - 1, plan.failures.isEmpty else { return }
-    try go(index, of: plan, &way)
-    way.prefix = []
+    try go(index, of: plan, &position)
+    position.prefix = []
   }
 
   /// Carries a step out in the temporary folder.
-  private func go(_ step: Int, of plan: MigrationPlan, _ way: inout Way) throws {
-    let folder = try way.folder ?? TemporaryResults()
-    way.folder = folder
-    way.store = try folder.result(of: plan, step: step, from: way.store, meter)
+  private func go(_ step: Int, of plan: MigrationPlan, _ position: inout Position) throws {
+    let folder = try position.folder ?? TemporaryResults()
+    position.folder = folder
+    position.store = try folder.result(of: plan, step: step, from: position.store, meter)
   }
 
   /// The error with the store that the person named, and the step, in place of a temporary path.
   private func located(
-    _ error: any Error, at index: Int, of plan: MigrationPlan, _ way: Way
+    _ error: any Error, at index: Int, of plan: MigrationPlan, _ position: Position
   ) -> any Error {
-    guard plan.steps.count > 1, let folder = way.folder,
-      var told = StepSequence.translated(error, path: way.store.path) as? CoreDataError,
+    guard plan.steps.count > 1, let folder = position.folder,
+      var told = StepSequence.translated(error, path: position.store.path) as? CoreDataError,
       told.kind != .cancelled
     else { return error }
     let step = plan.steps[index]
@@ -180,7 +181,7 @@ struct PlanAnalysis {
   }
 }
 
-/// Versions on the way, made in the temporary folder to see what the next step would do to them.
+/// Versions on the path, made in the temporary folder to see what the next step would do to them.
 private final class TemporaryResults {
   private let folder: PrivateFolder
   private var made = 0

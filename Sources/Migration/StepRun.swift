@@ -4,7 +4,7 @@ import SQLite
 
 /// One step from a store into a temporary file, carried out and verified.
 struct StepRun {
-  let step: MigrationPlan.Step
+  let step: MigrationStep
   let source: Store
   /// The destination model's own archive, where it came as one.
   let archive: [UInt8]?
@@ -101,7 +101,7 @@ struct StepRun {
   }
 }
 
-extension MigrationPlan.Step {
+extension MigrationStep {
   /// Mappings (by name) that a Swift policy carries out.
   func policyMappings(_ policies: PolicyBindings) -> Set<String> {
     Set(mapping.entityMappings.filter { policies.type(for: $0) != nil }.map(\.name))

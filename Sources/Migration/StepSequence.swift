@@ -134,7 +134,7 @@ struct StepSequence {
   }
 
   static func parts(
-    of step: MigrationPlan.Step, _ plan: MigrationPlan
+    of step: MigrationStep, _ plan: MigrationPlan
   ) -> [MigrationProgress.Part] {
     let rows = step.mapping.entityMappings.filter { $0.source != nil && $0.destination != nil }
     var parts: [MigrationProgress.Part] = []

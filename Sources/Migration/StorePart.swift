@@ -65,7 +65,7 @@ struct StorePart: Sendable {
   }
 
   /// A step of the store; of kind none where nothing that the store keeps changes.
-  func step(_ whole: MigrationPlan.Step) -> MigrationPlan.Step {
+  func step(_ whole: MigrationStep) -> MigrationStep {
     guard configuration != nil else { return whole }
     var step = whole
     step.source = model(whole.source)
@@ -82,13 +82,9 @@ extension Store {
   /// What of an app's models the store keeps.
   var part: StorePart { StorePart(configuration: configuration) }
 
-  /// An app's own version of the model where it made the store, else the store's own; whole.
-  func source(given: Model?) -> Model {
-    guard let given else { return wholeModel }
-    let hashes = given.versionHashes
-    guard
-      hashes == metadata.versionHashes || part.model(given).versionHashes == metadata.versionHashes
-    else { return wholeModel }
-    return given
+  /// Whether a whole version of an app's model made the store.
+  func isMade(by model: Model) -> Bool {
+    let hashes = metadata.versionHashes
+    return model.versionHashes == hashes || part.model(model).versionHashes == hashes
   }
 }

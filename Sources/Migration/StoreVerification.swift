@@ -50,7 +50,7 @@ public enum StoreVerification {
         schemas.renumbered = mapped.renumbered
         contents = MigratedContents(mapped)
       }
-      let step = MigrationPlan.Step(
+      let step = MigrationStep(
         from: "", to: "", source: before.model, destination: after.model, mapping: mapping,
         rows: try StepSequence.rows(of: mapping, in: before))
       return try Verification(

@@ -6,7 +6,7 @@ import SQLite
 ///
 /// What was wrong in the source already and only came along is no reason to refuse.
 struct Validation {
-  let step: MigrationPlan.Step
+  let step: MigrationStep
   let schemas: StepSchemas
   let connection: Connection
 

@@ -6,7 +6,7 @@ import SQLite
 ///
 /// The result is `main` on the connection, the source is attached as `src`.
 struct Verification {
-  let step: MigrationPlan.Step
+  let step: MigrationStep
   let schemas: StepSchemas
   let contents: MigratedContents
   let connection: Connection

@@ -11,7 +11,7 @@ enum StoreOpening {
     let given = try model.map { try ModelReference($0).load().model }
     do {
       return try Store(path: path, model: given) { metadata in
-        version(besideStore: path, of: metadata.versionHashes)?.model
+        ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
       }
     } catch var error as CoreDataError {
       // What an interrupted run left is the likelier reason.
@@ -27,37 +27,6 @@ enum StoreOpening {
     let store = try open(path, model: model)
     try store.inspect(upTo: Store.readingCheckSize)
     return store
-  }
-
-  /// The model version beside a store that has these hashes.
-  static func version(
-    besideStore path: String, of hashes: [String: VersionHash]
-  ) -> (model: Model, name: String)? {
-    let folder = FileSystem.parent(of: path) ?? "."
-    for name in (try? FileSystem.list(folder)) ?? []
-    where name.hasSuffix(".momd") || name.hasSuffix(".xcdatamodeld") {
-      if let found = version(inBundle: folder + "/" + name, of: hashes) { return found }
-    }
-    return nil
-  }
-
-  /// The version of a bundle that has these hashes, or a configuration that has; a version that cannot
-  /// be read is passed over.
-  static func version(
-    inBundle path: String, of hashes: [String: VersionHash]
-  ) -> (model: Model, name: String)? {
-    guard let bundle = try? ModelBundle(readingFrom: path) else { return nil }
-    var ofConfiguration: (model: Model, name: String)?
-    for version in bundle.versions {
-      guard let model = try? version.model else { continue }
-      let own = model.versionHashes
-      if own == hashes { return (model, version.name) }
-      // Of several that differ elsewhere only, the last knows the most renaming identifiers.
-      if !model.configurations(matching: hashes, of: own).isEmpty {
-        ofConfiguration = (model, version.name)
-      }
-    }
-    return ofConfiguration
   }
 }
 

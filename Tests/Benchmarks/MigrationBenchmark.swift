@@ -46,13 +46,12 @@ enum MigrationBenchmark {
     let backup = Measured.best(
       of: 3, "sqlite3", ["file:\(path)?immutable=1", ".backup '\(folder.path("backup"))'"])
     let inPlace = try best(of: 3, path, folder) { store in
-      try StoreMigration.plan(
-        store, to: second, names: ("1", "2"), through: nil, strategy: .inPlace)
+      try store.plan(to: second, names: ("1", "2"), strategy: .inPlace)
     }
     report("in place, against .backup", inPlace, backup.seconds)
 
     let copying = try best(of: 3, path, folder) { store in
-      try StoreMigration.plan(store, to: second, names: ("1", "2"), through: nil, strategy: .copy)
+      try store.plan(to: second, names: ("1", "2"), strategy: .copy)
     }
     let typed = try HandWritten(source: path, result: copying.result, folder: folder).seconds()
     report("copying, against INSERT … SELECT and CREATE INDEX", copying, typed)
@@ -60,8 +59,7 @@ enum MigrationBenchmark {
     let recipe = try best(of: 3, path, folder) { store in
       var documents = MappingDocuments()
       documents.add(try Recipe(text: splitRecipe, path: "split.json5"))
-      return try StoreMigration.plan(
-        store, to: split, names: ("1", "split"), through: nil, documents: documents)
+      return try store.plan(to: split, names: ("1", "split"), documents: documents)
     }
     report("recipe with split and where, against the same", recipe, typed)
 
@@ -71,8 +69,7 @@ enum MigrationBenchmark {
         policies["IEM_Copy_\(entity.name)"] = CarryingPolicy.self
         policies["IEM_Transform_\(entity.name)"] = CarryingPolicy.self
       }
-      return try StoreMigration.plan(
-        store, to: second, names: ("1", "2"), through: nil, policies: policies)
+      return try store.plan(to: second, names: ("1", "2"), policies: policies)
     }
     print(
       "Swift policy on every object: \(milliseconds(policy.seconds)), \(Int(Double(objects) / policy.seconds)) objects a second"

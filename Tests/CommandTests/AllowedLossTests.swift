@@ -64,8 +64,7 @@ struct AllowedLossTests {
     let writer = try StoreWriter(creating: path, model: before)
     try writer.insert("Book", attributes: ["code": .string("x")])
     try writer.finish()
-    let plan = try StoreMigration.plan(
-      try Store(path: path), to: after, names: (from: "1", to: "2"))
+    let plan = try Store(path: path).plan(to: after, names: (from: "1", to: "2"))
     #expect(plan.losses.map(\.name) == ["Item.code"])
     let notes = try plan.unusedAllowances(["Book.code"])
     #expect(notes.count == 1 && notes[0].hasSuffix("what would be is called Item.code"))

@@ -31,7 +31,7 @@ struct HandMadeMappingTests {
     let session = StoreSession("test", source: StoreSource(path: store, model: nil))
     return try await session.plan(
       PlanRequest(
-        from: "Recipes", to: try version(name), via: nil, documents: [], edits: edits))
+        from: "Recipes", to: try version(name), options: PlanOptions(), edits: edits))
   }
 
   @Test("its recipe, written and read again by strata plan, gives the same plan")
@@ -57,7 +57,7 @@ struct HandMadeMappingTests {
     let arguments = try Arguments(
       [store, "--to", bundle + "@Recipes 3", "--mapping", path],
       for: try #require(CommandTable.command(named: "plan")))
-    let again = try MigrationRequest(arguments).plan(for: store)
+    let again = try MigrationArguments(arguments).plan(for: store)
     #expect(again.steps.map(\.mapping.entityMappings) == plan.steps.map(\.mapping.entityMappings))
     #expect(again.steps.map(\.rows) == plan.steps.map(\.rows))
     #expect(again.losses == plan.losses && again.checks == plan.checks)

@@ -307,8 +307,8 @@ struct MappingTests {
     session.state.planOptions = PlanOptions(via: "Recipes.xcdatamodeld", documents: ["a.json5"])
     session.state.mapping.isThroughVersions = true
     try session.send("3")
-    #expect(lastRequest(session)?.documents == ["a.json5"])
-    #expect(lastRequest(session)?.via == "Recipes.xcdatamodeld")
+    #expect(lastRequest(session)?.options.documents == ["a.json5"])
+    #expect(lastRequest(session)?.options.via == "Recipes.xcdatamodeld")
     #expect(
       session.state.mapping.command(session.state)
         == "strata migrate Recipes.sqlite --to 'Recipes.xcdatamodeld@Recipes 2'"

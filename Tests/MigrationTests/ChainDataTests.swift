@@ -9,10 +9,10 @@ import Testing
 @Suite("A chain's data")
 struct ChainDataTests {
   /// The store's objects after each step was migrated to in turn.
-  private static func stepByStep(_ path: String, _ steps: [MigrationPath.Step]) throws -> [String] {
+  private static func stepByStep(_ path: String, _ steps: [MigrationStep]) throws -> [String] {
     for step in steps {
-      var plan = try StoreMigration.plan(
-        Store(path: path), to: step.destination, names: (step.from, step.to), source: step.source)
+      var plan = try Store(path: path).plan(
+        to: step.destination, names: (step.from, step.to), source: step.source)
       plan.losses = []
       _ = try StoreMigration.runAndRead(plan)
     }
@@ -24,8 +24,7 @@ struct ChainDataTests {
     _ path: String, _ mapping: MappingModel, from source: Model, to destination: Model
   ) throws -> [String] {
     let store = try Store(path: path)
-    var plan = try StoreMigration.plan(
-      store, to: destination, names: ("first", "last"), source: source)
+    var plan = try store.plan(to: destination, names: ("first", "last"), source: source)
     let counts = try store.counts()
     plan.steps[0].mapping = mapping
     plan.steps[0].rows = Dictionary(
@@ -64,7 +63,7 @@ struct ChainDataTests {
       lines.contains { $0.contains(" pages=1 ") } && !lines.contains { $0.contains(" pages=2 ") })
     let store = try Library.store(in: other)
     #expect(
-      try StoreMigration.plan(Store(path: store), to: third, names: ("1", "3")).losses.count == 2)
+      try Store(path: store).plan(to: third, names: ("1", "3")).losses.count == 2)
     let whole = try #require(path.wholeMapping)
     let losses = try LossAnalysis(
       data: SourceData(store: Store(path: store)), source: first, destination: third,
@@ -81,10 +80,10 @@ struct ChainDataTests {
     let bundle = Fixtures.path("wire/zmessaging.xcdatamodeld")
     let names = ["2.6", "2.7", "2.8", "2.21.1", "2.24.1"].map { "zmessaging" + $0 }
     let models = try names.map { try ModelReference(bundle + "@" + $0).load().model }
-    var steps: [MigrationPath.Step] = []
+    var steps: [MigrationStep] = []
     for index in 1..<names.count {
       steps.append(
-        MigrationPath.Step(
+        MigrationStep(
           from: names[index - 1], to: names[index], source: models[index - 1],
           destination: models[index],
           mapping: try MappingInference.mapping(from: models[index - 1], to: models[index])))

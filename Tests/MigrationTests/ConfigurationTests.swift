@@ -96,8 +96,8 @@ struct ConfigurationTests {
   func given() throws {
     let folder = try TemporaryFolder()
     let path = try store(in: folder)
-    let plan = try StoreMigration.plan(
-      Store(path: path), to: Self.model(extra: true), names: ("1", "2"), source: Self.model())
+    let plan = try Store(path: path).plan(
+      to: Self.model(extra: true), names: ("1", "2"), source: Self.model())
     #expect(plan.steps.first?.source.entities.map(\.name) == ["Draft", "Note"])
   }
 
@@ -128,8 +128,8 @@ struct ConfigurationTests {
         through versions: ModelVersions? = nil, _ documents: MappingDocuments = MappingDocuments(),
         _ strategy: MigrationPlan.Strategy? = nil
       ) throws -> MigrationPlan {
-        try StoreMigration.plan(
-          store, to: to, names: names, source: from, through: versions, documents: documents,
+        try store.plan(
+          to: to, names: names, source: from, through: versions, documents: documents,
           strategy: strategy)
       }
       let versions = ModelVersions([
@@ -138,7 +138,7 @@ struct ConfigurationTests {
       ])
       var documents = MappingDocuments()
       switch self {
-      case .plain: return try StoreMigration.plan(store, to: to, names: names, source: from)
+      case .plain: return try store.plan(to: to, names: names, source: from)
       case .copying: return try plan(through: nil, documents, .copy)
       case .inPlace: return try plan(through: nil, documents, .inPlace)
       case .via: return try plan(through: versions)
@@ -165,13 +165,11 @@ struct ConfigurationTests {
               """, path: "r.json5"))
         return try plan(through: self == .recipe ? nil : versions, documents)
       case .steps:
-        return try StoreMigration.plan(
-          store,
-          steps: [
-            MigrationPlan.Step(
-              from: "1", to: "3", source: from, destination: to,
-              mapping: try MappingInference.mapping(from: from, to: to), rows: [:])
-          ])
+        return try store.plan(steps: [
+          MigrationStep(
+            from: "1", to: "3", source: from, destination: to,
+            mapping: try MappingInference.mapping(from: from, to: to))
+        ])
       case .staged:
         let stages = try StagedMigration(stages: [
           .lightweight(to: [
@@ -179,7 +177,7 @@ struct ConfigurationTests {
             .model(to, name: "Notes 3"),
           ])
         ])
-        return try StoreMigration.plan(store, stages: stages)
+        return try store.plan(stages: stages)
       }
     }
   }
@@ -216,12 +214,12 @@ struct ConfigurationTests {
     // What became of the store is compared in the same part.
     if writesElsewhere {
       let before = try Store(path: path)
-      let way = try StoreMigration.way(
-        of: before, source: Self.model(), to: destination, names: ("Notes", "Notes 3"),
-        through: nil, documents: MappingDocuments())
+      let path = try StoreMigration.path(
+        of: before,
+        before.request(to: destination, names: ("Notes", "Notes 3"), source: Self.model()))
       #expect(
         try StoreVerification.compare(
-          before: before, after: store, mapping: #require(way.wholeMapping)
+          before: before, after: store, mapping: #require(path.wholeMapping)
         ).isEqual)
     }
   }
@@ -255,8 +253,8 @@ struct ConfigurationTests {
       _ = try MappingInference.mapping(from: Self.model(), to: destination)
     }
     for strategy in [MigrationPlan.Strategy?.none, .copy, .inPlace] {
-      let plan = try StoreMigration.plan(
-        Store(path: path), to: destination, names: ("1", "2"), source: Self.model(), through: nil,
+      let plan = try Store(path: path).plan(
+        to: destination, names: ("1", "2"), source: Self.model(),
         strategy: strategy)
       #expect(plan.failures == [])
     }
@@ -281,8 +279,8 @@ struct ConfigurationTests {
       try MappingModelDocument(
         bytes: MappingSamples.compiled(
           [note, draft], from: Self.model(), to: Self.model(extra: true)), path: "Notes.cdm"))
-    let plan = try StoreMigration.plan(
-      Store(path: path), to: Self.model(extra: true), names: ("1", "2"), through: nil,
+    let plan = try Store(path: path).plan(
+      to: Self.model(extra: true), names: ("1", "2"),
       documents: documents)
     #expect(plan.losses.map { "\($0.name) \($0.values)" } == ["Draft 1"])
   }

@@ -53,8 +53,7 @@ struct EqualHashTests {
     if let recipe {
       documents.add(try Recipe(text: "{ from: '1', to: '2', \(recipe) }", path: "r.json5"))
     }
-    let plan = try StoreMigration.plan(
-      Store(path: path), to: model, names: ("1", "2"), through: nil, documents: documents)
+    let plan = try Store(path: path).plan(to: model, names: ("1", "2"), documents: documents)
     try StoreMigration.runAndRead(plan)
     return (plan, try CompositeCase.values(at: path)["Book/p1"] ?? [:])
   }
@@ -100,9 +99,9 @@ struct EqualHashTests {
   func nothing() throws {
     let folder = try TemporaryFolder()
     let path = try Self.store(in: folder)
-    let plan = try StoreMigration.plan(
-      Store(path: path), to: Self.model(identifiers: ["name": "title", "title": "name"]),
-      names: ("1", "2"), through: nil)
+    let plan = try Store(path: path).plan(
+      to: Self.model(identifiers: ["name": "title", "title": "name"]),
+      names: ("1", "2"))
     #expect(plan.isNothingToDo)
     #expect(plan.notes.count { $0.contains("is said to be the former") } == 2)
   }

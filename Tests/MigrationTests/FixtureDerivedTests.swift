@@ -12,7 +12,7 @@ struct FixtureDerivedTests {
   private static let fixture = "coredataplus/SampleModel2/SampleModel2_V1.sqlite"
 
   private func migrate(_ path: String, to model: Model) throws {
-    let plan = try StoreMigration.plan(Store(path: path), to: model, names: ("1", "2"))
+    let plan = try Store(path: path).plan(to: model, names: ("1", "2"))
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
     options.keepsBackup = false

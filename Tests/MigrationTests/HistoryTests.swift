@@ -146,7 +146,7 @@ struct HistoryTests {
     var options = MigrationOptions()
     options.output = output
     _ = try StoreMigration.runAndRead(
-      StoreMigration.plan(store, to: model, names: ("1", "2")), options: options)
+      store.plan(to: model, names: ("1", "2")), options: options)
     let migrated = try Store(path: output)
     func named(_ store: Store, _ path: String) throws -> [String] {
       try Self.text("SELECT ZENTITY, Z_PK, ZENTITYPK, ZCHANGETYPE FROM ACHANGE ORDER BY Z_PK", path)

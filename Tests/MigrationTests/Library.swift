@@ -103,6 +103,6 @@ enum Library {
   }
 
   static func plan(_ path: String, to model: Model) throws -> MigrationPlan {
-    try StoreMigration.plan(Store(path: path), to: model, names: ("1", "2"))
+    try Store(path: path).plan(to: model, names: ("1", "2"))
   }
 }

@@ -17,7 +17,7 @@ struct MigrationMatrixTests {
       names == ("V 3", "V 4") ? written : nil
     }
     #expect(matrix.names == ["V 1", "V 2", "V 3", "V 4"])
-    #expect(matrix[0, 0] == MigrationMatrix.Way.none)
+    #expect(matrix[0, 0] == MigrationMatrix.Path.none)
     #expect(matrix[0, 1] == .direct(.inferred))
     #expect(matrix[0, 2] == .chain(via: ["V 2"], kinds: [.inferred, .inferred]))
     #expect(matrix[2, 3] == .direct(.recipe))

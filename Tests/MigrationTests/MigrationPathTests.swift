@@ -114,7 +114,7 @@ struct MigrationPathTests {
     #expect(
       matrix[0, 3]
         == .chain(via: ["V 2", "V 3"], kinds: [.inferred, .inferred, .inferred]))
-    #expect(matrix[0, 4] == MigrationMatrix.Way.none)
+    #expect(matrix[0, 4] == MigrationMatrix.Path.none)
     // Where nothing leads on from the first place, the second is begun at.
     let cut = Self.versions(
       try Self.model("a"), try Self.model("a", type: "Double"), try Self.model("a"))
@@ -226,7 +226,7 @@ struct MigrationPathTests {
     #expect(path.steps.count == 1)
     #expect(path.steps[0].mapping.mapping(toDestination: "A")?.attributes[0].source == "a")
     let matrix = try MigrationMatrix(of: versions)
-    #expect(matrix[1, 2] == MigrationMatrix.Way.none)
+    #expect(matrix[1, 2] == MigrationMatrix.Path.none)
     #expect(matrix[0, 1] == .direct(.inferred) && matrix[0, 1] == matrix[0, 2])
   }
 

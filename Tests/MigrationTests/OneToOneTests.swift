@@ -227,8 +227,7 @@ struct OneToOneTests {
           return mapping
         }, models: (before, after))
     documents.add(try MappingModelDocument(bytes: bytes, path: "Player"))
-    let plan = try StoreMigration.plan(
-      Store(path: path), to: after, names: ("1", "2"), through: nil, documents: documents)
+    let plan = try Store(path: path).plan(to: after, names: ("1", "2"), documents: documents)
     #expect(plan.steps.map(\.mapping.kind) == [.mapping])
     #expect(plan.losses == [] && plan.failures == [])
     _ = try StoreMigration.runAndRead(plan)
@@ -251,8 +250,7 @@ struct OneToOneTests {
                               "attributes": { "name": "title" } } ] },
               { "source": "Library", "delete": true } ] }
             """, path: "r.json5"))
-      return try StoreMigration.plan(
-        Store(path: path), to: after, names: ("1", "2"), through: nil, documents: documents)
+      return try Store(path: path).plan(to: after, names: ("1", "2"), documents: documents)
     }
     var options = MigrationOptions()
     options.output = folder.path("one.sqlite")
@@ -267,7 +265,7 @@ struct OneToOneTests {
     var step = try #require(one.steps.first)
     let place = try #require(step.mapping.entityMappings.firstIndex { !$0.children.isEmpty })
     step.mapping.entityMappings[place].children[0].each = .sql("'[1, 2]'")
-    let two = try StoreMigration.plan(Store(path: path), steps: [step])
+    let two = try Store(path: path).plan(steps: [step])
     #expect(
       two.checks.map { "\($0.isWarning) \($0.entity).\($0.property ?? "") \($0.rows)" } == [
         "true Library.lastItem 4"
@@ -307,10 +305,9 @@ struct OneToOneTests {
           { from: '1', to: '2', entityMappings: [
             { source: 'Item', destination: 'Item', relationships: { lastPlayed: \(word) } } ] }
           """, path: "r.json5"))
-    let plan = try StoreMigration.plan(
-      Store(path: path),
+    let plan = try Store(path: path).plan(
       to: Self.model(item: [Self.last, other], library: [Self.back], note: true),
-      names: ("1", "2"), through: nil, documents: documents)
+      names: ("1", "2"), documents: documents)
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
     try StoreMigration.runAndRead(plan, options: options)

@@ -130,7 +130,7 @@ struct StagedMigrationTests {
     let folder = try TemporaryFolder()
     let path = try Self.store(in: folder)
     let before = try folder.contents()
-    let plan = try StoreMigration.plan(Store(path: path), stages: Self.stages())
+    let plan = try Store(path: path).plan(stages: Self.stages())
     #expect(plan.steps.map(\.to) == ["v2", "v3", "v4"])
     #expect(plan.failures.isEmpty)
     #expect(plan.notes.contains { $0.hasPrefix("Person.email") })
@@ -177,10 +177,10 @@ struct StagedMigrationTests {
     let ann = try writer.insert("Person", attributes: ["email": .string("a@x")])
     try writer.insert("Pet", toOne: ["owner": ann])
     try writer.finish()
-    let plan = try StoreMigration.plan(Store(path: path), stages: Self.stages())
+    let plan = try Store(path: path).plan(stages: Self.stages())
     #expect(plan.steps.map(\.from) == ["v3"])
     _ = try StoreMigration.runAndRead(plan)
-    let done = try StoreMigration.plan(Store(path: path), stages: Self.stages())
+    let done = try Store(path: path).plan(stages: Self.stages())
     #expect(done.isNothingToDo)
   }
 
@@ -192,7 +192,7 @@ struct StagedMigrationTests {
     let stages = try StagedMigration(stages: [
       .custom(from: Self.named(1), to: Self.named(2), willMigrate: { _ in })
     ])
-    let plan = try StoreMigration.plan(Store(path: path), stages: stages)
+    let plan = try Store(path: path).plan(stages: stages)
     let error = Self.error { _ = try StoreMigration.runAndRead(plan) }
     #expect(error?.code == 134111)
     #expect(error?.entity == "Person")
@@ -204,7 +204,7 @@ struct StagedMigrationTests {
     let folder = try TemporaryFolder()
     let path = try Self.store(in: folder)
     let stages = try StagedMigration(stages: [.lightweight(to: [Self.named(1), Self.named(2)])])
-    let plan = try StoreMigration.plan(Store(path: path), stages: stages)
+    let plan = try Store(path: path).plan(stages: stages)
     #expect(plan.failures.map(\.code) == [134111])
   }
 
@@ -224,7 +224,7 @@ struct StagedMigrationTests {
           from: Self.named(1), to: Self.named(2), willMigrate: isBefore ? code : Self.merge,
           didMigrate: isBefore ? nil : code)
       ])
-      let plan = try StoreMigration.plan(Store(path: path), stages: stages)
+      let plan = try Store(path: path).plan(stages: stages)
       let error = Self.error { _ = try StoreMigration.runAndRead(plan) }
       #expect(error?.kind == .failed)
       #expect(error?.message.contains(isBefore ? "willMigrate" : "didMigrate") == true)
@@ -248,7 +248,7 @@ struct StagedMigrationTests {
           try context.forEach("Person") { _ in }
         })
     ])
-    let plan = try StoreMigration.plan(Store(path: path), stages: stages)
+    let plan = try Store(path: path).plan(stages: stages)
     let error = Self.error {
       _ = try StoreMigration.runAndRead(plan, isCancelled: { isAsked.withLock { $0 } })
     }
@@ -271,12 +271,12 @@ struct StagedMigrationTests {
             kill(getpid(), SIGKILL)
           })
       ])
-      _ = try StoreMigration.runAndRead(StoreMigration.plan(Store(path: path), stages: stages))
+      _ = try StoreMigration.runAndRead(Store(path: path).plan(stages: stages))
     }
     let left = try folder.contents().filter { !$0.key.hasPrefix(".strata-") }
     #expect(left == before)
     let receipt = try StoreMigration.runAndRead(
-      StoreMigration.plan(Store(path: path), stages: Self.stages()))
+      Store(path: path).plan(stages: Self.stages()))
     #expect(receipt.notes.contains { $0.contains("interrupted") })
     #expect(try !FileSystem.list(folder.path).contains { $0.hasPrefix(".strata-") })
   }
@@ -286,7 +286,7 @@ struct StagedMigrationTests {
     let folder = try TemporaryFolder()
     let path = try Self.store(in: folder)
     let stages = try StagedMigration(stages: [.lightweight(to: [Self.named(3), Self.named(4)])])
-    let error = Self.error { _ = try StoreMigration.plan(Store(path: path), stages: stages) }
+    let error = Self.error { _ = try Store(path: path).plan(stages: stages) }
     #expect(error?.code == 134504)
     #expect(error?.message.contains(try Self.version(1).versionChecksum) == true)
     for number in [3, 4] {
@@ -304,8 +304,7 @@ struct StagedMigrationTests {
     let path = folder.path("People.sqlite")
     try StoreWriter(creating: path, model: Self.version(4)).finish()
     let error = Self.error {
-      _ = try StoreMigration.plan(
-        Store(path: path), stages: Self.stages(), to: Self.version(2))
+      _ = try Store(path: path).plan(stages: Self.stages(), to: Self.version(2))
     }
     #expect(error?.code == 134506)
     #expect(error?.message.contains(try Self.version(4).versionChecksum) == true)
@@ -316,7 +315,7 @@ struct StagedMigrationTests {
     try connection.run(
       "UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(PropertyList.binary(.dictionary(values)))])
     connection.close()
-    let other = Self.error { _ = try StoreMigration.plan(Store(path: path), stages: Self.stages()) }
+    let other = Self.error { _ = try Store(path: path).plan(stages: Self.stages()) }
     #expect(other?.code == 134505)
   }
 
@@ -332,7 +331,7 @@ struct StagedMigrationTests {
           from: .checksum(Self.version(1).versionChecksum),
           to: .checksum(Self.version(2).versionChecksum), willMigrate: Self.merge)
       ], versions: versions)
-    let plan = try StoreMigration.plan(Store(path: path), stages: stages)
+    let plan = try Store(path: path).plan(stages: stages)
     #expect(plan.steps.map(\.to) == ["People 2"])
     _ = try StoreMigration.runAndRead(plan)
   }
@@ -376,7 +375,7 @@ struct StagedMigrationTests {
     var options = MigrationOptions()
     options.allowedLosses = ["Old"]
     let receipt = try StoreMigration.runAndRead(
-      StoreMigration.plan(Store(path: path), stages: stages), options: options)
+      Store(path: path).plan(stages: stages), options: options)
     #expect(receipt.steps == 2 && receipt.dropped == 2 && receipt.created == 0)
     #expect(receipt.entities.contains(.init(entity: "Old", before: 2, after: 0, changed: 0)))
     #expect(receipt.entities.contains(.init(entity: "Person", before: 1, after: 1, changed: 1)))
@@ -420,7 +419,7 @@ struct StagedMigrationTests {
         .model(between, name: "2½"), .model(version(3), name: "3"), .model(version(4), name: "4"),
       ]),
     ])
-    let plan = try StoreMigration.plan(before, stages: stages)
+    let plan = try before.plan(stages: stages)
     #expect(plan.steps.map(\.to) == ["2½", "3", "4"])
     #expect(plan.losses.map(\.name) == ["Post.hexColor"])
     var options = MigrationOptions()
@@ -479,7 +478,7 @@ struct StagedMigrationTests {
         didMigrate: Self.denormalise)
     ])
     let receipt = try StoreMigration.runAndRead(
-      StoreMigration.plan(Store(path: path), stages: stages))
+      Store(path: path).plan(stages: stages))
     let store = try Store(path: path)
     #expect(try store.counts() == ["Person": 3, "Pet": 2])
     #expect(receipt.edges == ["Pet.owner": 2, "Person.friends": 2])
@@ -504,7 +503,7 @@ struct StagedMigrationTests {
           for person in try context.objects(of: "Person") { try person.set(.null, for: "email") }
         })
     ])
-    let plan = try StoreMigration.plan(Store(path: path), stages: stages)
+    let plan = try Store(path: path).plan(stages: stages)
     let error = Self.error { _ = try StoreMigration.runAndRead(plan) }
     #expect(error?.code == 134110)
     #expect(error?.property == "email")

@@ -352,7 +352,7 @@ struct StoreRollbackTests {
     let before = try StoreDump.lines(at: store)
     let bundle = Fixtures.path("wire/zmessaging.xcdatamodeld")
     let to = try ModelReference(bundle + "@zmessaging2.7").load().model
-    let plan = try StoreMigration.plan(Store(path: store), to: to, names: ("2.6", "2.7"))
+    let plan = try Store(path: store).plan(to: to, names: ("2.6", "2.7"))
     _ = try StoreMigration.runAndRead(plan.allowing())
     let receipt = try StoreRollback.run(path: store)
     #expect(try StoreDump.lines(at: store) == before)

@@ -60,12 +60,11 @@ struct TextEncodingTests {
       let after = try TextEncodingTests.model(2)
       switch self {
       case .inPlace, .copying:
-        return try StoreMigration.plan(
-          store,
+        return try store.plan(
           steps: [
-            MigrationPlan.Step(
+            MigrationStep(
               from: "1", to: "2", source: store.model, destination: after,
-              mapping: try MappingInference.mapping(from: store.model, to: after), rows: [:])
+              mapping: try MappingInference.mapping(from: store.model, to: after))
           ], strategy: self == .inPlace ? .inPlace : .copy)
       case .recipe:
         let recipe = try Recipe(
@@ -77,13 +76,10 @@ struct TextEncodingTests {
             """, path: "r.json5")
         let mapping = try #require(
           try recipe.mapping(from: store.model, to: after, names: ("1", "2")))
-        return try StoreMigration.plan(
-          store,
-          steps: [
-            MigrationPlan.Step(
-              from: "1", to: "2", source: store.model, destination: after, mapping: mapping,
-              rows: [:])
-          ])
+        return try store.plan(steps: [
+          MigrationStep(
+            from: "1", to: "2", source: store.model, destination: after, mapping: mapping)
+        ])
       }
     }
   }

@@ -97,7 +97,7 @@ struct TypeChangeTests {
     let folder = try TemporaryFolder()
     let path = try store(in: folder, .integer32, [.integer(1)])
     func notes(_ type: AttributeType) throws -> [String] {
-      try StoreMigration.plan(Store(path: path), to: Self.model(type), names: ("1", "2")).notes
+      try Store(path: path).plan(to: Self.model(type), names: ("1", "2")).notes
         .filter { $0.hasPrefix("Measure.amount changes its type") }
     }
     #expect(try notes(.double) == [])
@@ -132,13 +132,12 @@ struct TypeChangeTests {
     let writer = try StoreWriter(creating: path, model: one)
     try writer.insert("Thing")
     try writer.finish()
-    func step(_ from: Model, _ to: Model) throws -> MigrationPlan.Step {
-      MigrationPlan.Step(
+    func step(_ from: Model, _ to: Model) throws -> MigrationStep {
+      MigrationStep(
         from: "a", to: "b", source: from, destination: to,
-        mapping: try MappingInference.mapping(from: from, to: to), rows: [:])
+        mapping: try MappingInference.mapping(from: from, to: to))
     }
-    let plan = try StoreMigration.plan(
-      Store(path: path), steps: [step(one, two), step(two, three)])
+    let plan = try Store(path: path).plan(steps: [step(one, two), step(two, three)])
     #expect(plan.failures.map(\.property) == ["grade"])
   }
 }

@@ -24,17 +24,16 @@ enum Way: String, CaseIterable, Sendable {
     let source = store.wholeModel
     var mapping = try MappingInference.mapping(from: source, to: destination)
     if isMapped, mapping.kind == .inferred { mapping.kind = .mapping }
-    let step = MigrationPlan.Step(
-      from: "before", to: "after", source: source, destination: destination, mapping: mapping,
-      rows: [:])
+    let step = MigrationStep(
+      from: "before", to: "after", source: source, destination: destination, mapping: mapping)
     var bindings = PolicyBindings()
     if self == .policies {
       for entityMapping in mapping.entityMappings where entityMapping.destination != nil {
         bindings[entityMapping.name] = EntityMigrationPolicy.self
       }
     }
-    return try StoreMigration.plan(
-      store, steps: [step], policies: bindings, strategy: self == .inPlace ? .inPlace : .copy,
+    return try store.plan(
+      steps: [step], policies: bindings, strategy: self == .inPlace ? .inPlace : .copy,
       joinNames: joinNames)
   }
 }

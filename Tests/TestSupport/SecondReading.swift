@@ -9,13 +9,11 @@ extension StoreMigration {
   @discardableResult
   public static func runAndRead(
     _ plan: MigrationPlan, options: MigrationOptions = MigrationOptions(),
-    confirmCutover: @escaping (MigrationReceipt) -> Bool = { _ in true },
     isCancelled: @escaping () -> Bool = { false },
     progress: @escaping (MigrationProgress) -> Void = { _ in }
   ) throws -> MigrationReceipt {
     let receipt = try run(
-      plan, options: options, confirmCutover: confirmCutover, isCancelled: isCancelled,
-      progress: progress)
+      plan, options: options, progress: progress, isCancelled: isCancelled)
     try SecondReader.expectAgreement(at: receipt.resultPath)
     return receipt
   }

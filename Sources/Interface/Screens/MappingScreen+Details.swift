@@ -33,7 +33,7 @@ extension MappingScreen {
   }
 
   static func details(
-    of mapping: EntityMapping, in step: MigrationPlan.Step, _ screen: MappingScreen
+    of mapping: EntityMapping, in step: MigrationStep, _ screen: MappingScreen
   ) -> DetailsLayer {
     var paragraphs: [DetailsLayer.Paragraph] = [
       .init(

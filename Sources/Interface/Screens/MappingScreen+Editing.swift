@@ -60,7 +60,7 @@ extension MappingScreen {
     return MappingSuggestion.fixes(for: refusal, from: source, to: destination)
   }
 
-  private func step(of loss: Loss) -> MigrationPlan.Step? {
+  private func step(of loss: Loss) -> MigrationStep? {
     plan?.steps.first { $0.source.entity(named: loss.entity) != nil }
   }
 

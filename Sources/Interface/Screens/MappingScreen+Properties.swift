@@ -7,7 +7,7 @@ extension MappingScreen {
   typealias PropertyLine = (name: String, role: Theme.Role, spans: [Span])
 
   func propertyLines(
-    _ mapping: EntityMapping, in step: MigrationPlan.Step, _ theme: Theme
+    _ mapping: EntityMapping, in step: MigrationStep, _ theme: Theme
   ) -> [PropertyLine] {
     switch mapping.kind {
     case .remove:
@@ -83,7 +83,7 @@ extension MappingScreen {
 
   /// What says that a property had another name.
   private func origin(
-    of property: String, _ mapping: EntityMapping, _ step: MigrationPlan.Step
+    of property: String, _ mapping: EntityMapping, _ step: MigrationStep
   ) -> String {
     guard let entity = mapping.destination else { return "renamed" }
     let holder = step.destination.declaringEntity(of: property, in: entity) ?? entity

@@ -73,7 +73,7 @@ package struct MappingScreen: Sendable, Equatable {
   }
 
   /// The entity mapping in the list's row, with its step.
-  func entry(_ row: Int) -> (number: Int, step: MigrationPlan.Step, mapping: EntityMapping)? {
+  func entry(_ row: Int) -> (number: Int, step: MigrationStep, mapping: EntityMapping)? {
     var row = row
     for (index, step) in (plan?.steps ?? []).enumerated() {
       if step.mapping.entityMappings.indices.contains(row) {
@@ -201,7 +201,8 @@ extension MappingScreen {
     let stopped = [old.task, old.refusalTask, old.codeTask, old.chosenTask].compactMap { $0 }
     let request = PlanRequest(
       from: state.storeModelName ?? "this store’s model", to: state.versions[index],
-      via: state.mapping.via(state), documents: state.planOptions.documents,
+      options: PlanOptions(
+        via: state.mapping.via(state), documents: state.planOptions.documents),
       edits: state.mapping.currentEdits)
     return stopped.map { .cancel($0) } + [.plan(task, request)]
   }

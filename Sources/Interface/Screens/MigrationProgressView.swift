@@ -7,7 +7,7 @@ struct MigrationProgressView {
   /// What is being done: `migrating`, `rehearsing`.
   var verb: String
   /// The steps of the plan; a rollback has none.
-  var steps: [MigrationPlan.Step] = []
+  var steps: [MigrationStep] = []
   /// `nil` before the engine said anything.
   var progress: MigrationProgress?
   /// The last line: what stopping would leave.
@@ -49,8 +49,8 @@ struct MigrationProgressView {
 
   /// The step at work; those that have nothing to move are not counted.
   static func step(
-    _ progress: MigrationProgress, of steps: [MigrationPlan.Step]
-  ) -> MigrationPlan.Step? {
+    _ progress: MigrationProgress, of steps: [MigrationStep]
+  ) -> MigrationStep? {
     let moving = steps.filter { $0.mapping.kind != .none }
     return moving.indices.contains(progress.step - 1) ? moving[progress.step - 1] : nil
   }

@@ -2,15 +2,15 @@ import ManagedModel
 
 /// How each version of a model can become each other one.
 public struct MigrationMatrix: Sendable, Equatable {
-  /// The way from one version to another.
-  public enum Way: Sendable, Equatable {
+  /// The path from one version to another.
+  public enum Path: Sendable, Equatable {
     /// The version hashes are equal: a store of the one opens with the other.
     case none
     /// In one step of that kind.
     case direct(MappingModel.Kind)
     /// Through the versions of these names, with the kind of each step.
     case chain(via: [String], kinds: [MappingModel.Kind])
-    /// Not at all: the versions between which the way ends, and why, with entity and property.
+    /// Not at all: the versions between which the path ends, and why, with entity and property.
     case impossible(from: String, to: String, reason: CoreDataError)
   }
 
@@ -19,7 +19,7 @@ public struct MigrationMatrix: Sendable, Equatable {
   /// Why other versions could not be read.
   public let unreadable: [CoreDataError]
   private let nodes: [Int]
-  private let ways: [[Way]]
+  private let paths: [[Path]]
 
   /// Works out all pairs.
   ///
@@ -46,14 +46,14 @@ public struct MigrationMatrix: Sendable, Equatable {
       steps.append(row)
       graph.forget(from)
     }
-    var ways: [[Way]] = []
+    var paths: [[Path]] = []
     for from in 0..<count {
-      ways.append(
+      paths.append(
         try (0..<count).map { to in
-          try Self.way(from, to, steps, graph.nodes.map(\.name))
+          try Self.path(from, to, steps, graph.nodes.map(\.name))
         })
     }
-    self.ways = ways
+    self.paths = paths
     var nodes: [Int] = []
     for (index, node) in graph.nodes.enumerated() {
       nodes += [Int](repeating: index, count: node.names.count)
@@ -61,10 +61,10 @@ public struct MigrationMatrix: Sendable, Equatable {
     self.nodes = nodes
   }
 
-  /// The way between two versions, by their places in ``names``; `nil` outside of them.
-  public subscript(from: Int, to: Int) -> Way? {
+  /// The path between two versions, by their places in ``names``; `nil` outside of them.
+  public subscript(from: Int, to: Int) -> Path? {
     guard nodes.indices.contains(from), nodes.indices.contains(to) else { return nil }
-    return ways[nodes[from]][nodes[to]]
+    return paths[nodes[from]][nodes[to]]
   }
 
   private enum Step {
@@ -82,34 +82,34 @@ public struct MigrationMatrix: Sendable, Equatable {
     }
   }
 
-  private static func way(
+  private static func path(
     _ from: Int, _ to: Int, _ steps: [[Step]], _ names: [String]
-  ) throws -> Way {
+  ) throws -> Path {
     switch steps[from][to] {
     case .equal: return .none
     case .kind(let kind): return .direct(kind)
     case .refused: break
     }
-    // A version that came back later is another place to begin at, where there is no other way.
+    // A version that came back later is another place to begin at, where there is no other path.
     let starts = [from] + names.indices.filter { $0 != from && steps[from][$0].isEqual }
-    var failure: Way?
+    var failure: Path?
     for start in starts {
-      let way = try search(start, to, steps, names)
-      guard case .impossible = way else { return way }
-      failure = failure ?? way
+      let path = try search(start, to, steps, names)
+      guard case .impossible = path else { return path }
+      failure = failure ?? path
     }
     return failure ?? .none
   }
 
   private static func search(
     _ from: Int, _ to: Int, _ steps: [[Step]], _ names: [String]
-  ) throws -> Way {
-    let outcome = try VersionRoute.search(from: from, to: to, count: names.count) { one, other in
+  ) throws -> Path {
+    let outcome = try PathSearch.search(from: from, to: to, count: names.count) { one, other in
       switch steps[one][other] {
-      case .equal: VersionRoute.away
+      case .equal: PathSearch.away
       case .refused(let error): error
       case .kind(let kind):
-        kind != .inferred || VersionRoute.isTowards(to, one, other) ? nil : VersionRoute.away
+        kind != .inferred || PathSearch.isTowards(to, one, other) ? nil : PathSearch.away
       }
     }
     switch outcome {

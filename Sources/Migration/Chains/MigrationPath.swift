@@ -1,30 +1,16 @@
 import ManagedModel
 import ManagedStore
 
-/// The shortest safe way from one version of a model to another.
+/// The shortest safe path from one version of a model to another.
 ///
 /// A step is a mapping that is written down for that pair, or one that can be inferred and loses
 /// nothing that going through the versions between would keep: a property that was renamed on the
-/// way, an entity that changed its name twice. A written mapping is never jumped over.
+/// path, an entity that changed its name twice. A written mapping is never jumped over.
 public struct MigrationPath: Sendable, Equatable {
-  /// One pair of versions on the way.
-  public struct Step: Sendable, Equatable {
-    /// Name of the version the step begins at.
-    public var from: String
-    /// Name of the version it leads to.
-    public var to: String
-    /// The model before the step.
-    public var source: Model
-    /// The model after it.
-    public var destination: Model
-    /// What becomes of each entity.
-    public var mapping: MappingModel
-  }
-
   /// The steps in order; a single one of kind none where the versions' hashes are equal.
-  public var steps: [Step]
+  public var steps: [MigrationStep]
 
-  /// What the whole way does, as one mapping from the first version to the last; `nil` where one of
+  /// What the whole path does, as one mapping from the first version to the last; `nil` where one of
   /// several steps is a written mapping.
   public var wholeMapping: MappingModel? {
     guard let first = steps.first?.mapping else { return nil }
@@ -33,7 +19,7 @@ public struct MigrationPath: Sendable, Equatable {
     }
   }
 
-  /// Finds the way with the fewest steps, straight to the destination where that is safe.
+  /// Finds the path with the fewest steps, straight to the destination where that is safe.
   ///
   /// Inferred steps only lead towards the destination in the order of the versions; written ones
   /// lead anywhere.
@@ -42,7 +28,7 @@ public struct MigrationPath: Sendable, Equatable {
   ///   - names: what to call the two ends.
   ///   - custom: the mapping that is written down for a pair.
   /// - Throws: ``CoreDataError``: 134130 where the source is none of the versions, with the nearest;
-  ///   134140 where there is no way, naming the versions between which it ends and why; what
+  ///   134140 where there is no path, naming the versions between which it ends and why; what
   ///   `custom` throws.
   public static func find(
     from source: Model, to destination: Model, names: (from: String, to: String),
@@ -51,7 +37,7 @@ public struct MigrationPath: Sendable, Equatable {
     let hashes = (source: source.versionHashes, destination: destination.versionHashes)
     func single(_ mapping: MappingModel) -> MigrationPath {
       MigrationPath(steps: [
-        Step(
+        MigrationStep(
           from: names.from, to: names.to, source: source, destination: destination,
           mapping: mapping)
       ])
@@ -93,7 +79,7 @@ public struct MigrationPath: Sendable, Equatable {
     throw failure ?? unknownSource(hashes.source, names.from, versions)
   }
 
-  init(steps: [Step]) { self.steps = steps }
+  init(steps: [MigrationStep]) { self.steps = steps }
 
   private init(nodes: [Int], graph: inout VersionGraph) throws {
     steps = []
@@ -101,7 +87,7 @@ public struct MigrationPath: Sendable, Equatable {
       guard case .mapping(let mapping) = try graph.edge(from, to) else { continue }
       let (source, destination) = (graph.nodes[from], graph.nodes[to])
       steps.append(
-        Step(
+        MigrationStep(
           from: source.name, to: destination.name, source: source.model,
           destination: destination.model, mapping: mapping))
     }
@@ -109,20 +95,20 @@ public struct MigrationPath: Sendable, Equatable {
 
   private static func route(
     from entry: Int, to exit: Int, in graph: inout VersionGraph
-  ) throws -> VersionRoute.Outcome {
+  ) throws -> PathSearch.Outcome {
     let count = graph.nodes.count
     // The search asks all edges of one node before those of the next.
     var current: Int?
-    return try VersionRoute.search(from: entry, to: exit, count: count) { from, to in
+    return try PathSearch.search(from: entry, to: exit, count: count) { from, to in
       if let last = current, last != from { graph.forget(last) }
       current = from
-      if VersionRoute.isTowards(exit, from, to) {
+      if PathSearch.isTowards(exit, from, to) {
         switch try graph.edge(from, to) {
         case .mapping: return nil
         case .refused(let error): return error
         }
       }
-      return try graph.custom(from, to) == nil ? VersionRoute.away : nil
+      return try graph.custom(from, to) == nil ? PathSearch.away : nil
     }
   }
 

@@ -21,7 +21,7 @@ struct VersionGraph {
     var names: [String]
   }
 
-  /// A way from one node straight to another, or why there is none.
+  /// A path from one node straight to another, or why there is none.
   enum Edge {
     case mapping(MappingModel)
     case refused(CoreDataError)
@@ -73,7 +73,7 @@ struct VersionGraph {
   mutating func edge(_ from: Int, _ to: Int) throws -> Edge {
     if let mapping = try custom(from, to) { return .mapping(mapping) }
     // A version that came back is no step on: it is only another place to begin at.
-    guard nodes[from].hashes != nodes[to].hashes else { return .refused(VersionRoute.away) }
+    guard nodes[from].hashes != nodes[to].hashes else { return .refused(PathSearch.away) }
     let mapping: MappingModel
     switch inferred(from, to) {
     case .failure(let error): return .refused(error)

@@ -14,7 +14,7 @@ package struct MappingSuggestion: Sendable, Equatable {
 extension MappingSuggestion {
   /// Where values or objects that would be lost could go: what is new, the likeliest first.
   package static func forLoss(
-    entity: String, property: String?, in step: MigrationPlan.Step
+    entity: String, property: String?, in step: MigrationStep
   ) -> [MappingSuggestion] {
     guard let property else { return forEntity(entity, in: step) }
     let (source, destination) = (step.source, step.destination)
@@ -96,7 +96,7 @@ extension MappingSuggestion {
 
   /// What objects of an entity that goes could become.
   private static func forEntity(
-    _ entity: String, in step: MigrationPlan.Step
+    _ entity: String, in step: MigrationStep
   ) -> [MappingSuggestion] {
     sorted(
       step.destination.entities.compactMap { candidate in
@@ -116,7 +116,7 @@ extension MappingSuggestion {
 
   /// Which entity that goes could be the former one of an entity that is new.
   package static func forNewEntity(
-    _ entity: String, in step: MigrationPlan.Step
+    _ entity: String, in step: MigrationStep
   ) -> [MappingSuggestion] {
     sorted(
       step.mapping.entityMappings.compactMap { mapping in
@@ -132,7 +132,7 @@ extension MappingSuggestion {
 
   /// How many attributes of the source entity the other has under the same name and type.
   private static func shared(
-    _ from: String, _ to: String, in step: MigrationPlan.Step
+    _ from: String, _ to: String, in step: MigrationStep
   ) -> (same: Int, of: Int) {
     let names = Set(step.source.attributes(of: from).map { "\($0.name) \($0.type)" })
     let others = Set(step.destination.attributes(of: to).map { "\($0.name) \($0.type)" })
@@ -186,7 +186,7 @@ extension MappingSuggestion {
   ///
   /// - Returns: the place with the expression; `nil` for what is no attribute.
   package static func value(
-    for property: String, of entity: String, in step: MigrationPlan.Step
+    for property: String, of entity: String, in step: MigrationStep
   ) -> (place: MappingEdits.Place, expression: String)? {
     // Any element gives a composite attribute a value.
     guard

@@ -96,7 +96,7 @@ struct StageEdit {
   /// The rules of the next version, of the data that a handler left.
   ///
   /// - Throws: ``CoreDataError`` of kind refused with the check's code.
-  static func requireFit(_ store: Store, for step: MigrationPlan.Step) throws {
+  static func requireFit(_ store: Store, for step: MigrationStep) throws {
     let checks = try Preflight(
       data: SourceData(store: store), source: step.source, destination: step.destination,
       mapping: step.mapping

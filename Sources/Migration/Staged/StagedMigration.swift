@@ -6,7 +6,7 @@ import ManagedStore
 /// A store enters where its own version stands, and only the stages after it run. All of them go
 /// through temporary files; the store changes once, in the end.
 public struct StagedMigration: Sendable {
-  /// A version on the way, and what leads to it from the one before.
+  /// A version, and what leads to it from the one before.
   struct Stop: Sendable {
     let name: String
     let model: Model
@@ -64,8 +64,15 @@ public struct StagedMigration: Sendable {
     throw unknown("the stage’s version", version.checksum, known.map { ($0.0, $0.1) })
   }
 
-  /// The steps that lead a store of that version on to the last one, or to `destination`.
-  func steps(from store: Store, to destination: Model?) throws -> [MigrationPlan.Step] {
+  /// The stages' own model of a version, or of the last where none is named.
+  func destination(_ model: Model?) -> ModelReference.Loaded {
+    let stop = model.map { model in stops.first { $0.model.hasHashes(of: model) } } ?? stops.last
+    return ModelReference.Loaded(
+      model: stop?.model ?? model ?? stops[0].model, name: stop?.name ?? "", path: "")
+  }
+
+  /// The steps that lead a store of that version on to a destination.
+  func steps(from store: Store, to destination: Model) throws -> [MigrationStep] {
     if let error = Self.generationMismatch(of: store.metadata) { throw error.at(path: store.path) }
     let hashes = store.metadata.versionHashes
     let part = store.part
@@ -77,13 +84,9 @@ public struct StagedMigration: Sendable {
         "the store’s version", checksum ?? "unknown", stops.map { ($0.name, $0.model) }
       ).at(path: store.path)
     }
-    var end = stops.count - 1
-    if let destination {
-      guard let index = stops.firstIndex(where: { $0.model.hasHashes(of: destination) }) else {
-        throw Self.unknown(
-          "the destination", destination.versionChecksum, stops.map { ($0.name, $0.model) })
-      }
-      end = index
+    guard let end = stops.firstIndex(where: { $0.model.hasHashes(of: destination) }) else {
+      throw Self.unknown(
+        "the destination", destination.versionChecksum, stops.map { ($0.name, $0.model) })
     }
     guard begin <= end else {
       let (own, wanted) = (stops[begin], stops[end])
@@ -92,31 +95,25 @@ public struct StagedMigration: Sendable {
         "the store is of a later stage (“\(own.name)”, \(own.model.versionChecksum)) than the model (“\(wanted.name)”, \(wanted.model.versionChecksum))",
         path: store.path, hint: "Use the newer app. Stages lead forwards only.")
     }
-    let way = stops[begin...end]
     if begin == end {
       let stop = stops[begin]
       return [
         Self.step(from: stop, to: stop, mapping: MappingModel(kind: .none, entityMappings: []))
       ]
     }
-    return try zip(way, way.dropFirst()).map { from, to in
-      let mapping: MappingModel
-      do {
-        mapping = try MappingInference.mapping(
-          from: part.model(from.model), to: part.model(to.model))
-      } catch let error as CoreDataError {
-        throw error.at(path: store.path)
-      }
-      return Self.step(from: from, to: to, mapping: mapping)
+    return try zip(stops[begin..<end], stops[(begin + 1)...end]).map { from, to in
+      Self.step(
+        from: from, to: to,
+        mapping: try MappingInference.mapping(
+          from: part.model(from.model), to: part.model(to.model)))
     }
   }
 
   private static func step(
     from: Stop, to: Stop, mapping: MappingModel
-  ) -> MigrationPlan.Step {
-    var step = MigrationPlan.Step(
-      from: from.name, to: to.name, source: from.model, destination: to.model, mapping: mapping,
-      rows: [:])
+  ) -> MigrationStep {
+    var step = MigrationStep(
+      from: from.name, to: to.name, source: from.model, destination: to.model, mapping: mapping)
     step.handlers = to.handlers
     return step
   }
@@ -148,28 +145,4 @@ public struct StagedMigration: Sendable {
 
 extension Model {
   fileprivate func hasHashes(of other: Model) -> Bool { versionHashes == other.versionHashes }
-}
-
-extension StoreMigration {
-  /// Finds out what the stages that a store has before it would do; writes nothing, calls no handler.
-  ///
-  /// What a handler may change is checked when it has run: such rules are remarks in the plan, and a
-  /// row that still breaks one then is refused with its code. Losses are told as the data are now.
-  ///
-  /// - Parameters:
-  ///   - stages: all stages of the app.
-  ///   - destination: the version to stop at; `nil` goes to the last.
-  /// - Throws: ``CoreDataError``: 134504 where no stage knows the store's version, 134505 for a store
-  ///   of another framework generation, 134506 where the store is further than the destination.
-  public static func plan(
-    _ store: Store, stages: StagedMigration, to destination: Model? = nil,
-    archive: [UInt8]? = nil, output: String? = nil
-  ) throws -> MigrationPlan {
-    let steps = try stages.steps(from: store, to: destination)
-    try refuseUnknownModel(of: store)
-    var plan = try plan(store, steps: steps, archive: archive, output: output)
-    // The edited copy and the step's result lie side by side.
-    if steps.count == 1, steps[0].handlers?.willMigrate != nil { plan.bytesNeeded *= 2 }
-    return plan
-  }
 }

@@ -1,3 +1,5 @@
+import Interface
+
 /// Every subcommand; usage, help and the README come from this list.
 enum CommandTable {
   static func command(named name: String) -> Command? { commands.first { $0.name == name } }
@@ -20,9 +22,9 @@ enum CommandTable {
     request.path = arguments[0].isEmpty ? nil : arguments[0]
     request.model = arguments.value("model")
     request.theme = arguments.value("theme")
-    request.plan = try PlanArguments(arguments)
+    request.destination = arguments.value("to")
+    request.plan = try PlanOptions(arguments)
     request.isFresh = arguments.flag("fresh")
-    request.plan = try PlanArguments(arguments)
     return try Runtime.open(request, console: console)
   }
 

@@ -29,8 +29,20 @@ struct CutoverConfirmation {
     self.console = console
   }
 
+  /// The question as the engine asks it.
+  ///
+  /// - Parameter clear: takes away what stands in the line.
+  func question(after clear: @escaping () -> Void) -> @Sendable (MigrationReceipt) -> Bool {
+    // Called by the run that waits for it, in its own thread.
+    nonisolated(unsafe) let ask = { receipt in
+      clear()
+      return self.ask(receipt)
+    }
+    return { ask($0) }
+  }
+
   /// Asks; anything but a yes is a no, and so is the end of the input or ^C.
-  func ask(_ receipt: MigrationReceipt) -> Bool {
+  private func ask(_ receipt: MigrationReceipt) -> Bool {
     console.note("made and verified, not in place yet:")
     for count in receipt.entities {
       console.note("  \(count.entity): \(count.before) before, \(count.after) after")

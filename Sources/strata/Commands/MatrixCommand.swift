@@ -68,8 +68,8 @@ enum MatrixCommand {
     for error in matrix.unreadable { console.note("! \(error.description)") }
   }
 
-  private static func sign(of way: MigrationMatrix.Way?) -> String {
-    switch way {
+  private static func sign(of path: MigrationMatrix.Path?) -> String {
+    switch path {
     case .some(.none): "="
     case .direct(let kind): String(kind.rawValue.prefix(1))
     case .chain(_, let kinds): String(kinds.count)
@@ -83,11 +83,11 @@ enum MatrixCommand {
     json.array("ways") { json in
       for from in matrix.names.indices {
         for to in matrix.names.indices where to != from {
-          guard let way = matrix[from, to] else { continue }
+          guard let path = matrix[from, to] else { continue }
           json.object { json in
             json.field("from", matrix.names[from])
             json.field("to", matrix.names[to])
-            write(way, to: &json)
+            write(path, to: &json)
           }
         }
       }
@@ -95,10 +95,10 @@ enum MatrixCommand {
     json.field("unreadable", matrix.unreadable.map(\.description))
   }
 
-  private static func write(_ way: MigrationMatrix.Way, to json: inout JSONWriter) {
+  private static func write(_ path: MigrationMatrix.Path, to json: inout JSONWriter) {
     var (kind, via, kinds): (String, [String], [MappingModel.Kind])
     var gap: (from: String, to: String, reason: CoreDataError)?
-    switch way {
+    switch path {
     case .none: (kind, via, kinds) = ("none", [], [])
     case .direct(let one): (kind, via, kinds) = (one.rawValue, [], [one])
     case .chain(let names, let all): (kind, via, kinds) = ("chain", names, all)

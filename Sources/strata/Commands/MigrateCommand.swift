@@ -10,7 +10,7 @@ enum MigrateCommand {
   }
 
   private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
-    let request = try PlanCommand.request(arguments)
+    let request = try MigrationArguments(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let stores = try StoreList(arguments.positional)
     let file = try ReceiptFile(arguments, stores: stores.paths)
@@ -36,13 +36,13 @@ enum MigrateCommand {
       }
       return .receipt(
         try StoreMigration.run(
-          plan, options: request.options, isCancelled: { Interruption.isRequested },
-          progress: report))
+          plan, options: request.options, progress: report,
+          isCancelled: { Interruption.isRequested }))
     }
   }
 
   private static func one(
-    _ path: String, _ request: MigrationRequest, _ isJSON: Bool, _ file: ReceiptFile?,
+    _ path: String, _ request: MigrationArguments, _ isJSON: Bool, _ file: ReceiptFile?,
     _ confirmation: CutoverConfirmation?, _ console: Console
   ) throws -> CommandStatus {
     let plan = try Waiting.tell("looking at the store", on: console) {
@@ -70,17 +70,15 @@ enum MigrateCommand {
       return faults.isEmpty ? .done : .refused
     }
     let reporter = ProgressReporter(console: console, isJSON: isJSON)
+    var options = request.options
+    options.confirmation = confirmation?.question(after: reporter.finish)
     let receipt: MigrationReceipt
     do {
       defer { reporter.finish() }
       receipt = try Interruption.watching {
         try StoreMigration.run(
-          plan, options: request.options,
-          confirmCutover: { receipt in
-            guard let confirmation else { return true }
-            reporter.finish()
-            return confirmation.ask(receipt)
-          }, isCancelled: { Interruption.isRequested }, progress: { reporter.report($0) })
+          plan, options: options, progress: { reporter.report($0) },
+          isCancelled: { Interruption.isRequested })
       }
     }
     if isJSON {

@@ -20,8 +20,8 @@ struct PlainInterface {
   private let store: Store
   private let path: String
   private let model: String?
-  /// What `--to`, `--via` and `--mapping` named.
-  private let plan: PlanArguments
+  /// What `--via` and `--mapping` named.
+  private let plan: PlanOptions
   private let versions: [ModelVersion]
   private let console: Console
 
@@ -30,9 +30,9 @@ struct PlainInterface {
       throw CoreDataError(
         .usage, "--plain needs a store", hint: "strata --plain STORE; strata --help lists commands")
     }
-    let plan = try PlanArguments(arguments)
+    let plan = try PlanOptions(arguments)
     let source = StoreSource(
-      path: arguments[0], model: arguments.value("model"), destination: plan.to)
+      path: arguments[0], model: arguments.value("model"), destination: arguments.value("to"))
     let store = try source.open()
     try store.inspect(upTo: Store.readingCheckSize)
     let plain = PlainInterface(
@@ -113,7 +113,7 @@ struct PlainInterface {
       console.line("There is nothing to plan without another version of the model.")
       return
     }
-    perform("plan", [path, "--to", destination.path] + plan.way)
+    perform("plan", [path, "--to", destination.path] + plan.words)
   }
 
   private func tellMigrate() {
@@ -121,7 +121,7 @@ struct PlainInterface {
       console.line("There is nothing to migrate to.")
       return
     }
-    let to = ([destination.path] + plan.way).map { ShellText.quoted($0) }.joined(separator: " ")
+    let to = ([destination.path] + plan.words).map { ShellText.quoted($0) }.joined(separator: " ")
     console.line("This migrates the store, verifies it and keeps the old one as a backup:")
     console.line("strata migrate \(ShellText.quoted(path)) --to \(to)")
     console.line("This tries the same on a copy:")

@@ -10,7 +10,7 @@ enum PlanCommand {
 
   private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     if arguments.flag("matrix") { return try MatrixCommand.run(arguments, console) }
-    let request = try request(arguments)
+    let request = try MigrationArguments(arguments)
     var plan = try Waiting.tell("looking at the store", on: console) {
       try request.plan(for: arguments[0])
     }
@@ -24,13 +24,7 @@ enum PlanCommand {
     } else {
       PlanText.print(plan, unallowed: unallowed, to: console)
     }
-    let hasSpace = plan.bytesFree.map { $0 >= plan.bytesNeeded } ?? true
-    return unallowed.isEmpty && plan.failures.isEmpty && hasSpace ? .done : .refused
-  }
-
-  /// What the arguments of plan, migrate, rehearse and verify ask for.
-  static func request(_ arguments: Arguments) throws -> MigrationRequest {
-    try MigrationRequest(arguments)
+    return plan.isAcceptable(allowing: request.options.allowedLosses) ? .done : .refused
   }
 }
 
@@ -70,7 +64,7 @@ extension JSONWriter {
     }
   }
 
-  private mutating func step(_ step: MigrationPlan.Step) {
+  private mutating func step(_ step: MigrationStep) {
     object { json in
       json.field("from", step.from)
       json.field("to", step.to)

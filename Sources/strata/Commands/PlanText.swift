@@ -44,7 +44,7 @@ struct PlanText {
 
   // MARK: Steps
 
-  private func print(_ step: MigrationPlan.Step, number: Int) {
+  private func print(_ step: MigrationStep, number: Int) {
     let count = plan.steps.count
     let head = count > 1 ? "step \(number) of \(count): " : ""
     let way = count > 1 ? ", " + step.strategy.rawValue : ""

@@ -9,7 +9,7 @@ enum RehearseCommand {
   }
 
   private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
-    let request = try PlanCommand.request(arguments)
+    let request = try MigrationArguments(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let expectations = try arguments.value("expect").map { path in
       try Expectations(InputText.read(path), path: path)
@@ -30,7 +30,7 @@ enum RehearseCommand {
 /// One store's migration on a copy.
 struct Rehearsal {
   let path: String
-  let request: MigrationRequest
+  let request: MigrationArguments
   let expectations: Expectations?
 
   struct Result: Sendable {
@@ -76,7 +76,7 @@ struct Rehearsal {
       result.faults = plan.faults(allowing: options.allowedLosses)
     } else {
       var receipt = try StoreMigration.run(
-        plan, options: options, isCancelled: { Interruption.isRequested }, progress: report)
+        plan, options: options, progress: report, isCancelled: { Interruption.isRequested })
       (receipt.storePath, receipt.resultPath) = (path, path)
       result.receipt = receipt
     }

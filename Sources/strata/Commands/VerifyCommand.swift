@@ -9,7 +9,7 @@ enum VerifyCommand {
   }
 
   private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
-    let request = try PlanCommand.request(arguments)
+    let request = try MigrationArguments(arguments)
     let (before, mapping) = try request.mapping(for: arguments[0])
     let after = try Store(path: arguments[1], model: request.destination.model)
     guard after.modelMatches else {

@@ -51,7 +51,7 @@ extension EffectPerformer {
         try Rehearsal.copy(plan.storePath, to: place)
       }
       try Task.checkCancellation()
-      let stream = MigrationStream(copied, options: options) { _, _ in true }
+      let stream = MigrationStream(copied, options: options)
       running.withLock { $0.migrations[id] = stream }
       defer { running.withLock { _ = $0.migrations.removeValue(forKey: id) } }
       var result: MigrationReceipt?

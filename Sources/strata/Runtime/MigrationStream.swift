@@ -21,9 +21,9 @@ final class MigrationStream: Sendable {
   private let last = Mutex<MigrationProgress?>(nil)
   private let plan: MigrationPlan
   private let options: MigrationOptions
-  private let confirm: Confirm
+  private let confirm: Confirm?
 
-  init(_ plan: MigrationPlan, options: MigrationOptions, confirm: @escaping Confirm) {
+  init(_ plan: MigrationPlan, options: MigrationOptions, confirm: Confirm? = nil) {
     self.plan = plan
     self.options = options
     self.confirm = confirm
@@ -45,19 +45,22 @@ final class MigrationStream: Sendable {
   func events() -> AsyncThrowingStream<Event, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       DispatchQueue(label: "strata.migration").async { @Sendable [self] in
+        var options = options
+        if let confirm {
+          options.confirmation = { receipt in
+            confirm(receipt) {
+              self.answered.wait()
+              return self.isConfirmed.load(ordering: .relaxed)
+            }
+          }
+        }
         do {
           let receipt = try StoreMigration.run(
             plan, options: options,
-            confirmCutover: { receipt in
-              self.confirm(receipt) {
-                self.answered.wait()
-                return self.isConfirmed.load(ordering: .relaxed)
-              }
-            }, isCancelled: { self.isCancelled.load(ordering: .relaxed) },
             progress: { progress in
               self.last.withLock { $0 = progress }
               continuation.yield(.progress(progress))
-            })
+            }, isCancelled: { self.isCancelled.load(ordering: .relaxed) })
           continuation.yield(.receipt(receipt, last: last.withLock { $0 }))
           continuation.finish()
         } catch {

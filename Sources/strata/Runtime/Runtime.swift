@@ -25,8 +25,10 @@ final class Runtime {
     var model: String?
     /// Name of a theme, or path of a theme file.
     var theme: String?
-    /// What `--to`, `--via` and `--mapping` named.
-    var plan = PlanArguments()
+    /// What `--to` named.
+    var destination: String?
+    /// What `--via` and `--mapping` named.
+    var plan = PlanOptions()
     /// Whether to begin as if the store had not been looked at before.
     var isFresh = false
     /// Whether how the store is left is kept for the next time.
@@ -37,7 +39,8 @@ final class Runtime {
       var request = self
       request.path = FileSystem.parent(of: path) ?? "."
       request.model = nil
-      request.plan = PlanArguments()
+      request.destination = nil
+      request.plan = PlanOptions()
       return request
     }
   }
@@ -187,12 +190,12 @@ final class Runtime {
       configuration.restoreSessions ? folders.state.map { SessionFolder(state: $0) } : nil
     performer = EffectPerformer(
       source: StoreSource(
-        path: storePath ?? "", model: request.model, destination: request.plan.to),
+        path: storePath ?? "", model: request.model, destination: request.destination),
       mailbox: mailbox,
       sessions: sessions)
     state = State(
       storePath: storePath ?? "", size: Terminal.Size(width: 80, height: 24), themeName: name)
-    state.planOptions = PlanOptions(via: request.plan.via, documents: request.plan.documents)
+    state.planOptions = request.plan
     state.notice = notice
     state.keys = configuration.keys
     state.configurationProblems = configuration.problems

@@ -97,23 +97,17 @@ actor StoreSession {
   func plan(_ request: PlanRequest) throws -> MigrationPlan {
     try Task.checkCancellation()
     let store = try opened()
-    let version = request.to
-    let names = (from: request.from, to: version.name)
     // The version file that made the store knows renaming identifiers that the store may not.
-    let made = try versions().first { $0.isStores && !$0.path.isEmpty }
-      .flatMap { try? $0.result.get() }
-    // Read again for its archive, which goes into the store as it is.
-    let read = version.path.isEmpty ? nil : try ModelReference(version.path).load()
-    let destination = try read?.model ?? version.result.get()
-    var documents = try MappingDocuments(paths: request.documents)
+    let made = try versions().first { $0.isStores && !$0.path.isEmpty }?.model ?? store.wholeModel
+    var asked = MigrationRequest(to: try request.to.loaded())
+    asked.source = .init(model: made, name: request.from, path: "")
+    asked.versions = try request.options.via.map { try ModelVersions(readingFrom: $0) }
+    asked.documents = try MappingDocuments(paths: request.options.documents)
     if !request.edits.isEmpty {
-      documents.add(try request.edits.recipe(from: made ?? store.wholeModel, to: destination))
+      asked.documents.add(try request.edits.recipe(from: made, to: asked.destination.model))
     }
-    let via = try request.via.map { try ModelVersions(readingFrom: $0) }
     do {
-      return try StoreMigration.plan(
-        store, to: destination, names: names, source: made, archive: read?.archive, through: via,
-        documents: documents)
+      return try StoreMigration.plan(store, asked)
     } catch var error as CoreDataError where error.path == MappingEdits.name {
       // Nobody sees that text: its lines say nothing.
       let place = error.message.indices.last { error.message[$0...].hasPrefix(" (line ") }
@@ -167,5 +161,17 @@ actor StoreSession {
       access: store.access, warnings: store.warnings, gap: store.shortGap, columns: columns,
       tables: store.entityTables,
       missing: missing)
+  }
+}
+
+extension ModelVersion {
+  /// Read again for its archive, which goes into the store as it is.
+  fileprivate func loaded() throws -> ModelReference.Loaded {
+    var loaded =
+      path.isEmpty
+      ? ModelReference.Loaded(model: try result.get(), name: name, path: "")
+      : try ModelReference(path).load()
+    loaded.name = name
+    return loaded
   }
 }

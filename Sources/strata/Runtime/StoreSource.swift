@@ -15,13 +15,10 @@ struct StoreSource: Sendable {
     guard let model else { return try StoreOpening.open(path) }
     let reference = ModelReference(model)
     return try Store(path: path) { metadata in
-      if let found = StoreOpening.version(
-        inBundle: reference.path, of: metadata.versionHashes)
-      {
-        return found.model
-      }
-      return (try? reference.load())?.model
-        ?? StoreOpening.version(besideStore: path, of: metadata.versionHashes)?.model
+      let hashes = metadata.versionHashes
+      return ModelBundle.version(in: reference.path, making: hashes)?.model
+        ?? (try? reference.load())?.model
+        ?? ModelBundle.version(besideStore: path, making: hashes)?.model
     }
   }
 

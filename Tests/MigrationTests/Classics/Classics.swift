@@ -101,8 +101,8 @@ enum Classics {
         path: "recipe.json5"))
     var bindings = PolicyBindings()
     for (name, type) in policies { bindings[name] = type }
-    return try StoreMigration.plan(
-      Store(path: path), to: model, names: ("1", "2"), through: nil, documents: documents,
+    return try Store(path: path).plan(
+      to: model, names: ("1", "2"), documents: documents,
       policies: bindings)
   }
 

@@ -91,8 +91,8 @@ struct FiveVersionsTests {
       try writer.insert("Person", attributes: ["town": .string("London")])
     }
     let before = try folder.contents()
-    let plan = try StoreMigration.plan(
-      Store(path: path), to: last, names: ("V1", "V5"), source: first, through: versions,
+    let plan = try Store(path: path).plan(
+      to: last, names: ("V1", "V5"), source: first, through: versions,
       documents: Self.documents())
     #expect(
       plan.steps.map { "\($0.from)→\($0.to) \($0.mapping.kind.rawValue)" } == [
@@ -137,8 +137,8 @@ struct FiveVersionsTests {
     let path = try Classics.store(versions.versions[0].model, in: folder) { writer in
       try writer.insert("Person")
     }
-    let plan = try StoreMigration.plan(
-      Store(path: path), to: versions.versions[4].model, names: ("V1", "V5"), through: all,
+    let plan = try Store(path: path).plan(
+      to: versions.versions[4].model, names: ("V1", "V5"), through: all,
       documents: Self.documents())
     #expect(plan.steps.count == 4)
     #expect(

@@ -186,8 +186,7 @@ struct PolicyStepTests {
     var policies = PolicyBindings()
     policies["IEM_Add_Log"] = Adding.self
     policies["IEM_Remove_A"] = Keeping.self
-    let plan = try StoreMigration.plan(
-      Store(path: path), to: new, names: ("1", "2"), through: nil, policies: policies)
+    let plan = try Store(path: path).plan(to: new, names: ("1", "2"), policies: policies)
     #expect(plan.losses == [])
     _ = try StoreMigration.runAndRead(plan)
     let lines = try StoreDump.lines(at: path).compactMap { $0.split(separator: "=").last }

@@ -45,8 +45,7 @@ struct CompositeCustomTests {
       try MappingModelDocument(
         bytes: MappingSamples.compiled(mappings, from: CompositeSamples.library(), to: model),
         path: "m.cdm"))
-    return try StoreMigration.plan(
-      Store(path: path), to: model, names: ("1", "2"), through: nil, documents: documents)
+    return try Store(path: path).plan(to: model, names: ("1", "2"), documents: documents)
   }
 
   @Test("$source.author carries all elements, $source.author.person one of them")
@@ -145,8 +144,8 @@ struct CompositeCustomTests {
           """, path: "r"))
     var bindings = PolicyBindings()
     bindings["App.Authors"] = Authors.self
-    let plan = try StoreMigration.plan(
-      Store(path: path), to: Self.renamed(), names: ("1", "2"), through: nil,
+    let plan = try Store(path: path).plan(
+      to: Self.renamed(), names: ("1", "2"),
       documents: documents, policies: bindings)
     _ = try StoreMigration.runAndRead(plan)
     let after = try CompositeCase.values(at: path)
@@ -181,7 +180,7 @@ struct CompositeCustomTests {
           }
         })
     ])
-    let plan = try StoreMigration.plan(Store(path: path), stages: stages)
+    let plan = try Store(path: path).plan(stages: stages)
     _ = try StoreMigration.runAndRead(plan)
     let after = try CompositeCase.values(at: path)
     #expect(after["Item/p1"]?["author.name"] == "Anna")
@@ -217,8 +216,8 @@ struct CompositeCustomTests {
     let folder = try TemporaryFolder()
     let path = folder.path("Library.sqlite")
     try CompositeSamples.writeLibrary(to: path)
-    let plan = try StoreMigration.plan(
-      Store(path: path), to: last, names: ("1", "3"), source: first,
+    let plan = try Store(path: path).plan(
+      to: last, names: ("1", "3"), source: first,
       through: ModelVersions([
         .init(name: "1", model: first), .init(name: "2", model: middle),
         .init(name: "3", model: last),
@@ -247,9 +246,9 @@ struct CompositeCustomTests {
     let folder = try TemporaryFolder()
     let path = folder.path("Library.sqlite")
     try CompositeSamples.writeLibrary(to: path)
-    let step = MigrationPlan.Step(
-      from: "1", to: "2", source: source, destination: model, mapping: mapping, rows: [:])
-    let plan = try StoreMigration.plan(Store(path: path), steps: [step])
+    let step = MigrationStep(
+      from: "1", to: "2", source: source, destination: model, mapping: mapping)
+    let plan = try Store(path: path).plan(steps: [step])
     #expect(plan.losses == [])
     _ = try StoreMigration.runAndRead(plan)
     let after = try CompositeCase.values(at: path)
@@ -260,7 +259,7 @@ struct CompositeCustomTests {
       AttributeMapping(name: "author", source: "title"))
     wrong.mapping.entityMappings[0].attributes.removeAll { $0.source == "author" }
     let error = #expect(throws: CoreDataError.self) {
-      try StoreMigration.plan(Store(path: path), steps: [wrong])
+      try Store(path: path).plan(steps: [wrong])
     }
     #expect(error?.property == "author")
   }

@@ -13,8 +13,7 @@ struct CompositeRecipeTests {
   ) throws -> MigrationPlan {
     var documents = MappingDocuments()
     documents.add(try Recipe(text: "{ from: '1', to: '2', \(recipe) }", path: "recipe.json5"))
-    return try StoreMigration.plan(
-      Store(path: path), to: model, names: ("1", "2"), through: nil, documents: documents)
+    return try Store(path: path).plan(to: model, names: ("1", "2"), documents: documents)
   }
 
   private func migrate(to model: Model, _ recipe: String) throws -> CompositeCase.Result {

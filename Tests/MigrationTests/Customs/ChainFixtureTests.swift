@@ -67,12 +67,12 @@ struct ChainFixtureTests {
     let start = try #require(versions.firstIndex { $0.model == first })
     let end = try #require(versions.firstIndex { $0.model == last })
     let steps = try zip(versions[start...end], versions[(start + 1)...end]).map { one, next in
-      MigrationPlan.Step(
+      MigrationStep(
         from: one.name, to: next.name, source: one.model, destination: next.model,
-        mapping: try MappingInference.mapping(from: one.model, to: next.model), rows: [:])
+        mapping: try MappingInference.mapping(from: one.model, to: next.model))
     }
     #expect(steps.count == end - start && steps.count >= 4)
-    let plan = try StoreMigration.plan(result.before, steps: steps)
+    let plan = try result.before.plan(steps: steps)
     #expect(Set(plan.losses.map(\.name)) == Set(result.plan.losses.map(\.name)))
     #expect(plan.failures == [])
     var options = MigrationOptions()
@@ -87,9 +87,11 @@ struct ChainFixtureTests {
   func verification(_ fixture: Case) throws {
     let folder = try TemporaryFolder()
     let result = try Self.migration(fixture).migrate(in: folder)
-    let path = try StoreMigration.way(
-      from: result.before.model, to: result.after.model, names: ("before", "after"),
-      through: ModelVersions(readingFrom: Fixtures.path(Self.bundle)), documents: .init())
+    let path = try StoreMigration.path(
+      of: result.before,
+      result.before.request(
+        to: result.after.model, names: ("before", "after"), source: result.before.model,
+        through: ModelVersions(readingFrom: Fixtures.path(Self.bundle))))
     let whole = try #require(path.wholeMapping)
     let ours = try StoreVerification.compare(
       before: result.before, after: result.after, mapping: whole)

@@ -44,8 +44,8 @@ struct CustomMigration {
   }
 
   func plan(_ store: Store) throws -> MigrationPlan {
-    try StoreMigration.plan(
-      store, to: try model(), names: (name(of: store), version), source: store.model,
+    try store.plan(
+      to: try model(), names: (name(of: store), version), source: store.model,
       through: try via.map { try ModelVersions(readingFrom: Fixtures.path($0)) },
       documents: try documents(), policies: policies)
   }

@@ -87,8 +87,7 @@ struct CustomShapeTests {
     var documents = MappingDocuments()
     documents.add(recipe)
     let store = try Store(path: store(in: folder))
-    let plan = try StoreMigration.plan(
-      store, to: Library.model(after), names: ("1", "2"), through: nil, documents: documents)
+    let plan = try store.plan(to: Library.model(after), names: ("1", "2"), documents: documents)
     #expect(plan.failures == [])
     var options = MigrationOptions()
     options.output = folder.path("out.sqlite")
@@ -180,9 +179,9 @@ struct CustomShapeTests {
               create: [ { destination: "Label", relationship: "label",
                 attributes: { code: "uuid_from(maker)", number: "'none'" } } ] } ] }
           """, path: "recipe"))
-    let plan = try StoreMigration.plan(
-      Store(path: Self.store(in: folder)), to: Library.model(Self.after), names: ("1", "2"),
-      through: nil, documents: documents)
+    let plan = try Store(path: Self.store(in: folder)).plan(
+      to: Library.model(Self.after), names: ("1", "2"),
+      documents: documents)
     #expect(
       plan.failures.map { "\($0.entity).\($0.property ?? "") \($0.summary)" } == [
         "Label.code missing values on a mandatory destination attribute, in 1 row (134110)",
@@ -236,7 +235,7 @@ struct CustomShapeTests {
           <entity name="Note">
           <relationship name="van" maxCount="1" destinationEntity="Van" inverseName="notes"/></entity>
           """))
-    let plan = try StoreMigration.plan(store, to: next, names: ("1", "2"))
+    let plan = try store.plan(to: next, names: ("1", "2"))
     #expect(plan.failures == [])
     #expect(
       plan.checks.map { "\($0.entity).\($0.property ?? "") \($0.code) \($0.rows)" } == [

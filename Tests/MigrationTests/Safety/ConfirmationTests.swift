@@ -1,6 +1,7 @@
 import ManagedModel
 import ManagedStore
 import SQLite
+import Synchronization
 import TestSupport
 import Testing
 
@@ -15,15 +16,17 @@ struct ConfirmationTests {
   func asked(way: SafetyCase) throws {
     let place = try SafetyPlace()
     let plan = try way.plan(place.path)
-    var told: [MigrationReceipt] = []
-    let receipt = try StoreMigration.runAndRead(
-      plan,
-      confirmCutover: { sofar in
-        told.append(sofar)
-        // The result lies beside the store; the store itself has not changed.
-        #expect((try? FileSystem.read(place.path)) == place.before["Library.sqlite"])
-        return true
-      })
+    let asked = Mutex<[MigrationReceipt]>([])
+    let (path, before) = (place.path, place.before["Library.sqlite"])
+    var options = MigrationOptions()
+    options.confirmation = { sofar in
+      asked.withLock { $0.append(sofar) }
+      // The result lies beside the store; the store itself has not changed.
+      #expect((try? FileSystem.read(path)) == before)
+      return true
+    }
+    let receipt = try StoreMigration.runAndRead(plan, options: options)
+    let told = asked.withLock { $0 }
     #expect(told.count == 1)
     #expect(told.first?.entities == receipt.entities)
     #expect(told.first?.resultSHA256 == receipt.resultSHA256)
@@ -36,7 +39,9 @@ struct ConfirmationTests {
     let place = try SafetyPlace()
     var error: CoreDataError?
     do {
-      _ = try StoreMigration.runAndRead(way.plan(place.path), confirmCutover: { _ in false })
+      var options = MigrationOptions()
+      options.confirmation = { _ in false }
+      _ = try StoreMigration.runAndRead(way.plan(place.path), options: options)
     } catch let thrown as CoreDataError {
       error = thrown
     }
@@ -50,13 +55,13 @@ struct ConfirmationTests {
     let place = try SafetyPlace()
     var error: CoreDataError?
     do {
-      _ = try StoreMigration.runAndRead(
-        SafetyCase.inPlace.plan(place.path),
-        confirmCutover: { _ in
-          let other = try? Connection(path: place.path, mode: .readWrite)
-          try? other?.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1")
-          return true
-        })
+      var options = MigrationOptions()
+      options.confirmation = { [path = place.path] _ in
+        let other = try? Connection(path: path, mode: .readWrite)
+        try? other?.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1")
+        return true
+      }
+      _ = try StoreMigration.runAndRead(SafetyCase.inPlace.plan(place.path), options: options)
     } catch let thrown as CoreDataError {
       error = thrown
     }

@@ -42,33 +42,32 @@ enum SafetyCase: String, CaseIterable, Sendable {
     func step(
       _ from: String, _ to: String, _ source: Model, _ mapping: MappingModel
     )
-      -> MigrationPlan.Step
+      -> MigrationStep
     {
-      MigrationPlan.Step(
-        from: from, to: to, source: source, destination: next, mapping: mapping, rows: [:])
+      MigrationStep(
+        from: from, to: to, source: source, destination: next, mapping: mapping)
     }
     switch self {
     case .inPlace:
-      return try StoreMigration.plan(
-        store, steps: [step("1", "2", first, inferred)], output: output, strategy: .inPlace,
+      return try store.plan(
+        steps: [step("1", "2", first, inferred)], output: output, strategy: .inPlace,
         isCancelled: isCancelled)
     case .copying:
-      return try StoreMigration.plan(
-        store, steps: [step("1", "2", first, inferred)], output: output, strategy: .copy,
+      return try store.plan(
+        steps: [step("1", "2", first, inferred)], output: output, strategy: .copy,
         isCancelled: isCancelled)
     case .mapped:
       var mapping = inferred
       mapping.kind = .mapping
-      return try StoreMigration.plan(
-        store, steps: [step("1", "2", first, mapping)], output: output, isCancelled: isCancelled)
+      return try store.plan(
+        steps: [step("1", "2", first, mapping)], output: output, isCancelled: isCancelled)
     case .recipe:
       let mapping = try Self.recipe(from: first, to: next)
-      return try StoreMigration.plan(
-        store, steps: [step("1", "2", first, mapping)], output: output, isCancelled: isCancelled)
+      return try store.plan(
+        steps: [step("1", "2", first, mapping)], output: output, isCancelled: isCancelled)
     case .chain:
       let mapping = try Self.recipe(from: next, to: next)
-      return try StoreMigration.plan(
-        store,
+      return try store.plan(
         steps: [step("1", "2", first, inferred), step("2", "3", next, mapping)], output: output,
         strategy: .inPlace, isCancelled: isCancelled)
     case .policy:
@@ -76,8 +75,8 @@ enum SafetyCase: String, CaseIterable, Sendable {
       for mapping in inferred.entityMappings where mapping.source != nil {
         policies[mapping.name] = Passing.self
       }
-      return try StoreMigration.plan(
-        store, steps: [step("1", "2", first, inferred)], output: output, policies: policies,
+      return try store.plan(
+        steps: [step("1", "2", first, inferred)], output: output, policies: policies,
         strategy: .copy, isCancelled: isCancelled)
     }
   }

@@ -57,8 +57,8 @@ struct FixtureStructureTests {
     let folder = try TemporaryFolder()
     let store = try Store(path: Fixtures.path(fixture.store))
     let to = try ModelReference(Fixtures.path(fixture.to)).load()
-    let plan = try StoreMigration.plan(
-      store, to: to.model, names: ("before", "after"), archive: to.archive,
+    let plan = try store.plan(
+      to: to.model, names: ("before", "after"), archive: to.archive,
       output: folder.path("out.sqlite"),
       through: fixture.via.map { try ModelVersions(readingFrom: Fixtures.path($0)) },
       strategy: strategy)

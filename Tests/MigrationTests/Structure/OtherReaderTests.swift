@@ -83,10 +83,10 @@ struct OtherReaderTests {
     #expect(before.contains("Pumpkin Farm"))
     let store = try Store(path: path)
     let model = try FixtureStructureTests.model(of: store, adding: "strataNote", to: "Asset")
-    let step = MigrationPlan.Step(
+    let step = MigrationStep(
       from: "before", to: "after", source: store.model, destination: model,
-      mapping: try MappingInference.mapping(from: store.model, to: model), rows: [:])
-    var plan = try StoreMigration.plan(store, steps: [step], strategy: strategy)
+      mapping: try MappingInference.mapping(from: store.model, to: model))
+    var plan = try store.plan(steps: [step], strategy: strategy)
     plan.bytesFree = nil
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))

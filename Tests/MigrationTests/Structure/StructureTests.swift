@@ -216,11 +216,11 @@ struct StructureTests {
     let store = try Store(path: path)
     let steps = try [("1", "2", store.model, first), ("2", "3", first, second)].map {
       from, to, before, after in
-      try MigrationPlan.Step(
+      try MigrationStep(
         from: from, to: to, source: before, destination: after,
-        mapping: MappingInference.mapping(from: before, to: after), rows: [:])
+        mapping: MappingInference.mapping(from: before, to: after))
     }
-    var plan = try StoreMigration.plan(store, steps: steps)
+    var plan = try store.plan(steps: steps)
     plan.bytesFree = nil
     var looked = 0
     var options = MigrationOptions()

@@ -6,7 +6,7 @@ import Testing
 @testable import strata
 
 @Suite("plan's and migrate's arguments")
-struct MigrationRequestTests {
+struct MigrationArgumentsTests {
   private let place: StoreFolder
   private let store: String
 
@@ -15,9 +15,9 @@ struct MigrationRequestTests {
     store = try place.add("App.sqlite")
   }
 
-  private func request(_ words: String...) throws -> MigrationRequest {
+  private func request(_ words: String...) throws -> MigrationArguments {
     let command = try #require(CommandTable.command(named: "migrate"))
-    return try PlanCommand.request(Arguments(words, for: command))
+    return try MigrationArguments(Arguments(words, for: command))
   }
 
   @Test("every option reaches the request")
@@ -31,8 +31,10 @@ struct MigrationRequestTests {
     #expect(request.destination.name == "Recipes 3" && request.bundle == place.bundle)
     #expect(request.from == place.bundle + "@Recipes")
     #expect(
-      request.via?.versions.map(\.name) == ["Recipes", "Recipes 2", "Recipes 3", "Recipes 4"])
-    #expect(request.documents.recipes.map(\.path) == [recipe, recipe])
+      request.request.versions?.versions.map(\.name) == [
+        "Recipes", "Recipes 2", "Recipes 3", "Recipes 4",
+      ])
+    #expect(request.request.documents.recipes.map(\.path) == [recipe, recipe])
     #expect(request.options.allowedLosses == ["Draft", "Recipe.legacyCode"])
     #expect(request.options.output == "out.sqlite" && !request.options.keepsBackup)
   }

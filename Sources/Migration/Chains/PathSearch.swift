@@ -1,7 +1,7 @@
 import ManagedModel
 
 /// The search for the fewest steps between versions.
-enum VersionRoute {
+enum PathSearch {
   enum Outcome {
     /// Positions from the entry to the exit.
     case found([Int])
@@ -45,7 +45,7 @@ enum VersionRoute {
         queue.append(other)
       }
     }
-    // Where the way ends that came nearest; from there not even the next version can be reached.
+    // Where the path ends that came nearest; from there not even the next version can be reached.
     let end = reached.min { abs($0 - exit) < abs($1 - exit) } ?? exit
     let after = end < exit ? end + 1 : end - 1
     return .gap(from: end, to: after, reason: try refusal(end, after) ?? away)

@@ -1,0 +1,89 @@
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// What the arguments of plan, migrate, rehearse and verify ask for, read once for any number of
+/// stores.
+struct MigrationArguments: Sendable {
+  /// Without a store's own: what each is to become.
+  let request: MigrationRequest
+  let options: MigrationOptions
+  /// Path of the model or bundle that `--to` named.
+  let bundle: String
+  /// What `--from` named.
+  let from: String?
+
+  var destination: ModelReference.Loaded { request.destination }
+
+  init(_ arguments: Arguments) throws {
+    guard let to = arguments.value("to") else {
+      throw CoreDataError(
+        .usage, "--to MODEL is missing", hint: "Name the model to migrate to with --to MODEL.")
+    }
+    let reference = ModelReference(to)
+    bundle = reference.path
+    from = arguments.value("from")
+    var request = MigrationRequest(to: try reference.load())
+    request.versions = try arguments.value("via").map { try ModelVersions(readingFrom: $0) }
+    request.documents = try MappingDocuments(paths: arguments.all("mapping"))
+    request.strategy = try arguments.value("strategy").map { name in
+      guard let strategy = MigrationPlan.Strategy(rawValue: name) else {
+        throw CoreDataError(
+          .usage, "there is no strategy “\(name)”", hint: "--strategy in-place or copy")
+      }
+      return strategy
+    }
+    request.joinNames = arguments.all("join-name")
+    request.output = arguments.value("output")
+    self.request = request
+    var options = MigrationOptions()
+    options.allowedLosses = Set(arguments.all("allow-loss"))
+    options.output = request.output
+    options.keepsBackup = !arguments.flag("no-backup")
+    self.options = options
+  }
+
+  /// The plan for one store, which is closed again.
+  ///
+  /// - Parameter place: where the store came from, for one that was copied: models lie beside it there.
+  func plan(for path: String, copiedFrom place: String? = nil) throws -> MigrationPlan {
+    var request = request
+    request.origin = place
+    let store = try open(path, besideModelsOf: place ?? path)
+    try Interruption.check()
+    return try StoreMigration.plan(store, request, isCancelled: { Interruption.isRequested })
+  }
+
+  /// Why some of what `--allow-loss` names allows nothing, as sentences.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage for a name that no version at hand has.
+  func unusedAllowances(of plan: MigrationPlan) throws -> [String] {
+    guard !options.allowedLosses.isEmpty else { return [] }
+    // Other stores of the same run may be of those.
+    let others =
+      (try? ModelBundle(readingFrom: bundle))?.versions.compactMap { try? $0.model } ?? []
+    return try plan.unusedAllowances(
+      options.allowedLosses,
+      knownTo: others + (request.versions?.versions.map(\.model) ?? []))
+  }
+
+  /// A store of before, and the mapping that leads from it to the destination, for comparing.
+  func mapping(for path: String) throws -> (before: Store, mapping: MappingModel) {
+    let store = try open(path, besideModelsOf: path)
+    guard let mapping = try StoreMigration.path(of: store, request).wholeMapping else {
+      throw CoreDataError(
+        .usage, "a way of several steps with a mapping of its own cannot be compared as a whole",
+        hint: "Compare the stores before and after each step.")
+    }
+    return (store, mapping)
+  }
+
+  /// A store without a model in it is read with the version that made it, where that is at hand.
+  private func open(_ path: String, besideModelsOf place: String) throws -> Store {
+    try Store(path: path, model: try from.map { try ModelReference($0).load().model }) { metadata in
+      let hashes = metadata.versionHashes
+      return request.versions?.versions(making: hashes).last?.model
+        ?? ModelBundle.version(besideStore: place, making: hashes)?.model
+    }
+  }
+}
