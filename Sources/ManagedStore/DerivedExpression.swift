@@ -96,7 +96,7 @@ struct DerivedExpression {
     guard path.count < 16 else { return nil }
     var (key, holder) = ("\(row).Z_PK", entity)
     for (depth, name) in path.enumerated() {
-      guard case .toOne(let column, _) = schema.entityTable(of: holder)?.storage(of: name),
+      guard let column = schema.toOneColumn(of: name, in: holder),
         let table = schema.table(of: holder),
         let relationship = schema.model.relationship(named: name, of: holder)
       else { return nil }
@@ -117,26 +117,22 @@ struct DerivedExpression {
     guard let relationship = schema.model.relationship(named: name, of: entity),
       let table = schema.table(of: relationship.destination)
     else { return nil }
-    let rows: String
-    switch schema.entityTable(of: entity)?.storage(of: name) {
-    case .foreignKey(let other, let column, _):
-      rows = "FROM \(place(other)) c WHERE c.\(StoreSchema.name(column)) = \(owner)"
-    case .join(let join, let ownerColumn, let column, _):
-      let links = "\(place(join)) j"
-      let isOwned = "WHERE j.\(StoreSchema.name(ownerColumn)) = \(owner)"
-      rows =
-        needsRows
-        ? "FROM \(links) JOIN \(place(table.name)) c ON c.Z_PK = j.\(StoreSchema.name(column)) \(isOwned)"
-        : "FROM \(links) \(isOwned)"
-    case .reflexive(let join, let first, let second):
-      let (one, two) = (StoreSchema.name(first), StoreSchema.name(second))
-      rows = """
-        FROM \(place(table.name)) c WHERE c.Z_PK IN \
-        (SELECT \(two) FROM \(place(join)) WHERE \(one) = \(owner) \
-        UNION SELECT \(one) FROM \(place(join)) WHERE \(two) = \(owner))
-        """
-    case .toOne, .some(.none), nil: return nil
+    guard let storage = schema.storage(of: name, in: entity), storage.kind != .toOne else {
+      return nil
     }
+    let (links, objects) = (place(storage.table), place(table.name))
+    let (one, two) = (StoreSchema.name(storage.owner), StoreSchema.name(storage.destination))
+    let rows =
+      if storage.isInDestinationRow {
+        "FROM \(links) c WHERE c.\(one) = \(owner)"
+      } else if storage.kind == .reflexive {
+        """
+        FROM \(objects) c WHERE c.Z_PK IN (SELECT \(two) FROM \(links) WHERE \(one) = \(owner) \
+        UNION SELECT \(one) FROM \(links) WHERE \(two) = \(owner))
+        """
+      } else {
+        "FROM \(links) j\(needsRows ? " JOIN \(objects) c ON c.Z_PK = j.\(two)" : "") WHERE j.\(one) = \(owner)"
+      }
     return (rows, relationship.destination)
   }
 

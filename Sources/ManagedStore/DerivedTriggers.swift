@@ -96,14 +96,15 @@ struct DerivedTriggers {
       } else if path.count != 1 {
         return []
       }
-      switch schema.entityTable(of: entity)?.storage(of: path[0]) {
-      case .foreignKey(let other, let key, _):
-        let key = StoreSchema.name(key)
+      guard let storage = schema.storage(of: path[0], in: entity) else { return [] }
+      if storage.isInDestinationRow {
+        let (other, key) = (storage.table, StoreSchema.name(storage.owner))
         return read.map { ofObjects(other, key: key, read: $0, set) } ?? counting(other, key: key)
-      case .join(let join, let owner, let other, _):
-        return ofLinks(path[0], join, owner: owner, other: other, read: read, set)
-      default: return []
       }
+      return storage.kind == .join
+        ? ofLinks(
+          path[0], storage.table, owner: storage.owner, other: storage.destination, read: read, set)
+        : []
     }
   }
 
@@ -199,6 +200,6 @@ struct DerivedTriggers {
   private var ofOwnKind: String {
     guard schema.model.entity(named: entity)?.parent != nil else { return "" }
     let numbers = schema.model.subtree(of: entity).compactMap { schema.numbers[$0] }
-    return " AND Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))"
+    return " AND Z_ENT IN (\(numbers.list))"
   }
 }

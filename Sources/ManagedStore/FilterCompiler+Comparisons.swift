@@ -175,7 +175,7 @@ extension FilterCompiler {
     else { throw wrong("\(text) is never \(term.kind.name)", range) }
     var equal: SQLText = "\(term.sql) = \(value: .integer(id.key))"
     if !table.isWholeTable {
-      let numbers = table.numbers.map(String.init).joined(separator: ", ")
+      let numbers = table.numbers.list
       equal = """
         (\(equal) AND (SELECT Z_ENT FROM \(self.table(table.table)) WHERE Z_PK = \(value: .integer(id.key))) \
         IN (\(own: numbers)))

@@ -40,11 +40,10 @@ extension FilterCompiler {
       guard let table = layout.table(of: object.entity) else {
         throw wrong("the store does not keep \(object.entity)", name.range)
       }
-      if let column = table.column(of: name.text) {
+      if let entry = table.attribute(named: name.text) {
         note(name.text, of: object)
-        let attribute = table.attributes.first { $0.column == column }?.attribute
         return try value(
-          column, attribute, of: object, chain, names, path: path, name: name, place)
+          entry.column, entry.attribute, of: object, chain, names, path: path, name: name, place)
       }
       if let whole = layout.model.attribute(named: name.text, of: object.entity),
         whole.type == .composite
@@ -52,7 +51,7 @@ extension FilterCompiler {
         return try self.element(
           of: whole, names, object: object, table, chain, path: path, name: name, place)
       }
-      if let entry = table.relationships.first(where: { $0.relationship.name == name.text }) {
+      if let entry = table.relationship(named: name.text) {
         note(name.text, of: object)
         try step(entry, name, &object, &chain)
         continue
@@ -85,39 +84,23 @@ extension FilterCompiler {
     _ chain: inout FilterCollection?
   ) throws {
     let destination = entry.relationship.destination
-    let source: SQLText
-    let condition: SQLText
-    let next: FilterObject
-    switch entry.storage {
-    case .toOne(let column, _):
+    guard let storage = entry.storage else {
+      throw wrong("the store does not keep \(name.text)", name.range)
+    }
+    if let column = storage.toOneColumn {
       let key = try self.column(column, of: object)
       object = FilterObject(entity: destination, row: nil, key: key)
       return
-    case .none: throw wrong("the store does not keep \(name.text)", name.range)
-    case .foreignKey(let table, let column, _):
-      let row = alias()
-      source = "\(self.table(table)) \(own: row)"
-      condition = "\(own: row).\(name: column) = \(object.key)"
-      next = FilterObject(entity: destination, row: row, key: "\(own: row).Z_PK")
-    case .join(let table, let owner, let other, _):
-      let row = alias()
-      source = "\(self.table(table)) \(own: row)"
-      condition = "\(own: row).\(name: owner) = \(object.key)"
-      next = FilterObject(entity: destination, row: nil, key: "\(own: row).\(name: other)")
-    case .reflexive(let table, let first, let second):
-      let row = alias()
-      source = """
-        (SELECT \(name: first) a, \(name: second) b FROM \(self.table(table)) UNION \
-        SELECT \(name: second), \(name: first) FROM \(self.table(table))) \(own: row)
-        """
-      condition = "\(own: row).a = \(object.key)"
-      next = FilterObject(entity: destination, row: nil, key: "\(own: row).b")
     }
-    object = next
+    let row = alias()
+    let links = storage.links(as: row, in: schema)
+    let condition: SQLText = "\(links.owner) = \(object.key)"
+    object = FilterObject(
+      entity: destination, row: storage.isInDestinationRow ? row : nil, key: links.destination)
     let element = FilterTerm(
-      sql: next.key, kind: .object(destination), name: name.text, range: name.range)
+      sql: links.destination, kind: .object(destination), name: name.text, range: name.range)
     chain = FilterCollection(
-      sources: (chain?.sources ?? []) + [source],
+      sources: (chain?.sources ?? []) + [links.from],
       conditions: (chain?.conditions ?? []) + [condition],
       element: element, range: name.range)
   }
@@ -171,8 +154,7 @@ extension FilterCompiler {
     var names = names
     var last = name
     while element.type == .composite, let next = names.popFirst() {
-      let path = AttributeStorage.path(element.name, next.text)
-      guard let inner = element.elementsByPath.first(where: { $0.name == path }) else {
+      guard let inner = element.element(named: next.text).map(element.pathed) else {
         let wrong = WrongElement(next.text, of: element)
         throw self.wrong(wrong.message, next.range, hint: wrong.hint)
       }
@@ -189,7 +171,7 @@ extension FilterCompiler {
     let sql = try columns.map { try column($0, of: object) }
     // SQLite's coalesce takes two at least.
     let any: SQLText = "coalesce(NULL, \(SQLText.list(sql.isEmpty ? ["NULL"] : sql)))"
-    let elements = element.elementsByPath.map(\.name)
+    let elements = element.elements.map { element.pathed($0).name }
     return leaf(any, .composite(elements), path, place, chain)
   }
 

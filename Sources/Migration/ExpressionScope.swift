@@ -26,10 +26,9 @@ struct ExpressionScope {
     let (holder, key, alias) = try object(at: steps)
     guard let table = store.table(of: holder) else { throw unknown(name, in: holder) }
     let sql: String
-    if let entry = table.attributes.first(where: { $0.attribute.name == name }) {
-      let place = "\(alias).\(quoted(entry.column))"
-      sql = entry.attribute.allowsExternalBinaryDataStorage ? "strata_content(\(place))" : place
-    } else if case .toOne(let column, _) = table.storage(of: name) {
+    if let entry = table.attribute(named: name) {
+      sql = entry.content(in: alias)
+    } else if let column = table.toOneColumn(of: name) {
       sql = "\(alias).\(quoted(column))"
     } else if store.model.relationship(named: name, of: holder)?.isToMany == true {
       throw CoreDataError(
@@ -50,22 +49,13 @@ struct ExpressionScope {
     let (holder, key, alias) = try object(at: path.dropLast())
     let name = path[path.count - 1]
     let owner = key ?? "\(alias).Z_PK"
-    let count: String
-    switch store.table(of: holder)?.storage(of: name) {
-    case .toOne: count = "(\(try value(of: path).sql) IS NOT NULL)"
-    case .foreignKey(let table, let column, _):
-      count =
-        "(SELECT count(*) FROM \(schema)\(quoted(table)) c WHERE c.\(quoted(column)) = \(owner))"
-    case .join(let table, let column, _, _):
-      count =
-        "(SELECT count(*) FROM \(schema)\(quoted(table)) c WHERE c.\(quoted(column)) = \(owner))"
-    case .reflexive(let table, let one, let two):
-      count = """
-        (SELECT count(*) FROM (SELECT \(quoted(two)) FROM \(schema)\(quoted(table)) WHERE \(quoted(one)) = \(owner)
-        UNION SELECT \(quoted(one)) FROM \(schema)\(quoted(table)) WHERE \(quoted(two)) = \(owner)))
-        """
-    case .some(.none), nil: throw unknown(name, in: holder)
+    guard let storage = store.table(of: holder)?.storage(of: name) else {
+      throw unknown(name, in: holder)
     }
+    let count =
+      storage.kind == .toOne
+      ? "(\(try value(of: path).sql) IS NOT NULL)"
+      : storage.count(of: SQLText(own: owner), in: schema).sql
     return CompiledExpression(count, [first])
   }
 
@@ -95,9 +85,7 @@ struct ExpressionScope {
       guard let relationship = store.model.relationship(named: name, of: holder) else {
         throw unknown(name, in: holder)
       }
-      guard let table = store.table(of: holder),
-        case .toOne(let column, _) = table.storage(of: name)
-      else {
+      guard let table = store.table(of: holder), let column = table.toOneColumn(of: name) else {
         throw CoreDataError(
           .usage, "a key path goes through to-one relationships only", entity: holder,
           property: name, hint: "Use count(\(path.joined(separator: "."))) for a to-many.")

@@ -1,4 +1,5 @@
 import ManagedModel
+import ManagedStore
 import SQLite
 
 extension AttributeValue {
@@ -8,8 +9,7 @@ extension AttributeValue {
     guard attribute.allowsExternalBinaryDataStorage, case .bytes(let bytes) = self else {
       return plain
     }
-    // A column that may refer to a file marks its own bytes with 0x01.
-    return Self.hex([1] + bytes)
+    return Self.hex(MarkedBytes.row(bytes).column)
   }
 
   /// The value as an SQL literal, without the mark of external storage.

@@ -62,7 +62,7 @@ enum InfoCommand {
       }
       json.objects("entities", store.entityTables) { json, table in
         json.field("name", table.entity)
-        json.field("id", table.number)
+        json.field("id", table.entityID)
         json.field("parent", store.model.entity(named: table.entity)?.parent)
         json.field("count", counts[table.entity] ?? 0)
       }
@@ -152,7 +152,7 @@ enum InfoCommand {
       for table in store.entityTables {
         let depth = store.model.lineage(of: table.entity).count - 1
         entities.append([
-          String(repeating: "  ", count: max(0, depth)) + table.entity, String(table.number),
+          String(repeating: "  ", count: max(0, depth)) + table.entity, String(table.entityID),
           String(counts[table.entity] ?? 0),
         ])
       }
