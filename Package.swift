@@ -72,6 +72,7 @@ let package = Package(
       dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite", "TestSupport"]),
     .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPNG", "CTurboJPEG"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
+    .testTarget(name: "CursesTests", dependencies: ["Curses", "Terminal", "CNcurses"]),
     .testTarget(
       name: "InterfaceTests",
       dependencies: ["Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel"],
