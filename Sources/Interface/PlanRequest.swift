@@ -4,6 +4,7 @@ import Migration
 package struct PlanRequest: Sendable, Equatable {
   /// What the store's own version is called.
   package var from: String
+  /// The version to migrate to.
   package var to: ModelVersion
   /// The bundle or folder whose versions are gone through; `nil` goes straight.
   package var via: String?
@@ -15,19 +16,24 @@ package struct PlanRequest: Sendable, Equatable {
 
 /// A mapping that is to be written as a recipe.
 package struct RecipeFile: Sendable, Equatable {
+  /// Where it is to be written.
   package var path: String
+  /// The mapping, with its two models.
   package var step: MigrationPlan.Step
   /// What the recipe calls the two versions; their digests where empty.
   package var from: String
+  /// What the destination is called; empty where nothing tells.
   package var to: String
+  /// Whether a file that is there may be replaced.
   package var overwrites: Bool
 }
 
 /// What `--to`, `--via` and `--mapping` asked the interface for.
 package struct PlanOptions: Sendable, Equatable {
-  package var via: String?
-  package var documents: [String] = []
+  var via: String?
+  var documents: [String] = []
 
+  /// What `--via` and `--mapping` named.
   package init(via: String? = nil, documents: [String] = []) {
     self.via = via
     self.documents = documents

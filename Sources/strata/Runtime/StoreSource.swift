@@ -15,9 +15,7 @@ struct StoreSource: Sendable {
     guard let model else { return try StoreOpening.open(path) }
     let reference = ModelReference(model)
     return try Store(path: path) { metadata in
-      if let found = StoreOpening.version(
-        inBundle: reference.path, of: metadata.versionHashes)
-      {
+      if let found = StoreOpening.version(inBundle: reference.path, of: metadata.versionHashes) {
         return found.model
       }
       return (try? reference.load())?.model
@@ -35,8 +33,7 @@ struct StoreSource: Sendable {
       }
     }
     candidates.removeAll(where: \.isEmpty)
-    var versions =
-      candidates.first { $0.contains { $0.isStores } } ?? candidates.first ?? []
+    var versions = candidates.first { $0.contains { $0.isStores } } ?? candidates.first ?? []
     if !versions.contains(where: { $0.isStores }) {
       let identifiers = model.versionIdentifiers.filter { !$0.isEmpty }
       let name = identifiers.isEmpty ? "this store’s" : identifiers.joined(separator: ", ")
