@@ -76,6 +76,7 @@ let package = Package(
       packageAccess: false),
     .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPictures"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
+    .testTarget(name: "CursesTests", dependencies: ["Curses", "Terminal", "CNcurses"]),
     .testTarget(
       name: "InterfaceTests",
       dependencies: ["Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel"],

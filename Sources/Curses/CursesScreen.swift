@@ -53,14 +53,13 @@ package final class CursesScreen {
     hasMouse = mouse && (Terminfo.string("kmous") != nil || Self.isOfKnownFamily(term))
     EmergencyRestore.prepare(
       extra: [pasteMode?.off, hasMouse ? Self.mouseOff : nil].compactMap { $0 })
-    set_escdelay(25)
+    set_escdelay(KeyReader.escapeDelay)
     guard strata_newterm(term) != nil else { throw .failed }
     // Raw, so that ^C, ^Z and ^S arrive as keys.
     raw()
     noecho()
     nonl()
-    keypad(strata_window(), true)
-    nodelay(strata_window(), true)
+    KeyReader.prepare()
     intrflush(strata_window(), false)
     curs_set(0)
     var depth = ColorDepth.none
@@ -71,12 +70,7 @@ package final class CursesScreen {
     }
     self.depth = depth
     pairs = ColorPairs(isDirect: depth == .trueColor)
-    // Ours instead of curses' own: curses tells neither a drag nor where a click ended.
-    define_key("\u{1B}[<", KeyDecoding.mouseReport)
-    define_key("\u{1B}[M", KeyDecoding.oldMouseReport)
     keys.prepend(typed)
-    define_key("\u{1B}[200~", KeyDecoding.pasteStart)
-    define_key("\u{1B}[201~", KeyDecoding.pasteEnd)
     enterModes()
     // The first read would repaint curses' own empty screen over ours.
     refresh()
@@ -198,24 +192,7 @@ package final class CursesScreen {
   /// Gives a text to the terminal's clipboard by OSC 52; a terminal that does not know it says
   /// nothing.
   package func copy(_ text: String) {
-    send("\u{1B}]52;c;" + Self.base64(Array(text.utf8)) + "\u{07}")
-  }
-
-  private static func base64(_ bytes: [UInt8]) -> String {
-    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      let number = (0..<3).reduce(0) { sum, index in
-        sum << 8 | (index < group.count ? Int(group[start + index]) : 0)
-      }
-      for index in 0..<4 {
-        text.append(
-          index <= group.count
-            ? digits[number >> (18 - 6 * index) & 63] : UInt8(ascii: "="))
-      }
-    }
-    return String(decoding: text, as: UTF8.self)
+    send("\u{1B}]52;c;" + Base64.text(Array(text.utf8)) + "\u{07}")
   }
 
   /// Sends text to the terminal past curses: an OSC 52 that copies to the clipboard, a title.

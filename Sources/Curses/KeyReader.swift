@@ -3,6 +3,20 @@ import Terminal
 
 /// Reads keys without waiting, and remembers a paste that has not ended yet.
 struct KeyReader {
+  /// Milliseconds after which an Escape that nothing follows is the key.
+  static let escapeDelay: Int32 = 25
+
+  /// Has curses decode function keys, wait for none, and tell what is decoded here by codes of ours.
+  static func prepare() {
+    keypad(strata_window(), true)
+    nodelay(strata_window(), true)
+    // Instead of curses' own: curses tells neither a drag nor where a click ended.
+    define_key("\u{1B}[<", KeyDecoding.mouseReport)
+    define_key("\u{1B}[M", KeyDecoding.oldMouseReport)
+    define_key("\u{1B}[200~", KeyDecoding.pasteStart)
+    define_key("\u{1B}[201~", KeyDecoding.pasteEnd)
+  }
+
   /// An answer longer than this is none.
   private static let replyLimit = 64
 

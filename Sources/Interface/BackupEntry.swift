@@ -3,11 +3,12 @@ import Migration
 
 /// A backup beside the store, with what is in it or why that cannot be told.
 package struct BackupEntry: Sendable, Equatable {
-  package var backup: StoreBackup
-  package var contents: Result<StoreBackup.Contents, CoreDataError>
+  var backup: StoreBackup
+  var contents: Result<StoreBackup.Contents, CoreDataError>
   /// When its content last changed, in local time.
-  package var date: String
+  var date: String
 
+  /// A backup with what it holds, or why that cannot be read.
   package init(
     backup: StoreBackup, contents: Result<StoreBackup.Contents, CoreDataError>, date: String
   ) {

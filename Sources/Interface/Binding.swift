@@ -4,24 +4,27 @@ import Terminal
 ///
 /// Input, the footer, the help page and the README's table of keys are made of the same list.
 package struct Binding: Sendable, Equatable {
-  package enum Availability: Sendable, Equatable {
+  enum Availability: Sendable, Equatable {
     case available
     /// Why not, as the rest of a sentence that begins with the binding's title.
     case unavailable(String)
   }
 
+  /// What is pressed; none where only the palette does it.
   package var keys: [Key]
   /// How the keys are shown; the first key's name unless it stands for several.
   package var label: String
+  /// What it does, in a few words.
   package var title: String
+  /// What it asks for.
   package var action: Action
-  package var availability: Availability
+  var availability: Availability
   /// The command line that does the same.
   package var command: String?
   /// Whether the footer shows it, room allowing.
-  package var isInFooter: Bool
+  var isInFooter: Bool
 
-  package init(
+  init(
     _ keys: [Key], label: String? = nil, _ title: String, _ action: Action,
     unless reason: String? = nil, command: String? = nil, footer: Bool = true
   ) {
@@ -34,10 +37,10 @@ package struct Binding: Sendable, Equatable {
     isInFooter = footer
   }
 
-  package var isAvailable: Bool { availability == .available }
+  var isAvailable: Bool { availability == .available }
 
   /// Why not, where it is not available.
-  package var reason: String? {
+  var reason: String? {
     if case .unavailable(let reason) = availability { reason } else { nil }
   }
 

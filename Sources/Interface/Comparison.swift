@@ -3,12 +3,12 @@ import Migration
 
 /// Two versions of a model compared, with what Core Data's inference makes of them.
 package struct Comparison: Sendable, Equatable {
-  package var difference: ModelDifference
+  var difference: ModelDifference
   /// Each change that keeps a mapping from being inferred; empty where one can be.
-  package var refusals: [CoreDataError]
+  var refusals: [CoreDataError]
 
   /// Why no mapping can be inferred; `nil` where one can.
-  package var refusal: CoreDataError? { refusals.first }
+  var refusal: CoreDataError? { refusals.first }
 
   /// Compares; for a large model it takes a while.
   package init(from source: Model, to destination: Model) {

@@ -1,13 +1,13 @@
 import Terminal
 
 /// The number that is typed before a key: `12j`, and `012j` where 1 to 4 lead to the screens.
-package struct Count: Sendable, Equatable {
+struct Count: Sendable, Equatable {
   /// More than anybody types on purpose.
   private static let digits = 9
 
-  package private(set) var text = ""
+  private(set) var text = ""
 
-  package var isEmpty: Bool { text.isEmpty }
+  var isEmpty: Bool { text.isEmpty }
   /// `nil` where none was typed; never 0.
   var number: Int? { text.isEmpty ? nil : max(1, Int(text) ?? 1) }
 
@@ -40,8 +40,8 @@ extension State {
     _ body: (inout State, Action, Key) -> [Effect]
   ) -> [Effect] {
     guard let times, action.isRepeatable else { return body(&self, action, key) }
-    if action == .navigate, screen == .browse, layers.isEmpty, picker == nil,
-      let effects = BrowseScreen.move(key, times: times, in: &self)
+    if action == .navigate, layers.isEmpty,
+      let effects = on(front, { $0.move(key, times: times, in: &$1) })
     {
       return effects
     }

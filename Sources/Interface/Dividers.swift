@@ -1,13 +1,13 @@
 import Terminal
 
 /// Where a person has put the lines between panes; `nil` where they lie as they come.
-package struct Dividers: Codable, Sendable, Equatable {
+struct Dividers: Codable, Sendable, Equatable {
   /// Columns of Browse's tree.
-  package var tree: Int?
+  var tree: Int?
   /// Rows of Browse's inspector.
-  package var inspector: Int?
+  var inspector: Int?
 
-  package init() {}
+  init() {}
 
   /// Each pane keeps what it needs to be of use, however large the terminal is now.
   func treeWidth(in frame: Rect) -> Int? {
@@ -25,8 +25,8 @@ enum Divider: Sendable, Equatable {
 
   /// The one at a place of the screen.
   static func at(_ point: Point, in state: State) -> Divider? {
-    guard state.screen == .browse, state.picker == nil, state.layers.isEmpty else { return nil }
-    let layout = BrowseLayout(state)
+    guard state.front == .browse, state.layers.isEmpty else { return nil }
+    let layout = BrowseLayout(state.browse, state)
     let (tree, rows, inspector) = (
       layout.pane(.entities), layout.pane(.rows), layout.pane(.inspector)
     )
@@ -54,6 +54,6 @@ extension State {
       dividers.inspector = dividers.inspectorHeight(in: frame)
     case nil: return
     }
-    BrowseScreen.fit(&self)
+    on(BrowseScreen.self) { $0.fit(in: &$1) }
   }
 }

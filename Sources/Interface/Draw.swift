@@ -14,19 +14,12 @@ package func draw(_ state: State, with theme: Theme, in grid: inout Grid) {
   }
   Header.draw(state, with: theme, in: &grid, screen.row(0))
   let body = Rect(y: 1, width: screen.width, height: screen.height - 2)
-  if state.picker != nil {
-    PickerScreen.draw(state, with: theme, in: &grid, body)
-  } else if state.store == nil {
+  if state.store == nil, state.picker == nil {
     let text =
       state.openTask == nil ? "The store could not be opened." : "opening \(state.storePath) …"
     grid.write(text, in: body.row(body.height / 2), style: theme[.dim], align: .center)
   } else {
-    switch state.screen {
-    case .browse: BrowseScreen.draw(state, with: theme, in: &grid, body)
-    case .diff: DiffScreen.draw(state, with: theme, in: &grid, body)
-    case .mapping: MappingScreen.draw(state, with: theme, in: &grid, body)
-    case .migrate: MigrateScreen.draw(state, with: theme, in: &grid, body)
-    }
+    state[state.front].draw(state, with: theme, in: &grid, body)
   }
   // Before the layers: one that is a line of text takes the footer's place.
   Footer.draw(state, with: theme, in: &grid, screen.row(screen.height - 1))

@@ -2,20 +2,20 @@ import ManagedModel
 import Migration
 
 /// What happened when: the last thousand things, for reading afterwards.
-package struct EventLog: Sendable, Equatable {
-  package enum Kind: Sendable { case plain, success, warning, error }
+struct EventLog: Sendable, Equatable {
+  enum Kind: Sendable { case plain, success, warning, error }
 
-  package struct Entry: Sendable, Equatable {
-    package var time: String
-    package var kind: Kind
-    package var text: String
+  struct Entry: Sendable, Equatable {
+    var time: String
+    var kind: Kind
+    var text: String
   }
 
   private static let limit = 1000
 
-  package private(set) var entries: [Entry] = []
+  private(set) var entries: [Entry] = []
 
-  package init() {}
+  init() {}
 
   mutating func add(_ text: String, _ kind: Kind = .plain, at time: String) {
     if entries.count >= Self.limit { entries.removeFirst() }
@@ -32,22 +32,22 @@ extension State {
   /// Writes down what a message tells, before it is taken in.
   mutating func record(_ message: Message) {
     switch message {
-    case .opened(let task, let store) where task == openTask:
+    case .answer(let task, .opened(let store)) where task == openTask:
       note("opened \(store.fileName)")
       for warning in store.warnings { note(warning, .warning) }
-    case .planned(let task, let plan) where task == mapping.task: record(plan)
-    case .progress(let task, let progress) where task == migrate.task: record(progress)
-    case .verified(let task, let receipt) where task == migrate.task:
+    case .answer(let task, .planned(let plan)) where task == mapping.task: record(plan)
+    case .answer(let task, .progress(let progress)) where task == migrate.task: record(progress)
+    case .answer(let task, .verified(let receipt)) where task == migrate.task:
       note("made and verified, \(NumberText.bytes(receipt.bytes)); waiting for an answer", .success)
-    case .migrated(let task, let receipt) where task == migrate.task:
+    case .answer(let task, .migrated(let receipt)) where task == migrate.task:
       for loss in receipt.losses { note("lost: \(loss.name), \(loss.values)", .warning) }
       for text in receipt.notes { note(text) }
       note("migrated to “\(receipt.to)” in \(NumberText.seconds(receipt.seconds))", .success)
       if let backup = receipt.backupPath { note("backup: \(backup)") }
-    case .rolledBack(let task, let receipt) where task == migrate.task:
+    case .answer(let task, .rolledBack(let receipt)) where task == migrate.task:
       note("rolled back to \(receipt.backup.path)", .success)
       if let undone = receipt.undonePath { note("kept: \(undone)") }
-    case .wroteReceipt(_, let path): note("receipt written: \(path)")
+    case .answer(_, .wroteReceipt(let path)): note("receipt written: \(path)")
     case .recovered(let sentences): for text in sentences { note(text, .warning) }
     case .storeChanged(let change): note(change.sentence, .warning)
     case .failed(let task, let error) where error.kind != .cancelled || task == migrate.task:

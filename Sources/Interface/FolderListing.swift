@@ -1,15 +1,22 @@
 /// What is in a folder that a store may be in.
 package struct FolderListing: Sendable, Equatable {
+  /// A file or a folder in it.
   package struct Entry: Sendable, Equatable {
+    /// What it is, as far as its name and the file system tell.
     package enum Kind: Sendable, Equatable { case folder, file }
 
+    /// Its name alone.
     package var name: String
+    /// The path that leads to it.
     package var path: String
+    /// Whether it is a folder.
     package var kind: Kind
+    /// The size of a file.
     package var bytes: Int
     /// When it was last written to, as text.
-    package var modified: String
+    var modified: String
 
+    /// An entry, with when it was last changed as text.
     package init(name: String, path: String, kind: Kind, bytes: Int = 0, modified: String = "") {
       self.name = name
       self.path = path
@@ -21,12 +28,14 @@ package struct FolderListing: Sendable, Equatable {
     var isHidden: Bool { name.hasPrefix(".") }
   }
 
-  package var path: String
-  package var parent: String?
+  var path: String
+  var parent: String?
+  /// What is in it, folders and files.
   package var entries: [Entry]
   /// Whether there were more than are here.
-  package var isCut: Bool
+  var isCut: Bool
 
+  /// A folder with what is in it.
   package init(path: String, parent: String?, entries: [Entry], isCut: Bool = false) {
     self.path = path
     self.parent = parent
@@ -47,11 +56,12 @@ package enum StorePeek: Sendable, Equatable {
 
 /// A store that was looked at before.
 package struct RecentStore: Sendable, Equatable {
-  package var path: String
+  var path: String
   /// When, as text.
-  package var opened: String
-  package var model: String
+  var opened: String
+  var model: String
 
+  /// A store that was looked at, when, and its model’s name.
   package init(path: String, opened: String, model: String) {
     self.path = path
     self.opened = opened

@@ -22,21 +22,13 @@ enum Footer {
         isEssential: $0.action == .nextPane || $0.action == .help)
     }
     let note =
-      !state.count.isEmpty ? state.count.text : state.layers.isEmpty ? note(state) : ""
+      !state.count.isEmpty
+      ? state.count.text : state.layers.isEmpty ? state[state.front].note(state) : ""
     HelpBar(items, note: note).draw(in: &grid, rect, theme: theme)
   }
 
   /// The bindings that the footer shows, in its order.
   static func bindings(_ state: State) -> [Binding] {
     Keymap.bindings(state).filter { $0.isInFooter && !$0.keys.isEmpty }
-  }
-
-  private static func note(_ state: State) -> String {
-    if state.picker != nil { return PickerScreen.note(state) }
-    return switch state.screen {
-    case .browse: BrowseScreen.note(state)
-    case .diff: DiffScreen.note(state)
-    case .mapping, .migrate: ""
-    }
   }
 }

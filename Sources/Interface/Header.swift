@@ -1,6 +1,6 @@
 import Terminal
 
-/// The first row: which store, which model, and the four screens.
+/// The first row: which store, which model, and the screens.
 enum Header {
   private static func tabs(_ width: Int) -> [(screen: Screen, text: String)] {
     Screen.allCases.map { screen in
@@ -97,7 +97,7 @@ enum Header {
       parts.append(Part(6, [Span("model")]))
     }
     parts.append(Part(1, [match]))
-    if let badge = state.migrate.badge {
+    if let badge = state.screens.all.lazy.compactMap(\.badge).first {
       parts.append(Part(-1, [Span(badge, theme[.success].adding(.bold))]))
     }
     if let change = state.storeChange {

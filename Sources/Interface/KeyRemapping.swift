@@ -3,11 +3,12 @@ import Terminal
 
 /// Keys that a person put elsewhere, by the section and the name of what they do.
 package struct KeyRemapping: Sendable, Equatable {
-  package static let everywhere = "Everywhere"
+  static let everywhere = "Everywhere"
 
   /// `["Browse": ["sort": [S]]]`; an action without a key is in the palette only.
   package var keys: [String: [String: [Key]]] = [:]
 
+  /// Keys by section, by the name of the action.
   package init(_ keys: [String: [String: [Key]]] = [:]) {
     self.keys = keys
   }
@@ -25,7 +26,7 @@ package struct KeyRemapping: Sendable, Equatable {
   }
 
   /// Where there are bindings, and under which names.
-  package static var names: [(section: String, names: [String])] {
+  static var names: [(section: String, names: [String])] {
     Keymap.allSections(.blank).map { section in
       (section.title, section.bindings.filter { $0.action != .navigate }.map(\.action.name))
     }
@@ -59,7 +60,7 @@ package struct KeyRemapping: Sendable, Equatable {
     let everywhere = Keymap.everywhere(state)
     let places =
       Screen.allCases.map { ($0.title, Keymap.screen($0, state)) }
-      + [(PickerScreen.section, Keymap.files(state))]
+      + [(Screen.files.title, Keymap.screen(.files, state))]
     var sentences: [String] = []
     for (title, bindings) in places {
       var meanings: [Key: Binding] = [:]
@@ -90,6 +91,7 @@ extension State {
 
   static var blank: State { of(storePath: "STORE") }
 
+  /// A state that nothing was read into yet.
   package static func of(storePath: String) -> State {
     State(storePath: storePath, size: Size(width: 80, height: 24), themeName: "")
   }

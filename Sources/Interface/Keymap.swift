@@ -4,32 +4,19 @@ import Terminal
 package enum Keymap {
   /// The bindings that the keys go to now: those of the uppermost layer, or of the screen and of
   /// everywhere.
-  package static func bindings(_ state: State) -> [Binding] {
+  static func bindings(_ state: State) -> [Binding] {
     if let layer = state.layers.last {
       return layer.content.bindings(state)
         + state.keys.applied(to: always(state), in: KeyRemapping.everywhere)
     }
     // A screen may have another use for a key: it goes before what the key does elsewhere.
-    let own = state.picker != nil ? files(state) : screen(state.screen, state)
+    let own = screen(state.front, state)
     let keys = Set(own.flatMap(\.keys))
     return own + everywhere(state).filter { keys.isDisjoint(with: $0.keys) }
   }
 
-  static func files(_ state: State) -> [Binding] {
-    state.keys.applied(to: PickerScreen.bindings(state), in: PickerScreen.section)
-  }
-
-  package static func screen(_ screen: Screen, _ state: State) -> [Binding] {
-    let bindings =
-      switch screen {
-      case .browse:
-        BrowseScreen.viewing(state, BrowseScreen.bindings(state))
-          + BrowseScreen.lookingBindings(state)
-      case .diff: DiffScreen.bindings(state)
-      case .mapping: MappingScreen.bindings(state)
-      case .migrate: MigrateScreen.bindings(state)
-      }
-    return state.keys.applied(to: bindings, in: screen.title)
+  static func screen(_ screen: Screen, _ state: State) -> [Binding] {
+    state.keys.applied(to: state[screen].bindings(state), in: screen.title)
   }
 
   /// What a list does with the keys that move in it.
@@ -40,13 +27,13 @@ package enum Keymap {
       .character("G"),
     ], label: "↑↓ j k g G", "move", .navigate, footer: false)
 
-  package static func everywhere(_ state: State) -> [Binding] {
+  static func everywhere(_ state: State) -> [Binding] {
     let store = state.storeArgument
     let screens = Screen.allCases.map { screen in
       Binding(
         [.character(Character(String(screen.rawValue)))], screen.title.lowercased(), .show(screen),
         unless: state.picker == nil ? nil : "no store is open",
-        command: screen == .diff ? "strata diff A B" : nil, footer: false)
+        command: screen.command, footer: false)
     }
     let bindings =
       screens + [
@@ -77,13 +64,13 @@ package enum Keymap {
           [.control("r")], "read the store again", .reopen,
           unless: state.picker != nil
             ? "no store is open"
-            : state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil,
+            : state.work.map { "\($0) is running" },
           footer: state.storeChange != nil),
         Binding(
           [.character("O")], "open another store", .otherStore,
           unless: state.picker != nil
             ? "no store is open"
-            : state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil,
+            : state.work.map { "\($0) is running" },
           command: "strata FOLDER", footer: false),
         Binding([.character("q")], "quit", .quit),
       ] + always(state)
@@ -92,12 +79,11 @@ package enum Keymap {
 
   /// What works under any popup too.
   private static func always(_ state: State) -> [Binding] {
-    let isRunning = state.migrate.isRunning
+    let work = state.work
     return [
       Binding(
-        [.control("c")], isRunning ? "stop \(state.migrate.workName)" : "cancel, twice quits",
-        .interrupt,
-        footer: isRunning),
+        [.control("c")], work.map { "stop \($0)" } ?? "cancel, twice quits", .interrupt,
+        footer: work != nil),
       Binding([.control("z")], "suspend", .suspend, footer: false),
       Binding([.control("l")], "draw again", .repaint, footer: false),
     ]
@@ -105,15 +91,11 @@ package enum Keymap {
 
   /// Every binding under the name of its screen: the help page, and the README's table.
   package static func sections(_ state: State) -> [(title: String, bindings: [Binding])] {
-    if state.picker != nil {
-      return [
-        (PickerScreen.section, files(state)), (KeyRemapping.everywhere, everywhere(state)),
-      ]
-    }
-    let current = [state.screen] + Screen.allCases.filter { $0 != state.screen }
-    return current.prefix(1).map { ($0.title, screen($0, state)) }
+    // While a store is chosen the other screens have nothing to show.
+    let others = state.picker == nil ? Screen.allCases.filter { $0 != state.screen } : []
+    return [(state.front.title, screen(state.front, state))]
       + [(KeyRemapping.everywhere, everywhere(state))]
-      + current.dropFirst().map { ($0.title, screen($0, state)) }
+      + others.map { ($0.title, screen($0, state)) }
   }
 
   /// The sections of the help page: of two uses of a key it lists the one that the key has here.
@@ -127,14 +109,13 @@ package enum Keymap {
   }
 
   /// Those of the choice of a store too, which no section of an open one shows.
-  package static func allSections(
-    _ state: State
-  ) -> [(title: String, bindings: [Binding])] {
-    state.picker == nil ? sections(state) + [(PickerScreen.section, files(state))] : sections(state)
+  package static func allSections(_ state: State) -> [(title: String, bindings: [Binding])] {
+    let files = (title: Screen.files.title, bindings: screen(.files, state))
+    return sections(state) + (state.picker == nil ? [files] : [])
   }
 
   /// The README's table of keys.
-  package static func markdown() -> String {
+  static func markdown() -> String {
     let state = State.blank
     var lines = ["| Where | Key | Does | Command line |", "|---|---|---|---|"]
     for section in allSections(state) {

@@ -2,6 +2,7 @@ import ManagedModel
 
 /// A version of the model that the store can be compared with or migrated to.
 package struct ModelVersion: Sendable, Equatable {
+  /// What the file or the revision is called.
   package var name: String
   /// What `--to` takes; empty for the store's own model where no file has it.
   package var path: String
@@ -10,11 +11,13 @@ package struct ModelVersion: Sendable, Equatable {
   /// Whether it was asked for as the one to migrate to.
   package var isWanted = false
   /// Whether the bundle marks it as the current one.
-  package var isCurrent: Bool
+  var isCurrent: Bool
+  /// The model, or why it cannot be read.
   package var result: Result<Model, CoreDataError>
   /// The keyed archive it was read from, where it came as one.
-  package var archive: [UInt8]?
+  var archive: [UInt8]?
 
+  /// A version that was read, or could not be.
   package init(
     name: String, path: String, isStores: Bool = false, isCurrent: Bool = false,
     result: Result<Model, CoreDataError>, archive: [UInt8]? = nil
@@ -27,7 +30,7 @@ package struct ModelVersion: Sendable, Equatable {
     self.archive = archive
   }
 
-  package var model: Model? { try? result.get() }
+  var model: Model? { try? result.get() }
 }
 
 extension [ModelVersion] {
@@ -49,6 +52,30 @@ extension [ModelVersion] {
     return indices.first { $0 > stores && self[$0].model != nil }
   }
 
+  /// The names of the versions of one bundle on the way from the store's to another; `nil` where
+  /// none is between.
+  func chain(to index: Int) -> [String]? {
+    guard let bundle = element(index)?.bundlePath, let from = storesIndex,
+      self[from].bundlePath == bundle
+    else { return nil }
+    let range = Swift.min(from, index)...Swift.max(from, index)
+    let names = range.filter { self[$0].bundlePath == bundle }.map { self[$0].name }
+    guard names.count > 2 else { return nil }
+    return from < index ? names : names.reversed()
+  }
+
+  /// What a version is compared with first: never itself, where there is another.
+  func partner(of index: Int, likely: [Int?]) -> Int {
+    let others =
+      (likely + [firstIndex(where: \.isCurrent), destinationIndex, storesIndex])
+      .compactMap { $0 } + indices
+    // A store whose model lies in a file too is there twice.
+    return others.first {
+      indices.contains($0) && $0 != index && self[$0].model != nil
+        && !(self[$0].isStores && self[index].isStores)
+    } ?? index
+  }
+
   /// The two versions to compare first: the store's and its destination, or the two newest.
   var comparedIndices: (from: Int, to: Int)? {
     guard let stores = storesIndex else { return nil }
@@ -56,5 +83,16 @@ extension [ModelVersion] {
     return indices.last { $0 != stores && self[$0].model != nil }.map {
       (Swift.min($0, stores), Swift.max($0, stores))
     }
+  }
+}
+
+extension ModelVersion {
+  /// The bundle that the version is in, as `--via` takes it.
+  var bundlePath: String? {
+    for end in [".xcdatamodeld@", ".momd@"] {
+      let start = path.indices.last { path[$0...].hasPrefix(end) }
+      if let start { return String(path[..<path.index(start, offsetBy: end.count - 1)]) }
+    }
+    return path.lastIndex(of: "@").map { String(path[..<$0]) }
   }
 }

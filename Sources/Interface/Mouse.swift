@@ -9,7 +9,7 @@ extension State {
     case .drag, .release:
       drag(to: point)
       if action == .release { dragged = nil }
-      return dragged == nil ? BrowseScreen.readOn(in: &self) : []
+      return dragged == nil ? on(BrowseScreen.self) { $0.readOn(in: &$1) } : []
     case .scrollUp, .scrollDown: return scroll(action, point, key)
     case .press, .doubleClick: break
     }
@@ -24,17 +24,13 @@ extension State {
       return action == .press ? press(binding, binding.keys.first ?? .enter) : []
     }
     if !layers.isEmpty { return clickInLayer(action, point, spots) }
-    if picker != nil { return clickInLines(action, point) }
-    if point.y == 0 {
-      guard let screen = Header.tab(at: point.x, in: self) else { return [] }
-      self.screen = screen
-      return entered()
+    if point.y == 0, picker == nil {
+      return Header.tab(at: point.x, in: self).map { go(to: $0) } ?? []
     }
     for spot in spots where spot.rect.contains(point) {
       if case .column(let column) = spot.target { return sort(by: column) }
     }
-    if screen == .browse { return BrowseScreen.mouse(action, point, in: &self) }
-    return clickInLines(action, point)
+    return on(front) { $0.mouse(action, point, in: &$1) } ?? clickInLines(action, point)
   }
 
   /// What there is to be clicked on, found by drawing it.
@@ -49,18 +45,14 @@ extension State {
     for spot in spots where spot.rect.contains(point) {
       guard case .item(let index) = spot.target else { continue }
       let bindings = Footer.bindings(self)
-      return bindings.indices.contains(index) ? bindings[index] : nil
+      return bindings.element(index)
     }
     return nil
   }
 
-  private mutating func scroll(
-    _ action: Key.MouseAction, _ point: Point, _ key: Key
-  ) -> [Effect] {
+  private mutating func scroll(_ action: Key.MouseAction, _ point: Point, _ key: Key) -> [Effect] {
     if !layers.isEmpty { return performInLayer(.navigate, key) }
-    if screen == .browse, picker == nil {
-      return BrowseScreen.mouse(action, point, in: &self)
-    }
+    if let effects = on(front, { $0.mouse(action, point, in: &$1) }) { return effects }
     let (_, effects) = focusLines(at: point)
     guard let binding = Keymap.bindings(self).first(where: { $0.action == .navigate }) else {
       return effects

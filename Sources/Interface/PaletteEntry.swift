@@ -58,19 +58,18 @@ struct PaletteEntry: Sendable, Equatable {
     case .press(let binding, let screen):
       var effects: [Effect] = []
       if let screen, state.screen != screen {
-        state.screen = screen
-        effects = state.entered()
+        effects = state.go(to: screen)
       }
       return effects + state.press(binding, binding.keys.first ?? .enter)
     case .entity(let name):
       state.screen = .browse
       var view = state.view.browse
       view.entity = name
-      return BrowseScreen.arrange(view, in: &state)
+      return state.on(BrowseScreen.self) { $0.arrange(view, in: &$1) }
     case .row(let row):
       state.screen = .browse
-      return BrowseScreen.goTo(row: row, in: &state)
-    case .object(let id): return BrowseScreen.goTo(object: id, in: &state)
+      return state.on(BrowseScreen.self) { $0.goTo(row: row, in: &$1) }
+    case .object(let id): return state.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) }
     }
   }
 
@@ -134,12 +133,12 @@ struct PaletteEntry: Sendable, Equatable {
 }
 
 /// What was called from the palette, for finding it again.
-package struct PaletteMemory: Codable, Sendable, Equatable {
+struct PaletteMemory: Codable, Sendable, Equatable {
   private static let limit = 8
 
   private(set) var recent: [String] = []
 
-  package init() {}
+  init() {}
 
   mutating func called(_ id: String) {
     recent.removeAll { $0 == id }

@@ -4,6 +4,7 @@ import Migration
 package struct PlanRequest: Sendable, Equatable {
   /// What the store's own version is called.
   package var from: String
+  /// The version to migrate to.
   package var to: ModelVersion
   package var options: PlanOptions
   /// What was changed here.
@@ -12,11 +13,15 @@ package struct PlanRequest: Sendable, Equatable {
 
 /// A mapping that is to be written as a recipe.
 package struct RecipeFile: Sendable, Equatable {
+  /// Where it is to be written.
   package var path: String
+  /// The mapping, with its two models.
   package var step: MigrationStep
   /// What the recipe calls the two versions; their digests where empty.
   package var from: String
+  /// What the destination is called; empty where nothing tells.
   package var to: String
+  /// Whether a file that is there may be replaced.
   package var overwrites: Bool
 }
 
@@ -27,6 +32,7 @@ package struct PlanOptions: Sendable, Equatable {
   /// Mapping models and recipes.
   package var documents: [String] = []
 
+  /// What `--via` and `--mapping` named.
   package init(via: String? = nil, documents: [String] = []) {
     self.via = via
     self.documents = documents

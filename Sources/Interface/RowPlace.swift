@@ -9,17 +9,18 @@ package enum RowPlace: Sendable, Equatable {
 
 /// The rows around such a row.
 package struct PlacedRows: Sendable, Equatable {
-  package var entity: String
-  package var rows: [RowPage.Row]
+  var entity: String
+  var rows: [RowPage.Row]
   /// Index in `rows` of the row that was looked for.
-  package var selected: Int
+  var selected: Int
   /// How many rows come before `rows`; `nil` when nobody has counted.
-  package var ordinal: Int?
-  package var hasStart: Bool
-  package var hasEnd: Bool
+  var ordinal: Int?
+  var hasStart: Bool
+  var hasEnd: Bool
   /// Whether the query's filter hides the row, so that it was passed over.
-  package var isUnfiltered: Bool
+  var isUnfiltered: Bool
 
+  /// Rows around one, as a session of the store read them.
   package init(
     entity: String, rows: [RowPage.Row], selected: Int, ordinal: Int? = nil, hasStart: Bool,
     hasEnd: Bool, isUnfiltered: Bool = false

@@ -2,17 +2,17 @@ import ManagedStore
 
 /// Where a person was in a store and how it was arranged, for the next time.
 package struct SavedSession: Codable, Sendable, Equatable {
-  package var view = ViewState()
-  package var screen = Screen.browse.rawValue
-  package var pane = BrowseScreen.Pane.rows.rawValue
+  var view = ViewState()
+  var screen = Screen.browse.rawValue
+  var pane = BrowseScreen.Pane.rows.rawValue
   /// The selected row, such as `Recipe/p12`.
-  package var row: String?
-  package var dividers = Dividers()
-  package var palette = PaletteMemory()
+  var row: String?
+  var dividers = Dividers()
+  var palette = PaletteMemory()
   /// The version to migrate to, where one was chosen.
-  package var target: ChosenVersion?
+  var target: ChosenVersion?
 
-  package init() {}
+  init() {}
 
   /// What another version of the program left out or wrote otherwise comes as it would anew.
   package init(from decoder: any Decoder) throws {
@@ -31,6 +31,7 @@ package struct SavedSession: Codable, Sendable, Equatable {
 }
 
 extension State {
+  /// How the store is seen now, for the next time.
   package var saved: SavedSession {
     var session = SavedSession()
     session.view = view
@@ -58,11 +59,11 @@ extension State {
     mapping.chosen = session.target
     mapping.chosen?.isTakenUp = true
     if let row = session.row.flatMap({ ObjectID($0) }) {
-      effects = Effect.joined(effects, BrowseScreen.begin(at: row, in: &self))
+      effects = Effect.joined(effects, on(BrowseScreen.self) { $0.begin(at: row, in: &$1) })
     }
     screen = Screen(rawValue: session.screen) ?? .browse
     browse.focus = BrowseScreen.Pane(rawValue: session.pane) ?? .rows
-    BrowseScreen.fit(&self)
+    on(BrowseScreen.self) { $0.fit(in: &$1) }
     return effects
   }
 }

@@ -1,14 +1,45 @@
-/// The four screens, in the order of their keys.
-package enum Screen: Int, Sendable, CaseIterable {
-  case browse = 1
-  case diff, mapping, migrate
+/// A screen by its place: the number is the key that leads to it.
+package struct Screen: Sendable, Hashable, CaseIterable {
+  /// Every screen there is, in the order of their keys.
+  static let all: [any ScreenContent] = [
+    BrowseScreen(), DiffScreen(), MappingScreen(), MigrateScreen(),
+  ]
 
-  package var title: String {
-    switch self {
-    case .browse: "Browse"
-    case .diff: "Diff"
-    case .mapping: "Mapping"
-    case .migrate: "Migrate"
-    }
+  /// The choice of a store, which has no key: it is there while no store is.
+  static let files = Screen(0)
+
+  /// The key that leads to it; 0 where none does.
+  package let rawValue: Int
+
+  private init(_ rawValue: Int) { self.rawValue = rawValue }
+
+  /// The screen of a key; `nil` where none has it.
+  package init?(rawValue: Int) {
+    guard Self.all.indices.contains(rawValue - 1) else { return nil }
+    self.rawValue = rawValue
+  }
+
+  init<Content: ScreenContent>(_ type: Content.Type) {
+    rawValue = (Self.all.firstIndex { $0 is Content } ?? -1) + 1
+  }
+
+  /// Those that have a key, in their order.
+  package static var allCases: [Screen] { all.indices.map { Screen($0 + 1) } }
+
+  private var type: any ScreenContent.Type {
+    self == .files ? PickerScreen.self : Swift.type(of: Self.all[rawValue - 1])
+  }
+
+  /// Its name in the header, the help and the configuration.
+  package var title: String { type.title }
+  var command: String? { type.command }
+}
+
+/// What the screens remember, in their order.
+struct Screens: Sendable, Equatable {
+  var all = Screen.all
+
+  static func == (left: Screens, right: Screens) -> Bool {
+    zip(left.all, right.all).allSatisfy { $0.isEqual(to: $1) }
   }
 }

@@ -3,43 +3,44 @@ import Terminal
 
 /// Everything that the interface shows and remembers.
 package struct State: Sendable, Equatable {
+  /// The cells of the terminal.
   package var size: Size
   /// The store's path as the person gave it, for the command lines that are shown.
-  package let storePath: String
+  let storePath: String
   /// `nil` while it is being opened.
   package var store: StoreSummary?
-  package var versions: [ModelVersion] = []
-  package var screen = Screen.browse
+  var versions: [ModelVersion] = []
+  var screen = Screen.browse
   /// Popups over the screen; the last one has the keys.
-  package var layers: [Layer] = []
+  var layers: [Layer] = []
+  /// What was just said, in the place of the footer.
   package var notice: Notice?
   /// The choice of a store, in place of the screens while there is none.
   package var picker: PickerScreen?
-  package var browse = BrowseScreen()
-  package var diff = DiffScreen()
-  package var mapping = MappingScreen()
-  package var migrate = MigrateScreen()
+  var screens = Screens()
   /// What happened when.
-  package var log = EventLog()
+  var log = EventLog()
   /// The time of day, as text.
   package var clock = ""
   /// What became of the store's files since it was opened.
-  package var storeChange: StoreChange?
+  var storeChange: StoreChange?
   /// What `--via` and `--mapping` named.
   package var planOptions = PlanOptions()
   var history = ViewHistory()
+  /// The keys that a person has put elsewhere.
   package var keys = KeyRemapping()
   /// What is wrong with the configuration, for the help page.
   package var configurationProblems: [String] = []
   /// What was called from the palette, the last first.
   var paletteMemory = PaletteMemory()
-  package internal(set) var dividers = Dividers()
+  var dividers = Dividers()
   /// The line between panes that the mouse holds.
   var dragged: Divider?
   /// Where it was left the last time, until the store is open.
   var restoring: SavedSession?
   /// The number typed before a key.
   var count = Count()
+  /// The theme that everything is drawn in.
   package var themeName: String
   /// What the terminal shows: pictures take 256 colours.
   package var colors = ColorDepth.none
@@ -48,8 +49,10 @@ package struct State: Sendable, Equatable {
   var versionsTask: TaskID?
   /// Whether the last key was a ^C that found nothing to cancel.
   var isLeaving = false
-  private var lastTask = 0
+  var tasks = Tasks()
+  var lastLayer = 0
 
+  /// A state that has seen nothing yet.
   package init(storePath: String, size: Size, themeName: String) {
     self.storePath = storePath
     self.size = size
@@ -57,20 +60,15 @@ package struct State: Sendable, Equatable {
   }
 
   /// Below this the screen only says what it needs.
-  package static let smallest = Size(width: 40, height: 10)
+  static let smallest = Size(width: 40, height: 10)
 
-  package var isTooSmall: Bool {
+  var isTooSmall: Bool {
     size.width < Self.smallest.width || size.height < Self.smallest.height
   }
 
   /// What is between header and footer.
   var body: Rect {
     Rect(y: 1, width: size.width, height: size.height - 2)
-  }
-
-  mutating func newTask() -> TaskID {
-    lastTask += 1
-    return TaskID(lastTask)
   }
 
   /// Takes the versions beside the store; those that were read by path or out of git stay.
@@ -90,11 +88,15 @@ package struct State: Sendable, Equatable {
   mutating func add(_ new: [ModelVersion]) -> [Effect] {
     let known = Set(versions.map(\.path))
     versions += new.filter { !known.contains($0.path) }
-    if mapping.to == nil, !mapping.isChosenGone, mapping.chosenTask == nil {
-      mapping.setDestination(versions.destinationIndex, in: self)
-    }
-    DiffScreen.fillVersions(&self)
-    return entered()
+    return meet(.moreVersions) + entered()
+  }
+
+  /// The models of two versions, where both are there and can be read.
+  func models(from: Int?, to: Int?) -> (source: Model, destination: Model)? {
+    guard let from, let to, let source = versions.element(from)?.model,
+      let destination = versions.element(to)?.model
+    else { return nil }
+    return (source, destination)
   }
 
   /// Whether the versions beside the store are still being read, and with them what its model is

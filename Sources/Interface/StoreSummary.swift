@@ -3,25 +3,29 @@ import ManagedStore
 
 /// What the interface knows of the store from opening it: all but its rows.
 package struct StoreSummary: Sendable, Equatable {
+  /// Where it is, as it was opened.
   package var path: String
-  package var fileName: String
-  package var model: Model
-  package var modelMatches: Bool
+  var fileName: String
+  var model: Model
+  var modelMatches: Bool
   /// Whether the store has no model, so that tables and columns are shown as they are.
-  package var isRaw: Bool
+  var isRaw: Bool
+  /// The UUID of its metadata.
   package var uuid: String
-  package var walFrames: Int
+  var walFrames: Int
+  /// How it is read: itself, a private copy, or beside a program that has it open.
   package var access: StoreFiles.Access
-  package var warnings: [String]
+  var warnings: [String]
   /// What of the store's rows is lost or may be, in a few words.
-  package var gap: String?
+  var gap: String?
   /// The columns of each entity that the store has a table for.
-  package var columns: [String: [RowColumn]]
+  var columns: [String: [RowColumn]]
   /// Where they are kept, for compiling filters.
-  package let layout: StoreLayout
+  let layout: StoreLayout
   /// Entities whose table is missing in the file.
-  package var missing: Set<String>
+  var missing: Set<String>
 
+  /// A summary; what is left out is as in a plain store.
   package init(
     path: String, fileName: String, model: Model, modelMatches: Bool, isRaw: Bool = false,
     uuid: String,
@@ -47,5 +51,5 @@ package struct StoreSummary: Sendable, Equatable {
   }
 
   /// The first digits of the digest of all version hashes.
-  package let hashPrefix: String
+  let hashPrefix: String
 }

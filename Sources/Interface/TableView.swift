@@ -1,26 +1,26 @@
 import ManagedStore
 
 /// How an entity's rows are seen.
-package struct TableView: Codable, Sendable, Equatable {
+struct TableView: Codable, Sendable, Equatable {
   /// Attribute or to-one that the rows are sorted by; the key without.
-  package var sort: String?
-  package var isDescending = false
+  var sort: String?
+  var isDescending = false
   /// NSPredicate text; all rows without.
-  package var filter: String?
+  var filter: String?
   /// Only what a relationship of one object leads to.
-  package var related: Relation?
+  var related: Relation?
   /// Ids of all columns, where they were moved.
-  package var order: [String]?
-  package var hidden: [String] = []
+  var order: [String]?
+  var hidden: [String] = []
   /// Widths that a person chose, by column.
-  package var widths: [String: Int] = [:]
+  var widths: [String: Int] = [:]
   /// Columns at the left that stay when the others scroll.
-  package var frozen = 1
+  var frozen = 1
 
-  package init() {}
+  init() {}
 
   /// A session of an older version lacks what came later.
-  package init(from decoder: any Decoder) throws {
+  init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     sort = try values.decodeIfPresent(String.self, forKey: .sort)
     isDescending = try values.decodeIfPresent(Bool.self, forKey: .isDescending) ?? false
@@ -34,15 +34,15 @@ package struct TableView: Codable, Sendable, Equatable {
 }
 
 /// A relationship of one object.
-package struct Relation: Codable, Sendable, Hashable {
+struct Relation: Codable, Sendable, Hashable {
   /// `Person/p3`
-  package var object: String
-  package var relationship: String
+  var object: String
+  var relationship: String
 
-  package init(_ object: ObjectID, _ relationship: String) {
+  init(_ object: ObjectID, _ relationship: String) {
     self.object = object.description
     self.relationship = relationship
   }
 
-  package var id: ObjectID? { ObjectID(object) }
+  var id: ObjectID? { ObjectID(object) }
 }

@@ -1,8 +1,8 @@
 /// Names one piece of work that was asked for, so that its answers can be told from older ones.
 package struct TaskID: Sendable, Hashable {
-  package let number: Int
+  let number: Int
 
-  package init(_ number: Int) {
+  init(_ number: Int) {
     self.number = number
   }
 }

@@ -1,5 +1,6 @@
 /// A theme that can be chosen, before it is.
 package struct ThemeChoice: Sendable, Equatable {
+  /// What a theme suits.
   package enum Kind: Sendable, Equatable {
     case dark, light
     /// The terminal's own background.
@@ -8,11 +9,12 @@ package struct ThemeChoice: Sendable, Equatable {
     case unreadable(String)
   }
 
-  package let name: String
-  package let kind: Kind
+  let name: String
+  let kind: Kind
   /// Whether it is a file of the person's, and none that came with the program.
-  package let isOwn: Bool
+  let isOwn: Bool
 
+  /// - Parameter isOwn: whether it is a file of the person's, and none that came with the program.
   package init(name: String, kind: Kind, isOwn: Bool) {
     self.name = name
     self.kind = kind

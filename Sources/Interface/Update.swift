@@ -10,36 +10,7 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .terminate: return [.quit]
   case .resized(let size):
     state.size = size
-    BrowseScreen.fit(&state)
-    return BrowseScreen.readOn(in: &state)
-  case .opened(let task, let store):
-    guard task == state.openTask else { return [] }
-    return state.opened(store)
-  case .versions(let task, let versions):
-    guard task == state.versionsTask else { return [] }
-    state.versionsTask = nil
-    state.take(versions)
-    DiffScreen.takeVersions(&state)
-    let effects = MappingScreen.takeVersions(&state)
-    return effects + state.entered()
-  case .folder, .peeked, .recentStores: return PickerScreen.take(message, in: &state)
-  case .counted, .rows, .object, .countedRows, .placed, .names:
-    return BrowseScreen.take(message, in: &state) + BrowseScreen.wantPictures(in: &state)
-  case .looked: return state.looked(message)
-  case .compared, .impacts:
-    return DiffScreen.take(message, in: &state) + MappingScreen.take(message, in: &state)
-  case .planned, .statements, .written: return MappingScreen.take(message, in: &state)
-  case .models:
-    return state.takeInLayers(message) ?? MappingScreen.take(message, in: &state)
-  case .completions, .revisions: return state.takeInLayers(message) ?? []
-  case .progress, .migrated, .verified, .rolledBack:
-    // A rehearsal is a layer of its own.
-    return state.takeInLayers(message) ?? MigrateScreen.take(message, in: &state)
-  case .backups, .themes: return state.takeInLayers(message) ?? []
-  case .wroteReceipt:
-    let effects = state.takeInLayers(message) ?? []
-    state.layers.removeAll { ($0.content as? ReceiptFileLayer)?.isDone ?? false }
-    return effects
+    return state.meet(.resized)
   case .recovered(let sentences):
     state.notice = sentences.first.map { Notice($0, .warning) }
     return []
@@ -50,64 +21,57 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .clock(let time):
     state.clock = time
     return []
-  case .failed(let task, let error): return state.failed(task, error)
+  case .answer(let task, let answer): return state.take(.success(answer), of: task)
+  case .failed(let task, let error): return state.take(.failure(error), of: task)
   }
 }
 
 extension State {
   fileprivate mutating func start() -> [Effect] {
-    if picker != nil { return PickerScreen.start(&self) }
-    let task = newTask()
-    openTask = task
-    return [.open(task)]
-  }
-
-  fileprivate mutating func opened(_ store: StoreSummary) -> [Effect] {
-    openTask = nil
-    storeChange = nil
-    self.store = store
-    let versions = newTask()
-    versionsTask = versions
-    let effects = BrowseScreen.takeStore(in: &self) + [.versions(versions)]
-    return Effect.joined(effects, takeUp())
-  }
-
-  fileprivate mutating func failed(_ task: TaskID, _ error: CoreDataError) -> [Effect] {
-    if task == versionsTask { versionsTask = nil }
-    if task == openTask {
-      openTask = nil
-      show(MessageLayer(error))
-      return []
-    }
-    let effects =
-      failInLayers(task, error) ?? BrowseScreen.failPicture(task, error, in: &self)
-      ?? PickerScreen.fail(task, error, in: &self)
-      ?? BrowseScreen.fail(task, error, in: &self) ?? DiffScreen.fail(
-        task, error, in: &self)
-      ?? MappingScreen.fail(task, error, in: &self) ?? MigrateScreen.fail(task, error, in: &self)
-    return effects ?? []
+    picker == nil ? reopen() : on(PickerScreen.self) { $0.start(in: &$1) }
   }
 
   /// Reads the store as it is now.
   mutating func reopen() -> [Effect] {
     guard openTask == nil else { return [] }
-    let task = newTask()
-    openTask = task
-    return [.open(task)]
+    return working(as: .state) { state in
+      let task = state.newTask()
+      state.openTask = task
+      return [.open(task)]
+    }
   }
 
-  /// What a screen asks for when it comes into sight.
-  mutating func entered() -> [Effect] {
-    switch screen {
-    case .browse: []
-    case .diff: DiffScreen.enter(&self)
-    case .mapping, .migrate: MappingScreen.enter(&self)
+  /// Takes the answers to what the state itself asks for: the store, and the versions beside it.
+  mutating func takeOwn(_ result: Result<Answer, CoreDataError>, of task: TaskID) -> [Effect] {
+    switch result {
+    case .success(.opened(let store)) where task == openTask: return opened(store)
+    case .success(.versions(let versions)) where task == versionsTask:
+      versionsTask = nil
+      take(versions)
+      return meet(.versions) + entered()
+    case .failure(let error):
+      if task == versionsTask { versionsTask = nil }
+      guard task == openTask else { return [] }
+      openTask = nil
+      show(MessageLayer(error))
+      return []
+    default: return []
     }
+  }
+
+  private mutating func opened(_ store: StoreSummary) -> [Effect] {
+    openTask = nil
+    storeChange = nil
+    self.store = store
+    let versions = newTask()
+    versionsTask = versions
+    let effects = meet(.opened) + [.versions(versions)]
+    return Effect.joined(effects, takeUp())
   }
 
   fileprivate mutating func handle(_ key: Key) -> [Effect] {
     let (view, history) = (view, history)
-    let effects = act(on: key) + BrowseScreen.wantPictures(in: &self)
+    let effects = act(on: key) + on(front) { $0.meet(.settled, in: &$1) }
     // Undoing is no change of its own.
     if history == self.history, view != self.view { self.history.left(view) }
     return effects
@@ -154,32 +118,25 @@ extension State {
     }
     if !layers.isEmpty { return performInLayer(action, key) }
     switch action {
-    case .show(let screen):
-      self.screen = screen
-      return entered()
+    case .show(let screen): return go(to: screen)
     case .undo: return stepView(back: true)
     case .redo: return stepView(back: false)
     case .help: show(HelpLayer())
     case .palette: show(PaletteLayer(self))
-    case .warnings: return StorePanel.open(.warnings, in: &self)
-    case .storePanel: return StorePanel.open(.files, in: &self)
+    case .warnings: return show(StorePanel(.warnings)) { $0.read(in: &$1) }
+    case .storePanel: return show(StorePanel(.files)) { $0.read(in: &$1) }
     case .searchEverywhere: show(SearchEverywhereLayer())
-    case .chooseTheme: return ThemesLayer.open(in: &self)
+    case .chooseTheme:
+      return show(ThemesLayer(former: themeName)) { $1.ask(&$0.task) { .themes($0) } }
     case .log: show(LogLayer(self))
     case .reopen: return reopen()
     case .otherStore: return [.chooseOther]
+    case .copy:
+      if let layer = CopyLayer(self) { show(layer) }
     case .quit:
-      guard migrate.isRunning else { return [.quit] }
+      guard work != nil else { return [.quit] }
       show(ConfirmLayer(.quitWhileMigrating))
-    default:
-      if picker != nil { return PickerScreen.perform(action, key, in: &self) }
-      if let effects = BrowseScreen.look(action, in: &self) { return effects }
-      switch screen {
-      case .browse: return BrowseScreen.perform(action, key, in: &self)
-      case .diff: return DiffScreen.perform(action, key, in: &self)
-      case .mapping: return MappingScreen.perform(action, key, in: &self)
-      case .migrate: return MigrateScreen.perform(action, key, in: &self)
-      }
+    default: return on(front) { $0.perform(action, key, in: &$1) }
     }
     return []
   }
@@ -187,12 +144,9 @@ extension State {
   /// ^C stops what runs; when nothing does, the second one in a row quits.
   private mutating func interrupt(again: Bool) -> [Effect] {
     if let effects = cancelInLayers() { return effects }
-    if let effects = PickerScreen.cancel(in: &self) { return effects }
-    if let effects = MigrateScreen.cancel(in: &self) ?? MappingScreen.cancel(in: &self)
-      ?? BrowseScreen.cancel(in: &self)
-      ?? DiffScreen.cancel(in: &self)
-    {
-      return effects
+    // What changes the store comes before what reads it.
+    for screen in picker == nil ? Screen.allCases.reversed() : [.files] {
+      if let effects = on(screen, { $0.cancel(in: &$1) }) { return effects }
     }
     if again { return [.quit] }
     isLeaving = true

@@ -19,7 +19,7 @@ enum ViewChange {
     for path in paths {
       // `browse.tables.Recipe.sort…`
       let table = path.firstIndex(of: "tables").map { $0 + 1 }
-      let entity = table.flatMap { path.indices.contains($0) ? path[$0] : nil }
+      let entity = table.flatMap { path.element($0) }
       let field = table.map { $0 + 1 } ?? 1
       let name = path.indices.contains(field) ? phrase(path[field]) : "arrangement"
       let word = entity.map { "\(name) of \($0)" } ?? name

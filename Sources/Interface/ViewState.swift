@@ -4,14 +4,14 @@ import Migration
 ///
 /// Places (the selected row, the pane with the keys) are no part of it, since moving is undone by
 /// moving.
-package struct ViewState: Codable, Sendable, Equatable {
-  package var browse = BrowseView()
-  package var diff = DiffView()
-  package var mapping = MappingView()
+struct ViewState: Codable, Sendable, Equatable {
+  var browse = BrowseView()
+  var diff = DiffView()
+  var mapping = MappingView()
 
-  package init() {}
+  init() {}
 
-  package init(from decoder: any Decoder) throws {
+  init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     browse = try values.decodeIfPresent(BrowseView.self, forKey: .browse) ?? BrowseView()
     diff = try values.decodeIfPresent(DiffView.self, forKey: .diff) ?? DiffView()
@@ -20,18 +20,18 @@ package struct ViewState: Codable, Sendable, Equatable {
 }
 
 /// Which rows of which entity are seen, and how.
-package struct BrowseView: Codable, Sendable, Equatable {
-  package var entity: String?
+struct BrowseView: Codable, Sendable, Equatable {
+  var entity: String?
   /// The tables that were arranged otherwise than they come, by entity.
-  package var tables: [String: TableView] = [:]
+  var tables: [String: TableView] = [:]
   /// Filters that were used, by entity, the newest last. Going back takes none of them away.
-  package var filters: [String: [String]] = [:]
+  var filters: [String: [String]] = [:]
   /// The attribute that tells an entity's objects where one was chosen; empty for their keys.
-  package var labels: [String: String] = [:]
+  var labels: [String: String] = [:]
 
-  package init() {}
+  init() {}
 
-  package init(from decoder: any Decoder) throws {
+  init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     entity = try values.decodeIfPresent(String.self, forKey: .entity)
     tables = try values.decodeIfPresent([String: TableView].self, forKey: .tables) ?? [:]
@@ -41,32 +41,31 @@ package struct BrowseView: Codable, Sendable, Equatable {
 }
 
 /// How two versions are compared.
-package struct DiffView: Codable, Sendable, Equatable {
-  package var showsOnlyChanges = false
+struct DiffView: Codable, Sendable, Equatable {
+  var showsOnlyChanges = false
   /// Entities whose properties are hidden.
-  package var folded: Set<String> = []
+  var folded: Set<String> = []
 
-  package init() {}
+  init() {}
 
-  package init(from decoder: any Decoder) throws {
+  init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     // Sessions of earlier versions know less.
-    showsOnlyChanges =
-      try values.decodeIfPresent(Bool.self, forKey: .showsOnlyChanges) ?? false
+    showsOnlyChanges = try values.decodeIfPresent(Bool.self, forKey: .showsOnlyChanges) ?? false
     folded = try values.decodeIfPresent(Set<String>.self, forKey: .folded) ?? []
   }
 }
 
 /// What was changed of the mappings by hand.
-package struct MappingView: Codable, Sendable, Equatable {
+struct MappingView: Codable, Sendable, Equatable {
   /// By the path of the version that they lead to.
-  package var edits: [String: MappingEdits] = [:]
+  var edits: [String: MappingEdits] = [:]
 
-  package init() {}
+  init() {}
 }
 
 /// The arrangements that were, for going back to them.
-package struct ViewHistory: Sendable, Equatable {
+struct ViewHistory: Sendable, Equatable {
   private static let limit = 200
 
   private(set) var past: [ViewState] = []
@@ -88,7 +87,7 @@ package struct ViewHistory: Sendable, Equatable {
 }
 
 extension State {
-  package var view: ViewState {
+  var view: ViewState {
     var view = ViewState()
     view.browse = browse.view
     view.diff = diff.view
@@ -97,9 +96,10 @@ extension State {
   }
 
   /// Arranges everything as it was; what no longer fits the store is left as it is.
-  package mutating func arrange(_ view: ViewState) -> [Effect] {
-    BrowseScreen.arrange(view.browse, in: &self) + DiffScreen.arrange(view.diff, in: &self)
-      + MappingScreen.arrange(view.mapping, in: &self)
+  mutating func arrange(_ view: ViewState) -> [Effect] {
+    on(BrowseScreen.self) { $0.arrange(view.browse, in: &$1) }
+      + on(DiffScreen.self) { $0.arrange(view.diff, in: &$1) }
+      + on(MappingScreen.self) { $0.arrange(view.mapping, in: &$1) }
   }
 
   mutating func stepView(back: Bool) -> [Effect] {

@@ -25,6 +25,10 @@ public struct CoreDataError: Error, Sendable, Equatable {
   public var code: Int?
   /// What happened, as a clause without a capital letter or a full stop.
   public var message: String
+  /// What is wrong, where the message says first what could not be done for it.
+  public var reason: String?
+  /// Whether the store is not what it was when it was looked at, so that looking again may help.
+  public var isStale = false
   /// The file it happened to.
   public var path: String?
   /// The entity it is about.
@@ -39,7 +43,7 @@ public struct CoreDataError: Error, Sendable, Equatable {
   /// Makes an error; give whatever of code, file, entity, property and hint is known.
   public init(
     _ kind: Kind, code: Int? = nil, _ message: String, path: String? = nil, entity: String? = nil,
-    property: String? = nil, hint: String? = nil, mark: TextMark? = nil
+    property: String? = nil, hint: String? = nil, mark: TextMark? = nil, reason: String? = nil
   ) {
     self.kind = kind
     self.code = code
@@ -49,6 +53,7 @@ public struct CoreDataError: Error, Sendable, Equatable {
     self.property = property
     self.hint = hint
     self.mark = mark
+    self.reason = reason
   }
 
   /// The same failure, with the file it happened to where none was known below.

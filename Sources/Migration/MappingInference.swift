@@ -308,6 +308,6 @@ struct Inference {
   ) -> CoreDataError {
     CoreDataError(
       .refused, code: 134190, "no mapping can be inferred: \(message)", entity: entity,
-      property: property, hint: hint)
+      property: property, hint: hint, reason: message)
   }
 }

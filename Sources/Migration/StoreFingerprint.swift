@@ -49,14 +49,15 @@ package struct StoreFingerprint: Equatable, Sendable {
 
   /// What to say where a store is no longer what it was when it was looked at.
   static func changed(_ path: String) -> CoreDataError {
-    guard FileSystem.status(path) != nil else {
-      return CoreDataError(
-        .failed, code: 134110, "the store was moved or deleted meanwhile", path: path,
-        hint: "Nothing was written. Find out which program did it, and try again.")
-    }
-    return CoreDataError(
+    var error = CoreDataError(
       .failed, code: 134110, "the store was changed by another program meanwhile", path: path,
       hint: "Close that program and try again. The store is as it is now.")
+    if FileSystem.status(path) == nil {
+      error.message = "the store was moved or deleted meanwhile"
+      error.hint = "Nothing was written. Find out which program did it, and try again."
+    }
+    error.isStale = true
+    return error
   }
 
   package init(of storePath: String) {

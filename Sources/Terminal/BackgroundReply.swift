@@ -11,6 +11,7 @@ package struct BackgroundReply: Sendable, Equatable {
   /// Bytes that are no answer, and an answer that is not whole yet.
   package private(set) var typed: [UInt8] = []
 
+  /// Finds the answers among what came.
   package init(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while let byte = rest.first {

@@ -2,8 +2,10 @@
 package struct Cell: Sendable, Hashable {
   /// Empty in a continuation.
   package var text: String
+  /// Its look.
   package var style: Style
 
+  /// A character in a look.
   package init(_ text: String = " ", _ style: Style = .plain) {
     self.text = text
     self.style = style
@@ -12,5 +14,6 @@ package struct Cell: Sendable, Hashable {
   /// The right half of a wide character.
   package static func continuation(_ style: Style) -> Cell { Cell("", style) }
 
+  /// Whether the character before it takes this cell too.
   package var isContinuation: Bool { text.isEmpty }
 }

@@ -2,6 +2,7 @@
 package enum ColorDepth: Int, Sendable, Comparable, CaseIterable {
   case none, ansi8, ansi16, indexed256, trueColor
 
+  /// Whether the one shows less than the other.
   package static func < (left: ColorDepth, right: ColorDepth) -> Bool {
     left.rawValue < right.rawValue
   }
@@ -50,6 +51,7 @@ extension Style {
 }
 
 extension Color {
+  /// The nearest colour that a terminal of that depth shows.
   package func reduced(to depth: ColorDepth) -> Color {
     switch (self, depth) {
     case (.default, _), (_, .none): return .default

@@ -1,8 +1,11 @@
 /// A place on the screen, in cells from the top left.
 package struct Point: Sendable, Hashable {
+  /// The column, from 0.
   package var x: Int
+  /// The row, from 0.
   package var y: Int
 
+  /// A place on the screen.
   package init(x: Int, y: Int) {
     self.x = x
     self.y = y
@@ -11,9 +14,12 @@ package struct Point: Sendable, Hashable {
 
 /// Columns and rows, never negative.
 package struct Size: Sendable, Hashable {
+  /// Columns.
   package let width: Int
+  /// Rows.
   package let height: Int
 
+  /// A size; what is below 0 is 0.
   package init(width: Int, height: Int) {
     self.width = max(0, width)
     self.height = max(0, height)
@@ -25,11 +31,16 @@ package struct Size: Sendable, Hashable {
 /// Cutting off more than there is leaves an empty rectangle, in which drawing does nothing, so a
 /// screen need not ask how small the terminal is before each line.
 package struct Rect: Sendable, Hashable {
+  /// Its first column.
   package let x: Int
+  /// Its first row.
   package let y: Int
+  /// Columns.
   package let width: Int
+  /// Rows.
   package let height: Int
 
+  /// A rectangle; what is below 0 of its size is 0.
   package init(x: Int = 0, y: Int = 0, width: Int, height: Int) {
     self.x = x
     self.y = y
@@ -37,17 +48,23 @@ package struct Rect: Sendable, Hashable {
     self.height = max(0, height)
   }
 
+  /// The rectangle of that size at the origin.
   package init(_ size: Size) {
     self.init(width: size.width, height: size.height)
   }
 
+  /// Its first cell.
   package var origin: Point { Point(x: x, y: y) }
+  /// Its columns and rows.
   package var size: Size { Size(width: width, height: height) }
   /// The first column and the first row beyond the rectangle.
   package var right: Int { x + width }
+  /// The row below its last one.
   package var bottom: Int { y + height }
+  /// Whether it has no cell.
   package var isEmpty: Bool { width == 0 || height == 0 }
 
+  /// Whether the cell is in it.
   package func contains(_ point: Point) -> Bool {
     point.x >= x && point.x < right && point.y >= y && point.y < bottom
   }
@@ -57,12 +74,14 @@ package struct Rect: Sendable, Hashable {
     inset(horizontally: margin, vertically: margin)
   }
 
+  /// The same without so many columns and rows on each side.
   package func inset(horizontally columns: Int, vertically rows: Int) -> Rect {
     Rect(
       x: x + min(columns, width), y: y + min(rows, height),
       width: width - 2 * columns, height: height - 2 * rows)
   }
 
+  /// What is in both.
   package func intersection(_ other: Rect) -> Rect {
     let left = max(x, other.x)
     let top = max(y, other.y)

@@ -1,5 +1,6 @@
 /// A character with the marks that sit on it, safe to send to a terminal, and its width in cells.
 package struct Glyph: Sendable, Hashable {
+  /// The character with the marks that belong to it.
   package let text: String
   /// 1 or 2.
   package let width: Int
@@ -23,11 +24,13 @@ package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
   /// Whether the last glyph was a picture, which a joiner joins to the next.
   private var isAfterEmoji = false
 
+  /// The glyphs of a text, one after the other.
   package init(_ text: Text) {
     scalars = text.unicodeScalars.makeIterator()
     ahead = scalars.next()
   }
 
+  /// The next one; `nil` at the end.
   package mutating func next() -> Glyph? {
     if let scalar = standIn.popFirst() { return Glyph(text: String(scalar), width: 1) }
     while let scalar = ahead {

@@ -3,7 +3,9 @@
 /// Drawing never traps and never leaves the grid: what lies outside is not drawn. Every text is
 /// sanitised on its way in, so a grid holds nothing that a terminal would obey.
 package struct Grid: Sendable, Equatable {
+  /// Columns.
   package let width: Int
+  /// Rows.
   package let height: Int
   /// The look of an empty cell, which all drawing lies over.
   package let base: Style
@@ -14,6 +16,7 @@ package struct Grid: Sendable, Equatable {
   /// What the mouse can be used on, in the order in which it was drawn.
   package private(set) var spots: [Spot] = []
 
+  /// Empty cells, in one look.
   package init(_ size: Size, base: Style = .plain) {
     width = size.width
     height = size.height
@@ -21,11 +24,14 @@ package struct Grid: Sendable, Equatable {
     cells = [Cell](repeating: Cell(" ", base), count: size.width * size.height)
   }
 
+  /// Empty cells, in one look.
   package init(width: Int, height: Int, base: Style = .plain) {
     self.init(Size(width: width, height: height), base: base)
   }
 
+  /// Columns and rows.
   package var size: Size { Size(width: width, height: height) }
+  /// All of it.
   package var bounds: Rect { Rect(width: width, height: height) }
 
   /// The cell at a place, `nil` outside the grid.
@@ -101,6 +107,7 @@ package struct Grid: Sendable, Equatable {
     write(spans, at: Point(x: field.x + indent, y: field.y), within: field.width - indent)
   }
 
+  /// Writes within a field, to its start, its middle or its end.
   package mutating func write(
     _ text: some StringProtocol, in field: Rect, style: Style = .plain, align: Alignment = .leading
   ) {

@@ -13,11 +13,13 @@ package enum Key: Sendable, Hashable {
   /// Text pasted in one go, which must not be taken for keys.
   case paste(String)
 
+  /// What was done with the mouse.
   package enum MouseAction: Sendable, Hashable {
     /// `drag` is motion while the button is held, where the terminal tells it.
     case press, release, doubleClick, drag, scrollUp, scrollDown
   }
 
+  /// The space bar.
   package static let space = Key.character(" ")
 }
 

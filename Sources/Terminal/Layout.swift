@@ -7,6 +7,7 @@
 ///     let parts = Layout.rows(screen, [.fixed(1), .flexible(), .fixed(1)])
 ///     let (header, body, footer) = (parts[0], parts[1], parts[2])
 package enum Layout {
+  /// How much of the room a part takes.
   package enum Part: Sendable, Equatable {
     /// So many cells.
     case fixed(Int)
@@ -16,12 +17,14 @@ package enum Layout {
     case flexible(min: Int = 0)
   }
 
+  /// The parts beside each other.
   package static func columns(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
     split(rect.width, parts, gap: gap).map {
       Rect(x: rect.x + $0.start, y: rect.y, width: $0.length, height: rect.height)
     }
   }
 
+  /// The parts below each other.
   package static func rows(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
     split(rect.height, parts, gap: gap).map {
       Rect(x: rect.x, y: rect.y + $0.start, width: rect.width, height: $0.length)

@@ -39,6 +39,7 @@ extension Grid {
     self.title(title, note: note, onEdge: edge, style: style)
   }
 
+  /// A line across, joined to those that it meets.
   package mutating func hline(x: Int, y: Int, length: Int, style: Style = .plain) {
     for column in max(0, x)..<max(0, x, min(x + max(0, length), width)) {
       var arms: Arms = []
@@ -48,6 +49,7 @@ extension Grid {
     }
   }
 
+  /// A line down, joined to those that it meets.
   package mutating func vline(x: Int, y: Int, length: Int, style: Style = .plain) {
     for row in max(0, y)..<max(0, y, min(y + max(0, length), height)) {
       var arms: Arms = []

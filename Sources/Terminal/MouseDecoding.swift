@@ -6,6 +6,7 @@ package struct MouseDecoding: Sendable {
   private var last: (x: Int, y: Int, time: ContinuousClock.Instant)?
   private var isHeld = false
 
+  /// A mouse of which nothing has come yet.
   package init() {}
 
   /// What follows `ESC [ <`: button, column and row, and M for a press or m for a release.

@@ -16,6 +16,7 @@ package struct PasteDecoding: Sendable {
   private var matched = 0
   private var last = ContinuousClock.now
 
+  /// No paste has begun.
   package init() {}
 
   /// The mark of the beginning came.

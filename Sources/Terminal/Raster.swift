@@ -1,6 +1,8 @@
 /// A picture of plain pixels, small enough to show.
 package struct Raster: Sendable, Equatable {
+  /// Pixels across.
   package let width: Int
+  /// Pixels down.
   package let height: Int
   /// Row by row, four bytes a pixel: red, green, blue, alpha.
   package let pixels: [UInt8]

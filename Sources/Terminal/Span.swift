@@ -1,8 +1,11 @@
 /// A piece of a line in one style.
 package struct Span: Sendable, Hashable {
+  /// What is written.
   package var text: String
+  /// Its look.
   package var style: Style
 
+  /// A text in a look.
   package init(_ text: String, _ style: Style = .plain) {
     self.text = text
     self.style = style

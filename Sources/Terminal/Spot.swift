@@ -1,5 +1,6 @@
 /// A part of the screen that the mouse does something with.
 package struct Spot: Sendable, Equatable {
+  /// What a click there is for.
   package enum Target: Sendable, Equatable {
     /// A popup with its frame; what was drawn before it is under it.
     case popup
@@ -11,6 +12,8 @@ package struct Spot: Sendable, Equatable {
     case column(Int)
   }
 
+  /// The cells that it takes.
   package let rect: Rect
+  /// What a click on them is for.
   package let target: Target
 }

@@ -14,23 +14,34 @@ package enum Color: Sendable, Hashable {
 /// A style is drawn *over* what is there: a default colour leaves the colour below, attributes add
 /// up. A list fills its selected row once and then writes cells that know nothing of selection.
 package struct Style: Sendable, Hashable {
+  /// The colour of the text.
   package var foreground: Color
+  /// The colour behind it.
   package var background: Color
+  /// What it is besides.
   package var attributes: Attributes
 
+  /// What a terminal shows besides colours.
   package struct Attributes: OptionSet, Sendable, Hashable {
+    /// A bit for each.
     package let rawValue: UInt8
 
+    /// Attributes by their bits.
     package init(rawValue: UInt8) {
       self.rawValue = rawValue
     }
 
+    /// Bold, or brighter.
     package static let bold = Attributes(rawValue: 1)
+    /// Darker.
     package static let dim = Attributes(rawValue: 2)
+    /// Underlined.
     package static let underline = Attributes(rawValue: 4)
+    /// Text and background exchanged.
     package static let reverse = Attributes(rawValue: 8)
   }
 
+  /// A look; what is left out is the terminal’s own.
   package init(
     _ foreground: Color = .default, on background: Color = .default, _ attributes: Attributes = []
   ) {
@@ -39,6 +50,7 @@ package struct Style: Sendable, Hashable {
     self.attributes = attributes
   }
 
+  /// Nothing of its own.
   package static let plain = Style()
 
   /// This style where it says something, else the one below it.
@@ -49,6 +61,7 @@ package struct Style: Sendable, Hashable {
       attributes.union(below.attributes))
   }
 
+  /// The same with more attributes.
   package func adding(_ attributes: Attributes) -> Style {
     Style(foreground, on: background, self.attributes.union(attributes))
   }

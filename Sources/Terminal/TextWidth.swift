@@ -4,6 +4,7 @@
 /// The table is our own, so that a grid is the same on every system; a screen compares it with
 /// the C library before it puts a character.
 package enum TextWidth {
+  /// The cells that a scalar takes: none, one or two.
   package static func of(_ scalar: Unicode.Scalar) -> Int {
     let value = scalar.value
     if value < 0x300 { return value == 0 ? 0 : 1 }

@@ -3,10 +3,13 @@
 /// Roles other than `text` leave open what they do not name: the background of the row they lie
 /// on, the colour of the text around them. Start a frame with `Grid(size, base: theme[.text])`.
 package struct Theme: Sendable, Equatable {
+  /// What it is chosen by.
   package var name: String
+  /// Whether it has a light background.
   package var isLight: Bool
   private var styles: [Role: Style]
 
+  /// A theme of these looks.
   package init(name: String, isLight: Bool = false, styles: [Role: Style]) {
     self.name = name
     self.isLight = isLight

@@ -1,5 +1,6 @@
 /// What is wrong with a theme file, and in which line.
 package struct ThemeError: Error, Equatable, CustomStringConvertible {
+  /// What is wrong with the file, as a clause.
   package let description: String
   /// From 1 on; `nil` where it is about the whole file.
   package private(set) var line: Int?

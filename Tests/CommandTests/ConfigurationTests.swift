@@ -1,8 +1,8 @@
-import Interface
 import Terminal
 import TestSupport
 import Testing
 
+@testable import Interface
 @testable import strata
 
 @Suite("The configuration")

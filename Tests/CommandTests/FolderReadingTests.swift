@@ -1,10 +1,10 @@
-import Interface
 import ManagedStore
 import SQLite
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Interface
 @testable import strata
 
 @Suite("Looking into folders")

@@ -1,11 +1,11 @@
 import Dispatch
-import Interface
 import ManagedModel
 import ManagedStore
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Interface
 @testable import strata
 
 #if canImport(Glibc)
@@ -21,7 +21,7 @@ struct ReaderHoldTests {
     let folder = try TemporaryFolder()
     let store = try DemoCommand.write(to: folder.path("demo"), objects: 20_000).store
     let session = StoreSession("test", source: StoreSource(path: store, model: nil))
-    let total = try await session.count(RowQuery(entity: "Amount"))
+    let total = try await session.ask { try $0.count(of: "Amount", filter: nil) }
     let pause = await session.pause
     // Held by the export itself, and not because nobody waited any longer.
     let hold = ReaderHold([session], patience: .seconds(3600))
@@ -63,7 +63,7 @@ struct ReaderHoldTests {
     hold.begin()
     let isAnswered = Mutex(false)
     let count = Task {
-      let count = try await session.count(RowQuery(entity: "Recipe"))
+      let count = try await session.ask { try $0.count(of: "Recipe", filter: nil) }
       isAnswered.withLock { $0 = true }
       return count
     }

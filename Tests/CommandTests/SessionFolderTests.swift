@@ -1,8 +1,8 @@
-import Interface
 import ManagedStore
 import TestSupport
 import Testing
 
+@testable import Interface
 @testable import strata
 
 @Suite("What is kept of a store")

@@ -1,8 +1,9 @@
-import Interface
 import ManagedModel
 import ManagedStore
 import Terminal
 import Testing
+
+@testable import Interface
 
 @Suite("Browse")
 struct BrowseTests {
@@ -12,7 +13,7 @@ struct BrowseTests {
       storePath: "Recipes.sqlite", size: Size(width: 100, height: 30), themeName: "")
     let open = update(&state, .start)
     #expect(open == [.open(TaskID(1))])
-    let effects = update(&state, .opened(TaskID(1), try SampleStore.summary()))
+    let effects = update(&state, .answer(TaskID(1), .opened(try SampleStore.summary())))
     #expect(effects.count == 3)
     var grid = Grid(state.size)
     draw(state, with: .mono, in: &grid)
@@ -65,7 +66,7 @@ struct BrowseTests {
     }
     let (stale, _) = try #require(rows.dropLast().last)
     let before = session.state
-    try session.send(.rows(stale, SampleStore.page(RowQuery(entity: "Recipe"))))
+    try session.send(.answer(stale, .rows(SampleStore.page(RowQuery(entity: "Recipe")))))
     #expect(session.state == before)
     // And the work for them is called off.
     #expect(session.effects.contains(.cancel(stale)))

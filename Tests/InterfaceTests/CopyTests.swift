@@ -41,7 +41,8 @@ struct CopyTests {
       return
     }
     try session.send(
-      .statements(task, [MigrationStatement(step: 1, part: "Recipe", sql: "DROP TABLE ZDRAFT")]))
+      .answer(
+        task, .statements([MigrationStatement(step: 1, part: "Recipe", sql: "DROP TABLE ZDRAFT")])))
     try session.send("y")
     #expect(copied(session) == "-- Recipe\nDROP TABLE ZDRAFT;\n")
     #expect(session.state.layers.count == 1, "it stays to be read")
@@ -57,7 +58,7 @@ struct CopyTests {
       Issue.record("nothing runs")
       return
     }
-    try session.send(.migrated(task, SampleStore.receipt))
+    try session.send(.answer(task, .migrated(SampleStore.receipt)))
     session.effects = []
     try session.send("y", "⏎")
     let asked = session.effects.contains {

@@ -24,7 +24,7 @@ struct DiffTests {
     var session = try Session(width: width, height: height)
     try session.send("2")
     for case .impacts(let task, _, _) in session.effects {
-      try session.send(.impacts(task, Self.impacts))
+      try session.send(.answer(task, .impacts(Self.impacts)))
     }
     return session
   }
@@ -86,7 +86,7 @@ struct DiffTests {
     try session.send("n")
     #expect(session.state.diff.selectedLine?.entity == "Recipe")
     try session.send("Esc")
-    #expect(session.state.diff.search.isEmpty)
+    #expect(session.state.diff.searched.isEmpty)
     #expect(session.screen().description.contains("change"))
   }
 
@@ -143,7 +143,7 @@ struct DiffTests {
       Issue.record("no completions were asked for")
       return
     }
-    try session.send(.completions(task, ["Old.momd", "Older.momd"]))
+    try session.send(.answer(task, .completions(["Old.momd", "Older.momd"])))
     try session.send("Tab")
     #expect(session.screen().description.contains("› Old"))
     try session.send("⏎")
@@ -153,7 +153,7 @@ struct DiffTests {
     }
     let old = ModelVersion(
       name: "Old", path: "Old.momd@Old", result: .success(try SampleStore.model(1)))
-    try session.send(.models(reading, [old]))
+    try session.send(.answer(reading, .models([old])))
     #expect(session.state.versions.last == old)
     try session.send("r")
     guard case .revisions(let asking, path: "Old.momd")? = session.effects.last else {
@@ -161,11 +161,17 @@ struct DiffTests {
       return
     }
     try session.send(
-      .revisions(
-        asking, [GitHistory.Commit(id: "0123456789abcdef", date: "2026-01-02", subject: "Rename")]))
+      .answer(
+        asking,
+        .revisions([
+          GitHistory.Commit(id: "0123456789abcdef", date: "2026-01-02", subject: "Rename")
+        ])))
     #expect(session.screen().description.contains("0123456789  2026-01-02  Rename"))
     try session.send("⏎")
-    guard case .models(_, let path)? = session.effects.last else { return }
+    let path = try #require(
+      session.effects.last.flatMap { effect -> String? in
+        if case .models(_, let path) = effect { path } else { nil }
+      })
     #expect(path == "Old.momd@Old@0123456789")
   }
 
@@ -173,7 +179,10 @@ struct DiffTests {
   func wrongPath() throws {
     var session = try Session()
     try session.send("2", "o", "p", "x", "⏎")
-    guard case .models(let task, _)? = session.effects.last else { return }
+    let task = try #require(
+      session.effects.last.flatMap { effect -> TaskID? in
+        if case .models(let task, _) = effect { task } else { nil }
+      })
     try session.send(.failed(task, CoreDataError(.unreadable, "there is no such model")))
     #expect(session.screen().description.contains("✗ there is no such model"))
   }

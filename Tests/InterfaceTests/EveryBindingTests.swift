@@ -1,7 +1,8 @@
-import Interface
 import ManagedModel
 import Terminal
 import Testing
+
+@testable import Interface
 
 /// Walks the list of keys, so that no binding is in it that does nothing, or is told nowhere.
 @Suite("Every binding")
@@ -24,7 +25,7 @@ struct EveryBindingTests {
     for key in keys { try session.send(key) }
     if case .themes(let id)? = session.effects.last {
       let themes = ["mono", "paper"].map { ThemeChoice(name: $0, kind: .light, isOwn: false) }
-      try session.send(.themes(id, themes, hasColors: true))
+      try session.send(.answer(id, .themes(themes, hasColors: true)))
     }
     return session
   }
@@ -76,7 +77,7 @@ struct EveryBindingTests {
     var session = try Session(width: 80, height: 12, plan: SampleStore.plan(losses: []))
     try session.send("4", "⏎")
     guard case .migrate(let id, _, _, _)? = session.effects.last else { return [] }
-    try session.send(.migrated(id, SampleStore.receipt))
+    try session.send(.answer(id, .migrated(SampleStore.receipt)))
     return try walk(session, Keymap.bindings(session.state))
   }
 

@@ -1,5 +1,6 @@
-import Interface
 import Testing
+
+@testable import Interface
 
 @Suite("Letters that name a line")
 struct FuzzyMatchTests {

@@ -1,6 +1,7 @@
-import Interface
 import Terminal
 import Testing
+
+@testable import Interface
 
 @Suite("The help page")
 struct HelpTests {

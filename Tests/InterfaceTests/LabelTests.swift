@@ -1,8 +1,9 @@
-import Interface
 import ManagedModel
 import ManagedStore
 import Terminal
 import Testing
+
+@testable import Interface
 
 @Suite("Labels of related objects")
 struct LabelTests {
@@ -20,7 +21,7 @@ struct LabelTests {
           names.names[first] = "Julia 1"
         }
       }
-      return [.names(id, names)]
+      return [.answer(id, .names(names))]
     }
     try session.send("^R")
     return session

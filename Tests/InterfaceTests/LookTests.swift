@@ -1,8 +1,9 @@
-import Interface
 import ManagedModel
 import Migration
 import Terminal
 import Testing
+
+@testable import Interface
 
 /// Every screen at every size, for a store as it should be, an empty one and one that is broken:
 /// its text once, and its colours as roles, a line each.
@@ -15,7 +16,7 @@ struct LookTests {
     Size(width: 40, height: 10),
   ]
 
-  private static func session(_ kind: Kind, _ screen: Screen, _ size: Size) throws -> Session {
+  static func session(_ kind: Kind, _ screen: Screen, _ size: Size) throws -> Session {
     var session = try Session(width: size.width, height: size.height)
     switch kind {
     case .ordinary: break
@@ -36,16 +37,16 @@ struct LookTests {
     try Snapshot.expect(text, named: "look-\(kind.rawValue)-\(screen.title.lowercased())")
   }
 
-  /// Dark, light and none: each style by a letter, equal neighbours joined.
+  /// Row by row the roles that the cells have, and what they look like without colours.
   @Test("the colours", arguments: Kind.allCases, Screen.allCases)
   func colors(kind: Kind, screen: Screen) throws {
     var text = ""
     for size in Self.sizes {
       let session = try Self.session(kind, screen, size)
-      for (name, theme) in [("dark", Self.dark), ("light", Self.light), ("none", Theme.mono)] {
+      for (name, theme) in [("roles", Self.roles), ("none", Theme.mono)] {
         var grid = Grid(size, base: theme[.text])
         draw(session.state, with: theme, in: &grid)
-        text += "\(size.width)×\(size.height) \(name) \(Self.summary(of: grid))\n"
+        text += "\(size.width)×\(size.height) \(name)\n\(Self.rows(of: grid, theme))\n"
       }
     }
     try Snapshot.expect(text, named: "colors-\(kind.rawValue)-\(screen.title.lowercased())")
@@ -72,34 +73,61 @@ struct LookTests {
     }
   }
 
-  /// How many cells have which look, the most common first: a change of colour shows as a change of
-  /// one line.
-  private static func summary(of grid: Grid) -> String {
-    var counts: [Style: Int] = [:]
-    for cell in grid.cells { counts[cell.style, default: 0] += 1 }
-    return counts.map { (name(of: $0.key), $0.value) }
-      .sorted { ($1.1, $0.0) < ($0.1, $1.0) }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-  }
-
-  private static func name(of style: Style) -> String {
-    let flags: [(Style.Attributes, String)] = [
-      (.bold, "b"), (.dim, "d"), (.underline, "u"), (.reverse, "r"),
-    ]
-    let marks = flags.filter { style.attributes.contains($0.0) }.map(\.1).joined()
-    func short(_ color: Color) -> String {
-      switch color {
-      case .default: "-"
-      case .ansi(let number): "\(number)"
-      case .indexed(let number): "\(number)"
-      case .rgb(let red, let green, let blue): ByteText.hex([red, green, blue])
+  /// Each row as runs of cells, `entity 5`; those of plain text as their number alone. Rows that
+  /// look the same are told once.
+  private static func rows(of grid: Grid, _ theme: Theme) -> String {
+    var rows: [(first: Int, last: Int, text: String)] = []
+    for y in 0..<grid.height {
+      var runs: [(name: String, count: Int)] = []
+      for cell in grid.cells[(y * grid.width)..<((y + 1) * grid.width)] {
+        let name = name(of: cell.style, theme)
+        if runs.last?.name == name {
+          runs[runs.count - 1].count += 1
+        } else {
+          runs.append((name, 1))
+        }
+      }
+      let text = runs.map { $0.name.isEmpty ? "\($0.count)" : "\($0.name) \($0.count)" }
+        .joined(separator: ", ")
+      if let last = rows.indices.last, rows[last].text == text {
+        rows[last].last = y
+      } else {
+        rows.append((y, y, text))
       }
     }
-    return "\(short(style.foreground))/\(short(style.background))"
-      + (marks.isEmpty ? "" : "/" + marks)
+    return rows.map {
+      "\($0.first)\($0.last > $0.first ? "–\($0.last)" : ""): \($0.text)\n"
+    }.joined()
   }
 
-  private static let dark = theme("midnight")
-  private static let light = theme("paper")
+  /// The role that gives the text its colour, then the one that gives it its background, then what
+  /// it has besides: `entity/selection+bold`; nothing for plain text.
+  private static func name(of style: Style, _ theme: Theme) -> String {
+    let flags: [(Style.Attributes, String)] = [
+      (.bold, "+bold"), (.dim, "+dim"), (.underline, "+underline"), (.reverse, "+reverse"),
+    ]
+    func role(_ color: Color) -> String {
+      guard case .indexed(let number) = color else { return "" }
+      let role = Theme.Role.allCases[Int(number)]
+      return role == .text ? "" : role.rawValue
+    }
+    let background = role(style.background)
+    return role(style.foreground) + (background.isEmpty ? "" : "/" + background)
+      + flags.filter { style.attributes.contains($0.0) }.map(\.1).joined()
+  }
+
+  /// A theme that gives each role colours of its own, where the dark one gives it any.
+  private static let roles: Theme = {
+    let dark = theme("midnight")
+    var styles: [Theme.Role: Style] = [:]
+    for (number, role) in Theme.Role.allCases.enumerated() {
+      let color = Color.indexed(UInt8(number))
+      styles[role] = Style(
+        dark[role].foreground == .default ? .default : color,
+        on: dark[role].background == .default ? .default : color)
+    }
+    return Theme(name: "roles", styles: styles)
+  }()
 
   private static func theme(_ name: String) -> Theme {
     let text = Snapshot.read(Snapshot.package + "/Themes/\(name).json") ?? ""

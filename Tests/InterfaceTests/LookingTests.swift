@@ -1,8 +1,9 @@
-import Interface
 import ManagedModel
 import ManagedStore
 import Terminal
 import Testing
+
+@testable import Interface
 
 @Suite("Looking behind the rows")
 struct LookingTests {
@@ -67,7 +68,8 @@ struct LookingTests {
   func frequenciesOfSome() throws {
     var session = try Session(width: 120)
     _ = update(&session.state, .key(.escape))
-    try session.answerEffects(BrowseScreen.setFilter("title != nil", in: &session.state))
+    try session.answerEffects(
+      session.state.on(BrowseScreen.self) { $0.setFilter("title != nil", in: &$1) })
     try session.send("l", "l", "l", "F")
     #expect(text(session).contains(", where title != nil"))
     try session.send("Enter")
@@ -101,12 +103,14 @@ struct LookingTests {
     #expect(session.effects.contains(.cancel(task)))
     #expect(text(session).contains("stopped"))
     try session.send(
-      .looked(
+      .answer(
         task,
-        .searching(
-          StoreSearchProgress(
-            entity: "A", done: 1, total: 1,
-            hits: [.init(object: ObjectID(entity: "A", key: 1), property: "p", excerpt: "late")]))))
+        .looked(
+          .searching(
+            StoreSearchProgress(
+              entity: "A", done: 1, total: 1,
+              hits: [.init(object: ObjectID(entity: "A", key: 1), property: "p", excerpt: "late")]))
+        )))
     #expect(!text(session).contains("late"))
   }
 
@@ -159,7 +163,7 @@ struct LookingTests {
       session.effects.compactMap { effect -> TaskID? in
         if case .look(let id, .copy) = effect { id } else { nil }
       }.last)
-    try session.send(.looked(task, .copied(String(repeating: "x", count: 100_001))))
+    try session.send(.answer(task, .looked(.copied(String(repeating: "x", count: 100_001)))))
     #expect(!session.effects.contains { if case .copy = $0 { true } else { false } })
     #expect(session.state.notice?.text.contains("too much") == true)
   }

@@ -40,7 +40,7 @@ struct MappingTests {
       name: "Recipes 3", path: "Old.xcdatamodeld@Recipes 3",
       result: .success(try SampleStore.model(2)))
     session.otherAnswer = { effect in
-      if case .models(let id, _) = effect { return [.models(id, [other])] }
+      if case .models(let id, _) = effect { return [.answer(id, .models([other]))] }
       return nil
     }
     try session.send("3")
@@ -63,7 +63,7 @@ struct MappingTests {
       return
     }
     var gone = next
-    try next.send(.models(task, [other]))
+    try next.send(.answer(task, .models([other])))
     #expect(lastRequest(next)?.to.name == "Recipes 3")
     #expect(next.state.notice?.text == "the target Recipes 3 is taken up from last time")
     try gone.send(.failed(task, CoreDataError(.unreadable, "there is no such file")))
@@ -203,7 +203,7 @@ struct MappingTests {
     var session = try Session(width: 120, height: 36)
     session.answers = false
     try session.send("3")
-    try session.send(.versions(TaskID(0), []))
+    try session.send(.answer(TaskID(0), .versions([])))
     guard
       case .plan(let task, _)? = session.effects.last(where: {
         if case .plan = $0 { true } else { false }
@@ -250,9 +250,12 @@ struct MappingTests {
     try session.send(.failed(task, CoreDataError(.refused, "the file is there already")))
     #expect(session.screen().description.contains("Enter writes over it"))
     try session.send("⏎")
-    guard case .writeRecipe(let again, let forced)? = session.effects.last else { return }
+    let (again, forced) = try #require(
+      session.effects.last.flatMap { effect -> (TaskID, RecipeFile)? in
+        if case .writeRecipe(let again, let forced) = effect { (again, forced) } else { nil }
+      })
     #expect(forced.overwrites)
-    try session.send(.written(again, path: forced.path))
+    try session.send(.answer(again, .written(path: forced.path)))
     #expect(session.state.mapping.recipePath == "../Recipes 1 to Recipes 2.json5")
   }
 
@@ -265,8 +268,11 @@ struct MappingTests {
       return
     }
     try session.send(
-      .statements(
-        task, [MigrationStatement(step: 1, part: "Recipe", sql: "UPDATE ZRECIPE SET ZRATING = 0")]))
+      .answer(
+        task,
+        .statements([
+          MigrationStatement(step: 1, part: "Recipe", sql: "UPDATE ZRECIPE SET ZRATING = 0")
+        ])))
     let text = session.screen().description
     #expect(text.contains("SQL of the plan: 1 statement"))
     #expect(text.contains("-- Recipe") && text.contains("UPDATE ZRECIPE SET ZRATING = 0;"))
@@ -281,11 +287,11 @@ struct MappingTests {
       return
     }
     #expect(!options.keepsBackup)
-    try session.send(.progress(task, MigrationProgress(parts: [])))
+    try session.send(.answer(task, .progress(MigrationProgress(parts: []))))
     #expect(session.screen().description.contains("rehearsing"))
     try session.send("^C")
     #expect(session.effects.last == .cancel(task))
-    try session.send(.migrated(task, SampleStore.receipt))
+    try session.send(.answer(task, .migrated(SampleStore.receipt)))
     #expect(session.screen().description.contains("✓ Rehearsed; nothing was put in place"))
     try session.send("Esc")
     #expect(session.state.migrate.phase == .ready, "it was no migration")
@@ -295,7 +301,10 @@ struct MappingTests {
   func failedRehearsal() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("3", "R")
-    guard case .rehearse(let task, _, _)? = session.effects.last else { return }
+    let task = try #require(
+      session.effects.last.flatMap { effect -> TaskID? in
+        if case .rehearse(let task, _, _) = effect { task } else { nil }
+      })
     try session.send(.failed(task, CoreDataError(.failed, "the disk is full")))
     let text = session.screen().description
     #expect(text.contains("the disk is full") && text.contains("The store is as it was"))

@@ -1,9 +1,9 @@
-import Interface
 import ManagedModel
 import ManagedStore
 import Terminal
 import Testing
 
+@testable import Interface
 @testable import Migration
 
 @Suite("Migrate: the word before the cut-over, the receipt, the way back, the log")
@@ -41,7 +41,7 @@ struct MigrateTests {
   @Test("with p the result waits for Enter, and its receipt is seen meanwhile")
   func pausing() throws {
     var (session, id) = try Self.running(pausing: true)
-    try session.send(.verified(id, SampleStore.receipt))
+    try session.send(.answer(id, .verified(SampleStore.receipt)))
     let text = session.screen().description
     #expect(text.contains("not in place yet"))
     #expect(text.contains("⏎ put it in place"))
@@ -50,7 +50,7 @@ struct MigrateTests {
     #expect(session.screen().description.contains("▶ waits on 4"))
     try session.send("4", "⏎")
     #expect(session.effects.last == .confirmCutover(id, true))
-    try session.send(.migrated(id, SampleStore.receipt))
+    try session.send(.answer(id, .migrated(SampleStore.receipt)))
     #expect(session.screen().description.contains("the way back"))
   }
 
@@ -103,7 +103,7 @@ struct MigrateTests {
   @Test("quitting while the result waits says that it is thrown away")
   func quittingWhileWaiting() throws {
     var (session, id) = try Self.running(pausing: true)
-    try session.send(.verified(id, SampleStore.receipt))
+    try session.send(.answer(id, .verified(SampleStore.receipt)))
     try session.send("q")
     let text = session.screen().description
     #expect(text.contains("The result is ready but not in place"), "\(text)")
@@ -121,7 +121,7 @@ struct MigrateTests {
   @Test("Escape asks, and throws the result away")
   func discarding() throws {
     var (session, id) = try Self.running(pausing: true)
-    try session.send(.verified(id, SampleStore.receipt))
+    try session.send(.answer(id, .verified(SampleStore.receipt)))
     try session.send("Esc", "n")
     #expect(session.state.migrate.phase == .verified(SampleStore.receipt))
     try session.send("Esc", "y")
@@ -134,12 +134,12 @@ struct MigrateTests {
   @Test("the header tells on every screen how far it is, and the end is told there")
   func badge() throws {
     var (session, id) = try Self.running()
-    try session.send(.progress(id, Self.progress(50)))
+    try session.send(.answer(id, .progress(Self.progress(50))))
     for screen in ["1", "2", "3"] {
       try session.send(screen)
       #expect(session.screen().description.contains("▶ 75 %"), "\(screen)")
     }
-    try session.send(.migrated(id, SampleStore.receipt))
+    try session.send(.answer(id, .migrated(SampleStore.receipt)))
     #expect(
       session.state.notice?.text == "migrated to “Recipes 2” and verified; 4 shows the receipt")
     #expect(!session.screen().description.contains("▶ "))
@@ -150,7 +150,7 @@ struct MigrateTests {
     var (session, id) = try Self.running()
     try session.send("q")
     #expect(session.state.layers.last?.content is ConfirmLayer)
-    try session.send(.migrated(id, SampleStore.receipt))
+    try session.send(.answer(id, .migrated(SampleStore.receipt)))
     #expect(session.state.layers.isEmpty)
     try session.send("q")
     #expect(session.effects.last == .quit)
@@ -159,7 +159,7 @@ struct MigrateTests {
   @Test("after a receipt Enter browses, and nothing offers to migrate once more")
   func footer() throws {
     var (session, id) = try Self.running()
-    try session.send(.migrated(id, SampleStore.receipt))
+    try session.send(.answer(id, .migrated(SampleStore.receipt)))
     session.state.notice = nil
     let foot = session.screen().description.split(separator: "\n").last ?? ""
     #expect(foot.contains("⏎ browse the result") && foot.contains("b roll back"))
@@ -171,7 +171,7 @@ struct MigrateTests {
   @Test("a receipt is written where a person says, and replaces a file only when asked twice")
   func writing() throws {
     var (session, id) = try Self.running()
-    try session.send(.migrated(id, SampleStore.receipt))
+    try session.send(.answer(id, .migrated(SampleStore.receipt)))
     try session.send("w", "⏎")
     guard case .writeReceipt(let task, let receipt, let path, false)? = session.effects.last else {
       Issue.record("nothing is written")
@@ -185,7 +185,7 @@ struct MigrateTests {
       Issue.record("it is not replaced")
       return
     }
-    try session.send(.wroteReceipt(second, path: path))
+    try session.send(.answer(second, .wroteReceipt(path: path)))
     #expect(session.state.layers.isEmpty)
     #expect(session.state.notice?.text == "the receipt is in Recipes-receipt.json")
   }
@@ -200,7 +200,7 @@ struct MigrateTests {
     }
     #expect(session.screen().description.contains("looking for backups …"))
     try session.send(
-      .backups(task, [Self.backup("Recipes.backup-2"), Self.backup("Recipes.backup-1")]))
+      .answer(task, .backups([Self.backup("Recipes.backup-2"), Self.backup("Recipes.backup-1")])))
     try session.send("j", "⏎")
     let question = session.screen().description
     #expect(question.contains("Recipes.backup-1 is put back"), "\(question)")
@@ -212,14 +212,14 @@ struct MigrateTests {
       return
     }
     #expect(options.from == "/tmp/Recipes.backup-1" && options.keepsPresent)
-    try session.send(.progress(id, Self.progress(50)))
+    try session.send(.answer(id, .progress(Self.progress(50))))
     #expect(session.screen().description.contains("rolling back to Recipes.backup-1"))
     let receipt = StoreRollback.Receipt(
       storePath: "Recipes.sqlite", backup: Self.backup("Recipes.backup-1").backup,
       isBackupRemoved: true, undonePath: "/tmp/Recipes.undone-1",
       contents: .init(uuid: "A", versionIdentifiers: ["1"], counts: ["Recipe": 7]),
       bytes: 4_100_000)
-    try session.send(.rolledBack(id, receipt))
+    try session.send(.answer(id, .rolledBack(receipt)))
     let text = session.screen().description
     #expect(text.contains("rolled back to Recipes.backup-1, version 1"))
     #expect(text.contains("what was there before is kept: /tmp/Recipes.undone-1"))
@@ -232,9 +232,9 @@ struct MigrateTests {
   func log() throws {
     var (session, id) = try Self.running()
     try session.send(.clock("14:02:11"))
-    try session.send(.progress(id, Self.progress(10)))
+    try session.send(.answer(id, .progress(Self.progress(10))))
     try session.send(.clock("14:02:12"))
-    try session.send(.progress(id, Self.progress(20)))
+    try session.send(.answer(id, .progress(Self.progress(20))))
     try session.send(.failed(id, CoreDataError(.failed, code: 13, "the disk is full")))
     try session.send("Esc", "!")
     let text = session.screen().description
@@ -246,11 +246,9 @@ struct MigrateTests {
   @Test("a store that changed meanwhile is planned for again by P")
   func planAgain() throws {
     var (session, id) = try Self.running()
-    try session.send(
-      .failed(
-        id,
-        CoreDataError(.failed, code: 134110, "the store was changed by another program meanwhile")
-      ))
+    var error = CoreDataError(.failed, code: 134110, "the store was changed by another program")
+    error.isStale = true
+    try session.send(.failed(id, error))
     try session.send("Esc")
     let text = session.screen().description
     #expect(text.contains("P plans again"), "\(text)")
@@ -288,14 +286,14 @@ struct MigrateTests {
     var (session, id) = try Self.running(pausing: true)
     session.state.size = size
     _ = session.screen()
-    try session.send(.progress(id, Self.progress(10)))
+    try session.send(.answer(id, .progress(Self.progress(10))))
     _ = session.screen()
-    try session.send(.verified(id, SampleStore.receipt))
+    try session.send(.answer(id, .verified(SampleStore.receipt)))
     for key in ["Esc", "n", "!", "Esc"] {
       try session.send(key)
       _ = session.screen()
     }
-    try session.send(.migrated(id, SampleStore.receipt))
+    try session.send(.answer(id, .migrated(SampleStore.receipt)))
     for key in ["w", "Esc", "b"] {
       try session.send(key)
       _ = session.screen()

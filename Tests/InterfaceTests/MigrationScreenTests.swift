@@ -1,9 +1,10 @@
-import Interface
 import ManagedModel
 import ManagedStore
 import Migration
 import Terminal
 import Testing
+
+@testable import Interface
 
 @Suite("Diff, Mapping and Migrate")
 struct MigrationScreenTests {
@@ -66,12 +67,12 @@ struct MigrationScreenTests {
       Issue.record("nothing was started")
       return
     }
-    try session.send(.progress(id, MigrationProgress(parts: [])))
+    try session.send(.answer(id, .progress(MigrationProgress(parts: []))))
     #expect(session.state.migrate.isRunning)
     try session.send("q")
     #expect(!session.effects.contains(.quit), "q asks first")
     try session.send("n")
-    try session.send(.migrated(id, SampleStore.receipt))
+    try session.send(.answer(id, .migrated(SampleStore.receipt)))
     #expect(session.state.migrate.phase == .done(SampleStore.receipt))
     #expect(
       session.effects.contains { if case .open(let task) = $0 { task != TaskID(1) } else { false } }
@@ -101,7 +102,10 @@ struct MigrationScreenTests {
   func errors() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4", "⏎")
-    guard case .migrate(let id, _, _, _)? = session.effects.last else { return }
+    let id = try #require(
+      session.effects.last.flatMap { effect -> TaskID? in
+        if case .migrate(let id, _, _, _) = effect { id } else { nil }
+      })
     try session.send(
       .failed(id, CoreDataError(.failed, code: 134110, "it broke", hint: "Try a copy.")))
     let text = session.screen().description
@@ -167,7 +171,7 @@ struct MigrationScreenTests {
       Issue.record("nothing was started")
       return
     }
-    try session.send(.progress(id, MigrationProgress(step: 2, steps: 2, parts: [])))
+    try session.send(.answer(id, .progress(MigrationProgress(step: 2, steps: 2, parts: []))))
     #expect(session.screen().description.contains("step 2 of 2: between → Recipes 2"))
   }
 }

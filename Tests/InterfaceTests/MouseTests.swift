@@ -1,7 +1,8 @@
-import Interface
 import ManagedStore
 import Terminal
 import Testing
+
+@testable import Interface
 
 @Suite("The mouse")
 struct MouseTests {

@@ -1,7 +1,8 @@
-import Interface
 import ManagedModel
 import ManagedStore
 import Terminal
+
+@testable import Interface
 
 extension Session {
   private init(_ size: Size, answer: @escaping (Effect) throws -> [Message]?) throws {
@@ -18,18 +19,21 @@ extension Session {
       switch effect {
       case .open(let id):
         [
-          .opened(
+          .answer(
             id,
-            StoreSummary(
-              path: "Odd.sqlite", fileName: "Odd.sqlite", model: model, modelMatches: true,
-              uuid: "E", columns: [:]))
+            .opened(
+              StoreSummary(
+                path: "Odd.sqlite", fileName: "Odd.sqlite", model: model, modelMatches: true,
+                uuid: "E", columns: [:])))
         ]
       case .versions(let id):
         [
-          .versions(
-            id, [ModelVersion(name: "Odd", path: "", isStores: true, result: .success(model))])
+          .answer(
+            id,
+            .versions([ModelVersion(name: "Odd", path: "", isStores: true, result: .success(model))]
+            ))
         ]
-      case .count(let id): [.counted(id, [:])]
+      case .count(let id): [.answer(id, .counted([:]))]
       default: nil
       }
     }
@@ -46,19 +50,19 @@ extension Session {
         var summary = try SampleStore.summary()
         summary.modelMatches = false
         summary.warnings = ["The -wal file is of another store.", "Page 7 is damaged."]
-        return [.opened(id, summary)]
+        return [.answer(id, .opened(summary))]
       case .versions(let id):
         return [
-          .versions(
+          .answer(
             id,
-            [
+            .versions([
               ModelVersion(
                 name: "Recipes 1", path: "", isStores: true,
                 result: .success(try SampleStore.model(1))),
               ModelVersion(
                 name: "Recipes 2", path: "Recipes.xcdatamodeld@Recipes 2", isCurrent: true,
                 result: .failure(error)),
-            ])
+            ]))
         ]
       case .count(let id), .rows(let id, _), .object(let id, _), .plan(let id, _),
         .compare(let id, _, _):

@@ -1,7 +1,8 @@
-import Interface
 import ManagedModel
 import Terminal
 import Testing
+
+@testable import Interface
 
 @Suite("Choosing a store")
 struct PickerTests {
@@ -29,10 +30,10 @@ struct PickerTests {
       send(.start)
       for effect in effects {
         switch effect {
-        case .recentStores(let id): send(.recentStores(id, recent))
+        case .recentStores(let id): send(.answer(id, .recentStores(recent)))
         case .folder(let id, _):
-          send(.folder(id, listing))
-          send(.peeked(id, peeks))
+          send(.answer(id, .folder(listing)))
+          send(.answer(id, .peeked(peeks)))
         default: break
         }
       }
@@ -99,21 +100,22 @@ struct PickerTests {
       Issue.record("\(scene.effects)")
       return
     }
-    scene.send(.folder(home, Self.listing))
+    scene.send(.answer(home, .folder(Self.listing)))
     try scene.press("←")
     guard case .folder(let id, "/home")? = scene.effects.last else {
       Issue.record("\(scene.effects)")
       return
     }
     scene.send(
-      .folder(
+      .answer(
         id,
-        FolderListing(
-          path: "/home", parent: "/",
-          entries: [
-            .init(name: "abe", path: "/home/abe", kind: .folder),
-            .init(name: "ann", path: "/home/ann", kind: .folder),
-          ])))
+        .folder(
+          FolderListing(
+            path: "/home", parent: "/",
+            entries: [
+              .init(name: "abe", path: "/home/abe", kind: .folder),
+              .init(name: "ann", path: "/home/ann", kind: .folder),
+            ]))))
     #expect(scene.text.contains("▌ ann/"))
   }
 
@@ -132,7 +134,10 @@ struct PickerTests {
   func unreadable() throws {
     var scene = Scene()
     try scene.press("g", "j", "→")
-    guard case .folder(let id, _)? = scene.effects.last else { return }
+    let id = try #require(
+      scene.effects.last.flatMap { effect -> TaskID? in
+        if case .folder(let id, _) = effect { id } else { nil }
+      })
     scene.send(.failed(id, CoreDataError(.unreadable, "cannot list", path: "/home/ann/Apps")))
     #expect(scene.text.contains("✗") && scene.text.contains("cannot list"))
     try scene.press("h")

@@ -1,5 +1,6 @@
-import Interface
 import Testing
+
+@testable import Interface
 
 @Suite("The README")
 struct ReadmeTests {

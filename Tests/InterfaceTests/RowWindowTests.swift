@@ -1,6 +1,7 @@
-import Interface
 import ManagedStore
 import Testing
+
+@testable import Interface
 
 @Suite("Paging through ten thousand rows")
 struct RowWindowTests {

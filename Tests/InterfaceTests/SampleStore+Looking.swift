@@ -1,7 +1,8 @@
-import Interface
 import ManagedModel
 import ManagedStore
 import Terminal
+
+@testable import Interface
 
 extension SampleStore {
   static let longText = (1...3_000).map { "line \($0) of the text" }.joined(separator: "\n")
@@ -33,7 +34,7 @@ extension SampleStore {
           ? [.exporting(done: 500, total: 1_000), .exported(request, rows: 1_000, bytes: 12_345)]
           : [.fileExists]
       }
-    return answers.map { .looked(id, $0) }
+    return answers.map { .answer(id, .looked($0)) }
   }
 
   private static var facts: StoreFacts {

@@ -1,7 +1,8 @@
 import FoundationEssentials
-import Interface
 import Terminal
 import Testing
+
+@testable import Interface
 
 @Suite("A store is shown as it was left")
 struct SavedSessionTests {

@@ -1,7 +1,8 @@
-import Interface
 import Migration
 import Terminal
 import Testing
+
+@testable import Interface
 
 @Suite("What the screens look like")
 struct ScreenTests {
@@ -40,7 +41,7 @@ struct ScreenTests {
       Issue.record("the versions were not asked for")
       return
     }
-    try session.send(.versions(id, try SampleStore.versions()))
+    try session.send(.answer(id, .versions(try SampleStore.versions())))
     #expect(session.screen().row(0).contains("model “Recipes 1”  ✓ exact"))
   }
 
@@ -48,7 +49,10 @@ struct ScreenTests {
   func migration() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4", "⏎")
-    guard case .migrate(let id, _, _, _)? = session.effects.last else { return }
+    let id = try #require(
+      session.effects.last.flatMap { effect -> TaskID? in
+        if case .migrate(let id, _, _, _) = effect { id } else { nil }
+      })
     let parts: [MigrationProgress.Part] = [
       .init(
         kind: .copy, title: "copy store", unit: .bytes, done: 1_200_000, total: 1_200_000,
@@ -59,12 +63,13 @@ struct ScreenTests {
       .init(kind: .verify, title: "verify", unit: .rows, total: 8_572),
     ]
     try session.send(
-      .progress(
+      .answer(
         id,
-        MigrationProgress(
-          parts: parts, current: 1, elapsed: 1.2, rows: 4_000, bytesWritten: 1_900_000)))
+        .progress(
+          MigrationProgress(
+            parts: parts, current: 1, elapsed: 1.2, rows: 4_000, bytesWritten: 1_900_000))))
     try Snapshot.expect(session.screen(), named: "migrating-100x30")
-    try session.send(.migrated(id, SampleStore.receipt))
+    try session.send(.answer(id, .migrated(SampleStore.receipt)))
     try Snapshot.expect(session.screen(), named: "receipt-100x30")
   }
 

@@ -1,8 +1,9 @@
-import Interface
 import ManagedModel
 import ManagedStore
 import Migration
 import Terminal
+
+@testable import Interface
 
 /// The interface with a store of literals behind it: keys go in, effects are answered at once.
 struct Session {
@@ -62,15 +63,16 @@ struct Session {
     guard answers else { return [] }
     if let other = try otherAnswer?(effect) { return other }
     switch effect {
-    case .open(let id): return [.opened(id, try SampleStore.summary())]
-    case .versions(let id): return [.versions(id, try SampleStore.versions())]
+    case .open(let id): return [.answer(id, .opened(try SampleStore.summary()))]
+    case .versions(let id): return [.answer(id, .versions(try SampleStore.versions()))]
     case .count(let id):
-      return [.counted(id, ["Recipe": 8_572, "Soup": 1_428, "Person": 3, "Draft": 2])]
-    case .rows(let id, let query): return [.rows(id, SampleStore.page(query))]
-    case .countRows(let id, _): return [.countedRows(id, 100)]
-    case .countBefore(let id, _, let cursor): return [.countedRows(id, Int(cursor.key) - 1)]
+      return [.answer(id, .counted(["Recipe": 8_572, "Soup": 1_428, "Person": 3, "Draft": 2]))]
+    case .rows(let id, let query): return [.answer(id, .rows(SampleStore.page(query)))]
+    case .countRows(let id, _): return [.answer(id, .countedRows(100))]
+    case .countBefore(let id, _, let cursor):
+      return [.answer(id, .countedRows(Int(cursor.key) - 1))]
     case .place(let id, let query, let place):
-      return [.placed(id, SampleStore.placed(query, place))]
+      return [.answer(id, .placed(SampleStore.placed(query, place)))]
     case .object(let id, let object):
       let columns = try SampleStore.summary().columns[object.entity] ?? []
       let values: [PropertyValue] =
@@ -83,12 +85,12 @@ struct Session {
               first: [ObjectID(entity: "Recipe", key: 3), ObjectID(entity: "Soup", key: 7)])),
         ] : SampleStore.row(object.key).values
       return [
-        .object(id, Inspection(StoredObject(id: object, columns: columns, values: values)))
+        .answer(id, .object(Inspection(StoredObject(id: object, columns: columns, values: values))))
       ]
     case .compare(let id, let from, let to):
-      return [.compared(id, Comparison(from: from, to: to))]
-    case .plan(let id, _): return plan.map { [.planned(id, $0)] } ?? []
-    case .names(let id, _): return [.names(id, ObjectNames())]
+      return [.answer(id, .compared(Comparison(from: from, to: to)))]
+    case .plan(let id, _): return plan.map { [.answer(id, .planned($0))] } ?? []
+    case .names(let id, _): return [.answer(id, .names(ObjectNames()))]
     case .look(let id, let request): return SampleStore.looked(id, request)
     default: return []
     }

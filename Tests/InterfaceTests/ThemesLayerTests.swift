@@ -1,6 +1,7 @@
-import Interface
 import Terminal
 import Testing
+
+@testable import Interface
 
 @Suite("Choosing a theme")
 struct ThemesLayerTests {
@@ -18,7 +19,7 @@ struct ThemesLayerTests {
     var session = try Session(width: 60, height: 20)
     try session.send("T")
     guard case .themes(let task)? = session.effects.last else { return session }
-    try session.send(.themes(task, Self.choices, hasColors: hasColors))
+    try session.send(.answer(task, .themes(Self.choices, hasColors: hasColors)))
     return session
   }
 

@@ -95,20 +95,23 @@ struct TrailTests {
     arguments: [1, 2, 150, 5_000, 9_999, 10_000])
   func byNumber(row: Int) throws {
     var session = try Session()
-    _ = BrowseScreen.goTo(row: row, in: &session.state)
-    try session.answerEffects(BrowseScreen.goTo(row: row, in: &session.state))
+    _ = session.state.on(BrowseScreen.self) { $0.goTo(row: row, in: &$1) }
+    try session.answerEffects(session.state.on(BrowseScreen.self) { $0.goTo(row: row, in: &$1) })
     #expect(session.state.browse.table?.window.selectedRow?.id.key == Int64(row))
     #expect(session.screen().description.contains("row \(NumberText.grouped(row)) of 10,000"))
-    try session.answerEffects(BrowseScreen.goTo(row: 99_999, in: &session.state))
+    try session.answerEffects(session.state.on(BrowseScreen.self) { $0.goTo(row: 99_999, in: &$1) })
     #expect(session.state.browse.table?.window.selectedRow?.id.key == 10_000)
   }
 
   @Test("a jump to an object clears a filter that hides it and says so; u brings the filter back")
   func hidden() throws {
     var session = try Session()
-    try session.answerEffects(BrowseScreen.setFilter("serves > 1", in: &session.state))
     try session.answerEffects(
-      BrowseScreen.goTo(object: ObjectID(entity: "Recipe", key: 4_711), in: &session.state))
+      session.state.on(BrowseScreen.self) { $0.setFilter("serves > 1", in: &$1) })
+    try session.answerEffects(
+      session.state.on(BrowseScreen.self) {
+        $0.goTo(object: ObjectID(entity: "Recipe", key: 4_711), in: &$1)
+      })
     #expect(session.state.browse.table?.window.selectedRow?.id.key == 4_711)
     #expect(session.state.browse.table?.filter == nil)
     #expect(session.state.notice?.text.contains("filter") == true)
@@ -119,9 +122,9 @@ struct TrailTests {
   @Test("a move past what is loaded lands where it says")
   func far() throws {
     var session = try Session()
-    try session.answerEffects(BrowseScreen.move(by: 7_000, in: &session.state))
+    try session.answerEffects(session.state.on(BrowseScreen.self) { $0.move(by: 7_000, in: &$1) })
     #expect(session.state.browse.table?.window.selectedRow?.id.key == 7_001)
-    try session.answerEffects(BrowseScreen.move(by: -6_500, in: &session.state))
+    try session.answerEffects(session.state.on(BrowseScreen.self) { $0.move(by: -6_500, in: &$1) })
     #expect(session.state.browse.table?.window.selectedRow?.id.key == 501)
   }
 
@@ -186,7 +189,7 @@ struct TrailTests {
   @Test("a session comes back to its row and filter")
   func restored() throws {
     var session = try Session()
-    try session.answerEffects(BrowseScreen.goTo(row: 4_321, in: &session.state))
+    try session.answerEffects(session.state.on(BrowseScreen.self) { $0.goTo(row: 4_321, in: &$1) })
     let saved = session.state.saved
     var again = try Session()
     again.state.restore(saved)

@@ -106,12 +106,6 @@ struct GridTests {
     grid.vline(x: 0, y: -2, length: 100)
     List(count: 100, selected: 50).draw(in: &grid, rect, theme: theme) { [Span("日\($0)")] }
     List().draw(in: &grid, rect, theme: theme) { _ in [] }
-    var table = Table([.init("a"), .init("日本", .trailing)], count: 10)
-    table.load([[[Span("日本語")], [Span("2")]]], from: 0)
-    table.selectColumn(1)
-    table.draw(in: &grid, rect, theme: theme)
-    Table([], count: 3).draw(in: &grid, rect, theme: theme)
-    Tree([.init(1, title: [Span("日")], note: [Span("12")])]).draw(in: &grid, rect, theme: theme)
     Gauge(0.5).draw(in: &grid, rect, theme: theme)
     Prompt("日本語").draw(in: &grid, rect, label: [Span("/")], theme: theme)
     HelpBar([.init("⏎", "open")], note: "12").draw(in: &grid, rect, theme: theme)

@@ -38,62 +38,36 @@ struct WidgetTests {
     #expect(list.row(at: Point(x: 0, y: 1), in: Rect(y: 2, width: 5, height: 10)) == nil)
   }
 
-  @Test("a table draws the rows it has and waits for the others")
-  func table() {
-    var table = Table(
-      [.init("key", .trailing), .init("title"), .init("tags", .trailing)], count: 1_000_000)
-    table.load(
-      [
-        [[Span("12")], [Span("Carrot soup")], [Span("(3)")]],
-        [[Span("31")], [Span("日本のスープ")], [Span("(0)")]],
-      ], from: 0)
-    var grid = Grid(width: 30, height: 4)
-    table.draw(in: &grid, grid.bounds, theme: theme)
-    #expect(
-      grid.description == """
-          key  title         tags
-        ▌  12  Carrot soup    (3)
-           31  日本のスープ   (0)
-          …
-        """)
-    #expect(table.missing() == nil)
-    table.list.end()
-    #expect(table.missing() == 999_899..<1_000_000)
+  @Test(
+    "the keys that move are the same in every list",
+    arguments: [
+      (Key.up, ListMove.lines(-1)), (.character("j"), .lines(1)), (.control("n"), .lines(1)),
+      (.pageUp, .pages(-1)), (.space, .pages(1)), (.control("u"), .halfPages(-1)),
+      (.character("g"), .start), (.end, .end), (.mouse(.scrollDown, x: 1, y: 1), .scroll(3)),
+    ])
+  func moves(key: Key, move: ListMove) {
+    #expect(ListMove(key) == move)
   }
 
-  @Test("a table scrolls sideways until the selected column is in sight")
-  func columns() {
-    var table = Table((0..<6).map { .init("column \($0)") }, count: 0)
-    table.selectColumn(99)
-    #expect(table.selectedColumn == 5)
-    var grid = Grid(width: 24, height: 1)
-    table.draw(in: &grid, grid.bounds, theme: theme)
-    #expect(grid.row(0) == "  column 4  column 5")
-    table.handle(.character("0"))
-    var start = Grid(width: 24, height: 1)
-    table.draw(in: &start, start.bounds, theme: theme)
-    #expect(start.row(0) == "  column 0  column 1  c…")
+  @Test("a list moves by what a key says, in as many rows and as much room as there are")
+  func handling() {
+    var list = List()
+    list.handle(.end, count: 30, height: 10)
+    #expect((list.selected, list.visible) == (29, 20..<30))
+    list.handle(.control("u"), height: 6)
+    #expect(list.selected == 26)
+    let isHandled = list.handle(.enter)
+    #expect(!isHandled && list.selected == 26)
   }
 
-  @Test("a folded node hides what is below it, and selecting a hidden one unfolds")
-  func tree() {
-    var tree = Tree(
-      [
-        .init("Food", title: [Span("Food")], note: [Span("9,114")], isExpandable: true),
-        .init("Spice", depth: 1, title: [Span("Spice")], note: [Span("412")]),
-        .init("Tag", title: [Span("Tag")]),
-      ])
-    var grid = Grid(width: 20, height: 3)
-    tree.draw(in: &grid, grid.bounds, theme: theme)
-    #expect(grid.description == "▌ ▸ Food      9,114\n    Tag\n")
-    tree.select("Spice")
-    grid.fill(grid.bounds)
-    tree.draw(in: &grid, grid.bounds, theme: theme)
-    #expect(grid.description == "  ▾ Food      9,114\n▌     Spice     412\n    Tag")
-    tree.handle(.left)
-    #expect(tree.selected?.id == "Food")
-    tree.handle(.left)
-    #expect(tree.visibleNodes.map(\.id) == ["Food", "Tag"])
+  @Test("text scrolls by arrows, and knows where its lines are seen")
+  func text() {
+    var list = List()
+    list.scrollPage(.down, count: 9, height: 4)
+    #expect((list.offset, list.visible) == (1, 1..<5))
+    let places = list.places(count: 8, in: Rect(x: 2, y: 5, width: 9, height: 2))
+    #expect(places.map(\.line) == [1, 2])
+    #expect(places.map(\.place.y) == [5, 6])
   }
 
   @Test(

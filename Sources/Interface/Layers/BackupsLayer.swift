@@ -3,23 +3,20 @@ import Migration
 import Terminal
 
 /// The backups beside the store, to put one back.
-package struct BackupsLayer: LayerContent {
-  private var task: TaskID?
+struct BackupsLayer: WaitingLayer {
+  var task: TaskID?
   /// The backup of the migration just done: asked about at once.
   private let wanted: String?
   private(set) var entries: [BackupEntry] = []
   var list = List()
 
-  init(_ task: TaskID, wanted: String? = nil) {
-    self.task = task
-    self.wanted = wanted
-  }
+  init(wanted: String?) { self.wanted = wanted }
 
   private var selected: BackupEntry? {
-    entries.indices.contains(list.selected) ? entries[list.selected] : nil
+    entries.element(list.selected)
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     let reason: String? =
       task != nil
       ? "they are being looked for"
@@ -32,9 +29,7 @@ package struct BackupsLayer: LayerContent {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .choose else {
       list.handle(key)
       return .stay()
@@ -48,9 +43,8 @@ package struct BackupsLayer: LayerContent {
     return .close()
   }
 
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
-    guard case .backups(let task, let found) = message, task == self.task else { return nil }
-    self.task = nil
+  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+    guard case .backups(let found) = answer else { return [] }
     entries = found
     list = List(count: found.count, height: max(1, found.count))
     if let index = found.firstIndex(where: { $0.backup.path == wanted || $0.name == wantedName }) {
@@ -61,22 +55,12 @@ package struct BackupsLayer: LayerContent {
 
   private var wantedName: String? { wanted?.split(separator: "/").last.map(String.init) }
 
-  package mutating func fail(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? {
-    guard task == self.task else { return nil }
-    self.task = nil
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
     state.show(MessageLayer(error))
     return []
   }
 
-  package mutating func cancel(in state: inout State) -> [Effect]? {
-    guard let task else { return nil }
-    self.task = nil
-    return [.cancel(task)]
-  }
-
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(84, rect.width - 4))
     let inside = Popup("Backups", size: Size(width: width, height: max(2, entries.count + 1)))
       .draw(in: &grid, rect, theme: theme)
@@ -94,8 +78,7 @@ package struct BackupsLayer: LayerContent {
     let body = Rect(
       x: inside.x, y: inside.y + 1, width: inside.width, height: max(0, inside.height - 1))
     list.draw(in: &grid, body, theme: theme) { row in
-      guard entries.indices.contains(row) else { return [] }
-      let entry = entries[row]
+      guard let entry = entries.element(row) else { return [] }
       guard case .success = entry.contents else {
         return [Span(entry.name), Span("  ✗ cannot be read", theme[.error])]
       }

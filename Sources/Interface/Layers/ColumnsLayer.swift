@@ -2,7 +2,7 @@ import ManagedStore
 import Terminal
 
 /// Every column of the table, to be shown, hidden and put in order.
-package struct ColumnsLayer: LayerContent {
+struct ColumnsLayer: LayerContent {
   private var list: List
 
   init(in state: State) {
@@ -12,12 +12,11 @@ package struct ColumnsLayer: LayerContent {
     list = List(count: count, selected: selected, height: max(1, count))
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     let table = state.browse.table
     let isOnly = table.map { $0.columns.count == 1 && !isHidden(in: $0) } ?? true
     return [
-      Binding(
-        [.space], "show or hide", .choose, unless: isOnly ? "one column stays" : nil),
+      Binding([.space], "show or hide", .choose, unless: isOnly ? "one column stays" : nil),
       Binding([.character("<"), .character("K")], "up", .columnToLeft),
       Binding([.character(">"), .character("J")], "down", .columnToRight),
       Binding(
@@ -34,9 +33,7 @@ package struct ColumnsLayer: LayerContent {
       && table.hidden.contains(table.arranged[list.selected])
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard let table = state.browse.table, table.arranged.indices.contains(list.selected) else {
       return .close()
     }
@@ -56,13 +53,12 @@ package struct ColumnsLayer: LayerContent {
       state.browse.table?.select(column)
       return .close()
     default:
-      list.setHeight(max(1, state.body.height - 2))
-      list.handle(key)
+      list.handle(key, height: state.body.height - 2)
     }
     return .stay()
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     guard let table = state.browse.table else { return }
     let names = table.arranged.reduce(4) { max($0, TextWidth.of(table.title($1), upTo: 40)) }
     let inside = Popup(
@@ -70,8 +66,7 @@ package struct ColumnsLayer: LayerContent {
       size: Size(width: min(72, names + 36), height: max(1, table.arranged.count))
     ).draw(in: &grid, rect, theme: theme)
     list.draw(in: &grid, inside, theme: theme) { row in
-      guard table.arranged.indices.contains(row) else { return [] }
-      let column = table.arranged[row]
+      guard let column = table.arranged.element(row) else { return [] }
       let isHidden = table.hidden.contains(column)
       let isSelected = row == list.selected
       let frozen = table.columns.firstIndex(of: column).map { $0 < table.frozen } ?? false
@@ -80,7 +75,7 @@ package struct ColumnsLayer: LayerContent {
         Span(
           table.title(column).padded(to: names + 2),
           isHidden && !isSelected ? theme[.dim] : .plain),
-        Span(table.property(column)?.typeName ?? "", isSelected ? .plain : theme[.dim]),
+        theme.span(isSelected, table.property(column)?.typeName ?? "", .dim),
       ]
       if frozen, table.frozen > 1 { spans.append(Span("  frozen")) }
       return spans

@@ -1,8 +1,8 @@
 import Terminal
 
 /// A question with yes and no.
-package struct ConfirmLayer: LayerContent {
-  package enum Question: Sendable, Equatable {
+struct ConfirmLayer: LayerContent {
+  enum Question: Sendable, Equatable {
     case quitWhileMigrating
     case discardResult
     /// A click is made sooner by mistake than a key.
@@ -18,7 +18,7 @@ package struct ConfirmLayer: LayerContent {
     }
   }
 
-  package var question: Question
+  var question: Question
 
   init(_ question: Question) {
     self.question = question
@@ -87,34 +87,32 @@ package struct ConfirmLayer: LayerContent {
     }
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     [
       Binding([.character("y")], yes(state), .confirm),
       Binding([.escape, .character("n"), .character("q")], label: "n", no, .close),
     ]
   }
 
-  package func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
+  func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .confirm else { return .stay() }
     switch question {
-    case .quitWhileMigrating: return .close((MigrateScreen.cancel(in: &state) ?? []) + [.quit])
-    case .discardResult: return .close(MigrateScreen.discard(in: &state))
-    case .migrate: return .close(MigrateScreen.start(&state))
-    case .rollBack(let entry): return .close(MigrateScreen.rollBack(to: entry, in: &state))
+    case .quitWhileMigrating:
+      return .close((state.on(MigrateScreen.self) { $0.cancel(in: &$1) } ?? []) + [.quit])
+    case .discardResult: return .close(state.on(MigrateScreen.self) { $0.discard(in: &$1) })
+    case .migrate: return .close(state.on(MigrateScreen.self) { $0.start(in: &$1) })
+    case .rollBack(let entry):
+      return .close(state.on(MigrateScreen.self) { $0.rollBack(to: entry, in: &$1) })
     }
   }
 
-  package func draw(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
-  ) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(64, rect.width - 4))
     let lines = Array(
       paragraphs(state).map { Wrapping.lines($0, width: width) }.joined(separator: [""]))
     let inside = Popup(title, size: Size(width: width, height: lines.count))
       .draw(in: &grid, rect, theme: theme)
-    for (index, line) in lines.enumerated() where index < inside.height {
-      grid.write(line, at: inside.row(index).origin, within: inside.width)
-    }
+    grid.write(lines, in: inside)
   }
 }
 

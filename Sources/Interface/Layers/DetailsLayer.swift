@@ -1,8 +1,8 @@
 import Terminal
 
 /// Something long to be read: paragraphs, or code line by line.
-package struct DetailsLayer: SearchableLayer {
-  package struct Paragraph: Sendable, Equatable {
+struct DetailsLayer: SearchableLayer {
+  struct Paragraph: Sendable, Equatable {
     var text: String
     var role: Theme.Role
     /// Code keeps its spaces.
@@ -15,8 +15,8 @@ package struct DetailsLayer: SearchableLayer {
     }
   }
 
-  package var title: String
-  package var paragraphs: [Paragraph]
+  var title: String
+  var paragraphs: [Paragraph]
   /// Rows that it tells of, for going there.
   var rows: ConcernedRows?
   var list = List()
@@ -28,7 +28,7 @@ package struct DetailsLayer: SearchableLayer {
   }
 
   /// All of it as plain text.
-  package var text: String { paragraphs.map(\.text).joined(separator: "\n") + "\n" }
+  var text: String { paragraphs.map(\.text).joined(separator: "\n") + "\n" }
 
   private static func width(in body: Rect) -> Int { max(1, min(110, body.width - 6)) }
 
@@ -47,47 +47,36 @@ package struct DetailsLayer: SearchableLayer {
     }
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     (rows.map { [Binding([.enter], $0.title, .open)] } ?? []) + [
       searchBinding, CopyLayer.ofPopup, Keymap.movement,
-      Binding(
-        [.escape, .character("q")] + (rows == nil ? [.enter] : []), "close", .close),
+      Binding([.escape, .character("q")] + (rows == nil ? [.enter] : []), "close", .close),
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     if action == .search { return search(in: &state) }
     if action == .copy {
       return .stay(CopyLayer.send(text, title, in: &state))
     }
     if action == .open, let rows { return .close(rows.show(in: &state)) }
-    list.setCount(lines(width: Self.width(in: state.body)).count)
-    list.setHeight(max(1, state.body.height - 2))
-    switch key {
-    case .up, .character("k"): list.scroll(by: -1)
-    case .down, .character("j"): list.scroll(by: 1)
-    default: list.handle(key)
-    }
+    list.scrollPage(
+      key, count: lines(width: Self.width(in: state.body)).count, height: state.body.height - 2)
     return .stay()
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = Self.width(in: rect)
     let lines = lines(width: width)
     let inside = Popup(title, size: Size(width: width, height: max(1, lines.count)))
       .draw(in: &grid, rect, theme: theme)
-    var list = list
-    list.setCount(lines.count)
-    list.setHeight(max(1, inside.height))
-    for (position, index) in list.visible.enumerated() {
+    let places = list.places(count: lines.count, in: inside)
+    for (index, place) in places {
       grid.write(
-        lines[index].text, at: inside.row(position).origin, style: theme[lines[index].role],
-        within: inside.width)
+        lines[index].text, at: place.origin, style: theme[lines[index].role], within: place.width)
     }
-    if list.visible.upperBound < lines.count, inside.height > 0 {
-      let more = " \(lines.count - list.visible.upperBound) more ↓ "
+    if let last = places.last, last.line + 1 < lines.count {
+      let more = " \(lines.count - last.line - 1) more ↓ "
       grid.write(
         more, at: Point(x: max(inside.x, inside.right - more.count), y: inside.bottom),
         style: theme[.dim], within: inside.width)

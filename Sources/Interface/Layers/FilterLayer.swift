@@ -3,9 +3,9 @@ import ManagedStore
 import Terminal
 
 /// The line over the rows in which a filter is typed, with what could come next and what is wrong.
-package struct FilterLayer: LayerContent {
+struct FilterLayer: LayerContent {
   private let entity: String
-  package var prompt: Prompt
+  var prompt: Prompt
   private(set) var check: FilterCheck
   private var completion: FilterCompletion
   /// The candidate that Enter takes; `nil` when Enter filters.
@@ -33,11 +33,10 @@ package struct FilterLayer: LayerContent {
     chosen = nil
     guard let store = state.store else { return }
     check = FilterCheck(prompt.text, entity: entity, store: store)
-    completion = FilterCompletion(
-      prompt.text, cursor: prompt.cursor, entity: entity, store: store)
+    completion = FilterCompletion(prompt.text, cursor: prompt.cursor, entity: entity, store: store)
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     var wrong: String?
     if chosen == nil, case .wrong(let error) = check { wrong = error.told }
     let isOffering = !completion.candidates.isEmpty
@@ -55,9 +54,7 @@ package struct FilterLayer: LayerContent {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     switch action {
     case .confirm:
       if chosen != nil {
@@ -65,7 +62,7 @@ package struct FilterLayer: LayerContent {
         return .stay()
       }
       guard let text = check.text else { return .stay() }
-      return .close(BrowseScreen.setFilter(text, in: &state))
+      return .close(state.on(BrowseScreen.self) { $0.setFilter(text, in: &$1) })
     case .choose:
       if chosen == nil { chosen = 0 }
       take(in: state)
@@ -118,7 +115,7 @@ package struct FilterLayer: LayerContent {
     look(in: state)
   }
 
-  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
     let before = (prompt.text, prompt.cursor)
     prompt.handle(key)
     if (prompt.text, prompt.cursor) != before { look(in: state) }
@@ -129,10 +126,8 @@ package struct FilterLayer: LayerContent {
 extension FilterLayer {
   private static let mostOffers = 8
 
-  package func draw(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect
-  ) {
-    let pane = BrowseLayout(state).pane(.rows)
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+    let pane = BrowseLayout(state.browse, state).pane(.rows)
     let frame = pane.isEmpty ? body : pane
     let line = frame.row(0).inset(horizontally: 1, vertically: 0)
     prompt.draw(in: &grid, line, label: [Span(" where ", theme[.footerKey])], theme: theme)
@@ -144,9 +139,7 @@ extension FilterLayer {
   }
 
   /// What is wrong, under its word; else what Enter will do. Says how many rows it took.
-  private func drawMark(
-    in grid: inout Grid, _ rect: Rect, textStart: Int, theme: Theme
-  ) -> Int {
+  private func drawMark(in grid: inout Grid, _ rect: Rect, textStart: Int, theme: Theme) -> Int {
     let line = rect.row(0)
     grid.fill(line, style: theme[.prompt])
     switch check {
@@ -197,16 +190,13 @@ extension FilterLayer {
       let row = rect.row(index + 1)
       grid.fill(row, style: theme[.prompt])
       if !row.isEmpty {
-        grid.write(
-          part, at: Point(x: row.x + 1, y: row.y), style: style, within: row.width - 1)
+        grid.write(part, at: Point(x: row.x + 1, y: row.y), style: style, within: row.width - 1)
       }
     }
     return 1 + lines.count
   }
 
-  private func drawOffers(
-    in grid: inout Grid, _ rect: Rect, cursor: Point, theme: Theme
-  ) {
+  private func drawOffers(in grid: inout Grid, _ rect: Rect, cursor: Point, theme: Theme) {
     let all = completion.candidates
     // Before anything is typed the rows stay in sight.
     guard !all.isEmpty, !rect.isEmpty, chosen != nil || !prompt.text.isEmpty else { return }
@@ -237,8 +227,7 @@ extension FilterLayer {
       }
     }
     if first + height < all.count {
-      grid.write(
-        "…", at: Point(x: x + width - 2, y: rect.y + height - 1), style: theme[.dim])
+      grid.write("…", at: Point(x: x + width - 2, y: rect.y + height - 1), style: theme[.dim])
     }
   }
 }
@@ -246,13 +235,6 @@ extension FilterLayer {
 extension CoreDataError {
   /// What is wrong in a few words, without the text that it is marked in.
   fileprivate var told: String {
-    var words = message
-    let introduction = " is not understood: "
-    if message.hasPrefix("the predicate “") {
-      var rest = message[...]
-      while !rest.isEmpty, !rest.hasPrefix(introduction) { rest.removeFirst() }
-      if rest.hasPrefix(introduction) { words = String(rest.dropFirst(introduction.count)) }
-    }
-    return words + (hint.map { ". " + $0 } ?? "")
+    (reason ?? message) + (hint.map { ". " + $0 } ?? "")
   }
 }

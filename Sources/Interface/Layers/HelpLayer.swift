@@ -1,7 +1,7 @@
 import Terminal
 
 /// The keys of this panel, of everywhere and of the other screens, each with its command line.
-package struct HelpLayer: SearchableLayer {
+struct HelpLayer: SearchableLayer {
   var list = List()
   var filter = "" {
     didSet { list = List(count: list.count, height: list.height) }
@@ -57,27 +57,21 @@ package struct HelpLayer: SearchableLayer {
     }.joined()
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     [
       Keymap.movement, searchBinding, CopyLayer.ofPopup,
       Binding([.escape, .character("q"), .enter, .character("?")], "close", .close),
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     if action == .copy { return .stay(CopyLayer.send(text(state), title, in: &state)) }
     if action == .search { return search(in: &state) }
-    list.setCount(lines(state).count)
-    list.setHeight(max(1, state.body.height - 2))
-    list.scrollPage(key)
+    list.scrollPage(key, count: lines(state).count, height: state.body.height - 2)
     return .stay()
   }
 
-  package func draw(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
-  ) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let lines = lines(state)
     var unfiltered = self
     unfiltered.filter = ""
@@ -85,11 +79,7 @@ package struct HelpLayer: SearchableLayer {
     let height = unfiltered.lines(state).count
     let inside = Popup(title, size: Size(width: 84, height: height))
       .draw(in: &grid, rect, theme: theme)
-    var list = list
-    list.setCount(lines.count)
-    list.setHeight(max(1, inside.height))
-    for (position, index) in list.visible.enumerated() {
-      let place = inside.row(position)
+    for (index, place) in list.places(count: lines.count, in: inside) {
       switch lines[index] {
       case .blank: break
       case .title(let title):
@@ -99,10 +89,9 @@ package struct HelpLayer: SearchableLayer {
       case .binding(let binding): draw(binding, in: &grid, place, theme: theme)
       }
     }
-    list.drawScrollMark(
+    list.fitted(to: inside.height, count: lines.count).drawScrollMark(
       in: &grid,
-      Rect(
-        x: inside.x, y: inside.y, width: inside.width + 1, height: inside.height), theme: theme)
+      Rect(x: inside.x, y: inside.y, width: inside.width + 1, height: inside.height), theme: theme)
   }
 
   private var title: String { filter.isEmpty ? "Keys" : "Keys with “\(filter)”" }
@@ -119,7 +108,6 @@ package struct HelpLayer: SearchableLayer {
     grid.write(
       binding.label, at: Point(x: place.x + 1, y: place.y),
       style: theme[binding.isAvailable ? .footerKey : .dim], within: keys - 2)
-    grid.write(
-      spans, at: Point(x: place.x + keys, y: place.y), within: max(0, place.width - keys))
+    grid.write(spans, at: Point(x: place.x + keys, y: place.y), within: max(0, place.width - keys))
   }
 }

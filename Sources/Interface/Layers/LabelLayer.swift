@@ -3,7 +3,7 @@ import ManagedStore
 import Terminal
 
 /// The attributes of an entity, of which one is to tell its objects where relationships lead to them.
-package struct LabelLayer: LayerContent {
+struct LabelLayer: LayerContent {
   private enum Choice: Sendable, Equatable {
     case found(String?)
     case attribute(String, AttributeType)
@@ -39,19 +39,16 @@ package struct LabelLayer: LayerContent {
     list = List(count: choices.count, selected: selected, height: max(1, choices.count))
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     [
       Binding([.enter], "label by it", .confirm), Keymap.movement,
       Binding([.escape, .character("q"), .character("L")], "close", .close),
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .confirm, choices.indices.contains(list.selected) else {
-      list.setHeight(max(1, state.body.height - 2))
-      list.handle(key)
+      list.handle(key, height: state.body.height - 2)
       return .stay()
     }
     switch choices[list.selected] {
@@ -59,10 +56,10 @@ package struct LabelLayer: LayerContent {
     case .attribute(let name, _): state.browse.labels.choices[entity] = name
     case .none: state.browse.labels.choices[entity] = ""
     }
-    return .close(BrowseScreen.nameAnew(in: &state))
+    return .close(state.on(BrowseScreen.self) { $0.nameAnew(in: &$1) })
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let names = choices.reduce(4) { max($0, TextWidth.of(title($1), upTo: 40)) }
     let inside = Popup(
       "objects of \(entity) are called by",

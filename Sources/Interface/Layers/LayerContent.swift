@@ -1,62 +1,61 @@
 import ManagedModel
 import Terminal
 
-/// What a popup is: its keys, what they do, the answers it waits for, and its look.
+/// What a popup is: besides what every component has, what its keys do and when it closes.
 ///
 /// While a layer works it is off the stack, so that it can change the state; what it has become is
 /// put back in its place unless it closes.
-package protocol LayerContent: Sendable, Equatable {
-  func bindings(_ state: State) -> [Binding]
+protocol LayerContent: Component {
   /// Does what a binding asks for; `.close` never comes here.
   mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome
-  /// Takes a key that is bound to nothing: text for a prompt.
-  mutating func type(_ key: Key, in state: inout State) -> [Effect]
-  /// Takes the answer to one of its own tasks; `nil` when the answer is not for it.
-  mutating func take(_ message: Message, in state: inout State) -> [Effect]?
-  /// One of its tasks failed; `nil` when the task is not its own.
-  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]?
-  /// Stops what it is waiting for; `nil` when it waits for nothing.
-  mutating func cancel(in state: inout State) -> [Effect]?
   /// It was closed without having chosen anything.
   func closed(in state: inout State) -> [Effect]
-  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect)
+  /// Whether an answer has ended its work, so that it closes by itself.
+  var isDone: Bool { get }
 }
 
 /// What becomes of a layer that did something.
-package enum LayerOutcome: Sendable, Equatable {
+enum LayerOutcome: Sendable, Equatable {
   case stay([Effect] = [])
   case close([Effect] = [])
 }
 
 extension LayerContent {
-  package mutating func type(_ key: Key, in state: inout State) -> [Effect] { [] }
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? { nil }
-  package mutating func fail(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? { nil }
-  package mutating func cancel(in state: inout State) -> [Effect]? { nil }
   /// What runs for a layer that is gone is of no use.
-  package func closed(in state: inout State) -> [Effect] {
+  func closed(in state: inout State) -> [Effect] {
     var copy = self
     return copy.cancel(in: &state) ?? []
   }
 
-  fileprivate func isEqual(to other: any LayerContent) -> Bool { (other as? Self) == self }
+  var isDone: Bool { false }
 }
 
 /// A popup over the screen.
-package struct Layer: Sendable, Equatable {
-  package var content: any LayerContent
+struct Layer: Sendable, Equatable {
+  let id: Int
+  var content: any LayerContent
 
-  package static func == (left: Layer, right: Layer) -> Bool {
-    left.content.isEqual(to: right.content)
+  static func == (left: Layer, right: Layer) -> Bool {
+    left.id == right.id && left.content.isEqual(to: right.content)
   }
 }
 
 extension State {
   /// Puts a popup over what is there.
-  mutating func show(_ content: any LayerContent) {
-    layers.append(Layer(content: content))
+  mutating func show(_ content: some LayerContent) {
+    _ = show(content) { _, _ in [] }
+  }
+
+  /// Puts a popup over what is there that begins by asking for something.
+  mutating func show<Content: LayerContent>(
+    _ content: Content, _ begin: (inout Content, inout State) -> [Effect]
+  ) -> [Effect] {
+    var content = content
+    lastLayer += 1
+    let id = lastLayer
+    let effects = working(as: .layer(id)) { begin(&content, &$0) }
+    layers.append(Layer(id: id, content: content))
+    return effects
   }
 
   /// Does what a binding of the uppermost layer asks for.
@@ -69,7 +68,8 @@ extension State {
     guard var layer = layers.popLast() else { return [] }
     if action == .close { return layer.content.closed(in: &self) }
     let depth = layers.count
-    switch layer.content.perform(action, key, in: &self) {
+    let outcome = working(as: .layer(layer.id)) { layer.content.perform(action, key, in: &$0) }
+    switch outcome {
     case .close(let effects): return effects
     case .stay(let effects):
       layers.insert(layer, at: min(depth, layers.count))
@@ -78,38 +78,25 @@ extension State {
   }
 
   mutating func typeInLayer(_ key: Key) -> [Effect] {
-    withLayer(at: layers.count - 1) { $0.type(key, in: &$1) } ?? []
+    layers.last.flatMap { onLayer($0.id) { $0.type(key, in: &$1) } } ?? []
   }
 
-  /// Offers an answer to the layers, the uppermost first.
-  mutating func takeInLayers(_ message: Message) -> [Effect]? {
-    firstLayer { $0.take(message, in: &$1) }
-  }
-
-  mutating func failInLayers(_ task: TaskID, _ error: CoreDataError) -> [Effect]? {
-    firstLayer { $0.fail(task, error, in: &$1) }
-  }
-
+  /// Stops what a layer waits for, the uppermost first; `nil` where none does.
   mutating func cancelInLayers() -> [Effect]? {
-    firstLayer { $0.cancel(in: &$1) }
-  }
-
-  private mutating func firstLayer(
-    _ body: (inout any LayerContent, inout State) -> [Effect]?
-  ) -> [Effect]? {
-    for index in layers.indices.reversed() {
-      if let effects = withLayer(at: index, body) { return effects }
+    for layer in layers.reversed() {
+      if let effects = onLayer(layer.id, { $0.cancel(in: &$1) }) ?? nil { return effects }
     }
     return nil
   }
 
-  private mutating func withLayer(
-    at index: Int, _ body: (inout any LayerContent, inout State) -> [Effect]?
-  ) -> [Effect]? {
-    guard layers.indices.contains(index) else { return nil }
+  /// Has a layer work on the state; `nil` where it is gone.
+  mutating func onLayer<Result>(
+    _ id: Int, _ work: (inout any LayerContent, inout State) -> Result
+  ) -> Result? {
+    guard let index = layers.firstIndex(where: { $0.id == id }) else { return nil }
     var layer = layers.remove(at: index)
-    let effects = body(&layer.content, &self)
-    layers.insert(layer, at: min(index, layers.count))
-    return effects
+    let result = working(as: .layer(id)) { work(&layer.content, &$0) }
+    if !layer.content.isDone { layers.insert(layer, at: min(index, layers.count)) }
+    return result
   }
 }

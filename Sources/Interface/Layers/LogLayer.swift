@@ -2,7 +2,7 @@ import ManagedModel
 import Terminal
 
 /// What happened when, the newest last.
-package struct LogLayer: LayerContent {
+struct LogLayer: LayerContent {
   var list: List
 
   init(_ state: State) {
@@ -42,7 +42,7 @@ package struct LogLayer: LayerContent {
     }
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     [
       Keymap.movement,
       Binding(
@@ -52,24 +52,16 @@ package struct LogLayer: LayerContent {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     if action == .copy {
       let text = state.log.entries.map { "\($0.time)  \($0.text)\n" }.joined()
       return .stay(CopyLayer.send(text, "log", in: &state))
     }
-    list.setHeight(Self.height(state))
-    list.setCount(Self.lines(state).count)
-    switch key {
-    case .up, .character("k"): list.scroll(by: -1)
-    case .down, .character("j"): list.scroll(by: 1)
-    default: list.handle(key)
-    }
+    list.scrollPage(key, count: Self.lines(state).count, height: Self.height(state))
     return .stay()
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let lines = Self.lines(state)
     let inside = Popup(
       "Log", size: Size(width: Self.width(state), height: max(1, lines.count))
@@ -84,10 +76,8 @@ package struct LogLayer: LayerContent {
     let isAtEnd = list.selected >= list.count - 1
     list.setCount(lines.count)
     if isAtEnd { list.end() }
-    list.setHeight(max(1, inside.height))
-    for (position, index) in list.visible.enumerated() where lines.indices.contains(index) {
+    for (index, place) in list.places(count: lines.count, in: inside) {
       let line = lines[index]
-      let place = inside.row(position)
       grid.write(line.time, at: place.origin, style: theme[.dim], within: Self.margin - 3)
       grid.write(
         [Span(line.sign, theme[line.role])],

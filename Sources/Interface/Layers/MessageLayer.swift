@@ -2,10 +2,10 @@ import ManagedModel
 import Terminal
 
 /// Something to be read: what went wrong and what to try.
-package struct MessageLayer: SearchableLayer {
-  package var title: String
-  package var paragraphs: [String]
-  package var isError: Bool
+struct MessageLayer: SearchableLayer {
+  var title: String
+  var paragraphs: [String]
+  var isError: Bool
   var list = List()
   var filter = "" {
     didSet { list = List(count: list.count, height: list.height) }
@@ -27,8 +27,7 @@ package struct MessageLayer: SearchableLayer {
     var paragraphs = [error.message]
     if !place.isEmpty { paragraphs.append(place.joined(separator: "  ")) }
     if let hint = error.hint { paragraphs.append("› " + hint) }
-    self.init(
-      title: error.code.map { "✗ error \($0)" } ?? "✗ error", paragraphs: paragraphs)
+    self.init(title: error.code.map { "✗ error \($0)" } ?? "✗ error", paragraphs: paragraphs)
   }
 
   /// All of it as plain text.
@@ -44,38 +43,29 @@ package struct MessageLayer: SearchableLayer {
     return lines
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     [
       Keymap.movement, searchBinding, CopyLayer.ofPopup,
       Binding([.escape, .character("q"), .enter, .character("?")], "close", .close),
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     if action == .copy { return .stay(CopyLayer.send(text, "message", in: &state)) }
     if action == .search { return search(in: &state) }
-    list.setCount(lines(width: min(70, state.size.width - 4)).count)
-    list.setHeight(max(1, state.body.height - 2))
-    list.scrollPage(key)
+    list.scrollPage(
+      key, count: lines(width: min(70, state.size.width - 4)).count, height: state.body.height - 2)
     return .stay()
   }
 
-  package func draw(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
-  ) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(70, rect.width - 4))
     let lines = lines(width: width)
     let inside = Popup(title, size: Size(width: width, height: lines.count))
       .draw(in: &grid, rect, theme: theme)
-    var list = list
-    list.setCount(lines.count)
-    list.setHeight(max(1, inside.height))
-    for (position, index) in list.visible.enumerated() {
+    for (index, place) in list.places(count: lines.count, in: inside) {
       let style = isError && index == 0 ? theme[.error] : .plain
-      grid.write(
-        lines[index], at: inside.row(position).origin, style: style, within: inside.width)
+      grid.write(lines[index], at: place.origin, style: style, within: place.width)
     }
   }
 }

@@ -1,9 +1,9 @@
 import Terminal
 
 /// Every action there is, found by a few of its letters.
-package struct PaletteLayer: LayerContent {
-  package private(set) var prompt = Prompt()
-  package private(set) var list: List
+struct PaletteLayer: LayerContent {
+  private(set) var prompt = Prompt()
+  private(set) var list: List
 
   init(_ state: State) {
     list = List(count: PaletteEntry.found("", in: state).count)
@@ -13,7 +13,7 @@ package struct PaletteLayer: LayerContent {
     PaletteEntry.found(prompt.text, in: state)
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     [
       Binding([.enter], "do it", .choose, unless: list.isEmpty ? "nothing is called so" : nil),
       Binding(
@@ -23,9 +23,7 @@ package struct PaletteLayer: LayerContent {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     let entries = entries(state)
     list.setCount(entries.count)
     list.setHeight(max(1, state.body.height - 4))
@@ -33,8 +31,7 @@ package struct PaletteLayer: LayerContent {
       list.handle(key)
       return .stay()
     }
-    guard entries.indices.contains(list.selected) else { return .stay() }
-    let entry = entries[list.selected]
+    guard let entry = entries.element(list.selected) else { return .stay() }
     if let reason = entry.reason {
       state.notice = Notice("\(entry.title): \(reason)", .warning)
       return .stay()
@@ -43,7 +40,7 @@ package struct PaletteLayer: LayerContent {
     return .close(entry.run(in: &state))
   }
 
-  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
     let text = prompt.text
     prompt.handle(key)
     if prompt.text != text {
@@ -52,7 +49,7 @@ package struct PaletteLayer: LayerContent {
     return []
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let entries = entries(state)
     // As tall as the whole list is, so that it does not jump while it narrows.
     let all = PaletteEntry.found("", in: state).count
@@ -92,8 +89,7 @@ extension PaletteEntry {
           String(character),
           isMeant ? (isSelected ? theme[.match].adding(.bold) : theme[.match]) : style(base)))
     }
-    spans.append(
-      Span(String(repeating: " ", count: max(1, titleWidth - TextWidth.of(shown)))))
+    spans.append(Span(String(repeating: " ", count: max(1, titleWidth - TextWidth.of(shown)))))
     spans.append(Span(keyLabel.padded(to: 9), style(reason == nil ? .footerKey : .dim)))
     if let reason {
       spans.append(Span("(\(reason))", style(.dim)))

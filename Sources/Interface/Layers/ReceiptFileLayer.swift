@@ -3,10 +3,10 @@ import Migration
 import Terminal
 
 /// Asks where a receipt is to be written.
-package struct ReceiptFileLayer: LayerContent {
+struct ReceiptFileLayer: WaitingLayer {
   let receipt: MigrationReceipt
-  package var prompt: Prompt
-  private var task: TaskID?
+  var prompt: Prompt
+  var task: TaskID?
   /// The path that holds a file already, which the next Enter replaces.
   private var taken: String?
   private var problem: String?
@@ -18,7 +18,7 @@ package struct ReceiptFileLayer: LayerContent {
     prompt = Prompt("\(stem)-receipt.json")
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     let replaces = taken == prompt.text
     return [
       Binding(
@@ -29,27 +29,21 @@ package struct ReceiptFileLayer: LayerContent {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .confirm else { return .stay() }
-    let task = state.newTask()
-    self.task = task
     problem = nil
-    return .stay([
-      .writeReceipt(task, receipt, path: prompt.text, replaces: taken == prompt.text)
-    ])
+    let (receipt, path, replaces) = (receipt, prompt.text, taken == prompt.text)
+    return .stay(state.ask(&task) { .writeReceipt($0, receipt, path: path, replaces: replaces) })
   }
 
-  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
     guard task == nil else { return [] }
     prompt.handle(key)
     return []
   }
 
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
-    guard case .wroteReceipt(let task, let path) = message, task == self.task else { return nil }
-    self.task = nil
+  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+    guard case .wroteReceipt(let path) = answer else { return [] }
     state.notice = Notice("the receipt is in \(path)", .success)
     isDone = true
     return []
@@ -57,17 +51,13 @@ package struct ReceiptFileLayer: LayerContent {
 
   private(set) var isDone = false
 
-  package mutating func fail(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? {
-    guard task == self.task else { return nil }
-    self.task = nil
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
     problem = error.message
     taken = error.kind == .refused ? prompt.text : nil
     return []
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(64, rect.width - 4))
     let hint = "As JSON, the same as strata migrate --receipt writes."
     let lines = Wrapping.lines(problem ?? hint, width: width)

@@ -3,20 +3,18 @@ import Migration
 import Terminal
 
 /// A whole migration on a copy that goes away: its progress, then what it came to.
-package struct RehearsalLayer: LayerContent {
-  package enum Phase: Sendable, Equatable {
+struct RehearsalLayer: WaitingLayer {
+  enum Phase: Sendable, Equatable {
     case running(MigrationProgress?, isCancelling: Bool)
     case done(MigrationReceipt)
     case failed(CoreDataError)
   }
 
-  package let task: TaskID
-  package var phase = Phase.running(nil, isCancelling: false)
-  package var list = List()
+  var task: TaskID?
+  var phase = Phase.running(nil, isCancelling: false)
+  var list = List()
 
-  init(_ task: TaskID) { self.task = task }
-
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     if case .running(_, let isCancelling) = phase {
       return [
         Binding(
@@ -32,9 +30,7 @@ package struct RehearsalLayer: LayerContent {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     if action == .cancel { return .stay(cancel(in: &state) ?? []) }
     guard case .done(let receipt) = phase else { return .stay() }
     if action == .copy {
@@ -47,43 +43,34 @@ package struct RehearsalLayer: LayerContent {
       }
       return .stay()
     }
-    list.setCount(lines(receipt).count)
-    list.setHeight(max(1, state.body.height - 6))
-    switch key {
-    case .up, .character("k"): list.scroll(by: -1)
-    case .down, .character("j"): list.scroll(by: 1)
-    default: list.handle(key)
-    }
+    list.scrollPage(key, count: lines(receipt).count, height: state.body.height - 6)
     return .stay()
   }
 
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
-    switch message {
-    case .progress(task, let progress):
+  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+    switch answer {
+    case .progress(let progress):
       guard case .running(_, let isCancelling) = phase else { return [] }
       phase = .running(progress, isCancelling: isCancelling)
-    case .migrated(task, let receipt): phase = .done(receipt)
-    default: return nil
+    case .migrated(let receipt): phase = .done(receipt)
+    default: break
     }
     return []
   }
 
-  package mutating func fail(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? {
-    guard task == self.task else { return nil }
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
     phase = .failed(error)
     return []
   }
 
-  package mutating func cancel(in state: inout State) -> [Effect]? {
-    guard case .running(let progress, _) = phase else { return nil }
+  mutating func cancel(in state: inout State) -> [Effect]? {
+    guard case .running(let progress, _) = phase, let task else { return nil }
     phase = .running(progress, isCancelling: true)
     state.notice = Notice("stopping the rehearsal", .warning)
     return [.cancel(task)]
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let size = Size(width: max(1, rect.width - 8), height: max(1, rect.height - 4))
     switch phase {
     case .running(let progress, let isCancelling):
@@ -111,8 +98,7 @@ package struct RehearsalLayer: LayerContent {
       }
       lines.append(("The store is as it was; the copy is gone.", .dim))
       for (row, line) in lines.enumerated() where row < inside.height {
-        grid.write(
-          line.0, at: inside.row(row).origin, style: theme[line.1], within: inside.width)
+        grid.write(line.0, at: inside.row(row).origin, style: theme[line.1], within: inside.width)
       }
     }
   }
@@ -127,9 +113,7 @@ package struct RehearsalLayer: LayerContent {
     let text =
       "The store is as it was; the copy is gone. Esc, then m: Enter there migrates for good."
     let head = Wrapping.lines(text, width: inside.width)
-    for (row, line) in head.enumerated() where row < inside.height {
-      grid.write(line, at: inside.row(row).origin, style: theme[.success], within: inside.width)
-    }
+    grid.write(head, in: inside, style: theme[.success])
     let rest = inside.droppingRows(head.count + 1)
     ReceiptView.draw(lines(receipt), list, in: &grid, rest, theme: theme)
   }

@@ -2,7 +2,7 @@ import ManagedStore
 import Terminal
 
 /// The relationships of the selected row, to go where one leads.
-package struct RelatedLayer: LayerContent {
+struct RelatedLayer: LayerContent {
   private struct Line: Sendable, Equatable {
     var relation: RelationOf
     var type: String
@@ -57,9 +57,8 @@ package struct RelatedLayer: LayerContent {
     return line
   }
 
-  package func bindings(_ state: State) -> [Binding] {
-    let relation =
-      lines.indices.contains(list.selected) ? lines[list.selected].relation : nil
+  func bindings(_ state: State) -> [Binding] {
+    let relation = lines.indices.contains(list.selected) ? lines[list.selected].relation : nil
     return [
       Binding(
         [.enter], "go there", .choose,
@@ -69,17 +68,16 @@ package struct RelatedLayer: LayerContent {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     if action == .choose, lines.indices.contains(list.selected) {
-      return .close(BrowseScreen.follow(lines[list.selected].relation, in: &state))
+      return .close(
+        state.on(BrowseScreen.self) { $0.follow(lines[list.selected].relation, in: &$1) })
     }
     list.handle(key)
     return .stay()
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let names = lines.reduce(4) { max($0, TextWidth.of($1.relation.name, upTo: 30)) }
     let types = lines.reduce(4) { max($0, TextWidth.of($1.type, upTo: 30)) }
     let inside = Popup(
@@ -87,13 +85,12 @@ package struct RelatedLayer: LayerContent {
       size: Size(width: min(76, names + types + 30), height: max(1, lines.count))
     ).draw(in: &grid, rect, theme: theme)
     list.draw(in: &grid, inside, theme: theme) { row in
-      guard lines.indices.contains(row) else { return [] }
-      let line = lines[row]
+      guard let line = lines.element(row) else { return [] }
       let isSelected = row == list.selected
       return [
         Span(line.relation.name.padded(to: names + 2)),
-        Span(line.type.padded(to: types + 2), isSelected ? .plain : theme[.dim]),
-        Span(line.value, isSelected ? .plain : theme[line.role]),
+        theme.span(isSelected, line.type.padded(to: types + 2), .dim),
+        theme.span(isSelected, line.value, line.role),
       ]
     }
   }

@@ -1,19 +1,17 @@
 import Terminal
 
 /// A line at the foot of the screen whose text narrows or finds lines of a list as it is typed.
-package struct SearchLayer: LayerContent {
+struct SearchLayer: LayerContent {
   /// The list that is searched.
-  package enum Target: Sendable, Equatable {
-    case entities
-    case inspector
-    case diff
-    case files
-    /// The popup below.
+  enum Target: Sendable, Equatable {
+    /// The screen's, or that of its pane with the keys.
+    case screen
+    /// The popup's below.
     case layer
   }
 
-  package let target: Target
-  package var prompt: Prompt
+  let target: Target
+  var prompt: Prompt
   /// What the list was narrowed to before, for Escape.
   private let former: String
 
@@ -27,16 +25,14 @@ package struct SearchLayer: LayerContent {
     prompt = Prompt(former)
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     [
       Binding([.enter], "keep", .confirm),
       Binding([.escape], former.isEmpty ? "everything again" : "as before", .cancel),
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     switch action {
     case .confirm: .close()
     case .cancel: .close(target.search(former, in: &state))
@@ -44,15 +40,13 @@ package struct SearchLayer: LayerContent {
     }
   }
 
-  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
     let text = prompt.text
     prompt.handle(key)
     return prompt.text == text ? [] : target.search(prompt.text, in: &state)
   }
 
-  package func draw(
-    _ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect
-  ) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let line = Rect(x: body.x, y: body.bottom, width: body.width, height: 1)
     prompt.draw(in: &grid, line, label: [Span(" /", theme[.footerKey])], theme: theme)
   }
@@ -62,22 +56,14 @@ extension SearchLayer.Target {
   /// What the list is narrowed to now.
   func text(in state: State) -> String {
     switch self {
-    case .entities: state.browse.tree.filter
-    case .inspector: state.browse.inspector.filter
-    case .diff: state.diff.search
-    case .files: state.picker?.filter ?? ""
+    case .screen: state[state.front].searched
     case .layer: state.layerFilter ?? ""
     }
   }
 
   func search(_ text: String, in state: inout State) -> [Effect] {
     switch self {
-    case .entities: return BrowseScreen.filterEntities(text, in: &state)
-    case .diff: return DiffScreen.search(text, in: &state)
-    case .inspector:
-      state.browse.inspector.setFilter(text)
-      return []
-    case .files: return PickerScreen.narrow(text, in: &state)
+    case .screen: return state.on(state.front) { $0.search(text, in: &$1) }
     case .layer:
       state.layerFilter = text
       return []

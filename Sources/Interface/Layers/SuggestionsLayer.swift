@@ -2,10 +2,10 @@ import Migration
 import Terminal
 
 /// Where values or objects could go, the likeliest first.
-package struct SuggestionsLayer: LayerContent {
-  package var title: String
-  package var suggestions: [MappingSuggestion]
-  package var list: List
+struct SuggestionsLayer: LayerContent {
+  var title: String
+  var suggestions: [MappingSuggestion]
+  var list: List
   /// Whether the first line leaves all as it is: where nothing is likely, Enter changes nothing.
   private let leavesFirst: Bool
 
@@ -22,12 +22,12 @@ package struct SuggestionsLayer: LayerContent {
   /// The suggestion in a line of the list; `nil` for the line that leaves all as it is.
   private func suggestion(_ row: Int) -> MappingSuggestion? {
     let index = leavesFirst ? row - 1 : row
-    return suggestions.indices.contains(index) ? suggestions[index] : nil
+    return suggestions.element(index)
   }
 
   private var count: Int { suggestions.count + (leavesFirst ? 1 : 0) }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     [
       Binding(
         [.enter], suggestion(list.selected) == nil ? "leave it so" : "map, and plan again", .choose,
@@ -37,19 +37,16 @@ package struct SuggestionsLayer: LayerContent {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .choose else {
-      list.setHeight(max(1, min(count, state.body.height - 4)))
-      list.handle(key)
+      list.handle(key, height: min(count, state.body.height - 4))
       return .stay()
     }
     guard let chosen = suggestion(list.selected) else { return .close() }
-    return .close(MappingScreen.apply([chosen.edit], in: &state))
+    return .close(state.on(MappingScreen.self) { $0.apply([chosen.edit], in: &$1) })
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(72, rect.width - 4))
     let inside = Popup(title, size: Size(width: width, height: max(1, count) + 2))
       .draw(in: &grid, rect, theme: theme)
@@ -58,8 +55,7 @@ package struct SuggestionsLayer: LayerContent {
       grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
       return
     }
-    let rows = Rect(
-      x: inside.x, y: inside.y, width: inside.width, height: inside.height - 2)
+    let rows = Rect(x: inside.x, y: inside.y, width: inside.width, height: inside.height - 2)
     let nameWidth = min(
       inside.width / 2, suggestions.map { TextWidth.of($0.name, upTo: 60) }.max() ?? 0)
     list.draw(in: &grid, rows, theme: theme) { row in
@@ -69,7 +65,7 @@ package struct SuggestionsLayer: LayerContent {
       let isSelected = row == list.selected
       return [
         Span(name), Span(padding),
-        Span(suggestion.note, isSelected ? .plain : theme[.dim]),
+        theme.span(isSelected, suggestion.note, .dim),
         Span(row == 0 && suggestion.likeness >= Self.likely ? "  likely" : "", theme[.success]),
       ]
     }

@@ -2,30 +2,20 @@ import ManagedModel
 import Terminal
 
 /// The themes there are; everything is drawn in the selected one at once.
-package struct ThemesLayer: LayerContent {
+struct ThemesLayer: WaitingLayer {
   /// Most lines that tell what is wrong with a theme's file.
   private static let problemLines = 4
 
   private var choices: [ThemeChoice] = []
   private var list = List()
   private let former: String
-  private var task: TaskID?
+  var task: TaskID?
   /// Whether the terminal shows colours at all.
   private var hasColors = true
 
-  /// Also gives the effect that asks for the themes.
-  static func open(in state: inout State) -> [Effect] {
-    let task = state.newTask()
-    state.show(ThemesLayer(former: state.themeName, task: task))
-    return [.themes(task)]
-  }
+  init(former: String) { self.former = former }
 
-  private init(former: String, task: TaskID) {
-    self.former = former
-    self.task = task
-  }
-
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     [
       Binding([.enter], "keep", .confirm, unless: choices.isEmpty ? "they are being read" : nil),
       Binding([.character("T")], "next", .nextTheme, footer: false),
@@ -34,9 +24,8 @@ package struct ThemesLayer: LayerContent {
     ]
   }
 
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
-    guard case .themes(let id, let choices, let hasColors) = message, id == task else { return nil }
-    task = nil
+  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+    guard case .themes(let choices, let hasColors) = answer else { return [] }
     self.choices = choices
     self.hasColors = hasColors
     list = List(
@@ -45,9 +34,7 @@ package struct ThemesLayer: LayerContent {
     return []
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     switch action {
     case .confirm:
       guard let choice = selected, !choice.isUnreadable else { return .stay() }
@@ -55,20 +42,21 @@ package struct ThemesLayer: LayerContent {
     case .nextTheme:
       list.select(list.selected + 1 < list.count ? list.selected + 1 : 0)
     default:
-      list.setHeight(height(in: state.body))
-      list.handle(key)
+      list.handle(key, height: height(in: state.body))
     }
     if let choice = selected, !choice.isUnreadable { state.themeName = choice.name }
     return .stay()
   }
 
-  package func closed(in state: inout State) -> [Effect] {
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] { [] }
+
+  func closed(in state: inout State) -> [Effect] {
     state.themeName = former
     return []
   }
 
   private var selected: ThemeChoice? {
-    choices.indices.contains(list.selected) ? choices[list.selected] : nil
+    choices.element(list.selected)
   }
 
   /// What is to be said about the selected theme.
@@ -85,7 +73,7 @@ package struct ThemesLayer: LayerContent {
     max(1, min(choices.count, body.height - 2 - Self.problemLines))
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let width = 44
     let remarks = remarks(width: min(width, body.width - 4))
     let rows = height(in: body)
@@ -99,8 +87,7 @@ package struct ThemesLayer: LayerContent {
       grid.write("reading them …", in: room, style: theme[.dim])
     }
     list.draw(in: &grid, room, theme: theme) { row in
-      guard choices.indices.contains(row) else { return [] }
-      let choice = choices[row]
+      guard let choice = choices.element(row) else { return [] }
       let gap = String(repeating: " ", count: max(0, names - TextWidth.of(choice.name)))
       var spans = [Span(choice.name + gap), Span("  " + choice.word, theme[choice.role])]
       if choice.isOwn { spans.append(Span("  yours", theme[.dim])) }

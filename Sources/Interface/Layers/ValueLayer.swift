@@ -2,16 +2,16 @@ import Migration
 import Terminal
 
 /// Asks for the expression that a value is computed by.
-package struct ValueLayer: LayerContent {
-  package let place: String
-  package var prompt: Prompt
+struct ValueLayer: LayerContent, PromptingLayer {
+  let place: String
+  var prompt: Prompt
 
   init(place: String, expression: String) {
     self.place = place
     prompt = Prompt(expression)
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     let isEmpty = prompt.text.allSatisfy(\.isWhitespace)
     return [
       Binding(
@@ -21,17 +21,12 @@ package struct ValueLayer: LayerContent {
     ]
   }
 
-  package func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
+  func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .confirm else { return .stay() }
-    return .close(MappingScreen.apply([.value(place, prompt.text)], in: &state))
+    return .close(state.on(MappingScreen.self) { $0.apply([.value(place, prompt.text)], in: &$1) })
   }
 
-  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
-    prompt.handle(key)
-    return []
-  }
-
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(72, rect.width - 4))
     let text =
       "An SQL expression over the properties of the object as it was: a name, a 'text', "
@@ -39,9 +34,7 @@ package struct ValueLayer: LayerContent {
     let lines = Wrapping.lines(text, width: width)
     let inside = Popup("\(place) =", size: Size(width: width, height: lines.count + 2))
       .draw(in: &grid, rect, theme: theme)
-    for (index, line) in lines.enumerated() where index < inside.height {
-      grid.write(line, at: inside.row(index).origin, style: theme[.dim], within: inside.width)
-    }
+    grid.write(lines, in: inside, style: theme[.dim])
     let line = inside.row(min(lines.count + 1, max(0, inside.height - 1)))
     prompt.draw(in: &grid, line, label: [Span("= ", theme[.footerKey])], theme: theme)
   }

@@ -2,11 +2,11 @@ import ManagedModel
 import Terminal
 
 /// Asks for the file that a recipe is written to.
-package struct WriteRecipeLayer: LayerContent {
-  package var file: RecipeFile
-  package var prompt: Prompt
+struct WriteRecipeLayer: LayerContent, PromptingLayer {
+  var file: RecipeFile
+  var prompt: Prompt
   /// Why the last try did not write it.
-  package var problem: CoreDataError?
+  var problem: CoreDataError?
 
   init(_ file: RecipeFile, problem: CoreDataError? = nil) {
     self.file = file
@@ -17,7 +17,7 @@ package struct WriteRecipeLayer: LayerContent {
   /// Whether the file is there already, and Enter on the same name writes over it.
   var overwrites: Bool { problem?.kind == .refused && prompt.text == file.path }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     let isEmpty = prompt.text.allSatisfy(\.isWhitespace)
     return [
       Binding(
@@ -27,22 +27,15 @@ package struct WriteRecipeLayer: LayerContent {
     ]
   }
 
-  package func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
+  func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .confirm else { return .stay() }
     var file = file
     file.overwrites = overwrites
     file.path = prompt.text
-    let task = state.newTask()
-    state.mapping.writeTask = .init(id: task, file: file)
-    return .close([.writeRecipe(task, file)])
+    return .close(state.on(MappingScreen.self) { $0.write(file, in: &$1) })
   }
 
-  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
-    prompt.handle(key)
-    return []
-  }
-
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(72, rect.width - 4))
     var text = "The mapping as a recipe, for --mapping FILE. It can be read, changed and reviewed."
     var role = Theme.Role.dim
@@ -56,9 +49,7 @@ package struct WriteRecipeLayer: LayerContent {
     let lines = Wrapping.lines(text, width: width)
     let inside = Popup("Write the recipe to", size: Size(width: width, height: lines.count + 2))
       .draw(in: &grid, rect, theme: theme)
-    for (index, line) in lines.enumerated() where index < inside.height {
-      grid.write(line, at: inside.row(index).origin, style: theme[role], within: inside.width)
-    }
+    grid.write(lines, in: inside, style: theme[role])
     let line = inside.row(min(lines.count + 1, max(0, inside.height - 1)))
     prompt.draw(in: &grid, line, label: [Span("› ", theme[.footerKey])], theme: theme)
   }

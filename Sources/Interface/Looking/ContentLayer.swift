@@ -4,52 +4,43 @@ import Terminal
 
 /// A value in full: text wrapped, bytes in hexadecimal, however long; only the part around what is
 /// seen is in memory.
-package struct ContentLayer: LayerContent {
-  package enum Form: Sendable, Equatable { case text, hex }
+struct ContentLayer: LayerContent {
+  enum Form: Sendable, Equatable { case text, hex }
 
   /// Bytes that are asked for at a time, and those of them kept before the first line that is seen.
   private static let window = 256 << 10
   private static let before = 64 << 10
 
-  private let object: ObjectID
-  private let property: String
-  private var form: Form?
-  private var part: StoredContent?
+  let object: ObjectID
+  let property: String
+  var form: Form?
+  var part: StoredContent?
   /// Whether the text is UTF-8 as far as it was looked at.
-  private var isBroken = false
+  var isBroken = false
   /// Offset of the first byte that is seen.
-  private var top = 0
+  var top = 0
   private var task: TaskID?
-  private var error: CoreDataError?
+  var error: CoreDataError?
   /// The text that is being typed to search for.
-  private var prompt: Prompt?
+  var prompt: Prompt?
   private var searched = ""
   /// Where what was searched for stands.
-  private var match: Int?
-  private var findTask: TaskID?
+  var match: Int?
+  var findTask: TaskID?
 
-  static func open(_ object: ObjectID, _ property: String, in state: inout State) -> [Effect] {
-    var layer = ContentLayer(object: object, property: property)
-    let effects = layer.read(from: 0, in: &state)
-    state.show(layer)
-    return effects
-  }
-
-  private init(object: ObjectID, property: String) {
+  init(_ object: ObjectID, _ property: String) {
     self.object = object
     self.property = property
   }
 
-  private mutating func read(from offset: Int, in state: inout State) -> [Effect] {
-    let old = task.map { [Effect.cancel($0)] } ?? []
-    let task = state.newTask()
-    self.task = task
-    return old + [
-      .look(task, .content(object, property: property, offset: offset, count: Self.window))
-    ]
+  mutating func read(from offset: Int, in state: inout State) -> [Effect] {
+    let (object, property) = (object, property)
+    return state.ask(&task) {
+      .look($0, .content(object, property: property, offset: offset, count: Self.window))
+    }
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     if prompt != nil {
       return [
         Binding([.enter], "find", .confirm), Binding([.escape], "do not search", .cancel),
@@ -71,9 +62,7 @@ package struct ContentLayer: LayerContent {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     switch action {
     case .search: prompt = Prompt(searched)
     case .cancel: prompt = nil
@@ -91,52 +80,41 @@ package struct ContentLayer: LayerContent {
     return .stay()
   }
 
-  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
     prompt?.handle(key)
     return []
   }
 
-  private mutating func find(
-    backwards: Bool, from offset: Int, in state: inout State
-  ) -> [Effect] {
+  private mutating func find(backwards: Bool, from offset: Int, in state: inout State) -> [Effect] {
     guard !searched.isEmpty else { return [] }
-    let old = findTask.map { [Effect.cancel($0)] } ?? []
-    let task = state.newTask()
-    findTask = task
-    return old + [
-      .look(
-        task, .find(searched, object, property: property, from: offset, backwards: backwards))
-    ]
+    let find = LookRequest.find(
+      searched, object, property: property, from: offset, backwards: backwards)
+    return state.ask(&findTask) { .look($0, find) }
   }
 
   // MARK: - Moving
 
-  private func room(_ state: State) -> Size {
+  func room(_ state: State) -> Size {
     Size(width: max(1, state.body.width - 6), height: max(1, state.body.height - 3))
   }
 
   private mutating func move(_ key: Key, in state: inout State) -> [Effect] {
     guard let part else { return [] }
     let room = room(state)
-    switch key {
-    case .up, .character("k"), .control("p"): step(-1, room)
-    case .down, .character("j"), .control("n"): step(1, room)
-    case .pageUp, .control("b"): step(-(room.height - 1), room)
-    case .pageDown, .control("f"), .space: step(room.height - 1, room)
-    case .control("u"): step(-room.height / 2, room)
-    case .control("d"): step(room.height / 2, room)
-    case .mouse(.scrollUp, _, _): step(-3, room)
-    case .mouse(.scrollDown, _, _): step(3, room)
-    case .home, .character("g"): top = 0
-    case .end, .character("G"):
+    switch ListMove(key) {
+    case .lines(let count), .scroll(let count): step(count, room)
+    case .pages(let count): step(count * (room.height - 1), room)
+    case .halfPages(let count): step(count * room.height / 2, room)
+    case .start: top = 0
+    case .end:
       top = max(0, part.total - 1)
       if contains(top) { step(-(room.height - 2), room) } else { match = nil }
-    default: return []
+    case nil: return []
     }
     return wanted(in: &state)
   }
 
-  private func contains(_ place: Int) -> Bool {
+  func contains(_ place: Int) -> Bool {
     guard let part else { return false }
     return place >= part.offset && place < part.offset + part.bytes.count
   }
@@ -177,14 +155,14 @@ package struct ContentLayer: LayerContent {
 
   // MARK: - Answers
 
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
-    guard case .looked(let task, let answer) = message else { return nil }
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    guard case .looked(let answer) = answer else { return [] }
     if task == self.task, case .content(let part) = answer {
       self.task = nil
       take(part, in: state)
       return wanted(in: &state)
     }
-    guard task == findTask, case .found(let place) = answer else { return nil }
+    guard task == findTask, case .found(let place) = answer else { return [] }
     findTask = nil
     match = place
     guard let place else {
@@ -198,8 +176,7 @@ package struct ContentLayer: LayerContent {
       top = place
       // From the start of its line, where that is known.
       if contains(place), let part {
-        let layout = TextLayout(
-          bytes: part.bytes, offset: part.offset, width: room(state).width)
+        let layout = TextLayout(bytes: part.bytes, offset: part.offset, width: room(state).width)
         top = layout.start(before: place + 1) ?? place
       }
     }
@@ -239,91 +216,20 @@ package struct ContentLayer: LayerContent {
     }
   }
 
-  package mutating func fail(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? {
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
     if task == self.task {
       self.task = nil
       self.error = error
       return []
     }
-    guard task == findTask else { return nil }
+    guard task == findTask else { return [] }
     findTask = nil
     state.notice = Notice(error.description, .warning)
     return []
   }
 
-  package mutating func cancel(in state: inout State) -> [Effect]? {
-    let tasks = [task, findTask].compactMap { $0 }
-    guard !tasks.isEmpty else { return nil }
-    (task, findTask) = (nil, nil)
-    return tasks.map { .cancel($0) }
-  }
-
-  // MARK: - Drawing
-
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let inside = Popup("\(object) \(property)", size: body.size).draw(in: &grid, body, theme: theme)
-    guard !inside.isEmpty else { return }
-    grid.title([], note: [Span(note, theme[.dim])], on: body)
-    guard let part else {
-      let text = error.map { "✗ \($0.description)" } ?? "…"
-      grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
-      return
-    }
-    let room = room(state)
-    let rows = Rect(
-      x: inside.x, y: inside.y, width: inside.width, height: min(inside.height, room.height))
-    if !contains(top), part.total > 0 {
-      grid.write("…", at: inside.origin, style: theme[.dim])
-    } else if form == .hex {
-      drawBytes(part, in: &grid, rows, room, theme)
-    } else {
-      drawText(part, in: &grid, rows, room, theme)
-    }
-    if let prompt {
-      let line = Rect(x: body.x, y: body.bottom, width: body.width, height: 1)
-      prompt.draw(in: &grid, line, label: [Span(" /", theme[.footerKey])], theme: theme)
-    }
-  }
-
-  private var note: String {
-    guard let part else { return "" }
-    let percent = part.total > 0 ? top * 100 / part.total : 100
-    let what = isBroken ? "! not UTF-8  " : ""
-    let find = findTask == nil ? "" : "searching …  "
-    return "\(find)\(what)\(NumberText.bytes(part.total))  \(percent) %"
-  }
-
-  private func drawText(
-    _ part: StoredContent, in grid: inout Grid, _ rows: Rect, _ room: Size, _ theme: Theme
-  ) {
-    let layout = TextLayout(bytes: part.bytes, offset: part.offset, width: room.width)
-    if part.total == 0 { grid.write("empty", at: rows.origin, style: theme[.dim]) }
-    for (index, line) in layout.lines(from: top, count: rows.height).enumerated() {
-      let place = rows.row(index)
-      let isMatch = match.map { $0 >= line.start && $0 < line.end } == true
-      grid.write(
-        line.text, at: place.origin, style: isMatch ? theme[.match] : .plain, within: rows.width)
-      // The match is told by a sign as well as by its look.
-      if isMatch { grid.write("›", at: Point(x: rows.x - 1, y: place.y), style: theme[.match]) }
-    }
-  }
-
-  private func drawBytes(
-    _ part: StoredContent, in grid: inout Grid, _ rows: Rect, _ room: Size, _ theme: Theme
-  ) {
-    let columns = HexLayout.columns(width: room.width)
-    let first = top / columns * columns
-    for index in 0..<rows.height {
-      let offset = first + index * columns
-      let start = offset - part.offset
-      guard start >= 0, start < part.bytes.count else { break }
-      let bytes = part.bytes[start..<min(part.bytes.count, start + columns)]
-      let isMatch = match.map { $0 >= offset && $0 < offset + columns } == true
-      grid.write(
-        HexLayout.line(bytes, at: offset, columns: columns), at: rows.row(index).origin,
-        style: theme[isMatch ? .match : .data], within: rows.width)
-    }
+  mutating func cancel(in state: inout State) -> [Effect]? {
+    let effects = (task.stop() ?? []) + (findTask.stop() ?? [])
+    return effects.isEmpty ? nil : effects
   }
 }

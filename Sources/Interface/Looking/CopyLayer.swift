@@ -3,10 +3,10 @@ import ManagedStore
 import Terminal
 
 /// What of the selected thing goes to the clipboard; the key that opened it takes the first.
-package struct CopyLayer: FinishingLayer {
+package struct CopyLayer: WaitingLayer {
   private(set) var isDone = false
 
-  package struct Choice: Sendable, Equatable {
+  struct Choice: Sendable, Equatable {
     var title: String
     var form: CopyForm
     var subject: CopySubject
@@ -24,7 +24,7 @@ package struct CopyLayer: FinishingLayer {
 
   private let choices: [Choice]
   private var list: List
-  private var task: TaskID?
+  var task: TaskID?
   private var title = ""
 
   /// `nil` where nothing is selected that could be copied.
@@ -36,7 +36,7 @@ package struct CopyLayer: FinishingLayer {
     list = List(count: choices.count, height: choices.count)
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     [
       Binding(
         [.enter, .character("y")], "copy", .choose, unless: task == nil ? nil : "it is being read"),
@@ -45,9 +45,7 @@ package struct CopyLayer: FinishingLayer {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .choose else {
       list.handle(key)
       return .stay()
@@ -55,9 +53,7 @@ package struct CopyLayer: FinishingLayer {
     guard let choice = choices.element(list.selected) else { return .close() }
     title = choice.title
     if case .text(let text) = choice.subject { return .close(Self.send(text, title, in: &state)) }
-    let task = state.newTask()
-    self.task = task
-    return .stay([.look(task, .copy(choice.form, choice.subject))])
+    return .stay(state.ask(&task) { .look($0, .copy(choice.form, choice.subject)) })
   }
 
   /// Most bytes that are sent: terminals drop or choke on more.
@@ -76,29 +72,18 @@ package struct CopyLayer: FinishingLayer {
     return [.copy(text)]
   }
 
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
-    guard case .looked(let task, .copied(let text)) = message, task == self.task else { return nil }
-    self.task = nil
+  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+    guard case .looked(.copied(let text)) = answer else { return [] }
     isDone = true
     return Self.send(text, title, in: &state)
   }
 
-  package mutating func fail(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? {
-    guard task == self.task else { return nil }
-    self.task = nil
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
     state.notice = Notice(error.description, .warning)
     return []
   }
 
-  package mutating func cancel(in state: inout State) -> [Effect]? {
-    guard let task else { return nil }
-    self.task = nil
-    return [.cancel(task)]
-  }
-
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let inside = Popup("Copy", size: Size(width: 44, height: choices.count))
       .draw(in: &grid, body, theme: theme)
     list.draw(in: &grid, inside, theme: theme) { row in

@@ -3,7 +3,7 @@ import ManagedStore
 import Terminal
 
 /// Rows into a file: the format, the name, and then how far it is.
-package struct ExportLayer: FinishingLayer {
+struct ExportLayer: LayerContent {
   private(set) var isDone = false
 
   private enum Phase: Sendable, Equatable {
@@ -37,7 +37,7 @@ package struct ExportLayer: FinishingLayer {
     if case .writing(let task, _, _) = phase { task } else { nil }
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     if task != nil { return [Binding([.escape], "stop and remove the half file", .cancel)] }
     var command =
       "strata rows \(state.storeArgument) \(ShellText.quoted(query.entity)) --format \(format.rawValue) --limit all"
@@ -56,9 +56,7 @@ package struct ExportLayer: FinishingLayer {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     switch action {
     case .nextPane, .previousPane:
       let all = ExportRequest.Format.allCases
@@ -88,15 +86,15 @@ package struct ExportLayer: FinishingLayer {
     }
   }
 
-  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
+  mutating func type(_ key: Key, in state: inout State) -> [Effect] {
     guard task == nil else { return [] }
     prompt.handle(key)
     phase = .asking
     return []
   }
 
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
-    guard case .looked(let task, let answer) = message, task == self.task else { return nil }
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    guard task == self.task, case .looked(let answer) = answer else { return [] }
     switch answer {
     case .exporting(let done, let total): phase = .writing(task, done: done, total: total)
     case .fileExists: phase = .confirming
@@ -106,26 +104,24 @@ package struct ExportLayer: FinishingLayer {
       state.notice = Notice(
         "\(NumberText.counted(rows, "row")) in \(request.path), \(NumberText.bytes(bytes))",
         .success)
-    default: return nil
+    default: break
     }
     return []
   }
 
-  package mutating func fail(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? {
-    guard task == self.task else { return nil }
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    guard task == self.task else { return [] }
     phase = .asking
     self.error = error
     return []
   }
 
-  package mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in state: inout State) -> [Effect]? {
     // The task answers when the half file is gone.
     task.map { [.cancel($0)] }
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let width = max(1, min(64, body.width - 4))
     let condition = query.filter.flatMap { $0.text.isEmpty ? nil : " where \($0.text)" } ?? ""
     let what =
@@ -148,8 +144,7 @@ package struct ExportLayer: FinishingLayer {
       )
     }
     grid.write(formats, at: line(2).origin, within: inside.width)
-    prompt.draw(
-      in: &grid, line(4), label: [Span("file    ", theme[.attribute])], theme: theme)
+    prompt.draw(in: &grid, line(4), label: [Span("file    ", theme[.attribute])], theme: theme)
     switch phase {
     case .asking: break
     case .confirming:
@@ -167,8 +162,7 @@ package struct ExportLayer: FinishingLayer {
         align: .trailing)
     }
     for (index, text) in message.enumerated() {
-      grid.write(
-        text, at: line(6 + index).origin, style: theme[.error], within: inside.width)
+      grid.write(text, at: line(6 + index).origin, style: theme[.error], within: inside.width)
     }
   }
 }

@@ -3,34 +3,30 @@ import ManagedStore
 import Terminal
 
 /// How often each value of a property occurs, with bars; Enter filters the rows to one.
-package struct FrequenciesLayer: LayerContent {
+struct FrequenciesLayer: WaitingLayer {
   private let entity: String
   private let path: String
   /// What the rows were filtered by, which the values are those of.
   private let filter: String?
   private var found: Frequencies?
   private var error: CoreDataError?
-  private var task: TaskID?
+  var task: TaskID?
   private var list = List()
 
-  /// - predicate: what a person filtered the rows by, of `filter`.
-  static func open(
-    _ path: String, of entity: String, filter: RowFilter?, predicate: String? = nil,
-    in state: inout State
-  ) -> [Effect] {
-    let task = state.newTask()
-    state.show(FrequenciesLayer(entity: entity, path: path, filter: predicate, task: task))
-    return [.look(task, .frequencies(entity: entity, path: path, filter: filter))]
-  }
-
-  private init(entity: String, path: String, filter: String?, task: TaskID) {
-    self.filter = filter
+  /// - predicate: what a person filtered the rows by.
+  init(_ path: String, of entity: String, predicate: String?) {
+    filter = predicate
     self.entity = entity
     self.path = path
-    self.task = task
   }
 
-  package func bindings(_ state: State) -> [Binding] {
+  /// Has the values of the rows counted that the filter takes.
+  mutating func count(_ filter: RowFilter?, in state: inout State) -> [Effect] {
+    let (entity, path) = (entity, path)
+    return state.ask(&task) { .look($0, .frequencies(entity: entity, path: path, filter: filter)) }
+  }
+
+  func bindings(_ state: State) -> [Binding] {
     let reason: String? =
       found == nil
       ? "it is not counted yet" : predicate == nil ? "no filter can name this value" : nil
@@ -61,55 +57,42 @@ package struct FrequenciesLayer: LayerContent {
     return "(\(filter)) AND \(value)"
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     switch action {
     case .choose:
       guard let predicate else { return .stay() }
-      return .close(BrowseScreen.setFilter(predicate, in: &state))
+      return .close(state.on(BrowseScreen.self) { $0.setFilter(predicate, in: &$1) })
     default:
-      list.setHeight(max(1, state.body.height - 5))
-      list.handle(key)
+      list.handle(key, height: state.body.height - 5)
       return .stay()
     }
   }
 
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
-    guard case .looked(let task, .frequencies(let found)) = message, task == self.task else {
-      return nil
-    }
-    self.task = nil
+  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+    guard case .looked(.frequencies(let found)) = answer else { return [] }
     self.found = found
     list.setCount(found.entries.count + (found.nulls > 0 ? 1 : 0))
     return []
   }
 
-  package mutating func fail(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? {
-    guard task == self.task else { return nil }
-    self.task = nil
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
     self.error = error
     return []
   }
 
-  package mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in state: inout State) -> [Effect]? {
     guard let task else { return nil }
     self.task = nil
     error = CoreDataError(.cancelled, "cancelled")
     return [.cancel(task)]
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let size = Size(width: min(100, body.width), height: max(3, list.count + 2))
     let inside = Popup("\(entity).\(path)", size: size).draw(in: &grid, body, theme: theme)
     guard let found else {
       let text = error.map { "✗ \($0.description)" } ?? "counting …  ^C stops"
-      for (row, line) in Wrapping.lines(text, width: inside.width).enumerated()
-      where row < inside.height {
-        grid.write(line, at: inside.row(row).origin, style: theme[.dim], within: inside.width)
-      }
+      grid.write(Wrapping.lines(text, width: inside.width), in: inside, style: theme[.dim])
       return
     }
     let among = filter.map { ", where \($0)" } ?? ""
@@ -132,18 +115,18 @@ package struct FrequenciesLayer: LayerContent {
         return []
       }
       let isSelected = row == list.selected
-      func span(_ text: String, _ role: Theme.Role) -> Span {
-        Span(text, isSelected ? .plain : theme[role])
-      }
       let name = Sanitize.text(value.text, limit: width)
       let share = NumberText.fixed(found.share(of: count) * 100, digits: 1) + " %"
       let full = Gauge(count, of: most).bar(width: bar)
       return [
-        span(
+        theme.span(
+          isSelected,
           name + String(repeating: " ", count: max(1, width + 1 - TextWidth.of(name))), value.role),
-        span(full + String(repeating: " ", count: max(0, bar - TextWidth.of(full))), .gauge),
-        span(Self.trailing(NumberText.grouped(count), 11), .number),
-        span(Self.trailing(share, 9), .dim),
+        theme.span(
+          isSelected, full + String(repeating: " ", count: max(0, bar - TextWidth.of(full))), .gauge
+        ),
+        theme.span(isSelected, Self.trailing(NumberText.grouped(count), 11), .number),
+        theme.span(isSelected, Self.trailing(share, 9), .dim),
       ]
     }
   }

@@ -19,9 +19,8 @@ struct HistoryPages: Sendable, Equatable {
   /// Asks for the next page where the lines that are left are few.
   mutating func wanted(isShown: Bool, _ left: Int, in state: inout State) -> [Effect] {
     guard isShown, !hasAll, pageTask == nil, left < 50 else { return [] }
-    let task = state.newTask()
-    pageTask = task
-    return [.look(task, .transactions(before: entries.last?.transaction.number))]
+    let last = entries.last?.transaction.number
+    return state.ask(&pageTask) { .look($0, .transactions(before: last)) }
   }
 
   mutating func toggle(_ number: Int64, in state: inout State) -> [Effect] {
@@ -31,33 +30,29 @@ struct HistoryPages: Sendable, Equatable {
     return readChanges(of: number, after: nil, in: &state)
   }
 
-  mutating func readChanges(
-    of number: Int64, after: Int64?, in state: inout State
-  ) -> [Effect] {
+  mutating func readChanges(of number: Int64, after: Int64?, in state: inout State) -> [Effect] {
     guard !changesTasks.values.contains(number) else { return [] }
     let task = state.newTask()
     changesTasks[task] = number
     return [.look(task, .changes(of: number, after: after))]
   }
 
-  mutating func take(_ task: TaskID, _ answer: LookAnswer) -> Bool {
+  mutating func take(_ answer: LookAnswer, to task: TaskID) {
     if task == pageTask, case .transactions(let page) = answer {
       pageTask = nil
       entries += page
       hasAll = page.count < Self.page
-      return true
+      return
     }
-    guard let number = changesTasks[task], case .changes(_, let changes) = answer else {
-      return false
-    }
+    guard let number = changesTasks[task], case .changes(_, let changes) = answer else { return }
     changesTasks[task] = nil
     if unfolded[number] != nil {
       unfolded[number]?.append(contentsOf: changes)
       if changes.count < Self.changes { complete.insert(number) }
     }
-    return true
   }
 
+  /// - Returns: whether the task was one of its own.
   mutating func fail(_ task: TaskID) -> Bool {
     if task == pageTask {
       pageTask = nil
@@ -67,12 +62,9 @@ struct HistoryPages: Sendable, Equatable {
     return changesTasks.removeValue(forKey: task) != nil
   }
 
-  mutating func forgetTasks() -> [TaskID] {
-    defer {
-      pageTask = nil
-      changesTasks = [:]
-    }
-    return [pageTask].compactMap { $0 } + changesTasks.keys
+  mutating func stop() -> [Effect] {
+    defer { changesTasks = [:] }
+    return (pageTask.stop() ?? []) + changesTasks.keys.map { .cancel($0) }
   }
 
   func lines(_ facts: StoreFacts) -> [PanelLine] {

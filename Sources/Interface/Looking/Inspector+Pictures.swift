@@ -42,43 +42,36 @@ extension Inspector {
   }
 
   /// The attribute that the selected line is about.
-  package var selectedProperty: String? { selectedLine?.attribute }
+  var selectedProperty: String? { selectedLine?.attribute }
 }
 
 extension BrowseScreen {
   /// Asks for the pictures that are unfolded.
-  static func wantPictures(in state: inout State) -> [Effect] {
-    let content = BrowseLayout(state).content(of: .inspector)
+  mutating func wantPictures(in state: inout State) -> [Effect] {
+    let content = BrowseLayout(self, state).content(of: .inspector)
     let isColored = state.colors >= .indexed256
-    state.browse.inspector.pictureLimit =
+    inspector.pictureLimit =
       isColored
       ? Size(width: max(1, content.width - 8), height: max(2, (content.height - 2) * 2)) : nil
-    guard let id = state.browse.inspector.object, let limit = state.browse.inspector.pictureLimit
-    else { return [] }
-    return state.browse.inspector.wantedPictures.map { property in
+    guard let id = inspector.object, let limit = inspector.pictureLimit else { return [] }
+    return inspector.wantedPictures.map { property in
       let task = state.newTask()
-      state.browse.inspector.pictures[property] = .loading(task)
+      inspector.pictures[property] = .loading(task)
       return .look(task, .picture(id, property: property, fitting: limit))
     }
   }
 
-  private static func attribute(_ task: TaskID, in state: State) -> String? {
-    state.browse.inspector.pictures.first { $0.value == .loading(task) }?.key
+  private func attribute(_ task: TaskID) -> String? {
+    inspector.pictures.first { $0.value == .loading(task) }?.key
   }
 
-  static func takePicture(_ message: Message, in state: inout State) -> [Effect]? {
-    guard case .looked(let task, .picture(let raster)) = message else { return nil }
-    guard let attribute = attribute(task, in: state) else { return [] }
-    state.browse.inspector.pictures[attribute] = .raster(raster)
-    state.browse.inspector.list.setCount(state.browse.inspector.shown.count)
-    return []
+  mutating func take(_ raster: Raster, to task: TaskID) {
+    guard let attribute = attribute(task) else { return }
+    inspector.pictures[attribute] = .raster(raster)
+    inspector.list.setCount(inspector.shown.count)
   }
 
-  static func failPicture(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? {
-    guard let attribute = attribute(task, in: state) else { return nil }
-    state.browse.inspector.pictures[attribute] = .failed(error.message)
-    return []
+  mutating func failPicture(_ task: TaskID, _ error: CoreDataError) {
+    if let attribute = attribute(task) { inspector.pictures[attribute] = .failed(error.message) }
   }
 }

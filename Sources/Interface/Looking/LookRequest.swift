@@ -37,12 +37,13 @@ package enum LookAnswer: Sendable, Equatable {
 
 /// A transaction with the time that the clock on the wall showed.
 package struct HistoryEntry: Sendable, Equatable {
-  package var transaction: HistoryTransaction
+  var transaction: HistoryTransaction
   /// `2024-03-01`
-  package var day: String
+  var day: String
   /// `14:02:11`
-  package var time: String
+  var time: String
 
+  /// A transaction, with its day and its time as text.
   package init(_ transaction: HistoryTransaction, day: String, time: String) {
     self.transaction = transaction
     self.day = day
@@ -52,19 +53,30 @@ package struct HistoryEntry: Sendable, Equatable {
 
 /// What a store knows of itself, read at once for the store panel.
 package struct StoreFacts: Sendable, Equatable {
+  /// The files that it consists of.
   package var files: [StoreFile] = []
+  /// What the database’s first bytes say.
   package var header: DatabaseHeader?
+  /// What Core Data keeps of it.
   package var metadata = StoreMetadata(uuid: "", values: [:])
+  /// The keys that are given out, by entity.
   package var numbers: [EntityNumber] = []
+  /// Files of external data, the first of them.
   package var external: [ExternalFile] = []
+  /// How the files and what names them agree.
   package var externalReport = ExternalDataReport()
+  /// Whether it keeps persistent history.
   package var hasHistory = false
+  /// Who wrote, and how much.
   package var authors: [HistoryAuthor] = []
+  /// What mirroring keeps, where it is on.
   package var cloudKit: CloudKitState?
+  /// What is odd about it.
   package var warnings: [String] = []
   /// Dates as the clock on the wall shows them: those of files and of CloudKit's runs.
   package var localTimes: [Double: String] = [:]
 
+  /// Facts to be filled in.
   package init() {}
 }
 
@@ -83,11 +95,12 @@ package enum CopySubject: Sendable, Equatable {
 
 /// Rows to be written to a file.
 package struct ExportRequest: Sendable, Equatable {
+  /// What the file is to be.
   package enum Format: String, Sendable, CaseIterable {
     case csv, json, ndjson, markdown
 
-    package var fileExtension: String { self == .markdown ? "md" : rawValue }
-    package var title: String {
+    var fileExtension: String { self == .markdown ? "md" : rawValue }
+    var title: String {
       switch self {
       case .csv: "CSV"
       case .json: "JSON"
@@ -97,12 +110,16 @@ package struct ExportRequest: Sendable, Equatable {
     }
   }
 
+  /// Which rows, in which order.
   package var query: RowQuery
+  /// The form of the file.
   package var format: Format
+  /// Where it is to be written.
   package var path: String
+  /// Whether a file that is there may be replaced.
   package var replaces: Bool
 
-  package init(query: RowQuery, format: Format, path: String, replaces: Bool = false) {
+  init(query: RowQuery, format: Format, path: String, replaces: Bool = false) {
     self.query = query
     self.format = format
     self.path = path

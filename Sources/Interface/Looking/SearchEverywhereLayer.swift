@@ -3,17 +3,17 @@ import ManagedStore
 import Terminal
 
 /// A search through all entities: a line of text, and under it what was found.
-package struct SearchEverywhereLayer: LayerContent {
+struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
   /// Hits that are kept; there is no end to what a store can hold.
   static let most = 5_000
 
-  private var prompt = Prompt()
+  var prompt = Prompt()
   /// What the hits are for.
   private var searched: String?
   private var hits: [StoreSearchProgress.Hit] = []
   private var progress: StoreSearchProgress?
   private var cut: [String] = []
-  private var task: TaskID?
+  var task: TaskID?
   private var error: CoreDataError?
   private var list = List()
 
@@ -21,7 +21,7 @@ package struct SearchEverywhereLayer: LayerContent {
 
   private var isSearched: Bool { searched == prompt.text && !prompt.text.isEmpty }
 
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     let command =
       "strata search \(state.storeArgument) \(prompt.text.isEmpty ? "TEXT" : ShellText.quoted(prompt.text))"
     let reason: String? =
@@ -37,40 +37,30 @@ package struct SearchEverywhereLayer: LayerContent {
     ]
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     switch action {
     case .choose:
       guard isSearched else { return .stay(search(in: &state)) }
       guard let hit = hits.element(list.selected) else { return .stay() }
-      return .close((cancel(in: &state) ?? []) + BrowseScreen.goTo(object: hit.object, in: &state))
+      return .close(
+        (cancel(in: &state) ?? [])
+          + state.on(BrowseScreen.self) { $0.goTo(object: hit.object, in: &$1) })
     default:
-      list.setHeight(max(1, state.body.height - 5))
-      list.handle(key)
+      list.handle(key, height: state.body.height - 5)
       return .stay()
     }
   }
 
   private mutating func search(in state: inout State) -> [Effect] {
-    let old = cancel(in: &state) ?? []
-    let task = state.newTask()
-    self.task = task
-    searched = prompt.text
+    let text = prompt.text
+    searched = text
     (hits, cut, progress, error) = ([], [], nil, nil)
     list = List()
-    return old + [.look(task, .search(prompt.text))]
+    return state.ask(&task) { .look($0, .search(text)) }
   }
 
-  package mutating func type(_ key: Key, in state: inout State) -> [Effect] {
-    prompt.handle(key)
-    return []
-  }
-
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
-    guard case .looked(let task, .searching(let progress)) = message, task == self.task else {
-      return nil
-    }
+  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+    guard case .looked(.searching(let progress)) = answer else { return [] }
     hits += progress.hits
     if progress.isCut, cut.last != progress.entity { cut.append(progress.entity) }
     self.progress = progress
@@ -80,16 +70,12 @@ package struct SearchEverywhereLayer: LayerContent {
     return cancel(in: &state) ?? []
   }
 
-  package mutating func fail(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? {
-    guard task == self.task else { return nil }
-    self.task = nil
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
     self.error = error
     return []
   }
 
-  package mutating func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in state: inout State) -> [Effect]? {
     guard let task else { return nil }
     self.task = nil
     error = CoreDataError(.cancelled, "stopped")
@@ -109,7 +95,7 @@ package struct SearchEverywhereLayer: LayerContent {
     return found + (cut.isEmpty ? "" : "; more in \(cut.joined(separator: ", "))")
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let inside = Popup("Search all entities", size: body.size).draw(in: &grid, body, theme: theme)
     guard inside.height > 2 else { return }
     prompt.draw(in: &grid, inside.row(0), label: [Span("* ", theme[.footerKey])], theme: theme)
@@ -121,13 +107,12 @@ package struct SearchEverywhereLayer: LayerContent {
     list.draw(in: &grid, inside.droppingRows(2), theme: theme) { row in
       guard let hit = hits.element(row) else { return [] }
       let isSelected = row == list.selected
-      func span(_ text: String, _ role: Theme.Role) -> Span {
-        Span(text, isSelected ? .plain : theme[role])
-      }
       let name = Sanitize.text("\(hit.object)", limit: width)
       return [
-        span(name + String(repeating: " ", count: width + 2 - TextWidth.of(name)), .relationship),
-        span(hit.property.isEmpty ? "" : hit.property + "  ", .attribute),
+        theme.span(
+          isSelected, name + String(repeating: " ", count: width + 2 - TextWidth.of(name)),
+          .relationship),
+        theme.span(isSelected, hit.property.isEmpty ? "" : hit.property + "  ", .attribute),
       ] + Self.marked(hit.excerpt, match, searched ?? "", theme, isSelected: isSelected)
     }
   }

@@ -4,8 +4,8 @@ import Terminal
 
 /// What a store knows of itself, in sections: files, metadata, numbers, external data, history,
 /// CloudKit, warnings.
-package struct StorePanel: LayerContent {
-  package enum Section: Int, Sendable, CaseIterable {
+struct StorePanel: LayerContent {
+  enum Section: Int, Sendable, CaseIterable {
     case files, metadata, entities, external, history, cloudKit, warnings
 
     var title: String {
@@ -21,24 +21,20 @@ package struct StorePanel: LayerContent {
     }
   }
 
-  package private(set) var section: Section
+  private(set) var section: Section
   private(set) var facts: StoreFacts?
   private(set) var history = HistoryPages()
   private var lists: [Section: List] = [:]
   private var factsTask: TaskID?
   private var error: CoreDataError?
 
-  static func open(_ section: Section, in state: inout State) -> [Effect] {
-    var panel = StorePanel(section: section)
-    let task = state.newTask()
-    panel.factsTask = task
-    state.show(panel)
-    return [.look(task, .facts)]
+  init(_ section: Section) { self.section = section }
+
+  mutating func read(in state: inout State) -> [Effect] {
+    state.ask(&factsTask) { .look($0, .facts) }
   }
 
-  private init(section: Section) { self.section = section }
-
-  package func bindings(_ state: State) -> [Binding] {
+  func bindings(_ state: State) -> [Binding] {
     let store = state.storeArgument
     let command = section == .history ? "strata history \(store)" : "strata info \(store)"
     return [
@@ -62,9 +58,7 @@ package struct StorePanel: LayerContent {
     }
   }
 
-  package mutating func perform(
-    _ action: Action, _ key: Key, in state: inout State
-  ) -> LayerOutcome {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     switch action {
     case .nextPane:
       let all = Section.allCases
@@ -74,7 +68,8 @@ package struct StorePanel: LayerContent {
         history.wanted(isShown: section == .history && facts?.hasHistory == true, 0, in: &state))
     case .choose:
       switch selected(state)?.purpose {
-      case .object(let id): return .close(BrowseScreen.goTo(object: id, in: &state))
+      case .object(let id):
+        return .close(state.on(BrowseScreen.self) { $0.goTo(object: id, in: &$1) })
       case .transaction(let number): return .stay(history.toggle(number, in: &state))
       case .moreChanges(let number, let after):
         return .stay(history.readChanges(of: number, after: after, in: &state))
@@ -90,40 +85,37 @@ package struct StorePanel: LayerContent {
     }
   }
 
-  package mutating func take(_ message: Message, in state: inout State) -> [Effect]? {
-    guard case .looked(let task, let answer) = message else { return nil }
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    guard case .looked(let answer) = answer else { return [] }
     if task == factsTask, case .facts(let facts) = answer {
       factsTask = nil
       self.facts = facts
       return history.wanted(isShown: section == .history && facts.hasHistory, 0, in: &state)
     }
-    return history.take(task, answer) ? [] : nil
-  }
-
-  package mutating func fail(
-    _ task: TaskID, _ error: CoreDataError, in state: inout State
-  ) -> [Effect]? {
-    if task == factsTask {
-      factsTask = nil
-      self.error = error
-      return []
-    }
-    guard history.fail(task) else { return nil }
-    state.notice = Notice(error.description, .warning)
+    history.take(answer, to: task)
     return []
   }
 
-  package mutating func cancel(in state: inout State) -> [Effect]? {
-    let tasks = [factsTask].compactMap { $0 } + history.forgetTasks()
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    if task == factsTask {
+      factsTask = nil
+      self.error = error
+    } else if history.fail(task) {
+      state.notice = Notice(error.description, .warning)
+    }
+    return []
+  }
+
+  mutating func cancel(in state: inout State) -> [Effect]? {
     if factsTask != nil { error = CoreDataError(.cancelled, "cancelled") }
-    factsTask = nil
-    return tasks.isEmpty ? nil : tasks.map { .cancel($0) }
+    let effects = (factsTask.stop() ?? []) + history.stop()
+    return effects.isEmpty ? nil : effects
   }
 
   private func selected(_ state: State) -> PanelLine? {
     let lines = lines(state, width: state.size.width)
     let list = list(state)
-    return lines.indices.contains(list.selected) ? lines[list.selected] : nil
+    return lines.element(list.selected)
   }
 
   private func list(_ state: State) -> List {
@@ -154,7 +146,7 @@ package struct StorePanel: LayerContent {
     }
   }
 
-  package func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let inside = Popup("Store", size: body.size).draw(in: &grid, body, theme: theme)
     guard inside.height > 2 else { return }
     var tabs: [Span] = []

@@ -9,9 +9,8 @@ struct BrowseLayout {
   /// The panes with their borders.
   private let panes: [Rect]
 
-  init(_ state: State) {
+  init(_ browse: BrowseScreen, _ state: State) {
     frame = state.body
-    let browse = state.browse
     let isNarrow = frame.width < Self.wide
     // One that is folded away comes back while it has the keys.
     let isTreeAlone = isNarrow && browse.focus == .entities
@@ -31,13 +30,11 @@ struct BrowseLayout {
       ? (browse.focus == .inspector ? frame.height : 0)
       : state.dividers.inspectorHeight(in: frame) ?? Int(Double(frame.height) * share)
     let isInspectorAlone = inspectorHeight == frame.height
-    let rowsHeight =
-      isInspectorAlone ? 0 : frame.height - max(0, inspectorHeight - 1)
+    let rowsHeight = isInspectorAlone ? 0 : frame.height - max(0, inspectorHeight - 1)
     panes = [
       Rect(x: frame.x, y: frame.y, width: treeWidth, height: frame.height),
       Rect(x: rest.x, y: rest.y, width: rest.width, height: rowsHeight),
-      Rect(
-        x: rest.x, y: rest.bottom - inspectorHeight, width: rest.width, height: inspectorHeight),
+      Rect(x: rest.x, y: rest.bottom - inspectorHeight, width: rest.width, height: inspectorHeight),
     ]
   }
 

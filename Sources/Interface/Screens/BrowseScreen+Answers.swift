@@ -3,64 +3,65 @@ import ManagedStore
 
 extension BrowseScreen {
   /// Takes in the answer to one of the screen's effects.
-  static func take(_ message: Message, in state: inout State) -> [Effect] {
-    switch message {
-    case .counted(let task, let counts) where task == state.browse.countTask:
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    switch answer {
+    case .counted(let counts) where task == self.countTask:
       take(counts, in: &state)
-    case .rows(let task, let page) where task == state.browse.rowsTask?.task:
-      guard case .page(let anchor) = state.browse.rowsTask?.what,
-        page.entity == state.browse.table?.entity
+    case .rows(let page) where task == self.rowsTask?.task:
+      guard case .page(let anchor) = self.rowsTask?.what,
+        page.entity == table?.entity
       else { return [] }
       let total = known(in: state)
-      state.browse.table?.take(page, at: anchor, total: total)
+      table?.take(page, at: anchor, total: total)
       return settle(in: &state)
-    case .placed(let task, let placed) where task == state.browse.rowsTask?.task:
+    case .placed(let placed) where task == self.rowsTask?.task:
       return take(placed, in: &state)
-    case .countedRows(let task, let count) where task == state.browse.matchesTask:
-      state.browse.matchesTask = nil
-      state.browse.table?.matches = count
-      if state.browse.settled != nil { state.browse.settled?.matches = count }
-      state.browse.table?.window.setTotal(count)
-    case .countedRows(let task, let count) where task == state.browse.placingTask?.task:
-      if let key = state.browse.placingTask?.key {
-        state.browse.table?.window.setOrdinal(count, ofKey: key)
+    case .countedRows(let count) where task == self.matchesTask:
+      self.matchesTask = nil
+      table?.matches = count
+      if settled != nil { settled?.matches = count }
+      table?.window.setTotal(count)
+    case .countedRows(let count) where task == self.placingTask?.task:
+      if let key = self.placingTask?.key {
+        table?.window.setOrdinal(count, ofKey: key)
       }
-      state.browse.placingTask = nil
-    case .object(let task, let inspection) where task == state.browse.objectTask:
-      state.browse.objectTask = nil
-      state.browse.inspector.take(inspection)
-      if inspection == nil, let id = state.browse.inspector.object {
+      self.placingTask = nil
+    case .object(let inspection) where task == self.objectTask:
+      self.objectTask = nil
+      inspector.take(inspection)
+      if inspection == nil, let id = inspector.object {
         state.notice = Notice("\(id) is not in the store", .warning)
       }
       return nameInspected(in: &state)
-    case .names(let task, let names):
-      return take(names, task, in: &state) ?? []
+    case .names(let names):
+      return take(names, task, in: &state)
+    case .looked(.picture(let raster)): take(raster, to: task)
     default: break
     }
     return []
   }
 
   /// The number of rows, as far as it does not come from the window itself.
-  private static func known(in state: State) -> Int? {
-    guard let table = state.browse.table else { return nil }
-    return table.isFiltered ? table.matches : state.browse.counts[table.entity]
+  private func known(in state: State) -> Int? {
+    guard let table else { return nil }
+    return table.isFiltered ? table.matches : counts[table.entity]
   }
 
-  private static func take(_ counts: [String: Int], in state: inout State) {
+  private mutating func take(_ counts: [String: Int], in state: inout State) {
     guard let model = state.store?.model else { return }
-    state.browse.ownCounts = counts
+    ownCounts = counts
     for name in model.entities.map(\.name) {
       let parts = model.subtree(of: name).map { counts[$0] }
       if parts.allSatisfy({ $0 != nil }) {
-        state.browse.counts[name] = parts.reduce(0) { $0 + ($1 ?? 0) }
+        self.counts[name] = parts.reduce(0) { $0 + ($1 ?? 0) }
       }
     }
     let total = known(in: state)
-    state.browse.table?.window.setTotal(total)
+    table?.window.setTotal(total)
   }
 
-  private static func take(_ placed: PlacedRows?, in state: inout State) -> [Effect] {
-    guard let what = state.browse.rowsTask?.what, let layout = state.store?.layout else {
+  private mutating func take(_ placed: PlacedRows?, in state: inout State) -> [Effect] {
+    guard let what = rowsTask?.what, let layout = state.store?.layout else {
       return []
     }
     if case .keep = what, placed.map({ $0.isUnfiltered }) ?? true {
@@ -73,90 +74,89 @@ extension BrowseScreen {
     case .page: return []
     }
     guard let placed else {
-      state.browse.rowsTask = nil
+      rowsTask = nil
       switch place {
       case .ordinal: return read(.end, in: &state)
       case .object(let id):
         state.notice = Notice("\(id) is not in the store", .warning)
-        return state.browse.table?.window.rows.isEmpty == true ? read(.start, in: &state) : []
+        return table?.window.rows.isEmpty == true ? read(.start, in: &state) : []
       }
     }
-    guard placed.entity == state.browse.table?.entity else { return [] }
+    guard placed.entity == table?.entity else { return [] }
     if placed.isUnfiltered {
       state.history.left(state.view)
-      try? state.browse.table?.setFilter(nil, related: nil, layout)
+      try? table?.setFilter(nil, related: nil, layout)
       state.notice = Notice("the filter hides that row and was cleared; u brings it back")
     }
-    state.browse.table?.take(placed)
+    table?.take(placed)
     return settle(in: &state)
   }
 
   /// Rows have come: they are those of the arrangement as it is.
-  private static func settle(in state: inout State) -> [Effect] {
-    state.browse.rowsTask = nil
-    state.browse.rowsError = nil
-    if let table = state.browse.table {
-      state.browse.settled = Settled(view: table.view, matches: table.matches)
+  private mutating func settle(in state: inout State) -> [Effect] {
+    rowsTask = nil
+    rowsError = nil
+    if let table {
+      settled = Settled(view: table.view, matches: table.matches)
     }
     let total = known(in: state)
-    state.browse.table?.window.setTotal(total)
+    self.table?.window.setTotal(total)
     return readOn(in: &state) + count(in: &state) + inspect(in: &state) + nameRows(in: &state)
   }
 
-  static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
-    if let reading = state.browse.rowsTask, task == reading.task {
-      state.browse.rowsTask = nil
-      state.browse.rowsError = error
-      if case .page(let anchor) = reading.what { state.browse.unreadable = anchor }
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    if let reading = rowsTask, task == reading.task {
+      rowsTask = nil
+      rowsError = error
+      if case .page(let anchor) = reading.what { self.unreadable = anchor }
       state.notice = Notice(error.description, .warning)
       returnToSettled(in: &state)
-      fit(&state)
-    } else if task == state.browse.objectTask {
-      state.browse.objectTask = nil
+      fit(in: &state)
+    } else if task == objectTask {
+      objectTask = nil
       state.notice = Notice(error.description, .warning)
-    } else if task == state.browse.countTask {
-      state.browse.countTask = nil
-    } else if task == state.browse.matchesTask {
-      state.browse.matchesTask = nil
-    } else if task == state.browse.placingTask?.task {
-      state.browse.placingTask = nil
-    } else if task == state.browse.namesTask {
+    } else if task == countTask {
+      countTask = nil
+    } else if task == matchesTask {
+      matchesTask = nil
+    } else if task == placingTask?.task {
+      placingTask = nil
+    } else if task == namesTask {
       // Keys are there all the same.
-      state.browse.namesTask = nil
-    } else if task == state.browse.inspectedNamesTask {
-      state.browse.inspectedNamesTask = nil
+      namesTask = nil
+    } else if task == inspectedNamesTask {
+      inspectedNamesTask = nil
     } else {
-      return nil
+      failPicture(task, error)
     }
     return []
   }
 
   /// Stops what is being read; `nil` when nothing is.
-  static func cancel(in state: inout State) -> [Effect]? {
-    let browse = state.browse
+  mutating func cancel(in state: inout State) -> [Effect]? {
+    let browse = self
     let tasks = [browse.rowsTask?.task, browse.matchesTask, browse.placingTask?.task]
       .compactMap { $0 }
     guard !tasks.isEmpty else { return nil }
     if browse.rowsTask != nil {
       if browse.table?.window.rows.isEmpty != false {
-        state.browse.rowsError = CoreDataError(
-          .cancelled, "reading was stopped", hint: "g reads again.")
+        rowsError = CoreDataError(.cancelled, "reading was stopped", hint: "g reads again.")
       }
-      state.browse.rowsTask = nil
+      rowsTask = nil
       returnToSettled(in: &state)
     }
-    state.browse.matchesTask = nil
-    state.browse.placingTask = nil
+    matchesTask = nil
+    placingTask = nil
     state.notice = Notice("stopped")
     return tasks.map { .cancel($0) }
   }
 
   /// The rows that are there are those of the arrangement before: it holds again.
-  private static func returnToSettled(in state: inout State) {
-    guard let settled = state.browse.settled, let layout = state.store?.layout,
-      let table = state.browse.table, table.view != settled.view, !table.window.rows.isEmpty
+  private mutating func returnToSettled(in state: inout State) {
+    guard let settled, let layout = state.store?.layout,
+      let table, table.view != settled.view, !table.window.rows.isEmpty
     else { return }
-    try? state.browse.table?.arrange(settled.view, layout)
-    state.browse.table?.matches = settled.matches
+    try? self.table?.arrange(settled.view, layout)
+    self.table?.matches = settled.matches
   }
 }

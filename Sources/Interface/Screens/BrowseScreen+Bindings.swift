@@ -2,61 +2,63 @@ import ManagedStore
 import Terminal
 
 extension BrowseScreen {
-  static func bindings(_ state: State) -> [Binding] {
-    let browse = state.browse
+  func bindings(_ state: State) -> [Binding] {
+    viewing(goingBindings(state)) + lookingBindings(state)
+  }
+
+  private func goingBindings(_ state: State) -> [Binding] {
     let store = state.storeArgument
-    let rows = browse.rowsCommand(store)
-    let object = browse.inspector.object.map { "strata object \(store) \($0)" }
+    let rows = rowsCommand(store)
+    let object = inspector.object.map { "strata object \(store) \($0)" }
     return [
       Binding(
-        [.enter], browse.opening, .open,
-        unless: browse.reasonNotToOpen, command: object ?? "strata object \(store) REF"),
+        [.enter], opening, .open,
+        unless: reasonNotToOpen, command: object ?? "strata object \(store) REF"),
       Binding(
         [.backspace], "back", .back,
-        unless: browse.trail.isEmpty ? "no relationship was followed" : nil),
+        unless: trail.isEmpty ? "no relationship was followed" : nil),
       Binding(
         [.character("[")], "back", .back,
-        unless: browse.trail.isEmpty ? "no relationship was followed" : nil, footer: false),
+        unless: trail.isEmpty ? "no relationship was followed" : nil, footer: false),
       Binding(
         [.character("]")], "forward", .forward,
-        unless: browse.trail.hasFuture ? nil : "nothing was left by going back", footer: false),
+        unless: trail.hasFuture ? nil : "nothing was left by going back", footer: false),
       searchBinding(state, rows),
       Binding(
-        [.character("s")], "sort", .sort, unless: browse.reasonNotToSort,
-        command: browse.sortCommand(rows)),
-      Binding(
-        [.character("r")], "related", .related, unless: browse.reasonNoRelated(state)),
-    ] + columnBindings(browse, rows) + [
+        [.character("s")], "sort", .sort, unless: reasonNotToSort,
+        command: sortCommand(rows)),
+      Binding([.character("r")], "related", .related, unless: reasonNoRelated(state)),
+    ] + columnBindings(rows) + [
       Binding(
         [.character("L")], "label objects by…", .label,
-        unless: browse.labelledEntity.flatMap { state.store?.layout.table(of: $0) } == nil
+        unless: labelledEntity.flatMap { state.store?.layout.table(of: $0) } == nil
           ? "there is no entity" : nil, footer: false),
       Binding([.tab], "pane", .nextPane),
       Binding([.backTab], "previous pane", .previousPane, footer: false),
       Binding(
         [.left, .character("h")], label: "← h",
-        browse.focus == .rows ? "column left" : "fold", .leftColumn, footer: false),
+        focus == .rows ? "column left" : "fold", .leftColumn, footer: false),
       Binding(
         [.right, .character("l")], label: "→ l",
-        browse.focus == .rows ? "column right" : "unfold", .rightColumn, footer: false),
+        focus == .rows ? "column right" : "unfold", .rightColumn, footer: false),
       Binding(
         [.escape],
-        browse.isFiltered ? "all rows" : browse.isNarrowed ? "everything again" : "to the rows",
-        .close, footer: browse.isFiltered),
+        isFiltered ? "all rows" : isNarrowed ? "everything again" : "to the rows",
+        .close, footer: isFiltered),
       Keymap.movement,
     ]
   }
 
-  private static func searchBinding(_ state: State, _ rows: String) -> Binding {
-    switch state.browse.focus {
+  private func searchBinding(_ state: State, _ rows: String) -> Binding {
+    switch focus {
     case .entities: Binding([.character("/")], "find an entity", .search)
     case .inspector:
       Binding(
         [.character("/")], "find a property", .search,
-        unless: state.browse.inspector.inspection == nil ? "no object is shown" : nil)
+        unless: inspector.inspection == nil ? "no object is shown" : nil)
     case .rows:
       Binding(
-        [.character("/")], "filter", .search, unless: state.browse.reasonNotToFilter(state),
+        [.character("/")], "filter", .search, unless: reasonNotToFilter(state),
         command: rows + " --where PREDICATE")
     }
   }
@@ -73,8 +75,7 @@ extension BrowseScreen {
   /// Whether Esc drops the filter of the rows.
   var isFiltered: Bool { focus == .rows && table?.filter != nil }
 
-  private static func columnBindings(_ browse: BrowseScreen, _ rows: String) -> [Binding] {
-    let table = browse.table
+  private func columnBindings(_ rows: String) -> [Binding] {
     let reason = table == nil ? "there are no rows" : nil
     let last = (table?.columns.count ?? 0) - 1
     let selected = table?.selectedColumn ?? 0

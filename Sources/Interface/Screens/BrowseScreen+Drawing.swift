@@ -2,50 +2,49 @@ import ManagedStore
 import Terminal
 
 extension BrowseScreen {
-  static func note(_ state: State) -> String {
-    guard let window = state.browse.table?.window, !window.rows.isEmpty else { return "" }
-    let ofTotal = " of " + (state.browse.total.map(NumberText.grouped) ?? "…")
+  func note(_ state: State) -> String {
+    guard let window = table?.window, !window.rows.isEmpty else { return "" }
+    let ofTotal = " of " + (total.map(NumberText.grouped) ?? "…")
     guard let ordinal = window.ordinal else { return "row …\(ofTotal)" }
     return "row \(NumberText.grouped(ordinal + window.selected + 1))\(ofTotal)"
   }
 
-  static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let browse = state.browse
-    let layout = BrowseLayout(state)
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let layout = BrowseLayout(self, state)
     // The focused pane's border comes last, over the edges it shares.
-    let panes = Pane.allCases.filter { $0 != browse.focus } + [browse.focus]
+    let panes = Pane.allCases.filter { $0 != focus } + [focus]
     for pane in panes {
       let frame = layout.pane(pane)
       guard !frame.isEmpty else { continue }
-      grid.box(frame, style: theme[pane == browse.focus ? .borderFocused : .border])
+      grid.box(frame, style: theme[pane == focus ? .borderFocused : .border])
     }
     for pane in panes {
       // After all borders, since a shared edge would run over the title in it.
       let frame = layout.pane(pane)
       guard !frame.isEmpty else { continue }
-      let note = note(of: pane, state, layout, theme)
-      let style = theme[pane == browse.focus ? .title : .dim]
-      let title = title(of: pane, state, width: frame.width - 6, note: note.width())
+      let note = self.note(of: pane, state, layout, theme)
+      let style = theme[pane == focus ? .title : .dim]
+      let title = self.title(of: pane, state, width: frame.width - 6, note: note.width())
       grid.title([Span(title, style)], note: note, on: frame)
     }
     for pane in panes where !layout.pane(pane).isEmpty {
       let inside = layout.content(of: pane)
-      let isFocused = pane == browse.focus && state.layers.isEmpty
+      let isFocused = pane == focus && state.layers.isEmpty
       switch pane {
       case .entities: drawTree(state, with: theme, in: &grid, inside, isFocused: isFocused)
       case .rows: drawRows(state, with: theme, in: &grid, inside, isFocused: isFocused)
       case .inspector:
-        browse.inspector.draw(in: &grid, inside, theme: theme, isFocused: isFocused)
+        inspector.draw(in: &grid, inside, theme: theme, isFocused: isFocused)
       }
     }
   }
 
-  private static func drawTree(
+  private func drawTree(
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
   ) {
-    let tree = state.browse.tree
+    let tree = self.tree
     tree.draw(
-      in: &grid, rect, counts: state.browse.counts, own: state.browse.ownCounts, theme: theme,
+      in: &grid, rect, counts: counts, own: ownCounts, theme: theme,
       isFocused: isFocused)
     guard tree.shown.isEmpty else { return }
     let lines =
@@ -54,19 +53,18 @@ extension BrowseScreen {
     drawLines(lines, in: &grid, rect, style: theme[.dim])
   }
 
-  private static func drawRows(
+  private func drawRows(
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
   ) {
-    guard let table = state.browse.table else {
+    guard let table else {
       drawLines(nothing(in: state), in: &grid, rect, style: theme[.dim])
       return
     }
-    let error = state.browse.rowsError
-    let hasErrorLine = state.browse.errorRows > 0 && rect.height > 2
+    let error = rowsError
+    let hasErrorLine = errorRows > 0 && rect.height > 2
     let body = Rect(
       x: rect.x, y: rect.y, width: rect.width, height: rect.height - (hasErrorLine ? 1 : 0))
-    table.draw(
-      in: &grid, body, total: state.browse.total, theme: theme, isFocused: isFocused)
+    table.draw(in: &grid, body, total: total, theme: theme, isFocused: isFocused)
     guard table.window.rows.isEmpty else {
       if let error, hasErrorLine {
         let line = rect.row(rect.height - 1)
@@ -79,7 +77,7 @@ extension BrowseScreen {
     if let error {
       let lines = ["✗ " + error.description] + (error.hint.map { [$0] } ?? [])
       drawLines(lines, in: &grid, rect.droppingRows(1), style: theme[.error])
-    } else if state.browse.rowsTask != nil {
+    } else if rowsTask != nil {
       drawLines(["…"], in: &grid, rect.droppingRows(1), style: theme[.dim])
     } else {
       drawLines(empty(table, state), in: &grid, rect.droppingRows(1), style: theme[.dim])
@@ -87,7 +85,7 @@ extension BrowseScreen {
   }
 
   /// Why a table has no rows, and what to do about it.
-  private static func empty(_ table: RowTable, _ state: State) -> [String] {
+  private func empty(_ table: RowTable, _ state: State) -> [String] {
     if table.filter != nil {
       return ["no object fits the filter", "/ changes it; Esc shows all rows"]
     }
@@ -100,7 +98,7 @@ extension BrowseScreen {
         "its model names the entity, but no rows were ever kept: w tells more",
       ]
     }
-    let counts = state.browse.counts
+    let counts = self.counts
     if let other = counts.filter({ $0.value > 0 }).keys.sorted().first {
       return ["no objects", "Tab chooses another entity, such as \(other)"]
     }
@@ -108,7 +106,7 @@ extension BrowseScreen {
     return isWhole ? ["no objects", "the whole store is empty"] : ["no objects"]
   }
 
-  private static func nothing(in state: State) -> [String] {
+  private func nothing(in state: State) -> [String] {
     guard let store = state.store else { return [] }
     if store.model.entities.isEmpty {
       return store.isRaw
@@ -118,9 +116,7 @@ extension BrowseScreen {
     return ["no entity is chosen", "Tab goes to the entities, Esc shows all of them"]
   }
 
-  private static func drawLines(
-    _ lines: [String], in grid: inout Grid, _ rect: Rect, style: Style
-  ) {
+  private func drawLines(_ lines: [String], in grid: inout Grid, _ rect: Rect, style: Style) {
     let width = max(1, rect.width - 2)
     let wrapped = lines.flatMap { Wrapping.lines(Sanitize.text($0), width: width) }
     let top = max(0, min(1, rect.height - wrapped.count))

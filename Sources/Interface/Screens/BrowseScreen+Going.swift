@@ -6,22 +6,22 @@ extension BrowseScreen {
   // MARK: Jumps
 
   /// Goes to a row of the table by its number, counted from 1, wherever it is.
-  package static func goTo(row: Int, in state: inout State) -> [Effect] {
-    guard let table = state.browse.table else { return [] }
-    let last = state.browse.total.map { max(0, $0 - 1) } ?? .max
+  mutating func goTo(row: Int, in state: inout State) -> [Effect] {
+    guard let table else { return [] }
+    let last = total.map { max(0, $0 - 1) } ?? .max
     let ordinal = max(0, min(row - 1, last))
-    state.browse.focus = .rows
-    defer { fit(&state) }
+    focus = .rows
+    defer { fit(in: &state) }
     if let first = table.window.ordinal, table.window.rows.indices.contains(ordinal - first) {
-      state.browse.table?.window.select(ordinal - first)
+      self.table?.window.select(ordinal - first)
       return readOn(in: &state) + inspect(in: &state)
     }
     return read(.ordinal(ordinal), in: &state)
   }
 
   /// Moves the selection by so many rows, past what is loaded too.
-  package static func move(by count: Int, in state: inout State) -> [Effect] {
-    guard let window = state.browse.table?.window else { return [] }
+  mutating func move(by count: Int, in state: inout State) -> [Effect] {
+    guard let window = table?.window else { return [] }
     let target = window.selected + max(-(1 << 40), min(1 << 40, count))
     let isNear =
       window.rows.indices.contains(target) || abs(count) <= 4 * window.height
@@ -29,104 +29,99 @@ extension BrowseScreen {
     if !isNear, let ordinal = window.ordinal {
       return goTo(row: max(0, ordinal + target) + 1, in: &state)
     }
-    state.browse.table?.window.move(by: count)
+    table?.window.move(by: count)
     return readOn(in: &state) + inspect(in: &state)
   }
 
   /// Moves in the rows as a key does so many times; `nil` for a key or a pane without such a move.
-  static func move(_ key: Key, times: Int, in state: inout State) -> [Effect]? {
-    guard state.browse.focus == .rows else { return nil }
-    switch key {
-    case .up, .character("k"): return move(by: -times, in: &state)
-    case .down, .character("j"): return move(by: times, in: &state)
+  mutating func move(_ key: Key, times: Int, in state: inout State) -> [Effect]? {
+    guard focus == .rows else { return nil }
     // As in vim: 12G is the twelfth line.
-    case .character("g"), .character("G"): return goTo(row: times, in: &state)
-    default: return nil
-    }
+    if [.character("g"), .character("G")].contains(key) { return goTo(row: times, in: &state) }
+    guard case .lines(let step)? = ListMove(key) else { return nil }
+    return move(by: step * times, in: &state)
   }
 
   /// Begins at a row of the table that is about to be read.
-  static func begin(at id: ObjectID, in state: inout State) -> [Effect] {
-    guard let table = state.browse.table,
+  mutating func begin(at id: ObjectID, in state: inout State) -> [Effect] {
+    guard let table,
       state.store?.model.lineage(of: id.entity).contains(where: { $0.name == table.entity }) == true
     else { return [] }
     return read(.object(id), in: &state)
   }
 
   /// Goes to an object: its entity and its row, without the filter if that hides it.
-  package static func goTo(object id: ObjectID, in state: inout State) -> [Effect] {
+  mutating func goTo(object id: ObjectID, in state: inout State) -> [Effect] {
     guard let store = state.store else { return [] }
     guard store.columns[id.entity] != nil else {
       state.notice = Notice("the store has no entity \(id.entity)", .warning)
       return []
     }
-    defer { fit(&state) }
+    defer { fit(in: &state) }
     state.screen = .browse
-    if state.browse.focus == .entities { state.browse.focus = .rows }
-    if let table = state.browse.table, table.related == nil,
+    if focus == .entities { focus = .rows }
+    if let table, table.related == nil,
       store.model.lineage(of: id.entity).contains(where: { $0.name == table.entity })
     {
       return read(.object(id), in: &state)
     }
-    state.leave(over: nil, for: id)
-    state.browse.tree.select(id.entity)
+    leave(over: nil, for: id)
+    tree.select(id.entity)
     return show(id.entity, at: .object(id), in: &state)
   }
 
   /// Shows an entity's rows.
-  package static func goTo(entity: String, in state: inout State) -> [Effect] {
+  mutating func goTo(entity: String, in state: inout State) -> [Effect] {
     guard state.store?.model.entity(named: entity) != nil else { return [] }
     state.screen = .browse
-    state.browse.focus = .rows
-    state.browse.tree.select(entity)
-    defer { fit(&state) }
+    focus = .rows
+    tree.select(entity)
+    defer { fit(in: &state) }
     return showEntity(in: &state)
   }
 
   /// Shows the rows of an entity that a predicate takes, or all of them, whatever was shown of it.
-  static func goTo(entity: String, filter: String?, in state: inout State) -> [Effect] {
+  mutating func goTo(entity: String, filter: String?, in state: inout State) -> [Effect] {
     guard state.store?.columns[entity] != nil else { return [] }
-    defer { fit(&state) }
-    state.leave(over: nil)
+    defer { fit(in: &state) }
+    leave(over: nil)
     state.screen = .browse
-    state.browse.focus = .rows
-    var view = state.browse.view.tables[entity] ?? TableView()
+    focus = .rows
+    var view = self.view.tables[entity] ?? TableView()
     view.filter = filter
     view.related = nil
     if let filter { remember(filter, of: entity, in: &state) }
-    state.browse.tree.select(entity)
+    tree.select(entity)
     return show(entity, view, in: &state)
   }
 
   // MARK: Relationships
 
   /// Goes where a relationship of an object leads: to its object, or to the rows of its objects.
-  static func follow(
-    _ relation: RelationOf, in state: inout State
-  ) -> [Effect] {
+  mutating func follow(_ relation: RelationOf, in state: inout State) -> [Effect] {
     guard let store = state.store else { return [] }
-    defer { fit(&state) }
+    defer { fit(in: &state) }
     switch relation.destination {
     case .object(let id):
       guard store.columns[id.entity] != nil else {
         state.notice = Notice("the store has no entity \(id.entity)", .warning)
         return []
       }
-      state.leave(over: relation.name, for: id)
-      state.browse.tree.select(id.entity)
+      leave(over: relation.name, for: id)
+      tree.select(id.entity)
       return show(id.entity, at: .object(id), in: &state)
     case .objects(let entity):
       guard store.columns[entity] != nil else {
         state.notice = Notice("the store has no entity \(entity)", .warning)
         return []
       }
-      state.leave(over: relation.name)
-      var view = state.browse.view.tables[entity] ?? TableView()
+      leave(over: relation.name)
+      var view = self.view.tables[entity] ?? TableView()
       view.filter = nil
       // An ordered relationship has an order of its own.
       (view.sort, view.isDescending) = (nil, false)
       view.related = Relation(relation.source, relation.name)
-      state.browse.tree.select(entity)
+      tree.select(entity)
       return show(entity, view, in: &state)
     case .nothing:
       state.notice = Notice("\(relation.source) has no \(relation.name)")
@@ -134,50 +129,44 @@ extension BrowseScreen {
     }
   }
 
-  static func back(in state: inout State) -> [Effect] {
-    guard let present = state.place, let place = state.browse.trail.back(from: present) else {
-      return []
-    }
-    return restore(place, in: &state)
+  mutating func back(in state: inout State) -> [Effect] {
+    place.flatMap { trail.back(from: $0) }.map { restore($0, in: &state) } ?? []
   }
 
-  static func forward(in state: inout State) -> [Effect] {
-    guard let present = state.place, let place = state.browse.trail.forward(from: present) else {
-      return []
-    }
-    return restore(place, in: &state)
+  mutating func forward(in state: inout State) -> [Effect] {
+    place.flatMap { trail.forward(from: $0) }.map { restore($0, in: &state) } ?? []
   }
 
   /// Shows a place as it was left, without reading its rows again.
-  private static func restore(_ place: Trail.Place, in state: inout State) -> [Effect] {
+  private mutating func restore(_ place: Trail.Place, in state: inout State) -> [Effect] {
     var effects = stopReading(in: &state)
-    state.browse.views = state.browse.keptViews
-    state.browse.table = place.table
-    state.browse.settled = Settled(view: place.table.view, matches: place.table.matches)
-    state.browse.rowsError = nil
-    state.browse.unreadable = nil
-    state.browse.focus = place.focus
-    state.browse.tree.select(place.table.entity)
-    state.browse.inspector = Inspector()
-    state.browse.inspector.show(place.object, line: place.line)
-    fit(&state)
+    views = keptViews
+    table = place.table
+    settled = Settled(view: place.table.view, matches: place.table.matches)
+    rowsError = nil
+    unreadable = nil
+    focus = place.focus
+    tree.select(place.table.entity)
+    inspector = Inspector()
+    inspector.show(place.object, line: place.line)
+    fit(in: &state)
     if place.table.window.rows.isEmpty { effects += read(.start, in: &state) }
     return effects + load(in: &state) + readOn(in: &state) + count(in: &state)
   }
 }
 
 /// A relationship of one object, with where it leads.
-package struct RelationOf: Sendable, Equatable {
-  package enum Destination: Sendable, Equatable {
+struct RelationOf: Sendable, Equatable {
+  enum Destination: Sendable, Equatable {
     case object(ObjectID)
     /// Several, of that entity.
     case objects(String)
     case nothing
   }
 
-  package var source: ObjectID
-  package var name: String
-  package var destination: Destination
+  var source: ObjectID
+  var name: String
+  var destination: Destination
 }
 
 extension BrowseScreen {
@@ -209,25 +198,26 @@ extension BrowseScreen {
   }
 }
 
-extension State {
+extension BrowseScreen {
   /// The place as it is, to come back to.
-  fileprivate var place: Trail.Place? {
-    guard var table = browse.table else { return nil }
+  private var place: Trail.Place? {
+    guard var table else { return nil }
     table.window = table.window.trimmed()
     return Trail.Place(
-      table: table, focus: browse.focus,
-      object: browse.inspector.object ?? table.window.selectedRow?.id,
-      line: browse.inspector.list.selected, relationship: nil)
+      table: table, focus: focus, object: inspector.object ?? table.window.selectedRow?.id,
+      line: inspector.list.selected, relationship: nil)
   }
 
   /// Notes the place on the trail before another one is shown.
-  fileprivate mutating func leave(over relationship: String?, for target: ObjectID? = nil) {
+  private mutating func leave(over relationship: String?, for target: ObjectID? = nil) {
     guard var place else { return }
     place.relationship = relationship
     place.target = target
-    browse.trail.leave(place)
+    trail.leave(place)
   }
+}
 
+extension State {
   /// The relationships of an object, as its entity has them.
   func relations(of object: ObjectID) -> [RowColumn] {
     (store?.columns[object.entity] ?? []).filter {

@@ -45,8 +45,8 @@ extension BrowseScreen {
   private static let mostRelated = 5_000
 
   /// Asks how the objects are called that the rows in sight lead to, once rows have come.
-  static func nameRows(in state: inout State) -> [Effect] {
-    guard let table = state.browse.table, state.browse.namesTask == nil else { return [] }
+  mutating func nameRows(in state: inout State) -> [Effect] {
+    guard let table, namesTask == nil else { return [] }
     let window = table.window
     func isNew(_ row: Int) -> Bool { !table.names.asked.contains(window.rows[row].id) }
     guard window.visible.contains(where: isNew) else { return [] }
@@ -54,56 +54,51 @@ extension BrowseScreen {
     // comes a screenful later.
     let near = window.near.filter { !window.visible.contains($0) }
     let rows = (Array(window.visible) + near).filter(isNew).map { window.rows[$0] }
-    var request = LabelRequest(objects: [], labels: state.browse.labels)
+    var request = LabelRequest(objects: [], labels: labels)
     for row in rows {
       var owner = LabelRequest.Owner(id: row.id, relationships: [])
       for (column, value) in zip(table.properties, row.values) {
         switch value {
         case .toOne(let id?): request.objects.append(id)
-        case .toMany(let many) where many.count > 0 && many.count <= mostRelated:
+        case .toMany(let many) where many.count > 0 && many.count <= Self.mostRelated:
           owner.relationships.append(column.name)
         default: break
         }
       }
       if !owner.relationships.isEmpty { request.owners.append(owner) }
     }
-    state.browse.table?.names.ask(rows.map(\.id))
+    self.table?.names.ask(rows.map(\.id))
     guard !request.objects.isEmpty || !request.owners.isEmpty else { return [] }
-    let task = state.newTask()
-    state.browse.namesTask = task
-    return [.names(task, request)]
+    return state.ask(&namesTask) { .names($0, request) }
   }
 
   /// Asks how the objects are called that the inspected one leads to.
-  static func nameInspected(in state: inout State) -> [Effect] {
-    let targets = state.browse.inspector.inspection?.targets ?? []
+  mutating func nameInspected(in state: inout State) -> [Effect] {
+    let targets = inspector.inspection?.targets ?? []
     guard !targets.isEmpty else { return [] }
-    let task = state.newTask()
-    state.browse.inspectedNamesTask = task
-    return [.names(task, LabelRequest(objects: targets, labels: state.browse.labels))]
+    let request = LabelRequest(objects: targets, labels: labels)
+    return state.ask(&inspectedNamesTask) { .names($0, request) }
   }
 
-  /// Takes in names; `nil` where they were not asked for.
-  static func take(_ names: ObjectNames, _ task: TaskID, in state: inout State) -> [Effect]? {
+  /// Takes in names, where they are still asked for.
+  mutating func take(_ names: ObjectNames, _ task: TaskID, in state: inout State) -> [Effect] {
     switch task {
-    case state.browse.namesTask:
-      state.browse.namesTask = nil
-      state.browse.table?.take(names)
+    case namesTask:
+      namesTask = nil
+      table?.take(names)
       return nameRows(in: &state)
-    case state.browse.inspectedNamesTask:
-      state.browse.inspectedNamesTask = nil
-      state.browse.inspector.take(names)
+    case inspectedNamesTask:
+      inspectedNamesTask = nil
+      inspector.take(names)
       return []
-    default: return nil
+    default: return []
     }
   }
 
   /// Forgets the names and asks anew: another attribute is to tell them.
-  static func nameAnew(in state: inout State) -> [Effect] {
-    let old = [state.browse.namesTask, state.browse.inspectedNamesTask].compactMap { $0 }
-    state.browse.namesTask = nil
-    state.browse.inspectedNamesTask = nil
-    state.browse.table?.names = RelationNames()
-    return old.map { .cancel($0) } + nameRows(in: &state) + load(in: &state)
+  mutating func nameAnew(in state: inout State) -> [Effect] {
+    let old = (namesTask.stop() ?? []) + (inspectedNamesTask.stop() ?? [])
+    table?.names = RelationNames()
+    return old + nameRows(in: &state) + load(in: &state)
   }
 }

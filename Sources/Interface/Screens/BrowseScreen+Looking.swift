@@ -4,24 +4,23 @@ import Terminal
 
 extension BrowseScreen {
   /// What can be done with what is selected besides going about in it.
-  static func lookingBindings(_ state: State) -> [Binding] {
-    let browse = state.browse
+  func lookingBindings(_ state: State) -> [Binding] {
     let store = state.storeArgument
-    let entity = browse.table.map { ShellText.quoted($0.entity) } ?? "ENTITY"
+    let entity = table.map { ShellText.quoted($0.entity) } ?? "ENTITY"
     let rows = "strata rows \(store) \(entity)"
-    let value = browse.valueToView
-    let property = browse.table?.selectedProperty(isAttribute: false)
+    let value = valueToView
+    let property = table?.selectedProperty(isAttribute: false)
     return [
       Binding(
         [.character("v")], "view in full", .viewValue,
         unless: value == nil ? "choose the value of an attribute first" : nil,
-        footer: browse.focus == .inspector),
+        footer: focus == .inspector),
       Binding(
         [.character("y")], "copy", .copy,
         unless: CopyLayer(state) == nil ? "nothing is selected" : nil),
       Binding(
         [.character("e")], "export", .export,
-        unless: browse.table == nil ? "there are no rows" : nil,
+        unless: table == nil ? "there are no rows" : nil,
         command: rows + " --format csv --limit all > FILE"),
       Binding(
         [.character("F")], "frequencies", .frequencies,
@@ -33,37 +32,33 @@ extension BrowseScreen {
   }
 
   /// Enter shows a plain value in full, where it would do nothing else.
-  static func viewing(_ state: State, _ bindings: [Binding]) -> [Binding] {
-    let browse = state.browse
-    guard browse.focus == .inspector, let line = browse.inspector.selectedLine,
-      !line.isExpandable, line.target == nil, browse.valueToView != nil
+  func viewing(_ bindings: [Binding]) -> [Binding] {
+    guard focus == .inspector, let line = inspector.selectedLine,
+      !line.isExpandable, line.target == nil, valueToView != nil
     else { return bindings }
     return [Binding([.enter], "view", .viewValue)] + bindings.filter { !$0.keys.contains(.enter) }
   }
 
-  /// Does what ``lookingBindings(_:)`` ask for; `nil` for any other action.
-  static func look(_ action: Action, in state: inout State) -> [Effect]? {
+  /// Does what ``lookingBindings(_:)`` ask for.
+  mutating func look(_ action: Action, in state: inout State) -> [Effect] {
     switch action {
     case .viewValue:
-      guard let (id, property) = state.browse.valueToView else { return [] }
-      return ContentLayer.open(id, property, in: &state)
-    case .copy:
-      if let layer = CopyLayer(state) { state.show(layer) }
+      guard let (id, property) = valueToView else { return [] }
+      return state.show(ContentLayer(id, property)) { $0.read(from: 0, in: &$1) }
     case .export:
-      guard let table = state.browse.table else { return [] }
+      guard let table else { return [] }
       let query = table.query(.start)
       state.show(
         ExportLayer(
-          query, total: query.filter == nil ? state.browse.counts[table.entity] : nil,
+          query, total: query.filter == nil ? counts[table.entity] : nil,
           isRelated: table.related != nil))
     case .frequencies:
-      guard let table = state.browse.table,
-        let property = table.selectedProperty(isAttribute: false)
-      else { return [] }
-      return FrequenciesLayer.open(
-        property, of: table.entity, filter: table.query(.start).filter,
-        predicate: table.filter, in: &state)
-    default: return nil
+      guard let table, let property = table.selectedProperty(isAttribute: false) else { return [] }
+      let filter = table.query(.start).filter
+      return state.show(FrequenciesLayer(property, of: table.entity, predicate: table.filter)) {
+        $0.count(filter, in: &$1)
+      }
+    default: break
     }
     return []
   }

@@ -3,18 +3,18 @@ import Terminal
 
 extension BrowseScreen {
   /// - Parameter note: cells that a note takes at the right of the title.
-  static func title(of pane: Pane, _ state: State, width: Int, note: Int) -> String {
+  func title(of pane: Pane, _ state: State, width: Int, note: Int) -> String {
     switch pane {
     case .entities:
-      let filter = state.browse.tree.filter
+      let filter = tree.filter
       return filter.isEmpty ? "Entities" : "Entities ─ /\(filter)"
     case .rows: return rowsTitle(state, width: note == 0 ? width : width - note - 3)
     case .inspector:
-      guard let object = state.browse.inspector.object else { return "" }
-      let filter = state.browse.inspector.filter
+      guard let object = inspector.object else { return "" }
+      let filter = inspector.filter
       let end = filter.isEmpty ? "" : " ─ /" + filter
       let room = width - TextWidth.of(end, upTo: width)
-      return Trail.text(state.browse.steps(to: object), width: room) + end
+      return Trail.text(steps(to: object), width: room) + end
     }
   }
 
@@ -25,12 +25,12 @@ extension BrowseScreen {
   }
 
   /// `Recipe  48,211 ─ where title contains "soup" ─ 112`, with the way before it that led there.
-  private static func rowsTitle(_ state: State, width: Int) -> String {
-    guard let table = state.browse.table else { return "" }
-    let isReading = state.browse.rowsTask != nil && state.browse.settled?.view != table.view
-    let matches = isReading ? "…" : state.browse.total.map(NumberText.grouped) ?? "…"
-    let steps = state.browse.steps()
-    let count = state.browse.counts[table.entity].map(NumberText.grouped) ?? "…"
+  private func rowsTitle(_ state: State, width: Int) -> String {
+    guard let table else { return "" }
+    let isReading = rowsTask != nil && settled?.view != table.view
+    let matches = isReading ? "…" : total.map(NumberText.grouped) ?? "…"
+    let steps = self.steps()
+    let count = counts[table.entity].map(NumberText.grouped) ?? "…"
     guard let filter = table.filter else {
       if table.related != nil {
         return Trail.text(steps, width: width - matches.count - 2) + "  " + matches
@@ -50,10 +50,8 @@ extension BrowseScreen {
     return start + Sanitize.text(told, limit: max(6, room)) + end
   }
 
-  static func note(
-    of pane: Pane, _ state: State, _ layout: BrowseLayout, _ theme: Theme
-  ) -> [Span] {
-    guard pane == .rows, let table = state.browse.table else { return [] }
+  func note(of pane: Pane, _ state: State, _ layout: BrowseLayout, _ theme: Theme) -> [Span] {
+    guard pane == .rows, let table else { return [] }
     var words: [String] = []
     if let property = table.sort.property {
       words.append("by \(property) \(table.sort.isDescending ? "descending" : "ascending")")

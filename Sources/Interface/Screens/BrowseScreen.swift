@@ -3,21 +3,30 @@ import ManagedStore
 import Terminal
 
 /// The entities, their rows, and the selected row's properties.
-package struct BrowseScreen: Sendable, Equatable {
-  package enum Pane: Int, Sendable, CaseIterable { case entities, rows, inspector }
+struct BrowseScreen: ScreenContent {
+  static let title = "Browse"
 
-  package var focus = Pane.rows
-  package var tree = EntityTree()
+  enum Pane: Int, Sendable, CaseIterable {
+    case entities, rows, inspector
+
+    func next(_ step: Int) -> Pane {
+      let all = Self.allCases
+      return all[(rawValue + step + all.count) % all.count]
+    }
+  }
+
+  var focus = Pane.rows
+  var tree = EntityTree()
   /// Objects of each entity, those of subentities included.
-  package var counts: [String: Int] = [:]
+  var counts: [String: Int] = [:]
   /// Objects of exactly each entity.
   var ownCounts: [String: Int] = [:]
-  package var table: RowTable?
-  package var inspector = Inspector()
+  var table: RowTable?
+  var inspector = Inspector()
   /// The way over relationships to what is shown.
-  package var trail = Trail()
+  var trail = Trail()
   /// Why rows could not be read.
-  package var rowsError: CoreDataError?
+  var rowsError: CoreDataError?
 
   /// How the tables that are not shown were arranged.
   var views: [String: TableView] = [:]
@@ -60,7 +69,7 @@ package struct BrowseScreen: Sendable, Equatable {
   }
   var placingTask: Placing?
 
-  package init() {}
+  init() {}
 
   var view: BrowseView {
     var view = BrowseView()
@@ -76,9 +85,34 @@ package struct BrowseScreen: Sendable, Equatable {
   var errorRows: Int { rowsError != nil && table?.window.rows.isEmpty == false ? 1 : 0 }
 
   /// How many rows there are to be seen, where that is known.
-  package var total: Int? {
+  var total: Int? {
     guard let table else { return nil }
     if table.window.hasStart, table.window.hasEnd { return table.window.rows.count }
     return table.isFiltered ? table.matches : counts[table.entity]
+  }
+}
+
+extension BrowseScreen {
+  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
+    switch occasion {
+    case .opened: return takeStore(in: &state)
+    case .resized:
+      fit(in: &state)
+      return readOn(in: &state)
+    case .settled: return wantPictures(in: &state)
+    case .versions, .moreVersions, .shown: return []
+    }
+  }
+}
+
+extension Screen {
+  /// Entities, rows and properties.
+  package static let browse = Screen(BrowseScreen.self)
+}
+
+extension State {
+  var browse: BrowseScreen {
+    get { self[BrowseScreen.self] }
+    set { self[BrowseScreen.self] = newValue }
   }
 }

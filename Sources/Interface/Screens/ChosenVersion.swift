@@ -2,11 +2,11 @@ import Migration
 import Terminal
 
 /// The version that a person chose to migrate to, for finding it again.
-package struct ChosenVersion: Codable, Sendable, Equatable {
-  package var name: String
-  package var path: String
+struct ChosenVersion: Codable, Sendable, Equatable {
+  var name: String
+  var path: String
   /// Whether it comes from the last time, and has not been told of.
-  package var isTakenUp = false
+  var isTakenUp = false
 
   private enum CodingKeys: CodingKey { case name, path }
 
@@ -25,22 +25,22 @@ package struct ChosenVersion: Codable, Sendable, Equatable {
 
 extension MappingScreen {
   /// A person chose the version: it stays the one until another is chosen.
-  static func choose(_ index: Int, in state: inout State) -> [Effect] {
+  mutating func choose(_ index: Int, in state: inout State) -> [Effect] {
     guard state.versions.indices.contains(index) else { return [] }
-    state.mapping.chosen = ChosenVersion(state.versions[index])
+    chosen = ChosenVersion(state.versions[index])
     return plan(to: index, in: &state)
   }
 
   /// Goes on to the version that was chosen; reads it where it is not among the others.
-  static func takeChosen(in state: inout State) -> [Effect] {
-    guard let chosen = state.mapping.chosen else {
-      state.mapping.setDestination(state.versions.destinationIndex, in: state)
+  mutating func takeChosen(in state: inout State) -> [Effect] {
+    guard let chosen else {
+      setDestination(state.versions.destinationIndex, in: state)
       return []
     }
     // What the command line names comes before what was chosen the last time.
     if chosen.isTakenUp, state.versions.contains(where: \.isWanted) {
-      state.mapping.chosen = nil
-      state.mapping.setDestination(state.versions.destinationIndex, in: state)
+      self.chosen = nil
+      setDestination(state.versions.destinationIndex, in: state)
       return []
     }
     if let index = chosen.index(in: state.versions) {
@@ -48,42 +48,40 @@ extension MappingScreen {
       return []
     }
     let task = state.newTask()
-    state.mapping.chosenTask = task
+    chosenTask = task
     return [.models(task, path: chosen.path)]
   }
 
   /// The chosen version was read from where it lies.
-  static func takeChosen(among versions: [ModelVersion], in state: inout State) -> [Effect] {
+  mutating func takeChosen(among versions: [ModelVersion], in state: inout State) -> [Effect] {
     let known = Set(state.versions.map(\.path))
     state.versions += versions.filter { !known.contains($0.path) }
-    guard let index = state.mapping.chosen?.index(in: state.versions) else {
-      state.mapping.missChosen(&state.notice)
+    guard let index = chosen?.index(in: state.versions) else {
+      missChosen(&state.notice)
       return []
     }
     goOn(to: index, in: &state)
-    return state.entered()
+    return [.mapping, .migrate].contains(state.screen) ? enter(in: &state) : []
   }
 
-  private static func goOn(to index: Int, in state: inout State) {
-    guard let chosen = state.mapping.chosen else { return }
+  private mutating func goOn(to index: Int, in state: inout State) {
+    guard let chosen else { return }
     let version = state.versions[index]
     // Migrated to it, the store goes to what comes next; rolled back, to this one again.
     guard !version.isStores else {
-      state.mapping.setDestination(state.versions.destinationIndex, in: state)
+      setDestination(state.versions.destinationIndex, in: state)
       return
     }
-    if chosen.path != version.path, let edits = state.mapping.edits.removeValue(forKey: chosen.path)
-    {
-      state.mapping.edits[version.path] = edits
+    if chosen.path != version.path, let edits = self.edits.removeValue(forKey: chosen.path) {
+      self.edits[version.path] = edits
     }
-    state.mapping.chosen = ChosenVersion(version)
-    state.mapping.setDestination(index, in: state)
+    self.chosen = ChosenVersion(version)
+    setDestination(index, in: state)
     guard chosen.isTakenUp else { return }
-    let count = state.mapping.currentEdits.all.count
+    let count = currentEdits.all.count
     let changes = count == 0 ? "" : " and \(NumberText.counted(count, "change"))"
     let verb = count == 0 ? "is" : "are"
-    state.notice = Notice(
-      "the target \(version.name)\(changes) \(verb) taken up from last time")
+    state.notice = Notice("the target \(version.name)\(changes) \(verb) taken up from last time")
   }
 
   mutating func missChosen(_ notice: inout Notice?) {

@@ -3,7 +3,7 @@ import ManagedStore
 import Migration
 
 /// The rows of the store that a check, a loss or a change tells of, for going there.
-package struct ConcernedRows: Sendable, Equatable {
+struct ConcernedRows: Sendable, Equatable {
   private var entity: String
   /// Takes exactly them; `nil` where no predicate is known to, or all rows are meant.
   private var filter: String?
@@ -76,10 +76,12 @@ package struct ConcernedRows: Sendable, Equatable {
     let effects: [Effect]
     let what: String
     if filter == nil, let first {
-      effects = BrowseScreen.goTo(object: first, in: &state)
+      effects = state.on(BrowseScreen.self) { $0.goTo(object: first, in: &$1) }
       what = "\(first)" + (count > 1 ? ", the first of \(NumberText.grouped(count)) rows" : "")
     } else {
-      effects = BrowseScreen.goTo(entity: entity, filter: filter, in: &state)
+      effects = state.on(BrowseScreen.self) {
+        $0.goTo(entity: entity, filter: filter, in: &$1)
+      }
       what = filter.map { "\(entity) where \($0)" } ?? "all of \(entity)"
     }
     if state.notice == nil {

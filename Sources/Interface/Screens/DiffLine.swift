@@ -1,8 +1,8 @@
 import ManagedModel
 
 /// One line of two versions side by side: an entity or a property, with its counterpart.
-package struct DiffLine: Sendable, Equatable {
-  package enum Sign: String, Sendable {
+struct DiffLine: Sendable, Equatable {
+  enum Sign: String, Sendable {
     case same = " "
     case added = "+"
     case removed = "−"
@@ -14,19 +14,19 @@ package struct DiffLine: Sendable, Equatable {
     var text: String
   }
 
-  package var sign: Sign
+  var sign: Sign
   /// The entity's name, the destination's where both have it.
-  package var entity: String
+  var entity: String
   /// `nil` on the entity's own line.
-  package var property: String?
+  var property: String?
   var left: Side?
   var right: Side?
   /// What differs, of the property or of the entity itself.
-  package var changes: [PropertyChange]
+  var changes: [PropertyChange]
   /// Whether anything in the entity differs; on its own line.
   var hasChanges: Bool
 
-  package var isChanged: Bool { sign != .same }
+  var isChanged: Bool { sign != .same }
 
   /// What a search looks through.
   var searchText: String {

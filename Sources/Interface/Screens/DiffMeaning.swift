@@ -6,16 +6,16 @@ import Terminal
 struct DiffMeaning {
   typealias Sentence = (text: String, role: Theme.Role)
 
+  private let diff: DiffScreen
   private let state: State
   /// Whether everything is told, also which rows.
   private let details: Bool
 
-  init(_ state: State, details: Bool = false) {
+  init(_ diff: DiffScreen, _ state: State, details: Bool = false) {
+    self.diff = diff
     self.state = state
     self.details = details
   }
-
-  private var diff: DiffScreen { state.diff }
 
   var sentences: [Sentence] {
     guard let comparison = diff.comparison else { return [] }
@@ -53,7 +53,7 @@ struct DiffMeaning {
     return [
       ("✗ \(change.description) — \(hash), cannot be inferred (\(refusal.code ?? 134190))", .error),
       (Self.reason(refusal), .error),
-    ] + Self.fix(refusal, state)
+    ] + fix(refusal)
   }
 
   /// What is assumed of how Core Data takes a change of type.
@@ -65,19 +65,13 @@ struct DiffMeaning {
   }
 
   private static func reason(_ refusal: CoreDataError) -> String {
-    let prefix = "no mapping can be inferred: "
-    let text =
-      refusal.message.hasPrefix(prefix)
-      ? String(refusal.message.dropFirst(prefix.count)) : refusal.message
+    let text = refusal.reason ?? refusal.message
     return text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 
-  private static func fix(_ refusal: CoreDataError, _ state: State) -> [Sentence] {
+  private func fix(_ refusal: CoreDataError) -> [Sentence] {
     var sentences: [Sentence] = refusal.hint.map { [("→ " + $0, .success)] } ?? []
-    if let from = state.diff.from, let to = state.diff.to,
-      state.versions.indices.contains(from), state.versions.indices.contains(to),
-      let source = state.versions[from].model, let destination = state.versions[to].model
-    {
+    if let (source, destination) = state.models(from: diff.from, to: diff.to) {
       let fixes = MappingSuggestion.fixes(for: refusal, from: source, to: destination)
       if !fixes.isEmpty {
         let text = fixes.map(\.text).joined(separator: ", ")
@@ -90,7 +84,7 @@ struct DiffMeaning {
   /// Why the line's change cannot be inferred; `nil` where it can.
   private func refusal(of line: DiffLine, _ comparison: Comparison) -> CoreDataError? {
     let destination = diff.to.flatMap {
-      state.versions.indices.contains($0) ? state.versions[$0].model : nil
+      state.versions.element($0)?.model
     }
     return comparison.refusals.first { refusal in
       guard refusal.property == line.property, let entity = refusal.entity else { return false }
@@ -113,7 +107,7 @@ struct DiffMeaning {
     let place = line.property.map { "\(line.entity).\($0)" } ?? line.entity
     guard let property = line.property,
       let model = diff.to.flatMap({
-        state.versions.indices.contains($0) ? state.versions[$0].model : nil
+        state.versions.element($0)?.model
       })
     else { return [] }
     let attribute =
@@ -162,7 +156,7 @@ struct DiffMeaning {
   }
 
   private var sourceModel: Model? {
-    diff.from.flatMap { state.versions.indices.contains($0) ? state.versions[$0].model : nil }
+    diff.from.flatMap { state.versions.element($0)?.model }
   }
 
   private func impacts(of line: DiffLine) -> [ChangeImpact] {
@@ -200,8 +194,7 @@ struct DiffMeaning {
   /// What holds for the two versions together, and where to go from here.
   private func whole(_ comparison: Comparison) -> [Sentence] {
     var sentences: [Sentence] = []
-    let isOfStore =
-      diff.from.map { state.versions.indices.contains($0) && state.versions[$0].isStores } ?? false
+    let isOfStore = diff.from.flatMap { state.versions.element($0)?.isStores } ?? false
     if comparison.difference.hashesAreEqual {
       sentences.append(("✓ Stores of the one open with the other as they are.", .success))
     } else if comparison.refusals.isEmpty {
@@ -230,7 +223,7 @@ struct DiffMeaning {
         let first = comparison.refusals.first
       {
         sentences.append((Self.reason(first), .error))
-        sentences += Self.fix(first, state)
+        sentences += fix(first)
       }
     }
     if !isOfStore, !comparison.difference.hashesAreEqual {

@@ -8,22 +8,20 @@ struct DiffLayout {
   let right: Rect
   let meaning: Rect
 
-  init(_ state: State) {
+  init(_ diff: DiffScreen, _ state: State) {
     let body = state.body
-    let isFocused = state.diff.focus == .meaning
+    let isFocused = diff.focus == .meaning
     // A small screen shows one or the other.
     let meaningHeight =
       body.height < 12
       ? (isFocused ? body.height - 1 : 0)
       : isFocused ? body.height / 2 : min(8, body.height / 3)
-    let parts = Layout.rows(
-      body, [.fixed(1), .flexible(), .fixed(max(0, meaningHeight - 1))])
+    let parts = Layout.rows(body, [.fixed(1), .flexible(), .fixed(max(0, meaningHeight - 1))])
     let sides = parts[1]
     let half = sides.width / 2
     left = Rect(x: sides.x, y: sides.y, width: half + 1, height: sides.height)
     right = Rect(x: sides.x + half, y: sides.y, width: sides.width - half, height: sides.height)
-    meaning = Rect(
-      x: body.x, y: sides.bottom - 1, width: body.width, height: meaningHeight)
+    meaning = Rect(x: body.x, y: sides.bottom - 1, width: body.width, height: meaningHeight)
   }
 
   /// The rows of the list.
@@ -31,42 +29,40 @@ struct DiffLayout {
 }
 
 extension DiffScreen {
-  static func note(_ state: State) -> String {
-    let diff = state.diff
-    if !diff.search.isEmpty {
-      let matches = diff.matches
-      let place = matches.firstIndex(of: diff.list.selected).map { "\($0 + 1) of " } ?? ""
-      return "match \(place)\(matches.count) for “\(diff.search)”"
+  func note(_ state: State) -> String {
+    if !searched.isEmpty {
+      let matches = self.matches
+      let place = matches.firstIndex(of: list.selected).map { "\($0 + 1) of " } ?? ""
+      return "match \(place)\(matches.count) for “\(searched)”"
     }
-    let changed = diff.lines.indices.filter { diff.lines[$0].isChanged }
+    let changed = lines.indices.filter { lines[$0].isChanged }
     guard !changed.isEmpty else { return "" }
-    let place = changed.firstIndex(of: diff.list.selected).map { "\($0 + 1) of " } ?? ""
+    let place = changed.firstIndex(of: list.selected).map { "\($0 + 1) of " } ?? ""
     return "change \(place)\(changed.count)"
   }
 
-  static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let diff = state.diff
-    guard let from = diff.from, let to = diff.to, state.versions.indices.contains(from),
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    guard let from, let to, state.versions.indices.contains(from),
       state.versions.indices.contains(to)
     else {
-      MappingScreen.drawWithoutVersions(state, with: theme, in: &grid, rect)
+      state.mapping.drawWithoutVersions(state, with: theme, in: &grid, rect)
       return
     }
     let names = (state.versions[from].name, state.versions[to].name)
-    let layout = DiffLayout(state)
-    drawSummary(diff, names, with: theme, in: &grid, rect.row(0))
+    let layout = DiffLayout(self, state)
+    drawSummary(names, with: theme, in: &grid, rect.row(0))
     grid.box(layout.left, style: theme[.border])
     grid.box(layout.right, style: theme[.border])
     grid.title([Span(names.0, theme[.title])], on: layout.left)
     grid.title([Span(names.1, theme[.title])], on: layout.right)
-    let isUpper = diff.focus == .lines
+    let isUpper = focus == .lines
     if layout.left.height > 1 {
-      drawLines(diff, with: theme, in: &grid, layout, isFocused: state.layers.isEmpty && isUpper)
+      drawLines(with: theme, in: &grid, layout, isFocused: state.layers.isEmpty && isUpper)
     }
     guard layout.meaning.height > 2 else { return }
     let all = meaningLines(state, width: meaningInside(layout).width)
     let inside = meaningInside(layout)
-    let offset = max(0, min(diff.meaningOffset, all.count - inside.height))
+    let offset = max(0, min(meaningOffset, all.count - inside.height))
     grid.box(
       layout.meaning, style: theme[isUpper ? .border : .borderFocused],
       title: [Span("what it means", theme[isUpper ? .dim : .title])])
@@ -85,19 +81,19 @@ extension DiffScreen {
   }
 
   /// Where the sentences are written.
-  static func meaningInside(_ layout: DiffLayout) -> Rect {
+  func meaningInside(_ layout: DiffLayout) -> Rect {
     layout.meaning.inset(by: 1).inset(horizontally: 1, vertically: 0)
   }
 
   /// The sentences as lines of a width.
-  static func meaningLines(_ state: State, width: Int) -> [(text: String, role: Theme.Role)] {
-    DiffMeaning(state).sentences.flatMap { sentence in
+  func meaningLines(_ state: State, width: Int) -> [(text: String, role: Theme.Role)] {
+    DiffMeaning(self, state).sentences.flatMap { sentence in
       Wrapping.lines(sentence.text, width: max(1, width)).map { ($0, sentence.role) }
     }
   }
 
-  private static func drawSummary(
-    _ diff: DiffScreen, _ names: (String, String), with theme: Theme, in grid: inout Grid,
+  private func drawSummary(
+    _ names: (String, String), with theme: Theme, in grid: inout Grid,
     _ line: Rect
   ) {
     let title = [
@@ -106,7 +102,7 @@ extension DiffScreen {
     ]
     let used = grid.write(title, at: line.origin, within: line.width)
     let note: [Span]
-    if let difference = diff.comparison?.difference {
+    if let difference = comparison?.difference {
       let counts = [
         "\(difference.changed.count) changed", "\(difference.added.count) added",
         "\(difference.removed.count) removed",
@@ -115,7 +111,7 @@ extension DiffScreen {
         difference.hashesAreEqual
         ? Span("✓ same hashes  ", theme[.success]) : Span("")
       note = [
-        fits, Span("entities: \(counts)   only changes [\(diff.showsOnlyChanges ? "x" : " ")] "),
+        fits, Span("entities: \(counts)   only changes [\(showsOnlyChanges ? "x" : " ")] "),
       ]
     } else {
       note = [Span("comparing … ", theme[.dim])]
@@ -126,20 +122,20 @@ extension DiffScreen {
     }
   }
 
-  private static func drawLines(
-    _ diff: DiffScreen, with theme: Theme, in grid: inout Grid, _ layout: DiffLayout,
+  private func drawLines(
+    with theme: Theme, in grid: inout Grid, _ layout: DiffLayout,
     isFocused: Bool
   ) {
     let (left, right) = (layout.left.inset(by: 1), layout.right.inset(by: 1))
-    guard !diff.lines.isEmpty else {
-      let text = diff.isComparing ? "…" : "nothing differs"
+    guard !lines.isEmpty else {
+      let text = isComparing ? "…" : "nothing differs"
       grid.write(text, in: left.row(1), style: theme[.dim], align: .center)
       return
     }
-    var list = diff.list
+    var list = self.list
     list.setHeight(max(1, left.height))
     for (position, index) in list.visible.enumerated() {
-      let line = diff.lines[index]
+      let line = lines[index]
       let isSelected = index == list.selected
       for (side, place, isLeft) in [
         (line.left, left.row(position), true), (line.right, right.row(position), false),
@@ -148,7 +144,7 @@ extension DiffScreen {
           grid.fill(place, style: theme[isFocused ? .selection : .selectionUnfocused])
         }
         draw(
-          side, of: line, isLeft: isLeft, plain: isSelected && isFocused, diff, with: theme,
+          side, of: line, isLeft: isLeft, plain: isSelected && isFocused, with: theme,
           in: &grid, place)
       }
       if isSelected {
@@ -157,8 +153,8 @@ extension DiffScreen {
     }
   }
 
-  private static func draw(
-    _ side: DiffLine.Side?, of line: DiffLine, isLeft: Bool, plain: Bool, _ diff: DiffScreen,
+  private func draw(
+    _ side: DiffLine.Side?, of line: DiffLine, isLeft: Bool, plain: Bool,
     with theme: Theme, in grid: inout Grid, _ place: Rect
   ) {
     guard let side else { return }
@@ -183,12 +179,12 @@ extension DiffScreen {
     let nameWidth = line.property == nil ? 0 : max(8, min(22, place.width / 3))
     let x = place.x + indent
     let room = place.width - indent
-    let match = diff.searchMatch
+    let match = searchMatch
     func found(_ text: String, _ style: Style) -> [Span] {
       match.highlight(text, style, match: theme[.match])
     }
     if line.property == nil {
-      let isFolded = diff.folded.contains(line.entity) && diff.search.isEmpty
+      let isFolded = folded.contains(line.entity) && searched.isEmpty
       let hidden = isFolded ? [Span("  …", theme[.dim])] : []
       grid.write(
         [Span(isFolded ? "▸ " : "▾ ", plain ? .plain : theme[.dim])]
@@ -196,8 +192,7 @@ extension DiffScreen {
           + found(side.text, plain ? .plain : theme[.dim]) + hidden,
         at: Point(x: x, y: place.y), within: room)
     } else {
-      grid.write(
-        found(side.name, style), at: Point(x: x, y: place.y), within: nameWidth)
+      grid.write(found(side.name, style), at: Point(x: x, y: place.y), within: nameWidth)
       grid.write(
         found(side.text, plain ? .plain : isSigned ? style : theme[.dim]),
         at: Point(x: x + nameWidth + 1, y: place.y), within: room - nameWidth - 1)

@@ -2,7 +2,7 @@ import ManagedModel
 import Terminal
 
 /// The entities of a model as a tree that follows their hierarchy.
-package struct EntityTree: Sendable, Equatable {
+struct EntityTree: Sendable, Equatable {
   struct Node: Sendable, Equatable {
     var name: String
     var depth: Int
@@ -16,7 +16,7 @@ package struct EntityTree: Sendable, Equatable {
   /// What the names are narrowed to; an entity stays with a subentity that fits.
   private(set) var filter = ""
   private var folded: Set<String> = []
-  package var list = List()
+  var list = List()
 
   init() { nodes = [] }
 
@@ -65,7 +65,7 @@ package struct EntityTree: Sendable, Equatable {
     if let former { selectShown(former) }
   }
 
-  package var selected: String? {
+  var selected: String? {
     let shown = shown
     return shown.indices.contains(list.selected) ? shown[list.selected].name : nil
   }
@@ -76,7 +76,7 @@ package struct EntityTree: Sendable, Equatable {
   }
 
   /// Selects an entity, unfolding what hides it; a filter that hides it is given up.
-  package mutating func select(_ entity: String) {
+  mutating func select(_ entity: String) {
     guard let index = nodes.firstIndex(where: { $0.name == entity }) else { return }
     if !filter.isEmpty, !shown.contains(where: { $0.name == entity }) { filter = "" }
     var depth = nodes[index].depth
@@ -125,8 +125,7 @@ package struct EntityTree: Sendable, Equatable {
   ) {
     let shown = shown
     list.draw(in: &grid, rect, theme: theme, isFocused: isFocused) { row in
-      guard shown.indices.contains(row) else { return [] }
-      let node = shown[row]
+      guard let node = shown.element(row) else { return [] }
       let fold = node.hasChildren ? (folded.contains(node.name) ? "▸ " : "▾ ") : "  "
       let indent = String(repeating: "  ", count: node.depth)
       let count = node.isMissing ? "!" : counts[node.name].map(NumberText.grouped) ?? "…"

@@ -5,7 +5,7 @@ import Terminal
 
 /// One object told in lines, ready to be shown: what the bytes were is not kept.
 package struct Inspection: Sendable, Equatable {
-  package struct Line: Sendable, Equatable {
+  struct Line: Sendable, Equatable {
     /// The path of labels to the line, which names it when it is folded.
     var id: String
     var depth: Int
@@ -13,19 +13,19 @@ package struct Inspection: Sendable, Equatable {
     var type: String
     var value: ValueText
     /// The object that Enter goes to.
-    package var target: ObjectID?
+    var target: ObjectID?
     var isExpandable = false
     /// The attribute that the line is about or stands below; `nil` for a relationship's.
-    package var attribute: String?
+    var attribute: String?
     /// Whether the value is a picture that can be shown: unfolded, it stands in the place of bytes.
     var isPicture = false
 
-    package var labelText: String { label }
-    package var valueText: String { value.text }
+    var labelText: String { label }
+    var valueText: String { value.text }
   }
 
-  package var id: ObjectID
-  package private(set) var lines: [Line] = []
+  var id: ObjectID
+  private(set) var lines: [Line] = []
   /// The entities of to-many relationships that lead to something, by name.
   private(set) var manyDestinations: [String: String] = [:]
   /// The to-many relationships, by name.
@@ -136,7 +136,7 @@ package struct Inspection: Sendable, Equatable {
       {
         line.isExpandable = true
         lines.append(line)
-        let children = tree.children.flatMap { Self.flattened($0, depth: 1) }
+        let children = tree.children.flatMap { Contents.all(of: $0, depth: 1) }
         add(children, under: column.name)
         return
       }
@@ -155,7 +155,7 @@ package struct Inspection: Sendable, Equatable {
       {
         line.isPicture = true
       }
-      var children = Self.unfolded(data)
+      var children = Contents.unfolded(data)
       // The root of an archive stands on the property's own line, its contents below.
       if let root = children.first, root.hasChildren {
         line.value.text += "  " + root.value.text
@@ -212,103 +212,12 @@ package struct Inspection: Sendable, Equatable {
     }
   }
 
-  /// A part of what is inside a value.
-  private struct Child {
-    var depth: Int
-    var label: String
-    var value: ValueText
-    var hasChildren: Bool
-  }
-
-  private mutating func add(_ children: [Child], under id: String) {
+  private mutating func add(_ children: [Contents], under id: String) {
     for (index, child) in children.enumerated() {
       lines.append(
         Line(
           id: "\(id)/\(index)", depth: child.depth, label: child.label, type: "",
           value: child.value, isExpandable: child.hasChildren, attribute: id))
-    }
-  }
-
-  /// What bytes hold: an archive's tree, text, or the first bytes in hexadecimal.
-  private static func unfolded(_ data: DataValue) -> [Child] {
-    guard !data.bytes.isEmpty else { return [] }
-    let kind = DataKind(data.bytes, isWhole: data.bytes.count == data.count)
-    if kind == .propertyList || kind == .keyedArchive {
-      if let archive = try? KeyedArchive(data.bytes) {
-        return flattened(archive.tree(maximumNodes: 500), depth: 1)
-      }
-      if let list = try? PropertyList.read(data.bytes) { return flattened("", list, depth: 1) }
-    }
-    if kind == .json, let tree = ArchiveTree(json: data.bytes) {
-      return flattened(tree, depth: 1)
-    }
-    if kind == .text || kind == .json {
-      return String(decoding: data.bytes.prefix(1 << 16), as: UTF8.self)
-        .split(maxSplits: 200, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        .prefix(200)
-        .map {
-          Child(
-            depth: 1, label: "", value: ValueText(String($0.prefix(2_000)), .string),
-            hasChildren: false)
-        }
-    }
-    return hex(data.bytes.prefix(256))
-  }
-
-  private static func flattened(_ tree: ArchiveTree, depth: Int) -> [Child] {
-    [
-      Child(
-        depth: depth, label: tree.label, value: ValueText(tree.text, .transformable),
-        hasChildren: !tree.children.isEmpty)
-    ] + tree.children.flatMap { flattened($0, depth: depth + 1) }
-  }
-
-  private static func flattened(
-    _ label: String, _ list: PropertyListValue, depth: Int
-  ) -> [Child] {
-    func child(_ text: String, _ role: Theme.Role, _ children: [Child] = []) -> [Child] {
-      [
-        Child(
-          depth: depth, label: label, value: ValueText(text, role),
-          hasChildren: !children.isEmpty)
-      ] + children
-    }
-    guard depth < 20 else { return child("…", .dim) }
-    switch list {
-    case .null: return child("null", .null)
-    case .boolean(let truth): return child(truth ? "true" : "false", .boolean)
-    case .integer(let number): return child(String(number), .number)
-    case .real(let number): return child("\(number)", .number)
-    case .date(let seconds): return child(DateText.utc(seconds), .date)
-    case .data(let bytes):
-      return child("\(DataKind(bytes).description) \(NumberText.bytes(bytes.count))", .data)
-    case .string(let text): return child(String(text.prefix(2_000)), .string)
-    case .uid(let number): return child("uid \(number)", .dim)
-    case .array(let items):
-      return child(
-        "array of \(items.count)", .transformable,
-        items.prefix(100).enumerated().flatMap {
-          flattened(String($0.offset), $0.element, depth: depth + 1)
-        })
-    case .dictionary(let fields):
-      return child(
-        "dictionary of \(fields.count)", .transformable,
-        fields.sorted { $0.key < $1.key }.prefix(100).flatMap {
-          flattened($0.key, $0.value, depth: depth + 1)
-        })
-    }
-  }
-
-  private static func hex(_ bytes: some Collection<UInt8>) -> [Child] {
-    let bytes = Array(bytes)
-    return stride(from: 0, to: bytes.count, by: 16).map { start in
-      let row = bytes[start..<min(bytes.count, start + 16)]
-      let digits = row.map { ByteText.hex([$0]) }.joined(separator: " ")
-      let text = String(
-        decoding: row.map { (32..<127).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
-      let padding = String(repeating: " ", count: 48 - digits.count)
-      return Child(
-        depth: 1, label: "", value: ValueText(digits + padding + text, .data), hasChildren: false)
     }
   }
 }

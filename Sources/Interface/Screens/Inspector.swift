@@ -2,11 +2,11 @@ import ManagedStore
 import Terminal
 
 /// The pane that shows one object.
-package struct Inspector: Sendable, Equatable {
+struct Inspector: Sendable, Equatable {
   /// What is to be shown; `inspection` follows when it has been read.
-  package private(set) var object: ObjectID?
-  package private(set) var inspection: Inspection?
-  package var list = List()
+  private(set) var object: ObjectID?
+  private(set) var inspection: Inspection?
+  var list = List()
   /// Lines that are open; all are folded at first.
   var unfolded: Set<String> = []
   /// Pictures of the object that were asked for, by attribute.
@@ -61,7 +61,7 @@ package struct Inspector: Sendable, Equatable {
 
   var selectedLine: Inspection.Line? {
     let shown = shown
-    return shown.indices.contains(list.selected) ? shown[list.selected] : nil
+    return shown.element(list.selected)
   }
 
   /// Shows an object, once it has been read.
@@ -123,26 +123,27 @@ package struct Inspector: Sendable, Equatable {
     let typeWidth =
       rect.width < 60 ? 0 : names.reduce(4) { max($0, min(20, TextWidth.of($1.type, upTo: 20))) }
     list.draw(in: &grid, rect, theme: theme, isFocused: isFocused) { row in
-      guard shown.indices.contains(row) else { return [] }
-      let line = shown[row]
+      guard let line = shown.element(row) else { return [] }
       if let spans = pictureSpans(line) { return spans }
       let isSelected = isFocused && row == list.selected
-      func span(_ text: String, _ role: Theme.Role) -> Span {
-        Span(text, isSelected ? .plain : theme[role])
-      }
       let fold = line.isExpandable ? (unfolded.contains(line.id) ? "▾ " : "▸ ") : ""
       guard line.depth == 0 else {
         let indent = String(repeating: "  ", count: line.depth)
         let label = line.label.isEmpty ? "" : line.label + "  "
         return [
-          Span(indent), span(fold.isEmpty ? "  " : fold, .dim), span(label, .attribute),
-          span(line.value.text, line.value.role),
+          Span(indent), theme.span(isSelected, fold.isEmpty ? "  " : fold, .dim),
+          theme.span(isSelected, label, .attribute),
+          theme.span(isSelected, line.value.text, line.value.role),
         ]
       }
-      var spans = [span(Self.padded(line.label, to: labelWidth) + "  ", .attribute)]
-      if typeWidth > 0 { spans.append(span(Self.padded(line.type, to: typeWidth) + "  ", .dim)) }
-      if !fold.isEmpty { spans.append(span(fold, .dim)) }
-      spans.append(span(line.value.text, line.value.role))
+      var spans = [
+        theme.span(isSelected, Self.padded(line.label, to: labelWidth) + "  ", .attribute)
+      ]
+      if typeWidth > 0 {
+        spans.append(theme.span(isSelected, Self.padded(line.type, to: typeWidth) + "  ", .dim))
+      }
+      if !fold.isEmpty { spans.append(theme.span(isSelected, fold, .dim)) }
+      spans.append(theme.span(isSelected, line.value.text, line.value.role))
       return spans
     }
   }

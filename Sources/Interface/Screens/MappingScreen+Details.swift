@@ -4,19 +4,18 @@ import Terminal
 
 /// What Enter and S show of a mapping, in full.
 extension MappingScreen {
-  static func open(in state: inout State) -> [Effect] {
-    switch state.mapping.activePane {
+  mutating func open(in state: inout State) -> [Effect] {
+    switch activePane {
     case .mappings:
-      guard let entry = state.mapping.entry(state.mapping.mappings.selected) else { return [] }
-      state.show(details(of: entry.mapping, in: entry.step, state.mapping))
+      guard let entry = self.entry(mappings.selected) else { return [] }
+      state.show(Self.details(of: entry.mapping, in: entry.step, self))
     case .losses:
-      switch state.mapping.selectedProblem {
+      switch selectedProblem {
       case .check(let check):
         if let rows = ConcernedRows(check, state) { return rows.show(in: &state) }
-        state.show(details(of: check))
+        state.show(Self.details(of: check))
       case .loss(let loss):
-        var layer = details(
-          of: loss, canBeMapped: state.mapping.reasonNotToSuggest(state) == nil)
+        var layer = Self.details(of: loss, canBeMapped: reasonNotToSuggest(state) == nil)
         layer.rows = ConcernedRows(loss, state)
         state.show(layer)
       case .refusal(let error): state.show(MessageLayer(error))
@@ -51,8 +50,7 @@ extension MappingScreen {
     if !previews.isEmpty {
       paragraphs += [.init(""), .init("the first objects, before and after", .title)]
       for line in previewLines(previews, .mono) where !line.spans.isEmpty {
-        paragraphs.append(
-          .init("\(line.name)  " + line.spans.map(\.text).joined(), line.role))
+        paragraphs.append(.init("\(line.name)  " + line.spans.map(\.text).joined(), line.role))
       }
     }
     return DetailsLayer(mapping.name, paragraphs)
@@ -69,7 +67,6 @@ extension MappingScreen {
   }
 
   static func details(of check: DataCheck) -> DetailsLayer {
-    let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
     var paragraphs: [DetailsLayer.Paragraph] = [
       .init(check.summary, check.isWarning ? .warning : .error),
       .init(
@@ -82,13 +79,12 @@ extension MappingScreen {
       paragraphs += check.first.map { .init("  \($0)", .relationship, isCode: true) }
     }
     paragraphs += [.init(""), .init("→ " + check.hint, .success)]
-    return DetailsLayer("✗ \(place)", paragraphs)
+    return DetailsLayer("✗ \(check.place)", paragraphs)
   }
 
   static func details(of loss: Loss, canBeMapped: Bool = true) -> DetailsLayer {
-    let noun = loss.isOfLog ? "frame" : loss.property == nil ? "object" : "value"
     var paragraphs: [DetailsLayer.Paragraph] = [
-      .init("\(NumberText.counted(loss.values, noun)) would be lost", .warning)
+      .init("\(loss.counted) would be lost", .warning)
     ]
     if !loss.samples.isEmpty {
       paragraphs += [.init(""), .init("the first of them", .title)]
@@ -109,10 +105,10 @@ extension MappingScreen {
   }
 
   /// The statements under the names of what they work at.
-  static func showCode(_ statements: [MigrationStatement], in state: inout State) {
+  mutating func showCode(_ statements: [MigrationStatement], in state: inout State) {
     var paragraphs: [DetailsLayer.Paragraph] = []
     var place = (step: 0, part: "")
-    let steps = state.mapping.plan?.steps.filter { $0.mapping.kind != .none } ?? []
+    let steps = plan?.steps.filter { $0.mapping.kind != .none } ?? []
     for statement in statements {
       if statement.step != place.step, steps.count > 1, steps.indices.contains(statement.step - 1) {
         let step = steps[statement.step - 1]

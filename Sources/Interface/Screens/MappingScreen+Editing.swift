@@ -29,8 +29,7 @@ extension MappingScreen {
       switch selectedProblem {
       case .loss(let loss):
         guard let step = step(of: loss) else { return nil }
-        let all = MappingSuggestion.forLoss(
-          entity: loss.entity, property: loss.property, in: step)
+        let all = MappingSuggestion.forLoss(entity: loss.entity, property: loss.property, in: step)
         return all.isEmpty ? nil : .suggestions("\(loss.name) becomes…", all)
       case .check: return valueTarget.map { .value(place: $0.place, expression: $0.expression) }
       case .refusal(let refusal):
@@ -53,9 +52,8 @@ extension MappingScreen {
 
   /// What would let a refused change pass.
   func fixes(for refusal: CoreDataError, _ state: State) -> [MappingEdits.Edit] {
-    guard refusal.code == 134190, let from = state.versions.storesIndex,
-      let source = state.versions[from].model, let to, state.versions.indices.contains(to),
-      let destination = state.versions[to].model
+    guard refusal.code == 134190,
+      let (source, destination) = state.models(from: state.versions.storesIndex, to: to)
     else { return [] }
     return MappingSuggestion.fixes(for: refusal, from: source, to: destination)
   }
@@ -118,8 +116,8 @@ extension MappingScreen {
     }
   }
 
-  static func suggest(in state: inout State) -> [Effect] {
-    switch state.mapping.target(state) {
+  mutating func suggest(in state: inout State) -> [Effect] {
+    switch target(state) {
     case .suggestions(let title, let suggestions):
       state.show(SuggestionsLayer(title, suggestions))
     case .fixes(let edits): return apply(edits, in: &state)
@@ -131,57 +129,61 @@ extension MappingScreen {
   }
 
   /// Adds changes and plans anew.
-  static func apply(_ edits: [MappingEdits.Edit], in state: inout State) -> [Effect] {
-    guard let to = state.mapping.to else { return [] }
-    var all = state.mapping.currentEdits
+  mutating func apply(_ edits: [MappingEdits.Edit], in state: inout State) -> [Effect] {
+    guard let to else { return [] }
+    var all = currentEdits
     for edit in edits { all.add(edit) }
     let said = edits.map(\.text).joined(separator: ", ")
     return change(to: all, saying: "✎ \(said); x takes it back", to, in: &state)
   }
 
-  static func removeEdits(in state: inout State) -> [Effect] {
-    guard let to = state.mapping.to else { return [] }
-    let removed = state.mapping.selectedEdits
-    var all = state.mapping.currentEdits
+  mutating func removeEdits(in state: inout State) -> [Effect] {
+    guard let to else { return [] }
+    let removed = selectedEdits
+    var all = currentEdits
     for edit in removed { all.remove(edit) }
     let said = removed.map(\.text).joined(separator: ", ")
     return change(to: all, saying: "taken back: \(said)", to, in: &state)
   }
 
-  private static func change(
+  private mutating func change(
     to edits: MappingEdits, saying text: String, _ to: Int, in state: inout State
   ) -> [Effect] {
-    state.mapping.edits[state.mapping.editsKey] = edits.isEmpty ? nil : edits
-    state.mapping.recipePath = nil
+    self.edits[editsKey] = edits.isEmpty ? nil : edits
+    recipePath = nil
     state.notice = Notice(text)
     return plan(to: to, in: &state)
   }
 
-  package var view: MappingView {
+  var view: MappingView {
     var view = MappingView()
     view.edits = edits
     return view
   }
 
   /// Puts changes back as they were, and plans anew where they are another's.
-  static func arrange(_ view: MappingView, in state: inout State) -> [Effect] {
-    guard view.edits != state.mapping.edits else { return [] }
-    let before = state.mapping.currentEdits
-    state.mapping.edits = view.edits
-    guard state.mapping.currentEdits != before, let to = state.mapping.to else { return [] }
-    state.mapping.recipePath = nil
-    let isKnown =
-      state.mapping.plan != nil || state.mapping.refusal != nil || state.mapping.task != nil
+  mutating func arrange(_ view: MappingView, in state: inout State) -> [Effect] {
+    guard view.edits != edits else { return [] }
+    let before = currentEdits
+    edits = view.edits
+    guard currentEdits != before, let to else { return [] }
+    recipePath = nil
+    let isKnown = plan != nil || refusal != nil || task != nil
     return isKnown ? plan(to: to, in: &state) : []
   }
 
   // MARK: Writing it down
 
+  mutating func write(_ file: RecipeFile, in state: inout State) -> [Effect] {
+    let task = state.newTask()
+    writeTask = Writing(id: task, file: file)
+    return [.writeRecipe(task, file)]
+  }
+
   /// The mapping as a file to be written, under a name to begin with.
   func recipeFile(_ state: State) -> RecipeFile? {
     guard let step = plan?.steps.first, plan?.steps.count == 1 else { return nil }
-    let hasNames =
-      state.versions.storesIndex.map { !state.versions[$0].path.isEmpty } ?? false
+    let hasNames = state.versions.storesIndex.map { !state.versions[$0].path.isEmpty } ?? false
     return RecipeFile(
       path: recipePath ?? defaultRecipePath(state), step: step, from: hasNames ? step.from : "",
       to: hasNames ? step.to : "", overwrites: false)

@@ -3,49 +3,47 @@ import Migration
 import Terminal
 
 extension MappingScreen {
-  static func bindings(_ state: State) -> [Binding] {
-    let mapping = state.mapping
-    let noPlan = mapping.plan == nil ? "there is no plan" : nil
-    let isAllowed = mapping.selectedLoss.map { $0.isAllowed(by: mapping.allowedLosses) } ?? false
-    let migrate = mapping.command(state)
+  func bindings(_ state: State) -> [Binding] {
+    let noPlan = plan == nil ? "there is no plan" : nil
+    let isAllowed = selectedLoss.map { $0.isAllowed(by: allowedLosses) } ?? false
+    let migrate = command(state)
     return [
-      Binding([.enter], mapping.titleOfOpening(state), .open, unless: mapping.reasonNotToOpen),
-      Binding([.character("r")], "map to…", .suggest, unless: mapping.reasonNotToSuggest(state)),
+      Binding([.enter], titleOfOpening(state), .open, unless: reasonNotToOpen),
+      Binding([.character("r")], "map to…", .suggest, unless: reasonNotToSuggest(state)),
       Binding(
         [.character("a")], isAllowed ? "refuse loss" : "accept loss", .allowLoss,
-        unless: mapping.reasonNotToAllow, command: migrate),
+        unless: reasonNotToAllow, command: migrate),
       Binding([.tab, .backTab], "other pane", .nextPane, unless: noPlan),
       Binding([.character("m")], "migrate", .show(.migrate), command: migrate),
       Binding(
-        [.character("R")], "rehearse", .rehearse, unless: mapping.reasonNotToRehearse(state),
-        command: mapping.command(state, "rehearse")),
+        [.character("R")], "rehearse", .rehearse, unless: reasonNotToRehearse(state),
+        command: command(state, "rehearse")),
       Binding(
         [.character("o")], "other version", .chooseVersion,
         unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
-        command: mapping.command(state, "plan")),
-      Binding([.character("S")], "SQL", .showCode, unless: mapping.reasonNotToShowCode(state)),
-      Binding(
-        [.character("w")], "write recipe", .writeRecipe, unless: mapping.reasonNotToWrite),
+        command: command(state, "plan")),
+      Binding([.character("S")], "SQL", .showCode, unless: reasonNotToShowCode(state)),
+      Binding([.character("w")], "write recipe", .writeRecipe, unless: reasonNotToWrite),
       Binding(
         [.character("A")], "accept all losses", .allowAll,
         unless: noPlan
-          ?? (mapping.plan?.unallowedLosses(mapping.allowedLosses).isEmpty == false
+          ?? (plan?.unallowedLosses(allowedLosses).isEmpty == false
             ? nil : "no loss is left to accept"),
         command: migrate, footer: false),
       Binding(
         [.character("=")], "compute a value", .setValue,
-        unless: mapping.reasonNotToSetValue(state), footer: false),
+        unless: reasonNotToSetValue(state), footer: false),
       Binding(
         [.character("d")], "delete on purpose", .deleteObjects,
-        unless: mapping.reasonNotToDelete(state), footer: false),
+        unless: reasonNotToDelete(state), footer: false),
       Binding(
         [.character("x")], "take a change back", .removeEdit,
-        unless: mapping.selectedEdits.isEmpty
-          ? (mapping.currentEdits.isEmpty
+        unless: selectedEdits.isEmpty
+          ? (currentEdits.isEmpty
             ? "nothing was changed" : "select what was changed (marked ✎)") : nil, footer: false),
       Binding(
         [.character("P")], "plan again", .planAgain,
-        unless: mapping.to == nil ? noVersions : nil, command: mapping.command(state, "plan"),
+        unless: to == nil ? Self.noVersions : nil, command: command(state, "plan"),
         footer: false),
       CopyLayer.binding(state),
       Keymap.movement,
@@ -103,7 +101,7 @@ extension MappingScreen {
   }
 
   private func reasonNotToShowCode(_ state: State) -> String? {
-    if let reason = Self.reasonNotToRead(state) { return reason }
+    if let reason = reasonNotToRead(state) { return reason }
     guard let plan else { return "there is no plan" }
     if plan.isNothingToDo { return "there is nothing to do" }
     return codeTask == nil ? nil : "it is being collected"
@@ -120,82 +118,78 @@ extension MappingScreen {
   private func reasonNotToRehearse(_ state: State) -> String? {
     var accepted = self
     accepted.allowedLosses.formUnion(plan?.losses.map(\.name) ?? [])
-    return Self.reasonNotToRead(state) ?? accepted.reasonNotToRun(state)
+    return reasonNotToRead(state) ?? accepted.reasonNotToRun(state)
   }
 
   /// Both read the store with a handle of their own, which no cut-over must meet.
-  private static func reasonNotToRead(_ state: State) -> String? {
-    state.migrate.isRunning ? "\(state.migrate.workName) is running" : nil
+  private func reasonNotToRead(_ state: State) -> String? {
+    state.work.map { "\($0) is running" }
   }
 
-  static func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
     switch action {
     case .navigate: navigate(key, in: &state)
     case .nextPane:
-      state.mapping.focus = state.mapping.focus == .mappings ? .losses : .mappings
-    case .planAgain: if let to = state.mapping.to { return plan(to: to, in: &state) }
+      focus = focus == .mappings ? .losses : .mappings
+    case .planAgain: if let to { return plan(to: to, in: &state) }
     case .chooseVersion:
       state.show(
         VersionsLayer(
-          .migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0,
-          isThroughVersions: state.mapping.isThroughVersions))
+          .migrateTo, count: state.versions.count, selected: self.to ?? 0,
+          isThroughVersions: isThroughVersions))
     case .allowLoss: return toggleLoss(in: &state)
     case .allowAll:
-      let losses = state.mapping.plan?.unallowedLosses(state.mapping.allowedLosses) ?? []
+      let losses = self.plan?.unallowedLosses(allowedLosses) ?? []
       state.show(AllowLossLayer(losses))
     case .open: return open(in: &state)
     case .suggest: return suggest(in: &state)
     case .setValue:
-      guard let target = state.mapping.valueTarget else { break }
+      guard let target = valueTarget else { break }
       state.show(ValueLayer(place: target.place, expression: target.expression))
     case .deleteObjects:
-      guard let entity = state.mapping.deletable else { break }
+      guard let entity = deletable else { break }
       return apply([.delete(entity)], in: &state)
     case .removeEdit: return removeEdits(in: &state)
     case .showCode:
-      guard let plan = state.mapping.plan else { break }
-      let task = state.newTask()
-      state.mapping.codeTask = task
+      guard let plan else { break }
       state.notice = Notice("collecting the statements …")
-      return [.statements(task, plan)]
+      return state.ask(&codeTask) { .statements($0, plan) }
     case .writeRecipe:
-      if let file = state.mapping.recipeFile(state) { state.show(WriteRecipeLayer(file)) }
+      if let file = recipeFile(state) { state.show(WriteRecipeLayer(file)) }
     case .rehearse:
-      guard let plan = state.mapping.plan else { break }
+      guard let plan else { break }
       var options = MigrationOptions()
-      let open = plan.unallowedLosses(state.mapping.allowedLosses)
-      options.allowedLosses = state.mapping.allowedLosses.union(open.map(\.name))
+      let open = plan.unallowedLosses(allowedLosses)
+      options.allowedLosses = allowedLosses.union(open.map(\.name))
       options.keepsBackup = false
       if !open.isEmpty {
         state.notice = Notice(
           "rehearsed as if \(NumberText.counted(open.count, "open loss", plural: "open losses")) "
             + "were accepted")
       }
-      let task = state.newTask()
-      state.show(RehearsalLayer(task))
-      return [.rehearse(task, plan, options)]
+      return state.show(RehearsalLayer()) { layer, state in
+        state.ask(&layer.task) { .rehearse($0, plan, options) }
+      }
     default: break
     }
     return []
   }
 
-  private static func navigate(_ key: Key, in state: inout State) {
-    switch state.mapping.activePane {
+  private mutating func navigate(_ key: Key, in state: inout State) {
+    switch activePane {
     case .mappings:
-      state.mapping.mappings.setHeight(MappingLayout(state).mappings.inset(by: 1).height)
-      state.mapping.mappings.handle(key)
+      mappings.handle(key, height: MappingLayout(self, state).mappings.inset(by: 1).height)
     case .losses:
-      state.mapping.problems.setHeight(1)
-      state.mapping.problems.handle(key)
+      problems.handle(key, height: 1)
     }
   }
 
-  private static func toggleLoss(in state: inout State) -> [Effect] {
-    guard let loss = state.mapping.selectedLoss else { return [] }
+  private mutating func toggleLoss(in state: inout State) -> [Effect] {
+    guard let loss = selectedLoss else { return [] }
     if loss.isIntended {
       state.notice = Notice("the recipe says so; x takes the change back")
-    } else if loss.isAllowed(by: state.mapping.allowedLosses) {
-      state.mapping.allowedLosses.subtract(loss.allowances)
+    } else if loss.isAllowed(by: allowedLosses) {
+      allowedLosses.subtract(loss.allowances)
       state.notice = Notice("the loss of \(loss.name) is refused again")
     } else if loss.property == nil {
       state.show(AllowLossLayer([loss]))
@@ -205,10 +199,10 @@ extension MappingScreen {
     return []
   }
 
-  static func allow(_ losses: [Loss], in state: inout State) -> [Effect] {
-    state.mapping.allowedLosses.formUnion(losses.map(\.name))
-    state.mapping.selectNextLoss()
-    let left = state.mapping.plan?.unallowedLosses(state.mapping.allowedLosses).count ?? 0
+  mutating func allow(_ losses: [Loss], in state: inout State) -> [Effect] {
+    allowedLosses.formUnion(losses.map(\.name))
+    selectNextLoss()
+    let left = plan?.unallowedLosses(allowedLosses).count ?? 0
     let what =
       losses.count == 1
       ? "the loss of \(losses[0].name) is accepted" : "\(losses.count) losses are accepted"

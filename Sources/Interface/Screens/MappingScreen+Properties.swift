@@ -95,9 +95,7 @@ extension MappingScreen {
   }
 
   /// The first objects, before and after.
-  static func previewLines(
-    _ previews: [MappingPreview], _ theme: Theme
-  ) -> [PropertyLine] {
+  static func previewLines(_ previews: [MappingPreview], _ theme: Theme) -> [PropertyLine] {
     func text(_ properties: [MappingPreview.Property]) -> String {
       properties.map { "\($0.name) \(Sanitize.text($0.value, limit: 24))" }.joined(separator: ", ")
     }

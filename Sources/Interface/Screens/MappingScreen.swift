@@ -3,70 +3,51 @@ import Migration
 import Terminal
 
 /// What migrating the store to a version would do: the plan.
-package struct MappingScreen: Sendable, Equatable {
-  package enum Pane: Sendable { case mappings, losses }
+struct MappingScreen: ScreenContent {
+  static let title = "Mapping"
+
+  enum Pane: Sendable { case mappings, losses }
 
   /// Index in the state's versions.
-  package var to: Int?
+  var to: Int?
   /// Whether the way goes through the versions between.
-  package var isThroughVersions = false
-  package var plan: MigrationPlan?
+  var isThroughVersions = false
+  var plan: MigrationPlan?
   /// Why there is no plan.
-  package var refusal: CoreDataError?
+  var refusal: CoreDataError?
   /// Every change that keeps a mapping from being inferred, once they are known.
-  package var refusals: [CoreDataError] = []
-  package var allowedLosses: Set<String> = []
+  var refusals: [CoreDataError] = []
+  var allowedLosses: Set<String> = []
   /// What was changed by hand, by the path of the version it leads to.
-  package var edits: [String: MappingEdits] = [:]
+  var edits: [String: MappingEdits] = [:]
   /// The file that the changes were written to, as long as it holds all of them.
-  package var recipePath: String?
+  var recipePath: String?
   /// The version that was chosen, also while it is not among the versions.
-  package internal(set) var chosen: ChosenVersion?
+  var chosen: ChosenVersion?
   /// What was chosen the last time cannot be found: nothing is planned until another is chosen.
   var isChosenGone = false
   /// Reads what was chosen from where it lies, beside none of the others.
   var chosenTask: TaskID?
-  package var focus = Pane.mappings
-  package var mappings = List()
-  package var problems = List()
+  var focus = Pane.mappings
+  var mappings = List()
+  var problems = List()
   var task: TaskID?
   /// Looks for all refusals, writes the recipe, collects the SQL.
   var refusalTask: TaskID?
   var writeTask: Writing?
   var codeTask: TaskID?
 
-  package init() {}
+  init() {}
 
   struct Writing: Sendable, Equatable {
     var id: TaskID
     var file: RecipeFile
   }
 
-  /// What stands in the lower pane, line by line.
-  package enum Problem: Sendable, Equatable {
-    case refusal(CoreDataError)
-    case check(DataCheck)
-    case loss(Loss)
-    case edit(MappingEdits.Edit)
-    case note(String)
-    case command(String)
-  }
-
-  /// The lower pane without the command line, which depends on more than the plan.
-  package var problemList: [Problem] {
-    let edits = self.currentEdits.all.map { Problem.edit($0) }
-    guard let plan else {
-      guard let refusal else { return [] }
-      return (refusals.isEmpty ? [refusal] : refusals).map { .refusal($0) } + edits
-    }
-    return plan.failures.map { .check($0) } + plan.losses.map { .loss($0) } + edits
-      + plan.checks.filter(\.isWarning).map { .check($0) } + plan.notes.map { .note($0) }
-  }
-
   /// The path of the version that `edits` are for; set with `to`.
   var editsKey = ""
 
-  package var currentEdits: MappingEdits { edits[editsKey] ?? MappingEdits() }
+  var currentEdits: MappingEdits { edits[editsKey] ?? MappingEdits() }
 
   var entityMappings: [EntityMapping] {
     plan?.steps.flatMap(\.mapping.entityMappings) ?? []
@@ -87,16 +68,6 @@ package struct MappingScreen: Sendable, Equatable {
   /// The pane that the keys go to: a refusal has only one.
   var activePane: Pane { plan == nil ? .losses : focus }
 
-  var selectedProblem: Problem? {
-    let all = problemList
-    return all.indices.contains(problems.selected) ? all[problems.selected] : nil
-  }
-
-  var selectedLoss: Loss? {
-    guard case .loss(let loss) = selectedProblem else { return nil }
-    return loss
-  }
-
   /// Why the plan cannot be run; `nil` when it can.
   func reasonNotToRun(_ state: State) -> String? {
     guard let plan else {
@@ -109,8 +80,7 @@ package struct MappingScreen: Sendable, Equatable {
     }
     let losses = plan.unallowedLosses(allowedLosses)
     if let loss = losses.first {
-      let noun = loss.isOfLog ? "frame" : loss.property == nil ? "object" : "value"
-      return "\(NumberText.counted(loss.values, noun)) of "
+      return "\(loss.counted) of "
         + "\(loss.name) would be lost; accept that in Mapping first"
     }
     if let free = plan.bytesFree, free < plan.bytesNeeded {
@@ -121,7 +91,7 @@ package struct MappingScreen: Sendable, Equatable {
   }
 
   /// The command line that runs the plan.
-  package func command(_ state: State, _ verb: String = "migrate") -> String {
+  func command(_ state: State, _ verb: String = "migrate") -> String {
     guard let to, state.versions.indices.contains(to) else {
       return "strata \(verb) \(state.storeArgument) --to MODEL"
     }
@@ -155,12 +125,12 @@ extension MappingScreen {
   /// The versions are known: goes on to the one that was chosen, else to where the store goes next.
   ///
   /// What was accepted of another plan is not accepted of the next.
-  static func takeVersions(_ state: inout State) -> [Effect] {
-    let old = state.mapping
-    state.mapping = MappingScreen()
-    state.mapping.edits = old.edits
-    state.mapping.chosen = old.chosen
-    state.mapping.isThroughVersions = state.planOptions.via != nil
+  mutating func takeVersions(in state: inout State) -> [Effect] {
+    let old = self
+    self = MappingScreen()
+    edits = old.edits
+    chosen = old.chosen
+    isThroughVersions = state.planOptions.via != nil
     return takeChosen(in: &state)
   }
 
@@ -170,83 +140,87 @@ extension MappingScreen {
     isChosenGone = false
     to = index
     editsKey =
-      index.flatMap { state.versions.indices.contains($0) ? state.versions[$0].path : nil }
+      index.flatMap { state.versions.element($0)?.path }
       ?? ""
   }
 
-  static func enter(_ state: inout State) -> [Effect] {
-    let mapping = state.mapping
-    guard mapping.plan == nil, mapping.refusal == nil, mapping.task == nil, let to = mapping.to
-    else { return [] }
+  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
+    switch occasion {
+    case .versions: return takeVersions(in: &state)
+    case .moreVersions:
+      // Where there was nowhere to go, there may be now.
+      if to == nil, !isChosenGone, chosenTask == nil {
+        setDestination(state.versions.destinationIndex, in: state)
+      }
+    case .shown: return enter(in: &state)
+    case .opened, .resized, .settled: break
+    }
+    return []
+  }
+
+  mutating func enter(in state: inout State) -> [Effect] {
+    guard plan == nil, refusal == nil, task == nil, let to else { return [] }
     return plan(to: to, in: &state)
   }
 
-  static func plan(to index: Int, in state: inout State) -> [Effect] {
+  mutating func plan(to index: Int, in state: inout State) -> [Effect] {
     guard state.versions.indices.contains(index) else { return [] }
-    let old = state.mapping
+    let old = self
     let isSame = old.to == index
-    state.mapping = MappingScreen()
-    state.mapping.setDestination(index, in: state)
-    state.mapping.edits = old.edits
-    state.mapping.chosen = old.chosen
-    state.mapping.isThroughVersions = old.isThroughVersions
+    self = MappingScreen()
+    setDestination(index, in: state)
+    edits = old.edits
+    chosen = old.chosen
+    isThroughVersions = old.isThroughVersions
     if isSame {
-      state.mapping.allowedLosses = old.allowedLosses
-      state.mapping.focus = old.focus
-      state.mapping.recipePath = old.recipePath
+      allowedLosses = old.allowedLosses
+      focus = old.focus
+      recipePath = old.recipePath
     }
-    state.migrate.forget()
-    let task = state.newTask()
-    state.mapping.task = task
+    state.change(MigrateScreen.self) { $0.forget() }
     let stopped = [old.task, old.refusalTask, old.codeTask, old.chosenTask].compactMap { $0 }
     let request = PlanRequest(
       from: state.storeModelName ?? "this store’s model", to: state.versions[index],
-      options: PlanOptions(
-        via: state.mapping.via(state), documents: state.planOptions.documents),
-      edits: state.mapping.currentEdits)
-    return stopped.map { .cancel($0) } + [.plan(task, request)]
+      options: PlanOptions(via: via(state), documents: state.planOptions.documents),
+      edits: currentEdits)
+    return stopped.map { .cancel($0) } + state.ask(&task) { .plan($0, request) }
   }
 
   /// Stops what reads the store with a handle of its own.
-  static func stopReading(in state: inout State) -> [Effect] {
-    guard let task = state.mapping.codeTask else { return [] }
-    state.mapping.codeTask = nil
-    return [.cancel(task)]
+  mutating func stopReading(in state: inout State) -> [Effect] {
+    codeTask.stop() ?? []
   }
 
-  static func cancel(in state: inout State) -> [Effect]? {
-    if let task = state.mapping.codeTask {
-      state.mapping.codeTask = nil
+  mutating func cancel(in state: inout State) -> [Effect]? {
+    if let effects = codeTask.stop() {
       state.notice = Notice("the SQL is not shown", .warning)
-      return [.cancel(task)]
+      return effects
     }
-    guard let task = state.mapping.task else { return nil }
-    state.mapping.task = nil
-    state.mapping.refusal = CoreDataError(
-      .cancelled, "planning was stopped", hint: "P plans again.")
-    state.mapping.problems = List(count: state.mapping.problemList.count)
-    return [.cancel(task)]
+    guard let effects = task.stop() else { return nil }
+    refusal = CoreDataError(.cancelled, "planning was stopped", hint: "P plans again.")
+    problems = List(count: problemList.count)
+    return effects
   }
 
-  static func take(_ message: Message, in state: inout State) -> [Effect] {
-    switch message {
-    case .planned(let task, let plan) where task == state.mapping.task:
-      state.mapping.task = nil
-      state.mapping.take(plan)
-    case .compared(let task, let comparison) where task == state.mapping.refusalTask:
-      state.mapping.refusalTask = nil
-      state.mapping.refusals = comparison.refusals
-      state.mapping.problems.setCount(state.mapping.problemList.count)
-    case .models(let task, let versions) where task == state.mapping.chosenTask:
-      state.mapping.chosenTask = nil
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    switch answer {
+    case .planned(let plan) where task == self.task:
+      self.task = nil
+      take(plan)
+    case .compared(let comparison) where task == self.refusalTask:
+      self.refusalTask = nil
+      refusals = comparison.refusals
+      problems.setCount(problemList.count)
+    case .models(let versions) where task == self.chosenTask:
+      self.chosenTask = nil
       return takeChosen(among: versions, in: &state)
-    case .statements(let task, let statements) where task == state.mapping.codeTask:
-      state.mapping.codeTask = nil
+    case .statements(let statements) where task == self.codeTask:
+      self.codeTask = nil
       state.notice = nil
       showCode(statements, in: &state)
-    case .written(let task, let path) where task == state.mapping.writeTask?.id:
-      state.mapping.writeTask = nil
-      state.mapping.recipePath = path
+    case .written(let path) where task == self.writeTask?.id:
+      self.writeTask = nil
+      recipePath = path
       state.notice = Notice("written: \(path)", .success)
     default: break
     }
@@ -275,48 +249,46 @@ extension MappingScreen {
     }
   }
 
-  static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
     switch task {
-    case state.mapping.refusalTask: state.mapping.refusalTask = nil
-    case state.mapping.chosenTask:
-      state.mapping.chosenTask = nil
-      state.mapping.missChosen(&state.notice)
-    case state.mapping.codeTask:
-      state.mapping.codeTask = nil
+    case refusalTask: refusalTask = nil
+    case chosenTask:
+      chosenTask = nil
+      missChosen(&state.notice)
+    case codeTask:
+      codeTask = nil
       if error.kind != .cancelled { state.show(MessageLayer(error)) }
-    case state.mapping.writeTask?.id:
-      guard let file = state.mapping.writeTask?.file else { break }
-      state.mapping.writeTask = nil
+    case writeTask?.id:
+      guard let file = writeTask?.file else { break }
+      writeTask = nil
       state.show(WriteRecipeLayer(file, problem: error))
-    case state.mapping.task:
-      state.mapping.task = nil
-      state.mapping.refusal = error
-      state.mapping.problems = List(count: state.mapping.problemList.count)
+    case self.task:
+      self.task = nil
+      refusal = error
+      problems = List(count: problemList.count)
       return findRefusals(error, in: &state)
-    default: return nil
+    default: break
     }
     return []
   }
 
   /// Inference stops at the first change it cannot infer; a person wants to know of all.
-  private static func findRefusals(_ error: CoreDataError, in state: inout State) -> [Effect] {
-    guard error.code == 134190, state.mapping.currentEdits.isEmpty, let to = state.mapping.to,
-      let from = state.versions.storesIndex, let source = state.versions[from].model,
-      state.versions.indices.contains(to), let destination = state.versions[to].model
+  private mutating func findRefusals(_ error: CoreDataError, in state: inout State) -> [Effect] {
+    guard error.code == 134190, currentEdits.isEmpty,
+      let (source, destination) = state.models(from: state.versions.storesIndex, to: to)
     else { return [] }
-    let task = state.newTask()
-    state.mapping.refusalTask = task
-    return [.compare(task, from: source, to: destination)]
+    return state.ask(&refusalTask) { .compare($0, from: source, to: destination) }
   }
 }
 
-extension ModelVersion {
-  /// The bundle that the version is in, as `--via` takes it.
-  var bundlePath: String? {
-    for end in [".xcdatamodeld@", ".momd@"] {
-      let start = path.indices.last { path[$0...].hasPrefix(end) }
-      if let start { return String(path[..<path.index(start, offsetBy: end.count - 1)]) }
-    }
-    return path.lastIndex(of: "@").map { String(path[..<$0]) }
+extension Screen {
+  /// What a migration would do.
+  package static let mapping = Screen(MappingScreen.self)
+}
+
+extension State {
+  var mapping: MappingScreen {
+    get { self[MappingScreen.self] }
+    set { self[MappingScreen.self] = newValue }
   }
 }

@@ -4,13 +4,18 @@ import Terminal
 
 /// What a migration would do, as lines: whether it can run, what it would lose, how it goes.
 struct MigrateOutlook {
+  let migrate: MigrateScreen
   let state: State
   let width: Int
   let theme: Theme
   private(set) var lines: [[Span]] = []
 
   /// Of the version at that index; `error` is what the last try ended with.
-  init(_ state: State, to: Int, after error: CoreDataError?, width: Int, theme: Theme) {
+  init(
+    _ migrate: MigrateScreen, _ state: State, to: Int, after error: CoreDataError?, width: Int,
+    theme: Theme
+  ) {
+    self.migrate = migrate
     self.state = state
     self.width = max(1, width - 3)
     self.theme = theme
@@ -53,22 +58,17 @@ struct MigrateOutlook {
     } else {
       item("✗", .error, "The last try did not finish: \(error.message). The store is as it was.")
       if let hint = error.hint { item("→", .text, hint) }
-      if Self.isOfAnotherStore(error) {
+      if error.isStale || error.code == 134130 {
         item("→", .text, "P plans again, for the store as it is now; ! tells what happened when.")
       }
     }
     lines.append([])
   }
 
-  /// Whether the plan was made of a store that is another one now.
-  private static func isOfAnotherStore(_ error: CoreDataError) -> Bool {
-    error.code == 134130 || (error.code == 134110 && error.message.contains("meanwhile"))
-  }
-
   private mutating func addVerdict() {
     if state.mapping.task != nil {
       item("…", .dim, "the plan is being made; ^C stops that")
-    } else if let reason = MigrateScreen.reasonNotToStart(state) {
+    } else if let reason = migrate.reasonNotToStart(state) {
       item("✗", .error, "It cannot run: \(reason).")
       item("→", .warning, advice)
     } else {
@@ -78,40 +78,33 @@ struct MigrateOutlook {
       ])
       item(
         " ", .dim,
-        state.migrate.pausesBeforeCutover
+        migrate.pausesBeforeCutover
           ? "It stops before the cut-over and waits for ⏎ (p: do not)."
           : "p stops it before the cut-over, where it waits for ⏎.")
     }
     lines.append([])
   }
 
-  /// Mapping's own advice; its keys work there, but `o` and `P` here too.
+  /// Mapping's own advice; what its keys alone can do is done there.
   private var advice: String {
-    let text = NextStep(state).text
-    let isForHere =
-      text.hasPrefix("o") || text.hasPrefix("P ") || text.hasPrefix("free ")
-    return isForHere ? text : "m shows it in Mapping; there: \(text)"
+    let next = NextStep(state.mapping, state)
+    return next.isOfMapping ? "m shows it in Mapping; there: \(next.text)" : next.text
   }
 
   private mutating func add(lossesOf plan: MigrationPlan) {
     guard !plan.losses.isEmpty else { return item("✓", .success, "nothing is lost") }
-    let objects = plan.losses.filter { $0.property == nil }.map(\.values).reduce(0, +)
-    let values = plan.losses.filter { $0.property != nil }.map(\.values).reduce(0, +)
-    let parts =
-      (objects > 0 ? [NumberText.counted(objects, "object")] : [])
-      + (values > 0 ? [NumberText.counted(values, "value")] : [])
+    let counted = plan.losses.counted
     let open = plan.unallowedLosses(state.mapping.allowedLosses).count
     item(
       "!", .warning,
       "\(NumberText.counted(plan.losses.count, "loss", plural: "losses"))"
-        + (parts.isEmpty ? "" : ": \(parts.joined(separator: " and "))")
+        + (counted.isEmpty ? "" : ": \(counted)")
         + (open == 0 ? ", all accepted" : ", \(open) not accepted yet"))
     for loss in plan.losses {
-      let noun = loss.isOfLog ? "frame" : loss.property == nil ? "object" : "value"
       let isAllowed = loss.isAllowed(by: state.mapping.allowedLosses)
       item(
         "!", .warning,
-        "\(loss.name): \(NumberText.counted(loss.values, noun)) lost"
+        "\(loss.name): \(loss.counted) lost"
           + (loss.isIntended ? ", as the recipe says" : isAllowed ? ", accepted" : ""))
     }
   }
@@ -121,10 +114,9 @@ struct MigrateOutlook {
       item("✓", .success, "the rows keep every rule that is new in this version")
     }
     for check in plan.failures + plan.checks.filter(\.isWarning) {
-      let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
       item(
         check.isWarning ? "!" : "✗", check.isWarning ? .warning : .error,
-        "\(place): \(check.summary)")
+        "\(check.place): \(check.summary)")
     }
   }
 
@@ -157,12 +149,11 @@ struct MigrateOutlook {
   /// The command line, only where it would do what Enter does.
   private mutating func addCommand() {
     let mapping = state.mapping
-    guard MigrateScreen.reasonNotToStart(state) == nil else { return }
+    guard migrate.reasonNotToStart(state) == nil else { return }
     let isWritten = mapping.currentEdits.isEmpty || mapping.recipePath != nil
     lines.append([])
     lines.append([Span("the same as\(isWritten ? "" : " (after w in Mapping)")", theme[.dim])])
-    let command =
-      mapping.command(state) + (state.migrate.pausesBeforeCutover ? " --confirm" : "")
+    let command = mapping.command(state) + (migrate.pausesBeforeCutover ? " --confirm" : "")
     lines += Wrapping.lines(command, width: width).map { [Span("   "), Span($0, theme[.code])] }
   }
 }

@@ -3,8 +3,8 @@ import Migration
 import Terminal
 
 extension MigrateScreen {
-  static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    switch state.migrate.phase {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    switch phase {
     case .ready: drawReady(state, nil, with: theme, in: &grid, rect)
     case .failed(let error): drawReady(state, error, with: theme, in: &grid, rect)
     case .running(let progress, let isCancelling):
@@ -42,18 +42,16 @@ extension MigrateScreen {
   }
 
   /// Rows of the receipt that are in sight.
-  static func receiptHeight(_ state: State) -> Int {
-    if case .verified = state.migrate.phase { return state.body.height - 4 }
+  func receiptHeight(_ state: State) -> Int {
+    if case .verified = phase { return state.body.height - 4 }
     return state.body.height - 2
   }
 
-  private static func drawLines(
+  private func drawLines(
     _ state: State, title: String, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
     let lines = lines(state)
-    var list = state.migrate.receiptList
-    list.setCount(lines.count)
-    list.setHeight(max(1, rect.height - 2))
+    let list = receiptList.fitted(to: rect.height - 2, count: lines.count)
     let inside = grid.box(
       rect, style: theme[.borderFocused],
       title: [Span(title, theme[.title]), Span(place(of: list, lines.count), theme[.dim])]
@@ -61,44 +59,42 @@ extension MigrateScreen {
     ReceiptView.draw(lines, list, in: &grid, inside, theme: theme)
   }
 
-  private static func drawReady(
+  private func drawReady(
     _ state: State, _ error: CoreDataError?, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
     guard state.mapping.to.map(state.versions.indices.contains) == true else {
-      MappingScreen.drawWithoutVersions(state, with: theme, in: &grid, rect)
+      state.mapping.drawWithoutVersions(state, with: theme, in: &grid, rect)
       return
     }
     let lines = outlook(state, theme)
-    var list = state.migrate.receiptList
-    list.setCount(lines.count)
-    list.setHeight(max(1, rect.height - 2))
+    let list = receiptList.fitted(to: rect.height - 2, count: lines.count)
     let inside = grid.box(
       rect, style: theme[.borderFocused],
       title: [
         Span("what will happen", theme[.title]), Span(place(of: list, lines.count), theme[.dim]),
       ]
     ).inset(horizontally: 2, vertically: 0)
-    for (row, index) in list.visible.enumerated() where lines.indices.contains(index) {
-      grid.write(lines[index], at: inside.row(row).origin, within: inside.width)
+    for (index, place) in list.places(count: lines.count, in: inside) {
+      grid.write(lines[index], at: place.origin, within: place.width)
     }
   }
 
   /// What will happen; empty where there is no version to migrate to.
-  static func outlook(_ state: State, _ theme: Theme) -> [[Span]] {
+  func outlook(_ state: State, _ theme: Theme) -> [[Span]] {
     guard let to = state.mapping.to, state.versions.indices.contains(to) else { return [] }
     var error: CoreDataError?
-    switch state.migrate.phase {
+    switch phase {
     case .ready: break
     case .failed(let last): error = last
     default: return []
     }
     // The box takes two columns, its margins four.
     return MigrateOutlook(
-      state, to: to, after: error, width: max(1, state.size.width - 6), theme: theme
+      self, state, to: to, after: error, width: max(1, state.size.width - 6), theme: theme
     ).lines
   }
 
-  private static func place(of list: List, _ count: Int) -> String {
+  private func place(of list: List, _ count: Int) -> String {
     let visible = list.visible
     return visible.count < count
       ? "  \(visible.lowerBound + 1)–\(visible.upperBound) of \(count)" : ""

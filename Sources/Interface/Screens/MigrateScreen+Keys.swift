@@ -3,13 +3,12 @@ import Migration
 import Terminal
 
 extension MigrateScreen {
-  static func bindings(_ state: State) -> [Binding] {
-    let migrate = state.migrate
-    let isRunning = migrate.isRunning
-    let busy: String? = isRunning ? "\(migrate.workName) is running" : nil
-    let hasReceipt = if case .done = migrate.phase { true } else { false }
+  func bindings(_ state: State) -> [Binding] {
+    let isRunning = self.isRunning
+    let busy: String? = isRunning ? "\(workName) is running" : nil
+    let hasReceipt = if case .done = phase { true } else { false }
     let store = state.storeArgument
-    let isReady = canStart(migrate)
+    let isReady = canStart(self)
     let mapping = Binding([.character("m")], "mapping", .show(.mapping), footer: !isRunning)
     let other = Binding(
       [.character("o")], "other version", .chooseVersion,
@@ -22,7 +21,7 @@ extension MigrateScreen {
     return (isStuck ? waysOn : []) + enter(state) + [
       Binding(
         [.character("p")],
-        migrate.pausesBeforeCutover ? "do not pause" : "pause first",
+        pausesBeforeCutover ? "do not pause" : "pause first",
         .pauseBeforeCutover, unless: busy, command: state.mapping.command(state) + " --confirm",
         footer: isReady && !isStuck),
       Binding(
@@ -36,13 +35,13 @@ extension MigrateScreen {
       Binding(
         [.character("P")], "plan again", .planAgain,
         unless: busy ?? reasonForNoTarget(state),
-        command: state.mapping.command(state, "plan"), footer: hasFailed(migrate)),
+        command: state.mapping.command(state, "plan"), footer: hasFailed(self)),
       CopyLayer.binding(state),
       Keymap.movement,
     ]
   }
 
-  private static func canStart(_ migrate: MigrateScreen) -> Bool {
+  private func canStart(_ migrate: MigrateScreen) -> Bool {
     switch migrate.phase {
     case .ready, .failed: true
     default: false
@@ -50,7 +49,7 @@ extension MigrateScreen {
   }
 
   /// Why there is no version to migrate to; `nil` where there is one.
-  private static func reasonForNoTarget(_ state: State) -> String? {
+  private func reasonForNoTarget(_ state: State) -> String? {
     guard state.mapping.to == nil else { return nil }
     if state.versionsTask != nil || state.openTask != nil {
       return "the versions are still being looked for"
@@ -64,17 +63,17 @@ extension MigrateScreen {
   }
 
   /// Why Enter cannot migrate; `nil` where it can.
-  static func reasonNotToStart(_ state: State) -> String? {
+  func reasonNotToStart(_ state: State) -> String? {
     reasonForNoTarget(state) ?? state.mapping.reasonNotToRun(state)
   }
 
-  private static func hasFailed(_ migrate: MigrateScreen) -> Bool {
+  private func hasFailed(_ migrate: MigrateScreen) -> Bool {
     if case .failed = migrate.phase { true } else { false }
   }
 
   /// Enter and Escape mean what the moment asks for.
-  private static func enter(_ state: State) -> [Binding] {
-    switch state.migrate.phase {
+  private func enter(_ state: State) -> [Binding] {
+    switch phase {
     case .ready, .failed:
       let reason = reasonNotToStart(state)
       return [
@@ -85,7 +84,7 @@ extension MigrateScreen {
     case .running, .rollingBack:
       return [
         Binding(
-          [.enter], "migrate", .migrate, unless: "\(state.migrate.workName) is running",
+          [.enter], "migrate", .migrate, unless: "\(workName) is running",
           footer: false)
       ]
     case .verified:
@@ -101,40 +100,37 @@ extension MigrateScreen {
     }
   }
 
-  static func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
     switch action {
-    case .migrate: return start(&state)
+    case .migrate: return start(in: &state)
     case .pauseBeforeCutover:
-      state.migrate.pausesBeforeCutover.toggle()
-      let pauses = state.migrate.pausesBeforeCutover
+      pausesBeforeCutover.toggle()
+      let pauses = pausesBeforeCutover
       state.notice = Notice(
         pauses
           ? "will stop before the cut-over and wait for ⏎"
           : "will not stop before the cut-over")
     case .confirmCutover:
-      guard let task = state.migrate.task else { return [] }
+      guard let task else { return [] }
       state.note("put in place, as asked")
-      state.migrate.phase = .running(state.migrate.progress, isCancelling: false)
+      phase = .running(progress, isCancelling: false)
       return [.confirmCutover(task, true)]
     case .discardResult: state.show(ConfirmLayer(.discardResult))
     case .browseResult:
-      state.screen = .browse
-      return state.entered()
+      return state.go(to: .browse)
     case .closeReceipt:
-      state.migrate.phase = .ready
-      return state.entered()
+      phase = .ready
+      return meet(.shown, in: &state)
     case .rollBack: return rollBack(in: &state)
     case .writeReceipt:
-      guard let receipt = state.migrate.receipt else { return [] }
+      guard let receipt else { return [] }
       state.show(ReceiptFileLayer(receipt))
     case .planAgain:
       guard let to = state.mapping.to else { return [] }
-      return MappingScreen.plan(to: to, in: &state)
-    case .show(let screen):
-      state.screen = screen
-      return state.entered()
+      forget()
+      return state.on(MappingScreen.self) { $0.plan(to: to, in: &$1) }
     case .chooseVersion:
-      state.migrate.phase = .ready
+      phase = .ready
       state.show(
         VersionsLayer(
           .migrateTo, count: state.versions.count, selected: state.mapping.to ?? 0,
@@ -145,60 +141,53 @@ extension MigrateScreen {
     return []
   }
 
-  static func start(_ state: inout State) -> [Effect] {
-    guard let plan = state.mapping.plan, !state.migrate.isRunning, reasonNotToStart(state) == nil
-    else {
+  mutating func start(in state: inout State) -> [Effect] {
+    guard let plan = state.mapping.plan, !isRunning, reasonNotToStart(state) == nil else {
       return []
     }
     var options = MigrationOptions()
     options.allowedLosses = state.mapping.allowedLosses
     let task = state.newTask()
-    state.migrate.task = task
-    state.migrate.phase = .running(nil, isCancelling: false)
+    self.task = task
+    phase = .running(nil, isCancelling: false)
     state.note("migrating to “\(plan.steps.last?.to ?? "")”")
     for loss in options.allowedLosses.sorted() { state.note("loss accepted: \(loss)", .warning) }
-    return MappingScreen.stopReading(in: &state)
-      + [.migrate(task, plan, options, confirms: state.migrate.pausesBeforeCutover)]
+    return state.on(MappingScreen.self) { $0.stopReading(in: &$1) }
+      + [.migrate(task, plan, options, confirms: pausesBeforeCutover)]
   }
 
-  private static func scroll(_ key: Key, in state: inout State) {
+  private mutating func scroll(_ key: Key, in state: inout State) {
     let count = lines(state).count + outlook(state, .mono).count
     guard count > 0 else { return }
-    state.migrate.receiptList.setCount(count)
-    state.migrate.receiptList.setHeight(max(1, receiptHeight(state)))
-    switch key {
-    case .up, .character("k"): state.migrate.receiptList.scroll(by: -1)
-    case .down, .character("j"): state.migrate.receiptList.scroll(by: 1)
-    default: state.migrate.receiptList.handle(key)
-    }
+    receiptList.scrollPage(key, count: count, height: receiptHeight(state))
   }
 
   /// Throws the verified result away.
-  static func discard(in state: inout State) -> [Effect] {
-    guard let task = state.migrate.task, case .verified = state.migrate.phase else { return [] }
-    state.migrate.phase = .running(state.migrate.progress, isCancelling: true)
+  mutating func discard(in state: inout State) -> [Effect] {
+    guard let task, case .verified = phase else { return [] }
+    phase = .running(progress, isCancelling: true)
     return [.confirmCutover(task, false)]
   }
 
   /// After a migration its own backup is offered, else all that are there.
-  private static func rollBack(in state: inout State) -> [Effect] {
-    let task = state.newTask()
+  private mutating func rollBack(in state: inout State) -> [Effect] {
     var wanted: String?
-    if case .done(let receipt) = state.migrate.phase { wanted = receipt.backupPath }
-    state.show(BackupsLayer(task, wanted: wanted))
-    return [.backups(task)]
+    if case .done(let receipt) = phase { wanted = receipt.backupPath }
+    return state.show(BackupsLayer(wanted: wanted)) { layer, state in
+      state.ask(&layer.task) { .backups($0) }
+    }
   }
 
   /// Puts a backup back; the person has been told what that means.
-  static func rollBack(to entry: BackupEntry, in state: inout State) -> [Effect] {
-    guard !state.migrate.isRunning else { return [] }
+  mutating func rollBack(to entry: BackupEntry, in state: inout State) -> [Effect] {
+    guard !isRunning else { return [] }
     var options = StoreRollback.Options()
     options.from = entry.backup.path
     let task = state.newTask()
-    state.migrate.task = task
-    state.migrate.phase = .rollingBack(nil, to: entry.name, isCancelling: false)
+    self.task = task
+    phase = .rollingBack(nil, to: entry.name, isCancelling: false)
     state.screen = .migrate
     state.note("rolling back to \(entry.name)")
-    return MappingScreen.stopReading(in: &state) + [.rollBack(task, options)]
+    return state.on(MappingScreen.self) { $0.stopReading(in: &$1) } + [.rollBack(task, options)]
   }
 }

@@ -3,8 +3,10 @@ import Migration
 import Terminal
 
 /// The migration itself: what will happen, how far it is, what it did, and the way back.
-package struct MigrateScreen: Sendable, Equatable {
-  package enum Phase: Sendable, Equatable {
+struct MigrateScreen: ScreenContent {
+  static let title = "Migrate"
+
+  enum Phase: Sendable, Equatable {
     case ready
     case running(MigrationProgress?, isCancelling: Bool)
     /// Made and verified; the cut-over waits for a word.
@@ -16,17 +18,17 @@ package struct MigrateScreen: Sendable, Equatable {
 
   }
 
-  package var phase = Phase.ready
+  var phase = Phase.ready
   /// Whether the cut-over is to wait until the person has seen the receipt so far.
-  package var pausesBeforeCutover = false
-  package var receiptList = List()
+  var pausesBeforeCutover = false
+  var receiptList = List()
   var task: TaskID?
   /// The last that the engine told, also while a question stands.
   private(set) var progress: MigrationProgress?
 
-  package init() {}
+  init() {}
 
-  package var isRunning: Bool {
+  var isRunning: Bool {
     switch phase {
     case .running, .verified, .rollingBack: true
     case .ready, .failed, .done, .rolledBack: false
@@ -37,6 +39,8 @@ package struct MigrateScreen: Sendable, Equatable {
   var workName: String {
     if case .rollingBack = phase { "the rollback" } else { "the migration" }
   }
+
+  var work: String? { isRunning ? workName : nil }
 
   /// What the header says on every screen while something runs.
   var badge: String? {
@@ -72,33 +76,41 @@ package struct MigrateScreen: Sendable, Equatable {
 }
 
 extension MigrateScreen {
+  /// What will happen is Mapping's plan.
+  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
+    guard occasion == .shown else { return [] }
+    let effects = state.on(MappingScreen.self) { $0.enter(in: &$1) }
+    if !effects.isEmpty { forget() }
+    return effects
+  }
+
   /// The answer to a task of this screen's.
-  static func take(_ message: Message, in state: inout State) -> [Effect] {
-    switch message {
-    case .progress(let task, let progress) where task == state.migrate.task:
-      state.migrate.progress = progress
-      switch state.migrate.phase {
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    switch answer {
+    case .progress(let progress) where task == self.task:
+      self.progress = progress
+      switch phase {
       case .running(_, let isCancelling):
-        state.migrate.phase = .running(progress, isCancelling: isCancelling)
+        phase = .running(progress, isCancelling: isCancelling)
       case .rollingBack(_, let name, let isCancelling):
-        state.migrate.phase = .rollingBack(progress, to: name, isCancelling: isCancelling)
+        phase = .rollingBack(progress, to: name, isCancelling: isCancelling)
       default: break
       }
-    case .verified(let task, let receipt) where task == state.migrate.task:
+    case .verified(let receipt) where task == self.task:
       // Asked to stop meanwhile: the engine hears of it before it would go on.
-      if case .running(_, isCancelling: true) = state.migrate.phase { return [] }
-      state.migrate.phase = .verified(receipt)
-      state.migrate.receiptList = List(count: lines(state).count)
+      if case .running(_, isCancelling: true) = phase { return [] }
+      phase = .verified(receipt)
+      receiptList = List(count: lines(state).count)
       state.notice = Notice(
         "made and verified, not in place yet"
           + (state.screen == .migrate ? "" : "; 4 leads to the answer"), .success)
-    case .migrated(let task, let receipt) where task == state.migrate.task:
+    case .migrated(let receipt) where task == self.task:
       finish(.done(receipt), in: &state)
       state.notice = Notice(
         "migrated to “\(receipt.to)” and verified"
           + (state.screen == .migrate ? "" : "; 4 shows the receipt"), .success)
       return state.reopen()
-    case .rolledBack(let task, let receipt) where task == state.migrate.task:
+    case .rolledBack(let receipt) where task == self.task:
       finish(.rolledBack(receipt), in: &state)
       state.notice = Notice("rolled back; the store is as it was", .success)
       return state.reopen()
@@ -107,8 +119,8 @@ extension MigrateScreen {
     return []
   }
 
-  static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
-    guard task == state.migrate.task else { return nil }
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    guard task == self.task else { return [] }
     let plan = state.mapping.plan
     finish(.failed(error), in: &state)
     // The plan still says what another try would do.
@@ -121,11 +133,11 @@ extension MigrateScreen {
     return []
   }
 
-  private static func finish(_ phase: Phase, in state: inout State) {
-    state.migrate.task = nil
-    state.migrate.progress = nil
-    state.migrate.phase = phase
-    state.migrate.receiptList = List(count: lines(state).count)
+  private mutating func finish(_ phase: Phase, in state: inout State) {
+    task = nil
+    progress = nil
+    self.phase = phase
+    receiptList = List(count: lines(state).count)
     // A question about what ran has no answer any more.
     state.layers.removeAll { ($0.content as? ConfirmLayer)?.question.isAboutRun ?? false }
     // Plan and comparison were about the store as it was; it is another one now.
@@ -133,14 +145,14 @@ extension MigrateScreen {
   }
 
   /// Asks the engine to stop; `nil` when nothing runs.
-  static func cancel(in state: inout State) -> [Effect]? {
-    guard let task = state.migrate.task else { return nil }
-    switch state.migrate.phase {
+  mutating func cancel(in state: inout State) -> [Effect]? {
+    guard let task else { return nil }
+    switch phase {
     case .running(let progress, _):
-      state.migrate.phase = .running(progress, isCancelling: true)
-    case .verified: state.migrate.phase = .running(state.migrate.progress, isCancelling: true)
+      phase = .running(progress, isCancelling: true)
+    case .verified: phase = .running(self.progress, isCancelling: true)
     case .rollingBack(let progress, let name, _):
-      state.migrate.phase = .rollingBack(progress, to: name, isCancelling: true)
+      phase = .rollingBack(progress, to: name, isCancelling: true)
     default: return nil
     }
     state.notice = Notice("stopping; the store stays as it was", .warning)
@@ -148,18 +160,30 @@ extension MigrateScreen {
   }
 
   /// The lines of the receipt in sight, for scrolling.
-  static func lines(_ state: State) -> [ReceiptView.Line] {
+  func lines(_ state: State) -> [ReceiptView.Line] {
     // The box takes four columns, the sign before each line two.
     ReceiptView.wrapped(whole(state), width: max(1, state.size.width - 6))
   }
 
-  private static func whole(_ state: State) -> [ReceiptView.Line] {
-    switch state.migrate.phase {
+  private func whole(_ state: State) -> [ReceiptView.Line] {
+    switch phase {
     case .done(let receipt): ReceiptView(receipt: receipt).lines
     case .verified(let receipt):
       ReceiptView(receipt: receipt, verb: "made and verified:", isInPlace: false).lines
     case .rolledBack(let receipt): RollbackText.lines(receipt)
     default: []
     }
+  }
+}
+
+extension Screen {
+  /// The migration itself.
+  package static let migrate = Screen(MigrateScreen.self)
+}
+
+extension State {
+  var migrate: MigrateScreen {
+    get { self[MigrateScreen.self] }
+    set { self[MigrateScreen.self] = newValue }
   }
 }

@@ -40,8 +40,7 @@ struct MigrationProgressView {
       title += [Span(from, theme[.entity]), Span(" → ", theme[.dim]), Span(to, theme[.entity])]
     }
     if let progress, progress.steps > 1 {
-      let way =
-        Self.step(progress, of: steps).map { ": \($0.from) → \($0.to)" } ?? ""
+      let way = Self.step(progress, of: steps).map { ": \($0.from) → \($0.to)" } ?? ""
       title.append(Span("   step \(progress.step) of \(progress.steps)\(way)", theme[.dim]))
     }
     return title
@@ -52,7 +51,7 @@ struct MigrationProgressView {
     _ progress: MigrationProgress, of steps: [MigrationStep]
   ) -> MigrationStep? {
     let moving = steps.filter { $0.mapping.kind != .none }
-    return moving.indices.contains(progress.step - 1) ? moving[progress.step - 1] : nil
+    return moving.element(progress.step - 1)
   }
 
   private func drawPart(

@@ -1,41 +1,38 @@
 import Terminal
 
 extension PickerScreen {
-  static func note(_ state: State) -> String {
-    guard let picker = state.picker, !picker.list.isEmpty else { return "" }
-    let lines = picker.lines
-    let before = lines.prefix(picker.list.selected + 1).filter { !$0.isHeading }.count
+  func note(_ state: State) -> String {
+    guard !list.isEmpty else { return "" }
+    let lines = self.lines
+    let before = lines.prefix(list.selected + 1).filter { !$0.isHeading }.count
     return "\(before) of \(lines.filter { !$0.isHeading }.count)"
   }
 
-  static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    guard let picker = state.picker else { return }
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let inside = grid.box(rect, style: theme[.borderFocused])
-    let narrowed = picker.filter.isEmpty ? "" : "  with “\(picker.filter)”"
+    let narrowed = filter.isEmpty ? "" : "  with “\(filter)”"
     grid.title(
-      [Span(picker.folder + narrowed, theme[.title])],
-      note: picker.listing?.isCut == true ? [Span("not all of it", theme[.dim])] : [], on: rect)
-    let lines = picker.lines
+      [Span(folder + narrowed, theme[.title])],
+      note: listing?.isCut == true ? [Span("not all of it", theme[.dim])] : [], on: rect)
+    let lines = self.lines
     guard !lines.isEmpty else {
       let text =
-        picker.error.map { "✗ " + $0.description }
-        ?? (picker.isReading ? "…" : "no store and no folder here")
+        error.map { "✗ " + $0.description }
+        ?? (isReading ? "…" : "no store and no folder here")
       grid.write(
-        text, in: inside.row(1), style: theme[picker.error == nil ? .dim : .error], align: .center)
+        text, in: inside.row(1), style: theme[error == nil ? .dim : .error], align: .center)
       return
     }
-    var list = picker.list
+    var list = self.list
     list.setCount(lines.count)
     list.draw(in: &grid, inside, theme: theme, isFocused: state.layers.isEmpty) { row in
       guard lines.indices.contains(row) else { return [] }
-      return picker.line(
+      return line(
         lines[row], width: inside.width - 2, isSelected: row == list.selected, theme: theme)
     }
   }
 
-  private func line(
-    _ line: Line, width: Int, isSelected: Bool, theme: Theme
-  ) -> [Span] {
+  private func line(_ line: Line, width: Int, isSelected: Bool, theme: Theme) -> [Span] {
     func style(_ role: Theme.Role) -> Style { isSelected ? .plain : theme[role] }
     let factsWidth = width < 60 ? 22 : width < 70 ? 40 : 47
     let nameWidth = max(8, width - factsWidth - 2)
@@ -66,8 +63,7 @@ extension PickerScreen {
       let isStore: Bool
       switch peeks[entry.path] {
       case .store(let entities)?:
-        let count =
-          entities == 0 ? "" : entities == 1 ? ", 1 entity" : ", \(entities) entities"
+        let count = entities == 0 ? "" : entities == 1 ? ", 1 entity" : ", \(entities) entities"
         facts = "✓ Core Data\(count), \(NumberText.bytes(entry.bytes))"
         isStore = true
       case .database?: (facts, isStore) = ("SQLite, \(NumberText.bytes(entry.bytes))", false)

@@ -2,7 +2,9 @@ import ManagedModel
 import Terminal
 
 /// The stores that were looked at lately, and folders to find another one in.
-package struct PickerScreen: Sendable, Equatable {
+package struct PickerScreen: ScreenContent {
+  static let title = "Files"
+
   enum Line: Sendable, Equatable {
     /// What the lines below it are; it cannot be chosen.
     case heading(String)
@@ -29,7 +31,7 @@ package struct PickerScreen: Sendable, Equatable {
   }
 
   /// The folder to be shown.
-  package private(set) var folder: String
+  private(set) var folder: String
   let home: String?
   private(set) var listing: FolderListing?
   private(set) var recent: [RecentStore] = []
@@ -59,6 +61,8 @@ package struct PickerScreen: Sendable, Equatable {
     self.showsRecent = showsRecent
     self.home = home
   }
+
+  init() { self.init(folder: "", home: "") }
 
   var isReading: Bool { listTask != nil && listing == nil }
 
@@ -93,7 +97,7 @@ package struct PickerScreen: Sendable, Equatable {
 
   var selectedLine: Line? {
     let lines = lines
-    return lines.indices.contains(list.selected) ? lines[list.selected] : nil
+    return lines.element(list.selected)
   }
 
   /// Keeps the selected line selected while lines come and go.
@@ -120,11 +124,8 @@ extension PickerScreen {
     if let index = index ?? other { list.select(index) }
   }
 
-  package static let section = "Files"
-
-  static func bindings(_ state: State) -> [Binding] {
-    let picker = state.picker ?? PickerScreen(folder: "", home: "")
-    let line = picker.selectedLine
+  func bindings(_ state: State) -> [Binding] {
+    let line = selectedLine
     let isFolder = if case .entry(let entry)? = line { entry.kind == .folder } else { false }
     return [
       Binding(
@@ -136,59 +137,52 @@ extension PickerScreen {
         unless: isFolder ? nil : "it is no folder"),
       Binding(
         [.left, .character("h"), .backspace], label: "← h ⌫", "up", .leftColumn,
-        unless: picker.listing?.parent == nil ? "this is the top" : nil),
+        unless: listing?.parent == nil ? "this is the top" : nil),
       Binding([.character("/")], "find", .search),
       Binding(
-        [.character(".")], picker.showsHidden ? "without hidden files" : "hidden files",
+        [.character(".")], showsHidden ? "without hidden files" : "hidden files",
         .hiddenFiles),
       Binding(
         [.character("~")], "home", .homeFolder,
-        unless: picker.home == nil ? "HOME is not set" : nil, footer: false),
+        unless: home == nil ? "HOME is not set" : nil, footer: false),
       Binding(
         [.escape], "everything again", .close,
-        unless: picker.filter.isEmpty ? "nothing is narrowed" : nil, footer: false),
+        unless: filter.isEmpty ? "nothing is narrowed" : nil, footer: false),
       Keymap.movement,
     ]
   }
 
-  static func start(_ state: inout State) -> [Effect] {
-    guard state.picker?.showsRecent == true else { return read(in: &state) }
-    let task = state.newTask()
-    state.picker?.recentTask = task
-    return [.recentStores(task)] + read(in: &state)
+  mutating func start(in state: inout State) -> [Effect] {
+    guard showsRecent else { return read(in: &state) }
+    return state.ask(&recentTask) { .recentStores($0) } + read(in: &state)
   }
 
-  private static func read(in state: inout State) -> [Effect] {
-    guard let picker = state.picker else { return [] }
-    let task = state.newTask()
-    state.picker?.listTask = task
-    state.picker?.listing = nil
-    state.picker?.peeks = [:]
-    state.picker?.isTouched = picker.returning != nil
-    state.picker?.error = nil
-    return (picker.listTask.map { [.cancel($0)] } ?? []) + [.folder(task, picker.folder)]
+  private mutating func read(in state: inout State) -> [Effect] {
+    (listing, peeks, error) = (nil, [:], nil)
+    isTouched = returning != nil
+    return state.ask(&listTask) { [folder] in .folder($0, folder) }
   }
 
-  private static func go(to folder: String, in state: inout State) -> [Effect] {
-    state.picker?.folder = folder
-    state.picker?.filter = ""
+  private mutating func go(to folder: String, in state: inout State) -> [Effect] {
+    self.folder = folder
+    filter = ""
     return read(in: &state)
   }
 
-  static func take(_ message: Message, in state: inout State) -> [Effect] {
-    guard let picker = state.picker else { return [] }
-    switch message {
-    case .recentStores(let task, let stores) where task == picker.recentTask:
-      state.picker?.keepingSelection { $0.recent = stores }
-      if !picker.hasMoved { state.picker?.selectFirstStore() }
-    case .folder(let task, let listing) where task == picker.listTask:
-      state.picker?.listing = listing
-      state.picker?.folder = listing.path
-      if picker.start == nil { state.picker?.start = listing.path }
-      state.picker?.returning = nil
-      let lines = state.picker?.lines ?? []
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    let picker = self
+    switch answer {
+    case .recentStores(let stores) where task == picker.recentTask:
+      keepingSelection { $0.recent = stores }
+      if !picker.hasMoved { selectFirstStore() }
+    case .folder(let listing) where task == picker.listTask:
+      self.listing = listing
+      folder = listing.path
+      if picker.start == nil { start = listing.path }
+      returning = nil
+      let lines = self.lines
       let height = max(1, state.body.height - 2)
-      state.picker?.list = List(count: lines.count, height: height)
+      list = List(count: lines.count, height: height)
       if picker.hasMoved,
         let index = lines.firstIndex(where: {
           if case .entry(let entry) = $0 {
@@ -198,40 +192,35 @@ extension PickerScreen {
           }
         })
       {
-        state.picker?.list.select(index)
+        list.select(index)
       } else {
-        state.picker?.leaveHeading(from: 0)
+        leaveHeading(from: 0)
       }
-    case .peeked(let task, let peeks) where task == picker.listTask:
-      state.picker?.keepingSelection { $0.peeks.merge(peeks) { $1 } }
-      state.picker?.selectFirstStore()
+    case .peeked(let peeks) where task == picker.listTask:
+      keepingSelection { $0.peeks.merge(peeks) { $1 } }
+      selectFirstStore()
     default: break
     }
     return []
   }
 
-  static func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]? {
-    if task == state.picker?.recentTask { return [] }
-    guard task == state.picker?.listTask else { return nil }
-    state.picker?.listTask = nil
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    guard task == listTask else { return [] }
+    listTask = nil
     if error.kind == .cancelled { return [] }
-    state.picker?.error = error
+    self.error = error
     // The way back up stays open.
-    if let folder = state.picker?.folder {
-      state.picker?.listing = FolderListing(
-        path: folder, parent: Self.parent(of: folder), entries: [])
-      let count = state.picker?.lines.count ?? 0
-      state.picker?.list.setCount(count)
-    }
+    listing = FolderListing(path: folder, parent: Self.parent(of: folder), entries: [])
+    list.setCount(lines.count)
     return []
   }
 
-  static func cancel(in state: inout State) -> [Effect]? {
+  mutating func cancel(in state: inout State) -> [Effect]? {
     // What was read stays; a folder that is read already has nothing to stop.
-    guard let picker = state.picker, let task = picker.listTask, picker.isReading else {
+    guard let task = listTask, isReading else {
       return nil
     }
-    state.picker?.listTask = nil
+    listTask = nil
     return [.cancel(task)]
   }
 
@@ -240,16 +229,16 @@ extension PickerScreen {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  static func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
-    guard let picker = state.picker else { return [] }
-    state.picker?.hasMoved = true
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
+    let picker = self
+    hasMoved = true
     let height = max(1, state.body.height - 2)
-    state.picker?.list.setHeight(height)
+    list.setHeight(height)
     switch action {
     case .navigate:
-      state.picker?.isTouched = true
-      state.picker?.list.handle(key)
-      state.picker?.leaveHeading(from: picker.list.selected)
+      isTouched = true
+      list.handle(key)
+      leaveHeading(from: picker.list.selected)
     case .open, .rightColumn:
       switch picker.selectedLine {
       case .recent(let store)?: return action == .open ? [.choose(store.path)] : []
@@ -259,28 +248,30 @@ extension PickerScreen {
       }
     case .leftColumn:
       guard let parent = picker.listing?.parent else { return [] }
-      state.picker?.returning = picker.folder
+      returning = picker.folder
       return go(to: parent, in: &state)
     case .homeFolder: if let home = picker.home { return go(to: home, in: &state) }
-    case .hiddenFiles: state.picker?.keepingSelection { $0.showsHidden.toggle() }
-    case .search: state.show(SearchLayer(.files, in: state))
-    case .close: return narrow("", in: &state)
+    case .hiddenFiles: keepingSelection { $0.showsHidden.toggle() }
+    case .search: state.show(SearchLayer(.screen, in: state))
+    case .close: return search("", in: &state)
     default: break
     }
     return []
   }
 
-  private static func open(_ entry: FolderListing.Entry, in state: inout State) -> [Effect] {
-    if state.picker?.peeks[entry.path] == .database {
+  private mutating func open(_ entry: FolderListing.Entry, in state: inout State) -> [Effect] {
+    if peeks[entry.path] == .database {
       state.notice = Notice("\(entry.name) is SQLite, but no Core Data store", .warning)
       return []
     }
     return [.choose(entry.path)]
   }
 
+  var searched: String { filter }
+
   /// Narrows the lines to names with such words.
-  static func narrow(_ text: String, in state: inout State) -> [Effect] {
-    state.picker?.keepingSelection { $0.filter = text }
+  mutating func search(_ text: String, in state: inout State) -> [Effect] {
+    keepingSelection { $0.filter = text }
     return []
   }
 }

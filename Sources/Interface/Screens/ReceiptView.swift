@@ -126,17 +126,11 @@ struct ReceiptView {
   }
 
   /// Draws the lines that the list has in sight.
-  static func draw(
-    _ lines: [Line], _ list: List, in grid: inout Grid, _ rect: Rect, theme: Theme
-  ) {
-    var list = list
-    list.setCount(lines.count)
-    list.setHeight(max(1, rect.height))
+  static func draw(_ lines: [Line], _ list: List, in grid: inout Grid, _ rect: Rect, theme: Theme) {
     // Narrow columns still take a million.
     let width = rect.width >= 60 ? 12 : 10
-    for (position, index) in list.visible.enumerated() where lines.indices.contains(index) {
+    for (index, place) in list.places(count: lines.count, in: rect) {
       let line = lines[index]
-      let place = rect.row(position)
       let room =
         line.numbers.isEmpty
         ? place.width - 2 : min(place.width - line.numbers.count * width - 3, 46)

@@ -44,13 +44,11 @@ extension RowTable {
   }
 
   /// The column at a place of the title row or of a cell, for the mouse.
-  package func column(at x: Int, in rect: Rect) -> Int? {
+  func column(at x: Int, in rect: Rect) -> Int? {
     places(in: rect.width).places.last { rect.x + $0.x <= x }?.index
   }
 
-  func draw(
-    in grid: inout Grid, _ rect: Rect, total: Int?, theme: Theme, isFocused: Bool
-  ) {
+  func draw(in grid: inout Grid, _ rect: Rect, total: Int?, theme: Theme, isFocused: Bool) {
     guard !rect.isEmpty else { return }
     let (places, edge, isScrolled) = places(in: rect.width)
     for place in places { drawTitle(place, in: &grid, rect, theme: theme, isFocused: isFocused) }

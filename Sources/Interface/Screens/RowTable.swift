@@ -3,9 +3,9 @@ import ManagedStore
 import Terminal
 
 /// An entity's rows as a table: columns, sorting, filter, and the window of rows.
-package struct RowTable: Sendable, Equatable {
+struct RowTable: Sendable, Equatable {
   /// A column as the table shows it.
-  package enum Column: Sendable, Hashable {
+  enum Column: Sendable, Hashable {
     case key
     /// Of a row that may be a subentity's.
     case entity
@@ -13,30 +13,30 @@ package struct RowTable: Sendable, Equatable {
     case property(Int)
   }
 
-  package let entity: String
-  package let properties: [RowColumn]
+  let entity: String
+  let properties: [RowColumn]
   /// Every column, in the order in which they come.
   let all: [Column]
   /// Every column, in the order a person gave them.
   var arranged: [Column]
   var hidden: Set<Column> = []
   /// Those that are shown.
-  package internal(set) var columns: [Column]
+  var columns: [Column]
   /// What the contents need, up to ``maxWidth``.
   private var natural: [Column: Int] = [:]
   /// What a person chose.
   var chosen: [Column: Int] = [:]
   /// Columns at the left that stay.
   var frozen = 1
-  package var selectedColumn = 0
-  package var sort = RowQuery.Sort()
-  package private(set) var filter: String?
-  package private(set) var related: Relation?
+  var selectedColumn = 0
+  var sort = RowQuery.Sort()
+  private(set) var filter: String?
+  private(set) var related: Relation?
   /// Both of them, compiled.
   private(set) var rowFilter: RowFilter?
   /// How many rows the filter takes, once they are counted.
-  package var matches: Int?
-  package var window = RowWindow()
+  var matches: Int?
+  var window = RowWindow()
   /// How the objects are called that the rows lead to, as far as it is known.
   var names = RelationNames()
 
@@ -62,7 +62,7 @@ package struct RowTable: Sendable, Equatable {
     }
   }
 
-  package func title(_ column: Column) -> String {
+  func title(_ column: Column) -> String {
     switch column {
     case .key: "key"
     case .entity: "entity"
@@ -71,12 +71,12 @@ package struct RowTable: Sendable, Equatable {
   }
 
   /// The column that the person chose, always one of ``columns``.
-  package var column: Column {
+  var column: Column {
     columns.indices.contains(selectedColumn) ? columns[selectedColumn] : .key
   }
 
   /// The property that the chosen column shows.
-  package var property: RowColumn? { property(column) }
+  var property: RowColumn? { property(column) }
 
   func property(_ column: Column) -> RowColumn? {
     guard case .property(let index) = column, properties.indices.contains(index) else { return nil }
@@ -124,7 +124,7 @@ package struct RowTable: Sendable, Equatable {
   }
 
   /// What the chosen cell of the selected row holds, where it is a property's.
-  package var selectedValue: PropertyValue? {
+  var selectedValue: PropertyValue? {
     guard case .property(let index) = column, let row = window.selectedRow,
       row.values.indices.contains(index)
     else { return nil }
@@ -162,7 +162,7 @@ package struct RowTable: Sendable, Equatable {
 
   // MARK: What is asked of the store
 
-  package var isFiltered: Bool { rowFilter != nil }
+  var isFiltered: Bool { rowFilter != nil }
 
   /// Shows only the rows that a predicate takes, of those that a relationship leads to.
   ///

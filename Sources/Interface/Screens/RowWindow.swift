@@ -1,47 +1,45 @@
 import ManagedStore
+import Terminal
 
 /// The rows around the selected one, out of however many there are.
 ///
 /// Pages come by cursor and are joined here; what is far from the selection is let go, so that
 /// memory stays the same after a million rows. The rows' place in the whole is known as long as
 /// it was counted from an end.
-package struct RowWindow: Sendable, Equatable {
-  package static let page = 200
-  package static let capacity = 1_000
+struct RowWindow: Sendable, Equatable {
+  static let page = 200
+  static let capacity = 1_000
 
-  package private(set) var rows: [RowPage.Row] = []
+  private(set) var rows: [RowPage.Row] = []
   /// Whether the first and the last row there are are among `rows`.
-  package private(set) var hasStart = false
-  package private(set) var hasEnd = false
+  private(set) var hasStart = false
+  private(set) var hasEnd = false
   /// How many rows come before `rows`; `nil` when nobody has counted.
-  package private(set) var ordinal: Int?
-  /// Index in `rows`.
-  package private(set) var selected = 0
-  /// Index in `rows` of the first visible one.
-  package private(set) var offset = 0
-  package private(set) var height = 1
+  private(set) var ordinal: Int?
+  /// Which of `rows` are visible, and which is selected.
+  private var list = List()
   /// Rows that the selection has still to move when more have come.
   private var pending = 0
 
-  package init() {}
+  init() {}
 
-  package var selectedRow: RowPage.Row? { rows.indices.contains(selected) ? rows[selected] : nil }
-  package var visible: Range<Int> { offset..<min(rows.count, offset + height) }
+  var selectedRow: RowPage.Row? { rows.element(selected) }
+  var visible: Range<Int> { list.visible }
+  var selected: Int { list.selected }
+  var offset: Int { list.offset }
+  var height: Int { list.height }
 
   /// The visible rows with a screenful before and after them.
   var near: Range<Int> {
     (max(0, offset - height)..<(offset + 2 * height)).clamped(to: rows.indices)
   }
 
-  package mutating func setHeight(_ height: Int) {
-    self.height = max(1, height)
-    settle()
-  }
+  mutating func setHeight(_ height: Int) { list.setHeight(height) }
 
   /// Joins a page that was asked for at an anchor with a limit of ``page``.
   ///
   /// - Parameter total: how many rows there are in all, where that is known.
-  package mutating func take(_ page: [RowPage.Row], at anchor: RowQuery.Anchor, total: Int?) {
+  mutating func take(_ page: [RowPage.Row], at anchor: RowQuery.Anchor, total: Int?) {
     let isLast = page.count < Self.page
     switch anchor {
     case .start:
@@ -50,7 +48,7 @@ package struct RowWindow: Sendable, Equatable {
     case .end:
       self = RowWindow(rows: page, height: height)
       (hasStart, hasEnd) = (isLast, true)
-      selected = max(0, page.count - 1)
+      list.end()
       setTotal(total)
     case .after:
       rows += page
@@ -60,15 +58,13 @@ package struct RowWindow: Sendable, Equatable {
         rows.removeFirst(surplus)
         hasStart = false
         ordinal = ordinal.map { $0 + surplus }
-        selected -= surplus
-        offset -= surplus
+        list.shift(by: -surplus)
       }
     case .before:
       rows.insert(contentsOf: page, at: 0)
       hasStart = isLast
       ordinal = isLast ? 0 : ordinal.map { max(0, $0 - page.count) }
-      selected += page.count
-      offset += page.count
+      list.shift(by: page.count)
       let surplus = min(rows.count - Self.capacity, rows.count - offset - 2 * height)
       if surplus > 0 {
         rows.removeLast(surplus)
@@ -77,22 +73,21 @@ package struct RowWindow: Sendable, Equatable {
     }
     let rest = pending
     pending = 0
-    settle()
+    list.setCount(rows.count)
     if rest != 0 { move(by: rest) }
   }
 
   /// Shows the rows around one that was looked for, that one in the middle.
-  package mutating func take(_ placed: PlacedRows) {
+  mutating func take(_ placed: PlacedRows) {
     self = RowWindow(rows: placed.rows, height: height)
     (hasStart, hasEnd) = (placed.hasStart, placed.hasEnd)
     ordinal = hasStart ? 0 : placed.ordinal
-    selected = placed.selected
-    offset = selected - height / 2
-    settle()
+    list.select(placed.selected)
+    list.center()
   }
 
   /// Tells how many rows come before one, which was counted while the window may have moved on.
-  package mutating func setOrdinal(_ count: Int, ofKey key: Int64) {
+  mutating func setOrdinal(_ count: Int, ofKey key: Int64) {
     guard ordinal == nil, let index = rows.firstIndex(where: { $0.id.key == key }) else { return }
     ordinal = max(0, count - index)
   }
@@ -107,14 +102,14 @@ package struct RowWindow: Sendable, Equatable {
     copy.hasStart = hasStart && first == 0
     copy.hasEnd = hasEnd && last == rows.count
     copy.ordinal = ordinal.map { $0 + first }
-    copy.selected -= first
-    copy.offset -= first
+    copy.list.shift(by: -first)
+    copy.list.setCount(copy.rows.count)
     copy.pending = 0
     return copy
   }
 
   /// Tells how many rows there are, which places a window that was counted from no end.
-  package mutating func setTotal(_ total: Int?) {
+  mutating func setTotal(_ total: Int?) {
     guard let total else { return }
     if hasStart {
       ordinal = 0
@@ -124,44 +119,46 @@ package struct RowWindow: Sendable, Equatable {
   }
 
   /// The page to be asked for next so that the selection can go on both ways.
-  package var wanted: RowQuery.Anchor? {
+  var wanted: RowQuery.Anchor? {
     let margin = max(2 * height, 50)
     if !hasEnd, let last = rows.last, rows.count - selected < margin { return .after(last.cursor) }
     if !hasStart, let first = rows.first, selected < margin { return .before(first.cursor) }
     return nil
   }
 
-  package mutating func move(by count: Int) {
-    let target = selected + max(-(1 << 40), min(1 << 40, count))
-    let limit = 4 * height
-    if target >= rows.count, !hasEnd {
-      pending = min(limit, pending + target - max(0, rows.count - 1))
-    } else if target < 0, !hasStart {
-      pending = max(-limit, pending + target)
+  mutating func move(by count: Int) {
+    let count = max(-(1 << 40), min(1 << 40, count))
+    want(selected + count)
+    list.move(by: count)
+  }
+
+  /// Moves as a list does; `false` where the first or the last row has to be asked for.
+  mutating func move(_ move: ListMove) -> Bool {
+    switch move {
+    case .lines(let count): want(selected + count)
+    case .pages(let count): want(selected + count * max(1, height - 1))
+    case .halfPages(let count): want(selected + count * max(1, height / 2))
+    case .scroll: break
+    case .start: return jump(toEnd: false)
+    case .end: return jump(toEnd: true)
     }
-    selected = target
-    settle()
+    list.move(move)
+    return true
   }
 
-  package mutating func page(by pages: Int) {
-    let rows = max(1, height - 1) * pages
-    offset += rows
-    move(by: rows)
+  /// Notes what of a move has to wait for rows that have not come yet.
+  private mutating func want(_ target: Int) {
+    if target >= rows.count, !hasEnd {
+      pending = min(4 * height, pending + target - max(0, rows.count - 1))
+    } else if target < 0, !hasStart {
+      pending = max(-4 * height, pending + target)
+    }
   }
 
-  package mutating func scroll(by rows: Int) {
-    offset = max(0, min(offset + rows, self.rows.count - height))
-    selected = max(offset, min(selected, offset + height - 1))
-    settle()
-  }
-
-  package mutating func select(_ row: Int) {
-    selected = row
-    settle()
-  }
+  mutating func select(_ row: Int) { list.select(row) }
 
   /// Selects the first or the last row there is; `false` when that one has to be asked for.
-  package mutating func jump(toEnd: Bool) -> Bool {
+  mutating func jump(toEnd: Bool) -> Bool {
     pending = 0
     guard toEnd ? hasEnd : hasStart else { return false }
     select(toEnd ? rows.count - 1 : 0)
@@ -170,13 +167,6 @@ package struct RowWindow: Sendable, Equatable {
 
   private init(rows: [RowPage.Row], height: Int) {
     self.rows = rows
-    self.height = height
-  }
-
-  private mutating func settle() {
-    selected = max(0, min(selected, rows.count - 1))
-    offset = max(0, min(offset, rows.count - height))
-    if selected < offset { offset = selected }
-    if selected >= offset + height { offset = selected - height + 1 }
+    list = List(count: rows.count, height: height)
   }
 }

@@ -2,7 +2,7 @@ import ManagedStore
 import Terminal
 
 /// The places that were left over relationships, to go back to and forward again.
-package struct Trail: Sendable, Equatable {
+struct Trail: Sendable, Equatable {
   /// A place as it was left: the rows with their arrangement, the row, the pane.
   struct Place: Sendable, Equatable {
     var table: RowTable
@@ -21,8 +21,8 @@ package struct Trail: Sendable, Equatable {
   private(set) var past: [Place] = []
   private(set) var future: [Place] = []
 
-  package var isEmpty: Bool { past.isEmpty }
-  package var hasFuture: Bool { !future.isEmpty }
+  var isEmpty: Bool { past.isEmpty }
+  var hasFuture: Bool { !future.isEmpty }
 
   /// A place was left for another one.
   mutating func leave(_ place: Place) {

@@ -190,8 +190,7 @@ private struct Scope {
     for name in names {
       if let column = column(name, at: place) {
         guard let destination = column.destination else { return nil }
-        place = Place(
-          entity: destination, isThroughMany: place.isThroughMany || column.isToMany)
+        place = Place(entity: destination, isThroughMany: place.isThroughMany || column.isToMany)
       } else {
         place.composite.append(name)
         guard !columns(at: place).isEmpty else { return nil }

@@ -2,15 +2,15 @@
 ///
 /// Letters at the start of a word and letters that follow each other count most, as in the
 /// file finders of editors. Words parted by spaces may come in any order.
-package struct FuzzyMatch: Sendable, Equatable {
-  package let score: Int
+struct FuzzyMatch: Sendable, Equatable {
+  let score: Int
   /// The characters of the line that were meant.
-  package let positions: [Int]
+  let positions: [Int]
 
   private static let longest = 200
 
   /// `nil` where a letter is missing.
-  package init?(_ query: String, in line: String) {
+  init?(_ query: String, in line: String) {
     let letters = line.prefix(Self.longest).map { $0 }
     let folded = letters.map { $0.lowercased() }
     var score = 0

@@ -7,8 +7,7 @@ extension Grid {
     guard room > 0, frame.height > 0 else { return }
     let width = title.width(upTo: room)
     guard width > 0 else { return }
-    let used = write(
-      [Span(" ")] + title, at: Point(x: frame.x + 1, y: frame.y), within: room + 1)
+    let used = write([Span(" ")] + title, at: Point(x: frame.x + 1, y: frame.y), within: room + 1)
     write(" ", at: Point(x: frame.x + 1 + used, y: frame.y))
     // A note gives way to the title: it is drawn whole or not at all.
     let noteWidth = note.width(upTo: room)
@@ -16,5 +15,14 @@ extension Grid {
     write(
       [Span(" ")] + note + [Span(" ")],
       at: Point(x: frame.right - 3 - noteWidth, y: frame.y))
+  }
+}
+
+extension Grid {
+  /// Lines below each other, as many as have room.
+  mutating func write(_ lines: [String], in rect: Rect, style: Style = .plain) {
+    for (row, line) in lines.enumerated() where row < rect.height {
+      write(line, at: rect.row(row).origin, style: style, within: rect.width)
+    }
   }
 }

@@ -5,9 +5,10 @@ import Migration
 package enum MappingText {
   /// A line, and how deep it stands below the mapping.
   package struct Line: Sendable, Equatable {
+    /// How far below its property it stands.
     package var depth: Int
     /// Property, or word, that the line begins with.
-    package var name: String
+    var name: String
     /// The rest: `= EXPRESSION`, `← SOURCE`, a condition.
     package var text: String
 
@@ -38,7 +39,7 @@ package enum MappingText {
   }
 
   /// `= EXPRESSION`, and what a NULL becomes.
-  package static func value(of attribute: AttributeMapping) -> String {
+  static func value(of attribute: AttributeMapping) -> String {
     let rest = attribute.defaultValue.map { ", else \(literal($0))" } ?? ""
     if let expression = attribute.expression { return "= \(expression.text)\(rest)" }
     if let source = attribute.source { return "= \(source)\(rest)" }

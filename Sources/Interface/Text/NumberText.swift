@@ -31,7 +31,7 @@ package enum NumberText {
   }
 
   /// `34 ms`, `1.7 s`, `1:05`, `2:03:04`
-  package static func seconds(_ seconds: Double) -> String {
+  static func seconds(_ seconds: Double) -> String {
     guard seconds.isFinite, seconds < 1e9 else { return "—" }
     if seconds < 0.95 { return "\(Int((max(0, seconds) * 1000).rounded())) ms" }
     if seconds < 60 { return fixed(max(0, seconds), digits: 1) + " s" }
@@ -42,7 +42,7 @@ package enum NumberText {
   }
 
   /// A number with so many digits after the point.
-  package static func fixed(_ value: Double, digits: Int) -> String {
+  static func fixed(_ value: Double, digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
     let scale = (0..<max(0, digits)).reduce(1) { scale, _ in scale * 10 }
     let scaled = Int((abs(value) * Double(scale)).rounded())

@@ -1,5 +1,6 @@
 /// Words of a command line as a shell takes them.
 package enum ShellText {
+  /// A word as a shell reads it back.
   package static func quoted(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { byte in
       switch byte {

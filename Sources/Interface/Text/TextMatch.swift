@@ -1,11 +1,11 @@
 /// Whether a line has what was searched for in it: all of its words, in any order.
 ///
 /// Case counts only where a capital was typed, as in vim and tig.
-package struct TextMatch: Sendable, Equatable {
+struct TextMatch: Sendable, Equatable {
   private let words: [String]
   private let isCaseSensitive: Bool
 
-  package init(_ text: String) {
+  init(_ text: String) {
     isCaseSensitive = text.contains(where: \.isUppercase)
     words = text.split(separator: " ").map(String.init)
   }
@@ -20,9 +20,9 @@ package struct TextMatch: Sendable, Equatable {
   }
 
   /// Everything matches a search for nothing.
-  package var isEmpty: Bool { words.isEmpty }
+  var isEmpty: Bool { words.isEmpty }
 
-  package func matches(_ line: String) -> Bool {
+  func matches(_ line: String) -> Bool {
     guard !words.isEmpty else { return true }
     // A value of megabytes is not searched beyond what a line of it can show.
     let line = isCaseSensitive ? String(line.prefix(4_000)) : line.prefix(4_000).lowercased()

@@ -3,17 +3,17 @@ import ManagedStore
 import Terminal
 
 /// A value as a person reads it, with the role its look comes from.
-package struct ValueText: Sendable, Equatable {
-  package var text: String
-  package var role: Theme.Role
+struct ValueText: Sendable, Equatable {
+  var text: String
+  var role: Theme.Role
 
-  package init(_ text: String, _ role: Theme.Role) {
+  init(_ text: String, _ role: Theme.Role) {
     self.text = text
     self.role = role
   }
 
   /// What a cell or a line of the inspector shows of a value.
-  package init(_ value: PropertyValue, of column: RowColumn) {
+  init(_ value: PropertyValue, of column: RowColumn) {
     switch value {
     case .value(let value): self.init(value)
     case .data(let data):
@@ -32,7 +32,7 @@ package struct ValueText: Sendable, Equatable {
     }
   }
 
-  package init(_ value: AttributeValue) {
+  init(_ value: AttributeValue) {
     switch value {
     case .null: self.init("—", .null)
     case .integer(let number): self.init(String(number), .number)
@@ -49,7 +49,7 @@ package struct ValueText: Sendable, Equatable {
     }
   }
 
-  package init(_ data: DataValue, isTransformable: Bool) {
+  init(_ data: DataValue, isTransformable: Bool) {
     if data.isMissing {
       self.init("! file missing", .warning)
       return
@@ -68,9 +68,9 @@ package struct ValueText: Sendable, Equatable {
 }
 
 /// Dates for people, in UTC.
-package enum DateText {
+enum DateText {
   /// `2024-03-01 12:00Z`, with seconds where there are any.
-  package static func utc(_ seconds: Double) -> String {
+  static func utc(_ seconds: Double) -> String {
     var text = CoreDataDate.text(seconds)
     guard text.hasSuffix("Z"), let mark = text.firstIndex(of: "T") else { return text }
     text.replaceSubrange(mark...mark, with: " ")

@@ -2,6 +2,7 @@ import Terminal
 
 /// Breaks text into lines at its spaces.
 package enum Wrapping {
+  /// A text in lines of so many cells, broken between words.
   package static func lines(_ text: String, width: Int) -> [String] {
     let width = max(1, width)
     var lines: [String] = []
@@ -41,7 +42,7 @@ package enum Wrapping {
   }
 
   /// A line of code as lines no wider: broken at a space where there is one, its spaces kept.
-  package static func code(_ text: String, width: Int) -> [String] {
+  static func code(_ text: String, width: Int) -> [String] {
     let width = max(8, width)
     var lines: [String] = []
     var rest = Array(text.prefix(100_000))[...]

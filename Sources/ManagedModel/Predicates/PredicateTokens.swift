@@ -52,7 +52,7 @@ struct PredicateTokens {
     let text = String(decoding: bytes, as: UTF8.self)
     return CoreDataError(
       .unreadable, "the predicate “\(text.prefix(200))” is not understood: \(message)",
-      mark: TextMark(text, range))
+      mark: TextMark(text, range), reason: message)
   }
 
   private mutating func advance() {

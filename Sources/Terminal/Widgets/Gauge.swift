@@ -3,6 +3,7 @@ package struct Gauge: Sendable, Equatable {
   /// 0 to 1.
   package let fraction: Double
 
+  /// A bar that is full at 1; what is no number is empty.
   package init(_ fraction: Double) {
     self.fraction = fraction.isFinite ? min(max(fraction, 0), 1) : 0
   }
@@ -20,6 +21,7 @@ package struct Gauge: Sendable, Equatable {
     return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
   }
 
+  /// Draws the bar over the whole width.
   package func draw(in grid: inout Grid, _ rect: Rect, theme: Theme) {
     guard !rect.isEmpty else { return }
     grid.fill(rect.row(0), style: theme[.gaugeRest])

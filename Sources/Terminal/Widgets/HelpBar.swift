@@ -1,12 +1,17 @@
 /// The footer: the keys that do something here.
 package struct HelpBar: Sendable, Equatable {
+  /// A key and what it does.
   package struct Item: Sendable, Equatable {
+    /// How the key is shown.
     package var key: String
+    /// What it does.
     package var title: String
+    /// Whether it does so now.
     package var isAvailable: Bool
     /// Whether it is to stay when there is no room for all.
     package var isEssential: Bool
 
+    /// - isEssential: whether it stays where there is little room.
     package init(
       _ key: String, _ title: String, isAvailable: Bool = true, isEssential: Bool = false
     ) {
@@ -17,10 +22,12 @@ package struct HelpBar: Sendable, Equatable {
     }
   }
 
+  /// From left to right.
   package var items: [Item]
   /// What stands at the right: "rows 1–40 of 112".
   package var note: String
 
+  /// Items, and a note at the right edge.
   package init(_ items: [Item], note: String = "") {
     self.items = items
     self.note = note

@@ -10,6 +10,7 @@ package struct List: Sendable, Equatable {
   /// How many rows there is room for.
   package private(set) var height: Int
 
+  /// A list of so many rows in so much room.
   package init(count: Int = 0, selected: Int = 0, height: Int = 1) {
     self.count = max(0, count)
     self.selected = selected
@@ -18,7 +19,9 @@ package struct List: Sendable, Equatable {
     settle()
   }
 
+  /// Whether it has no row.
   package var isEmpty: Bool { count == 0 }
+  /// The rows in sight.
   package var visible: Range<Int> { offset..<min(count, offset + height) }
 
   /// The list as long as it is now: after a filter, a reload, an unfolding.
@@ -34,11 +37,13 @@ package struct List: Sendable, Equatable {
     settle()
   }
 
+  /// Selects a row, or the nearest that there is.
   package mutating func select(_ row: Int) {
     selected = row
     settle()
   }
 
+  /// Moves the selection by so many rows.
   package mutating func move(by rows: Int) {
     let (row, isTooFar) = selected.addingReportingOverflow(rows)
     select(isTooFar ? (rows < 0 ? 0 : count - 1) : row)
@@ -51,8 +56,22 @@ package struct List: Sendable, Equatable {
     move(by: rows)
   }
 
+  /// Selects the first row.
   package mutating func home() { select(0) }
+  /// Selects the last row.
   package mutating func end() { select(count - 1) }
+
+  /// Rows came before the first, or went: the same ones stay selected and in sight.
+  package mutating func shift(by rows: Int) {
+    selected += rows
+    offset += rows
+  }
+
+  /// Puts the selected row into the middle.
+  package mutating func center() {
+    offset = selected - height / 2
+    settle()
+  }
 
   /// Scrolls without moving the selection further than it must to stay in sight.
   package mutating func scroll(by rows: Int) {
@@ -60,31 +79,47 @@ package struct List: Sendable, Equatable {
     select(min(max(selected, offset), offset + height - 1))
   }
 
-  /// Does what arrows, paging keys, j/k, g/G and ^D/^U/^F/^B mean; `false` for any other key.
-  @discardableResult
-  package mutating func handle(_ key: Key) -> Bool {
-    switch key {
-    case .up, .character("k"), .control("p"): move(by: -1)
-    case .down, .character("j"), .control("n"): move(by: 1)
-    case .pageUp, .control("b"): page(by: -1)
-    case .pageDown, .control("f"), .space: page(by: 1)
-    case .control("u"): move(by: -max(1, height / 2))
-    case .control("d"): move(by: max(1, height / 2))
-    case .home, .character("g"): home()
-    case .end, .character("G"): end()
-    case .mouse(.scrollUp, _, _): scroll(by: -3)
-    case .mouse(.scrollDown, _, _): scroll(by: 3)
-    default: return false
+  /// Moves as a key says.
+  package mutating func move(_ move: ListMove) {
+    switch move {
+    case .lines(let count): self.move(by: count)
+    case .pages(let count): page(by: count)
+    case .halfPages(let count): self.move(by: count * max(1, height / 2))
+    case .scroll(let count): scroll(by: count)
+    case .start: home()
+    case .end: end()
     }
+  }
+
+  /// Moves as a key says, see ``ListMove``; `false` for a key that says nothing of the kind.
+  ///
+  /// - Parameters:
+  ///   - count: rows that there are now, where they may have become more or less.
+  ///   - height: rows that there is room for now.
+  @discardableResult
+  package mutating func handle(_ key: Key, count: Int? = nil, height: Int? = nil) -> Bool {
+    if let count { setCount(count) }
+    if let height { setHeight(height) }
+    guard let move = ListMove(key) else { return false }
+    self.move(move)
     return true
   }
 
   /// Does the same for text to be read, which has no selected row: arrows scroll it.
-  package mutating func scrollPage(_ key: Key) {
-    switch key {
-    case .up, .character("k"): scroll(by: -1)
-    case .down, .character("j"): scroll(by: 1)
-    default: handle(key)
+  package mutating func scrollPage(_ key: Key, count: Int, height: Int) {
+    setCount(count)
+    setHeight(height)
+    switch ListMove(key) {
+    case .lines(let rows)?: scroll(by: rows)
+    case let move?: self.move(move)
+    case nil: break
+    }
+  }
+
+  /// The lines of a text that are in sight, each with its place.
+  package func places(count: Int, in rect: Rect) -> [(line: Int, place: Rect)] {
+    fitted(to: rect.height, count: count).visible.enumerated().map {
+      ($0.element, rect.row($0.offset))
     }
   }
 
@@ -96,8 +131,10 @@ package struct List: Sendable, Equatable {
     return row < count ? row : nil
   }
 
-  func fitted(to height: Int) -> List {
+  /// The same in as much room, and with as many rows, as there are now: for drawing it.
+  package func fitted(to height: Int, count: Int? = nil) -> List {
     var list = self
+    if let count { list.setCount(count) }
     list.setHeight(height)
     return list
   }

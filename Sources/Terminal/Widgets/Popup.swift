@@ -1,9 +1,11 @@
 /// A box in the middle of the screen, over everything else.
 package struct Popup: Sendable, Equatable {
+  /// What its frame says.
   package var title: String
   /// What the popup would like for its inside; it takes what there is.
   package var size: Size
 
+  /// A popup around an inside of that size.
   package init(_ title: String, size: Size) {
     self.title = title
     self.size = size

@@ -4,22 +4,26 @@ package struct Prompt: Sendable, Equatable {
   /// The cursor's place, in characters from the start.
   package private(set) var cursor: Int
 
+  /// A line with the cursor at its end.
   package init(_ text: String = "") {
     characters = Array(text)
     cursor = characters.count
   }
 
+  /// What was typed.
   package var text: String { String(characters) }
 
+  /// Another text, with the cursor at its end.
   package mutating func setText(_ text: String) {
     self = Prompt(text)
   }
 
   /// Places the cursor, as on the word that a mistake is in.
   package mutating func moveCursor(to place: Int) {
-    cursor = place.clamped(0, characters.count)
+    cursor = max(0, min(place, characters.count))
   }
 
+  /// Puts a text in at the cursor.
   package mutating func insert(_ text: some StringProtocol) {
     let before = String(characters[..<cursor]) + text
     // Joined again: a pasted mark may belong to the character before it.

@@ -55,6 +55,7 @@ struct PlainInterface {
     case .diff: tellDiff()
     case .mapping: tellMapping()
     case .migrate: tellMigrate()
+    default: break
     }
     console.line()
   }

@@ -50,6 +50,15 @@ struct Configuration: Sendable, Equatable {
       folder: UserFolders(environment: { getenv($0).map { String(cString: $0) } }).configuration)
   }
 
+  /// Tells which of the themes that are set there is none of.
+  mutating func checkThemes(in themes: ThemeLibrary) {
+    for name in [theme, themeDark, themeLight].compactMap({ $0 }) where !themes.has(name) {
+      problems.append(
+        "config.json: there is no theme “\(name)”; there are \(themes.names.joined(separator: ", "))"
+      )
+    }
+  }
+
   init(_ bytes: [UInt8]) {
     func line(_ range: Range<Int>) -> Int {
       1 + bytes.prefix(range.lowerBound).count { $0 == UInt8(ascii: "\n") }

@@ -52,8 +52,7 @@ struct CopyText {
     else { return "" }
     guard case .data = object.values[index] else { return CellText.csv(object.values[index]) }
     guard
-      let content = try store.content(
-        of: property, in: object.id, count: CopyLayer.limit + 1)
+      let content = try store.content(of: property, in: object.id, count: CopyLayer.limit + 1)
     else { return "" }
     if case .missing(let name) = content.location {
       throw CoreDataError(.unreadable, "the file \(name) is missing")
@@ -105,14 +104,11 @@ struct CopyText {
     return RowPage(
       entity: object.id.entity, columns: pairs.map(\.0),
       rows: [
-        RowPage.Row(
-          id: object.id, values: pairs.map(\.1), cursor: RowCursor(key: object.id.key))
+        RowPage.Row(id: object.id, values: pairs.map(\.1), cursor: RowCursor(key: object.id.key))
       ])
   }
 
-  private func table(
-    _ id: ObjectID, _ columns: [String], _ format: RowFormat
-  ) throws -> String {
+  private func table(_ id: ObjectID, _ columns: [String], _ format: RowFormat) throws -> String {
     let page = try page(id, columns)
     var bytes: [UInt8] = []
     var writer = format.writer(isExact: true) { bytes += $0 }

@@ -6,13 +6,11 @@ import Migration
 
 /// What changes the store: migrations and rollbacks, with our own readers out of the way.
 extension EffectPerformer {
-  func migrate(
-    _ id: TaskID, _ plan: MigrationPlan, _ options: MigrationOptions, _ confirms: Bool
-  ) {
+  func migrate(_ id: TaskID, _ plan: MigrationPlan, _ options: MigrationOptions, _ confirms: Bool) {
     let hold = ReaderHold([pages, surveys])
     let stream = MigrationStream(plan, options: options) { [self, mailbox] receipt, wait in
       if confirms {
-        mailbox.post(.verified(id, receipt))
+        mailbox.post(.answer(id, .verified(receipt)))
         guard wait() else { return false }
       }
       running.withLock { $0.fingerprint = nil }
@@ -20,25 +18,28 @@ extension EffectPerformer {
       return true
     }
     running.withLock { $0.migrations[id] = stream }
-    start(id) { [self, mailbox] in
-      defer {
-        hold.end()
-        running.withLock { _ = $0.migrations.removeValue(forKey: id) }
-      }
-      var receipt: MigrationReceipt?
-      for try await event in stream.events() {
-        switch event {
-        case .progress(let progress): mailbox.post(.progress(id, progress))
-        case .receipt(let final, let last):
-          if let last { mailbox.post(.progress(id, last)) }
-          receipt = final
-        }
-      }
-      guard let receipt else {
-        throw CoreDataError(.failed, "the migration ended without a receipt")
-      }
-      return .migrated(id, receipt)
+    start(id) { [self] in
+      defer { hold.end() }
+      return .migrated(try await receipt(of: stream, id))
     }
+  }
+
+  /// Runs the stream to its end, telling how far it is.
+  func receipt(of stream: MigrationStream, _ id: TaskID) async throws -> MigrationReceipt {
+    defer { running.withLock { _ = $0.migrations.removeValue(forKey: id) } }
+    var receipt: MigrationReceipt?
+    for try await event in stream.events() {
+      switch event {
+      case .progress(let progress): mailbox.post(.answer(id, .progress(progress)))
+      case .receipt(let final, let last):
+        if let last { mailbox.post(.answer(id, .progress(last))) }
+        receipt = final
+      }
+    }
+    guard let receipt else {
+      throw CoreDataError(.failed, "the migration ended without a receipt")
+    }
+    return receipt
   }
 
   func rollBack(_ id: TaskID, _ options: StoreRollback.Options) {
@@ -50,14 +51,13 @@ extension EffectPerformer {
     start(id) { [self, mailbox, path] in
       defer { running.withLock { _ = $0.rollbacks.removeValue(forKey: id) } }
       return .rolledBack(
-        id,
         try await Self.onQueue("strata.rollback") {
           hold.begin()
           defer { hold.end() }
           return try StoreRollback.run(
             path: path, options: options,
             isCancelled: { self.running.withLock { $0.rollbacks[id] ?? true } },
-            progress: { mailbox.post(.progress(id, $0)) })
+            progress: { mailbox.post(.answer(id, .progress($0))) })
         })
     }
   }
@@ -73,7 +73,7 @@ extension EffectPerformer {
         entries.append(
           BackupEntry(backup: backup, contents: contents, date: LocalTime.minutes(seconds)))
       }
-      return .backups(id, entries)
+      return .backups(entries)
     }
   }
 

@@ -10,31 +10,32 @@ extension EffectPerformer {
   func performPlanning(_ effect: Effect) -> Bool {
     switch effect {
     case .plan(let id, let request):
-      start(id) { [self] in .planned(id, try await survey.plan(request)) }
+      start(id) { [self] in .planned(try await survey.plan(request)) }
     case .impacts(let id, let source, let destination):
       start(id) { [self] in
-        .impacts(id, try await survey.impacts(from: source, to: destination))
+        .impacts(
+          try await survey.ask {
+            try StoreMigration.impacts(on: $0, from: source, to: destination)
+          })
       }
     case .models(let id, let path):
-      start(id) { [self] in .models(id, try await survey.models(at: path)) }
+      start(id) { [self] in .models(try await survey.models(at: path)) }
     case .completions(let id, let path):
-      start(id) { .completions(id, PathCompletion.paths(beginning: path)) }
+      start(id) { .completions(PathCompletion.paths(beginning: path)) }
     case .revisions(let id, let path):
       start(id) {
-        .revisions(
-          id, try await Self.onQueue("strata.git") { try GitRevision.commits(changing: path) })
+        .revisions(try await Self.onQueue("strata.git") { try GitRevision.commits(changing: path) })
       }
     case .statements(let id, let plan):
       start(id) {
         .statements(
-          id,
           try await Self.onQueue("strata.statements") { try StoreMigration.statements(of: plan) })
       }
     case .rehearse(let id, let plan, let options): rehearse(id, plan, options)
     case .writeRecipe(let id, let file):
       start(id) {
         try file.write()
-        return .written(id, path: file.path)
+        return .written(path: file.path)
       }
     default: return false
     }
@@ -43,7 +44,7 @@ extension EffectPerformer {
 
   /// A migration in all its parts, on a copy in a private folder.
   private func rehearse(_ id: TaskID, _ plan: MigrationPlan, _ options: MigrationOptions) {
-    start(id) { [self, mailbox] in
+    start(id) { [self] in
       let folder = try PrivateFolder()
       let place = folder.path
       var copied = plan
@@ -53,27 +54,16 @@ extension EffectPerformer {
       try Task.checkCancellation()
       let stream = MigrationStream(copied, options: options)
       running.withLock { $0.migrations[id] = stream }
-      defer { running.withLock { _ = $0.migrations.removeValue(forKey: id) } }
-      var result: MigrationReceipt?
+      var receipt: MigrationReceipt
       do {
-        for try await event in stream.events() {
-          switch event {
-          case .progress(let progress): mailbox.post(.progress(id, progress))
-          case .receipt(let receipt, let last):
-            if let last { mailbox.post(.progress(id, last)) }
-            result = receipt
-          }
-        }
+        receipt = try await self.receipt(of: stream, id)
       } catch var error as CoreDataError {
         // The copy's name says nothing to a person.
         if error.path?.hasPrefix(place) == true { error.path = plan.storePath }
         throw error
       }
-      guard var receipt = result else {
-        throw CoreDataError(.failed, "the rehearsal ended without a receipt")
-      }
       (receipt.storePath, receipt.resultPath) = (plan.storePath, plan.storePath)
-      return withExtendedLifetime(folder) { .migrated(id, receipt) }
+      return withExtendedLifetime(folder) { .migrated(receipt) }
     }
   }
 }

@@ -35,8 +35,7 @@ extension EffectPerformer {
           }
           guard !isOurs else { continue }
           self.mailbox.post(
-            .storeChanged(
-              !now.exists ? .gone : now.isSameFile(as: known) ? .changed : .replaced))
+            .storeChanged(!now.exists ? .gone : now.isSameFile(as: known) ? .changed : .replaced))
         }
       }
     }

@@ -59,30 +59,39 @@ final class EffectPerformer: Sendable {
         watch()
         // Not before the first screen is there.
         Task { cleanUp() }
-        return .opened(id, summary)
+        return .opened(summary)
       }
     case .count(let id):
       start(id) { [self, mailbox] in
-        try await survey.count { mailbox.post(.counted(id, $0)) }
+        try await survey.count { mailbox.post(.answer(id, .counted($0))) }
         return nil
       }
     case .rows(let id, let query):
-      start(id) { [pages] in .rows(id, try await pages.rows(query)) }
+      start(id) { [pages] in .rows(try await pages.ask { try $0.rows(query) }) }
     case .object(let id, let object):
-      start(id) { [pages] in .object(id, try await pages.object(object)) }
+      start(id) { [pages] in
+        .object(
+          try await pages.ask { store in
+            try store.object(object).map { Inspection($0, localTime: LocalTime.text) }
+          })
+      }
     case .names(let id, let request):
-      start(id) { [pages] in .names(id, try await pages.names(request)) }
+      start(id) { [pages] in .names(try await pages.ask { try $0.names(for: request) }) }
     // Rows
     case .countRows(let id, let query):
-      start(id) { [self] in .countedRows(id, try await survey.count(query)) }
+      start(id) { [self] in
+        .countedRows(try await survey.ask { try $0.count(of: query.entity, filter: query.filter) })
+      }
     case .countBefore(let id, let query, let cursor):
-      start(id) { [self] in .countedRows(id, try await survey.count(before: cursor, in: query)) }
+      start(id) { [self] in
+        .countedRows(try await survey.ask { try $0.count(before: cursor, in: query) })
+      }
     case .place(let id, let query, let place):
-      start(id) { [pages] in .placed(id, try await pages.rows(around: place, in: query)) }
+      start(id) { [pages] in .placed(try await pages.rows(around: place, in: query)) }
     case .versions(let id):
-      start(id) { [self] in .versions(id, try await survey.versions()) }
+      start(id) { [self] in .versions(try await survey.versions()) }
     case .compare(let id, let source, let destination):
-      start(id) { .compared(id, Comparison(from: source, to: destination)) }
+      start(id) { .compared(Comparison(from: source, to: destination)) }
     case .migrate(let id, let plan, let options, let confirms):
       migrate(id, plan, options, confirms)
     case .confirmCutover(let id, let isConfirmed):
@@ -94,17 +103,17 @@ final class EffectPerformer: Sendable {
         try ReceiptFile(path: path, replaces: replaces).write(
           JSONWriter.line { $0.receipt(receipt) })
         let folder = FileSystem.canonical(FileSystem.parent(of: path) ?? ".")
-        return .wroteReceipt(id, path: folder + "/" + FileSystem.name(of: path))
+        return .wroteReceipt(path: folder + "/" + FileSystem.name(of: path))
       }
     case .folder(let id, let path):
       start(id) { [mailbox] in
         let listing = try FolderReading.list(path)
-        mailbox.post(.folder(id, listing))
-        try await FolderReading.peek(into: listing) { mailbox.post(.peeked(id, $0)) }
+        mailbox.post(.answer(id, .folder(listing)))
+        try await FolderReading.peek(into: listing) { mailbox.post(.answer(id, .peeked($0))) }
         return nil
       }
     case .recentStores(let id):
-      start(id) { [sessions] in .recentStores(id, try await SessionFolder.recent(in: sessions)) }
+      start(id) { [sessions] in .recentStores(try await SessionFolder.recent(in: sessions)) }
     case .cancel(let id):
       let (task, migration) = running.withLock { running in
         if running.rollbacks[id] != nil { running.rollbacks[id] = true }
@@ -149,11 +158,11 @@ final class EffectPerformer: Sendable {
     _ = done.wait(timeout: .now() + .seconds(isWriting ? 60 : 3))
   }
 
-  func start(_ id: TaskID, _ body: @escaping @Sendable () async throws -> Message?) {
+  func start(_ id: TaskID, _ body: @escaping @Sendable () async throws -> Answer?) {
     running.withLock { running in
       running.tasks[id] = Task { [self, mailbox] in
         do {
-          if let message = try await body() { mailbox.post(message) }
+          if let answer = try await body() { mailbox.post(.answer(id, answer)) }
         } catch let error as CoreDataError {
           mailbox.post(.failed(id, error))
         } catch is CancellationError {

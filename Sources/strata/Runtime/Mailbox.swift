@@ -19,7 +19,9 @@ final class Mailbox: Sendable {
   /// Puts a message in; progress takes the place of progress that nobody has read yet.
   func post(_ message: Message) {
     messages.withLock { messages in
-      if case .progress = message, case .progress? = messages.last { messages.removeLast() }
+      if case .answer(_, .progress) = message, case .answer(_, .progress)? = messages.last {
+        messages.removeLast()
+      }
       messages.append(message)
     }
     wake()

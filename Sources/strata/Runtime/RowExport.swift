@@ -20,9 +20,7 @@ struct RowExport {
   private var part: String { request.path + ".part" }
 
   /// - Returns: `nil` where there is a file of that name that is not to be replaced.
-  func run(
-    _ progress: (_ done: Int, _ total: Int) -> Void
-  ) throws -> (rows: Int, bytes: Int)? {
+  func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> (rows: Int, bytes: Int)? {
     try check()
     guard request.replaces || FileSystem.status(request.path) == nil else { return nil }
     do {
@@ -100,9 +98,7 @@ struct RowExport {
     return (done, bytes)
   }
 
-  private static func write(
-    _ bytes: [UInt8], to descriptor: Int32, _ path: String
-  ) throws {
+  private static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
       let written = rest.withUnsafeBytes { buffer in

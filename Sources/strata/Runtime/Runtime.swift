@@ -17,110 +17,11 @@ import Terminal
 /// takes long runs elsewhere and posts its answer.
 @MainActor
 final class Runtime {
-  /// What the command line asks of the interface.
-  struct Request: Sendable {
-    /// The store, or a folder to pick one from; the recent stores and the present folder without.
-    var path: String?
-    /// What `--model` named.
-    var model: String?
-    /// Name of a theme, or path of a theme file.
-    var theme: String?
-    /// What `--to` named.
-    var destination: String?
-    /// What `--via` and `--mapping` named.
-    var plan = PlanOptions()
-    /// Whether to begin as if the store had not been looked at before.
-    var isFresh = false
-    /// Whether how the store is left is kept for the next time.
-    var keepsSession = true
-
-    /// To pick another store in the folder of one: what was said of that one does not hold for it.
-    func forOther(than path: String) -> Request {
-      var request = self
-      request.path = FileSystem.parent(of: path) ?? "."
-      request.model = nil
-      request.destination = nil
-      request.plan = PlanOptions()
-      return request
-    }
-  }
-
-  /// Opens the interface and returns when it is left.
-  ///
-  /// To be called on the main thread.
-  nonisolated static func open(_ request: Request, console: Console) throws -> CommandStatus {
-    guard console.isTerminal else {
-      guard let path = request.path, !FileSystem.isDirectory(path) else {
-        throw CoreDataError(
-          .usage, "the choice of a store needs a terminal, and standard output is none",
-          hint: "Name a store: strata info STORE")
-      }
-      // What is wrong with the store is the better answer.
-      _ = try StoreOpening.open(path, model: request.model)
-      throw CoreDataError(
-        .usage, "the interface needs a terminal, and standard output is none",
-        hint: "Use a command such as: strata info \(path); or strata --plain \(path)")
-    }
-    return try MainActor.assumeIsolated { try open(request) }
-  }
-
-  private static func open(_ request: Request) throws -> CommandStatus {
-    var request = request
-    var showsRecent = request.path == nil
-    var theme: String?
-    if let path = request.path, !FileSystem.isDirectory(path) {
-      let store = try Runtime(request, storePath: path)
-      let ending = try store.run()
-      guard ending.isLeftForOther else { return ending.status }
-      theme = store.state.themeName
-      showsRecent = true
-      request = request.forOther(than: path)
-    }
-    var mistake: CoreDataError?
-    while true {
-      let picker = try Runtime(request, storePath: nil, showsRecent: showsRecent, theme: theme)
-      if let mistake { picker.state.tell(mistake) }
-      mistake = nil
-      let ending = try picker.run()
-      theme = picker.state.themeName
-      guard let path = ending.chosen else { return ending.status }
-      do {
-        let store = try Runtime(request, storePath: path, theme: theme)
-        let ending = try store.run()
-        guard ending.isLeftForOther else { return ending.status }
-        theme = store.state.themeName
-        showsRecent = true
-        request = request.forOther(than: path)
-      } catch let error as CoreDataError {
-        // One that cannot be opened is told where another can be chosen.
-        mistake = error
-        request.path = FileSystem.parent(of: path) ?? "."
-      }
-    }
-  }
-
-  /// What a run ended in.
-  private struct Ending {
-    var status: CommandStatus
-    /// The store that was picked.
-    var chosen: String?
-    var isLeftForOther: Bool
-  }
-
   /// How long the store may take to open before the screen comes without it.
   private static let patience = 30
-  /// How often what has changed in the session is kept.
-  private static let sessionInterval = Duration.seconds(30)
 
-  private let request: Request
   private let configuration: Configuration
-  private let folders: UserFolders
-  /// Where sessions are kept; `nil` where none is to be.
-  private let sessions: SessionFolder?
-  /// What was kept of this one, and when.
-  private var kept: SavedSession?
-  private var keptAt = ContinuousClock.now
-  private var hasActed = false
+  private var sessions: SessionKeeping
   /// The store that was picked.
   private var chosen: String?
   private var isLeftForOther = false
@@ -129,7 +30,7 @@ final class Runtime {
   private let performer: EffectPerformer
   private var themes: ThemeLibrary
   private var theme: Theme
-  private var state: State
+  var state: State
   private var screen: CursesScreen?
   private var isLeaving = false
   /// Whether a signal, or the person in the middle of a migration, ended the program.
@@ -147,27 +48,16 @@ final class Runtime {
   ///   - storePath: `nil` to pick one.
   ///   - showsRecent: whether the stores of late are there to pick from.
   ///   - theme: what the choice of the store was shown in.
-  private init(
+  init(
     _ request: Request, storePath: String?, showsRecent: Bool = false, theme: String? = nil
   ) throws {
-    self.request = request
-    folders = UserFolders(environment: Self.environment)
+    let folders = UserFolders(environment: Self.environment)
     var configuration = Configuration(folder: folders.configuration)
     var themes = ThemeLibrary(environment: Self.environment)
-    for name in [configuration.theme, configuration.themeDark, configuration.themeLight] {
-      guard let name, !themes.has(name) else { continue }
-      configuration.problems.append(
-        "config.json: there is no theme “\(name)”; there are "
-          + themes.names.joined(separator: ", "))
-    }
-    func known(_ name: String?) -> String? { name.flatMap { themes.names.contains($0) ? $0 : nil } }
+    configuration.checkThemes(in: themes)
     // What the person said, then what the surroundings tell.
     let chosen =
-      request.theme ?? theme ?? ThemeLibrary.name(fromNoColor: Self.environment("NO_COLOR"))
-      ?? known(configuration.theme) ?? known(ThemeMemory.name(environment: Self.environment))
-      ?? ThemeLibrary.isLight(background: Self.environment("COLORFGBG")).map {
-        configuration.theme(isLight: $0)
-      }
+      request.theme ?? theme ?? themes.chosen(by: configuration, environment: Self.environment)
     asksForTheme = chosen == nil
     var name = chosen ?? configuration.theme(isLight: false)
     var notice: Notice?
@@ -186,13 +76,13 @@ final class Runtime {
     }
     self.signals = signals
     mailbox = Mailbox(wake: { Signals.wake(.message) })
-    sessions =
-      configuration.restoreSessions ? folders.state.map { SessionFolder(state: $0) } : nil
+    let kept = configuration.restoreSessions ? folders.state.map { SessionFolder(state: $0) } : nil
+    sessions = SessionKeeping(
+      storePath != nil && request.keepsSession ? kept : nil, isFresh: request.isFresh)
     performer = EffectPerformer(
       source: StoreSource(
         path: storePath ?? "", model: request.model, destination: request.destination),
-      mailbox: mailbox,
-      sessions: sessions)
+      mailbox: mailbox, sessions: kept)
     state = State(
       storePath: storePath ?? "", size: Terminal.Size(width: 80, height: 24), themeName: name)
     state.planOptions = request.plan
@@ -205,18 +95,17 @@ final class Runtime {
     }
     if let first = configuration.problems.first {
       let more = configuration.problems.count - 1
-      state.notice = Notice(
-        first + (more > 0 ? " (and \(more) more: ?)" : ""), .warning)
+      state.notice = Notice(first + (more > 0 ? " (and \(more) more: ?)" : ""), .warning)
     }
   }
 
-  private static func environment(_ name: String) -> String? {
+  private nonisolated static func environment(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
   }
 
-  private func run() throws -> Ending {
+  func run() throws -> Ending {
     defer {
-      keepSession(isLast: true)
+      sessions.keep(state, isLast: true)
       screen?.stop()
       performer.close()
       signals.close()
@@ -260,9 +149,9 @@ final class Runtime {
 
   /// Waits for something to happen and takes it in.
   private func step() {
-    let ready = wait(milliseconds: needsDrawing ? max(0, untilNextFrame) : untilKept)
+    let ready = wait(milliseconds: needsDrawing ? max(0, untilNextFrame) : sessions.untilKept)
     receive()
-    keepSession(isLast: false)
+    sessions.keep(state, isLast: false)
     guard let screen, ready.input else {
       if ready.hangUp { isLeaving = true }
       return
@@ -322,20 +211,25 @@ final class Runtime {
     }
     let clock = LocalTime.clock()
     if clock != state.clock { _ = update(&state, .clock(clock)) }
-    if case .opened(_, let store) = message, state.store == nil { restore(store) }
-    if case .key = message { hasActed = true }
+    if case .answer(_, .opened(let store)) = message, state.store == nil,
+      let session = sessions.session(of: store)
+    {
+      state.restore(session)
+    }
+    if case .key = message { sessions.hasActed = true }
     let effects = update(&state, message)
     needsDrawing = true
     for effect in effects {
       switch effect {
       case .quit:
-        if state.migrate.isRunning { wasStopped = true }
+        if state.work != nil { wasStopped = true }
         isLeaving = true
       case .suspend: suspend()
       case .repaint: screen?.repaint()
       case .copy(let text): screen?.copy(text)
       case .themes(let id):
-        apply(.themes(id, themes.choices(), hasColors: screen?.depth ?? .none > .none))
+        let hasColors = screen?.depth ?? .none > .none
+        apply(.answer(id, .themes(themes.choices(), hasColors: hasColors)))
       case .keepTheme(let name): ThemeMemory.keep(name, environment: Self.environment)
       case .choose(let path):
         chosen = path
@@ -393,46 +287,5 @@ final class Runtime {
     screen.draw(grid)
     needsDrawing = false
     lastDrawn = .now
-  }
-
-  // Sessions
-
-  private var keepsSession: Bool {
-    request.keepsSession && sessions != nil && state.picker == nil
-  }
-
-  /// Shows the store as it was left.
-  private func restore(_ store: StoreSummary) {
-    guard keepsSession, !request.isFresh,
-      let session = sessions?.session(uuid: store.uuid, path: store.path)
-    else { return }
-    state.restore(session)
-  }
-
-  /// Milliseconds until what changed is to be kept; -1 where nothing did.
-  private var untilKept: Int {
-    guard keepsSession, hasActed else { return -1 }
-    let left = Self.sessionInterval - (ContinuousClock.now - keptAt)
-    return max(0, Int(left.components.seconds) * 1000 + 10)
-  }
-
-  /// Keeps how the store is seen, at the end and now and then.
-  private func keepSession(isLast: Bool) {
-    guard keepsSession, let sessions, let store = state.store,
-      isLast || hasActed && ContinuousClock.now - keptAt >= Self.sessionInterval
-    else { return }
-    hasActed = false
-    keptAt = .now
-    let session = state.saved
-    guard session != kept else { return }
-    kept = session
-    let record = SessionFolder.Record(
-      path: store.path, uuid: store.uuid, model: state.modelName ?? "", opened: FileTime.now,
-      session: session)
-    if isLast {
-      sessions.keep(record)
-    } else {
-      Task { await SessionFolder.keep(record, in: sessions) }
-    }
   }
 }

@@ -45,44 +45,6 @@ extension StoreSession {
     }
   }
 
-  func changes(of number: Int64, after: Int64?) throws -> [HistoryChange] {
-    try Task.checkCancellation()
-    return try opened().changes(of: number, after: after, limit: 200)
-  }
-
-  func frequencies(
-    of path: String, in entity: String, _ filter: RowFilter?
-  ) throws -> Frequencies {
-    try Task.checkCancellation()
-    return try opened().frequencies(of: path, in: entity, where: filter)
-  }
-
-  func search(for text: String, report: (StoreSearchProgress) -> Void) throws {
-    try Task.checkCancellation()
-    try opened().search(for: text, isCancelled: { Task.isCancelled }, report: report)
-  }
-
-  func content(
-    of property: String, in id: ObjectID, from offset: Int, count: Int
-  ) throws -> StoredContent? {
-    try Task.checkCancellation()
-    return try opened().content(of: property, in: id, from: offset, count: count)
-  }
-
-  func find(
-    _ text: String, in property: String, of id: ObjectID, from offset: Int, backwards: Bool
-  ) throws -> Int? {
-    try Task.checkCancellation()
-    return try opened().find(
-      text, in: property, of: id, from: offset, backwards: backwards,
-      isCancelled: { Task.isCancelled })
-  }
-
-  func text(_ form: CopyForm, of subject: CopySubject) throws -> String {
-    try Task.checkCancellation()
-    return try CopyText(store: opened()).text(form, of: subject)
-  }
-
   func export(
     _ request: ExportRequest, progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> (rows: Int, bytes: Int)? {

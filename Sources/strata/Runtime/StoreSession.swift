@@ -26,19 +26,10 @@ actor StoreSession {
   /// Lets go of the handle, and with it of a private copy; the next question opens it again.
   func close() { store = nil }
 
-  func rows(_ query: RowQuery) throws -> RowPage {
+  /// Asks the store, unless nobody waits for the answer any more.
+  func ask<Answer: Sendable>(_ question: @Sendable (Store) throws -> Answer) throws -> Answer {
     try Task.checkCancellation()
-    return try opened().rows(query)
-  }
-
-  func count(_ query: RowQuery) throws -> Int {
-    try Task.checkCancellation()
-    return try opened().count(of: query.entity, filter: query.filter)
-  }
-
-  func count(before cursor: RowCursor, in query: RowQuery) throws -> Int {
-    try Task.checkCancellation()
-    return try opened().count(before: cursor, in: query)
+    return try question(opened())
   }
 
   /// The rows around one of a query's; where the filter hides that row, around it among all.
@@ -73,16 +64,6 @@ actor StoreSession {
       hasStart: before.count < half, hasEnd: rest.count < 2 * half, isUnfiltered: isUnfiltered)
   }
 
-  func object(_ id: ObjectID) throws -> Inspection? {
-    try Task.checkCancellation()
-    return try opened().object(id).map { Inspection($0, localTime: LocalTime.text) }
-  }
-
-  func names(_ request: LabelRequest) throws -> ObjectNames {
-    try Task.checkCancellation()
-    return try opened().names(for: request)
-  }
-
   /// Counts a hierarchy after the other, telling what is known after each.
   func count(_ report: (([String: Int]) -> Void)) throws {
     let store = try opened()
@@ -115,11 +96,6 @@ actor StoreSession {
       (error.path, error.mark) = (store.path, nil)
       throw error
     }
-  }
-
-  func impacts(from source: Model, to destination: Model) throws -> [ChangeImpact] {
-    try Task.checkCancellation()
-    return try StoreMigration.impacts(on: opened(), from: source, to: destination)
   }
 
   /// The versions at a path: all of a bundle, or the one that is named.

@@ -32,8 +32,7 @@ struct StoreSource: Sendable {
       }
     }
     candidates.removeAll(where: \.isEmpty)
-    var versions =
-      candidates.first { $0.contains { $0.isStores } } ?? candidates.first ?? []
+    var versions = candidates.first { $0.contains { $0.isStores } } ?? candidates.first ?? []
     if !versions.contains(where: { $0.isStores }) {
       let identifiers = model.versionIdentifiers.filter { !$0.isEmpty }
       let name = identifiers.isEmpty ? "this store’s" : identifiers.joined(separator: ", ")

@@ -86,6 +86,14 @@ struct ThemeLibrary {
     }
   }
 
+  /// The theme that was set or kept, or that the surroundings ask for; `nil` where nothing tells.
+  func chosen(by configuration: Configuration, environment: (String) -> String?) -> String? {
+    func known(_ name: String?) -> String? { name.flatMap { has($0) ? $0 : nil } }
+    return Self.name(fromNoColor: environment("NO_COLOR")) ?? known(configuration.theme)
+      ?? known(ThemeMemory.name(environment: environment))
+      ?? Self.isLight(background: environment("COLORFGBG")).map { configuration.theme(isLight: $0) }
+  }
+
   /// `NO_COLOR` asks for none.
   static func name(fromNoColor value: String?) -> String? {
     value.map { !$0.isEmpty } == true ? "mono" : nil

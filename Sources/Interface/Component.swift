@@ -1,0 +1,113 @@
+import ManagedModel
+import Terminal
+
+/// A part of the interface that has the keys: a screen, or a popup over one.
+///
+/// It is a value with all that it remembers. Keys come to it as what their bindings ask for, and
+/// the answers to what it asked for (``State/ask(_:_:)``) come to it and to no other.
+protocol Component: Sendable, Equatable {
+  /// The keys, with what each does here and now.
+  func bindings(_ state: State) -> [Binding]
+  /// Takes a key that is bound to nothing: text for a prompt.
+  mutating func type(_ key: Key, in state: inout State) -> [Effect]
+  /// Takes the answer to one of its tasks, be it one that it has forgotten since.
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect]
+  /// One of its tasks failed, or was cancelled.
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect]
+  /// Stops what it is waiting for; `nil` when it waits for nothing.
+  mutating func cancel(in state: inout State) -> [Effect]?
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect)
+}
+
+extension Component {
+  mutating func type(_ key: Key, in state: inout State) -> [Effect] { [] }
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] { [] }
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    []
+  }
+  mutating func cancel(in state: inout State) -> [Effect]? { nil }
+
+  mutating func take(
+    _ result: Result<Answer, CoreDataError>, of task: TaskID, in state: inout State
+  ) -> [Effect] {
+    switch result {
+    case .success(let answer): take(answer, to: task, in: &state)
+    case .failure(let error): fail(task, error, in: &state)
+    }
+  }
+
+  func isEqual(to other: any Component) -> Bool { (other as? Self) == self }
+}
+
+/// Whose a piece of work is: its answers go there.
+enum Owner: Sendable, Hashable {
+  /// The state itself: the store is opened, and the versions of its model are looked for.
+  case state
+  case screen(Screen)
+  case layer(Int)
+}
+
+/// Which work is whose.
+struct Tasks: Sendable, Equatable {
+  private var last = 0
+  private var owners: [TaskID: Owner] = [:]
+  /// Who works now, each for the one before it; the last asks for whatever is asked for.
+  var workers = [Owner.state]
+
+  mutating func new() -> TaskID {
+    last += 1
+    owners[TaskID(last)] = workers.last
+    return TaskID(last)
+  }
+
+  /// What was asked for tells states apart; who has still to hear of it does not.
+  static func == (left: Tasks, right: Tasks) -> Bool { left.last == right.last }
+
+  /// Whose the task is; it is forgotten with its last answer.
+  mutating func owner(of task: TaskID, isLast: Bool) -> Owner? {
+    isLast ? owners.removeValue(forKey: task) : owners[task]
+  }
+}
+
+extension State {
+  mutating func newTask() -> TaskID { tasks.new() }
+
+  /// Asks for work that whoever works now takes the answer to; what was asked for in the same place
+  /// before is called off.
+  mutating func ask(_ task: inout TaskID?, _ effect: (TaskID) -> Effect) -> [Effect] {
+    let former = task.stop() ?? []
+    let new = newTask()
+    task = new
+    return former + [effect(new)]
+  }
+
+  mutating func working<Result>(as owner: Owner, _ work: (inout State) -> Result) -> Result {
+    tasks.workers.append(owner)
+    defer { tasks.workers.removeLast() }
+    return work(&self)
+  }
+
+  /// Brings an answer, or an error, to whoever asked.
+  mutating func take(_ result: Result<Answer, CoreDataError>, of task: TaskID) -> [Effect] {
+    let isLast = (try? result.get())?.isLast ?? true
+    switch tasks.owner(of: task, isLast: isLast) {
+    case .state?: return takeOwn(result, of: task)
+    case .screen(let screen)?:
+      return on(screen) {
+        let effects = $0.take(result, of: task, in: &$1)
+        return effects + $0.meet(.settled, in: &$1)
+      }
+    case .layer(let id)?:
+      return onLayer(id) { $0.take(result, of: task, in: &$1) } ?? []
+    case nil: return []
+    }
+  }
+}
+
+extension TaskID? {
+  /// Calls the work off; `nil` where there is none.
+  mutating func stop() -> [Effect]? {
+    defer { self = nil }
+    return map { [.cancel($0)] }
+  }
+}

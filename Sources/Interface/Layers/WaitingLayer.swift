@@ -1,0 +1,26 @@
+import ManagedModel
+
+/// A popup that waits for one piece of work at a time.
+protocol WaitingLayer: LayerContent {
+  var task: TaskID? { get set }
+  /// Takes an answer to what it waits for.
+  mutating func take(_ answer: Answer, in state: inout State) -> [Effect]
+  /// What it waited for failed.
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect]
+}
+
+extension WaitingLayer {
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    guard task == self.task else { return [] }
+    if answer.isLast { self.task = nil }
+    return take(answer, in: &state)
+  }
+
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    guard task == self.task else { return [] }
+    self.task = nil
+    return fail(error, in: &state)
+  }
+
+  mutating func cancel(in state: inout State) -> [Effect]? { task.stop() }
+}

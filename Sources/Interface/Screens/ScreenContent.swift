@@ -1,0 +1,139 @@
+import ManagedModel
+import Terminal
+
+/// What a screen is: besides what every component has, its name, and what it says and does where
+/// the interface as a whole asks. All but its name, its keys and its look can be left out.
+///
+/// While a screen works, the state has it as it was before; what it has become takes its place. So
+/// it changes itself directly, and other screens by ``State/on(_:_:)-(S.Type,_)``. A new screen is
+/// a folder, and a line in ``Screen/all``.
+protocol ScreenContent: Component {
+  /// Its name in the header, in the help and in the configuration.
+  static var title: String { get }
+  /// The command line that does the same.
+  static var command: String? { get }
+  init()
+  /// Does what a binding asks for.
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect]
+  /// Takes note of something that happened around it.
+  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect]
+  /// Does what the mouse asks for; `nil` where its lists do that by themselves.
+  mutating func mouse(_ action: Key.MouseAction, _ point: Point, in state: inout State) -> [Effect]?
+  /// Moves as a key does so many times; `nil` where the key is to be pressed so often.
+  mutating func move(_ key: Key, times: Int, in state: inout State) -> [Effect]?
+  /// What its lines are narrowed to, or searched for.
+  var searched: String { get }
+  mutating func search(_ text: String, in state: inout State) -> [Effect]
+  /// What of the selected thing can be copied; the first is what the key alone takes.
+  func copies(_ state: State) -> [CopyLayer.Choice]
+  /// What the footer says at its end.
+  func note(_ state: State) -> String
+  /// What it has going on with the store and must not be left in the middle, for sentences.
+  var work: String? { get }
+  /// What the header says on every screen while something is going on.
+  var badge: String? { get }
+}
+
+/// Something that happens around the screens.
+enum Occasion: Sendable, Equatable {
+  /// The store was opened, or opened again.
+  case opened
+  /// The versions beside the store are known.
+  case versions
+  /// Others were read by path, or out of git.
+  case moreVersions
+  /// It has come into sight.
+  case shown
+  /// The terminal is of another size.
+  case resized
+  /// A key was pressed on it, or an answer came: other things may be in sight.
+  case settled
+}
+
+extension ScreenContent {
+  static var command: String? { nil }
+  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] { [] }
+  mutating func mouse(
+    _ action: Key.MouseAction, _ point: Point, in state: inout State
+  ) -> [Effect]? { nil }
+  mutating func move(_ key: Key, times: Int, in state: inout State) -> [Effect]? { nil }
+  var searched: String { "" }
+  mutating func search(_ text: String, in state: inout State) -> [Effect] { [] }
+  func copies(_ state: State) -> [CopyLayer.Choice] { [] }
+  func note(_ state: State) -> String { "" }
+  var work: String? { nil }
+  var badge: String? { nil }
+}
+
+extension State {
+  /// A screen as it is now.
+  subscript(screen: Screen) -> any ScreenContent {
+    get { screen == .files ? picker ?? PickerScreen() : screens.all[screen.rawValue - 1] }
+    set {
+      if screen == .files {
+        picker = newValue as? PickerScreen
+      } else {
+        screens.all[screen.rawValue - 1] = newValue
+      }
+    }
+  }
+
+  subscript<Content: ScreenContent>(type: Content.Type) -> Content {
+    get { self[Screen(type)] as? Content ?? Content() }
+    set {
+      assert(!isWorking(Screen(type)), "what it has become would take its place")
+      self[Screen(type)] = newValue
+    }
+  }
+
+  /// Whether the screen works now, so that what the state has of it is about to be replaced.
+  private func isWorking(_ screen: Screen) -> Bool { tasks.workers.contains(.screen(screen)) }
+
+  /// Changes another screen than the one that works, which sees to itself.
+  mutating func change<Content: ScreenContent>(
+    _ type: Content.Type, _ work: (inout Content) -> Void
+  ) {
+    if !isWorking(Screen(type)) { work(&self[type]) }
+  }
+
+  /// The screen that is in sight: the choice of a store, while there is none.
+  var front: Screen { picker == nil ? screen : .files }
+
+  /// Has a screen work on the state; what it has become takes its place.
+  mutating func on<Result>(
+    _ screen: Screen, _ work: (inout any ScreenContent, inout State) -> Result
+  ) -> Result {
+    assert(!isWorking(screen), "what it does to itself would be lost")
+    var content = self[screen]
+    let result = working(as: .screen(screen)) { work(&content, &$0) }
+    self[screen] = content
+    return result
+  }
+
+  mutating func on<Content: ScreenContent, Result>(
+    _ type: Content.Type, _ work: (inout Content, inout State) -> Result
+  ) -> Result {
+    let screen = Screen(type)
+    assert(!isWorking(screen), "what it does to itself would be lost")
+    var content = self[type]
+    let result = working(as: .screen(screen)) { work(&content, &$0) }
+    self[screen] = content
+    return result
+  }
+
+  /// Tells every screen what happened.
+  mutating func meet(_ occasion: Occasion) -> [Effect] {
+    Screen.allCases.flatMap { on($0) { $0.meet(occasion, in: &$1) } }
+  }
+
+  /// What a screen asks for when it comes into sight.
+  mutating func entered() -> [Effect] { on(front) { $0.meet(.shown, in: &$1) } }
+
+  mutating func go(to screen: Screen) -> [Effect] {
+    self.screen = screen
+    return entered()
+  }
+
+  /// What a screen has going on with the store; `nil` where nothing runs.
+  package var work: String? { screens.all.lazy.compactMap(\.work).first }
+}

@@ -1,0 +1,25 @@
+import Migration
+
+extension Loss {
+  /// What is counted of it: `3 objects`, `1 value`.
+  var counted: String {
+    NumberText.counted(values, isOfLog ? "frame" : property == nil ? "object" : "value")
+  }
+}
+
+extension DataCheck {
+  /// `Recipe.title`, or the entity alone.
+  var place: String { property.map { "\(entity).\($0)" } ?? entity }
+}
+
+extension [Loss] {
+  /// What goes in all: `3 objects and 12 values`.
+  var counted: String {
+    let objects = filter { $0.property == nil }.reduce(0) { $0 + $1.values }
+    let values = filter { $0.property != nil }.reduce(0) { $0 + $1.values }
+    return [
+      objects > 0 ? NumberText.counted(objects, "object") : nil,
+      values > 0 ? NumberText.counted(values, "value") : nil,
+    ].compactMap { $0 }.joined(separator: " and ")
+  }
+}

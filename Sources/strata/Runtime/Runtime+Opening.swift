@@ -1,0 +1,96 @@
+import Interface
+import ManagedModel
+import ManagedStore
+
+/// What leads to a loop, and from one to the next: a store, and the choice of another.
+extension Runtime {
+  /// What the command line asks of the interface.
+  struct Request: Sendable {
+    /// The store, or a folder to pick one from; the recent stores and the present folder without.
+    var path: String?
+    /// What `--model` named.
+    var model: String?
+    /// Name of a theme, or path of a theme file.
+    var theme: String?
+    /// What `--to` named.
+    var destination: String?
+    /// What `--via` and `--mapping` named.
+    var plan = PlanOptions()
+    /// Whether to begin as if the store had not been looked at before.
+    var isFresh = false
+    /// Whether how the store is left is kept for the next time.
+    var keepsSession = true
+
+    /// To pick another store in the folder of one: what was said of that one does not hold for it.
+    func forOther(than path: String) -> Request {
+      var request = self
+      request.path = FileSystem.parent(of: path) ?? "."
+      request.model = nil
+      request.destination = nil
+      request.plan = PlanOptions()
+      return request
+    }
+  }
+
+  /// Opens the interface and returns when it is left.
+  ///
+  /// To be called on the main thread.
+  nonisolated static func open(_ request: Request, console: Console) throws -> CommandStatus {
+    guard console.isTerminal else {
+      guard let path = request.path, !FileSystem.isDirectory(path) else {
+        throw CoreDataError(
+          .usage, "the choice of a store needs a terminal, and standard output is none",
+          hint: "Name a store: strata info STORE")
+      }
+      // What is wrong with the store is the better answer.
+      _ = try StoreOpening.open(path, model: request.model)
+      throw CoreDataError(
+        .usage, "the interface needs a terminal, and standard output is none",
+        hint: "Use a command such as: strata info \(path); or strata --plain \(path)")
+    }
+    return try MainActor.assumeIsolated { try open(request) }
+  }
+
+  private static func open(_ request: Request) throws -> CommandStatus {
+    var request = request
+    var showsRecent = request.path == nil
+    var theme: String?
+    var mistake: CoreDataError?
+    /// - Returns: the status to end with; `nil` where another store is to be picked.
+    func show(_ path: String) throws -> CommandStatus? {
+      let store = try Runtime(request, storePath: path, theme: theme)
+      let ending = try store.run()
+      guard ending.isLeftForOther else { return ending.status }
+      theme = store.state.themeName
+      showsRecent = true
+      request = request.forOther(than: path)
+      return nil
+    }
+    if let path = request.path, !FileSystem.isDirectory(path), let status = try show(path) {
+      return status
+    }
+    while true {
+      let picker = try Runtime(request, storePath: nil, showsRecent: showsRecent, theme: theme)
+      if let mistake { picker.state.tell(mistake) }
+      mistake = nil
+      let ending = try picker.run()
+      theme = picker.state.themeName
+      guard let path = ending.chosen else { return ending.status }
+      do {
+        if let status = try show(path) { return status }
+      } catch let error as CoreDataError {
+        // One that cannot be opened is told where another can be chosen.
+        mistake = error
+        request.path = FileSystem.parent(of: path) ?? "."
+      }
+    }
+  }
+
+  /// What a run ended in.
+  struct Ending {
+    var status: CommandStatus
+    /// The store that was picked.
+    var chosen: String?
+    var isLeftForOther: Bool
+  }
+}

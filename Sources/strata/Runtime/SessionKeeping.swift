@@ -1,0 +1,53 @@
+import Interface
+
+/// How the store is seen, kept at the end and now and then, and shown again the next time.
+struct SessionKeeping {
+  /// How often what has changed is kept.
+  private static let interval = Duration.seconds(30)
+
+  /// `nil` where nothing is to be kept.
+  private let folder: SessionFolder?
+  private let isFresh: Bool
+  /// What was kept last, and when.
+  private var kept: SavedSession?
+  private var keptAt = ContinuousClock.now
+  /// Whether a key was pressed since.
+  var hasActed = false
+
+  /// - Parameter isFresh: whether to begin as if the store had not been looked at before.
+  init(_ folder: SessionFolder?, isFresh: Bool) {
+    self.folder = folder
+    self.isFresh = isFresh
+  }
+
+  /// How the store was left.
+  func session(of store: StoreSummary) -> SavedSession? {
+    isFresh ? nil : folder?.session(uuid: store.uuid, path: store.path)
+  }
+
+  /// Milliseconds until what changed is to be kept; -1 where nothing did.
+  var untilKept: Int {
+    guard folder != nil, hasActed else { return -1 }
+    let left = Self.interval - (ContinuousClock.now - keptAt)
+    return max(0, Int(left.components.seconds) * 1000 + 10)
+  }
+
+  mutating func keep(_ state: State, isLast: Bool) {
+    guard let folder, let store = state.store,
+      isLast || hasActed && ContinuousClock.now - keptAt >= Self.interval
+    else { return }
+    hasActed = false
+    keptAt = .now
+    let session = state.saved
+    guard session != kept else { return }
+    kept = session
+    let record = SessionFolder.Record(
+      path: store.path, uuid: store.uuid, model: state.modelName ?? "", opened: FileTime.now,
+      session: session)
+    if isLast {
+      folder.keep(record)
+    } else {
+      Task { await SessionFolder.keep(record, in: folder) }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import ManagedModel
+import Terminal
+import Testing
+
+@testable import Interface
+
+@Suite("Components")
+struct ComponentTests {
+  @Test("work is whose asked for it, until its last answer")
+  func owners() {
+    var state = State.blank
+    let counting = state.on(BrowseScreen.self) { $1.newTask() }
+    let looking = state.working(as: .layer(7)) { $0.newTask() }
+    #expect(state.tasks.owner(of: counting, isLast: false) == .screen(.browse))
+    #expect(state.tasks.owner(of: looking, isLast: true) == .layer(7))
+    #expect(state.tasks.owner(of: looking, isLast: true) == nil)
+    #expect(state.tasks.owner(of: counting, isLast: true) == .screen(.browse))
+    #expect(state.tasks.owner(of: TaskID(99), isLast: true) == nil)
+  }
+
+  @Test("asking in the same place calls off what was asked before")
+  func asking() {
+    var state = State.blank
+    var task: TaskID?
+    let first = state.ask(&task) { .recentStores($0) }
+    let second = state.ask(&task) { .recentStores($0) }
+    #expect(first == [.recentStores(TaskID(1))])
+    #expect(second == [.cancel(TaskID(1)), .recentStores(TaskID(2))])
+    #expect(task.stop() == [.cancel(TaskID(2))])
+    #expect(task.stop() == nil)
+  }
+
+  @Test("the answer to a popup that is gone reaches nobody")
+  func gone() throws {
+    var session = try Session()
+    session.answers = false
+    try session.send("T")
+    guard case .themes(let task)? = session.effects.last else {
+      Issue.record("the themes are not asked for")
+      return
+    }
+    try session.send("Esc")
+    let before = session.screen().description
+    try session.send(.answer(task, .themes([], hasColors: true)))
+    #expect(session.screen().description == before && session.state.layers.isEmpty)
+  }
+
+  @Test("a screen is its place in the list")
+  func screens() {
+    #expect(Screen.allCases.map(\.title) == ["Browse", "Diff", "Mapping", "Migrate"])
+    #expect(Screen(rawValue: 2) == .diff && Screen.diff.command == "strata diff A B")
+    #expect(Screen(rawValue: 0) == nil && Screen(rawValue: 5) == nil)
+    #expect(Screen.files.title == "Files")
+  }
+}
