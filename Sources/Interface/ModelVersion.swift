@@ -30,7 +30,7 @@ package struct ModelVersion: Sendable, Equatable {
     self.archive = archive
   }
 
-  var model: Model? { try? result.get() }
+  package var model: Model? { try? result.get() }
 }
 
 extension [ModelVersion] {

@@ -6,6 +6,7 @@ package struct PlanRequest: Sendable, Equatable {
   package var from: String
   /// The version to migrate to.
   package var to: ModelVersion
+  /// How it is to be gone there.
   package var options: PlanOptions
   /// What was changed here.
   package var edits: MappingEdits
