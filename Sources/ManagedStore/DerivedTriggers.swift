@@ -61,9 +61,6 @@ struct DerivedTriggers {
   let column: String
 
   private var own: String { StoreSchema.name(table) }
-  private var expression: DerivedExpression {
-    DerivedExpression(schema: schema, prefix: "")
-  }
 
   func statements(_ value: DerivedValue) -> [SchemaStatement] {
     switch value {
@@ -76,35 +73,57 @@ struct DerivedTriggers {
     case .value(let path, let function):
       // Core Data has SQL functions of its own for text, whose names no store at hand shows, nor
       // how it follows a to-one: a trigger that calls what is not there would fail every save.
-      guard path.count == 1, function == nil,
-        let set = expression.sql(value, of: entity, row: own),
-        let read = expression.attributeColumn(path[0], of: entity)
+      guard path.count == 1, function == nil, let read = attributeColumn(path[0], of: entity)
       else { return [] }
+      let set = "\(own).\(read)"
       return [
         trigger("INSERT", on: table, "INSERT", set, isInsertion: true),
         trigger("UPDATE", on: table, "UPDATE OF \(read)", set),
       ]
-    case .count(let path), .aggregate(_, let path):
-      guard let set = expression.sql(value, of: entity, row: own) else { return [] }
-      var read: String?
-      if case .aggregate = value {
-        guard path.count == 2,
-          let destination = schema.model.relationship(named: path[0], of: entity)?.destination,
-          let column = expression.attributeColumn(path[1], of: destination)
-        else { return [] }
-        read = column
-      } else if path.count != 1 {
-        return []
-      }
-      switch schema.entityTable(of: entity)?.storage(of: path[0]) {
-      case .foreignKey(let other, let key, _):
-        let key = StoreSchema.name(key)
-        return read.map { ofObjects(other, key: key, read: $0, set) } ?? counting(other, key: key)
-      case .join(let join, let owner, let other, _):
-        return ofLinks(path[0], join, owner: owner, other: other, read: read, set)
-      default: return []
-      }
+    case .count(let path):
+      return path.count == 1 ? ofMany(path[0], "COUNT", read: nil) : []
+    case .aggregate(let aggregate, let path):
+      guard path.count == 2,
+        let destination = schema.model.relationship(named: path[0], of: entity)?.destination,
+        let read = attributeColumn(path[1], of: destination)
+      else { return [] }
+      return ofMany(path[0], aggregate.rawValue.uppercased(), read: read)
     }
+  }
+
+  /// A function of the objects, or of a column of theirs, that a relationship leads to.
+  ///
+  /// The text is for Core Data's own connection, which has none of our functions.
+  private func ofMany(
+    _ relationship: String, _ function: String, read: String?
+  ) -> [SchemaStatement] {
+    var value = "\(function)(\(read.map { "c." + $0 } ?? "*"))"
+    if ["COUNT", "SUM"].contains(function) { value = "IFNULL(\(value), 0)" }
+    switch schema.entityTable(of: entity)?.storage(of: relationship) {
+    case .foreignKey(let other, let key, _):
+      let (objects, key) = (StoreSchema.name(other), StoreSchema.name(key))
+      guard let read else { return counting(other, key: key) }
+      return ofObjects(
+        other, key: key, read: read,
+        "(SELECT \(value) FROM \(objects) c WHERE c.\(key) = \(own).Z_PK)")
+    case .join(let join, let owner, let other, _):
+      let name = schema.model.relationship(named: relationship, of: entity)?.destination
+      guard let objects = name.flatMap({ schema.table(of: $0)?.name }) else { return [] }
+      let rows =
+        read.map { _ in
+          " JOIN \(StoreSchema.name(objects)) c ON c.Z_PK = j.\(StoreSchema.name(other))"
+        } ?? ""
+      return ofLinks(
+        objects, join, owner: owner, other: other, read: read,
+        "(SELECT \(value) FROM \(StoreSchema.name(join)) j\(rows) WHERE j.\(StoreSchema.name(owner)) = \(own).Z_PK)"
+      )
+    default: return []
+    }
+  }
+
+  private func attributeColumn(_ name: String, of entity: String) -> String? {
+    guard schema.model.attribute(named: name, of: entity) != nil else { return nil }
+    return schema.column(of: name, in: entity).map { StoreSchema.name($0) }
   }
 
   /// The number of objects that keep the owner's key, counted up and down.
@@ -146,8 +165,7 @@ struct DerivedTriggers {
 
   /// A count or a value over the objects at the other side of a join table.
   private func ofLinks(
-    _ relationship: String, _ join: String, owner: String, other: String, read: String?,
-    _ set: String
+    _ objects: String, _ join: String, owner: String, other: String, read: String?, _ set: String
   ) -> [SchemaStatement] {
     let (links, owner, other) = (
       StoreSchema.name(join), StoreSchema.name(owner), StoreSchema.name(other)
@@ -157,18 +175,15 @@ struct DerivedTriggers {
       trigger("PARAMETER_DELETE", on: join, "DELETE", set, where: "Z_PK = OLD.\(owner)"),
       trigger("SOURCE_INSERT", on: table, "INSERT", set, isInsertion: true),
     ]
-    if let read,
-      let destination = schema.model.relationship(named: relationship, of: entity)?.destination,
-      let objects = schema.table(of: destination)
-    {
+    if let read {
       func owners(_ row: String) -> String {
         "Z_PK IN (SELECT \(owner) FROM \(links) WHERE \(other) = \(row).Z_PK)"
       }
       made += [
-        trigger("PARAMETER_INSERT", on: objects.name, "INSERT", set, where: owners("NEW")),
+        trigger("PARAMETER_INSERT", on: objects, "INSERT", set, where: owners("NEW")),
         trigger(
-          "PARAMETER_UPDATE", on: objects.name, "UPDATE OF \(read)", set, where: owners("NEW")),
-        trigger("PARAMETER_DELETE", on: objects.name, "DELETE", set, where: owners("OLD")),
+          "PARAMETER_UPDATE", on: objects, "UPDATE OF \(read)", set, where: owners("NEW")),
+        trigger("PARAMETER_DELETE", on: objects, "DELETE", set, where: owners("OLD")),
       ]
     }
     return made
