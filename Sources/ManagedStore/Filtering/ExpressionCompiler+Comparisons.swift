@@ -4,7 +4,7 @@ import SQLite
 extension ExpressionCompiler {
   /// A value from the store against one from the text.
   func compare(
-    _ term: ExpressionTerm, _ how: TextComparison, with constant: Expression.Constant,
+    _ term: ExpressionTerm, _ how: ComparisonSign, with constant: Expression.Constant,
     _ range: Range<Int>?
   ) throws -> SQLText {
     try checkOptions(how, term)
@@ -35,7 +35,7 @@ extension ExpressionCompiler {
 
   /// Two values from the store.
   func compare(
-    _ left: ExpressionTerm, _ how: TextComparison, with right: ExpressionTerm
+    _ left: ExpressionTerm, _ how: ComparisonSign, with right: ExpressionTerm
   ) throws -> SQLText {
     try checkOptions(how, left)
     let (left, right) = (try comparable(left), try comparable(right))
@@ -85,14 +85,14 @@ extension ExpressionCompiler {
   }
 
   private static func compared(
-    _ left: SQLText, _ how: TextComparison, with right: SQLText
+    _ left: SQLText, _ how: ComparisonSign, with right: SQLText
   ) -> SQLText {
     // Rows without a value are different from any value.
     let sign = how.comparator == .notEqual ? "IS NOT" : how.comparator.sqlSign ?? "="
     return "\(left) \(own: sign) \(right)"
   }
 
-  private func checkOptions(_ how: TextComparison, _ term: ExpressionTerm) throws {
+  private func checkOptions(_ how: ComparisonSign, _ term: ExpressionTerm) throws {
     guard !how.options.isEmpty, !term.kind.isText else { return }
     throw wrong(
       "\(how.options.symbol) compares text, and \(term.name) is \(term.kind.name)", term.range)
@@ -131,7 +131,7 @@ extension ExpressionCompiler {
   }
 
   private func textComparison(
-    _ term: ExpressionTerm, _ how: TextComparison, _ constant: Expression.Constant,
+    _ term: ExpressionTerm, _ how: ComparisonSign, _ constant: Expression.Constant,
     _ range: Range<Int>?
   ) throws -> SQLText {
     guard term.kind.isText else { throw notText(term) }
@@ -164,7 +164,7 @@ extension ExpressionCompiler {
 
   /// A relationship, or the object itself, against the name of an object.
   private func compare(
-    _ term: ExpressionTerm, of entity: String, _ how: TextComparison,
+    _ term: ExpressionTerm, of entity: String, _ how: ComparisonSign,
     with constant: Expression.Constant, _ range: Range<Int>?
   ) throws -> SQLText {
     guard case .string(let text) = constant else {
@@ -194,7 +194,7 @@ extension ExpressionCompiler {
   /// What stands in a list of IN: the side that is looked up, and the constant as its value.
   func listed(
     _ term: ExpressionTerm, _ constant: Expression.Constant, _ range: Range<Int>?,
-    _ equal: TextComparison
+    _ equal: ComparisonSign
   ) throws -> (SQLText, Value)? {
     if case .null = constant { return nil }
     if term.kind.isObject || term.kind.isComposite || term.kind.isData || term.kind == .decimal {

@@ -26,7 +26,7 @@ extension ExpressionCompiler {
   private mutating func comparison(_ comparison: Predicate.Comparison) throws -> SQLText {
     let left = try operand(comparison.left)
     let right = try operand(comparison.right)
-    let how = TextComparison(comparator: comparison.comparator, options: comparison.options)
+    let how = ComparisonSign(comparator: comparison.comparator, options: comparison.options)
     guard case .collection(let collection) = left else {
       if let quantifier = comparison.quantifier {
         throw wrong("\(quantifier.symbol) needs a to-many relationship behind it", left.range)
@@ -49,7 +49,7 @@ extension ExpressionCompiler {
 
   /// Compares two sides, neither of them many values but perhaps the right one.
   mutating func compare(
-    _ left: ExpressionOperand, _ how: TextComparison, _ right: ExpressionOperand
+    _ left: ExpressionOperand, _ how: ComparisonSign, _ right: ExpressionOperand
   ) throws -> SQLText {
     switch (left, right) {
     case (.collection(let many), _):
@@ -80,7 +80,7 @@ extension ExpressionCompiler {
         // "x" IN title: the text is a part of it.
         guard term.kind.isText else { throw wrong("IN needs a list or a to-many", term.range) }
         return try compare(
-          term, TextComparison(comparator: .contains, options: how.options), with: constant,
+          term, ComparisonSign(comparator: .contains, options: how.options), with: constant,
           range)
       }
       if let turned = how.turned { return try compare(term, turned, with: constant, range) }
@@ -101,15 +101,15 @@ extension ExpressionCompiler {
   ) throws -> SQLText {
     guard bounds.count == 2 else { throw wrong("BETWEEN needs a list of two", range) }
     let lower = try compare(
-      left, TextComparison(comparator: .greaterOrEqual, options: options), bounds[0])
+      left, ComparisonSign(comparator: .greaterOrEqual, options: options), bounds[0])
     let upper = try compare(
-      left, TextComparison(comparator: .lessOrEqual, options: options), bounds[1])
+      left, ComparisonSign(comparator: .lessOrEqual, options: options), bounds[1])
     return "(\(lower) AND \(upper))"
   }
 
   /// Constants of one kind become one list, so that an index can serve them all.
   private mutating func isIn(
-    _ left: ExpressionOperand, _ elements: [ExpressionOperand], _ equal: TextComparison
+    _ left: ExpressionOperand, _ elements: [ExpressionOperand], _ equal: ComparisonSign
   ) throws -> SQLText {
     var pieces: [SQLText] = []
     var list: [SQLText] = []

@@ -1,33 +1,23 @@
 import ManagedModel
 
 /// The sign between two sides, with its options.
-struct TextComparison {
+struct ComparisonSign {
   var comparator: Predicate.Comparator
   var options: Predicate.Options
 
   /// Whether two values are the same, with the same options.
-  var equal: TextComparison { TextComparison(comparator: .equal, options: options) }
+  var equal: ComparisonSign { ComparisonSign(comparator: .equal, options: options) }
 
   /// The same with its sides changed; `nil` where they cannot.
-  var turned: TextComparison? {
-    let comparator: Predicate.Comparator
-    switch self.comparator {
-    case .equal, .notEqual: comparator = self.comparator
-    case .less: comparator = .greater
-    case .lessOrEqual: comparator = .greaterOrEqual
-    case .greater: comparator = .less
-    case .greaterOrEqual: comparator = .lessOrEqual
-    default: return nil
-    }
-    return TextComparison(comparator: comparator, options: options)
+  var turned: ComparisonSign? {
+    let turned: [Predicate.Comparator: Predicate.Comparator] = [
+      .equal: .equal, .notEqual: .notEqual, .less: .greater, .lessOrEqual: .greaterOrEqual,
+      .greater: .less, .greaterOrEqual: .lessOrEqual,
+    ]
+    return turned[comparator].map { ComparisonSign(comparator: $0, options: options) }
   }
 
-  var isOrder: Bool {
-    switch comparator {
-    case .less, .lessOrEqual, .greater, .greaterOrEqual: true
-    default: false
-    }
-  }
+  var isOrder: Bool { comparator != .equal && comparator.sqlSign != nil }
 
   var isText: Bool {
     switch comparator {
