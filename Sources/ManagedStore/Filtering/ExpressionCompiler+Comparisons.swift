@@ -180,11 +180,11 @@ extension ExpressionCompiler {
     guard let table = layout.table(of: id.entity), let own = layout.table(of: entity),
       table.table == own.table
     else { throw wrong("\(text) is never \(term.kind.name)", range) }
-    var equal: SQLText = "\(term.sql) = \(number: id.key)"
+    var equal: SQLText = "\(term.sql) = \(bound(.integer(id.key)))"
     if !table.isWholeTable {
       let numbers = table.numbers.map(String.init).joined(separator: ", ")
       equal = """
-        (\(equal) AND (SELECT Z_ENT FROM \(self.table(table.table)) WHERE Z_PK = \(number: id.key)) \
+        (\(equal) AND (SELECT Z_ENT FROM \(self.table(table.table)) WHERE Z_PK = \(bound(.integer(id.key)))) \
         IN (\(own: numbers)))
         """
     }
