@@ -28,8 +28,8 @@ public struct AttributeStorage: Sendable, Equatable {
   private static func columns(of attribute: Attribute, path: [String], depth: Int) -> [Column] {
     guard attribute.isStored, depth <= maximumDepth else { return [] }
     guard attribute.type == .composite else { return [Column(path: path, attribute: attribute)] }
-    return zip(attribute.elements, attribute.elementsByPath).flatMap { element, named in
-      columns(of: named, path: path + [element.name], depth: depth + 1)
+    return attribute.elements.flatMap { element in
+      columns(of: attribute.pathed(element), path: path + [element.name], depth: depth + 1)
     }
   }
 
@@ -43,18 +43,16 @@ extension Attribute {
   /// Where the store keeps it.
   public var storage: AttributeStorage { AttributeStorage(self) }
 
-  /// The elements of a composite attribute, each named by its path from this attribute's name on,
+  /// One of the elements of a composite attribute, named by its path from this attribute's name on,
   /// as ``AttributeStorage/Column/attribute`` says.
-  public var elementsByPath: [Attribute] {
-    elements.map { element in
-      var named = element
-      named.name = AttributeStorage.path(name, element.name)
-      named.renamingIdentifier =
-        renamingIdentifier == nil && element.renamingIdentifier == nil
-        ? nil : AttributeStorage.path(canonicalName, element.canonicalName)
-      named.isOptional = element.isOptional || isOptional
-      return named
-    }
+  public func pathed(_ element: Attribute) -> Attribute {
+    var named = element
+    named.name = AttributeStorage.path(name, element.name)
+    named.renamingIdentifier =
+      renamingIdentifier == nil && element.renamingIdentifier == nil
+      ? nil : AttributeStorage.path(canonicalName, element.canonicalName)
+    named.isOptional = element.isOptional || isOptional
+    return named
   }
 
   /// The element of that name, for a composite attribute.
@@ -71,6 +69,21 @@ extension Entity {
 }
 
 extension Model {
+  /// An attribute, or at a path such as `author.person` an element of a composite one; either can be
+  /// a composite itself. Elements are named by their path.
+  public func attribute(at path: String, of entity: String) -> Attribute? {
+    if let whole = attribute(named: path, of: entity) { return whole }
+    let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard let first = names.first, var found = attribute(named: first, of: entity) else {
+      return nil
+    }
+    for name in names.dropFirst() {
+      guard found.type == .composite, let element = found.element(named: name) else { return nil }
+      found = found.pathed(element)
+    }
+    return found
+  }
+
   /// What the columns of an entity hold, inherited ones first: attributes, and the elements of
   /// composite ones by their path `composite.element`.
   public func storedAttributes(of entity: String) -> [Attribute] {

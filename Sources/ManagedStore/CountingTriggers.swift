@@ -58,15 +58,11 @@ struct CountingTriggers {
       schema.column(of: name, in: relationship.destination).map { (StoreSchema.name($0), rest) }
     }
     guard terms.count == compared.count else { return nil }
-    switch schema.entityTable(of: entity)?.storage(of: name) {
-    case .toOne(let column, _):
-      key = StoreSchema.name(column)
-      isToMany = false
-    case .foreignKey(other, let column, _):
-      key = StoreSchema.name(column)
-      isToMany = true
-    default: return nil
-    }
+    guard let storage = schema.storage(of: name, in: entity),
+      storage.kind == .toOne || storage.isInDestinationRow
+    else { return nil }
+    isToMany = storage.isInDestinationRow
+    key = StoreSchema.name(isToMany ? storage.owner : storage.destination)
     self.table = table
     self.column = column
     self.other = other

@@ -99,26 +99,22 @@ struct DerivedTriggers {
   ) -> [SchemaStatement] {
     var value = "\(function)(\(read.map { "c." + $0 } ?? "*"))"
     if ["COUNT", "SUM"].contains(function) { value = "IFNULL(\(value), 0)" }
-    switch schema.entityTable(of: entity)?.storage(of: relationship) {
-    case .foreignKey(let other, let key, _):
-      let (objects, key) = (StoreSchema.name(other), StoreSchema.name(key))
-      guard let read else { return counting(other, key: key) }
+    guard let storage = schema.storage(of: relationship, in: entity) else { return [] }
+    let (links, key) = (StoreSchema.name(storage.table), StoreSchema.name(storage.owner))
+    if storage.isInDestinationRow {
+      guard let read else { return counting(storage.table, key: key) }
       return ofObjects(
-        other, key: key, read: read,
-        "(SELECT \(value) FROM \(objects) c WHERE c.\(key) = \(own).Z_PK)")
-    case .join(let join, let owner, let other, _):
-      let name = schema.model.relationship(named: relationship, of: entity)?.destination
-      guard let objects = name.flatMap({ schema.table(of: $0)?.name }) else { return [] }
-      let rows =
-        read.map { _ in
-          " JOIN \(StoreSchema.name(objects)) c ON c.Z_PK = j.\(StoreSchema.name(other))"
-        } ?? ""
-      return ofLinks(
-        objects, join, owner: owner, other: other, read: read,
-        "(SELECT \(value) FROM \(StoreSchema.name(join)) j\(rows) WHERE j.\(StoreSchema.name(owner)) = \(own).Z_PK)"
-      )
-    default: return []
+        storage.table, key: key, read: read,
+        "(SELECT \(value) FROM \(links) c WHERE c.\(key) = \(own).Z_PK)")
     }
+    let destination = schema.model.relationship(named: relationship, of: entity)?.destination
+    guard storage.kind == .join, let objects = destination.flatMap({ schema.table(of: $0)?.name })
+    else { return [] }
+    let other = StoreSchema.name(storage.destination)
+    let rows = read.map { _ in " JOIN \(StoreSchema.name(objects)) c ON c.Z_PK = j.\(other)" } ?? ""
+    return ofLinks(
+      objects, storage.table, owner: storage.owner, other: storage.destination, read: read,
+      "(SELECT \(value) FROM \(links) j\(rows) WHERE j.\(key) = \(own).Z_PK)")
   }
 
   private func attributeColumn(_ name: String, of entity: String) -> String? {
@@ -214,6 +210,6 @@ struct DerivedTriggers {
   private var ofOwnKind: String {
     guard schema.model.entity(named: entity)?.parent != nil else { return "" }
     let numbers = schema.model.subtree(of: entity).compactMap { schema.numbers[$0] }
-    return " AND Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))"
+    return " AND Z_ENT IN (\(numbers.list))"
   }
 }

@@ -17,7 +17,7 @@ struct EntityInsertion {
 
   let entity: String
   let root: String
-  let number: Int64
+  let entityID: Int64
   let statement: Statement
   let columnCount: Int
   let attributes: [String: AttributeSlot]
@@ -26,7 +26,7 @@ struct EntityInsertion {
 
   init(_ entity: String, schema: StoreSchema, connection: Connection) throws {
     let model = schema.model
-    guard let place = schema.entityTable(of: entity), let table = schema.table(of: entity) else {
+    guard let place = schema.entityTable(of: entity) else {
       throw CoreDataError(
         .usage, "the model has no such entity", entity: entity,
         hint: "Its entities: " + model.entities.map(\.name).joined(separator: ", "))
@@ -47,23 +47,22 @@ struct EntityInsertion {
         index: index(entry.column), attribute: entry.attribute)
     }
     for entry in place.relationships {
+      // What a to-one inverse keeps is written from there.
+      guard let storage = entry.storage, storage.kind != .inverseOfToOne else { continue }
       let relationship = entry.relationship
-      switch entry.storage {
-      case .toOne(let column, let entityColumn):
-        let declarer = model.declaringEntity(of: relationship.name, in: entity) ?? entity
-        let order = table.column(.toOneOrder(entity: declarer, name: relationship.name))?.name
+      if let column = storage.toOneColumn {
         toOnes[relationship.name] = ToOneSlot(
-          index: index(column), entityIndex: entityColumn.map(index),
-          orderIndex: order.map(index), destination: relationship.destination)
-      case .foreignKey where schema.inverse(of: relationship) != nil, .none: break
-      default:
-        links[relationship.name] = try LinkInsertion(
-          relationship, entry.storage, schema: schema, connection: connection)
+          index: index(column), entityIndex: storage.entityColumn.map(index),
+          orderIndex: storage.inversePosition.map(index), destination: relationship.destination)
+      } else {
+        links[relationship.name] = LinkInsertion(
+          relationship: relationship, model: model,
+          statement: try connection.prepare(storage.insertion()))
       }
     }
     self.entity = entity
     root = model.root(of: entity)
-    number = place.number
+    entityID = place.entityID
     columnCount = columns.count
     self.attributes = attributes
     self.toOnes = toOnes
@@ -86,53 +85,16 @@ struct EntityInsertion {
 
 /// The compiled statement that links an object to those of a to-many relationship.
 struct LinkInsertion {
-  private let statement: Statement
-  private let name: String
-  private let destination: String
-  private let model: Model
-
-  init(
-    _ relationship: Relationship, _ storage: RelationshipStorage, schema: StoreSchema,
-    connection: Connection
-  ) throws {
-    name = relationship.name
-    destination = relationship.destination
-    model = schema.model
-    // Parameters: owner, destination, position in the relationship, position in its inverse.
-    let sql: String
-    switch storage {
-    case .join(let table, let owner, let other, let order):
-      var columns = [(owner, "?1"), (other, "?2")]
-      if let order { columns.append((order, "?3")) }
-      if let join = schema.joins.first(where: { $0.name == table }) {
-        let inverse = join.first == owner ? join.firstOrder : join.secondOrder
-        if let inverse { columns.append((inverse, "?4")) }
-      }
-      sql = """
-        INSERT OR IGNORE INTO \(quoted(table)) (\(columns.map { quoted($0.0) }.joined(separator: ", ")))
-        VALUES (\(columns.map(\.1).joined(separator: ", ")))
-        """
-    case .reflexive(let table, let first, let second):
-      sql = """
-        INSERT INTO \(quoted(table)) (\(quoted(first)), \(quoted(second))) SELECT ?1, ?2
-        WHERE NOT EXISTS (SELECT 1 FROM \(quoted(table)) WHERE \(quoted(first)) = ?2
-        AND \(quoted(second)) = ?1 UNION ALL SELECT 1 FROM \(quoted(table))
-        WHERE \(quoted(first)) = ?1 AND \(quoted(second)) = ?2)
-        """
-    case .foreignKey(let table, let column, let order):
-      sql = """
-        UPDATE \(quoted(table)) SET \(quoted(column)) = ?1\
-        \(order.map { ", \(quoted($0)) = ?3" } ?? "") WHERE Z_PK = ?2
-        """
-    case .toOne, .none: sql = "SELECT 1"
-    }
-    statement = try connection.prepare(sql)
-  }
+  let relationship: Relationship
+  let model: Model
+  /// Its parameters: owner, destination, position in the relationship, position in its inverse.
+  let statement: Statement
 
   func write(_ ids: [ObjectID], of owner: Int64) throws {
     for (position, id) in ids.enumerated() {
+      let destination = relationship.destination
       guard model.isKind(id.entity, of: destination) else {
-        throw CoreDataError(.usage, "\(id) is no \(destination)", property: name)
+        throw CoreDataError(.usage, "\(id) is no \(destination)", property: relationship.name)
       }
       let values: [Value] = [
         .integer(owner), .integer(id.key), .integer(OrderKey.of(position: position)),

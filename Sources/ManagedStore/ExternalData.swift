@@ -62,12 +62,11 @@ extension Store {
           guard columns.insert(place).inserted else { continue }
           let statement = try connection.prepare(
             """
-            SELECT substr(\(quoted(entry.column)), 2, 256) FROM \(quoted(table.table))
-            WHERE substr(\(quoted(entry.column)), 1, 1) = x'02'
+            SELECT \(MarkedBytes.reference(quoted(entry.column))) FROM \(quoted(table.table))
+            WHERE \(MarkedBytes.isFile(quoted(entry.column)))
             """)
           while try statement.step() {
-            named.insert(
-              String(decoding: statement.bytes(at: 0).prefix { $0 != 0 }, as: UTF8.self))
+            if case .file(let name) = MarkedBytes(statement.bytes(at: 0)) { named.insert(name) }
           }
         }
       }

@@ -8,7 +8,7 @@ struct Keyset {
   let isBackward: Bool
   let isDescending: Bool
 
-  init(_ rows: RowSource, descending: Bool, anchor: RowQuery.Anchor, limit: Int) {
+  init(_ rows: QueryRows, descending: Bool, anchor: RowQuery.Anchor, limit: Int) {
     switch anchor {
     case .start, .after: isBackward = false
     case .end, .before: isBackward = true

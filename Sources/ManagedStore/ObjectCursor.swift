@@ -34,7 +34,7 @@ public final class ObjectCursor {
   private let decoder: ValueDecoder
 
   private enum Reader {
-    case toOne(column: Int, entityColumn: Int, destination: String)
+    case toOne(column: Int, destination: String)
     case toMany(RelatedCursor)
     case nothing(isToMany: Bool)
   }
@@ -54,36 +54,20 @@ public final class ObjectCursor {
   /// Begins with the first object, or goes on behind the last one that was read.
   private func begin() throws {
     var columns = ["t.Z_PK"]
-    for entry in table.attributes { columns.append("t." + quoted(entry.column)) }
+    columns += table.attributes.map { $0.place(in: "t") }
     var readers: [Reader] = []
     for entry in table.relationships {
-      let relationship = entry.relationship
-      switch entry.storage {
-      case .toOne(let column, let entityColumn):
+      if let toOne = store.toOneColumns(of: entry) {
         readers.append(
-          .toOne(
-            column: columns.count, entityColumn: columns.count + 1,
-            destination: relationship.destination))
-        columns.append("t." + quoted(column))
-        columns.append(
-          store.entityExpression(
-            key: "t." + quoted(column), entityColumn: entityColumn.map { "t." + quoted($0) },
-            destination: relationship.destination))
-      case .none:
-        readers.append(.nothing(isToMany: relationship.isToMany))
-      default:
-        readers.append(
-          .toMany(
-            try RelatedCursor(
-              store, entry.storage, destination: relationship.destination,
-              isOrdered: relationship.isOrdered)))
+          .toOne(column: columns.count, destination: entry.relationship.destination))
+        columns += toOne
+      } else if let storage = entry.storage {
+        readers.append(.toMany(try RelatedCursor(store, entry, storage)))
+      } else {
+        readers.append(.nothing(isToMany: entry.relationship.isToMany))
       }
     }
-    var conditions: [String] = []
-    if !table.isWholeTable || table.numbers.count > 1 {
-      conditions.append("t.Z_ENT = \(table.number)")
-    }
-    if let last { conditions.append("t.Z_PK > \(last)") }
+    let conditions = [table.ownRows("t"), last.map { "t.Z_PK > \($0)" }].compactMap { $0 }
     rows = try store.connection.prepare(
       """
       SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.table)) t \(store.tableOnly)
@@ -122,13 +106,8 @@ public final class ObjectCursor {
     relationships.reserveCapacity(readers.count)
     for reader in readers {
       switch reader {
-      case .toOne(let column, let entityColumn, let destination):
-        guard !rows.isNull(at: column) else {
-          relationships.append(.toOne(nil))
-          continue
-        }
-        let entity = store.entityNames[rows.integer(at: entityColumn)] ?? destination
-        relationships.append(.toOne(ObjectID(entity: entity, key: rows.integer(at: column))))
+      case .toOne(let column, let destination):
+        relationships.append(.toOne(store.toOne(destination, rows, at: column)))
       case .toMany(let cursor): relationships.append(.toMany(try cursor.related(to: key)))
       case .nothing(let isToMany): relationships.append(isToMany ? .toMany([]) : .toOne(nil))
       }
@@ -145,39 +124,21 @@ private final class RelatedCursor {
   private let isOrdered: Bool
   private var hasRow: Bool
 
-  init(_ store: Store, _ storage: RelationshipStorage, destination: String, isOrdered: Bool) throws
-  {
-    let sql: String
-    var isOrdered = isOrdered
-    switch storage {
-    case .foreignKey(let table, let column, let order):
-      sql = """
-        SELECT \(quoted(column)), Z_PK, Z_ENT, \(order.map { quoted($0) } ?? "NULL")
-        FROM \(quoted(table)) \(store.tableOnly) WHERE \(quoted(column)) IS NOT NULL ORDER BY \(quoted(column))
-        """
-      isOrdered = isOrdered && order != nil
-    case .join(let table, let owner, let other, let order):
-      let entity = store.entityExpression(
-        key: "j." + quoted(other), entityColumn: nil, destination: destination)
-      sql = """
-        SELECT j.\(quoted(owner)), j.\(quoted(other)), \(entity), \(order.map { "j." + quoted($0) } ?? "NULL")
-        FROM \(quoted(table)) j \(store.tableOnly) ORDER BY j.\(quoted(owner))
-        """
-      isOrdered = isOrdered && order != nil
-    case .reflexive(let table, let first, let second):
-      let entity = store.entityExpression(key: "b", entityColumn: nil, destination: destination)
-      sql = """
-        SELECT a, b, \(entity), NULL FROM (SELECT \(quoted(first)) a, \(quoted(second)) b
-        FROM \(quoted(table)) \(store.tableOnly) UNION
-        SELECT \(quoted(second)), \(quoted(first)) FROM \(quoted(table)) \(store.tableOnly))
-        ORDER BY a
-        """
-    case .toOne, .none: sql = "SELECT 0, 0, 0, NULL WHERE 0"
-    }
-    statement = try store.connection.prepare(sql)
+  init(
+    _ store: Store, _ entry: EntityTable.RelationshipColumns, _ storage: RelationshipStorage
+  ) throws {
+    let links = storage.links(as: "l", hint: store.tableOnly)
+    let entity = store.destinationEntity(
+      of: entry, storage, row: "l", key: links.destination.sql)
+    let known = storage.isInDestinationRow ? "WHERE \(links.owner.sql) IS NOT NULL" : ""
+    statement = try store.connection.prepare(
+      """
+      SELECT \(links.owner.sql), \(links.destination.sql), \(entity), \(links.position?.sql ?? "NULL")
+      FROM \(links.from.sql) \(known) ORDER BY \(links.owner.sql)
+      """)
     names = store.entityNames
-    self.destination = destination
-    self.isOrdered = isOrdered
+    destination = entry.relationship.destination
+    isOrdered = entry.relationship.isOrdered && storage.position != nil
     hasRow = try store.sortingInLittleMemory { [statement] in try statement.step() }
   }
 

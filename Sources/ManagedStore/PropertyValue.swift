@@ -110,21 +110,15 @@ struct ValueDecoder {
   }
 
   private func data(_ bytes: [UInt8], count: Int, _ attribute: Attribute) -> PropertyValue {
-    guard attribute.allowsExternalBinaryDataStorage, let mark = bytes.first else {
-      return .data(DataValue(location: .row, count: count, bytes: clipped(bytes)))
-    }
-    switch mark {
-    case 1:
-      return .data(
-        DataValue(location: .row, count: count - 1, bytes: clipped(Array(bytes.dropFirst()))))
-    case 2:
-      let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }.prefix(256), as: UTF8.self)
+    switch attribute.allowsExternalBinaryDataStorage ? MarkedBytes(bytes) : .row(bytes) {
+    case .row(let own):
+      let mark = bytes.count - own.count
+      return .data(DataValue(location: .row, count: count - mark, bytes: clipped(own)))
+    case .file(let name):
       guard case .file(let path, let count, _) = files.externalPlace(of: name),
         let content = try? FileSystem.read(path, limit: fileLimit ?? limit)
       else { return .data(DataValue(location: .missing(name: name), count: 0, bytes: [])) }
       return .data(DataValue(location: .file(name: name), count: count, bytes: content))
-    default:
-      return .data(DataValue(location: .row, count: count, bytes: clipped(bytes)))
     }
   }
 

@@ -80,7 +80,7 @@ package struct RawSchema {
         EntityTable.AttributeColumn(attribute: $0, column: $0.name)
       }
       return EntityTable(
-        entity: entity.name, number: number,
+        entity: entity.name, entityID: number,
         table: tableNames[root] ?? StoreSchema.tableName(root: root),
         numbers: model.subtree(of: entity.name).compactMap { numbers[$0] },
         isWholeTable: entity.name == root,

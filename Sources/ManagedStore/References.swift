@@ -24,9 +24,12 @@ extension Store {
       guard let table = layout.table(of: entity.name) else { continue }
       for relationship in entity.relationships
       where model.isKind(id.entity, of: relationship.destination) {
-        guard let storage = table.storage(of: relationship.name),
-          let (source, values) = pointing(at: id, storage, table, relationship)
-        else { continue }
+        guard let storage = table.storage(of: relationship.name) else { continue }
+        // Another entity of the owner's table can use a to-one's column for something else.
+        let pairs = storage.pairs(of: table.isWholeTable ? nil : table.numbers)
+        let number = entityExpression(key: "e.owner", entityColumn: nil, destination: table.entity)
+        let source = "SELECT e.owner, \(number) FROM (\(pairs)) e WHERE e.destination = ?"
+        let values: [Value] = [.integer(id.key)]
         let (count, first) = try reading {
           let count = try connection.value("SELECT count(*) FROM (\(source))", values)
           let rows = try connection.rows("\(source) ORDER BY 1 LIMIT \(max(0, limit))", values)
@@ -44,45 +47,5 @@ extension Store {
       }
     }
     return found
-  }
-
-  /// SQL for keys and Z_ENT of the objects whose relationship holds an object.
-  private func pointing(
-    at id: ObjectID, _ storage: RelationshipStorage, _ owner: EntityTable,
-    _ relationship: Relationship
-  ) -> (String, [Value])? {
-    let key: [Value] = [.integer(id.key)]
-    switch storage {
-    case .toOne(let column, _):
-      // Another entity of the owner's table can use the column for something else.
-      let entity = owner.entityCondition().map { " AND " + $0 } ?? ""
-      return (
-        "SELECT Z_PK, Z_ENT FROM \(quoted(owner.table)) WHERE \(quoted(column)) = ?\(entity)", key
-      )
-    case .foreignKey(let table, let column, _):
-      let number = entityExpression(
-        key: quoted(column), entityColumn: nil, destination: owner.entity)
-      return (
-        """
-        SELECT \(quoted(column)), \(number) FROM \(quoted(table))
-        WHERE Z_PK = ? AND \(quoted(column)) IS NOT NULL
-        """, key
-      )
-    case .join(let table, let own, let other, _):
-      let number = entityExpression(key: quoted(own), entityColumn: nil, destination: owner.entity)
-      return (
-        "SELECT \(quoted(own)), \(number) FROM \(quoted(table)) WHERE \(quoted(other)) = ?", key
-      )
-    case .reflexive(let table, let first, let second):
-      let number = entityExpression(key: "k", entityColumn: nil, destination: owner.entity)
-      return (
-        """
-        SELECT k, \(number) FROM (SELECT \(quoted(first)) k FROM \(quoted(table))
-        WHERE \(quoted(second)) = ? UNION SELECT \(quoted(second)) FROM \(quoted(table))
-        WHERE \(quoted(first)) = ?)
-        """, key + key
-      )
-    case .none: return nil
-    }
   }
 }

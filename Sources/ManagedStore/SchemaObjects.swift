@@ -36,7 +36,7 @@ extension StoreSchema {
           """
           UPDATE main.\(quoted(table.name)) AS s SET \(quoted(column.name)) = \(value.sql)
           WHERE s.\(quoted(column.name)) IS NULL
-          AND s.Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))
+          AND s.Z_ENT IN (\(numbers.list))
           """)
       }
     }

@@ -19,7 +19,7 @@ struct Selection {
     var widths: [Int] = []
     let decoder = ValueDecoder(files: store.files, limit: summary)
     for column in columns {
-      if let entry = table.attributes.first(where: { $0.attribute.name == column.name }) {
+      if let entry = table.attribute(named: column.name) {
         let name = "t." + quoted(entry.column)
         let attribute = entry.attribute
         // Long text and bytes stay in the file: a page needs their size and their beginning. One
@@ -41,53 +41,27 @@ struct Selection {
         readers.append { statement, index in
           decoder.decode(statement.stored(at: index, sizeAt: index + 1), of: attribute)
         }
-      } else if let entry = table.relationships.first(where: { $0.relationship.name == column.name }
-      ) {
-        let destination = entry.relationship.destination
-        switch entry.storage {
-        case .toOne(let name, let entityColumn):
-          parts.append("t." + quoted(name))
-          parts.append(
-            store.entityExpression(
-              key: "t." + quoted(name), entityColumn: entityColumn.map { "t." + quoted($0) },
-              destination: destination))
-          widths.append(2)
-          readers.append { statement, index in
-            guard !statement.isNull(at: index) else { return .toOne(nil) }
-            let entity = store.entityNames[statement.integer(at: index + 1)] ?? destination
-            return .toOne(ObjectID(entity: entity, key: statement.integer(at: index)))
-          }
-        case .foreignKey(let other, let name, _):
-          parts.append(
-            "(SELECT count(*) FROM \(quoted(other)) o WHERE o.\(quoted(name)) = t.Z_PK)")
-          widths.append(1)
-          readers.append(Self.count)
-        case .join(let other, let owner, _, _):
-          parts.append(
-            "(SELECT count(*) FROM \(quoted(other)) o WHERE o.\(quoted(owner)) = t.Z_PK)")
-          widths.append(1)
-          readers.append(Self.count)
-        case .reflexive(let other, let first, let second):
-          parts.append(
-            """
-            (SELECT count(*) FROM (SELECT \(quoted(second)) FROM \(quoted(other)) WHERE \(quoted(first)) = t.Z_PK
-            UNION SELECT \(quoted(first)) FROM \(quoted(other)) WHERE \(quoted(second)) = t.Z_PK))
-            """)
-          widths.append(1)
-          readers.append(Self.count)
-        case .none:
+      } else if let entry = table.relationship(named: column.name) {
+        guard let storage = entry.storage else {
           widths.append(0)
           readers.append { _, _ in .value(.null) }
+          continue
+        }
+        if let toOne = store.toOneColumns(of: entry) {
+          parts += toOne
+          let destination = entry.relationship.destination
+          readers.append { .toOne(store.toOne(destination, $0, at: $1)) }
+          widths.append(2)
+        } else {
+          parts.append(storage.count(of: "t.Z_PK").sql)
+          readers.append { .toMany(ToMany(count: Int($0.integer(at: $1)))) }
+          widths.append(1)
         }
       }
     }
     sql = parts.map { ", " + $0 }.joined()
     self.readers = readers
     self.widths = widths
-  }
-
-  private static func count(_ statement: Statement, _ index: Int) -> PropertyValue {
-    .toMany(ToMany(count: Int(statement.integer(at: index))))
   }
 
   func values(of statement: Statement, from start: Int) -> [PropertyValue] {
@@ -118,43 +92,55 @@ extension Store {
   /// the column that Core Data keeps for it, else a look at the destination's row.
   func entityExpression(key: String, entityColumn: String?, destination: String) -> String {
     guard let table = layout.table(of: destination) else { return "NULL" }
-    if table.numbers.count == 1 { return String(table.number) }
+    if table.numbers.count == 1 { return String(table.entityID) }
     let lookup = "(SELECT d.Z_ENT FROM \(quoted(table.table)) d WHERE d.Z_PK = \(key))"
     return entityColumn.map { "coalesce(\($0), \(lookup))" } ?? lookup
   }
 
+  /// SQL for the key and the Z_ENT of what a to-one of a row `t` leads to; `nil` for a to-many.
+  func toOneColumns(of entry: EntityTable.RelationshipColumns) -> [String]? {
+    guard let storage = entry.storage, let column = storage.toOneColumn else { return nil }
+    let key = "t." + quoted(column)
+    return [
+      key,
+      entityExpression(
+        key: key, entityColumn: storage.entityColumn.map { "t." + quoted($0) },
+        destination: entry.relationship.destination),
+    ]
+  }
+
+  /// Reads what ``toOneColumns(of:)`` select.
+  func toOne(_ destination: String, _ statement: Statement, at index: Int) -> ObjectID? {
+    guard !statement.isNull(at: index) else { return nil }
+    return ObjectID(
+      entity: entityNames[statement.integer(at: index + 1)] ?? destination,
+      key: statement.integer(at: index))
+  }
+
+  /// SQL for the Z_ENT of what a to-many's link, as a row of that alias, leads to.
+  func destinationEntity(
+    of entry: EntityTable.RelationshipColumns, _ storage: RelationshipStorage, row: String,
+    key: String
+  ) -> String {
+    storage.isInDestinationRow
+      ? "\(row).Z_ENT"
+      : entityExpression(
+        key: key, entityColumn: nil, destination: entry.relationship.destination)
+  }
+
   /// The first objects that a to-many of one object leads to.
   func related(
-    to key: Int64, _ storage: RelationshipStorage, destination: String, limit: Int
-  ) throws
-    -> [ObjectID]
-  {
-    let sql: String
-    var values: [Value] = [.integer(key)]
-    switch storage {
-    case .toOne, .none: return []
-    case .foreignKey(let table, let column, let order):
-      sql = """
-        SELECT Z_PK, Z_ENT FROM \(quoted(table)) WHERE \(quoted(column)) = ?
-        ORDER BY \(order.map { quoted($0) + ", " } ?? "Z_ENT, ")Z_PK LIMIT \(limit)
-        """
-    case .join(let table, let owner, let other, let order):
-      let entity = entityExpression(
-        key: quoted(other), entityColumn: nil, destination: destination)
-      sql = """
-        SELECT \(quoted(other)), \(entity) FROM \(quoted(table)) WHERE \(quoted(owner)) = ?
-        ORDER BY \(order.map { quoted($0) + ", " } ?? "2, ")1 LIMIT \(limit)
-        """
-    case .reflexive(let table, let first, let second):
-      values.append(.integer(key))
-      let entity = entityExpression(key: "k", entityColumn: nil, destination: destination)
-      sql = """
-        SELECT k, \(entity) FROM (SELECT \(quoted(second)) k FROM \(quoted(table))
-        WHERE \(quoted(first)) = ? UNION SELECT \(quoted(first)) FROM \(quoted(table))
-        WHERE \(quoted(second)) = ?) ORDER BY 2, 1 LIMIT \(limit)
-        """
-    }
-    return try connection.rows(sql, values).compactMap { row in
+    to key: Int64, _ entry: EntityTable.RelationshipColumns, limit: Int
+  ) throws -> [ObjectID] {
+    guard let storage = entry.storage, storage.kind != .toOne else { return [] }
+    let destination = entry.relationship.destination
+    let other = "l." + quoted(storage.destination)
+    let entity = destinationEntity(of: entry, storage, row: "l", key: other)
+    let sql = """
+      SELECT \(other), \(entity) \(storage.links(of: "?1", as: "l").sql)
+      ORDER BY \(storage.position.map { "l." + quoted($0) } ?? "2"), 1 LIMIT \(limit)
+      """
+    return try connection.rows(sql, [.integer(key)]).compactMap { row in
       guard row.count == 2, let key = row[0].integer else { return nil }
       let entity = row[1].integer.flatMap { entityNames[$0] }
       return ObjectID(entity: entity ?? destination, key: key)

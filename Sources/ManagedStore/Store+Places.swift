@@ -7,7 +7,7 @@ extension Store {
   /// - Throws: ``CoreDataError`` for an unknown entity or a filter that does not fit it, or when SQLite fails.
   public func count(of entity: String, filter: RowFilter? = nil) throws -> Int {
     let table = try knownTable(of: entity)
-    let source = try rowSource(RowQuery(entity: entity, filter: filter), table)
+    let source = try queryRows(RowQuery(entity: entity, filter: filter), table)
     guard database.contains(table.table) else { return 0 }
     return try count(source, source.restriction())
   }
@@ -31,7 +31,7 @@ extension Store {
   public func cursor(at offset: Int, in query: RowQuery) throws -> RowCursor? {
     let table = try knownTable(of: query.entity)
     guard database.contains(table.table), offset >= 0 else { return nil }
-    let source = try rowSource(query, table)
+    let source = try queryRows(query, table)
     return try cursor(
       source,
       """
@@ -44,7 +44,7 @@ extension Store {
   package func cursor(of key: Int64, in query: RowQuery) throws -> RowCursor? {
     let table = try knownTable(of: query.entity)
     guard database.contains(table.table) else { return nil }
-    let source = try rowSource(query, table)
+    let source = try queryRows(query, table)
     return try cursor(
       source,
       """
@@ -57,12 +57,12 @@ extension Store {
   package func count(before cursor: RowCursor, in query: RowQuery) throws -> Int {
     let table = try knownTable(of: query.entity)
     guard database.contains(table.table) else { return 0 }
-    let source = try rowSource(query, table)
+    let source = try queryRows(query, table)
     let before = source.beyond(cursor, descending: !query.sort.isDescending)
     return try count(source, source.restriction(before))
   }
 
-  private func cursor(_ source: RowSource, _ sql: SQLText) throws -> RowCursor? {
+  private func cursor(_ source: QueryRows, _ sql: SQLText) throws -> RowCursor? {
     try reading {
       let statement = try connection.prepare(
         "SELECT Z_PK, \(RowCursor.SortValue.columns(of: "k")) FROM (\(sql.sql))")
@@ -74,7 +74,7 @@ extension Store {
     }
   }
 
-  private func count(_ source: RowSource, _ restriction: SQLText) throws -> Int {
+  private func count(_ source: QueryRows, _ restriction: SQLText) throws -> Int {
     try reading {
       let sql: SQLText = "SELECT count(*) FROM \(source.from) \(restriction)"
       return Int(try connection.value(sql.sql, sql.values)?.integer ?? 0)
@@ -82,19 +82,20 @@ extension Store {
   }
 
   /// What a query is about, as parts of a statement.
-  func rowSource(_ query: RowQuery, _ table: EntityTable) throws -> RowSource {
+  func queryRows(_ query: RowQuery, _ table: EntityTable) throws -> QueryRows {
     if let filter = query.filter, filter.entity != query.entity {
       throw CoreDataError(
         .usage, "the filter was made for \(filter.entity)", path: path, entity: query.entity)
     }
-    return RowSource(table, sortColumn: try sortColumn(query, table), filter: query.filter)
+    return QueryRows(table, sortColumn: try sortColumn(query, table), filter: query.filter)
   }
 
   /// The column that a query sorts by; `nil` for the key.
   func sortColumn(_ query: RowQuery, _ table: EntityTable) throws -> String? {
     guard let property = query.sort.property else { return nil }
-    if let column = table.column(of: property) { return column }
-    if case .toOne(let column, _) = table.storage(of: property) { return column }
+    if let column = table.column(of: property) ?? table.toOneColumn(of: property) {
+      return column
+    }
     throw unknownProperty(
       property, in: query.entity, try columns(of: query.entity).filter { !$0.isToMany })
   }

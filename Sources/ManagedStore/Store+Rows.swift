@@ -15,7 +15,7 @@ extension Store {
     return table.attributes.map {
       RowColumn(name: $0.attribute.name, kind: .attribute($0.attribute.type), path: $0.path)
     }
-      + table.relationships.filter { $0.storage != .none }.map {
+      + table.relationships.filter { $0.storage != nil }.map {
         RowColumn(
           name: $0.relationship.name,
           kind: $0.relationship.isToMany
@@ -43,7 +43,7 @@ extension Store {
     guard database.contains(table.table) else {
       return RowPage(entity: query.entity, columns: shown, rows: [])
     }
-    let source = try rowSource(query, table)
+    let source = try queryRows(query, table)
     return try reading {
       let selection = Selection(
         store: self, table: table, columns: shown, summary: Self.pageSummary,
@@ -136,17 +136,12 @@ extension Store {
       var values = selection.values(of: statement, from: 1)
       for (index, column) in columns.enumerated() {
         guard column.isToMany, index < values.count, case .toMany(let many) = values[index],
-          let storage = table.storage(of: column.name),
-          let relationship = table.relationships.first(where: {
-            $0.relationship.name == column.name
-          })
+          let entry = table.relationship(named: column.name)
         else { continue }
         values[index] = .toMany(
           ToMany(
             count: many.count,
-            first: try self.related(
-              to: id.key, storage, destination: relationship.relationship.destination,
-              limit: related)))
+            first: try self.related(to: id.key, entry, limit: related)))
       }
       return StoredObject(id: own, columns: columns, values: values)
     }
@@ -174,16 +169,5 @@ public struct StoredObject: Sendable, Equatable {
     self.id = id
     self.columns = columns
     self.values = values
-  }
-}
-
-extension EntityTable {
-  /// The condition that keeps other entities of the table out; `nil` where there are none.
-  func entityCondition(alias: String? = nil) -> String? {
-    guard !isWholeTable else { return nil }
-    let column = (alias.map { $0 + "." } ?? "") + "Z_ENT"
-    return numbers.count == 1
-      ? "\(column) = \(number)"
-      : "\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))"
   }
 }

@@ -184,7 +184,7 @@ public final class Store {
       entityTables = tables
       layout = StoreLayout(
         path: path, uuid: metadata.uuid, model: model, entityTables: tables)
-      entityNames = Dictionary(tables.map { ($0.number, $0.entity) }) { first, _ in first }
+      entityNames = Dictionary(tables.map { ($0.entityID, $0.entity) }) { first, _ in first }
       self.path = path
       self.files = files
       self.metadata = metadata
@@ -272,53 +272,5 @@ public final class Store {
       }
     }
     return counts
-  }
-}
-
-extension EntityTable {
-  /// The same without the columns that the database does not have; ``StoreDrift`` tells of them.
-  func fitted(to database: DatabaseTables) -> EntityTable {
-    guard database.contains(table) else {
-      var copy = self
-      copy.attributes = []
-      copy.relationships = relationships.map {
-        .init(relationship: $0.relationship, storage: .none)
-      }
-      return copy
-    }
-    let columns = database.columns(of: table)
-    var copy = self
-    copy.attributes = attributes.filter { columns.contains($0.column) }
-    copy.relationships = relationships.map { entry in
-      var entry = entry
-      switch entry.storage {
-      case .toOne(let column, let entityColumn):
-        if !columns.contains(column) {
-          entry.storage = .none
-        } else if let entityColumn, !columns.contains(entityColumn) {
-          entry.storage = .toOne(column: column, entityColumn: nil)
-        }
-      case .foreignKey(let table, let column, let order):
-        let there = database.columns(of: table)
-        if !there.contains(column) {
-          entry.storage = .none
-        } else if let order, !there.contains(order) {
-          entry.storage = .foreignKey(table: table, column: column, orderColumn: nil)
-        }
-      case .join(let table, let owner, let destination, let order):
-        let there = database.columns(of: table)
-        if !there.contains(owner) || !there.contains(destination) {
-          entry.storage = .none
-        } else if let order, !there.contains(order) {
-          entry.storage = .join(
-            table: table, owner: owner, destination: destination, orderColumn: nil)
-        }
-      case .reflexive(let table, _, _):
-        if !database.contains(table) { entry.storage = .none }
-      case .none: break
-      }
-      return entry
-    }
-    return copy
   }
 }

@@ -49,19 +49,19 @@ extension StoreSchema {
         .init(table: table.name, column: name, entity: table.root, expected: "INTEGER"))
     }
     for column in table.columns {
-      let place = Self.place(column.content)
+      let place = column.content.property
       guard let found = there.removeValue(forKey: column.name.uppercased()) else {
         if isRenumbered(column, in: &there) { continue }
         drift.missingColumns.append(
           .init(
-            table: table.name, column: column.name, entity: place.entity, property: place.property,
+            table: table.name, column: column.name, entity: place.entity, property: place.name,
             expected: column.type))
         continue
       }
       if found.type.uppercased() != column.type {
         drift.otherTypes.append(
           .init(
-            table: table.name, column: column.name, entity: place.entity, property: place.property,
+            table: table.name, column: column.name, entity: place.entity, property: place.name,
             expected: column.type, found: found.type))
       }
     }
@@ -92,15 +92,6 @@ extension StoreSchema {
     let prefix = name.hasPrefix("Z_FOK_") ? "Z_FOK_" : "Z"
     let rest = name.dropFirst(prefix.count)
     return prefix + "#" + rest.drop { $0.isASCII && $0.isNumber }
-  }
-
-  private static func place(_ content: Content) -> (entity: String, property: String) {
-    switch content {
-    case .attribute(let entity, let name), .toOne(let entity, let name),
-      .toOneEntity(let entity, let name), .toOneOrder(let entity, let name),
-      .owner(let entity, let name), .ownerOrder(let entity, let name):
-      (entity, name)
-    }
   }
 
   private func wrongNumbers(
@@ -166,7 +157,7 @@ extension Store {
 
   private static func unknownRows(of table: EntityTable, in database: DatabaseTables) -> String {
     let name = quoted(table.table)
-    let known = table.numbers.map(String.init).joined(separator: ", ")
+    let known = table.numbers.list
     if table.numbers.count == 1 {
       return """
         SELECT Z_ENT, count(*) FROM (

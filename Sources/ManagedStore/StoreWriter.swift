@@ -94,7 +94,7 @@ public final class StoreWriter {
       if pending == 0 { try connection.execute("BEGIN") }
       var values = [Value](repeating: .null, count: insertion.columnCount)
       values[0] = .integer(key)
-      values[1] = .integer(insertion.number)
+      values[1] = .integer(insertion.entityID)
       values[2] = .integer(1)
       for (name, value) in attributes {
         guard let slot = insertion.attributes[name] else {
@@ -206,13 +206,15 @@ public final class StoreWriter {
     case (.uuid, .uuid(let bytes)) where bytes.count == 16: return .blob(bytes)
     case (.binary, .bytes(let bytes)), (.transformable, .bytes(let bytes)):
       guard attribute.allowsExternalBinaryDataStorage else { return .blob(bytes) }
-      guard bytes.count > Self.externalThreshold else { return .blob([1] + bytes) }
+      guard bytes.count > Self.externalThreshold else {
+        return .blob(MarkedBytes.row(bytes).column)
+      }
       let name = externalName(entity: entity, key: key, attribute: attribute.name)
       let file = files.externalDataFolder + "/" + name
       try FileSystem.makeDirectory(files.externalDataFolder)
       try FileSystem.write(bytes, to: file)
       externalFiles.append(file)
-      return .blob([2] + Array(name.utf8) + [0])
+      return .blob(MarkedBytes.file(name: name).column)
     default:
       throw CoreDataError(
         .usage, "the value does not fit the type \(attribute.type.name)", entity: entity,

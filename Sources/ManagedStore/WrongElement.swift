@@ -18,10 +18,7 @@ struct WrongElement {
       var composite = model.attribute(named: first, of: entity), composite.type == .composite
     else { return nil }
     while let name = names.popFirst() {
-      let inner = composite.elementsByPath.first {
-        $0.name == AttributeStorage.path(composite.name, name)
-      }
-      guard let inner else {
+      guard let inner = composite.element(named: name).map(composite.pathed) else {
         self.init(name, of: composite)
         return
       }
@@ -35,7 +32,8 @@ struct WrongElement {
     }
     self.init(
       message: "\(composite.name.printable) is a composite attribute: name an element of it",
-      hint: "It has: " + composite.elementsByPath.map(\.name).joined(separator: ", "))
+      hint: "It has: "
+        + composite.elements.map { composite.pathed($0).name }.joined(separator: ", "))
   }
 
   private init(message: String, hint: String) {

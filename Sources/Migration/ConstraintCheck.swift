@@ -8,7 +8,7 @@ import SQLite
 /// it count together, each with its own expressions; NULL is never a duplicate.
 struct ConstraintCheck {
   let schema: StoreSchema
-  let rows: [RowSource]
+  let rows: [DestinationRows]
   let connection: Connection
 
   func check(_ constraint: [String], of entity: String, isNew: Bool) throws -> [DataCheck] {

@@ -53,7 +53,7 @@ extension InPlaceMigration {
     let renumbering = schemas.renumbering
     let cases = renumbering.map { "WHEN \($0.old) THEN -\($0.new)" }.joined(separator: " ")
     let kept = Set(renumbering.map(\.old))
-    let removed = source.entityTables.map(\.number).filter { !kept.contains($0) }
+    let removed = source.entityTables.map(\.entityID).filter { !kept.contains($0) }
     let isUnchanged = renumbering.allSatisfy { $0.old == $0.new } && removed.isEmpty
     guard !isUnchanged else { return try forgetMirroredLinks() }
     for table in source.database.tables.keys.sorted() {
@@ -68,7 +68,7 @@ extension InPlaceMigration {
       }
       if !removed.isEmpty {
         try connection.execute(
-          "DELETE FROM main.\(quoted(table)) WHERE \(column) IN (\(removed.map(String.init).joined(separator: ", ")))"
+          "DELETE FROM main.\(quoted(table)) WHERE \(column) IN (\(removed.list))"
         )
       }
       if !cases.isEmpty {

@@ -84,14 +84,16 @@ struct InPlaceMigration {
         "ALTER TABLE \(name) ADD COLUMN \(StoreSchema.name(column.name)) \(column.type)")
     }
     let mappings = schemas.mappings(into: table)
-    let kept = Set(mappings.compactMap { $0.source.flatMap { source.table(of: $0)?.number } })
+    let kept = Set(mappings.compactMap { $0.source.flatMap { source.table(of: $0)?.entityID } })
     let actual = source.schema.table(named: table.name)
     let removed =
-      actual.map { source.model.subtree(of: $0.root) }?.compactMap { source.table(of: $0)?.number }
+      actual.map { source.model.subtree(of: $0.root) }?.compactMap {
+        source.table(of: $0)?.entityID
+      }
       .filter { !kept.contains($0) } ?? []
     if !removed.isEmpty {
       try connection.execute(
-        "DELETE FROM \(name) WHERE Z_ENT IN (\(removed.map(String.init).joined(separator: ", ")))")
+        "DELETE FROM \(name) WHERE Z_ENT IN (\(removed.list))")
     }
     for entityMapping in mappings {
       try meter.begin(.entity, title: Self.title(of: entityMapping))
@@ -126,7 +128,7 @@ struct InPlaceMigration {
       """
       UPDATE main.\(quoted(table.name)) AS s SET \(sets.joined(separator: ", "))
       WHERE s.Z_PK BETWEEN ? AND ?
-      AND s.Z_ENT IN (\(numbers.sorted().map(String.init).joined(separator: ", ")))
+      AND s.Z_ENT IN (\(numbers.sorted().list))
       """)
     try KeyRanges(connection, table: "src." + quoted(any.table)).forEach { low, high in
       try statement.bind([.integer(low), .integer(high)])
@@ -138,7 +140,7 @@ struct InPlaceMigration {
 
   private func rebuild(_ table: StoreSchema.Table) throws {
     try connection.execute(schemas.sql(of: table))
-    for row in schemas.rowSources(for: table) {
+    for row in schemas.rows(for: table) {
       try meter.begin(.entity, title: row.entity)
       let insert = try connection.prepare(row.insert)
       try KeyRanges(connection, table: row.ranges.table).forEach { low, high in

@@ -72,17 +72,12 @@ struct LossAnalysis {
           let origin = mapping.origins(of: name, in: owner, destination).first,
           let former = data.store.table(of: origin.entity)
         else { continue }
-        let links: String
-        switch former.storage(of: origin.name) {
-        case .toOne(let own, _):
-          links =
-            "SELECT \(quoted(own)) AS d FROM \(quoted(former.table)) WHERE \(quoted(own)) IS NOT NULL"
-        case .join(let join, _, let other, _):
-          links = "SELECT \(quoted(other)) AS d FROM \(quoted(join))"
-        default: continue
-        }
+        guard let storage = former.storage(of: origin.name),
+          storage.kind == .toOne || storage.kind == .join
+        else { continue }
         let count = try data.store.reading {
-          try data.store.connection.value("SELECT count(*) - count(DISTINCT d) FROM (\(links))")
+          try data.store.connection.value(
+            "SELECT count(*) - count(DISTINCT destination) FROM (\(storage.edges()))")
         }
         guard let count = count?.integer, count > 0 else { continue }
         losses.append(
@@ -135,31 +130,24 @@ struct LossAnalysis {
       return !isCarried(relationship, by: entityMapping, to: to)
         && !(inverse.map { isCarried($0, by: taker, to: entityMapping.destination ?? "") } ?? false)
     }
-    let numbers = lost.compactMap { data.store.table(of: $0)?.number }
+    let numbers = lost.compactMap { data.store.table(of: $0)?.entityID }
     guard !numbers.isEmpty, let own = data.store.table(of: entity),
       let other = data.store.table(of: relationship.destination),
       let storage = own.storage(of: relationship.name)
     else { return 0 }
-    let edges: String?
     var once = ""
-    if case .toOne(let column, _) = storage {
-      if let inverse, inverse == relationship, own.table == other.table {
-        // Of a pair that leads to each other the object of the lower key counts.
-        once = "AND (o.Z_PK <= d.Z_PK OR d.\(quoted(column)) IS NOT o.Z_PK)"
-      }
-      edges = "SELECT Z_PK AS owner, \(quoted(column)) AS destination FROM \(quoted(own.table))"
-    } else {
-      edges = data.store.edges(of: relationship.name, in: entity, schema: "")
+    if let column = storage.toOneColumn, inverse == relationship, own.table == other.table {
+      // Of a pair that leads to each other the object of the lower key counts.
+      once = "AND (o.Z_PK <= d.Z_PK OR d.\(quoted(column)) IS NOT o.Z_PK)"
     }
-    guard let edges else { return 0 }
     return try data.store.reading {
       Int(
         try data.store.connection.value(
           """
-          SELECT count(*) FROM (\(edges)) e
-          CROSS JOIN \(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.number)
+          SELECT count(*) FROM (\(storage.edges())) e
+          CROSS JOIN \(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.entityID)
           CROSS JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination
-          AND d.Z_ENT IN (\(numbers.map(String.init).joined(separator: ", "))) \(once)
+          AND d.Z_ENT IN (\(numbers.list)) \(once)
           """)?.integer ?? 0)
     }
   }

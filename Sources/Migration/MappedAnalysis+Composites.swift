@@ -4,7 +4,7 @@ import SQLite
 
 extension MappedAnalysis {
   /// Objects that a mapping leaves without a value in a mandatory composite attribute.
-  func emptyComposites(_ row: RowSource) throws -> [DataCheck] {
+  func emptyComposites(_ row: DestinationRows) throws -> [DataCheck] {
     guard let table = schemas.destination.entityTable(of: row.entity) else { return [] }
     let given = Set(row.columns.map(\.name))
     return try step.destination.mandatoryComposites(of: row.entity).compactMap { composite in

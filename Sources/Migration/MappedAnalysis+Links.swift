@@ -41,7 +41,7 @@ extension MappedAnalysis {
   /// SELECT of the keys of objects that will have something in a relationship; `nil` where its rows
   /// tell it themselves, and are looked at with the attributes.
   private func keys(
-    in relationship: Relationship, of entity: String, _ own: [RowSource]
+    in relationship: Relationship, of entity: String, _ own: [DestinationRows]
   ) -> String? {
     let schema = schemas.destination
     guard let declarer = step.destination.declaringEntity(of: relationship.name, in: entity) else {

@@ -6,7 +6,7 @@ extension MappedAnalysis {
   /// Values that an attribute cannot hold: computed bytes where text or a number belongs, and the
   /// other way round, and copied numbers that do not fit the new type. The run refuses them too, but
   /// only when all is done.
-  func typeChecks(_ row: RowSource) throws -> [DataCheck] {
+  func typeChecks(_ row: DestinationRows) throws -> [DataCheck] {
     let computed = computedColumns(of: row) + copiedColumns(of: row)
     guard !computed.isEmpty else { return [] }
     let sums = computed.map { "sum(\($0.wrong))" }.joined(separator: ", ")
@@ -30,7 +30,7 @@ extension MappedAnalysis {
   /// Columns whose values an expression gives, with what is true of a row `e` with a wrong one.
   ///
   /// Numbers and text become one another in a column; bytes become nothing else.
-  private func computedColumns(of row: RowSource) -> [TypedColumn] {
+  private func computedColumns(of row: DestinationRows) -> [TypedColumn] {
     guard let table = schemas.destination.table(of: row.entity),
       let entityMapping = step.mapping.mapping(named: row.mapping)
     else { return [] }
@@ -57,7 +57,7 @@ extension MappedAnalysis {
   }
 
   /// Columns whose numbers are copied from one of another type.
-  private func copiedColumns(of row: RowSource) -> [TypedColumn] {
+  private func copiedColumns(of row: DestinationRows) -> [TypedColumn] {
     guard let table = schemas.destination.table(of: row.entity),
       let entityMapping = step.mapping.mapping(named: row.mapping),
       entityMapping.destination == row.entity, let from = entityMapping.source

@@ -206,7 +206,7 @@ struct MappedAnalysis {
       do {
         count = try connection.value(
           """
-          SELECT count(*) FROM src.\(quoted(table.table)) s WHERE s.Z_ENT = \(table.number)
+          SELECT count(*) FROM src.\(quoted(table.table)) s WHERE s.Z_ENT = \(table.entityID)
           AND s.\(quoted(column)) IS NOT NULL AND \(nothing)
           """)
       } catch let error as SQLiteError where error.isEvaluation {
@@ -290,7 +290,7 @@ struct MappedAnalysis {
   }
 
   /// Mandatory values that the mapping would leave out.
-  private func checks(_ row: RowSource) throws -> [DataCheck] {
+  private func checks(_ row: DestinationRows) throws -> [DataCheck] {
     guard let table = schemas.destination.table(of: row.entity) else { return [] }
     var mandatory: [(column: String, property: String, isRelationship: Bool)] = []
     for column in table.columns where !row.later.contains(column.name) {
@@ -342,7 +342,7 @@ struct MappedAnalysis {
   }
 
   /// Whether the source's own counterpart is mandatory and broken already: told, but not refused.
-  private func wasBroken(_ property: String, _ row: RowSource) -> Bool {
+  private func wasBroken(_ property: String, _ row: DestinationRows) -> Bool {
     guard let entityMapping = step.mapping.mapping(named: row.mapping),
       entityMapping.destination == row.entity, let from = entityMapping.source,
       let source = entityMapping.attributes.first(where: { $0.name == property })?.source

@@ -39,12 +39,14 @@ struct OrderNumbering {
   }
 }
 
-extension StoreSchema.JoinTable {
-  /// The positions that a row holds, on either side.
+extension RelationshipStorage {
+  /// The positions that a link holds, on either side.
   var numberings: [OrderNumbering] {
     [
-      firstOrder.map { OrderNumbering(table: name, order: $0, owner: second, key: first) },
-      secondOrder.map { OrderNumbering(table: name, order: $0, owner: first, key: second) },
+      inversePosition.map {
+        OrderNumbering(table: table, order: $0, owner: destination, key: owner)
+      },
+      position.map { OrderNumbering(table: table, order: $0, owner: owner, key: destination) },
     ].compactMap { $0 }
   }
 }

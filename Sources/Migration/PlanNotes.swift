@@ -79,11 +79,11 @@ struct PlanNotes {
   }
 
   private func changes(of entities: [String]) throws -> Int {
-    let numbers = entities.compactMap { store.table(of: $0)?.number }
+    let numbers = entities.compactMap { store.table(of: $0)?.entityID }
     guard !numbers.isEmpty, store.database.columns(of: "ACHANGE").contains("ZENTITY") else {
       return 0
     }
-    let list = numbers.map(String.init).joined(separator: ", ")
+    let list = numbers.list
     return try store.reading {
       Int(
         try store.connection.value("SELECT count(*) FROM ACHANGE WHERE ZENTITY IN (\(list))")?

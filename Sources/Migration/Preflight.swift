@@ -185,16 +185,10 @@ struct Preflight {
           == true,
         let former = entityMapping.relationships.first(where: { $0.name == inverse })?.source
       else { return nil }
-      if case .toOne(let column, _) = table.storage(of: former) {
-        return """
-          SELECT \(quoted(column)) FROM \(quoted(table.table))
-          WHERE Z_ENT = \(table.number) AND \(quoted(column)) IS NOT NULL
-          """
-      }
-      return data.store.edges(of: former, in: from, schema: "").map {
+      return table.storage(of: former).map {
         """
-        SELECT e.destination FROM (\($0)) e JOIN \(quoted(table.table)) o
-        ON o.Z_PK = e.owner AND o.Z_ENT = \(table.number)
+        SELECT e.destination FROM (\($0.edges())) e JOIN \(quoted(table.table)) o
+        ON o.Z_PK = e.owner AND o.Z_ENT = \(table.entityID)
         """
       }
     }
@@ -233,14 +227,14 @@ struct Preflight {
   private func onlyToRemoved(_ relationship: String, of entity: String) -> String? {
     guard let declared = source.relationship(named: relationship, of: entity), declared.isToMany,
       let other = data.store.table(of: declared.destination),
-      let edges = data.store.edges(of: relationship, in: entity, schema: "")
+      let edges = data.store.table(of: entity)?.storage(of: relationship)?.edges()
     else { return nil }
     let removed = source.subtree(of: declared.destination).filter {
       mapping.mapping(fromSource: $0)?.destination == nil
-    }.compactMap { data.store.table(of: $0)?.number }
+    }.compactMap { data.store.table(of: $0)?.entityID }
     guard !removed.isEmpty else { return nil }
     let links = "SELECT 1 FROM (\(edges)) e JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination"
-    let list = removed.map(String.init).joined(separator: ", ")
+    let list = removed.list
     return """
       EXISTS (\(links) WHERE e.owner = t.Z_PK)
       AND NOT EXISTS (\(links) WHERE e.owner = t.Z_PK AND d.Z_ENT NOT IN (\(list)))
@@ -259,7 +253,7 @@ struct Preflight {
     return try data.store.reading {
       let check = ConstraintCheck(
         schema: schemas.destination,
-        rows: schemas.destination.tables.flatMap(schemas.rowSources), connection: connection)
+        rows: schemas.destination.tables.flatMap(schemas.rows), connection: connection)
       return try wanted.flatMap { entity, constraint in
         try check.check(constraint, of: entity, isNew: !wasThere(constraint, of: entity))
       }

@@ -8,8 +8,7 @@ extension AttributeValue {
     guard attribute.allowsExternalBinaryDataStorage, case .bytes(let bytes) = self else {
       return literal
     }
-    // A column that may refer to a file marks its own bytes with 0x01.
-    return Value.blob([1] + bytes).literal
+    return Value.blob(MarkedBytes.row(bytes).column).literal
   }
 
   /// The value as an SQL literal, without the mark of external storage.

@@ -6,7 +6,7 @@ import SQLite
 extension SourceData {
   /// True for rows whose to-one leads to no object of its entity.
   func leadsNowhere(_ relationship: String, of entity: String) -> String? {
-    guard case .toOne(let column, _) = store.table(of: entity)?.storage(of: relationship),
+    guard let column = store.table(of: entity)?.toOneColumn(of: relationship),
       let destination = store.model.relationship(named: relationship, of: entity)?.destination
     else { return nil }
     let key = "t.\(quoted(column))"
@@ -16,46 +16,25 @@ extension SourceData {
   /// True for rows of a one-to-one whose partner does not lead back.
   func isOneSided(_ relationship: String, of entity: String) -> String? {
     guard let own = store.model.relationship(named: relationship, of: entity),
-      let inverse = own.inverse, case .toOne = store.table(of: entity)?.storage(of: relationship),
+      let inverse = own.inverse,
       // The columns of both sides are there.
-      case .toOne = store.table(of: own.destination)?.storage(of: inverse)
+      store.table(of: entity)?.toOneColumn(of: relationship) != nil,
+      store.table(of: own.destination)?.toOneColumn(of: inverse) != nil
     else { return nil }
     return store.schema.disagreement(own, of: entity)
   }
 
   /// True for rows that have objects without a position in an ordered relationship.
   func hasNoPosition(_ relationship: String, of entity: String) -> String? {
-    switch store.table(of: entity)?.storage(of: relationship) {
-    case .foreignKey(let table, let column, let order?):
-      return """
-        EXISTS (SELECT 1 FROM \(quoted(table)) o
-        WHERE o.\(quoted(column)) = t.Z_PK AND o.\(quoted(order)) IS NULL)
-        """
-    case .join(let table, let owner, _, let order?):
-      return """
-        EXISTS (SELECT 1 FROM \(quoted(table)) o
-        WHERE o.\(quoted(owner)) = t.Z_PK AND o.\(quoted(order)) IS NULL)
-        """
-    default: return nil
-    }
+    guard let storage = store.table(of: entity)?.storage(of: relationship),
+      let position = storage.position
+    else { return nil }
+    return "EXISTS (SELECT 1 \(storage.links(of: "t.Z_PK").sql) AND o.\(quoted(position)) IS NULL)"
   }
 
   /// How many objects a relationship of a row leads to.
   func count(of relationship: String, from entity: String) -> String? {
-    switch store.table(of: entity)?.storage(of: relationship) {
-    case .toOne(let column, _): "(t.\(quoted(column)) IS NOT NULL)"
-    case .foreignKey(let table, let column, _):
-      "(SELECT count(*) FROM \(quoted(table)) o WHERE o.\(quoted(column)) = t.Z_PK)"
-    case .join(let table, let owner, _, _):
-      "(SELECT count(*) FROM \(quoted(table)) o WHERE o.\(quoted(owner)) = t.Z_PK)"
-    case .reflexive(let table, let first, let second):
-      """
-      (SELECT count(*) FROM (SELECT \(quoted(second)) FROM \(quoted(table))
-      WHERE \(quoted(first)) = t.Z_PK UNION SELECT \(quoted(first)) FROM \(quoted(table))
-      WHERE \(quoted(second)) = t.Z_PK))
-      """
-    case .some(.none), nil: nil
-    }
+    store.table(of: entity)?.storage(of: relationship)?.count(of: "t.Z_PK").sql
   }
 
   /// Rows of a join table with a key that no object has, and the objects at their other ends.
@@ -115,9 +94,7 @@ extension SourceData {
     guard let table = store.table(of: entity), store.database.contains(table.table) else {
       return nil
     }
-    let kind =
-      table.isWholeTable
-      ? "" : " AND d.Z_ENT IN (\(table.numbers.map(String.init).joined(separator: ", ")))"
+    let kind = table.kindRows("d").map { " AND " + $0 } ?? ""
     return "EXISTS (SELECT 1 FROM \(quoted(table.table)) d WHERE d.Z_PK = \(key)\(kind))"
   }
 }
@@ -128,14 +105,14 @@ extension SourceData {
     _ attribute: String, of entity: String
   ) throws -> (rows: Int, first: [ObjectID], files: [String])? {
     guard let column = column(of: attribute, in: entity),
-      let rows = rows(of: entity, where: ["substr(\(column), 1, 1) = x'02'"])
+      let rows = rows(of: entity, where: [MarkedBytes.isFile(column)])
     else { return nil }
     return try store.reading {
       let statement = try store.connection.prepare(
-        "SELECT t.Z_PK, substr(\(column), 2, 256) \(rows) ORDER BY t.Z_PK")
+        "SELECT t.Z_PK, \(MarkedBytes.reference(column)) \(rows) ORDER BY t.Z_PK")
       var (count, first, files): (Int, [ObjectID], [String]) = (0, [], [])
       while try statement.step() {
-        let name = String(decoding: statement.bytes(at: 1).prefix { $0 != 0 }, as: UTF8.self)
+        guard case .file(let name) = MarkedBytes(statement.bytes(at: 1)) else { continue }
         if case .file = store.files.externalPlace(of: name) { continue }
         count += 1
         guard first.count < 5 else { continue }

@@ -11,14 +11,13 @@ struct SourceData {
     guard let table = store.table(of: entity), store.database.contains(table.table) else {
       return nil
     }
-    let isOnly = table.isWholeTable && table.numbers.count == 1
-    let all = (isOnly ? [] : ["t.Z_ENT = \(table.number)"]) + conditions.map { "(\($0))" }
+    let all = [table.ownRows("t")].compactMap { $0 } + conditions.map { "(\($0))" }
     return "FROM \(quoted(table.table)) t"
       + (all.isEmpty ? "" : " WHERE " + all.joined(separator: " AND "))
   }
 
   func column(of attribute: String, in entity: String) -> String? {
-    store.table(of: entity)?.column(of: attribute).map { "t." + quoted($0) }
+    store.table(of: entity)?.attribute(named: attribute)?.place(in: "t")
   }
 
   /// Number of rows of an entity that fulfil a condition.
@@ -40,55 +39,35 @@ struct SourceData {
 
   /// SQL that is true for rows without any object in a relationship; `nil` where it is not kept.
   func isEmpty(_ relationship: String, of entity: String) -> String? {
-    switch store.table(of: entity)?.storage(of: relationship) {
-    case .toOne(let column, _): "t.\(quoted(column)) IS NULL"
-    case .foreignKey(let table, let column, _):
-      "NOT EXISTS (SELECT 1 FROM \(quoted(table)) o WHERE o.\(quoted(column)) = t.Z_PK)"
-    case .join(let table, let owner, _, _):
-      "NOT EXISTS (SELECT 1 FROM \(quoted(table)) o WHERE o.\(quoted(owner)) = t.Z_PK)"
-    case .reflexive(let table, let first, let second):
-      "NOT EXISTS (SELECT 1 FROM \(quoted(table)) o WHERE t.Z_PK IN (o.\(quoted(first)), o.\(quoted(second))))"
-    case .some(.none), nil: nil
-    }
+    store.table(of: entity)?.storage(of: relationship)?.isEmpty("t")
   }
 
   /// SQL that is true for rows whose to-one leads to an object of an entity that goes; `nil` where
   /// none can.
   func leadsTo(removedBy mapping: MappingModel, relationship: String, of entity: String) -> String?
   {
-    guard case .toOne(let column, _) = store.table(of: entity)?.storage(of: relationship),
+    guard let column = store.table(of: entity)?.toOneColumn(of: relationship),
       let destination = store.model.relationship(named: relationship, of: entity)?.destination,
       let table = store.table(of: destination)
     else { return nil }
     let removed = mapping.entityMappings.filter { $0.destination == nil }.compactMap(\.source)
-      .compactMap { store.table(of: $0) }.filter { $0.table == table.table }.map(\.number)
+      .compactMap { store.table(of: $0) }.filter { $0.table == table.table }.map(\.entityID)
     guard !removed.isEmpty else { return nil }
     return """
       EXISTS (SELECT 1 FROM \(quoted(table.table)) d WHERE d.Z_PK = t.\(quoted(column))
-      AND d.Z_ENT IN (\(removed.map(String.init).joined(separator: ", "))))
+      AND d.Z_ENT IN (\(removed.list)))
       """
   }
 
   /// Number of links that a relationship of an entity's own rows has.
   func edges(_ relationship: String, of entity: String) throws -> Int {
-    guard let storage = store.table(of: entity)?.storage(of: relationship),
+    guard let table = store.table(of: entity), let storage = table.storage(of: relationship),
       let owners = rows(of: entity)
     else { return 0 }
-    let keys = "SELECT t.Z_PK \(owners)"
-    let sql: String
-    switch storage {
-    case .toOne(let column, _):
-      guard let rows = rows(of: entity, where: ["t.\(quoted(column)) IS NOT NULL"]) else {
-        return 0
-      }
-      sql = "SELECT count(*) \(rows)"
-    case .foreignKey(let table, let column, _):
-      sql = "SELECT count(*) FROM \(quoted(table)) WHERE \(quoted(column)) IN (\(keys))"
-    case .join(let table, let owner, _, _):
-      sql = "SELECT count(*) FROM \(quoted(table)) WHERE \(quoted(owner)) IN (\(keys))"
-    case .reflexive(let table, _, _): sql = "SELECT count(*) FROM \(quoted(table))"
-    case .none: return 0
-    }
+    // Pairs that count both ways have both their ends here.
+    let isOwn = storage.kind == .toOne || storage.kind == .reflexive
+    let condition = isOwn ? "" : " WHERE owner IN (SELECT t.Z_PK \(owners))"
+    let sql = "SELECT count(*) FROM (\(storage.edges(of: [table.entityID])))\(condition)"
     return try store.reading { Int(try store.connection.value(sql)?.integer ?? 0) }
   }
 

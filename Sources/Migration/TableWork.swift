@@ -72,7 +72,7 @@ extension StepSchemas {
     for column in table.columns where !renamed.contains(column.name) {
       var values: [(Int64, String)] = []
       for entityMapping in mappings {
-        guard let number = entityMapping.source.flatMap({ store.table(of: $0)?.number }) else {
+        guard let number = entityMapping.source.flatMap({ store.table(of: $0)?.entityID }) else {
           continue
         }
         let sql = expression(for: column.content, in: entityMapping)
@@ -83,8 +83,10 @@ extension StepSchemas {
         }
         // Columns of other entities are empty in these rows, unless they were theirs before.
         guard let sql else {
-          guard isForeign(column.content, to: entityMapping),
-            !held(column.name, before: entityMapping)
+          let isHeld =
+            entityMapping.destination.map { column.content.isHeld(by: $0, in: destinationModel) }
+            ?? false
+          guard !isHeld, !held(column.name, before: entityMapping)
           else { return .rebuild }
           foreign.append((number, column.name))
           continue
@@ -156,35 +158,13 @@ extension StepSchemas {
     guard let from = entityMapping.source,
       let former = store.schema.table(of: from)?.columns.first(where: { $0.name == column })
     else { return true }
-    switch former.content {
-    case .attribute(let declarer, _), .toOne(let declarer, _), .toOneEntity(let declarer, _),
-      .toOneOrder(let declarer, _):
-      return sourceModel.isKind(from, of: declarer)
-    case .owner(let owner, let name), .ownerOrder(let owner, let name):
-      guard let relationship = sourceModel.relationship(named: name, of: owner) else { return true }
-      return sourceModel.isKind(from, of: relationship.destination)
-    }
+    return former.content.isHeld(by: from, in: sourceModel)
   }
 
   /// Mappings whose objects end in the table of a hierarchy.
   func mappings(into table: StoreSchema.Table) -> [EntityMapping] {
     mapping.mappings(toDestinations: destinationModel.subtree(of: table.root)).filter {
       $0.source != nil
-    }
-  }
-
-  /// Whether the column belongs to an entity that the mapping's objects are not of.
-  private func isForeign(_ content: StoreSchema.Content, to entityMapping: EntityMapping) -> Bool {
-    guard let to = entityMapping.destination else { return true }
-    switch content {
-    case .attribute(let entity, _), .toOne(let entity, _), .toOneEntity(let entity, _),
-      .toOneOrder(let entity, _):
-      return !destinationModel.isKind(to, of: entity)
-    case .owner(let owner, let name), .ownerOrder(let owner, let name):
-      guard let relationship = destinationModel.relationship(named: name, of: owner) else {
-        return true
-      }
-      return !destinationModel.isKind(to, of: relationship.destination)
     }
   }
 }

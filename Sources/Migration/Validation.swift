@@ -20,7 +20,7 @@ struct Validation {
       let broken = rules.map { "max(\($0.condition))" }.joined(separator: ", ")
       guard !rules.isEmpty,
         let row = try connection.rows(
-          "SELECT \(broken) FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.number)"
+          "SELECT \(broken) FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.entityID)"
         ).first
       else { continue }
       for (rule, value) in zip(rules, row) where value.integer == 1 { try rule.check() }
@@ -113,7 +113,7 @@ struct Validation {
   }
 
   private func dangling(_ entry: EntityTable.RelationshipColumns) -> String? {
-    guard case .toOne(let column, _) = entry.storage,
+    guard let column = entry.storage?.toOneColumn,
       let other = schemas.destination.table(of: entry.relationship.destination)?.name
     else { return nil }
     return """
@@ -141,7 +141,7 @@ struct Validation {
 
   private func rows(_ table: EntityTable, _ condition: String) throws -> Broken {
     let from =
-      "FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.number) AND (\(condition))"
+      "FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.entityID) AND (\(condition))"
     let count = Int(try connection.value("SELECT count(*) \(from)")?.integer ?? 0)
     guard count > 0 else { return Broken(count: 0, first: []) }
     let first = try connection.rows("SELECT t.Z_PK \(from) ORDER BY t.Z_PK LIMIT 5")
@@ -171,7 +171,7 @@ struct Validation {
       if isEmpty {
         guard !before.isOptional, let empty = data.isEmpty(source, of: from) else { continue }
         count += try data.count(from, where: [empty])
-      } else if case .toOne(let column, _) = schemas.store.table(of: from)?.storage(of: source),
+      } else if let column = schemas.store.table(of: from)?.toOneColumn(of: source),
         let other = schemas.store.table(of: before.destination)?.table
       {
         count += try data.count(
@@ -197,15 +197,6 @@ struct Validation {
 extension EntityTable {
   /// SQL that is true of a row `t` of `main` whose relationship leads nowhere.
   func emptiness(of relationship: String) -> String? {
-    switch storage(of: relationship) {
-    case .toOne(let column, _): "t.\(quoted(column)) IS NULL"
-    case .foreignKey(let other, let column, _):
-      "t.Z_PK NOT IN (SELECT \(quoted(column)) FROM main.\(quoted(other)) WHERE \(quoted(column)) IS NOT NULL)"
-    case .join(let join, let owner, _, _):
-      "t.Z_PK NOT IN (SELECT \(quoted(owner)) FROM main.\(quoted(join)))"
-    case .reflexive(let join, let first, let second):
-      "t.Z_PK NOT IN (SELECT \(quoted(first)) FROM main.\(quoted(join)) UNION SELECT \(quoted(second)) FROM main.\(quoted(join)))"
-    case .some(.none), nil: nil
-    }
+    storage(of: relationship)?.isEmpty("t", unindexedIn: "main.")
   }
 }

@@ -130,7 +130,7 @@ struct Verification {
 
   /// One pass by key over what should be there; answers how many objects that is.
   private func compare(
-    _ row: RowSource, values: inout Int, _ report: inout VerificationReport
+    _ row: DestinationRows, values: inout Int, _ report: inout VerificationReport
   ) throws -> Int {
     let compared = comparisons(of: row)
     let here = "main." + quoted(row.table)
@@ -174,7 +174,7 @@ struct Verification {
   }
 
   /// Columns with what is true of a row that is not as planned.
-  private func comparisons(of row: RowSource) -> [(name: String, difference: String)] {
+  private func comparisons(of row: DestinationRows) -> [(name: String, difference: String)] {
     var compared = row.columns.dropFirst().filter {
       !row.later.contains($0.name) && !(isForeign && $0.name == "Z_OPT")
     }.map { column in
@@ -183,7 +183,7 @@ struct Verification {
         return (
           column.name,
           """
-          (\(actual) IS NOT \(wanted) OR substr(\(actual), 1, 1) = x'02')
+          (\(actual) IS NOT \(wanted) OR \(MarkedBytes.isFile(actual)))
           AND strata_result(\(actual)) IS NOT strata_digest(\(wanted))
           """
         )
@@ -211,7 +211,7 @@ struct Verification {
   }
 
   /// Whether a column is for the entity of the rows, and not for another in the same table.
-  private func isOwn(_ column: String, of row: RowSource) -> Bool {
+  private func isOwn(_ column: String, of row: DestinationRows) -> Bool {
     guard let content = content(of: column, in: row) else { return true }
     switch content {
     case .attribute(let declarer, _), .toOne(let declarer, _), .toOneEntity(let declarer, _),
@@ -221,21 +221,21 @@ struct Verification {
     }
   }
 
-  private func mayBeInFile(_ column: String, of row: RowSource) -> Bool {
+  private func mayBeInFile(_ column: String, of row: DestinationRows) -> Bool {
     property(of: column, in: row).flatMap {
       step.destination.storedAttribute(named: $0, of: row.entity)
     }?.allowsExternalBinaryDataStorage ?? false
   }
 
-  private func property(of column: String, in row: RowSource) -> String? {
+  private func property(of column: String, in row: DestinationRows) -> String? {
     destination.property(of: column, in: row)
   }
 
-  private func content(of column: String, in row: RowSource) -> StoreSchema.Content? {
+  private func content(of column: String, in row: DestinationRows) -> StoreSchema.Content? {
     destination.table(named: row.table)?.columns.first { $0.name == column }?.content
   }
 
-  private func first(_ row: RowSource, _ condition: String) throws -> [ObjectID] {
+  private func first(_ row: DestinationRows, _ condition: String) throws -> [ObjectID] {
     try connection.rows(
       """
       SELECT e.Z_PK FROM (\(row.selectAll)) e LEFT JOIN main.\(quoted(row.table)) d

@@ -59,15 +59,14 @@ public struct VerificationReport: Sendable, Equatable {
   /// Objects of exactly one entity, and the links that their rows keep, in one pass.
   mutating func countObjects(_ table: EntityTable, _ connection: Connection) throws -> Int {
     let links = table.relationships.compactMap { entry -> (name: String, column: String)? in
-      guard case .toOne(let column, _) = entry.storage else { return nil }
-      return (entry.relationship.name, column)
+      entry.storage?.toOneColumn.map { (entry.relationship.name, $0) }
     }
     let counts = ["count(*)"] + links.map { "count(\(quoted($0.column)))" }
     let row =
       try connection.rows(
         """
         SELECT \(counts.joined(separator: ", ")) FROM main.\(quoted(table.table))
-        WHERE Z_ENT = \(table.number)
+        WHERE Z_ENT = \(table.entityID)
         """
       ).first ?? []
     for (link, value) in zip(links, row.dropFirst()) {

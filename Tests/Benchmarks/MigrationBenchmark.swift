@@ -181,10 +181,10 @@ private struct HandWritten {
       try DatabaseTables(before.connection), try DatabaseTables(after.connection)
     )
     let numbers = Dictionary(
-      before.entityTables.map { ($0.entity, $0.number) }
+      before.entityTables.map { ($0.entity, $0.entityID) }
     ) { first, _ in first }
     let cases = after.entityTables.compactMap { table in
-      numbers[table.entity].map { "WHEN \($0) THEN \(table.number)" }
+      numbers[table.entity].map { "WHEN \($0) THEN \(table.entityID)" }
     }.joined(separator: " ")
     var text = """
       PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF;

@@ -107,7 +107,7 @@ struct VerifyCommandTests {
       try Store(path: after).entityTables.first { table in
         try Store(path: after).counts()[table.entity] ?? 0 > 0
       })
-    try change("DELETE FROM \(table.table) WHERE Z_ENT = \(table.number)")
+    try change("DELETE FROM \(table.table) WHERE Z_ENT = \(table.entityID)")
     let told = Captured("verify", before, after, "--to", place.bundle)
     #expect(told.status == .no)
     #expect(told.out.contains("objects are missing"))

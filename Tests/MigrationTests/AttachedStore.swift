@@ -21,7 +21,7 @@ struct AttachedStore {
     guard let table = store.table(of: entity) else { return [] }
     return try connection.rows(
       """
-      SELECT \(sql) FROM src.\(quoted(table.table)) s WHERE s.Z_ENT = \(table.number)
+      SELECT \(sql) FROM src.\(quoted(table.table)) s WHERE s.Z_ENT = \(table.entityID)
       ORDER BY s.Z_PK
       """
     ).compactMap(\.first)

@@ -256,7 +256,7 @@ final class ExpressionBench {
     return try connection.rows(
       """
       SELECT \(compiled.sql) FROM src.\(quoted(table?.table ?? "")) s\(from)
-      WHERE s.Z_ENT = \(table?.number ?? 0) ORDER BY s.Z_PK
+      WHERE s.Z_ENT = \(table?.entityID ?? 0) ORDER BY s.Z_PK
       """
     ).map { $0.first ?? .null }
   }

@@ -112,7 +112,7 @@ package struct DiffLine: Sendable, Equatable {
   /// An attribute, and below it the elements of a composite one by their paths.
   private static func properties(_ attribute: Attribute) -> [Property] {
     [(attribute.name, attribute.canonicalName, PropertyText.text(attribute))]
-      + attribute.elementsByPath.flatMap(properties)
+      + attribute.elements.map(attribute.pathed).flatMap(properties)
   }
 
   private static func properties(_ entity: Entity) -> [Property] {

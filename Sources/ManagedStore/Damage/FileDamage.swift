@@ -72,7 +72,7 @@ extension FileDamage.Hole {
     }
     let parts = counts.sorted { ($0.key ?? -1) < ($1.key ?? -1) }.map { number, count in
       let entity =
-        number.flatMap { number in own.first { $0.number == number }?.entity }
+        number.flatMap { number in own.first { $0.entityID == number }?.entity }
         ?? (root.numbers.count > 1 ? "\(root.entity) or its subentities" : root.entity)
       return "\(count) \(count == 1 ? "object" : "objects") of \(entity)"
     }

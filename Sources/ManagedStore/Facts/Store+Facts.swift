@@ -82,15 +82,12 @@ extension Store {
     try reading {
       for table in entityTables {
         for entry in table.attributes where entry.attribute.allowsExternalBinaryDataStorage {
-          let column = quoted(entry.column)
+          let reference = MarkedBytes.reference(quoted(entry.column))
           let statement = try connection.prepare(
-            """
-            SELECT substr(\(column), 2, 256), Z_PK FROM \(quoted(table.table))
-            WHERE \(table.onlyOwnRows) AND substr(\(column), 1, 1) = x'02'
-            """)
+            "SELECT \(reference), Z_PK \(entry.rowsInFiles(of: table))")
           while try statement.step() {
-            let name = String(decoding: statement.bytes(at: 0).prefix { $0 != 0 }, as: UTF8.self)
-            guard named[name] == nil else { continue }
+            guard case .file(let name) = MarkedBytes(statement.bytes(at: 0)), named[name] == nil
+            else { continue }
             var bytes: Int?
             if case .file(_, let size, _) = files.externalPlace(of: name) { bytes = size }
             named[name] = ExternalFile(
@@ -121,12 +118,5 @@ extension Store {
     }
     all.sort { (rank($0), -$0.bytes, $0.name) < (rank($1), -$1.bytes, $1.name) }
     return (Array(all.prefix(max(0, limit))), report)
-  }
-}
-
-extension EntityTable {
-  /// The condition that keeps the rows of exactly this entity; true where the table has no others.
-  var onlyOwnRows: String {
-    isWholeTable && numbers.count == 1 ? "1" : "Z_ENT = \(number)"
   }
 }

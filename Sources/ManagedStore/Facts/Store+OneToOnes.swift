@@ -25,12 +25,12 @@ extension StoreSchema {
     _ relationship: Relationship, of entity: String, schemaName: String = ""
   ) -> String? {
     guard let (_, inverse) = inverse(of: relationship),
-      case .toOne(let column, _) = entityTable(of: entity)?.storage(of: relationship.name),
-      let other = entityTable(of: relationship.destination),
-      case .toOne(let back, _) = other.storage(of: inverse.name)
+      let column = toOneColumn(of: relationship.name, in: entity),
+      let other = table(of: relationship.destination),
+      let back = toOneColumn(of: inverse.name, in: relationship.destination)
     else { return nil }
     return """
-      EXISTS (SELECT 1 FROM \(schemaName)\(quoted(other.table)) o
+      EXISTS (SELECT 1 FROM \(schemaName)\(quoted(other.name)) o
       WHERE o.Z_PK = t.\(quoted(column)) AND o.\(quoted(back)) IS NOT t.Z_PK)
       """
   }
@@ -44,13 +44,12 @@ extension Store {
     guard modelSource != .raw else { return [] }
     var all: [OneSidedLinks] = []
     for side in model.oneToOnes.flatMap(\.sides) {
-      guard let own = table(of: side.entity), case .toOne = own.storage(of: side.name),
+      guard let own = table(of: side.entity), own.toOneColumn(of: side.name) != nil,
         let inverse = side.relationship.inverse,
-        case .toOne = table(of: side.relationship.destination)?.storage(of: inverse),
+        table(of: side.relationship.destination)?.toOneColumn(of: inverse) != nil,
         let wrong = schema.disagreement(side.relationship, of: side.entity)
       else { continue }
-      let numbers = own.numbers.map(String.init).joined(separator: ", ")
-      let rows = "FROM \(quoted(own.table)) t WHERE t.Z_ENT IN (\(numbers)) AND \(wrong)"
+      let rows = "FROM \(quoted(own.table)) t WHERE t.Z_ENT IN (\(own.numbers.list)) AND \(wrong)"
       try reading {
         let count = Int(try connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
         guard count > 0 else { return }

@@ -182,7 +182,7 @@ extension ExpressionCompiler {
     else { throw wrong("\(text) is never \(term.kind.name)", range) }
     var equal: SQLText = "\(term.sql) = \(bound(.integer(id.key)))"
     if !table.isWholeTable {
-      let numbers = table.numbers.map(String.init).joined(separator: ", ")
+      let numbers = table.numbers.list
       equal = """
         (\(equal) AND (SELECT Z_ENT FROM \(self.table(table.table)) WHERE Z_PK = \(bound(.integer(id.key)))) \
         IN (\(own: numbers)))

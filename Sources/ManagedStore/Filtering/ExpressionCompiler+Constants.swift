@@ -48,7 +48,7 @@ extension ExpressionCompiler {
         throw wrong(
           "the store has no entity “\(name)”", range, hint: nearest.map { "Did you mean \($0)?" })
       }
-      return .integer(table.number)
+      return .integer(table.entityID)
     case (.integer, _), (.real, _), (.decimal, _): throw unfit("a number")
     case (.boolean, _): throw unfit("YES or NO")
     case (.text, _): throw unfit("text in quotes")

@@ -87,7 +87,7 @@ extension ExpressionCompiler {
       guard let table = layout.table(of: object.entity) else {
         throw wrong("the store does not keep \(object.entity)", name.range)
       }
-      if let entry = table.attributes.first(where: { $0.attribute.name == name.text }) {
+      if let entry = table.attribute(named: name.text) {
         note(name.text, of: object)
         return try value(entry.column, entry.attribute, of: object, &path, chain, name)
       }
@@ -96,7 +96,7 @@ extension ExpressionCompiler {
       {
         return try element(of: whole, &path, object, table, chain, name)
       }
-      if let entry = table.relationships.first(where: { $0.relationship.name == name.text }) {
+      if let entry = table.relationship(named: name.text) {
         note(name.text, of: object)
         try step(entry, name, &object, &chain)
         continue
@@ -130,40 +130,24 @@ extension ExpressionCompiler {
     _ chain: inout ExpressionCollection?
   ) throws {
     let destination = entry.relationship.destination
-    let source: SQLText
-    let condition: SQLText
-    let next: ExpressionObject
-    switch entry.storage {
-    case .toOne(let column, _):
+    guard let storage = entry.storage else {
+      throw wrong("the store does not keep \(name.text)", name.range)
+    }
+    if let column = storage.toOneColumn {
       let key = try self.column(column, of: object)
       object = ExpressionObject(entity: destination, row: nil, key: key)
       return
-    case .none: throw wrong("the store does not keep \(name.text)", name.range)
-    case .foreignKey(let table, let column, _):
-      let row = alias()
-      source = "\(self.table(table)) \(own: row)"
-      condition = "\(own: row).\(name: column) = \(object.key)"
-      next = ExpressionObject(entity: destination, row: row, key: "\(own: row).Z_PK")
-    case .join(let table, let owner, let other, _):
-      let row = alias()
-      source = "\(self.table(table)) \(own: row)"
-      condition = "\(own: row).\(name: owner) = \(object.key)"
-      next = ExpressionObject(entity: destination, row: nil, key: "\(own: row).\(name: other)")
-    case .reflexive(let table, let first, let second):
-      let row = alias()
-      source = """
-        (SELECT \(name: first) a, \(name: second) b FROM \(self.table(table)) UNION \
-        SELECT \(name: second), \(name: first) FROM \(self.table(table))) \(own: row)
-        """
-      condition = "\(own: row).a = \(object.key)"
-      next = ExpressionObject(entity: destination, row: nil, key: "\(own: row).b")
     }
-    object = next
+    let row = alias()
+    let links = storage.links(as: row, in: scope.schema)
+    let condition: SQLText = "\(links.owner) = \(object.key)"
+    object = ExpressionObject(
+      entity: destination, row: storage.isInDestinationRow ? row : nil, key: links.destination)
     chain = ExpressionCollection(
-      sources: (chain?.sources ?? []) + [source],
+      sources: (chain?.sources ?? []) + [links.from],
       conditions: (chain?.conditions ?? []) + [condition],
       element: ExpressionTerm(
-        next.key, .object(destination), name: name.text, range: name.range))
+        links.destination, .object(destination), name: name.text, range: name.range))
   }
 
   /// A column of an object's row.
@@ -223,9 +207,10 @@ extension ExpressionCompiler {
     var element = whole
     var last = name
     while element.type == .composite, let next = path.names.popFirst() {
-      let inner = AttributeStorage.path(element.name, next.text)
-      guard let found = element.elementsByPath.first(where: { $0.name == inner }) else {
-        guard case .text = origin else { throw scope.unknown(inner, in: object.entity) }
+      guard let found = element.element(named: next.text).map(element.pathed) else {
+        guard case .text = origin else {
+          throw scope.unknown(AttributeStorage.path(element.name, next.text), in: object.entity)
+        }
         let wrong = WrongElement(next.text, of: element)
         throw self.wrong(wrong.message, next.range, hint: wrong.hint)
       }
@@ -242,7 +227,7 @@ extension ExpressionCompiler {
     let sql = try columns.map { try column($0, of: object) }
     // SQLite's coalesce takes two at least.
     let any: SQLText = "coalesce(NULL, \(SQLText.list(sql.isEmpty ? ["NULL"] : sql)))"
-    return leaf(any, .composite(element.elementsByPath.map(\.name)), path, chain)
+    return leaf(any, .composite(element.elements.map { element.pathed($0).name }), path, chain)
   }
 
   private func leaf(

@@ -68,9 +68,7 @@ package struct ExpressionScope: Sendable {
 
   /// An error about a property that the store does not keep, with those that it does.
   package func unknown(_ name: String, in entity: String) -> CoreDataError {
-    let whole = layout.model.attribute(named: String(name.prefix { $0 != "." }), of: entity)
-    let attributes = whole.map { [$0] + $0.elementsByPath } ?? []
-    if let composite = attributes.first(where: { $0.name == name && $0.type == .composite }) {
+    if let composite = layout.model.attribute(at: name, of: entity), composite.type == .composite {
       return CoreDataError(
         .usage, "the attribute is made of elements, each of which has a value", entity: entity,
         property: name,

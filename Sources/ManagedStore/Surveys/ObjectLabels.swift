@@ -113,12 +113,8 @@ extension Store {
     for owner in request.owners where ContinuousClock.now < end {
       guard let table = layout.table(of: owner.id.entity) else { continue }
       for name in owner.relationships {
-        guard
-          let entry = table.relationships.first(where: { $0.relationship.name == name })
-        else { continue }
-        let first = try related(
-          to: owner.id.key, entry.storage, destination: entry.relationship.destination,
-          limit: Self.namedOfMany)
+        guard let entry = table.relationship(named: name) else { continue }
+        let first = try related(to: owner.id.key, entry, limit: Self.namedOfMany)
         found.firsts[owner.id, default: [:]][name] = first
         ids += first
       }

@@ -25,12 +25,13 @@ extension Store {
       guard let row = head.first, row.count == 3, let type = row[0].text, type != "null",
         let length = row[1].integer
       else { return nil }
-      let mark = row[2].blob?.first
-      let isMarked = type == "blob" && attribute.allowsExternalBinaryDataStorage
-      if isMarked, mark == 2 {
-        return try externalContent(row[2].blob ?? [], from: offset, count: count)
+      var skipped = 0
+      if type == "blob", attribute.allowsExternalBinaryDataStorage, let head = row[2].blob {
+        switch MarkedBytes(head) {
+        case .file(let name): return try externalContent(name, from: offset, count: count)
+        case .row(let own): skipped = head.count - own.count
+        }
       }
-      let skipped = isMarked && mark == 1 ? 1 : 0
       let total = max(0, Int(length) - skipped)
       let part = try connection.value(
         """
@@ -87,7 +88,7 @@ extension Store {
     of property: String, in id: ObjectID
   ) throws -> (EntityTable, Attribute, column: String) {
     let table = try knownTable(of: id.entity)
-    guard let entry = table.attributes.first(where: { $0.attribute.name == property }) else {
+    guard let entry = table.attribute(named: property) else {
       throw unknownProperty(
         property, in: id.entity,
         try columns(of: id.entity).filter {
@@ -98,10 +99,8 @@ extension Store {
   }
 
   private func externalContent(
-    _ reference: [UInt8], from offset: Int, count: Int
+    _ name: String, from offset: Int, count: Int
   ) throws -> StoredContent {
-    let name = String(
-      decoding: reference.dropFirst().prefix { $0 != 0 }.prefix(256), as: UTF8.self)
     guard case .file(let path, let size, _) = files.externalPlace(of: name) else {
       return StoredContent(
         total: 0, offset: 0, bytes: [], isText: false, location: .missing(name: name))

@@ -22,7 +22,7 @@ extension Store {
   ) throws -> Frequencies {
     let table = try knownTable(of: entity)
     var subject = try FrequencySubject(path, of: table, in: self)
-    let source = try rowSource(RowQuery(entity: entity, filter: filter), table)
+    let source = try queryRows(RowQuery(entity: entity, filter: filter), table)
     var result = Frequencies(
       entity: entity, path: path, kind: subject.kind, total: 0, nulls: 0, distinct: 0, entries: [])
     guard database.contains(table.table) else { return result }
@@ -191,9 +191,7 @@ extension Store {
     var names = path.split(separator: ".").map { $0.hasPrefix("#") ? $0.dropFirst() : $0 }[...]
     while let name = names.popFirst() {
       guard let table = layout.table(of: holder) else { return nil }
-      if let relationship = table.relationships.first(where: {
-        $0.relationship.name == name
-      })?.relationship {
+      if let relationship = table.relationship(named: String(name))?.relationship {
         holder = relationship.destination
         continue
       }

@@ -83,7 +83,7 @@ extension Store {
     let statement = try connection.prepare(
       """
       SELECT Z_PK, \(parts.joined(separator: ", ")) FROM \(quoted(table.table)) \(tableOnly)
-      WHERE \(table.onlyOwnRows) AND Z_PK > \(place.key) AND (\(columns.map { $0.1.sql }.joined(separator: " OR ")))
+      WHERE \(table.ownRows() ?? "1") AND Z_PK > \(place.key) AND (\(columns.map { $0.1.sql }.joined(separator: " OR ")))
       ORDER BY Z_PK
       """)
     try statement.bind(values + values)

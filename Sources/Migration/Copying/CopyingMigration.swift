@@ -38,7 +38,7 @@ struct CopyingMigration {
       try makeLinks()
       for table in destination.tables { try shared.numberNewOrders(of: table) }
       for join in destination.joins {
-        for numbering in join.numberings { try numbering.run(on: connection) }
+        for numbering in join.storage.numberings { try numbering.run(on: connection) }
       }
       try policies?.validate()
       try copyOtherTables()
@@ -83,7 +83,7 @@ struct CopyingMigration {
     }
   }
 
-  private func fill(_ row: RowSource) throws {
+  private func fill(_ row: DestinationRows) throws {
     let insert = try connection.prepare(row.insert)
     try KeyRanges(connection, table: row.ranges.table, key: row.ranges.column).forEach {
       low, high in
@@ -211,13 +211,13 @@ struct MigratedContents {
     var names: String { columns.map { quoted($0) }.joined(separator: ", ") }
   }
 
-  var rows: [RowSource] = []
+  var rows: [DestinationRows] = []
   var joins: [Join] = []
   var links: [LinkSource] = []
 
   /// The contents of an inferred step.
   init(_ schemas: StepSchemas) {
-    for table in schemas.destination.tables { rows += schemas.rowSources(for: table) }
+    for table in schemas.destination.tables { rows += schemas.rows(for: table) }
     for join in schemas.destination.joins {
       let former = schemas.sourceJoin(of: join)
       guard let links = schemas.links(of: join, former: former) else { continue }
@@ -237,19 +237,18 @@ struct MigratedContents {
 
 extension StepSchemas {
   /// The rows that each entity mapping gives a table.
-  func rowSources(for table: StoreSchema.Table) -> [RowSource] {
+  func rows(for table: StoreSchema.Table) -> [DestinationRows] {
     mappings(into: table).compactMap { entityMapping in
       guard let from = entityMapping.source, let to = entityMapping.destination,
         let sourceTable = store.table(of: from), let number = destination.numbers[to],
         store.database.contains(sourceTable.table)
       else { return nil }
       let place = "src." + quoted(sourceTable.table)
-      var row = RowSource(
+      var row = DestinationRows(
         mapping: entityMapping.name, entity: to, table: table.name,
         columns: [("Z_PK", "s.Z_PK"), ("Z_ENT", String(number)), ("Z_OPT", "s.Z_OPT")],
         from: place + " s",
-        conditions: sourceTable.isWholeTable && sourceTable.numbers.count == 1
-          ? [] : ["s.Z_ENT = \(sourceTable.number)"],
+        conditions: [sourceTable.ownRows("s")].compactMap { $0 },
         ranges: (place, "s.Z_PK", "Z_PK"))
       for column in table.columns {
         let isOrder = column.content.isOrder
@@ -279,16 +278,6 @@ extension StepSchemas {
     switch content {
     case .toOne(let declarer, let name), .toOneEntity(let declarer, let name):
       destinationModel.isKind(entity, of: declarer) && isLoose(name, of: declarer)
-    default: false
-    }
-  }
-}
-
-extension StoreSchema.Content {
-  /// Whether the column holds a position within an ordered relationship.
-  var isOrder: Bool {
-    switch self {
-    case .toOneOrder, .ownerOrder: true
     default: false
     }
   }

@@ -24,7 +24,7 @@ extension MappingModel {
   /// Runs what computes the values of a mapping's rows; an error that they cause tells the mapping,
   /// the entity and the property.
   func evaluating<T>(
-    _ row: RowSource, _ schema: StoreSchema, on connection: Connection, _ body: () throws -> T
+    _ row: DestinationRows, _ schema: StoreSchema, on connection: Connection, _ body: () throws -> T
   ) throws -> T {
     guard var entityMapping = mapping(named: row.mapping) else { return try body() }
     // Objects that hang on others are of another entity than their mapping.
@@ -35,7 +35,7 @@ extension MappingModel {
   }
 }
 
-extension RowSource {
+extension DestinationRows {
   /// Computes every value that is more than a column of the source; `nil` where none is.
   var evaluation: String? { evaluation(of: columns.filter { $0.sql.utf8.contains(0x28) }) }
 
@@ -61,7 +61,7 @@ extension RowSource {
 
 extension StoreSchema {
   /// The property that a column of a row keeps.
-  func property(of column: String, in row: RowSource) -> String? {
+  func property(of column: String, in row: DestinationRows) -> String? {
     switch table(named: row.table)?.columns.first(where: {
       $0.name == column
     })?.content {

@@ -18,7 +18,7 @@ enum KeyAssignment: Equatable {
     case .table(let name, let numbers):
       "(SELECT a.destination FROM temp.\(quoted(name)) a WHERE a.source = \(key)"
         + (numbers.isEmpty
-          ? "" : " AND a.entity IN (\(numbers.map(String.init).joined(separator: ", ")))")
+          ? "" : " AND a.entity IN (\(numbers.list))")
         + " LIMIT 1)"
     }
   }

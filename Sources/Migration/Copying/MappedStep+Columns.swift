@@ -69,20 +69,14 @@ extension MappedStep {
         expression, of: from, in: entityMapping, attribute: attribute, variables: variables)
       value =
         attribute.allowsExternalBinaryDataStorage
-        ? "strata_inline(\(compiled.sql))" : "(\(compiled.sql))"
+        ? attribute.stored(compiled.sql) : "(\(compiled.sql))"
     } else if let former = attributeMapping.source {
       guard let column = store.table(of: from)?.column(of: former) else {
         throw ExpressionScope(store: store, entity: from).unknown(former, in: from)
       }
       use([former], of: from)
-      let place = "s." + quoted(column)
-      let was =
-        store.model.storedAttribute(named: former, of: from)?.allowsExternalBinaryDataStorage
-        ?? false
-      let isExternal = attribute.allowsExternalBinaryDataStorage
-      value =
-        was == isExternal
-        ? place : isExternal ? "strata_inline(\(place))" : "strata_content(\(place))"
+      value = attribute.stored(
+        "s." + quoted(column), of: store.model.storedAttribute(named: former, of: from))
     } else {
       return literal
     }
@@ -119,13 +113,10 @@ extension MappedStep {
     of name: String, in entityMapping: EntityMapping, from: String
   ) -> ColumnValue {
     guard let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
-      let declarer = store.model.declaringEntity(of: former, in: from),
-      let column = store.schema.table(of: from)?.column(
-        .toOneOrder(entity: declarer, name: former)),
-      let table = store.table(of: from)?.table,
-      store.database.columns(of: table).contains(column.name)
+      let storage = store.table(of: from)?.storage(of: former), storage.kind == .toOne,
+      let column = storage.inversePosition
     else { return .later }
-    return .sql("s." + quoted(column.name))
+    return .sql("s." + quoted(column))
   }
 }
 

@@ -41,7 +41,7 @@ extension MappedStep {
         ).sql
       }
       guard let own = store.table(of: from) else { return nil }
-      let numbers = table.numbers.map(String.init).joined(separator: ", ")
+      let numbers = table.numbers.list
       return Origin(
         value: .many(
           """
@@ -76,7 +76,9 @@ extension MappedStep {
         value: .one(try scope.value(of: path).sql), entity: relationship.destination,
         property: path[0])
     }
-    guard let edges = store.edges(of: last, in: holder) else { return nil }
+    guard let edges = store.table(of: holder)?.storage(of: last)?.edges(in: "src.") else {
+      return nil
+    }
     guard path.count > 1, let own = store.table(of: from) else {
       return Origin(value: .many(edges), entity: relationship.destination, property: path[0])
     }
@@ -122,7 +124,7 @@ extension MappedStep {
         number = lookup(
           key, in: table,
           candidates.compactMap { candidate in
-            guard let from = candidate.source.flatMap({ store.table(of: $0)?.number }),
+            guard let from = candidate.source.flatMap({ store.table(of: $0)?.entityID }),
               let to = candidate.destination.flatMap({ schema.numbers[$0] })
             else { return nil }
             return ("d.Z_ENT = \(from)", String(to))
@@ -138,7 +140,7 @@ extension MappedStep {
         let to = candidate.destination.flatMap({ schema.numbers[$0] })
       else { continue }
       var conditions = try conditions(of: candidate, from: from, row: "d")
-      if conditions.isEmpty { conditions = ["d.Z_ENT = \(own.number)"] }
+      if conditions.isEmpty { conditions = ["d.Z_ENT = \(own.entityID)"] }
       let when = conditions.map { "(\($0))" }.joined(separator: " AND ")
       let made = assignment.destination(of: "d.Z_PK")
       keyCases.append((when, made))

@@ -10,7 +10,7 @@ extension MappedStep {
   ///
   /// - Parameter parent: rows of the objects they hang on, with the source row as `s`.
   mutating func addTree(
-    _ child: ChildMapping, of entityMapping: EntityMapping, parent: RowSource,
+    _ child: ChildMapping, of entityMapping: EntityMapping, parent: DestinationRows,
     parentEntity: String, planning: inout KeyPlanning, _ connection: Connection
   ) throws {
     guard let from = entityMapping.source else { return }
@@ -51,7 +51,7 @@ extension MappedStep {
     let last = try connection.value("SELECT max(key) FROM temp.\(tree)")?.integer ?? base
     planning.take(upTo: last, of: root)
     guard let sourceTable = store.table(of: from) else { return }
-    var row = RowSource(
+    var row = DestinationRows(
       mapping: entityMapping.name, entity: child.destination, table: table.name,
       columns: [("Z_PK", "t.key"), ("Z_ENT", String(number)), ("Z_OPT", "1")],
       from: "temp.\(tree) t JOIN src.\(quoted(sourceTable.table)) s ON s.Z_PK = t.source",

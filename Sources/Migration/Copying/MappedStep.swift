@@ -14,7 +14,7 @@ struct MappedStep {
   let schema: StoreSchema
   /// The key that each mapping (by name) gives what it makes.
   private(set) var keys: [String: KeyAssignment] = [:]
-  private(set) var rows: [RowSource] = []
+  private(set) var rows: [DestinationRows] = []
   private(set) var links: [LinkSource] = []
   /// Links to objects that are made along with others.
   private var treeLinks: [LinkSource] = []
@@ -169,16 +169,16 @@ struct MappedStep {
     }
     let source = try sourceRows(of: entityMapping, from: from)
     let place = "src." + quoted(sourceTable.table)
-    var row: RowSource
+    var row: DestinationRows
     if let groups = groups[entityMapping.name] {
-      row = RowSource(
+      row = DestinationRows(
         mapping: entityMapping.name, entity: to, table: table.name,
         columns: [("Z_PK", "g.key"), ("Z_ENT", String(number)), ("Z_OPT", "1")],
         from: "temp.\(groups) g CROSS JOIN \(place) s ON s.Z_PK = g.source",
         ranges: ("temp.\(groups)", "g.key", "key"))
     } else {
       let isKept = key == .offset(0)
-      row = RowSource(
+      row = DestinationRows(
         mapping: entityMapping.name, entity: to, table: table.name,
         columns: [
           ("Z_PK", key.destination(of: "s.Z_PK")), ("Z_ENT", String(number)),
@@ -205,10 +205,10 @@ struct MappedStep {
     }
   }
 
-  mutating func append(_ row: RowSource) { rows.append(row) }
+  mutating func append(_ row: DestinationRows) { rows.append(row) }
 
   /// Says of rows that a to-one's columns are filled when all objects are there.
-  mutating func setLater(_ relationship: String, of entity: String, in parent: RowSource) {
+  mutating func setLater(_ relationship: String, of entity: String, in parent: DestinationRows) {
     guard
       let index = rows.lastIndex(where: {
         $0.mapping == parent.mapping && $0.entity == entity && $0.from == parent.from
@@ -256,10 +256,7 @@ struct MappedStep {
     of entityMapping: EntityMapping, from: String, row: String
   ) throws -> [String] {
     guard let table = store.table(of: from) else { return ["0"] }
-    var conditions: [String] = []
-    if !(table.isWholeTable && table.numbers.count == 1) {
-      conditions.append("\(row).Z_ENT = \(table.number)")
-    }
+    var conditions = [table.ownRows(row)].compactMap { $0 }
     if let condition = entityMapping.condition {
       let scope = ExpressionScope(store: store, entity: from, row: row)
       conditions.append(

@@ -11,8 +11,8 @@ enum MigrationFunctions {
     // Marks bytes as the row's own, in a column that may also name a file.
     try connection.defineFunction("strata_inline", arguments: 1) { arguments in
       switch arguments.first {
-      case .blob(let bytes): .blob([1] + bytes)
-      case .text(let text): .blob([1] + Array(text.utf8))
+      case .blob(let bytes): .blob(MarkedBytes.row(bytes).column)
+      case .text(let text): .blob(MarkedBytes.row(Array(text.utf8)).column)
       case .null, nil: .null
       case .some(let other): other
       }

@@ -143,7 +143,7 @@ extension PlannedPairs {
     let connection = try Connection(path: "", mode: .create)
     try connection.execute("PRAGMA temp_store = FILE")
     try MigrationFunctions.define(on: connection, store: schemas.store)
-    try connection.run("ATTACH DATABASE ? AS src", [.text(schemas.store.connection.uri)])
+    try connection.attach(schemas.store.connection, as: "src")
     try self.init(schemas.loose, links: links, connection: connection)
   }
 }

@@ -18,14 +18,14 @@ extension StepSchemas {
       return loose.flatMap(\.sides).compactMap { side -> LinkSource? in
         guard destinationModel.isKind(to, of: side.entity),
           let former = entityMapping.relationships.first(where: { $0.name == side.name })?.source,
-          case .toOne = table.storage(of: former),
+          table.toOneColumn(of: former) != nil,
           let key = key(of: side.name, entityMapping, table)
         else { return nil }
         return LinkSource(
           entity: side.entity, relationship: side.name, mapping: entityMapping.name,
           select: """
             SELECT * FROM (SELECT s.Z_PK AS owner, \(key) AS destination, NULL AS position,
-            NULL AS inverse FROM src.\(quoted(table.table)) s WHERE s.Z_ENT = \(table.number))
+            NULL AS inverse FROM src.\(quoted(table.table)) s WHERE s.Z_ENT = \(table.entityID))
             WHERE destination IS NOT NULL
             """)
       }

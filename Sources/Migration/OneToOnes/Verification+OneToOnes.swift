@@ -46,7 +46,7 @@ extension Verification {
     guard let own = schema.entityTable(of: side.entity),
       let wrong = schema.disagreement(side.relationship, of: side.entity, schemaName: "main.")
     else { return }
-    let numbers = own.numbers.map(String.init).joined(separator: ", ")
+    let numbers = own.numbers.list
     let rows = "main.\(quoted(own.table)) t WHERE t.Z_ENT IN (\(numbers)) AND (\(wrong))"
     let found = try count(rows)
     guard found > 0 else { return }

@@ -6,7 +6,7 @@ import SQLite
 final class DestinationEntity {
   let name: String
   let model: Model
-  let number: Int64
+  let entityID: Int64
   let root: String
   let attributes: [EntityTable.AttributeColumn]
   let columns: [String]
@@ -35,7 +35,7 @@ final class DestinationEntity {
     }
     name = entity
     model = schema.model
-    number = place.number
+    entityID = place.entityID
     root = schema.model.root(of: entity)
     attributes = place.attributes
     table = place.table
@@ -56,7 +56,7 @@ final class DestinationEntity {
     }
     let row =
       try connection.rows("SELECT " + (defaults + ["0"]).joined(separator: ", ")).first ?? []
-    initial = [.null, .integer(place.number), .integer(1)] + row.dropLast()
+    initial = [.null, .integer(place.entityID), .integer(1)] + row.dropLast()
   }
 
   func index(of attribute: String) throws -> Int {
@@ -129,7 +129,8 @@ final class DestinationEntity {
     case (.date, .date(let seconds)): return .real(seconds)
     case (.uuid, .uuid(let bytes)) where bytes.count == 16: return .blob(bytes)
     case (.binary, .bytes(let bytes)), (.transformable, .bytes(let bytes)):
-      return .blob(attribute.allowsExternalBinaryDataStorage ? [1] + bytes : bytes)
+      return .blob(
+        attribute.allowsExternalBinaryDataStorage ? MarkedBytes.row(bytes).column : bytes)
     default:
       throw CoreDataError(
         .usage, "the value does not fit the type \(attribute.type.name)", entity: name,

@@ -24,7 +24,7 @@ extension PolicyRun {
     }
     guard let statement = associating[entityMapping.name] else { return }
     try statement.bind([
-      .integer(source.id.key), .integer(object.id.key), .integer(object.entity.number),
+      .integer(source.id.key), .integer(object.id.key), .integer(object.entity.entityID),
     ])
     try statement.step()
     statement.reset()
@@ -115,7 +115,7 @@ extension PolicyRun {
     let source = try sourceEntity(entity)
     guard source.isThere else { return [] }
     let table = store.table(of: entity)?.table ?? ""
-    var conditions = ["s.Z_ENT = \(store.table(of: entity)?.number ?? 0)"]
+    var conditions = ["s.Z_ENT = \(store.table(of: entity)?.entityID ?? 0)"]
     if let predicate {
       conditions.append(
         try ExpressionScope(store: store, entity: entity).compile(predicate: predicate).sql)

@@ -97,7 +97,7 @@ final class PolicyRun {
     // Of an abstract entity, or of none, nothing is made but by the policy.
     if let to = entityMapping.destination, mapped.model.entity(named: to)?.isAbstract == false {
       let destination = try destinationEntity(to)
-      head = [.null, .integer(destination.number), .integer(1)]
+      head = [.null, .integer(destination.entityID), .integer(1)]
       for entry in destination.attributes {
         values.append(
           try mapped.policyValue(of: entry.attribute.name, in: entityMapping, from: from, to: to)

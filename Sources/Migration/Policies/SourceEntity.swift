@@ -30,17 +30,12 @@ final class SourceEntity {
 
   /// SQL of the attributes' values in a row `s`, in their order.
   var columns: [String] {
-    attributes.map { entry in
-      let place = "s." + quoted(entry.column)
-      return entry.attribute.allowsExternalBinaryDataStorage ? "strata_content(\(place))" : place
-    }
+    attributes.map { $0.content(in: "s") }
   }
 
   /// FROM and WHERE of the rows of exactly this entity.
   var from: String {
-    let isOnly = table.isWholeTable && table.numbers.count == 1
-    return "src.\(quoted(table.table)) s"
-      + (isOnly ? "" : " WHERE s.Z_ENT = \(table.number)")
+    "src.\(quoted(table.table)) s" + (table.ownRows("s").map { " WHERE " + $0 } ?? "")
   }
 
   var isThere: Bool { run.store.database.contains(table.table) }
@@ -80,29 +75,10 @@ final class SourceEntity {
       let storage = table.storage(of: name),
       let other = run.store.table(of: relationship.destination)
     else { throw scope.unknown(name, in: scope.entity) }
-    let sql: String
-    if case .toOne(let column, _) = storage {
-      sql = """
-        SELECT d.Z_PK, d.Z_ENT FROM src.\(quoted(table.table)) s
-        JOIN src.\(quoted(other.table)) d ON d.Z_PK = s.\(quoted(column)) WHERE s.Z_PK = ?
-        """
-    } else if let edges = run.store.edges(of: name, in: scope.entity) {
-      var all = edges
-      if case .reflexive(let join, let first, let second) = storage {
-        all = """
-          SELECT owner, destination, position FROM (\(edges)) UNION
-          SELECT \(quoted(second)), \(quoted(first)), NULL FROM src.\(quoted(join))
-          """
-      }
-      sql = """
-        SELECT d.Z_PK, d.Z_ENT FROM (\(all)) e
-        JOIN src.\(quoted(other.table)) d ON d.Z_PK = e.destination
-        WHERE e.owner = ? ORDER BY e.position, d.Z_PK
-        """
-    } else {
-      throw scope.unknown(name, in: scope.entity)
-    }
-    let made = (statement: try run.connection.prepare(sql), destination: relationship.destination)
+    let made = (
+      statement: try run.connection.prepare(storage.objects(in: other.table, schema: "src.")),
+      destination: relationship.destination
+    )
     relations[name] = made
     return made
   }

@@ -114,16 +114,14 @@ enum RecipeFunctions {
   }
 
   private static func stored(_ value: Value, _ files: StoreFiles) -> Stored {
-    guard case .blob(let bytes) = value, let mark = bytes.first else { return .value(value) }
-    switch mark {
-    case 1: return .value(.blob(Array(bytes.dropFirst())))
-    case 2:
-      let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }.prefix(256), as: UTF8.self)
+    guard case .blob(let bytes) = value else { return .value(value) }
+    switch MarkedBytes(bytes) {
+    case .row(let own): return .value(.blob(own))
+    case .file(let name):
       guard case .file(let path, let bytes, _) = files.externalPlace(of: name) else {
         return .missing
       }
       return .file(path: path, bytes: bytes)
-    default: return .value(value)
     }
   }
 

@@ -218,7 +218,7 @@ public final class StageContext {
         .usage, "the model has no such entity", entity: entity,
         hint: "Its entities: " + model.entities.map(\.name).joined(separator: ", "))
     }
-    let numbers = table.numbers.map(String.init).joined(separator: ", ")
+    let numbers = table.numbers.list
     var condition = "s.Z_ENT IN (\(numbers))"
     if let predicate {
       let scope = ExpressionScope(store: store, entity: entity, schema: "main.")

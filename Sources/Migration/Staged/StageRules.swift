@@ -19,7 +19,7 @@ struct StageRules {
     var broken: [Rule: Int] = [:]
     func check(_ table: EntityTable, _ property: String, _ message: String, _ sql: String) throws {
       let count = try connection.value(
-        "SELECT count(*) FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.number) AND \(sql)"
+        "SELECT count(*) FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.entityID) AND \(sql)"
       )?.integer
       guard let count, count > 0 else { return }
       broken[Rule(entity: table.entity, property: property, message: message)] = Int(count)

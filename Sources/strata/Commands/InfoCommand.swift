@@ -76,7 +76,7 @@ enum InfoCommand {
             json.key("name")
             json.string(table.entity)
             json.key("id")
-            json.number(table.number)
+            json.number(table.entityID)
             json.key("parent")
             json.string(store.model.entity(named: table.entity)?.parent)
             json.key("count")
@@ -192,7 +192,7 @@ enum InfoCommand {
       for table in store.entityTables {
         let depth = store.model.lineage(of: table.entity).count - 1
         entities.append([
-          String(repeating: "  ", count: max(0, depth)) + table.entity, String(table.number),
+          String(repeating: "  ", count: max(0, depth)) + table.entity, String(table.entityID),
           String(counts[table.entity] ?? 0),
         ])
       }

@@ -2,7 +2,7 @@ import SQLite
 
 /// The rows that an entity mapping gives one table of the destination: filled, and compared
 /// afterwards, by one SELECT over the source.
-struct RowSource {
+struct DestinationRows {
   /// Name of the entity mapping.
   var mapping: String
   /// Destination entity.

@@ -65,7 +65,8 @@ struct StepSchemas {
       guard let former = attributeMapping.source, let column = table.column(of: former) else {
         return literal
       }
-      let value = convert("s." + quoted(column), former: former, in: from, to: attribute)
+      let value = attribute.stored(
+        "s." + quoted(column), of: sourceModel.storedAttribute(named: former, of: from))
       return literal.map { "coalesce(\(value), \($0))" } ?? value
     case .toOne(let declarer, let name):
       guard destinationModel.isKind(to, of: declarer) else { return nil }
@@ -81,8 +82,8 @@ struct StepSchemas {
       let number = entityNumber(of: name, relationship, entityMapping, table, key: key)
       // Where neither changes, the column stays as it is.
       if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
-        case .toOne(let own, let entityColumn?) = table.storage(of: former),
-        key == "s." + quoted(own), number == "s." + quoted(entityColumn)
+        let storage = table.storage(of: former), let entityColumn = storage.entityColumn,
+        key == "s." + quoted(storage.destination), number == "s." + quoted(entityColumn)
       {
         return number
       }
@@ -107,28 +108,14 @@ struct StepSchemas {
   /// What a column holds until its links are set.
   static let empty = "NULL"
 
-  /// A column that begins to allow external storage needs the mark that such columns have; one that
-  /// ceases to loses it, and takes in what is in files.
-  private func convert(
-    _ column: String, former: String, in entity: String, to attribute: Attribute
-  )
-    -> String
-  {
-    guard let before = sourceModel.storedAttribute(named: former, of: entity),
-      before.allowsExternalBinaryDataStorage != attribute.allowsExternalBinaryDataStorage
-    else { return column }
-    return attribute.allowsExternalBinaryDataStorage
-      ? "strata_inline(\(column))" : "strata_content(\(column))"
-  }
-
   /// The destination's key of a to-one: its former column, or the one its inverse was kept in.
   func key(of name: String, _ entityMapping: EntityMapping, _ table: EntityTable) -> String? {
     guard let to = entityMapping.destination,
       let relationship = destinationModel.relationship(named: name, of: to)
     else { return nil }
-    var column = inverseStorage(of: name, entityMapping, table).map { "s." + quoted($0.column) }
+    var column = inverseStorage(of: name, entityMapping, table).map { "s." + quoted($0.owner) }
     if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
-      case .toOne(let own, _) = table.storage(of: former)
+      let own = table.toOneColumn(of: former)
     {
       column = "s." + quoted(own)
     }
@@ -163,11 +150,11 @@ struct StepSchemas {
       guard sourceModel.entity(named: source)?.isAbstract == false else { return false }
       let to = mapping.mapping(fromSource: source)?.destination
       return to.map { !destinationModel.isKind($0, of: entity) } ?? true
-    }.compactMap { store.table(of: $0)?.number }
+    }.compactMap { store.table(of: $0)?.entityID }
     guard !others.isEmpty else { return nil }
     return """
       EXISTS (SELECT 1 FROM src.\(quoted(table.table)) d WHERE d.Z_PK = \(key)
-      AND d.Z_ENT NOT IN (\(others.map(String.init).joined(separator: ", "))))
+      AND d.Z_ENT NOT IN (\(others.list)))
       """
   }
 
@@ -175,7 +162,7 @@ struct StepSchemas {
   private func inverseStorage(
     of name: String, _ entityMapping: EntityMapping, _ table: EntityTable
   )
-    -> (column: String, order: String?)?
+    -> RelationshipStorage?
   {
     guard let to = entityMapping.destination,
       let relationship = destinationModel.relationship(named: name, of: to),
@@ -183,18 +170,14 @@ struct StepSchemas {
       let origin = mapping.origins(
         of: inverse, in: relationship.destination, destinationModel
       ).first,
-      case .foreignKey(table.table, let column, let order) = store.table(of: origin.entity)?
-        .storage(of: origin.name)
+      let storage = store.table(of: origin.entity)?.storage(of: origin.name)
     else { return nil }
-    return (column, order)
+    return storage.isInDestinationRow && storage.table == table.table ? storage : nil
   }
 
   private func order(of name: String, _ entityMapping: EntityMapping) -> String? {
     guard let from = entityMapping.source, let table = store.table(of: from) else { return nil }
-    if let storage = inverseStorage(of: name, entityMapping, table), let order = storage.order {
-      return "s." + quoted(order)
-    }
-    return nil
+    return inverseStorage(of: name, entityMapping, table)?.position.map { "s." + quoted($0) }
   }
 
   /// SQL for the owner of a row in a to-many that has no inverse, and for the row's place there.
@@ -209,8 +192,8 @@ struct StepSchemas {
       let origin = mapping.origins(of: name, in: owner, destinationModel).first,
       let storage = store.table(of: origin.entity)?.storage(of: origin.name)
     else { return nil }
-    if case .foreignKey(table.table, let column, let order) = storage {
-      return ("s." + quoted(column), order.map { "s." + quoted($0) })
+    if storage.isInDestinationRow, storage.table == table.table {
+      return ("s." + quoted(storage.owner), storage.position.map { "s." + quoted($0) })
     }
     guard let edges = edges(of: name, in: owner) else { return nil }
     return (
@@ -232,7 +215,7 @@ struct StepSchemas {
       return cases.isEmpty ? sql : "CASE \(sql) \(cases) ELSE \(sql) END"
     }
     if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
-      case .toOne(_, let entityColumn?) = table.storage(of: former),
+      let entityColumn = table.storage(of: former)?.entityColumn,
       let from = entityMapping.source,
       let destination = sourceModel.relationship(named: former, of: from)?.destination
     {
@@ -258,7 +241,7 @@ struct StepSchemas {
     var seen: Set<Int64> = []
     return mapping.entityMappings.compactMap { entityMapping in
       guard let from = entityMapping.source, let to = entityMapping.destination,
-        !renumbered.contains(entityMapping.name), let old = store.table(of: from)?.number,
+        !renumbered.contains(entityMapping.name), let old = store.table(of: from)?.entityID,
         let new = destination.numbers[to], seen.insert(old).inserted
       else { return nil }
       return (old, new)
@@ -294,21 +277,9 @@ struct StepSchemas {
   private func formerEdges(
     _ origin: (entity: String, name: String), to relationship: String, in entity: String
   ) -> String? {
-    guard let table = store.table(of: origin.entity), let storage = table.storage(of: origin.name)
-    else { return nil }
-    if case .toOne(let column, _) = storage {
-      let declarer = sourceModel.declaringEntity(of: origin.name, in: origin.entity)
-      let order = declarer.flatMap {
-        store.schema.table(of: origin.entity)?.column(.toOneOrder(entity: $0, name: origin.name))
-      }.flatMap { store.database.columns(of: table.table).contains($0.name) ? $0.name : nil }
-      let numbers = (declarer.flatMap { store.table(of: $0)?.numbers } ?? table.numbers)
-        .map(String.init).joined(separator: ", ")
-      return """
-        SELECT Z_PK AS owner, \(quoted(column)) AS destination, NULL AS position, \(order.map { quoted($0) } ?? "NULL") AS inverse
-        FROM src.\(quoted(table.table)) WHERE \(quoted(column)) IS NOT NULL AND Z_ENT IN (\(numbers))
-        """
-    }
-    return store.edges(of: origin.name, in: origin.entity)
+    let declarer = sourceModel.declaringEntity(of: origin.name, in: origin.entity) ?? origin.entity
+    return store.table(of: origin.entity)?.storage(of: origin.name)?.edges(
+      in: "src.", of: store.table(of: declarer)?.numbers)
   }
 
   /// Whether the former table's first column holds keys of the same side.

@@ -2,7 +2,7 @@ import SQLite
 
 /// The rows that a query is about, as parts of a statement: which table, which of its rows, and
 /// what they are sorted by.
-struct RowSource {
+struct QueryRows {
   let table: EntityTable
   /// On the row `t`.
   private let filter: SQLText?
@@ -29,7 +29,7 @@ struct RowSource {
   /// WHERE, unless every row of the table is meant.
   func restriction(_ condition: SQLText? = nil, entity: SQLText? = nil) -> SQLText {
     let sign: SQLText = isSeeking ? "+" : ""
-    let own = entity ?? table.entityCondition(alias: "t").map { "\(sign)\(own: $0)" }
+    let own = entity ?? table.kindRows("t").map { "\(sign)\(own: $0)" }
     let parts = [own, filter.map { "(\($0))" }, condition.map { "(\($0))" }].compactMap { $0 }
     return parts.isEmpty ? "" : "WHERE \(SQLText.joined(parts, "AND"))"
   }
