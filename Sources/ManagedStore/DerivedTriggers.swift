@@ -61,9 +61,6 @@ struct DerivedTriggers {
   let column: String
 
   private var own: String { StoreSchema.name(table) }
-  private var expression: DerivedExpression {
-    DerivedExpression(schema: schema, prefix: "")
-  }
 
   func statements(_ value: DerivedValue) -> [SchemaStatement] {
     switch value {
@@ -76,36 +73,53 @@ struct DerivedTriggers {
     case .value(let path, let function):
       // Core Data has SQL functions of its own for text, whose names no store at hand shows, nor
       // how it follows a to-one: a trigger that calls what is not there would fail every save.
-      guard path.count == 1, function == nil,
-        let set = expression.sql(value, of: entity, row: own),
-        let read = expression.attributeColumn(path[0], of: entity)
+      guard path.count == 1, function == nil, let read = attributeColumn(path[0], of: entity)
       else { return [] }
+      let set = "\(own).\(read)"
       return [
         trigger("INSERT", on: table, "INSERT", set, isInsertion: true),
         trigger("UPDATE", on: table, "UPDATE OF \(read)", set),
       ]
-    case .count(let path), .aggregate(_, let path):
-      guard let set = expression.sql(value, of: entity, row: own) else { return [] }
-      var read: String?
-      if case .aggregate = value {
-        guard path.count == 2,
-          let destination = schema.model.relationship(named: path[0], of: entity)?.destination,
-          let column = expression.attributeColumn(path[1], of: destination)
-        else { return [] }
-        read = column
-      } else if path.count != 1 {
-        return []
-      }
-      guard let storage = schema.storage(of: path[0], in: entity) else { return [] }
-      if storage.isInDestinationRow {
-        let (other, key) = (storage.table, StoreSchema.name(storage.owner))
-        return read.map { ofObjects(other, key: key, read: $0, set) } ?? counting(other, key: key)
-      }
-      return storage.kind == .join
-        ? ofLinks(
-          path[0], storage.table, owner: storage.owner, other: storage.destination, read: read, set)
-        : []
+    case .count(let path):
+      return path.count == 1 ? ofMany(path[0], "COUNT", read: nil) : []
+    case .aggregate(let aggregate, let path):
+      guard path.count == 2,
+        let destination = schema.model.relationship(named: path[0], of: entity)?.destination,
+        let read = attributeColumn(path[1], of: destination)
+      else { return [] }
+      return ofMany(path[0], aggregate.rawValue.uppercased(), read: read)
     }
+  }
+
+  /// A function of the objects, or of a column of theirs, that a relationship leads to.
+  ///
+  /// The text is for Core Data's own connection, which has none of our functions.
+  private func ofMany(
+    _ relationship: String, _ function: String, read: String?
+  ) -> [SchemaStatement] {
+    var value = "\(function)(\(read.map { "c." + $0 } ?? "*"))"
+    if ["COUNT", "SUM"].contains(function) { value = "IFNULL(\(value), 0)" }
+    guard let storage = schema.storage(of: relationship, in: entity) else { return [] }
+    let (links, key) = (StoreSchema.name(storage.table), StoreSchema.name(storage.owner))
+    if storage.isInDestinationRow {
+      guard let read else { return counting(storage.table, key: key) }
+      return ofObjects(
+        storage.table, key: key, read: read,
+        "(SELECT \(value) FROM \(links) c WHERE c.\(key) = \(own).Z_PK)")
+    }
+    let destination = schema.model.relationship(named: relationship, of: entity)?.destination
+    guard storage.kind == .join, let objects = destination.flatMap({ schema.table(of: $0)?.name })
+    else { return [] }
+    let other = StoreSchema.name(storage.destination)
+    let rows = read.map { _ in " JOIN \(StoreSchema.name(objects)) c ON c.Z_PK = j.\(other)" } ?? ""
+    return ofLinks(
+      objects, storage.table, owner: storage.owner, other: storage.destination, read: read,
+      "(SELECT \(value) FROM \(links) j\(rows) WHERE j.\(key) = \(own).Z_PK)")
+  }
+
+  private func attributeColumn(_ name: String, of entity: String) -> String? {
+    guard schema.model.attribute(named: name, of: entity) != nil else { return nil }
+    return schema.column(of: name, in: entity).map { StoreSchema.name($0) }
   }
 
   /// The number of objects that keep the owner's key, counted up and down.
@@ -147,8 +161,7 @@ struct DerivedTriggers {
 
   /// A count or a value over the objects at the other side of a join table.
   private func ofLinks(
-    _ relationship: String, _ join: String, owner: String, other: String, read: String?,
-    _ set: String
+    _ objects: String, _ join: String, owner: String, other: String, read: String?, _ set: String
   ) -> [SchemaStatement] {
     let (links, owner, other) = (
       StoreSchema.name(join), StoreSchema.name(owner), StoreSchema.name(other)
@@ -158,18 +171,15 @@ struct DerivedTriggers {
       trigger("PARAMETER_DELETE", on: join, "DELETE", set, where: "Z_PK = OLD.\(owner)"),
       trigger("SOURCE_INSERT", on: table, "INSERT", set, isInsertion: true),
     ]
-    if let read,
-      let destination = schema.model.relationship(named: relationship, of: entity)?.destination,
-      let objects = schema.table(of: destination)
-    {
+    if let read {
       func owners(_ row: String) -> String {
         "Z_PK IN (SELECT \(owner) FROM \(links) WHERE \(other) = \(row).Z_PK)"
       }
       made += [
-        trigger("PARAMETER_INSERT", on: objects.name, "INSERT", set, where: owners("NEW")),
+        trigger("PARAMETER_INSERT", on: objects, "INSERT", set, where: owners("NEW")),
         trigger(
-          "PARAMETER_UPDATE", on: objects.name, "UPDATE OF \(read)", set, where: owners("NEW")),
-        trigger("PARAMETER_DELETE", on: objects.name, "DELETE", set, where: owners("OLD")),
+          "PARAMETER_UPDATE", on: objects, "UPDATE OF \(read)", set, where: owners("NEW")),
+        trigger("PARAMETER_DELETE", on: objects, "DELETE", set, where: owners("OLD")),
       ]
     }
     return made

@@ -1,5 +1,27 @@
 import ManagedModel
 
+extension StoreSchema {
+  /// SQL for the value that a derived attribute has in a row, as the store's own triggers keep it.
+  ///
+  /// Fit for an UPDATE of the row's table and for a SELECT over it. The connection needs
+  /// ``StoreFunctions``.
+  ///
+  /// - Parameters:
+  ///   - entity: an entity that has the attribute.
+  ///   - row: alias of the row.
+  ///   - schema: what stands before the names of tables, such as `src.`.
+  /// - Returns: `nil` for `now()`, which no row can tell, and for what is not understood.
+  package func derivedExpression(
+    for attribute: Attribute, of entity: String, row: String = "s", schema: String = "main."
+  ) -> CompiledExpression? {
+    guard let derivation = attribute.derivation, let value = DerivedValue(derivation),
+      value != .now, let expression = try? Expression(format: derivation.expression)
+    else { return nil }
+    return try? ExpressionScope(derivedIn: self, entity: entity, row: row, schema: schema)
+      .compile(expression)
+  }
+}
+
 /// What a derived attribute is computed of.
 enum DerivedValue: Equatable {
   enum Function: String {

@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLite
 
 extension StoreSchema {
   /// The rows of a partial index as SQL; `nil` where the predicate asks for more than constants
@@ -40,42 +41,24 @@ extension StoreSchema {
       guard constants.count == elements.count, !constants.isEmpty else { return nil }
       return "\(left) IN (\(constants.joined(separator: ", ")))"
     case (let comparator, let right):
-      guard let symbol = Self.symbol(comparator),
+      guard let sign = comparator == .notEqual ? "<>" : comparator.sqlSign,
         let value = Self.constant(right) ?? indexedExpression(right, in: entity)
       else { return nil }
-      return "\(left) \(symbol) \(value)"
-    }
-  }
-
-  private static func symbol(_ comparator: Predicate.Comparator) -> String? {
-    switch comparator {
-    case .less: "<"
-    case .lessOrEqual: "<="
-    case .greater: ">"
-    case .greaterOrEqual: ">="
-    case .equal: "="
-    case .notEqual: "<>"
-    default: nil
+      return "\(left) \(sign) \(value)"
     }
   }
 
   /// A constant that means the same in SQL as in a predicate.
   static func constant(_ expression: Expression) -> String? {
-    guard case .constant(let constant) = expression else { return nil }
-    switch constant {
-    case .boolean(let flag): return flag ? "1" : "0"
-    case .integer(let number): return number == .min ? nil : String(number)
-    case .real(let number), .date(let number):
-      return number.isFinite ? number.description : nil
-    case .string(let text):
-      return text.utf8.contains(0) ? nil : self.text(text)
+    guard case .constant(let constant) = expression, let (value, kind) = constant.stored else {
+      return nil
+    }
+    switch kind {
+    case .boolean, .integer, .real, .date, .text: return value.literal
     default: return nil
     }
   }
 
   /// Text as SQL.
-  static func text(_ text: String) -> String {
-    let parts = text.split(separator: "'", omittingEmptySubsequences: false)
-    return "'" + parts.joined(separator: "''") + "'"
-  }
+  static func text(_ text: String) -> String { Value.text(text).literal }
 }

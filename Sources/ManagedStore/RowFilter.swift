@@ -39,14 +39,10 @@ public struct RowFilter: Sendable, Equatable {
   package init(_ text: String, entity: String, layout: StoreLayout) throws {
     self.text = text
     self.entity = entity
-    guard text.utf8.count <= 100_000 else {
-      throw CoreDataError(.usage, "the predicate is too long", entity: entity)
-    }
     let table = try layout.knownTable(of: entity)
-    let predicate = try LocatedPredicate(format: text)
-    var compiler = FilterCompiler(layout: layout, text: text)
-    condition = try compiler.condition(
-      predicate, FilterScope(object: compiler.object(of: table.entity)))
+    var compiler = ExpressionCompiler(
+      scope: ExpressionScope(filtering: table.entity, in: layout), origin: .text(text))
+    condition = try compiler.condition(of: text)
   }
 
   /// Whether the rows have an order of their own.

@@ -34,7 +34,7 @@ extension StoreSchema {
         else { continue }
         try connection.execute(
           """
-          UPDATE main.\(quoted(table.name)) AS s SET \(quoted(column.name)) = \(value)
+          UPDATE main.\(quoted(table.name)) AS s SET \(quoted(column.name)) = \(value.sql)
           WHERE s.\(quoted(column.name)) IS NULL
           AND s.Z_ENT IN (\(numbers.list))
           """)

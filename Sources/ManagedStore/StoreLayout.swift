@@ -17,6 +17,14 @@ package struct StoreLayout: Sendable, Equatable {
     tablesByEntity = Dictionary(entityTables.map { ($0.entity, $0) }) { first, _ in first }
   }
 
+  /// Where a store of a schema's making keeps them.
+  init(schema: StoreSchema) {
+    self.init(
+      path: "", uuid: "", model: schema.model,
+      entityTables: schema.model.entitiesInStoreOrder.compactMap { schema.entityTable(of: $0.name) }
+    )
+  }
+
   package func table(of entity: String) -> EntityTable? { tablesByEntity[entity] }
 
   func knownTable(of entity: String) throws -> EntityTable {

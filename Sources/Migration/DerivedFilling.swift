@@ -28,10 +28,9 @@ extension StepSchemas {
     else { return nil }
     let former = attributeMapping.source.flatMap { sourceModel.attribute(named: $0, of: from) }
     guard former?.derivation != attribute.derivation,
-      let sql = destination.derivedExpression(for: attribute, of: to, row: row, schema: "main.")
+      let value = destination.derivedExpression(for: attribute, of: to, row: row, schema: "main.")
     else { return nil }
-    return DerivedFilling(
-      column: column.name, sql: sql, isExact: !sql.contains("SUM(") && !sql.contains("AVG("))
+    return DerivedFilling(column: column.name, sql: value.sql, isExact: value.isExact)
   }
 }
 

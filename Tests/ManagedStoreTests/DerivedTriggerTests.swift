@@ -126,7 +126,7 @@ struct DerivedTriggerTests {
           guard group?.statements.isEmpty == false else { continue }
           guard let table = schema.table(of: entity.name),
             let column = schema.column(of: attribute.name, in: entity.name),
-            let value = schema.derivedExpression(for: attribute, of: entity.name)
+            let value = schema.derivedExpression(for: attribute, of: entity.name)?.sql
           else { continue }
           let numbers = schema.model.subtree(of: entity.name).compactMap { schema.numbers[$0] }
           let wrong = try connection.rows(

@@ -14,6 +14,9 @@ package indirect enum Expression: Sendable, Equatable {
   case fetch(request: Expression, context: Expression, countOnly: Bool)
   /// `UNION`, `INTERSECT` or `MINUS` of two collections.
   case setOperation(String, Expression, Expression)
+  /// An expression that was read by ``init(locating:)``, with the place in bytes of its name, sign or
+  /// value in the text.
+  case located(Expression, Range<Int>)
 
   package enum Constant: Sendable, Equatable {
     case null

@@ -2,6 +2,7 @@ extension KeyedArchiveWriter {
   /// Archives an expression in NSExpression's form.
   package mutating func add(expression: Expression) -> PropertyListValue {
     switch expression {
+    case .located(let inner, _): return add(expression: inner)
     case .constant(let constant): return add(constant: constant)
     case .selfObject: return node("NSSelfExpression", type: 1, [:])
     case .variable(let name):

@@ -19,6 +19,7 @@ extension Expression: CustomStringConvertible {
     case .fetch(let request, let context, let countOnly):
       "FETCH(\(request), \(context), \(countOnly ? "YES" : "NO"))"
     case .setOperation(let name, let left, let right): "\(left) \(name) \(right)"
+    case .located(let expression, _): expression.description
     }
   }
 
@@ -47,7 +48,7 @@ extension Expression: CustomStringConvertible {
 
   /// An operand, in parentheses when it is itself printed with an operator.
   private static func operand(_ expression: Expression) -> String {
-    if case .function(let name, receiver: nil, let arguments) = expression,
+    if case .function(let name, receiver: nil, let arguments) = expression.bare,
       operators[name] != nil, arguments.count == 2
     {
       return "(\(expression))"

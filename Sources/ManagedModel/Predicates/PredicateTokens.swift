@@ -19,8 +19,6 @@ struct PredicateTokens {
   private(set) var peek = Token.end
   /// Where the next token stands, in bytes of the text.
   private(set) var range = 0..<0
-  /// Where the names and constants that were parsed stand, in the order of the text.
-  var places: [Range<Int>] = []
 
   init(_ text: String) {
     bytes = Array(text.utf8)

@@ -76,11 +76,11 @@ private struct FrequencySubject {
       throw CoreDataError(.usage, "a property has a name", entity: table.entity)
     }
     // NSPredicate's quantifiers have no place here; a to-many is told by its count.
-    var compiler = FilterCompiler(layout: store.layout, text: path)
-    let start = compiler.object(of: table.entity)
+    var compiler = ExpressionCompiler(
+      scope: ExpressionScope(filtering: table.entity, in: store.layout), origin: .text(path))
     let place = 0..<path.utf8.count
-    let operand = try compiler.path(path, from: start, place: place)
-    let term: FilterTerm
+    let operand = try compiler.path(path, place)
+    let term: ExpressionTerm
     switch operand {
     case .term(let found): term = found
     case .collection(let many):
@@ -88,9 +88,9 @@ private struct FrequencySubject {
         throw CoreDataError(
           .usage, "“\(path)” has many values for one object", entity: table.entity,
           hint: "Count a to-many relationship itself, or its values from their own entity.",
-          mark: TextMark(path, many.range))
+          mark: TextMark(path, many.element.range ?? place))
       }
-      guard case .term(let found) = try compiler.path(path + ".@count", from: start, place: place)
+      guard case .term(let found) = try compiler.path(path + ".@count", place)
       else { throw CoreDataError(.usage, "“\(path)” cannot be counted", entity: table.entity) }
       kind = .toManyCount
       value = found.sql
@@ -109,7 +109,7 @@ private struct FrequencySubject {
       entityNumber = SQLText(
         stringLiteral: store.entityExpression(
           key: "v", entityColumn: nil, destination: destination))
-    case .data, .composite:
+    case .data, .file, .composite:
       kind = .presence
       value = "(CASE WHEN \(term.sql) IS NOT NULL THEN 1 END)"
       entityNumber = "NULL"

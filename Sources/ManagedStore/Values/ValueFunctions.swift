@@ -2,9 +2,9 @@ import ManagedModel
 
 /// What the functions of expressions mean, in filters, derived attributes and mappings alike: as
 /// NSExpression has them. nil goes through everything as NULL does.
-package enum ValueFunctions {
+enum ValueFunctions {
   /// Those that are known, as a person writes them, for a message.
-  package static let names = """
+  static let names = """
     length:(), lowercase:(), uppercase:(), canonical:(), abs:(), chs:(), sqrt:(), exp:(), ln:(), \
     log:(), floor:(), ceiling:(), trunc:(), raise:toPower:(), modulus:by:(), bitwiseAnd:with:(), \
     bitwiseOr:with:(), bitwiseXor:with:(), leftshift:by:(), rightshift:by:(), onesComplement:()
@@ -14,10 +14,10 @@ package enum ValueFunctions {
   ///
   /// - Returns: `nil` where it is not known; those over many values, `now` and `CAST` are no matter
   ///   of operands alone.
-  package static func call(
-    _ name: String, _ operands: [ValueTerm]
+  static func call(
+    _ name: String, _ operands: [ExpressionTerm]
   ) throws(ValueMistake)
-    -> ValueTerm?
+    -> ExpressionTerm?
   {
     if isRandom(name) { throw .random }
     guard isKnown(name) else { return nil }
@@ -41,7 +41,7 @@ package enum ValueFunctions {
   private static func isRandom(_ name: String) -> Bool { name == "random" || name == "random:" }
 
   /// Whether ``call(_:_:)`` has an answer to the name, be it a mistake.
-  package static func isKnown(_ name: String) -> Bool {
+  static func isKnown(_ name: String) -> Bool {
     switch name {
     case _ where isRandom(name): true
     case "noindex:", "length:", "uppercase:", "lowercase:", "canonical:", "add:to:",
@@ -53,39 +53,42 @@ package enum ValueFunctions {
     }
   }
 
-  private static func ofText(_ name: String, _ text: ValueTerm) throws(ValueMistake) -> ValueTerm {
+  private static func ofText(
+    _ name: String, _ text: ExpressionTerm
+  ) throws(ValueMistake) -> ExpressionTerm {
     // Of data it is the number of bytes.
     if name == "length:" {
       guard text.kind.isText || text.kind == .data else { throw .needsText(operand: 0) }
-      return ValueTerm("strata_length(\(text.sql))", .integer)
+      return ExpressionTerm("strata_length(\(text.sql))", .integer)
     }
     guard text.kind.isText else { throw .needsText(operand: 0) }
     switch name {
-    case "uppercase:": return ValueTerm("strata_case(\(text.sql), 'upper')", .text)
-    case "lowercase:": return ValueTerm("strata_case(\(text.sql), 'lower')", .text)
-    default: return ValueTerm("strata_fold(\(text.sql), 3)", .text)
+    case "uppercase:": return ExpressionTerm("strata_case(\(text.sql), 'upper')", .text)
+    case "lowercase:": return ExpressionTerm("strata_case(\(text.sql), 'lower')", .text)
+    default: return ExpressionTerm("strata_fold(\(text.sql), 3)", .text)
     }
   }
 
-  private static func ofNumber(_ name: String, _ number: ValueTerm) -> ValueTerm {
+  private static func ofNumber(_ name: String, _ number: ExpressionTerm) -> ExpressionTerm {
     switch name {
-    case "abs:": ValueTerm("abs(\(number.sql))", number.kind)
-    case "chs:": ValueTerm("(-(\(number.sql)))", number.kind)
-    case "onesComplement:": ValueTerm("(~(\(number.sql)))", .integer)
-    default: ValueTerm("strata_math('\(own: name)', \(number.sql))", .real)
+    case "abs:": ExpressionTerm("abs(\(number.sql))", number.kind)
+    case "chs:": ExpressionTerm("(-(\(number.sql)))", number.kind)
+    case "onesComplement:": ExpressionTerm("(~(\(number.sql)))", .integer)
+    default: ExpressionTerm("strata_math('\(own: name)', \(number.sql))", .real)
     }
   }
 
-  private static func ofNumbers(_ name: String, _ left: SQLText, _ right: SQLText) -> ValueTerm {
+  private static func ofNumbers(_ name: String, _ left: SQLText, _ right: SQLText) -> ExpressionTerm
+  {
     switch name {
-    case "raise:toPower:": ValueTerm("strata_power(\(left), \(right))", .real)
-    case "modulus:by:": ValueTerm("(\(left) % \(right))", .integer)
-    case "bitwiseAnd:with:": ValueTerm("(\(left) & \(right))", .integer)
-    case "bitwiseOr:with:": ValueTerm("(\(left) | \(right))", .integer)
-    case "leftshift:by:": ValueTerm("(\(left) << \(right))", .integer)
-    case "rightshift:by:": ValueTerm("(\(left) >> \(right))", .integer)
+    case "raise:toPower:": ExpressionTerm("strata_power(\(left), \(right))", .real)
+    case "modulus:by:": ExpressionTerm("(\(left) % \(right))", .integer)
+    case "bitwiseAnd:with:": ExpressionTerm("(\(left) & \(right))", .integer)
+    case "bitwiseOr:with:": ExpressionTerm("(\(left) | \(right))", .integer)
+    case "leftshift:by:": ExpressionTerm("(\(left) << \(right))", .integer)
+    case "rightshift:by:": ExpressionTerm("(\(left) >> \(right))", .integer)
     // SQLite has no sign for it.
-    default: ValueTerm("((\(left) | \(right)) - (\(left) & \(right)))", .integer)
+    default: ExpressionTerm("((\(left) | \(right)) - (\(left) & \(right)))", .integer)
     }
   }
 
@@ -93,23 +96,24 @@ package enum ValueFunctions {
   ///
   /// As with NSExpression, an integer divided by an integer is an integer: `7 / 2` is 3. What is
   /// divided by zero is nil. Decimals are decimal.
-  package static func arithmetic(
-    _ name: String, _ left: ValueTerm, _ right: ValueTerm
-  ) throws(ValueMistake) -> ValueTerm {
+  static func arithmetic(
+    _ name: String, _ left: ExpressionTerm, _ right: ExpressionTerm
+  ) throws(ValueMistake) -> ExpressionTerm {
     let sign = sign(of: name)
     let sql: SQLText = "(\(left.sql) \(own: sign) \(right.sql))"
     let quotient: SQLText = sign == "/" ? "(CAST(\(left.sql) AS REAL) / \(right.sql))" : sql
     switch (left.kind, sign, right.kind) {
-    case (.date, "-", .date): return ValueTerm(sql, .real)
+    case (.date, "-", .date): return ExpressionTerm(sql, .real)
     case (.date, "+", let other) where other.isNumber, (.date, "-", let other) where other.isNumber:
-      return ValueTerm(sql, .date)
-    case (let other, "+", .date) where other.isNumber: return ValueTerm(sql, .date)
+      return ExpressionTerm(sql, .date)
+    case (let other, "+", .date) where other.isNumber: return ExpressionTerm(sql, .date)
     case (let one, _, let other) where one.isNumber && other.isNumber:
       if one == .decimal || other == .decimal {
-        return ValueTerm("strata_decimal(\(quotient))", .decimal)
+        return ExpressionTerm("strata_decimal(\(quotient))", .decimal)
       }
-      if one.isWhole && other.isWhole { return ValueTerm(sql, .integer) }
-      return one == .real || other == .real ? ValueTerm(quotient, .real) : ValueTerm(sql, .any)
+      if one.isWhole && other.isWhole { return ExpressionTerm(sql, .integer) }
+      return one == .real || other == .real
+        ? ExpressionTerm(quotient, .real) : ExpressionTerm(sql, .any)
     case (.text, "+", .text): throw .addsText
     case (let one, _, _): throw .needsNumber(operand: one.isNumber || one == .date ? 1 : 0)
     }
@@ -130,41 +134,43 @@ package enum ValueFunctions {
   /// The sum of integers is an integer, and that of nothing is 0; the others of nothing are nil.
   ///
   /// - Returns: `nil` where the operation is not known; `@min` and `@max` of any kind but data.
-  package static func aggregate(_ operation: String, of many: ValueTerm) -> ValueTerm? {
+  static func aggregate(_ operation: String, of many: ExpressionTerm) -> ExpressionTerm? {
     let (sql, kind) = (many.sql, many.kind)
     switch operation {
-    case "@count": return ValueTerm("count(*)", .integer)
-    case "@min" where kind != .data: return ValueTerm("min(\(sql))", kind)
-    case "@max" where kind != .data: return ValueTerm("max(\(sql))", kind)
+    case "@count": return ExpressionTerm("count(*)", .integer)
+    case "@min" where kind != .data: return ExpressionTerm("min(\(sql))", kind)
+    case "@max" where kind != .data: return ExpressionTerm("max(\(sql))", kind)
     case "@sum" where kind.isNumber:
-      if kind == .decimal { return ValueTerm("strata_decimal(total(\(sql)))", .decimal) }
+      if kind == .decimal { return ExpressionTerm("strata_decimal(total(\(sql)))", .decimal) }
       // In halves, which neither fail nor lose a digit where the sum of them is no Int64 or Double.
       return kind.isWhole
-        ? ValueTerm(
+        ? ExpressionTerm(
           "ifnull(sum(\(sql) >> 32) * 4294967296 + sum(\(sql) & 4294967295), 0)", .integer)
-        : ValueTerm("total(\(sql))", .real)
+        : ExpressionTerm("total(\(sql))", .real)
     case "@avg" where kind.isNumber:
       return kind == .decimal
-        ? ValueTerm("strata_decimal(avg(\(sql)))", .decimal) : ValueTerm("avg(\(sql))", .real)
+        ? ExpressionTerm("strata_decimal(avg(\(sql)))", .decimal)
+        : ExpressionTerm("avg(\(sql))", .real)
     default: return nil
     }
   }
 
   /// A value as another class; `nil` where it cannot be one.
-  package static func cast(_ term: ValueTerm, to name: String) -> ValueTerm? {
+  static func cast(_ term: ExpressionTerm, to name: String) -> ExpressionTerm? {
     let sql = term.sql
     switch (name, term.kind) {
     case ("NSDate", .date), ("NSString", .text), ("NSURL", .text), ("NSUUID", .uuid),
       ("NSData", .data), ("NSDecimalNumber", .decimal):
       return term
     case ("NSNumber", let kind) where kind.isNumber: return term
-    case ("NSDate", let kind) where kind.isNumber: return ValueTerm(sql, .date)
-    case ("NSNumber", .date): return ValueTerm(sql, .real)
-    case ("NSNumber", .text): return ValueTerm("CAST(\(sql) AS NUMERIC)", .real)
-    case ("NSDecimalNumber", .text): return ValueTerm("CAST(\(sql) AS NUMERIC)", .decimal)
-    case ("NSDecimalNumber", let kind) where kind.isNumber: return ValueTerm(sql, .decimal)
-    case ("NSString", let kind) where kind.isNumber: return ValueTerm("strata_text(\(sql))", .text)
-    case ("NSString", .uuid): return ValueTerm("strata_uuid(\(sql))", .text)
+    case ("NSDate", let kind) where kind.isNumber: return ExpressionTerm(sql, .date)
+    case ("NSNumber", .date): return ExpressionTerm(sql, .real)
+    case ("NSNumber", .text): return ExpressionTerm("CAST(\(sql) AS NUMERIC)", .real)
+    case ("NSDecimalNumber", .text): return ExpressionTerm("CAST(\(sql) AS NUMERIC)", .decimal)
+    case ("NSDecimalNumber", let kind) where kind.isNumber: return ExpressionTerm(sql, .decimal)
+    case ("NSString", let kind) where kind.isNumber:
+      return ExpressionTerm("strata_text(\(sql))", .text)
+    case ("NSString", .uuid): return ExpressionTerm("strata_uuid(\(sql))", .text)
     default: return nil
     }
   }
@@ -173,7 +179,7 @@ package enum ValueFunctions {
   /// for other classes.
   ///
   /// - Returns: `.some(nil)` where the text is none of that class.
-  package static func cast(_ text: String, to name: String) -> Expression.Constant?? {
+  static func cast(_ text: String, to name: String) -> Expression.Constant?? {
     switch name {
     case "NSDate":
       .some((CoreDataDate.seconds(written: text) ?? Double(text)).map { .date($0) })

@@ -1,7 +1,8 @@
 import ManagedModel
 
 /// What the values of an expression are; it decides what `/`, `+` and the functions mean.
-package enum ValueKind: Equatable, Sendable {
+enum ValueKind: Equatable, Sendable {
+  /// A whole number: one divided by another is whole as well.
   case integer
   case real
   case decimal
@@ -12,9 +13,18 @@ package enum ValueKind: Equatable, Sendable {
   case data
   /// `nil` itself, or a value of which nothing is known: it goes with everything.
   case any
+  /// A column of bytes that may be kept outside the row.
+  case file
+  /// A composite attribute, with the paths of its elements: it can only be asked for nil.
+  case composite([String])
+  /// The key of an object of that entity.
+  case object(String)
+  /// A Z_ENT.
+  case entity
 
-  package init(_ type: AttributeType) {
-    switch type {
+  /// The kind of what the column of an attribute, or of an element, holds.
+  init(_ attribute: Attribute?) {
+    switch attribute?.type {
     case .integer16, .integer32, .integer64: self = .integer
     case .double, .float: self = .real
     case .decimal: self = .decimal
@@ -22,59 +32,57 @@ package enum ValueKind: Equatable, Sendable {
     case .string, .uri: self = .text
     case .date: self = .date
     case .uuid: self = .uuid
-    case .binary, .transformable: self = .data
-    case .undefined, .objectID, .composite: self = .any
+    default: self = attribute?.allowsExternalBinaryDataStorage == false ? .data : .file
     }
   }
 
-  package var isNumber: Bool {
+  var isNumber: Bool {
     switch self {
     case .integer, .real, .decimal, .boolean, .any: true
-    case .text, .date, .uuid, .data: false
+    default: false
     }
   }
 
-  package var isText: Bool { self == .text || self == .any }
+  var isText: Bool { self == .text || self == .any }
 
   /// Whether NSNumber would hold the values as integers.
-  package var isWhole: Bool { self == .integer || self == .boolean }
+  var isWhole: Bool { self == .integer || self == .boolean }
+
+  var isData: Bool { self == .data || self == .file }
+
+  var isObject: Bool { if case .object = self { true } else { false } }
+
+  var isComposite: Bool { if case .composite = self { true } else { false } }
 
   /// The kind of a value that is either of two.
-  package func joined(_ other: ValueKind) -> ValueKind {
+  func joined(_ other: ValueKind) -> ValueKind {
     if self == other || other == .any { return self }
     if self == .any { return other }
     guard isNumber && other.isNumber else { return .any }
+    if isWhole && other.isWhole { return .integer }
     return self == .decimal || other == .decimal ? .decimal : .real
   }
 
   /// The kind in an error's words.
-  package var name: String {
+  var name: String {
     switch self {
     case .integer, .real: "a number"
-    case .decimal: "a decimal number"
-    case .boolean: "yes or no"
+    case .decimal: "a Decimal"
+    case .boolean: "a Boolean"
     case .text: "text"
     case .date: "a date"
     case .uuid: "a UUID"
-    case .data: "bytes"
+    case .data, .file: "bytes"
     case .any: "a value"
+    case .composite: "a composite attribute"
+    case .object(let entity): "an object of \(entity)"
+    case .entity: "an entity"
     }
   }
 }
 
-/// A piece of an expression as SQL, and what its values are.
-package struct ValueTerm: Sendable {
-  package var sql: SQLText
-  package var kind: ValueKind
-
-  package init(_ sql: SQLText, _ kind: ValueKind) {
-    self.sql = sql
-    self.kind = kind
-  }
-}
-
 /// Why a function cannot be taken of its operands.
-package enum ValueMistake: Error, Equatable {
+enum ValueMistake: Error, Equatable {
   case needsText(operand: Int)
   case needsNumber(operand: Int)
   case addsText

@@ -160,7 +160,7 @@ struct MappingAssembly {
 
   /// The expression of a key path on the source object.
   static func keyPath(_ names: [String]) -> Expression {
-    .keyPath(names.joined(separator: "."), of: .variable(EmbeddedFilter.variable))
+    .keyPath(names.joined(separator: "."), of: .variable(ExpressionScope.source))
   }
 
   /// The names of a key path as Xcode's field has it: `$source.a.b`.

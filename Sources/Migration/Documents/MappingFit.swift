@@ -102,28 +102,20 @@ struct MappingFit {
 extension Expression {
   /// The names of a key path on `$source` and nothing else; empty for the object itself.
   ///
-  /// A message without arguments is the same as a step of the path: `FUNCTION($source, "name")`.
+  /// A message that is a key path is the same as a step: `FUNCTION($source, "name")`.
   var sourcePath: [String]? {
+    let (base, step): (Expression, String)
     switch self {
-    case .variable(EmbeddedFilter.variable): return []
-    case .keyPath(let path, of: let base?):
-      guard let names = base.sourcePath else { return nil }
-      return names + path.split(separator: ".").map(String.init)
-    case .function(let name, receiver: let receiver?, let arguments)
-    where arguments.isEmpty && !name.contains(":") && !name.contains("."):
-      guard let names = receiver.sourcePath, !names.contains(where: { $0.hasPrefix("@") }) else {
-        return nil
-      }
-      return names + [name]
-    case .function(let name, receiver: let receiver?, let arguments)
-    where name == "valueForKeyPath:" || name == "valueForKey:":
-      guard let names = receiver.sourcePath, arguments.count == 1 else { return nil }
-      switch arguments[0] {
-      case .constant(.string(let path)), .keyPath(let path, of: nil):
-        return names + path.split(separator: ".").map(String.init)
-      default: return nil
-      }
+    case .variable(ExpressionScope.source): return []
+    case .keyPath(let path, of: let receiver?): (base, step) = (receiver, path)
+    case .function(let name, receiver: let receiver?, let arguments):
+      guard let path = Expression.path(name, arguments) else { return nil }
+      (base, step) = (receiver, path)
     default: return nil
     }
+    guard let names = base.sourcePath, !names.contains(where: { $0.hasPrefix("@") }) else {
+      return nil
+    }
+    return names + step.split(separator: ".").map(String.init)
   }
 }

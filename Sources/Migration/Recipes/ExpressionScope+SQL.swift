@@ -1,4 +1,5 @@
 import ManagedModel
+import ManagedStore
 import SQLite
 
 extension ExpressionScope {
@@ -51,7 +52,7 @@ extension ExpressionScope {
 
   private func parsed(_ text: String) throws -> SQLExpression {
     try SQLExpression(
-      text, entity: entity, model: store.model,
+      text, entity: entity, model: layout.model,
       variables: Set(variables.keys).subtracting([Self.instance]))
   }
 

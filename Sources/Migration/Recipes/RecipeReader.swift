@@ -197,7 +197,7 @@ struct RecipeReader {
       }
     case "predicate":
       do {
-        _ = try LocatedPredicate(format: word.text)
+        _ = try Predicate(locating: word.text)
       } catch let error as CoreDataError {
         throw source.located(error, in: word)
       }

@@ -1,11 +1,11 @@
 import ManagedModel
 import SQLite
 
-extension FilterCompiler {
+extension ExpressionCompiler {
   /// A value from the store against one from the text.
   func compare(
-    _ term: FilterTerm, _ how: FilterComparison, with constant: Expression.Constant,
-    _ range: Range<Int>
+    _ term: ExpressionTerm, _ how: ComparisonSign, with constant: Expression.Constant,
+    _ range: Range<Int>?
   ) throws -> SQLText {
     try checkOptions(how, term)
     if case .null = constant {
@@ -15,37 +15,33 @@ extension FilterCompiler {
       default: throw wrong("nil can only be compared with == and !=", range)
       }
     }
-    try checkSimple(term)
+    let term = try comparable(term)
     if how.isText { return try textComparison(term, how, constant, range) }
     if case .object(let entity) = term.kind {
       return try compare(term, of: entity, how, with: constant, range)
-    }
-    if case .data(isPlain: false) = term.kind {
-      throw wrong("\(term.name) is kept outside the row: only nil can be asked for", term.range)
     }
     if how.isOrder, term.kind == .uuid || term.kind == .entity || term.kind.isData {
       throw wrong("\(term.name) is \(term.kind.name) and has no order", term.range)
     }
     let value = try converted(constant, for: term, range)
     if term.kind == .decimal {
-      return Self.compared("strata_compare(\(term.sql), \(value: value))", how, with: "0")
+      return Self.compared("strata_compare(\(term.sql), \(bound(value)))", how, with: "0")
     }
-    if term.kind == .text, how.flags != 0, case .text(let text) = value {
-      return Self.compared(how.fold(term.sql), how, with: "\(value: .text(how.fold(text)))")
+    if how.flags != 0, case .text(let text) = value {
+      return Self.compared(how.fold(term.sql), how, with: "\(bound(.text(how.fold(text))))")
     }
-    return Self.compared(term.sql, how, with: "\(value: value)")
+    return Self.compared(term.sql, how, with: "\(bound(value))")
   }
 
   /// Two values from the store.
   func compare(
-    _ left: FilterTerm, _ how: FilterComparison, with right: FilterTerm
+    _ left: ExpressionTerm, _ how: ComparisonSign, with right: ExpressionTerm
   ) throws -> SQLText {
     try checkOptions(how, left)
-    try checkSimple(left)
-    try checkSimple(right)
+    let (left, right) = (try comparable(left), try comparable(right))
     if how.isText {
-      guard left.kind == .text else { throw notText(left) }
-      guard right.kind == .text else { throw notText(right) }
+      guard left.kind.isText else { throw notText(left) }
+      guard right.kind.isText else { throw notText(right) }
       let (text, part) = (how.fold(left.sql), how.fold(right.sql))
       switch how.comparator {
       case .contains: return "instr(\(text), \(part)) > 0"
@@ -65,7 +61,7 @@ extension FilterCompiler {
       guard layout.model.root(of: one) == layout.model.root(of: other) else {
         throw wrong("\(right.name) is never \(left.kind.name)", right.range)
       }
-    case (let one, let other) where one.isNumeric && other.isNumeric:
+    case (let one, let other) where one.isNumber && other.isNumber:
       if one == .decimal || other == .decimal {
         let compared: SQLText = "strata_compare(\(left.sql), \(right.sql))"
         if how.comparator == .equal {
@@ -77,7 +73,7 @@ extension FilterCompiler {
         return Self.compared(compared, how, with: "0")
       }
     case (let one, let other):
-      guard one == other else {
+      guard one == other || one == .any || other == .any else {
         throw wrong(
           "\(right.name) is \(other.name) and \(left.name) is \(one.name)", right.range)
       }
@@ -89,45 +85,56 @@ extension FilterCompiler {
   }
 
   private static func compared(
-    _ left: SQLText, _ how: FilterComparison, with right: SQLText
+    _ left: SQLText, _ how: ComparisonSign, with right: SQLText
   ) -> SQLText {
-    switch how.comparator {
     // Rows without a value are different from any value.
-    case .notEqual: "\(left) IS NOT \(right)"
-    case .less: "\(left) < \(right)"
-    case .lessOrEqual: "\(left) <= \(right)"
-    case .greater: "\(left) > \(right)"
-    case .greaterOrEqual: "\(left) >= \(right)"
-    default: "\(left) = \(right)"
-    }
+    let sign = how.comparator == .notEqual ? "IS NOT" : how.comparator.sqlSign ?? "="
+    return "\(left) \(own: sign) \(right)"
   }
 
-  private func checkOptions(_ how: FilterComparison, _ term: FilterTerm) throws {
-    guard !how.options.isEmpty, term.kind != .text else { return }
+  private func checkOptions(_ how: ComparisonSign, _ term: ExpressionTerm) throws {
+    guard !how.options.isEmpty, !term.kind.isText else { return }
     throw wrong(
       "\(how.options.symbol) compares text, and \(term.name) is \(term.kind.name)", term.range)
   }
 
-  /// A composite attribute has no value of its own to compare.
-  private func checkSimple(_ term: FilterTerm) throws {
-    if case .composite(let elements) = term.kind { throw notSimple(term, elements) }
+  /// A value that can be compared; a composite attribute has none of its own.
+  private func comparable(_ term: ExpressionTerm) throws -> ExpressionTerm {
+    switch term.kind {
+    case .composite(let elements): throw notSimple(term, elements)
+    case .file where !scope.readsFiles: throw outside(term)
+    default: return content(term)
+    }
   }
 
-  func notSimple(_ term: FilterTerm, _ elements: [String]) -> CoreDataError {
-    wrong(
+  /// The value of a column that may refer to a file is what the file has.
+  func content(_ term: ExpressionTerm) -> ExpressionTerm {
+    guard term.kind == .file, scope.readsFiles else { return term }
+    var content = term
+    (content.sql, content.kind) = ("strata_content(\(term.sql))", .data)
+    return content
+  }
+
+  func outside(_ term: ExpressionTerm) -> CoreDataError {
+    wrong("\(term.name) is kept outside the row: only nil can be asked for", term.range)
+  }
+
+  func notSimple(_ term: ExpressionTerm, _ elements: [String]) -> CoreDataError {
+    guard case .text = origin else { return scope.unknown(term.name, in: scope.entity) }
+    return wrong(
       "\(term.name) is a composite attribute: only nil can be asked for", term.range,
       hint: "Compare an element of it: " + elements.joined(separator: ", "))
   }
 
-  private func notText(_ term: FilterTerm) -> CoreDataError {
+  private func notText(_ term: ExpressionTerm) -> CoreDataError {
     wrong("\(term.name) is \(term.kind.name), not text", term.range)
   }
 
   private func textComparison(
-    _ term: FilterTerm, _ how: FilterComparison, _ constant: Expression.Constant,
-    _ range: Range<Int>
+    _ term: ExpressionTerm, _ how: ComparisonSign, _ constant: Expression.Constant,
+    _ range: Range<Int>?
   ) throws -> SQLText {
-    guard term.kind == .text else { throw notText(term) }
+    guard term.kind.isText else { throw notText(term) }
     guard case .string(let text) = constant else {
       throw wrong("\(how.comparator.symbol) needs text in quotes", range)
     }
@@ -135,15 +142,15 @@ extension FilterCompiler {
     let part = how.fold(text)
     let count = Int64(part.unicodeScalars.count)
     switch how.comparator {
-    case .contains: return "instr(\(subject), \(value: .text(part))) > 0"
+    case .contains: return "instr(\(subject), \(bound(.text(part)))) > 0"
     case .beginsWith:
       // The first condition lets an index find where to begin.
       return """
-        (\(subject) >= \(value: .text(part)) AND substr(\(subject), 1, \(number: count)) = \(value: .text(part)))
+        (\(subject) >= \(bound(.text(part))) AND substr(\(subject), 1, \(number: count)) = \(bound(.text(part))))
         """
     case .endsWith:
       guard count > 0 else { return "\(term.sql) IS NOT NULL" }
-      return "substr(\(subject), -\(number: count)) = \(value: .text(part))"
+      return "substr(\(subject), -\(number: count)) = \(bound(.text(part)))"
     default:
       let flags = how.flags | (how.comparator == .like ? TextMatching.like : 0)
       do {
@@ -151,14 +158,14 @@ extension FilterCompiler {
       } catch let error as CoreDataError {
         throw wrong(error.message, range)
       }
-      return "strata_matches(\(term.sql), \(value: .text(text)), \(number: flags))"
+      return "strata_matches(\(term.sql), \(bound(.text(text))), \(number: flags))"
     }
   }
 
   /// A relationship, or the object itself, against the name of an object.
   private func compare(
-    _ term: FilterTerm, of entity: String, _ how: FilterComparison,
-    with constant: Expression.Constant, _ range: Range<Int>
+    _ term: ExpressionTerm, of entity: String, _ how: ComparisonSign,
+    with constant: Expression.Constant, _ range: Range<Int>?
   ) throws -> SQLText {
     guard case .string(let text) = constant else {
       throw wrong("\(term.name) is \(term.kind.name): compare it with \"\(entity)/p1\"", range)
@@ -173,11 +180,11 @@ extension FilterCompiler {
     guard let table = layout.table(of: id.entity), let own = layout.table(of: entity),
       table.table == own.table
     else { throw wrong("\(text) is never \(term.kind.name)", range) }
-    var equal: SQLText = "\(term.sql) = \(value: .integer(id.key))"
+    var equal: SQLText = "\(term.sql) = \(bound(.integer(id.key)))"
     if !table.isWholeTable {
       let numbers = table.numbers.list
       equal = """
-        (\(equal) AND (SELECT Z_ENT FROM \(self.table(table.table)) WHERE Z_PK = \(value: .integer(id.key))) \
+        (\(equal) AND (SELECT Z_ENT FROM \(self.table(table.table)) WHERE Z_PK = \(bound(.integer(id.key)))) \
         IN (\(own: numbers)))
         """
     }
@@ -186,13 +193,13 @@ extension FilterCompiler {
 
   /// What stands in a list of IN: the side that is looked up, and the constant as its value.
   func listed(
-    _ term: FilterTerm, _ constant: Expression.Constant, _ range: Range<Int>,
-    _ equal: FilterComparison
+    _ term: ExpressionTerm, _ constant: Expression.Constant, _ range: Range<Int>?,
+    _ equal: ComparisonSign
   ) throws -> (SQLText, Value)? {
     if case .null = constant { return nil }
-    if case .object = term.kind { return nil }
-    try checkSimple(term)
-    if term.kind == .decimal || term.kind.isData { return nil }
+    if term.kind.isObject || term.kind.isComposite || term.kind.isData || term.kind == .decimal {
+      return nil
+    }
     try checkOptions(equal, term)
     let value = try converted(constant, for: term, range)
     guard case .text(let text) = value, equal.flags != 0 else { return (term.sql, value) }
@@ -200,6 +207,13 @@ extension FilterCompiler {
   }
 }
 
-extension FilterTerm.Kind {
-  var isData: Bool { if case .data = self { true } else { false } }
+extension Predicate.Comparator {
+  /// How SQL writes the comparison of two values; `nil` for what is more than that.
+  var sqlSign: String? {
+    switch self {
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: symbol
+    case .equal: "="
+    default: nil
+    }
+  }
 }

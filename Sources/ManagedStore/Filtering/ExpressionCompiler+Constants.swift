@@ -1,25 +1,25 @@
 import ManagedModel
 import SQLite
 
-extension FilterCompiler {
+extension ExpressionCompiler {
   /// A constant as a term's column would hold it.
   func converted(
-    _ constant: Expression.Constant, for term: FilterTerm, _ range: Range<Int>
+    _ constant: Expression.Constant, for term: ExpressionTerm, _ range: Range<Int>?
   ) throws -> Value {
     func unfit(_ hint: String) -> CoreDataError {
       wrong("\(term.name) is \(term.kind.name): compare it with \(hint)", range)
     }
     switch (term.kind, constant) {
-    case (.integer, .integer(let number)), (.number, .integer(let number)),
+    case (.integer, .integer(let number)), (.real, .integer(let number)),
       (.boolean, .integer(let number)):
       return .integer(number)
-    case (.integer, .real(let number)), (.number, .real(let number)),
+    case (.integer, .real(let number)), (.real, .real(let number)),
       (.boolean, .real(let number)):
       return .real(number)
-    case (.integer, .boolean(let flag)), (.number, .boolean(let flag)),
+    case (.integer, .boolean(let flag)), (.real, .boolean(let flag)),
       (.boolean, .boolean(let flag)):
       return .integer(flag ? 1 : 0)
-    case (.integer, .decimal(let digits)), (.number, .decimal(let digits)):
+    case (.integer, .decimal(let digits)), (.real, .decimal(let digits)):
       return Double(digits).map { .real($0) } ?? .null
     case (.decimal, .integer(let number)): return .text(String(number))
     case (.decimal, .real(let number)): return .text(decimalDigits(of: number))
@@ -39,6 +39,9 @@ extension FilterCompiler {
       return .blob(bytes)
     case (.uuid, .uuid(let bytes)), (.uuid, .data(let bytes)): return .blob(bytes)
     case (.data, .data(let bytes)): return .blob(bytes)
+    case (.any, _):
+      guard let (value, _) = constant.stored else { throw unfit("a value") }
+      return value
     case (.entity, .string(let name)):
       guard let table = layout.table(of: name) else {
         let nearest = Nearest.match(name, in: layout.entityTables.map(\.entity))
@@ -46,42 +49,38 @@ extension FilterCompiler {
           "the store has no entity “\(name)”", range, hint: nearest.map { "Did you mean \($0)?" })
       }
       return .integer(table.entityID)
-    case (.integer, _), (.number, _), (.decimal, _): throw unfit("a number")
+    case (.integer, _), (.real, _), (.decimal, _): throw unfit("a number")
     case (.boolean, _): throw unfit("YES or NO")
     case (.text, _): throw unfit("text in quotes")
     case (.date, _):
       throw unfit("a date such as \"2024-03-01\" or CAST(0, \"NSDate\")")
     case (.uuid, _): throw unfit("the UUID's text in quotes")
-    case (.data, _): throw unfit("nil or <00ff>")
+    case (.data, _), (.file, _): throw unfit("nil or <00ff>")
     case (.composite(let elements), _): throw notSimple(term, elements)
     case (.entity, _): throw unfit("the entity's name in quotes")
     case (.object(let entity), _): throw unfit("\"\(entity)/p1\"")
     }
   }
 
-  /// A constant by itself.
-  func plain(_ constant: Expression.Constant, _ range: Range<Int>) throws -> FilterTerm {
-    let (value, kind): (Value, FilterTerm.Kind)
-    switch constant {
-    case .null: throw wrong("nil can only be compared with == and !=", range)
-    case .boolean(let flag): (value, kind) = (.integer(flag ? 1 : 0), .boolean)
-    case .integer(let number): (value, kind) = (.integer(number), .integer)
-    case .real(let number): (value, kind) = (.real(number), .number)
-    case .decimal(let digits): (value, kind) = (.text(digits), .decimal)
-    case .string(let text), .url(let text): (value, kind) = (.text(text), .text)
-    case .date(let seconds): (value, kind) = (.real(seconds), .date)
-    case .data(let bytes): (value, kind) = (.blob(bytes), .data(isPlain: true))
-    case .uuid(let bytes): (value, kind) = (.blob(bytes), .uuid)
-    case .type, .array: throw wrong("this is no value to compare with", range)
+  /// A constant by itself; nil is a value of any kind.
+  func plain(_ constant: Expression.Constant, _ range: Range<Int>?) throws -> ExpressionTerm {
+    guard let (value, kind) = constant.stored else {
+      throw wrong("this is no value to compare with", range)
     }
-    return FilterTerm(sql: "\(value: value)", kind: kind, name: constant.description, range: range)
+    let sql: SQLText = kind == .decimal ? "CAST(\(bound(value)) AS NUMERIC)" : bound(value)
+    return ExpressionTerm(sql, kind, name: constant.description, range: range)
   }
 
-  /// `CAST(x, "NSDate")` and its like of a constant.
+  /// `CAST(x, "NSDate")` and its like of a constant; `nil` where it is as the cast of any value is.
   func cast(
-    _ constant: Expression.Constant, to type: String, _ range: Range<Int>, typeRange: Range<Int>
-  ) throws -> Expression.Constant {
-    if case .string(let text) = constant, let read = ValueFunctions.cast(text, to: type) {
+    _ constant: Expression.Constant, to type: String, _ range: Range<Int>?
+  ) throws -> Expression.Constant? {
+    switch (type, constant) {
+    case (_, .null): return .null
+    case (_, .string(let text)):
+      guard let read = ValueFunctions.cast(text, to: type) else {
+        return type == "NSURL" ? .url(text) : nil
+      }
       if let read { return read }
       switch type {
       case "NSDate":
@@ -91,26 +90,37 @@ extension FilterCompiler {
       case "NSUUID": throw wrong("“\(text)” is no UUID", range)
       default: throw wrong("“\(text)” is no number", range)
       }
-    }
-    switch (type, constant) {
-    case (_, .null): return .null
     case ("NSDate", .integer(let number)): return .date(Double(number))
     case ("NSDate", .real(let number)): return .date(number)
-    case ("NSDate", .date), ("NSString", .string), ("NSNumber", .integer), ("NSNumber", .real),
-      ("NSNumber", .boolean), ("NSDecimalNumber", .decimal), ("NSUUID", .uuid), ("NSURL", .url):
-      return constant
     case ("NSNumber", .date(let seconds)): return .real(seconds)
     case ("NSDecimalNumber", .integer(let number)): return .decimal(String(number))
     case ("NSDecimalNumber", .real(let number)): return .decimal(decimalDigits(of: number))
-    case ("NSURL", .string(let text)): return .url(text)
     case ("NSString", .boolean(let flag)): return .string(flag ? "1" : "0")
     case ("NSString", .integer(let number)): return .string(String(number))
     case ("NSString", .real(let number)): return .string(StoreFunctions.numberText(number))
     case ("NSString", .uuid(let bytes)): return .string(UUIDText.text(bytes))
-    default:
-      throw wrong(
-        "this cannot be cast to “\(type)”", typeRange,
-        hint: "Known are NSDate, NSString, NSNumber, NSDecimalNumber, NSUUID and NSURL.")
+    case ("NSDate", .date), ("NSNumber", .integer), ("NSNumber", .real),
+      ("NSNumber", .boolean), ("NSDecimalNumber", .decimal), ("NSUUID", .uuid), ("NSURL", .url):
+      return constant
+    default: return nil
+    }
+  }
+}
+
+extension Expression.Constant {
+  /// The value as a store keeps it; `nil` for what is no value of an attribute.
+  var stored: (Value, ValueKind)? {
+    switch self {
+    case .null: (.null, .any)
+    case .boolean(let flag): (.integer(flag ? 1 : 0), .boolean)
+    case .integer(let number): (.integer(number), .integer)
+    case .real(let number): (.real(number), .real)
+    case .decimal(let digits): DecimalDigits(digits).map { _ in (.text(digits), .decimal) }
+    case .string(let text), .url(let text): (.text(text), .text)
+    case .date(let seconds): (.real(seconds), .date)
+    case .data(let bytes): (.blob(bytes), .data)
+    case .uuid(let bytes): (.blob(bytes), .uuid)
+    case .type, .array: nil
     }
   }
 }

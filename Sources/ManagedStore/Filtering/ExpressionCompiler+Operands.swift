@@ -1,0 +1,224 @@
+import ManagedModel
+
+extension ExpressionCompiler {
+  /// Longest SQL of one expression: some functions need an operand more than once.
+  private static let maximumLength = 200_000
+
+  /// What an expression stands for.
+  mutating func operand(_ expression: Expression) throws -> ExpressionOperand {
+    let operand = try unboundedOperand(expression)
+    if case .term(let term) = operand, term.sql.sql.utf8.count > Self.maximumLength {
+      throw wrong("the expression is too large", expression.range)
+    }
+    return operand
+  }
+
+  /// The one value of an expression, of a kind that can be computed with and kept.
+  mutating func value(_ expression: Expression) throws -> ExpressionTerm {
+    let term = try self.term(expression)
+    switch term.kind {
+    case .object where term.sql == object.key:
+      throw wrong(
+        "“\(term.name)” is an object", term.range, of: expression,
+        "is the object itself, and no value of it")
+    case .object, .entity:
+      throw wrong(
+        "“\(term.name)” is \(term.kind.name)", term.range, of: expression,
+        "leads to an object, and no value of it")
+    default: return try computable(term)
+    }
+  }
+
+  private mutating func unboundedOperand(_ expression: Expression) throws -> ExpressionOperand {
+    let (place, range) = (expression.place, expression.range)
+    switch expression.bare {
+    case .located: return try operand(expression.bare)
+    case .constant(.array(let elements)):
+      return .list(elements.map { .constant($0, range) }, range)
+    case .constant(let constant): return .constant(constant, range)
+    case .selfObject: return .term(term(of: object, "SELF", place))
+    case .variable(let name):
+      if let object = objects[name] { return .term(term(of: object, "$" + name, place)) }
+      return .term(try variable(name, expression))
+    case .aggregate(let elements): return .list(try elements.map { try operand($0) }, range)
+    case .keyPath(let path, of: nil), .keyPath(let path, of: .selfObject?):
+      return try self.path(path, place)
+    case .keyPath(let path, of: let base?):
+      return try follow(path, from: operand(base), expression)
+    case .subquery(let source, let variable, let condition):
+      return try subquery(source, variable, condition)
+    case .conditional(let condition, let yes, let no):
+      let condition = try self.condition(condition)
+      var (yes, no) = (try term(yes), try term(no))
+      if !(yes.kind.isObject && yes.kind == no.kind) {
+        (yes, no) = (try computable(yes), try computable(no))
+      }
+      return .term(
+        ExpressionTerm(
+          "(CASE WHEN \(condition) THEN \(yes.sql) ELSE \(no.sql) END)", yes.kind.joined(no.kind),
+          name: "TERNARY", range: range))
+    case .function(let name, receiver: nil, let arguments):
+      return try function(name, arguments, expression)
+    case .function(let name, let receiver?, let arguments):
+      return try message(name, to: receiver, arguments, expression)
+    case .fetch:
+      throw wrong(
+        "FETCH has no meaning in a filter", place, of: expression,
+        "gives objects, which only a relationship can hold")
+    case .setOperation(let name, _, _):
+      throw wrong("\(name) has no meaning in a filter", place, of: expression, "gives many values")
+    }
+  }
+
+  /// SQL that the scope knows under a name.
+  private func variable(_ name: String, _ expression: Expression) throws -> ExpressionTerm {
+    guard let sql = scope.variables[name] else {
+      throw wrong(
+        "the variable $\(name) has no value here", expression.place, of: expression,
+        "is known to Core Data's migration manager alone")
+    }
+    return ExpressionTerm(SQLText(own: sql), .any, name: "$" + name, range: expression.range)
+  }
+
+  func term(of object: ExpressionObject, _ name: String, _ range: Range<Int>?) -> ExpressionTerm {
+    ExpressionTerm(object.key, .object(object.entity), name: name, range: range)
+  }
+
+  /// One value.
+  mutating func term(_ expression: Expression) throws -> ExpressionTerm {
+    switch try operand(expression) {
+    case .term(let term): return term
+    case .constant(let constant, let range): return try plain(constant, range)
+    case .list(_, let range):
+      throw wrong(
+        "a list stands on the right of IN", range, of: expression, "gives many values")
+    case .collection(let many):
+      throw wrong(
+        "“\(many.element.name)” has many values", many.element.range, of: expression,
+        "goes through a relationship that has many objects")
+    }
+  }
+
+  private mutating func subquery(
+    _ source: Expression, _ variable: String, _ condition: Predicate
+  ) throws -> ExpressionOperand {
+    guard case .collection(var many) = try operand(source),
+      case .object(let entity) = many.element.kind
+    else { throw wrong("SUBQUERY needs a to-many relationship", source.range) }
+    let outer = objects
+    defer { objects = outer }
+    objects[variable] = ExpressionObject(entity: entity, row: nil, key: many.element.sql)
+    many.conditions.append(try self.condition(condition))
+    return .collection(many)
+  }
+
+  private mutating func function(
+    _ name: String, _ arguments: [Expression], _ expression: Expression
+  ) throws -> ExpressionOperand {
+    func expect(_ count: Int) throws {
+      guard arguments.count == count else { throw miscounted(name, count, arguments, expression) }
+    }
+    switch name {
+    case "now", "now:":
+      try expect(0)
+      return .term(
+        ExpressionTerm(SQLText(own: scope.clock), .date, name: name, range: expression.range))
+    case "castObject:toType:":
+      try expect(2)
+      return try cast(arguments[0], to: arguments[1], expression)
+    case "count:", "sum:", "min:", "max:", "average:":
+      try expect(1)
+      let operation = name == "average:" ? "@avg" : "@" + name.dropLast()
+      return .term(
+        try aggregate(operation, of: operand(arguments[0]), name: name, expression.place))
+    default:
+      guard ValueFunctions.isKnown(name) else {
+        throw wrong(
+          "the function “\(name)” is not known in a filter", expression.place,
+          hint: "Known are now(), count:(), sum:(), min:(), max:(), average:(), CAST(), "
+            + ValueFunctions.names + ".", of: expression,
+          "uses “\(name)”, for which there is no SQL")
+      }
+      return .term(try call(name, try arguments.map { try term($0) }, arguments, expression))
+    }
+  }
+
+  private func miscounted(
+    _ name: String, _ count: Int, _ arguments: [Expression], _ expression: Expression
+  ) -> CoreDataError {
+    wrong(
+      "\(name) takes \(count) argument\(count == 1 ? "" : "s"), not \(arguments.count)",
+      expression.place, of: expression, "has \(arguments.count) arguments in place of \(count)")
+  }
+
+  /// A function of operands alone.
+  func call(
+    _ name: String, _ terms: [ExpressionTerm], _ arguments: [Expression], _ expression: Expression
+  ) throws -> ExpressionTerm {
+    let operands = try terms.map { try computable($0) }
+    do {
+      let result = try ValueFunctions.call(name, operands)
+      return ExpressionTerm(
+        result?.sql ?? "NULL", result?.kind ?? .any, name: name, range: expression.range)
+    } catch {
+      switch error {
+      case .needsText(let index):
+        throw wrong(
+          "\(terms[index].name) is \(terms[index].kind.name), not text", terms[index].range,
+          of: expression, "needs text")
+      case .needsNumber(let index):
+        throw wrong(
+          "\(terms[index].name) is \(terms[index].kind.name): it cannot be computed with",
+          terms[index].range, of: expression, "computes with no number")
+      case .addsText:
+        throw wrong(
+          "text cannot be added to text", expression.place, of: expression,
+          "adds text: “stringByAppendingString:” does that")
+      case .random:
+        throw wrong(
+          "it would give another value each time", expression.place, of: expression,
+          "gives another value each time, which could not be verified")
+      case .operands(let expected): throw miscounted(name, expected, arguments, expression)
+      }
+    }
+  }
+
+  /// A value as functions take it.
+  func computable(_ term: ExpressionTerm) throws -> ExpressionTerm {
+    switch term.kind {
+    case .file where !scope.readsFiles: throw outside(term)
+    case .composite(let elements): throw notSimple(term, elements)
+    case .object, .entity:
+      throw wrong("\(term.name) is \(term.kind.name): it cannot be computed with", term.range)
+    default: return content(term)
+    }
+  }
+
+  private mutating func cast(
+    _ value: Expression, to type: Expression, _ expression: Expression
+  ) throws -> ExpressionOperand {
+    let name: String
+    switch type.bare {
+    case .constant(.string(let text)), .constant(.type(let text)): name = text
+    default:
+      throw wrong(
+        "CAST needs a class in quotes, such as \"NSDate\"", type.range, of: expression,
+        "casts to no class")
+    }
+    let operand = try operand(value)
+    if case .constant(let constant, let range) = operand,
+      let read = try cast(constant, to: name, range)
+    {
+      return .constant(read, expression.range)
+    }
+    let term = try computable(self.term(value))
+    guard let result = ValueFunctions.cast(term, to: name) else {
+      throw wrong(
+        "\(term.name) is \(term.kind.name) and cannot be cast to \(name)", type.range,
+        hint: "Known are NSDate, NSString, NSNumber, NSDecimalNumber, NSUUID and NSURL.",
+        of: expression, "casts to “\(name)” what cannot be one")
+    }
+    return .term(
+      ExpressionTerm(result.sql, result.kind, name: term.name, range: expression.range))
+  }
+}
