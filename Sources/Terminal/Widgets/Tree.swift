@@ -39,14 +39,6 @@ package struct Tree<ID: Hashable & Sendable>: Sendable {
     shown.indices.contains(list.selected) ? nodes[shown[list.selected]] : nil
   }
 
-  /// Takes new nodes, keeping the selection by its id.
-  package mutating func setNodes(_ nodes: [Node]) {
-    let id = selected?.id
-    self.nodes = nodes
-    refold()
-    if let id { select(id) }
-  }
-
   /// Selects a node, unfolding what hides it.
   package mutating func select(_ id: ID) {
     guard let index = nodes.firstIndex(where: { $0.id == id }) else { return }
