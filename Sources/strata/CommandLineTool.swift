@@ -129,7 +129,7 @@ enum CommandLineTool {
     guard asJSON else {
       console.note("strata: \(error.description)")
       if let mark = error.mark { for line in MarkedLines.lines(mark) { console.note(line) } }
-      if let hint = error.hint { console.note(hint) }
+      if let hint = error.typedHint { console.note(hint) }
       return
     }
     console.json { $0.error(error) }
@@ -155,7 +155,7 @@ extension JSONWriter {
       if let code = error.code { json.number(code) } else { json.null() }
       for (key, value) in [
         ("message", error.message), ("entity", error.entity), ("property", error.property),
-        ("path", error.path), ("hint", error.hint),
+        ("path", error.path), ("hint", error.typedHint),
       ] {
         json.key(key)
         json.string(value)

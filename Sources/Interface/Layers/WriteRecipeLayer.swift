@@ -50,7 +50,7 @@ package struct WriteRecipeLayer: LayerContent {
       text =
         overwrites
         ? "! The file is there already. Enter writes over it; another name leaves it."
-        : "✗ \(problem.message)" + (problem.hint.map { " → \($0)" } ?? "")
+        : "✗ \(problem.message)" + (problem.typedHint.map { " → \($0)" } ?? "")
       role = overwrites ? .warning : .error
     }
     let lines = Wrapping.lines(text, width: width)

@@ -73,7 +73,7 @@ struct DiffMeaning {
   }
 
   private static func fix(_ refusal: CoreDataError, _ state: State) -> [Sentence] {
-    var sentences: [Sentence] = refusal.hint.map { [("→ " + $0, .success)] } ?? []
+    var sentences: [Sentence] = refusal.typedHint.map { [("→ " + $0, .success)] } ?? []
     if let from = state.diff.from, let to = state.diff.to,
       state.versions.indices.contains(from), state.versions.indices.contains(to),
       let source = state.versions[from].model, let destination = state.versions[to].model

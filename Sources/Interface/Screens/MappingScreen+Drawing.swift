@@ -349,7 +349,7 @@ extension MappingScreen {
       let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
       let head = [Span("✗ ", theme[.error]), Span(place, theme[.entity])]
       return (place.isEmpty ? [] : [head]) + wrapped(error.message, .text)
-        + (error.hint.map { wrapped("→ " + $0, .success) } ?? [])
+        + (error.typedHint.map { wrapped("→ " + $0, .success) } ?? [])
     case .edit(let edit):
       return [[Span("✎ ", theme[.changed]), Span(edit.text, theme[.changed])]]
     case .command(let text):

@@ -92,7 +92,7 @@ struct ExpressionCompiler {
       return filter.literalSQL
     } catch let error as CoreDataError {
       var refusal = uncompilable(whole, "cannot be computed: \(error.message)")
-      refusal.hint = error.hint ?? refusal.hint
+      refusal.advice = error.advice ?? refusal.advice
       throw refusal
     }
   }

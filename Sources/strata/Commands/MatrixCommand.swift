@@ -122,7 +122,8 @@ enum MatrixCommand {
     json.object { json in
       for (key, value) in [
         ("from", gap.from), ("to", gap.to), ("message", gap.reason.message),
-        ("entity", gap.reason.entity), ("property", gap.reason.property), ("hint", gap.reason.hint),
+        ("entity", gap.reason.entity), ("property", gap.reason.property),
+        ("hint", gap.reason.typedHint),
       ] {
         json.key(key)
         json.string(value)

@@ -11,7 +11,7 @@ enum ReceiptText {
   ) {
     let steps = receipt.steps > 1 ? " in \(receipt.steps) steps" : ""
     console.line("\(verb) \(receipt.from) → \(receipt.to)\(steps): \(receipt.resultPath)")
-    print(receipt.entities, edges: receipt.edges, to: console)
+    print(receipt.entities, links: receipt.links, to: console)
     console.line()
     if receipt.dropped + receipt.created + (receipt.changed ?? 0) > 0 {
       let changed = receipt.changed.map { ", changed: \($0)" } ?? ""
@@ -46,17 +46,17 @@ enum ReceiptText {
 
   /// Objects before and after, and links.
   static func print(
-    _ entities: [MigrationReceipt.EntityCount], edges: [String: Int], to console: Console
+    _ entities: [MigrationReceipt.EntityCount], links: [String: Int], to console: Console
   ) {
     var rows = [["entity", "before", "after", "changed"]]
     rows += entities.map {
       [$0.entity, String($0.before), String($0.after), $0.changed.map(String.init) ?? "—"]
     }
     console.table([.left, .right, .right, .right], rows)
-    guard !edges.isEmpty else { return }
+    guard !links.isEmpty else { return }
     console.line()
-    let links = edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
-    console.table([.left, .right], [["relationship", "links"]] + links)
+    let counts = links.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
+    console.table([.left, .right], [["relationship", "links"]] + counts)
   }
 
   private static func rounded(_ seconds: Double) -> Double { (seconds * 100).rounded() / 100 }
@@ -82,7 +82,7 @@ extension JSONWriter {
       }
       json.key("changed")
       if let changed = receipt.changed { json.number(changed) } else { json.null() }
-      json.counts(receipt.entities, edges: receipt.edges)
+      json.counts(receipt.entities, links: receipt.links)
       json.key("blobs")
       json.object { json in
         json.key("referenced")
@@ -124,7 +124,7 @@ extension JSONWriter {
   }
 
   /// Objects before and after, and links, as members of an object.
-  mutating func counts(_ entities: [MigrationReceipt.EntityCount], edges: [String: Int]) {
+  mutating func counts(_ entities: [MigrationReceipt.EntityCount], links: [String: Int]) {
     key("entities")
     array { json in
       for entity in entities {
@@ -141,6 +141,6 @@ extension JSONWriter {
       }
     }
     key("edges")
-    numbers(edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    numbers(links.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 }
