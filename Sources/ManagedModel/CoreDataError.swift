@@ -35,8 +35,8 @@ public struct CoreDataError: Error, Sendable, Equatable {
   public var entity: String?
   /// The property it is about; with an entity, one of that entity's.
   public var property: String?
-  /// What to try, as a sentence.
-  public var hint: String?
+  /// What to try; the values of a request that would help are kept apart in it.
+  public var advice: Advice?
   /// The words that are wrong, where the failure is one of a text that a person wrote.
   public var mark: TextMark?
 
@@ -45,15 +45,31 @@ public struct CoreDataError: Error, Sendable, Equatable {
     _ kind: Kind, code: Int? = nil, _ message: String, path: String? = nil, entity: String? = nil,
     property: String? = nil, hint: String? = nil, mark: TextMark? = nil, reason: String? = nil
   ) {
+    self.init(
+      kind, code: code, message, path: path, entity: entity, property: property,
+      advice: hint.map { Advice(stringLiteral: $0) }, mark: mark, reason: reason)
+  }
+
+  /// Makes an error whose advice names values.
+  public init(
+    _ kind: Kind, code: Int? = nil, _ message: String, path: String? = nil, entity: String? = nil,
+    property: String? = nil, advice: Advice?, mark: TextMark? = nil, reason: String? = nil
+  ) {
     self.kind = kind
     self.code = code
     self.message = message
     self.path = path
     self.entity = entity
     self.property = property
-    self.hint = hint
+    self.advice = advice
     self.mark = mark
     self.reason = reason
+  }
+
+  /// What to try, as a sentence.
+  public var hint: String? {
+    get { advice?.text }
+    set { advice = newValue.map { Advice(stringLiteral: $0) } }
   }
 
   /// The same failure, with the file it happened to where none was known below.

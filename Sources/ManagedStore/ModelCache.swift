@@ -37,8 +37,8 @@ package enum ModelCache {
     guard finished, output.count <= limit else {
       throw CoreDataError(
         .unreadable, "the model cache (Z_MODELCACHE) does not inflate",
-        hint:
-          "The store is damaged, or the cache is of an unknown form: give the model with --model."
+        advice:
+          "The store is damaged, or the cache is of an unknown form: give the model with \(.model)."
       )
     }
     return output

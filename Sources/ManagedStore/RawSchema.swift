@@ -10,12 +10,12 @@ package struct RawSchema {
   package let numbers: [String: Int64]
   package let tables: [EntityTable]
   /// What could not be told from the tables, as sentences.
-  package let warnings: [String]
+  package let warnings: [Advice]
 
   /// - Throws: ``CoreDataError`` when no entity is named at all.
   package init(_ connection: Connection, _ database: DatabaseTables) throws {
-    var warnings = [
-      "The store has no model in it and none was found: tables and columns are shown raw, under their own names. Give the model that made it with --model MODEL."
+    var warnings: [Advice] = [
+      "The store has no model in it and none was found: tables and columns are shown raw, under their own names. Give the model that made it with \(.model, "MODEL")."
     ]
     let rows = Self.entityRows(
       try connection.rows("SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY"))
@@ -68,7 +68,7 @@ package struct RawSchema {
     guard !model.entities.isEmpty else {
       throw CoreDataError(
         .unreadable, code: 134130, "the store has no model in it, and names no entity either",
-        hint: "Give the model that made it with --model MODEL.")
+        advice: "Give the model that made it with \(.model, "MODEL").")
     }
     self.model = model
     self.numbers = numbers

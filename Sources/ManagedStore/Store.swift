@@ -44,7 +44,7 @@ public final class Store {
   /// whole. `nil` where nothing is.
   public internal(set) var damage: FileDamage?
   /// What a person should know of the model and the tables, as sentences.
-  let openingWarnings: [String]
+  let openingWarnings: [Advice]
   /// Files beside the store that look like its -wal under another name.
   let strays: [StrayLog]
   /// Whether a program had the store open when it was opened here.
@@ -110,7 +110,7 @@ public final class Store {
       try StoreFunctions.define(on: connection)
       // Of a damaged file, too, as it is: not every index can be made anew.
       let database = try DatabaseTables(opened.connection)
-      var warnings: [String] = []
+      var warnings: [Advice] = []
       var model: Model
       let source: ModelSource
       var raw: RawSchema?
@@ -175,8 +175,8 @@ public final class Store {
           .init(entity: $0.key, number: $0.value, problem: .missing)
         }
         self.drift = drift
-        warnings += drift.sentences
-        warnings += schema.assumptions
+        warnings += drift.sentences.map { Advice(stringLiteral: $0) }
+        warnings += schema.assumptions.map { Advice(stringLiteral: $0) }
         tables = model.entitiesInStoreOrder.compactMap {
           schema.entityTable(of: $0.name)?.fitted(to: database)
         }

@@ -23,23 +23,41 @@ struct ConstraintCheck {
       "SELECT Z_PK, \(keys.joined(separator: ", ")) FROM (\(row.selectAll))"
     }
     guard !selects.isEmpty else { return [] }
-    let groups = """
-      SELECT min(Z_PK) AS k, count(*) AS n FROM (\(selects.joined(separator: " UNION ALL ")))
-      WHERE \(keys.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))
-      GROUP BY \(keys.joined(separator: ", ")) HAVING count(*) > 1
-      """
-    let counted = try connection.rows("SELECT count(*), coalesce(sum(n), 0) FROM (\(groups))").first
-    guard let counted, counted.count == 2, let count = counted[0].integer, count > 0 else {
-      return []
-    }
-    let first = try connection.rows("SELECT k FROM (\(groups)) ORDER BY k LIMIT 5")
+    let duplicates = try Duplicates(
+      of: selects.joined(separator: " UNION ALL "), by: keys, entity: entity, on: connection)
+    guard let duplicates else { return [] }
     return [
       DataCheck(
         code: 134111, entity: entity, property: constraint.joined(separator: ", "),
-        rows: Int(counted[1].integer ?? 0),
-        first: first.compactMap { $0.first?.integer.map { ObjectID(entity: entity, key: $0) } },
-        message: "duplicates under a \(isNew ? "new " : "")uniqueness constraint, \(count) groups",
+        rows: duplicates.rows.count, first: duplicates.rows.first,
+        message:
+          "duplicates under a \(isNew ? "new " : "")uniqueness constraint, \(duplicates.groups) groups",
         hint: "Merge or change the duplicates first, or leave the constraint out.")
     ]
+  }
+}
+
+/// Rows that are equal in some columns; NULL is never equal.
+struct Duplicates {
+  let groups: Int
+  /// How many rows there are in all groups, and the first of the first groups.
+  let rows: FoundRows
+
+  /// - Parameters:
+  ///   - select: rows with Z_PK and the columns.
+  ///   - keys: the columns, quoted.
+  init?(
+    of select: String, by keys: [String], entity: String, on connection: Connection
+  ) throws {
+    let groups = """
+      FROM (SELECT min(Z_PK) AS k, count(*) AS n FROM (\(select))
+      WHERE \(keys.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))
+      GROUP BY \(keys.joined(separator: ", ")) HAVING count(*) > 1)
+      """
+    let counted = try connection.rows("SELECT count(*), coalesce(sum(n), 0) \(groups)").first
+    guard let count = counted?.first?.integer, count > 0 else { return nil }
+    self.groups = Int(count)
+    rows = try FoundRows(
+      groups, key: "k", of: entity, on: connection, count: Int(counted?.last?.integer ?? 0))
   }
 }

@@ -58,7 +58,7 @@ extension Cutover {
       guard FileSystem.status(path + "-journal").map({ $0.size == 0 }) ?? true else {
         throw CoreDataError(
           .failed, code: 134080, "a -journal lies beside the store", path: path,
-          hint: "Let the app open the store once, or write elsewhere with --output.")
+          advice: "Let the app open the store once, or write elsewhere with \(.output).")
       }
       guard try connection.value("PRAGMA journal_mode") == .text("wal") else {
         try connection.execute("BEGIN EXCLUSIVE")

@@ -3,9 +3,6 @@ import ManagedStore
 
 /// What a store's files keep from a migration, whatever its models say.
 struct FileAnalysis {
-  /// What `--allow-loss` takes for frames of the -wal.
-  static let logName = "wal"
-
   let store: Store
 
   /// Frames of the -wal that are not in the store: it can be migrated without them, if that is
@@ -14,7 +11,7 @@ struct FileAnalysis {
     let frames = store.unappliedFrames
     guard frames > 0 || store.wal.isOlderThanStore else { return [] }
     var loss = Loss(
-      entity: Self.logName, values: frames > 0 ? frames : store.wal.frames,
+      entity: Loss.logName, values: frames > 0 ? frames : store.wal.frames,
       suggestion: store.gaps.first)
     loss.isOfLog = true
     return [loss]

@@ -165,14 +165,12 @@ struct ImpactAnalysis {
     let isUnreadable =
       new.type == .boolean
       ? condition : "CASE WHEN json_valid(trim(\(column))) THEN \(condition) ELSE 1 END"
-    let conditions = ["\(column) IS NOT NULL", isUnreadable]
-    let rows = try data.count(from, where: conditions)
-    guard rows > 0 else { return }
-    let objects = try data.first(from, where: conditions)
+    let found = try data.found(from, where: ["\(column) IS NOT NULL", isUnreadable])
+    guard let found, found.count > 0 else { return }
     impacts.append(
       ChangeImpact(
         entity: destination.declaringEntity(of: property, in: entity) ?? entity,
-        property: property, rows: rows, message: "hold text that is no \(new.type.name)",
-        samples: objects.map(\.description), objects: objects, severity: .loss))
+        property: property, rows: found.count, message: "hold text that is no \(new.type.name)",
+        samples: found.first.map(\.description), objects: found.first, severity: .loss))
   }
 }

@@ -27,7 +27,7 @@ struct JoinNames {
     let parts = text.split(separator: ".", maxSplits: 1).map(String.init)
     guard parts.count == 2 else {
       throw CoreDataError(
-        .usage, "“\(text)” names no relationship", hint: "--join-name Entity.relationship")
+        .usage, "“\(text)” names no relationship", advice: "\(.joinNames, "Entity.relationship")")
     }
     let given = StoreSchema.JoinTable.Side(entity: parts[0], relationship: parts[1])
     guard schema.model.relationship(named: given.relationship, of: given.entity) != nil else {

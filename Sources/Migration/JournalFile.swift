@@ -111,7 +111,7 @@ final class JournalFile {
       guard errno == EWOULDBLOCK || errno == EINTR else {
         throw CoreDataError(
           .failed, "the journal cannot be locked: \(String(cString: strerror(errno)))", path: path,
-          hint: "Move the store to a file system that has locks, or write there with --output.")
+          advice: "Move the store to a file system that has locks, or write there with \(.output).")
       }
       if attempt < tries { usleep(20_000) }
     }

@@ -165,7 +165,7 @@ struct LossAnalysis {
 
   private func samples(of relationship: String, in entity: String) throws -> [String] {
     guard let empty = data.isEmpty(relationship, of: entity) else { return [] }
-    return try data.first(entity, where: ["NOT (\(empty))"]).map { id in
+    return try data.found(entity, where: ["NOT (\(empty))"])?.first.map { id in
       guard let object = try data.store.object(id, related: 3),
         let index = object.columns.firstIndex(where: { $0.name == relationship }),
         index < object.values.count
@@ -176,7 +176,7 @@ struct LossAnalysis {
         return "\(id) → " + many.first.map(\.description).joined(separator: ", ")
       default: return "\(id)"
       }
-    }
+    } ?? []
   }
 
   private func suggestion(

@@ -86,9 +86,7 @@ extension Preflight {
         }
         return literal.map { "coalesce(\(column), \($0))" } ?? column
       }
-      return try rows(
-        of: from, where: [isMissing], break: (to, composite.name),
-        composite.message, hint: composite.hint, warning: 1570)
+      return try check(.composite(composite, of: to, missing: [isMissing]), of: from)
     }
   }
 }

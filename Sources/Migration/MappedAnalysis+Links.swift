@@ -18,21 +18,12 @@ extension MappedAnalysis {
         let empty = rows.map {
           "SELECT e.Z_PK AS key FROM (\($0.selectAll)) e WHERE e.Z_PK NOT IN (\(keys))"
         }.joined(separator: " UNION ALL ")
-        let count = Int(try connection.value("SELECT count(*) FROM (\(empty))")?.integer ?? 0)
-        guard count > 0,
-          try count > validation.former(relationship.name, of: entity.name, isEmpty: true)
+        let found = try FoundRows(
+          "FROM (\(empty))", key: "key", of: entity.name, on: connection)
+        guard found.count > 0,
+          try found.count > validation.former(relationship.name, of: entity.name, isEmpty: true)
         else { continue }
-        let first = try connection.rows("SELECT key FROM (\(empty)) ORDER BY key LIMIT 5")
-        checks.append(
-          DataCheck(
-            code: relationship.emptiness == .told ? 1570 : 134110, entity: entity.name,
-            property: relationship.name, rows: count,
-            first: first.compactMap {
-              $0.first?.integer.map { ObjectID(entity: entity.name, key: $0) }
-            },
-            message: EmptyRelationship.message(relationship),
-            hint: EmptyRelationship.hint(relationship, of: entity.name),
-            isWarning: relationship.emptiness == .told))
+        checks.append(DestinationRule.objects(in: relationship, of: entity.name).check(found))
       }
     }
     return checks

@@ -31,8 +31,8 @@ struct MappedAnalysis {
         .refused, code: 134170,
         "the mapping “\(entityMapping.name)” is carried out by the class \(policy), which is in the app",
         path: store.path, entity: entityMapping.destination ?? entityMapping.source,
-        hint:
-          "Say what it does in a recipe, under policies: { \"\(policy)\": … }, and give that with --mapping; or bind a Swift EntityMigrationPolicy to its name."
+        advice:
+          "Say what it does in a recipe, under policies: { \"\(policy)\": … }, and give that with \(.documents); or bind a Swift EntityMigrationPolicy to its name."
       )
     }
     // An empty path is a private database that goes away with the connection.
@@ -73,8 +73,6 @@ struct MappedAnalysis {
     return notes
   }
 
-  // MARK: Losses
-
   func losses() throws -> [Loss] {
     var losses: [Loss] = []
     for entity in step.source.entities where !entity.isAbstract {
@@ -114,19 +112,15 @@ struct MappedAnalysis {
     }
     // Conditions may call functions that only a migration's connection has.
     guard let rows = data.rows(of: entity, where: conditions) else { return nil }
-    let from = qualified(rows)
-    let count =
-      try (takers.first ?? removals.first)?.evaluating {
-        Int(try connection.value("SELECT count(*) \(from)")?.integer ?? 0)
-      } ?? Int(try connection.value("SELECT count(*) \(from)")?.integer ?? 0)
-    guard count > 0 else { return nil }
+    func find() throws -> FoundRows {
+      try FoundRows(qualified(rows), key: "t.Z_PK", of: entity, on: connection)
+    }
+    let lost = try (takers.first ?? removals.first)?.evaluating(find) ?? find()
+    guard lost.count > 0 else { return nil }
     var loss = Loss(
-      entity: entity, values: count,
+      entity: entity, values: lost.count,
       samples: conditions.isEmpty
-        ? try data.samples(ofObjects: entity)
-        : try connection.rows("SELECT t.Z_PK \(from) ORDER BY t.Z_PK LIMIT 5").compactMap {
-          $0.first?.integer.map { ObjectID(entity: entity, key: $0).description }
-        })
+        ? try data.samples(ofObjects: entity) : lost.first.map(\.description))
     loss.isIntended =
       !(removals + takers).isEmpty && (removals + takers).allSatisfy(\.isDeletionIntended)
       && (takers.isEmpty || !keepers.isEmpty)
@@ -265,144 +259,6 @@ struct MappedAnalysis {
       }
     }
     return all
-  }
-
-  // MARK: Checks
-
-  func checks() throws -> [DataCheck] {
-    var checks: [DataCheck] = []
-    for row in mapped.rows {
-      checks += try step.mapping.evaluating(row, schemas.destination, on: connection) {
-        // What is computed is computed here, whether or not a rule asks for it.
-        if let evaluation = row.evaluation { _ = try connection.value(evaluation) }
-        return try self.checks(row) + typeChecks(row) + emptyComposites(row)
-      }
-    }
-    checks += try emptinessChecks() + unledChecks()
-    let constraints = ConstraintCheck(
-      schema: schemas.destination, rows: mapped.rows, connection: connection)
-    for entity in step.destination.entities {
-      for constraint in entity.uniquenessConstraints {
-        checks += try constraints.check(constraint, of: entity.name, isNew: false)
-      }
-    }
-    return checks
-  }
-
-  /// Mandatory values that the mapping would leave out.
-  private func checks(_ row: DestinationRows) throws -> [DataCheck] {
-    guard let table = schemas.destination.table(of: row.entity) else { return [] }
-    var mandatory: [(column: String, property: String, isRelationship: Bool)] = []
-    for column in table.columns where !row.later.contains(column.name) {
-      switch column.content {
-      case .attribute(let declarer, let name)
-      where step.destination.isKind(row.entity, of: declarer):
-        let attribute = step.destination.storedAttribute(named: name, of: row.entity)
-        if attribute?.isOptional == false, attribute?.isDerived == false {
-          mandatory.append((column.name, name, false))
-        }
-      case .toOne(let declarer, let name) where step.destination.isKind(row.entity, of: declarer):
-        if step.destination.relationship(named: name, of: row.entity)?.isOptional == false {
-          mandatory.append((column.name, name, true))
-        }
-      default: break
-      }
-    }
-    mandatory = mandatory.filter { !wasBroken($0.property, row) }
-    guard !mandatory.isEmpty else { return [] }
-    let given = Set(row.columns.map(\.name))
-    let sums = mandatory.map {
-      given.contains($0.column) ? "sum(e.\(quoted($0.column)) IS NULL)" : "count(*)"
-    }
-    let counts =
-      try connection.rows("SELECT \(sums.joined(separator: ", ")) FROM (\(row.selectAll)) e").first
-      ?? []
-    var checks: [DataCheck] = []
-    for (index, property) in mandatory.enumerated() {
-      guard index < counts.count, let count = counts[index].integer, count > 0 else { continue }
-      let condition =
-        given.contains(property.column) ? "WHERE e.\(quoted(property.column)) IS NULL" : ""
-      let first = try connection.rows(
-        "SELECT e.Z_PK FROM (\(row.selectAll)) e \(condition) ORDER BY e.Z_PK LIMIT 5")
-      checks.append(
-        DataCheck(
-          code: 134110, entity: row.entity, property: property.property, rows: Int(count),
-          first: first.compactMap {
-            $0.first?.integer.map { ObjectID(entity: row.entity, key: $0) }
-          },
-          message: property.isRelationship
-            ? "missing objects on a mandatory destination relationship"
-            : "missing values on a mandatory destination attribute",
-          hint: property.isRelationship
-            ? "Delete those objects too, let the relationship lead elsewhere, or make it optional."
-            : "Compute a value with coalesce(…, …), give the attribute a default, or make it optional."
-        ))
-    }
-    return checks
-  }
-
-  /// Whether the source's own counterpart is mandatory and broken already: told, but not refused.
-  private func wasBroken(_ property: String, _ row: DestinationRows) -> Bool {
-    guard let entityMapping = step.mapping.mapping(named: row.mapping),
-      entityMapping.destination == row.entity, let from = entityMapping.source,
-      let source = entityMapping.attributes.first(where: { $0.name == property })?.source
-    else { return false }
-    return step.source.storedAttribute(named: source, of: from)?.isOptional == false
-  }
-
-  // MARK: Previews
-
-  /// The first rows of mappings that compute something, before and after.
-  func previews(limit: Int = 3) throws -> [MappingPreview] {
-    var previews: [MappingPreview] = []
-    for row in mapped.rows {
-      guard let entityMapping = step.mapping.mapping(named: row.mapping),
-        let from = entityMapping.source, let table = schemas.destination.entityTable(of: row.entity)
-      else { continue }
-      let computes =
-        entityMapping.destination != row.entity || entityMapping.distinct != nil
-        || entityMapping.condition != nil
-        || entityMapping.attributes.contains { $0.expression != nil }
-      guard computes else { continue }
-      let read =
-        store.table(of: from)?.attributes.filter {
-          mapped.used[from]?.contains($0.attribute.name) == true
-        } ?? []
-      let after = table.attributes.filter { entry in
-        row.columns.contains { $0.name == entry.column }
-      }
-      let values =
-        read.map { "s.\(quoted($0.column))" }
-        + after.map { entry in row.columns.first { $0.name == entry.column }?.sql ?? "NULL" }
-      let conditions =
-        row.conditions.isEmpty
-        ? "" : " WHERE " + row.conditions.map { "(\($0))" }.joined(separator: " AND ")
-      let rows = try connection.rows(
-        "SELECT \((["s.Z_PK"] + values).joined(separator: ", ")) FROM \(row.from)\(conditions) ORDER BY \(row.ranges.key) LIMIT \(limit)"
-      )
-      for values in rows where values.count == 1 + read.count + after.count {
-        previews.append(
-          MappingPreview(
-            mapping: row.mapping,
-            source: values[0].integer.map { ObjectID(entity: from, key: $0) },
-            destination: row.entity,
-            before: read.enumerated().map { index, entry in
-              .init(
-                name: entry.attribute.name,
-                value: Self.text(values[1 + index], of: entry.attribute))
-            },
-            after: after.enumerated().map { index, entry in
-              .init(
-                name: entry.attribute.name,
-                value: Self.text(values[1 + read.count + index], of: entry.attribute))
-            }))
-      }
-    }
-    return previews
-  }
-
-  private static func text(_ value: Value, of attribute: Attribute) -> String {
-    SampleText.text(of: .value(AttributeValue(column: value, of: attribute)))
   }
 }
 

@@ -157,7 +157,9 @@ final class MigrationJournal {
   func completed(_ error: any Error) -> any Error {
     let told = recovered + kept + problems
     guard !told.isEmpty, var error = error as? CoreDataError else { return error }
-    error.hint = ([error.hint].compactMap { $0 } + told).joined(separator: " ")
+    error.advice =
+      error.advice?.and(told)
+      ?? told.first.map { Advice(stringLiteral: $0).and(Array(told.dropFirst())) }
     return error
   }
 

@@ -32,7 +32,7 @@ public struct MigrationPlan: Sendable, Equatable {
   /// The destination model's own archive where it came as one: it goes into the store as it is.
   public var destinationArchive: [UInt8]?
   /// The destination model with the entities of all configurations, where the store is of one.
-  var wholeDestination: Model?
+  package var wholeDestination: Model?
   /// Swift policies for the classes that the mappings name.
   public var policies = PolicyBindings()
 
@@ -152,6 +152,9 @@ public struct Loss: Sendable, Equatable {
     self.samples = samples
     self.suggestion = suggestion
   }
+
+  /// What frames of the -wal are allowed by.
+  package static let logName = "wal"
 
   /// What is counted: objects, values, or frames of the -wal.
   public var noun: String {

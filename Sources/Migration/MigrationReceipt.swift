@@ -51,7 +51,7 @@ public struct MigrationReceipt: Sendable, Equatable {
   /// Objects of each entity, before and after.
   public var entities: [EntityCount]
   /// Links in the result, by `Entity.relationship`.
-  public var edges: [String: Int]
+  public var links: [String: Int]
   /// What was lost, as the plan foretold it and the options allowed.
   public var losses: [Loss]
   /// What was compared after the run and found right.
@@ -93,7 +93,7 @@ public struct MigrationReceipt: Sendable, Equatable {
   /// Makes a receipt.
   public init(
     storePath: String, resultPath: String, from: String, to: String,
-    strategy: MigrationPlan.Strategy, entities: [EntityCount], edges: [String: Int] = [:],
+    strategy: MigrationPlan.Strategy, entities: [EntityCount], links: [String: Int] = [:],
     losses: [Loss] = [], verified: [Verified] = [], uuid: String, checksum: String,
     notes: [String] = [], seconds: Double, verificationSeconds: Double, bytes: Int,
     backupPath: String?, steps: Int = 1
@@ -104,7 +104,7 @@ public struct MigrationReceipt: Sendable, Equatable {
     self.to = to
     self.strategy = strategy
     self.entities = entities
-    self.edges = edges
+    self.links = links
     self.losses = losses
     self.verified = verified
     self.uuid = uuid

@@ -148,7 +148,7 @@ struct MigrationRun {
     var receipt = MigrationReceipt(
       storePath: plan.storePath, resultPath: options.output ?? plan.storePath,
       from: plan.steps.first?.from ?? "", to: plan.steps.last?.to ?? "", strategy: plan.strategy,
-      entities: done.report.entities, edges: done.report.edges, losses: plan.losses,
+      entities: done.report.entities, links: done.report.links, losses: plan.losses,
       verified: done.report.verified, uuid: done.metadata.uuid,
       checksum: plan.steps.last?.destination.versionChecksum ?? "",
       notes: plan.notes + done.notes, seconds: meter.elapsed,
@@ -175,13 +175,18 @@ struct MigrationRun {
       throw CoreDataError(
         .refused, code: 134080, "the store's last change was cut off: a -journal lies beside it",
         path: plan.storePath,
-        hint: "Write the result elsewhere with --output, or let the app open the store once.")
+        advice: "Write the result elsewhere with \(.output), or let the app open the store once.")
     }
   }
 
   private func refuse() throws {
     let losses = plan.unallowedLosses(options.allowedLosses)
     if let loss = losses.first {
+      let count = plan.failures.count
+      let others =
+        count == 0
+        ? ""
+        : ". Accepted or not, the data fail \(count == 1 ? "a check" : "\(count) checks") as well."
       throw CoreDataError(
         .refused,
         "the migration would lose \(loss.values) \(loss.noun)"
@@ -189,11 +194,8 @@ struct MigrationRun {
             ? ", and more in \(losses.count - 1) other \(losses.count == 2 ? "place" : "places")"
             : ""),
         path: plan.storePath, entity: loss.isOfLog ? nil : loss.entity, property: loss.property,
-        hint: (loss.suggestion.map { $0 + " " } ?? "") + "To accept: "
-          + losses.map { "--allow-loss \($0.name)" }.joined(separator: " ")
-          + (plan.failures.isEmpty
-            ? ""
-            : ". Accepted or not, the data fail \(plan.failures.count == 1 ? "a check" : "\(plan.failures.count) checks") as well.")
+        advice:
+          "\(loss.suggestion.map { $0 + " " } ?? "")To accept: \(.allowedLosses, of: losses.map(\.name))\(others)"
       )
     }
     if let check = plan.failures.first {
@@ -228,7 +230,7 @@ struct MigrationRun {
         .refused, code: 134160,
         "not enough space: about \(plan.bytesNeeded >> 20) MB are needed and \(free >> 20) MB are free",
         path: options.output ?? plan.storePath,
-        hint: "Free some space, or write elsewhere with --output.")
+        advice: "Free some space, or write elsewhere with \(.output).")
     }
   }
 }

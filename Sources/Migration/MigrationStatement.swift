@@ -72,28 +72,12 @@ private struct StatementRecording {
     let meter = ProgressMeter(isCancelled: { Task.isCancelled }) { log.follow($0) }
     try meter.begin(step: number, of: count, parts: StepSequence.parts(of: step, plan))
     try FileSystem.createEmpty(path)
-    let schemas = StepSchemas(store: store, step: step)
-    let archive = number == count ? plan.destinationArchive : nil
-    if step.strategy == .inPlace { try StepRun.clone(source, to: path, meter) }
-    let connection = try Connection(path: path, mode: .readWrite)
-    try MigrationFunctions.define(on: connection, store: store)
-    if step.strategy == .copy { try CopyingMigration.prepare(connection, like: source) }
-    try connection.attach(source.connection, as: "src")
-    connection.onStatement = { log.take($0) }
-    defer { connection.onStatement = nil }
-    let shared = InPlaceMigration(
-      step: step, schemas: schemas, connection: connection, meter: meter, archive: archive)
-    if step.strategy == .inPlace { return try shared.run() }
-    if step.isInferredOnly(plan.policies) {
-      return try CopyingMigration(
-        shared: shared, contents: MigratedContents(schemas), policies: nil
-      ).run()
-    }
-    let mapped = try MappedStep(
-      schemas, connection: connection, policies: step.policyMappings(plan.policies))
-    let run = try PolicyRun(
-      mapped, bindings: plan.policies, connection: connection, meter: meter)
-    try CopyingMigration(shared: shared, contents: MigratedContents(mapped), policies: run).run()
+    let made = try StepMaking(
+      step: step, source: source, decisive: store,
+      archive: number == count ? plan.destinationArchive : nil, policies: plan.policies,
+      meter: meter
+    ).run(into: path) { $0.onStatement = { log.take($0) } }
+    made.connection.onStatement = nil
   }
 }
 

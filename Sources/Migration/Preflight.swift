@@ -52,27 +52,27 @@ struct Preflight {
     return try checks + brokenConstraints()
   }
 
-  /// The rows of a source entity that fulfil a condition, as a check that failed, or as a warning
+  /// The rows of a source entity that fulfil conditions, as a check that failed, or as a warning
   /// with that code; none where there are none.
   func rows(
     of from: String, where conditions: [String], break rule: (entity: String, property: String?),
     _ message: String, hint: String, warning code: Int? = nil, predicate: String? = nil
   ) throws -> [DataCheck] {
-    let count = try data.count(from, where: conditions)
-    guard count > 0 else { return [] }
-    return [
-      DataCheck(
-        code: code ?? 134110, entity: rule.entity, property: rule.property, rows: count,
-        first: try data.first(from, where: conditions), message: message, hint: hint,
-        isWarning: code != nil, predicate: predicate)
-    ]
+    try check(
+      DestinationRule(
+        entity: rule.entity, property: rule.property, conditions: conditions, code: code ?? 134110,
+        message: message, hint: hint, isWarning: code != nil, predicate: predicate), of: from)
+  }
+
+  /// What is told of the rows of a source entity that break a rule.
+  func check(_ rule: DestinationRule, of from: String) throws -> [DataCheck] {
+    guard let rows = try data.found(from, where: rule.conditions), rows.count > 0 else { return [] }
+    return [rule.check(rows)]
   }
 
   private func checks(
     _ attributeMapping: AttributeMapping, from: String, to: String
-  ) throws
-    -> [DataCheck]
-  {
+  ) throws -> [DataCheck] {
     guard let attribute = destination.storedAttribute(named: attributeMapping.name, of: to),
       !attribute.isDerived
     else { return [] }
@@ -88,12 +88,13 @@ struct Preflight {
         conditions = []
       }
       if let conditions {
-        checks += try rows(
-          of: from, where: conditions, break: (to, attribute.name),
-          "missing values on a mandatory destination attribute",
+        var rule = DestinationRule.value(
+          of: attribute.name, in: to, missing: conditions,
           hint:
-            "Give \(to).\(attribute.name) a default value, make it optional, or fill those rows first.",
-          predicate: before.map { "\(PredicateText.name($0.name)) == nil" })
+            "Give \(to).\(attribute.name) a default value, make it optional, or fill those rows first."
+        )
+        rule.predicate = before.map { "\(PredicateText.name($0.name)) == nil" }
+        checks += try check(rule, of: from)
       }
     }
     if let before {
@@ -119,9 +120,7 @@ struct Preflight {
 
   private func check(
     _ relationshipMapping: RelationshipMapping, from: String, to: String
-  ) throws
-    -> [DataCheck]
-  {
+  ) throws -> [DataCheck] {
     guard let relationship = destination.relationship(named: relationshipMapping.name, of: to),
       !relationship.isOptional
     else { return [] }
@@ -161,18 +160,8 @@ struct Preflight {
       // What the inverse carries is in it, too.
       conditions = inverseLinks(of: relationship).map { ["t.Z_PK NOT IN (\($0))"] } ?? []
     }
-    if relationship.emptiness == .told {
-      return try former
-        + rows(
-          of: from, where: conditions, break: (to, relationship.name),
-          EmptyRelationship.message(relationship),
-          hint: EmptyRelationship.hint(relationship, of: to),
-          warning: 1570)
-    }
     return try former
-      + rows(
-        of: from, where: conditions, break: (to, relationship.name),
-        EmptyRelationship.message(relationship), hint: EmptyRelationship.hint(relationship, of: to))
+      + check(.objects(in: relationship, of: to, missing: conditions), of: from)
   }
 
   /// SELECT of keys of source objects that are led to by what a relationship's inverse carries; `nil`
@@ -211,16 +200,9 @@ struct Preflight {
     guard
       let rows = data.rows(of: from, where: conditions)?.replacingFirst("FROM ", with: "FROM src.")
     else { return [] }
-    let count = Int(try planned.connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
-    guard count > 0 else { return [] }
-    let first = try planned.connection.rows("SELECT t.Z_PK \(rows) ORDER BY t.Z_PK LIMIT 5")
-    return [
-      DataCheck(
-        code: 134110, entity: to, property: relationship.name, rows: count,
-        first: first.compactMap { $0.first?.integer.map { ObjectID(entity: from, key: $0) } },
-        message: EmptyRelationship.message(relationship),
-        hint: EmptyRelationship.hint(relationship, of: to))
-    ]
+    let found = try FoundRows(rows, key: "t.Z_PK", of: from, on: planned.connection)
+    guard found.count > 0 else { return [] }
+    return [DestinationRule.objects(in: relationship, of: to).check(found)]
   }
 
   /// SQL that is true for rows whose to-many has objects, and none that stay; `nil` where all stay.

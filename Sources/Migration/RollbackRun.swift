@@ -53,7 +53,7 @@ struct RollbackRun {
       guard source.gaps.isEmpty || options.isForced else {
         throw CoreDataError(
           .refused, code: 134080, "the backup is damaged: \(source.gaps[0])", path: backup.path,
-          hint: "Use --force to put it in place all the same, or --from another.")
+          advice: "Use \(.force) to put it in place all the same, or \(.backup, "another").")
       }
       contents = try StoreBackup.Contents(source)
       try refuseForeign(contents.uuid, present)
@@ -104,7 +104,7 @@ struct RollbackRun {
     if (FileSystem.status(path + "-journal")?.size ?? 0) > 512, !options.isForced {
       throw CoreDataError(
         .refused, code: 134080, "the store's last change was cut off: a -journal lies beside it",
-        path: given, hint: "Let the app open the store once, or use --force.")
+        path: given, advice: "Let the app open the store once, or use \(.force).")
     }
   }
 
@@ -116,13 +116,14 @@ struct RollbackRun {
       throw CoreDataError(
         .refused, code: error.code,
         "the present store cannot be read, so nothing tells whether the backup is its own: \(error.message)",
-        path: given, hint: "Use --force to put \(FileSystem.name(of: backup.path)) in its place.")
+        path: given,
+        advice: "Use \(.force) to put \(FileSystem.name(of: backup.path)) in its place.")
     case .store(let own):
       // A reset made a store of another identity; its backup is known by the name it was given.
       guard backup.origin != .reset, own != uuid else { return }
       throw CoreDataError(
         .refused, "the backup is of another store: its UUID is \(uuid), the store's \(own)",
-        path: backup.path, hint: "Use --force to put it in place all the same.")
+        path: backup.path, advice: "Use \(.force) to put it in place all the same.")
     }
   }
 
@@ -162,7 +163,8 @@ struct RollbackRun {
       throw CoreDataError(
         .refused, code: 134080,
         "the backup is damaged: \(problems.prefix(3).joined(separator: "; "))",
-        path: backup.path, hint: "Use --force to put it in place all the same, or --from another.")
+        path: backup.path,
+        advice: "Use \(.force) to put it in place all the same, or \(.backup, "another").")
     }
     guard try StoreBackup.Contents(clone) == contents else {
       throw CoreDataError(

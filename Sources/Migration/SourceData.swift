@@ -28,15 +28,6 @@ struct SourceData {
     }
   }
 
-  /// The first few of them.
-  func first(_ entity: String, where conditions: [String], limit: Int = 5) throws -> [ObjectID] {
-    guard let rows = rows(of: entity, where: conditions) else { return [] }
-    return try store.reading {
-      try store.connection.rows("SELECT t.Z_PK \(rows) ORDER BY t.Z_PK LIMIT \(limit)")
-        .compactMap { $0.first?.integer.map { ObjectID(entity: entity, key: $0) } }
-    }
-  }
-
   /// SQL that is true for rows without any object in a relationship; `nil` where it is not kept.
   func isEmpty(_ relationship: String, of entity: String) -> String? {
     store.table(of: entity)?.storage(of: relationship)?.isEmpty("t")

@@ -24,44 +24,20 @@ struct StepRun {
   func run(into path: String) throws -> Result {
     // Its owner's only until it is put in place: then those may read it who may read the store.
     let file = try FileSystem.createEmpty(path)
-    if step.strategy == .inPlace { try Self.clone(source, to: path, meter) }
-    let connection = try Connection(path: path, mode: .readWrite)
-    connection.onProgress { meter.shouldStop }
-    try MigrationFunctions.define(on: connection, store: source)
-    var schemas = StepSchemas(store: source, step: step)
-    let contents: MigratedContents
-    var run: PolicyRun?
-    switch step.strategy {
-    case .inPlace:
-      try connection.attach(source.connection, as: "src")
-      contents = MigratedContents(schemas)
-      try InPlaceMigration(
-        step: step, schemas: schemas, connection: connection, meter: meter, archive: archive
-      ).run()
-    case .copy:
-      try CopyingMigration.prepare(connection, like: source)
-      try connection.attach(source.connection, as: "src")
-      if step.isInferredOnly(policies) {
-        contents = MigratedContents(schemas)
-      } else {
-        let mapped = try MappedStep(
-          schemas, connection: connection, policies: step.policyMappings(policies))
-        schemas.renumbered = mapped.renumbered
-        contents = MigratedContents(mapped)
-        run = try PolicyRun(mapped, bindings: policies, connection: connection, meter: meter)
-      }
-      try CopyingMigration(
-        shared: InPlaceMigration(
-          step: step, schemas: schemas, connection: connection, meter: meter, archive: archive),
-        contents: contents, policies: run
-      ).run()
-    }
+    let made = try StepMaking(
+      step: step, source: source, decisive: source, archive: archive, policies: policies,
+      meter: meter
+    ).run(into: path) { [meter] in $0.onProgress { meter.shouldStop } }
+    let (connection, schemas) = (made.connection, made.schemas)
     let start = meter.elapsed
-    if run != nil { try Validation(step: step, schemas: schemas, connection: connection).run() }
+    if made.policies != nil {
+      try Validation(step: step, schemas: schemas, connection: connection).run()
+    }
     try beforeVerification(connection)
     let report = try Verification(
-      step: step, schemas: schemas, contents: contents, connection: connection, meter: meter,
-      madeByPolicies: run?.made ?? [:], policyMappings: step.policyMappings(policies),
+      step: step, schemas: schemas, contents: made.contents, connection: connection,
+      meter: meter, madeByPolicies: made.policies?.made ?? [:],
+      policyMappings: step.policyMappings(policies),
       filePath: path
     ).run()
     if let difference = report.differences.first {

@@ -131,16 +131,16 @@ public enum StoreReset {
     case .compatible where !options.isForced:
       throw CoreDataError(
         .refused, "the store opens with this model: a reset would only empty it", path: path,
-        hint: "Use --force to set it aside all the same.")
+        advice: "Use \(.force) to set it aside all the same.")
     case .unreadable(let error)
     where error.code == 134000 && options.deletesBackup && !options.isForced:
       throw CoreDataError(
         .refused, code: 134000, "not deleted: \(error.message)", path: path,
-        hint: "Leave out --delete-backup to set it aside, or use --force.")
+        advice: "Leave out \(.deletesBackup) to set it aside, or use \(.force).")
     case .unreadable(let error) where error.code == 134000 && !options.isForced:
       throw CoreDataError(
         .refused, code: 134000, "not replaced: \(error.message)", path: path,
-        hint: "Check the path; use --force to put a store in its place all the same.")
+        advice: "Check the path; use \(.force) to put a store in its place all the same.")
     default: return
     }
   }

@@ -150,9 +150,9 @@ public enum StoreRollback {
       guard let newest = all.first(where: { $0.origin != .rollback }) else {
         throw CoreDataError(
           .unreadable, "there is no backup of the store beside it", path: given,
-          hint: all.first.map {
-            "What a rollback put aside lies there: --from \($0.path) puts that newer store back."
-          } ?? "Name one that lies elsewhere with --from FILE.")
+          advice: all.first.map {
+            "What a rollback put aside lies there: \(.backup, of: [$0.path]) puts that newer store back."
+          } ?? "Name one that lies elsewhere with \(.backup, "FILE").")
       }
       return newest
     }

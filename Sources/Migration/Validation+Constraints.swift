@@ -22,21 +22,14 @@ extension Validation {
     }
     let numbers = schema.model.subtree(of: entity).compactMap { schema.numbers[$0] }
       .map(String.init).joined(separator: ", ")
-    let groups = """
-      SELECT min(Z_PK) AS k, count(*) AS n FROM main.\(quoted(table))
-      WHERE Z_ENT IN (\(numbers)) AND \(columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))
-      GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1
-      """
-    let count = try connection.value("SELECT coalesce(sum(n), 0) FROM (\(groups))")?.integer ?? 0
-    guard count > 0 else { return }
-    let first = try connection.rows("SELECT k FROM (\(groups)) ORDER BY k LIMIT 5")
-      .compactMap { $0.first?.integer.map { ObjectID(entity: entity, key: $0).description } }
-    throw CoreDataError(
-      .refused, code: 134111,
-      "duplicates under a uniqueness constraint, in \(count) rows (first: \(first.joined(separator: ", ")))",
-      entity: entity, property: constraint.joined(separator: ", "),
+    let select = "SELECT * FROM main.\(quoted(table)) WHERE Z_ENT IN (\(numbers))"
+    guard let found = try Duplicates(of: select, by: columns, entity: entity, on: connection)
+    else { return }
+    throw DestinationRule(
+      entity: entity, property: constraint.joined(separator: ", "), conditions: [], code: 134111,
+      message: "duplicates under a uniqueness constraint",
       hint:
-        "Let the policy make one object of those that are equal, or leave the constraint out. The store is as it was."
-    )
+        "Let the policy make one object of those that are equal, or leave the constraint out."
+    ).refusal(found.rows)
   }
 }

@@ -15,33 +15,26 @@ struct Validation {
   func run() throws {
     for entity in step.destination.entities where !entity.isAbstract {
       guard let table = schemas.destination.entityTable(of: entity.name) else { continue }
-      let rules = rules(of: table)
-      // One pass over the rows tells which rules are broken at all.
-      let broken = rules.map { "max(\($0.condition))" }.joined(separator: ", ")
-      guard !rules.isEmpty,
-        let row = try connection.rows(
-          "SELECT \(broken) FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.entityID)"
-        ).first
-      else { continue }
-      for (rule, value) in zip(rules, row) where value.integer == 1 { try rule.check() }
+      let broken = try rules(of: table).broken(
+        in: "main.\(quoted(table.table)) t", where: "t.Z_ENT = \(table.entityID)", key: "t.Z_PK",
+        on: connection)
+      if let (rule, rows) = broken.first { throw rule.refusal(rows) }
     }
   }
 
-  /// Something that must not be true of any row `t`, and the closer look at the rows that it is
-  /// true of.
-  private struct Rule {
-    var condition: String
-    var check: () throws -> Void
-  }
-
-  private func rules(of table: EntityTable) -> [Rule] {
-    var rules: [Rule] = []
+  private func rules(of table: EntityTable) -> [DestinationRule] {
+    var rules: [DestinationRule] = []
     for entry in table.attributes {
       let attribute = entry.attribute
       let column = "t." + quoted(entry.column)
       if !attribute.isOptional, !attribute.isDerived {
-        let condition = "\(column) IS NULL"
-        rules.append(Rule(condition: condition) { try missing(attribute, condition, table) })
+        var rule = DestinationRule.value(
+          of: attribute.name, in: table.entity, missing: ["\(column) IS NULL"],
+          hint:
+            "Give the attribute a default value, compute one with coalesce(…, …), or make it optional."
+        )
+        rule.former = { try former(attribute.name, of: table.entity, isEmpty: true) }
+        rules.append(rule)
       }
       // What came over as it was is the source's own.
       let isCopied = step.mapping.entityMappings.contains { entityMapping in
@@ -51,42 +44,31 @@ struct Validation {
       if !isCopied, let types = Self.storageClasses(of: attribute) {
         if let range = TypeChange.range(of: attribute.type) {
           let condition = "\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
-          rules.append(Rule(condition: condition) { try mistyped(attribute, condition, table) })
+          rules.append(.type(of: attribute, in: table.entity, wrong: condition))
         }
         let list = types.map { "'\($0)'" }.joined(separator: ", ")
         let condition = "typeof(\(column)) NOT IN (\(list), 'null')"
-        rules.append(Rule(condition: condition) { try mistyped(attribute, condition, table) })
+        rules.append(.type(of: attribute, in: table.entity, wrong: condition))
       }
     }
     for entry in table.relationships {
       let relationship = entry.relationship
       if relationship.emptiness == .refused, let empty = table.emptiness(of: relationship.name) {
-        rules.append(Rule(condition: empty) { try check(relationship, table) })
+        var rule = DestinationRule.object(
+          in: relationship.name, of: table.entity, missing: [empty])
+        rule.former = { try former(relationship.name, of: table.entity, isEmpty: true) }
+        rules.append(rule)
       }
       if let dangling = dangling(entry) {
-        rules.append(Rule(condition: dangling) { try checkDangling(entry, dangling, table) })
+        rules.append(
+          DestinationRule(
+            entity: table.entity, property: relationship.name, conditions: [dangling],
+            message: "links to objects that are not there",
+            hint: "Please report this: the mapping should have left them out.",
+            former: { try former(relationship.name, of: table.entity, isEmpty: false) }))
       }
     }
     return rules
-  }
-
-  private func missing(
-    _ attribute: Attribute, _ condition: String, _ table: EntityTable
-  ) throws {
-    let broken = try rows(table, condition)
-    guard try broken.count > former(attribute.name, of: table.entity, isEmpty: true) else { return }
-    throw refusal(
-      "missing values on a mandatory destination attribute", broken, table.entity, attribute.name,
-      hint:
-        "Give the attribute a default value, compute one with coalesce(…, …), or make it optional.")
-  }
-
-  private func mistyped(
-    _ attribute: Attribute, _ condition: String, _ table: EntityTable
-  ) throws {
-    throw refusal(
-      "values that are no \(attribute.type.name)", try rows(table, condition), table.entity,
-      attribute.name, hint: "Let the expression give a value of that type.")
   }
 
   private static func storageClasses(of attribute: Attribute) -> [String]? {
@@ -99,19 +81,6 @@ struct Validation {
     }
   }
 
-  private func check(_ relationship: Relationship, _ table: EntityTable) throws {
-    guard let empty = table.emptiness(of: relationship.name) else { return }
-    let broken = try rows(table, empty)
-    guard !broken.isEmpty,
-      try broken.count > former(relationship.name, of: table.entity, isEmpty: true)
-    else { return }
-    throw refusal(
-      "missing objects on a mandatory destination relationship", broken, table.entity,
-      relationship.name,
-      hint:
-        "Delete those objects too, let the relationship lead elsewhere, or make it optional.")
-  }
-
   private func dangling(_ entry: EntityTable.RelationshipColumns) -> String? {
     guard let column = entry.storage?.toOneColumn,
       let other = schemas.destination.table(of: entry.relationship.destination)?.name
@@ -120,36 +89,6 @@ struct Validation {
       (t.\(quoted(column)) IS NOT NULL AND NOT EXISTS
       (SELECT 1 FROM main.\(quoted(other)) d WHERE d.Z_PK = t.\(quoted(column))))
       """
-  }
-
-  private func checkDangling(
-    _ entry: EntityTable.RelationshipColumns, _ condition: String, _ table: EntityTable
-  ) throws {
-    let broken = try rows(table, condition)
-    guard try broken.count > former(entry.relationship.name, of: table.entity, isEmpty: false)
-    else { return }
-    throw refusal(
-      "links to objects that are not there", broken, table.entity, entry.relationship.name,
-      hint: "Please report this: the mapping should have left them out.")
-  }
-
-  private struct Broken {
-    var count: Int
-    var first: [ObjectID]
-    var isEmpty: Bool { count == 0 }
-  }
-
-  private func rows(_ table: EntityTable, _ condition: String) throws -> Broken {
-    let from =
-      "FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.entityID) AND (\(condition))"
-    let count = Int(try connection.value("SELECT count(*) \(from)")?.integer ?? 0)
-    guard count > 0 else { return Broken(count: 0, first: []) }
-    let first = try connection.rows("SELECT t.Z_PK \(from) ORDER BY t.Z_PK LIMIT 5")
-    return Broken(
-      count: count,
-      first: first.compactMap {
-        $0.first?.integer.map { ObjectID(entity: table.entity, key: $0) }
-      })
   }
 
   /// How many source objects break the rule of the property's counterpart, where that had the rule.
@@ -182,15 +121,6 @@ struct Validation {
       }
     }
     return count
-  }
-
-  private func refusal(
-    _ message: String, _ broken: Broken, _ entity: String, _ property: String, hint: String
-  ) -> CoreDataError {
-    CoreDataError(
-      .refused, code: 134110,
-      "\(message), in \(broken.count) rows (first: \(broken.first.map(\.description).joined(separator: ", ")))",
-      entity: entity, property: property, hint: hint + " The store is as it was.")
   }
 }
 

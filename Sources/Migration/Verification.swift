@@ -21,8 +21,7 @@ struct Verification {
   /// files are theirs then.
   var isForeign = false
 
-  private var source: Store { schemas.store }
-  private var destination: StoreSchema { schemas.destination }
+  var destination: StoreSchema { schemas.destination }
 
   /// - Throws: ``CoreDataError`` when it is cancelled, or a file cannot be read.
   func run() throws -> VerificationReport {
@@ -49,43 +48,6 @@ struct Verification {
       try note(integrity: integrity.problems(helpedBy: connection), &report)
     }
     return report
-  }
-
-  private func tableNames() throws -> [String] {
-    try connection.rows(
-      "SELECT name FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0"
-    ).compactMap { $0.first?.text }
-  }
-
-  private func integrityProblems() throws -> [String] {
-    let lines = try connection.rows("PRAGMA main.integrity_check(5)").compactMap { $0.first?.text }
-    return lines == ["ok"] ? [] : lines
-  }
-
-  private func note(integrity problems: [String], _ report: inout VerificationReport) {
-    guard !problems.isEmpty else {
-      report.verified.insert(.init(what: "database integrity", count: 1), at: 0)
-      return
-    }
-    report.differences.insert(
-      .init(
-        entity: nil, message: "the migrated file is damaged: \(problems.joined(separator: "; "))",
-        count: problems.count), at: 0)
-  }
-
-  /// No object may be forgotten: in an inferred mapping, every entity of either model has its own.
-  private func verifyCoverage(_ report: inout VerificationReport) {
-    guard step.mapping.kind == .inferred else { return }
-    let sources = Set(step.mapping.entityMappings.compactMap(\.source))
-    let destinations = Set(step.mapping.entityMappings.compactMap(\.destination))
-    for entity in source.model.entities where !sources.contains(entity.name) {
-      report.differences.append(
-        .init(entity: entity.name, message: "no mapping took the objects", count: 1))
-    }
-    for entity in step.destination.entities where !destinations.contains(entity.name) {
-      report.differences.append(
-        .init(entity: entity.name, message: "no mapping made the entity", count: 1))
-    }
   }
 
   private func verifyObjects(_ report: inout VerificationReport) throws {
@@ -173,68 +135,6 @@ struct Verification {
     return all
   }
 
-  /// Columns with what is true of a row that is not as planned.
-  private func comparisons(of row: DestinationRows) -> [(name: String, difference: String)] {
-    var compared = row.columns.dropFirst().filter {
-      !row.later.contains($0.name) && !(isForeign && $0.name == "Z_OPT")
-    }.map { column in
-      let (actual, wanted) = ("d." + quoted(column.name), "e." + quoted(column.name))
-      if isForeign, mayBeInFile(column.name, of: row) {
-        return (
-          column.name,
-          """
-          (\(actual) IS NOT \(wanted) OR \(MarkedBytes.isFile(actual)))
-          AND strata_result(\(actual)) IS NOT strata_digest(\(wanted))
-          """
-        )
-      }
-      // Objects that had no position in an order were given one.
-      return row.orders.contains(column.name)
-        ? (column.name, "\(actual) IS NOT \(wanted) AND \(wanted) IS NOT NULL")
-        : (column.name, "\(actual) IS NOT \(wanted)")
-    }
-    compared += row.derived.map { ($0.name, "d.\(quoted($0.name)) IS NOT \($0.sql)") }
-    // Core Data fills a new attribute's column with its default in all rows of the table, those of
-    // other entities too, which nobody sees.
-    compared += row.empty.filter { !isForeign || isOwn($0, of: row) }
-      .map { ($0, "d.\(quoted($0)) IS NOT NULL") }
-    guard !policyMappings.isEmpty else { return compared }
-    return compared.map { ($0.0, "(\($0.1)) AND NOT \(isTouched("d.Z_PK", in: row.table))") }
-  }
-
-  /// SQL that is true of objects that a policy linked or changed by hand, which no mapping tells.
-  private func isTouched(_ key: String, in table: String) -> String {
-    """
-    EXISTS (SELECT 1 FROM temp.\(PolicyRun.touched) x WHERE x.place = \(AttributeValue.string(table).literal)
-    AND x.key = \(key))
-    """
-  }
-
-  /// Whether a column is for the entity of the rows, and not for another in the same table.
-  private func isOwn(_ column: String, of row: DestinationRows) -> Bool {
-    guard let content = content(of: column, in: row) else { return true }
-    switch content {
-    case .attribute(let declarer, _), .toOne(let declarer, _), .toOneEntity(let declarer, _),
-      .toOneOrder(let declarer, _):
-      return step.destination.isKind(row.entity, of: declarer)
-    case .owner, .ownerOrder: return true
-    }
-  }
-
-  private func mayBeInFile(_ column: String, of row: DestinationRows) -> Bool {
-    property(of: column, in: row).flatMap {
-      step.destination.storedAttribute(named: $0, of: row.entity)
-    }?.allowsExternalBinaryDataStorage ?? false
-  }
-
-  private func property(of column: String, in row: DestinationRows) -> String? {
-    destination.property(of: column, in: row)
-  }
-
-  private func content(of column: String, in row: DestinationRows) -> StoreSchema.Content? {
-    destination.table(named: row.table)?.columns.first { $0.name == column }?.content
-  }
-
   private func first(_ row: DestinationRows, _ condition: String) throws -> [ObjectID] {
     try connection.rows(
       """
@@ -252,7 +152,7 @@ struct Verification {
   private func verifyJoins(_ report: inout VerificationReport) throws {
     var compared = 0
     for join in destination.joins {
-      report.edges["\(join.entity).\(join.relationship)"] = try count(
+      report.links["\(join.entity).\(join.relationship)"] = try count(
         "main.\(quoted(join.name))")
     }
     for join in contents.joins {
@@ -352,29 +252,5 @@ struct Verification {
     if compared > 0 {
       report.verified.append(.init(what: "links set by the mapping", count: compared))
     }
-  }
-
-  private func verifyBookkeeping(_ report: inout VerificationReport) throws {
-    let known = Set(
-      try connection.rows("SELECT Z_ENT FROM main.Z_PRIMARYKEY").compactMap { $0.first?.integer })
-    for (entity, number) in destination.numbers.sorted(by: { $0.key.precedes($1.key) })
-    where !known.contains(number) {
-      report.differences.append(
-        .init(entity: entity, message: "Z_PRIMARYKEY has no row for the entity", count: 1))
-    }
-    for table in destination.tables {
-      guard let number = destination.numbers[table.root], known.contains(number) else { continue }
-      let maximum = try connection.value(
-        "SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = \(number)")?.integer
-      let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")?.integer
-      if (maximum ?? -1) < used ?? 0 {
-        report.differences.append(
-          .init(
-            entity: table.root, message: "the last key given out (Z_MAX) is too small", count: 1))
-      }
-    }
-    guard !isForeign else { return }
-    report.verified.append(
-      .init(what: "entities' version hashes", count: step.destination.entities.count))
   }
 }

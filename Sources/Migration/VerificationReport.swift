@@ -33,7 +33,7 @@ public struct VerificationReport: Sendable, Equatable {
   /// Objects of each entity before and after.
   public var entities: [MigrationReceipt.EntityCount] = []
   /// Links in the result, by `Entity.relationship`.
-  public var edges: [String: Int] = [:]
+  public var links: [String: Int] = [:]
   /// What was compared, and how often.
   public var verified: [MigrationReceipt.Verified] = []
   /// What is wrong; empty where everything is as it should be.
@@ -45,13 +45,13 @@ public struct VerificationReport: Sendable, Equatable {
   public var isEqual: Bool { differences.isEmpty }
 
   /// Links of each relationship in `main`.
-  mutating func countEdges(in schema: StoreSchema, _ connection: Connection) throws {
+  mutating func countLinks(in schema: StoreSchema, _ connection: Connection) throws {
     for entity in schema.model.entities {
       guard let table = schema.entityTable(of: entity.name) else { continue }
       _ = try countObjects(table, connection)
     }
     for join in schema.joins {
-      edges["\(join.entity).\(join.relationship)"] = Int(
+      links["\(join.entity).\(join.relationship)"] = Int(
         try connection.value("SELECT count(*) FROM main.\(quoted(join.name))")?.integer ?? 0)
     }
   }
@@ -70,7 +70,7 @@ public struct VerificationReport: Sendable, Equatable {
         """
       ).first ?? []
     for (link, value) in zip(links, row.dropFirst()) {
-      edges["\(table.entity).\(link.name)"] = Int(value.integer ?? 0)
+      self.links["\(table.entity).\(link.name)"] = Int(value.integer ?? 0)
     }
     return Int(row.first?.integer ?? 0)
   }

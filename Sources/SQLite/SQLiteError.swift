@@ -26,8 +26,6 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   package var isFull: Bool { code == SQLITE_FULL }
   package var isNotADatabase: Bool { code == SQLITE_NOTADB }
   package var isCorrupt: Bool { code == SQLITE_CORRUPT }
-  package var isReadOnly: Bool { code == SQLITE_READONLY }
-  package var isCannotOpen: Bool { code == SQLITE_CANTOPEN }
   package var isConstraint: Bool { code == SQLITE_CONSTRAINT }
   /// A value could not be computed: text that is no JSON, an overflow, too long a result.
   package var isEvaluation: Bool {

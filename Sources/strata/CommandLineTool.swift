@@ -129,7 +129,7 @@ enum CommandLineTool {
     guard asJSON else {
       console.note("strata: \(error.description)")
       if let mark = error.mark { for line in MarkedLines.lines(mark) { console.note(line) } }
-      if let hint = error.hint { console.note(hint) }
+      if let hint = error.typedHint { console.note(hint) }
       return
     }
     console.json { $0.error(error) }
@@ -153,7 +153,7 @@ extension JSONWriter {
       json.field("code", error.code)
       json.fields([
         ("message", error.message), ("entity", error.entity), ("property", error.property),
-        ("path", error.path), ("hint", error.hint),
+        ("path", error.path), ("hint", error.typedHint),
       ])
       if let mark = error.mark {
         json.array("range") {

@@ -173,7 +173,7 @@ struct SampleStore {
     entities: [
       .init(entity: "Recipe", before: 10_000, after: 10_000),
       .init(entity: "Draft", before: 2, after: 0),
-    ], edges: ["Recipe.author": 8_000], verified: [.init(what: "attribute values", count: 50_000)],
+    ], links: ["Recipe.author": 8_000], verified: [.init(what: "attribute values", count: 50_000)],
     uuid: "A", checksum: "x", seconds: 1.25, verificationSeconds: 0.5, bytes: 1_300_000,
     backupPath: "Recipes.backup-1")
 }

@@ -170,7 +170,7 @@ struct MigrationPathTests {
       #expect(error.message.contains("it ends between “V 2” and “V 3”"), "\(error)")
       #expect(error.message.contains("from String to Double"), "\(error)")
       #expect(error.entity == "A" && error.property == "a")
-      #expect(error.hint?.contains("from “V 2” to “V 3” with --mapping") == true)
+      #expect(error.hint?.contains("from “V 2” to “V 3” with MigrationRequest.documents") == true)
     }
   }
 

@@ -45,7 +45,7 @@ struct MigrationSafetyTests {
     #expect(error?.kind == .refused)
     #expect(error?.entity == "Author")
     #expect(error?.property == "nickname")
-    #expect(error?.hint?.contains("--allow-loss Author.nickname") == true)
+    #expect(error?.hint?.contains("allowedLosses Author.nickname") == true)
     #expect(try folder.contents() == before)
     var options = MigrationOptions()
     options.allowedLosses = ["Author"]

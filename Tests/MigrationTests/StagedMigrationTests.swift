@@ -161,7 +161,7 @@ struct StagedMigrationTests {
     #expect(try store.externalData().missing.isEmpty)
     let counted = receipt.entities.first { $0.entity == "Person" }
     #expect(counted?.before == 4 && counted?.after == 3 && receipt.dropped == 1)
-    #expect(receipt.edges["Pet.owner"] == 3)
+    #expect(receipt.links["Pet.owner"] == 3)
     // One backup, which is the store of before, and no temporary file.
     let names = try FileSystem.list(folder.path).filter { !$0.hasPrefix(".") }.sorted()
     #expect(names.count == 2, "\(names)")
@@ -428,7 +428,7 @@ struct StagedMigrationTests {
     let store = try Store(path: path)
     #expect(try store.metadata.versionHashes == version(4).versionHashes)
     #expect(try store.counts() == ["Post": colors.rows.count, "Color": colors.rows.count])
-    #expect(receipt.edges.values.max() == colors.rows.count)
+    #expect(receipt.links.values.max() == colors.rows.count)
     let made = try store.rows(RowQuery(entity: "Color", limit: 10_000, properties: ["hex"]))
     #expect(made.rows.map(\.values) == colors.rows.map(\.values))
     // Each post leads to the colour that was made of it.
@@ -481,7 +481,7 @@ struct StagedMigrationTests {
       Store(path: path).plan(stages: stages))
     let store = try Store(path: path)
     #expect(try store.counts() == ["Person": 3, "Pet": 2])
-    #expect(receipt.edges == ["Pet.owner": 2, "Person.friends": 2])
+    #expect(receipt.links == ["Pet.owner": 2, "Person.friends": 2])
     let counts = try store.rows(RowQuery(entity: "Person", properties: ["petCount"])).rows
     #expect(counts.map(\.values) == [0, 2, 0].map { [.value(.integer($0))] })
     #expect(throws: CoreDataError.self) { try kept?.set(.null, for: "name") }

@@ -26,7 +26,7 @@ struct MessageLayer: SearchableLayer {
     if let path = error.path { place.append(path) }
     var paragraphs = [error.message]
     if !place.isEmpty { paragraphs.append(place.joined(separator: "  ")) }
-    if let hint = error.hint { paragraphs.append("› " + hint) }
+    if let hint = error.typedHint { paragraphs.append("› " + hint) }
     self.init(title: error.code.map { "✗ error \($0)" } ?? "✗ error", paragraphs: paragraphs)
   }
 

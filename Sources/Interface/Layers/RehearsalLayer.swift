@@ -93,7 +93,7 @@ struct RehearsalLayer: WaitingLayer {
       var lines = Wrapping.lines(
         isStopped ? "It was stopped." : error.message, width: inside.width
       ).map { ($0, isStopped ? Theme.Role.warning : .error) }
-      if !isStopped, let hint = error.hint {
+      if !isStopped, let hint = error.typedHint {
         lines += Wrapping.lines("→ " + hint, width: inside.width).map { ($0, .success) }
       }
       lines.append(("The store is as it was; the copy is gone.", .dim))

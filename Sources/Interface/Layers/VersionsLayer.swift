@@ -208,7 +208,7 @@ struct VersionsLayer: LayerContent {
     guard task == self.task else { return [] }
     self.task = nil
     if error.kind != .cancelled {
-      problem = error.message + (error.hint.map { ". → \($0)" } ?? "")
+      problem = error.message + (error.typedHint.map { ". → \($0)" } ?? "")
       if case .revisions = mode { mode = .versions }
     }
     return []

@@ -43,7 +43,7 @@ struct WriteRecipeLayer: LayerContent, PromptingLayer {
       text =
         overwrites
         ? "! The file is there already. Enter writes over it; another name leaves it."
-        : "✗ \(problem.message)" + (problem.hint.map { " → \($0)" } ?? "")
+        : "✗ \(problem.message)" + (problem.typedHint.map { " → \($0)" } ?? "")
       role = overwrites ? .warning : .error
     }
     let lines = Wrapping.lines(text, width: width)

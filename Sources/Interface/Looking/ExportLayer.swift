@@ -130,7 +130,7 @@ struct ExportLayer: LayerContent {
       : condition.isEmpty ? "all rows of \(query.entity)" : query.entity + condition
     let message =
       error.map {
-        Wrapping.lines("✗ " + $0.description + ($0.hint.map { ". \($0)" } ?? ""), width: width)
+        Wrapping.lines("✗ " + $0.description + ($0.typedHint.map { ". \($0)" } ?? ""), width: width)
       } ?? []
     let inside = Popup("Export", size: Size(width: width, height: 7 + message.count))
       .draw(in: &grid, body, theme: theme)

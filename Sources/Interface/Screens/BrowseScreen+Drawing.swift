@@ -75,7 +75,7 @@ extension BrowseScreen {
       return
     }
     if let error {
-      let lines = ["✗ " + error.description] + (error.hint.map { [$0] } ?? [])
+      let lines = ["✗ " + error.description] + (error.typedHint.map { [$0] } ?? [])
       drawLines(lines, in: &grid, rect.droppingRows(1), style: theme[.error])
     } else if rowsTask != nil {
       drawLines(["…"], in: &grid, rect.droppingRows(1), style: theme[.dim])

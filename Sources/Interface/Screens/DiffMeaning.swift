@@ -70,7 +70,7 @@ struct DiffMeaning {
   }
 
   private func fix(_ refusal: CoreDataError) -> [Sentence] {
-    var sentences: [Sentence] = refusal.hint.map { [("→ " + $0, .success)] } ?? []
+    var sentences: [Sentence] = refusal.typedHint.map { [("→ " + $0, .success)] } ?? []
     if let (source, destination) = state.models(from: diff.from, to: diff.to) {
       let fixes = MappingSuggestion.fixes(for: refusal, from: source, to: destination)
       if !fixes.isEmpty {

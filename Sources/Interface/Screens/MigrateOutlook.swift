@@ -57,7 +57,7 @@ struct MigrateOutlook {
       item("!", .warning, "You stopped the last try; the store is as it was.")
     } else {
       item("✗", .error, "The last try did not finish: \(error.message). The store is as it was.")
-      if let hint = error.hint { item("→", .text, hint) }
+      if let hint = error.typedHint { item("→", .text, hint) }
       if error.isStale || error.code == 134130 {
         item("→", .text, "P plans again, for the store as it is now; ! tells what happened when.")
       }

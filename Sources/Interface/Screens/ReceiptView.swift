@@ -98,9 +98,9 @@ struct ReceiptView {
   }
 
   private var links: [Line] {
-    guard !receipt.edges.isEmpty else { return [] }
+    guard !receipt.links.isEmpty else { return [] }
     return [Line(), Line(role: .columnTitle, text: "links", numbers: ["", "after", ""])]
-      + receipt.edges.sorted { $0.key < $1.key }.map {
+      + receipt.links.sorted { $0.key < $1.key }.map {
         Line(text: $0.key, numbers: ["", NumberText.grouped($0.value), ""])
       }
   }

@@ -10,18 +10,21 @@ extension Store {
   /// What a person should know of the store: things of the model, of its -wal, of its file.
   ///
   /// What only reading finds out is among them from then on.
-  public var warnings: [String] {
-    openingWarnings + wal.sentences(isInUse: isInUse)
+  public var warnings: [String] { warnings(naming: \.text) }
+
+  /// The same, with words for the values that they name.
+  package func warnings(naming text: (Advice) -> String) -> [String] {
+    openingWarnings.map(text) + wal.sentences(isInUse: isInUse)
       + strays.map { $0.sentence(store: files.path, isNeeded: wal.frames == 0) }
       + (damage?.sentences(entityTables) ?? [])
   }
 
-  static let mismatch =
+  static let mismatch: Advice =
     "The model's version hashes are not those of the store (134100): values may be missing, or stand under another's name."
 
   /// That the model is not the one that made the store, as a sentence; `nil` where it is.
   package var modelMismatch: String? {
-    openingWarnings.contains(Self.mismatch) ? Self.mismatch : nil
+    openingWarnings.contains(Self.mismatch) ? Self.mismatch.text : nil
   }
 
   /// What of the store's rows is lost or may be, as sentences; empty for a whole store.

@@ -135,8 +135,9 @@ public struct MigrationPath: Sendable, Equatable {
       .refused, code: 134140,
       "there is no way from “\(names.from)” to “\(names.to)”: \(ends)\(reason.message)",
       path: versions.path, entity: reason.entity, property: reason.property,
-      hint: note(of: versions.unreadable)
-        + "Give a mapping model or a recipe from “\(gap.from)” to “\(gap.to)” with --mapping FILE.")
+      advice:
+        "\(note(of: versions.unreadable))Give a mapping model or a recipe from “\(gap.from)” to “\(gap.to)” with \(.documents, "FILE")."
+    )
   }
 
   private static func note(of unreadable: [CoreDataError]) -> String {

@@ -82,8 +82,8 @@ public struct MappingDocuments: Sendable, Equatable {
       "the mapping is not for the way from “\(names.from)” to “\(names.to)”"
         + (reason.map { ": \($0)" } ?? ""),
       path: path,
-      hint:
-        "Give the mapping of these two versions, or the versions on the way with --via.")
+      advice:
+        "Give the mapping of these two versions, or the versions on the way with \(.versions).")
   }
 }
 

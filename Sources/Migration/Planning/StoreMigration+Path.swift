@@ -76,12 +76,12 @@ extension StoreMigration {
     guard store.modelSource != .raw else {
       throw CoreDataError(
         .refused, code: 134130, "the store has no model in it, and none was found beside it",
-        path: store.path, hint: "Give the one that made it with --from MODEL.")
+        path: store.path, advice: "Give the one that made it with \(.source, "MODEL").")
     }
     guard store.modelMatches else {
       throw CoreDataError(
         .refused, code: 134130, "the source model is not the one that made the store",
-        path: store.path, hint: "Give the right one with --from MODEL.")
+        path: store.path, advice: "Give the right one with \(.source, "MODEL").")
     }
   }
 }

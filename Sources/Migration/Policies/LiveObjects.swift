@@ -10,6 +10,8 @@ struct LiveObjects {
 
   subscript(id: ObjectID) -> DestinationObject? { entries[id]?.object }
 
+  mutating func remove(_ id: ObjectID) { entries[id] = nil }
+
   mutating func add(_ object: DestinationObject) {
     entries[object.id] = Entry(object: object)
     guard entries.count >= limit else { return }

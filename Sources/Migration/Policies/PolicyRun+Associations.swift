@@ -54,12 +54,12 @@ extension PolicyRun {
     for source in sourceInstances where source.id.entity == from {
       try statement.bind([.integer(source.id.key)])
       while try statement.step() {
-        guard let entity = entityName(statement.integer(at: 1)) else { continue }
+        guard let entity = objects.name(of: statement.integer(at: 1)) else { continue }
         ids.append(ObjectID(entity: entity, key: statement.integer(at: 0)))
       }
       statement.reset()
     }
-    return try ids.map { try destination($0, isOwn: isOwn) }
+    return try ids.map { try objects.object($0, isOwn: isOwn, keeper: manager) }
   }
 
   func sourceInstances(

@@ -7,35 +7,11 @@ extension PolicyRun {
     SourceObject(id: id, entity: try sourceEntity(id.entity))
   }
 
-  /// An object that has been made: the very one that somebody holds, where somebody does.
-  ///
-  /// - Parameter isOwn: whether a policy made it.
-  func destination(_ id: ObjectID, isOwn: Bool) throws -> DestinationObject {
-    if let known = live[id] { return known }
-    let object = DestinationObject(
-      id: id, entity: try destinationEntity(id.entity), values: nil, isStored: true, isOwn: isOwn,
-      keeper: manager)
-    live.add(object)
-    return object
-  }
-
   func sourceEntity(_ name: String) throws -> SourceEntity {
     if let known = sources[name] { return known }
     let made = try SourceEntity(name, run: self)
     sources[name] = made
     return made
-  }
-
-  func destinationEntity(_ name: String) throws -> DestinationEntity {
-    if let known = destinations[name] { return known }
-    let made = try DestinationEntity(
-      name, schema: mapped.schema, connection: connection, files: store.files)
-    destinations[name] = made
-    return made
-  }
-
-  func entityName(_ number: Int64) -> String? {
-    mapped.schema.numbers.first { $0.value == number }?.key
   }
 
   /// The object that a mapping makes of a source object by itself, under its key where that is free.
@@ -62,7 +38,7 @@ extension PolicyRun {
   }
 
   func insert(_ name: String) throws -> DestinationObject {
-    let entity = try destinationEntity(name)
+    let entity = try objects.entity(name)
     let (key, isTooLarge) = (lastKeys[entity.root] ?? 0).addingReportingOverflow(1)
     guard !isTooLarge else { throw KeyPlanning.exhausted(entity.root) }
     lastKeys[entity.root] = key
@@ -71,46 +47,25 @@ extension PolicyRun {
   }
 
   private func add(_ id: ObjectID, values: [Value]) throws -> DestinationObject {
-    let object = DestinationObject(
-      id: id, entity: try destinationEntity(id.entity), values: values, isStored: false,
-      isOwn: true, keeper: manager)
-    pending.append(object)
-    live.add(object)
     made[id.entity, default: 0] += 1
-    return object
+    return try objects.add(id, values: values, keeper: manager)
   }
 
-  func change(_ object: DestinationObject) { changed[object.id] = object }
+  func change(_ object: DestinationObject) { _ = objects.change(object) }
 
   func link(
     _ owner: DestinationObject, to others: [DestinationObject], in relationship: String,
     isToMany: Bool
   ) throws {
-    let key = "\(owner.id.entity).\(relationship)"
-    let statement: LinkStatement
-    if let known = links[key] {
-      statement = known
-    } else {
-      statement = try LinkStatement(
-        relationship, of: owner.id.entity, schema: mapped.schema, connection: connection)
-      links[key] = statement
-    }
-    try statement.requireFit(others, of: owner, isToMany: isToMany, in: mapped.model)
+    let statement = try objects.statement(
+      relationship, of: owner, to: others, isToMany: isToMany)
     queued.append((statement, owner.id, others.map(\.id)))
   }
 
   func related(_ relationship: String, of object: DestinationObject) throws -> [DestinationObject] {
-    guard let sql = mapped.schema.relatedObjects(relationship, of: object.id.entity) else {
-      throw CoreDataError(
-        .usage, "the entity has no such relationship", entity: object.id.entity,
-        property: relationship)
-    }
     try save()
-    return try connection.rows(sql, [.integer(object.id.key)]).compactMap { row in
-      guard row.count >= 2, let key = row[0].integer,
-        let entity = row[1].integer.flatMap(entityName)
-      else { return nil }
-      return try destination(ObjectID(entity: entity, key: key), isOwn: object.isOwn)
+    return try objects.related(relationship, of: object.id).map {
+      try objects.object($0, isOwn: object.isOwn, keeper: manager)
     }
   }
 
@@ -119,16 +74,7 @@ extension PolicyRun {
   /// Writes what is kept: new objects, changed ones, then links: first those that the mapping
   /// tells, so that one set by hand stays.
   func save() throws {
-    for object in pending {
-      if let values = object.values { try object.entity.insert(values) }
-      object.isStored = true
-    }
-    pending.removeAll(keepingCapacity: true)
-    for object in changed.values {
-      if let values = object.values { try object.entity.update(values) }
-      if !object.isOwn { try touch(object.id) }
-    }
-    changed.removeAll(keepingCapacity: true)
+    try objects.save { if !$0.isOwn { try touch($0.id) } }
     try carry()
     for (statement, owner, others) in queued {
       try touch(owner)
@@ -138,8 +84,7 @@ extension PolicyRun {
       }
       for other in others {
         try touch(other)
-        position += 1
-        try statement.write(owner, other, position: position, schema: mapped.schema)
+        try objects.write(statement, owner, other)
       }
     }
     queued.removeAll(keepingCapacity: true)

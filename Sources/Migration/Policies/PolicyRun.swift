@@ -12,20 +12,14 @@ final class PolicyRun {
   private(set) lazy var manager = MigrationManager(run: self)
 
   var sources: [String: SourceEntity] = [:]
-  var destinations: [String: DestinationEntity] = [:]
   /// The last key given out, by root entity.
   var lastKeys: [String: Int64]
   var associating: [String: Statement] = [:]
-  var links: [String: LinkStatement] = [:]
-  var live = LiveObjects()
-  var pending: [DestinationObject] = []
-  var changed: [ObjectID: DestinationObject] = [:]
+  let objects: ObjectContext
   var queued: [(statement: LinkStatement, owner: ObjectID, others: [ObjectID])] = []
   /// Objects whose relationships the mapping tells, and the statements that set them.
   var carried: [ObjectID] = []
   var carrying: [Statement] = []
-  /// Links made so far: what is added comes after what was there.
-  var position: Int64 = 0
   /// The source row at hand, and the values that its mapping gives.
   var row: (id: ObjectID, values: [Value])?
   /// The source object whose key has been given to an instance.
@@ -33,13 +27,13 @@ final class PolicyRun {
   /// Objects made, by entity.
   var made: [String: Int] = [:]
 
-  static let batch = 500
-
   init(
     _ mapped: MappedStep, bindings: PolicyBindings, connection: Connection, meter: ProgressMeter
   ) throws {
     store = mapped.store
     self.connection = connection
+    objects = ObjectContext(
+      schema: mapped.schema, connection: connection, files: mapped.store.files)
     self.mapped = mapped
     self.meter = meter
     lastKeys = mapped.bounds
@@ -96,7 +90,7 @@ final class PolicyRun {
     var values: [String] = []
     // Of an abstract entity, or of none, nothing is made but by the policy.
     if let to = entityMapping.destination, mapped.model.entity(named: to)?.isAbstract == false {
-      let destination = try destinationEntity(to)
+      let destination = try objects.entity(to)
       head = [.null, .integer(destination.entityID), .integer(1)]
       for entry in destination.attributes {
         values.append(
@@ -127,7 +121,7 @@ final class PolicyRun {
       try step("createDestinationInstances", entityMapping, id) {
         try policy.createDestinationInstances(for: object, in: entityMapping, manager: manager)
       }
-      if pending.count >= Self.batch { try save() }
+      if objects.isFull { try save() }
       try meter.advance(by: 1)
     }
     row = nil
@@ -138,12 +132,12 @@ final class PolicyRun {
     manager.currentEntityMapping = entityMapping
     carrying = try defaultLinks(of: entityMapping)
     // What is added now comes after the links that have been made meanwhile.
-    links = [:]
+    objects.forgetLinks()
     let table = mapped.associations(of: entityMapping.name)
     let next = try connection.prepare(
       """
       SELECT DISTINCT destination, entity FROM temp.\(table) WHERE (destination, entity) > (?, ?)
-      ORDER BY destination, entity LIMIT \(Self.batch)
+      ORDER BY destination, entity LIMIT \(ObjectContext.batch)
       """)
     var last: (key: Int64, entity: Int64) = (.min, .min)
     while true {
@@ -151,13 +145,13 @@ final class PolicyRun {
       var ids: [ObjectID] = []
       while try next.step() {
         last = (next.integer(at: 0), next.integer(at: 1))
-        guard let name = entityName(last.entity) else { continue }
+        guard let name = objects.name(of: last.entity) else { continue }
         ids.append(ObjectID(entity: name, key: last.key))
       }
       next.reset()
       guard !ids.isEmpty else { break }
       for id in ids {
-        let object = try destination(id, isOwn: true)
+        let object = try objects.object(id, keeper: manager)
         try step("createRelationships", entityMapping, id) {
           try policy.createRelationships(for: object, in: entityMapping, manager: manager)
         }

@@ -104,7 +104,9 @@ extension MappingEdits {
   ///
   /// - Throws: ``CoreDataError`` for an expression that is none.
   package func recipe(from source: Model, to destination: Model) throws -> Recipe {
-    try Recipe(text: text(from: source, to: destination), path: Self.name)
+    try Recipe(
+      RecipeSource(
+        text: text(from: source, to: destination), path: Self.name, isWritten: false))
   }
 
   /// The recipe's text; versions are named by their digests.

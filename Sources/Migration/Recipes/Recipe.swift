@@ -33,8 +33,12 @@ public struct Recipe: Sendable, Equatable {
   ///
   /// - Throws: ``CoreDataError`` of kind usage, with line and column, and the words marked.
   public init(text: String, path: String) throws {
-    self.path = path
-    source = RecipeSource(text: text, path: path)
+    try self.init(RecipeSource(text: text, path: path))
+  }
+
+  init(_ source: RecipeSource) throws {
+    path = source.path
+    self.source = source
     document = try RecipeReader.document(source)
   }
 

@@ -4,6 +4,8 @@ import ManagedModel
 struct RecipeSource: Sendable, Equatable {
   let text: String
   let path: String
+  /// Whether a person wrote the text; else nobody sees it, and places in it say nothing.
+  var isWritten = true
 
   /// An error of the words at a range of UTF-8 bytes: its mark is their line.
   func wrong(
@@ -16,6 +18,11 @@ struct RecipeSource: Sendable, Equatable {
 
   /// The error, with its place in the recipe.
   func located(_ error: CoreDataError, at range: Range<Int>) -> CoreDataError {
+    guard isWritten else {
+      var error = error
+      error.mark = nil
+      return error.at(path: path)
+    }
     let bytes = Array(text.utf8)
     let place = max(0, min(range.lowerBound, bytes.count))
     let start = bytes[..<place].lastIndex(of: 10).map { $0 + 1 } ?? 0

@@ -20,20 +20,11 @@ public final class StageContext {
   let connection: Connection
   private let meter: ProgressMeter
   private var isOver = false
-  private var entities: [String: DestinationEntity] = [:]
-  private var links: [String: LinkStatement] = [:]
-  private var known: [ObjectID: WeakObject] = [:]
-  private var pending: [StagedObject] = []
-  private var changed: [ObjectID: StagedObject] = [:]
+  private let kept: ObjectContext
   private var deleted: Set<ObjectID> = []
   private var nextKeys: [String: Int64] = [:]
-  private var position: Int64 = 0
   /// Objects made, changed and deleted, for the receipt.
   private(set) var edits = 0
-
-  private struct WeakObject { weak var object: StagedObject? }
-
-  private static let batch = 500
 
   init(store: Store, version: String, connection: Connection, meter: ProgressMeter) {
     self.store = store
@@ -42,6 +33,7 @@ public final class StageContext {
     self.meter = meter
     model = store.model
     schema = store.schema
+    kept = ObjectContext(schema: schema, connection: connection, files: store.files)
   }
 
   // MARK: Reading
@@ -84,12 +76,12 @@ public final class StageContext {
   ///
   /// - Throws: ``CoreDataError`` for an unknown entity, or when the stage is over.
   public func object(with id: ObjectID) throws -> StagedObject? {
-    if let object = known[id]?.object, !deleted.contains(id) { return object }
+    if let object = kept.held(id), !deleted.contains(id) { return object }
     let (from, condition) = try selection(of: id.entity, where: nil)
     return try connection.rows(
       "SELECT s.Z_PK, s.Z_ENT FROM \(from) WHERE \(condition) AND s.Z_PK = ?",
       [.integer(id.key)]
-    ).compactMap(identifier).first.map(object)
+    ).compactMap(kept.identifier).first.map(object)
   }
 
   // MARK: Editing
@@ -98,9 +90,9 @@ public final class StageContext {
   ///
   /// - Throws: ``CoreDataError`` for an unknown or abstract entity.
   public func insert(_ entity: String) throws -> StagedObject {
-    if pending.count + changed.count >= Self.batch { try save() }
+    if kept.isFull { try save() }
     try requireAtWork()
-    let place = try self.entity(entity)
+    let place = try kept.entity(entity)
     let last = try nextKeys[place.root] ?? lastKey(of: place.root)
     let (key, overflow) = last.addingReportingOverflow(1)
     guard !overflow else {
@@ -109,13 +101,8 @@ public final class StageContext {
     nextKeys[place.root] = key
     var values = place.initial
     values[0] = .integer(key)
-    let object = StagedObject(
-      id: ObjectID(entity: entity, key: key), entity: place, values: values, isStored: false,
-      keeper: self)
-    pending.append(object)
-    known[object.id] = WeakObject(object: object)
     edits += 1
-    return object
+    return try kept.add(ObjectID(entity: entity, key: key), values: values, keeper: self)
   }
 
   /// Deletes an object by its relationships' rules: cascade takes related objects along, deny refuses;
@@ -134,7 +121,7 @@ public final class StageContext {
       for entry in schema.entityTable(of: id.entity)?.relationships ?? [] {
         let rule = entry.relationship.deleteRule
         guard rule == .cascade || rule == .deny else { continue }
-        let others = try related(entry.relationship.name, of: id)
+        let others = try kept.related(entry.relationship.name, of: id)
         if rule == .deny {
           if !others.isEmpty { denials.append((id, entry.relationship, Set(others))) }
         } else {
@@ -151,8 +138,7 @@ public final class StageContext {
     let unlinking = StageUnlinking(schema: schema, connection: connection)
     for id in all where deleted.insert(id).inserted {
       try unlinking.remove(id)
-      changed[id] = nil
-      known[id] = nil
+      kept.forget(id)
       edits += 1
     }
   }
@@ -162,16 +148,7 @@ public final class StageContext {
   /// Writes what is kept.
   func save() throws {
     try requireAtWork()
-    for object in pending {
-      if let values = object.values { try object.entity.insert(values) }
-      object.isStored = true
-    }
-    pending.removeAll(keepingCapacity: true)
-    for object in changed.values {
-      if let values = object.values { try object.entity.update(values) }
-    }
-    changed.removeAll(keepingCapacity: true)
-    known = known.filter { $0.value.object != nil }
+    try kept.save()
   }
 
   /// Saves, notes the last keys, and lets the handler's objects do nothing more.
@@ -193,20 +170,8 @@ public final class StageContext {
     return max(given?.integer ?? 0, used?.integer ?? 0, 0)
   }
 
-  private func entity(_ name: String) throws -> DestinationEntity {
-    if let place = entities[name] { return place }
-    let place = try DestinationEntity(
-      name, schema: schema, connection: connection, files: store.files)
-    entities[name] = place
-    return place
-  }
-
   private func object(_ id: ObjectID) throws -> StagedObject {
-    if let object = known[id]?.object { return object }
-    let object = StagedObject(
-      id: id, entity: try entity(id.entity), values: nil, isStored: true, keeper: self)
-    known[id] = WeakObject(object: object)
-    return object
+    try kept.object(id, keeper: self)
   }
 
   private func selection(
@@ -235,24 +200,9 @@ public final class StageContext {
     return try connection.rows(
       """
       SELECT s.Z_PK, s.Z_ENT FROM \(from) WHERE \(condition)\(page) ORDER BY s.Z_PK
-      \(last == nil ? "" : "LIMIT \(Self.batch)")
+      \(last == nil ? "" : "LIMIT \(ObjectContext.batch)")
       """
-    ).compactMap(identifier)
-  }
-
-  private func identifier(_ row: [Value]) -> ObjectID? {
-    guard row.count >= 2, let key = row[0].integer, let number = row[1].integer,
-      let entity = store.entityNames[number]
-    else { return nil }
-    return ObjectID(entity: entity, key: key)
-  }
-
-  private func related(_ relationship: String, of id: ObjectID) throws -> [ObjectID] {
-    guard let sql = schema.relatedObjects(relationship, of: id.entity) else {
-      throw CoreDataError(
-        .usage, "the entity has no such relationship", entity: id.entity, property: relationship)
-    }
-    return try connection.rows(sql, [.integer(id.key)]).compactMap(identifier)
+    ).compactMap(kept.identifier)
   }
 }
 
@@ -268,16 +218,16 @@ extension StageContext: ObjectKeeper {
     guard !deleted.contains(object.id) else {
       throw CoreDataError(.usage, "\(object.id) is deleted", entity: object.id.entity)
     }
-    if changed.count + pending.count >= Self.batch { try save() }
-    if changed.updateValue(object, forKey: object.id) == nil {
+    if kept.isFull { try save() }
+    if kept.change(object) {
       edits += 1
-      if edits % Self.batch == 0 { try meter.checkCancelled() }
+      if edits % ObjectContext.batch == 0 { try meter.checkCancelled() }
     }
   }
 
   func related(_ relationship: String, of object: DestinationObject) throws -> [DestinationObject] {
     try save()
-    return try related(relationship, of: object.id).map(self.object)
+    return try kept.related(relationship, of: object.id).map(self.object)
   }
 
   func link(
@@ -290,19 +240,13 @@ extension StageContext: ObjectKeeper {
         .usage, "a deleted object cannot be linked", entity: owner.id.entity, property: relationship
       )
     }
-    let key = "\(owner.id.entity).\(relationship)"
-    let statement =
-      try links[key]
-      ?? LinkStatement(
-        relationship, of: owner.id.entity, schema: schema, connection: connection)
-    links[key] = statement
-    try statement.requireFit(others, of: owner, isToMany: isToMany, in: model)
+    let statement = try kept.statement(
+      relationship, of: owner, to: others, isToMany: isToMany)
     let unlinking = StageUnlinking(schema: schema, connection: connection)
     if !isToMany { try unlinking.empty(statement.relationship, of: owner.id) }
     for other in others {
       try unlinking.leave(statement.relationship, of: owner.id, other.id)
-      position += 1
-      try statement.write(owner.id, other.id, position: position, schema: schema)
+      try kept.write(statement, owner.id, other.id)
     }
     // Values that were read of the rows do not hold links: they stay as they are.
     edits += 1

@@ -119,7 +119,7 @@ struct StageEdit {
       report.entities[index].after = count
       report.entities[index].changed = nil
     }
-    try report.countEdges(in: store.schema, store.connection)
+    try report.countLinks(in: store.schema, store.connection)
     report.verified.append(.init(what: "rules after didMigrate", count: 1))
   }
 }

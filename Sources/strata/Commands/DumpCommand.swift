@@ -4,7 +4,7 @@ import ManagedStore
 enum DumpCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
-    let warnings = store.warnings
+    let warnings = store.warnings(naming: \.typed)
     for warning in warnings { console.note("! " + warning) }
     // A bar among the lines of the dump would spoil both.
     let bar = console.isTerminal ? nil : ProgressBar(console)

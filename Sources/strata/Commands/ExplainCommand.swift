@@ -106,7 +106,7 @@ enum ExplainCommand {
         for caveat in explanation.caveats { console.line("  " + caveat) }
       case .refused(let error):
         console.line("Lightweight migration refuses (134190): \(error.description)")
-        if let hint = error.hint { console.line(hint) }
+        if let hint = error.typedHint { console.line(hint) }
       case .unknown:
         console.line(
           "The store's own model is not known, so what changed cannot be told: strata find-model \(store.path) PATH… looks for it."
@@ -141,7 +141,7 @@ enum ExplainCommand {
           json.field("code", error.code ?? 134190)
           json.fields([
             ("message", error.message), ("entity", error.entity), ("property", error.property),
-            ("hint", error.hint),
+            ("hint", error.typedHint),
           ])
         }
         json.field("caveats", explanation.caveats)

@@ -45,7 +45,7 @@ enum InfoCommand {
           "External data files are missing: \(external.missing.count) of \(external.referenced). Was the store copied without its hidden folder \(FileSystem.name(of: FileSystem.parent(of: store.files.externalDataFolder) ?? ""))?"
         ]
       warnings =
-        store.warnings + unknown.sentences + missing + external.linkSentences
+        store.warnings(naming: \.typed) + unknown.sentences + missing + external.linkSentences
         + StoreMigration.leftovers(of: store.path)
     }
 

@@ -42,10 +42,10 @@ struct PlainInterface {
     for screen in Screen.allCases { try plain.tell(screen) }
     guard console.isTerminal, isatty(STDIN_FILENO) == 1 else {
       plain.tellCommands()
-      return console.finish(store, told: store.warnings)
+      return console.finish(store, told: store.warnings(naming: \.typed))
     }
     plain.converse()
-    return console.finish(store, told: store.warnings)
+    return console.finish(store, told: store.warnings(naming: \.typed))
   }
 
   private func tell(_ screen: Screen) throws {
@@ -70,9 +70,10 @@ struct PlainInterface {
       console.line("\(NumberText.counted(store.wal.frames, "frame")) are in its log only.")
     }
     console.line(
-      store.warnings.isEmpty
-        ? "No warnings." : "\(NumberText.counted(store.warnings.count, "warning")).")
-    for warning in store.warnings { console.line("Warning: \(warning)") }
+      store.warnings(naming: \.typed).isEmpty
+        ? "No warnings."
+        : "\(NumberText.counted(store.warnings(naming: \.typed).count, "warning")).")
+    for warning in store.warnings(naming: \.typed) { console.line("Warning: \(warning)") }
     let counts = try store.counts()
     let tables = store.entityTables
     console.line(tables.count == 1 ? "1 entity." : "\(tables.count) entities.")
@@ -142,7 +143,7 @@ struct PlainInterface {
     } catch {
       let error = error as? CoreDataError ?? CoreDataError(.failed, "\(error)")
       console.line(error.description)
-      if let hint = error.hint { console.line(hint) }
+      if let hint = error.typedHint { console.line(hint) }
     }
   }
 

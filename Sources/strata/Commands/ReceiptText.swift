@@ -11,7 +11,7 @@ enum ReceiptText {
   ) {
     let steps = receipt.steps > 1 ? " in \(receipt.steps) steps" : ""
     console.line("\(verb) \(receipt.from) → \(receipt.to)\(steps): \(receipt.resultPath)")
-    print(receipt.entities, edges: receipt.edges, to: console)
+    print(receipt.entities, links: receipt.links, to: console)
     console.line()
     if receipt.dropped + receipt.created + (receipt.changed ?? 0) > 0 {
       let changed = receipt.changed.map { ", changed: \($0)" } ?? ""
@@ -46,17 +46,17 @@ enum ReceiptText {
 
   /// Objects before and after, and links.
   static func print(
-    _ entities: [MigrationReceipt.EntityCount], edges: [String: Int], to console: Console
+    _ entities: [MigrationReceipt.EntityCount], links: [String: Int], to console: Console
   ) {
     var rows = [["entity", "before", "after", "changed"]]
     rows += entities.map {
       [$0.entity, String($0.before), String($0.after), $0.changed.map(String.init) ?? "—"]
     }
     console.table([.left, .right, .right, .right], rows)
-    guard !edges.isEmpty else { return }
+    guard !links.isEmpty else { return }
     console.line()
-    let links = edges.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
-    console.table([.left, .right], [["relationship", "links"]] + links)
+    let counts = links.sorted { $0.key < $1.key }.map { [$0.key, String($0.value)] }
+    console.table([.left, .right], [["relationship", "links"]] + counts)
   }
 
   private static func rounded(_ seconds: Double) -> Double { (seconds * 100).rounded() / 100 }
@@ -74,7 +74,7 @@ extension JSONWriter {
         ("steps", receipt.steps), ("dropped", receipt.dropped), ("created", receipt.created),
       ])
       json.field("changed", receipt.changed)
-      json.counts(receipt.entities, edges: receipt.edges)
+      json.counts(receipt.entities, links: receipt.links)
       json.object("blobs") { json in
         json.field("referenced", receipt.externalData.referenced)
         json.field("missing", receipt.externalData.missing)
@@ -97,13 +97,13 @@ extension JSONWriter {
   }
 
   /// Objects before and after, and links, as members of an object.
-  mutating func counts(_ entities: [MigrationReceipt.EntityCount], edges: [String: Int]) {
+  mutating func counts(_ entities: [MigrationReceipt.EntityCount], links: [String: Int]) {
     objects("entities", entities) { json, entity in
       json.field("entity", entity.entity)
       json.field("before", entity.before)
       json.field("after", entity.after)
       json.field("changed", entity.changed)
     }
-    numbers("edges", edges.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    numbers("edges", links.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 }

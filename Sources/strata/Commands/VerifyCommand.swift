@@ -36,7 +36,7 @@ enum VerifyCommand {
     _ report: VerificationReport, _ before: String, _ after: String, to console: Console
   ) {
     console.line("\(before) → \(after)")
-    ReceiptText.print(report.entities, edges: report.edges, to: console)
+    ReceiptText.print(report.entities, links: report.links, to: console)
     for compared in report.verified { console.line("· \(compared.what): \(compared.count)") }
     for note in report.notes { console.line("note: " + note) }
     for difference in report.differences {
@@ -67,7 +67,7 @@ enum VerifyCommand {
       json.field("first", difference.first.map(\.description))
     }
     json.field("notes", report.notes)
-    json.counts(report.entities, edges: report.edges)
+    json.counts(report.entities, links: report.links)
     json.numbers("compared", report.verified.map { ($0.what, $0.count) })
   }
 }

@@ -17,7 +17,7 @@ extension StoreSession {
     facts.cloudKit = try store.cloudKitState()
     var drift = StoreDrift()
     drift.rows = try store.rowsOfUnknownEntities()
-    facts.warnings = store.warnings + drift.sentences
+    facts.warnings = store.warnings(naming: \.typed) + drift.sentences
     if !facts.externalReport.missing.isEmpty {
       facts.warnings.append(
         "External data files are missing: \(facts.externalReport.missing.count) of \(facts.externalReport.referenced)."

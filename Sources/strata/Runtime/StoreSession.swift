@@ -90,10 +90,7 @@ actor StoreSession {
     do {
       return try StoreMigration.plan(store, asked)
     } catch var error as CoreDataError where error.path == MappingEdits.name {
-      // Nobody sees that text: its lines say nothing.
-      let place = error.message.indices.last { error.message[$0...].hasPrefix(" (line ") }
-      if let place { error.message = String(error.message[..<place]) }
-      (error.path, error.mark) = (store.path, nil)
+      error.path = store.path
       throw error
     }
   }
@@ -134,7 +131,8 @@ actor StoreSession {
       path: store.path, fileName: FileSystem.name(of: store.path), model: store.model,
       modelMatches: store.modelMatches, isRaw: store.modelSource == .raw, uuid: store.metadata.uuid,
       walFrames: store.wal.frames,
-      access: store.access, warnings: store.warnings, gap: store.shortGap, columns: columns,
+      access: store.access, warnings: store.warnings(naming: \.typed), gap: store.shortGap,
+      columns: columns,
       tables: store.entityTables,
       missing: missing)
   }

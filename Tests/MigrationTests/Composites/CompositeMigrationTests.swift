@@ -77,7 +77,7 @@ struct CompositeMigrationTests {
     #expect(plan.unallowedLosses(["Item.author.born", "Item.auth"]).count == 1)
     let error = #expect(throws: CoreDataError.self) { try StoreMigration.runAndRead(plan) }
     #expect(error?.property == "author.person")
-    #expect(error?.hint?.contains("--allow-loss Item.author.person") == true)
+    #expect(error?.hint?.contains("allowedLosses Item.author.person") == true)
   }
 
   @Test(

@@ -1,8 +1,9 @@
 import ManagedModel
 import ManagedStore
+import Migration
 
 extension MigrationPlan {
-  /// Looks at the names of losses that somebody allowed: one that nothing is called by was mistyped.
+  /// Looks at the names of losses that `--allow-loss` allowed: one that nothing is called by was mistyped.
   ///
   /// - Parameters:
   ///   - allowed: `Entity`, `Entity.property`, or `wal`.
@@ -10,7 +11,7 @@ extension MigrationPlan {
   ///     stores of one run are of.
   /// - Returns: of those that allow nothing here, why, as sentences.
   /// - Throws: ``CoreDataError`` of kind usage for a name that no version has, with the nearest.
-  public func unusedAllowances(
+  func unusedAllowances(
     _ allowed: Set<String>, knownTo others: [Model] = []
   ) throws -> [String] {
     var models = steps.map(\.source) + steps.suffix(1).map(\.destination)
@@ -39,7 +40,7 @@ extension MigrationPlan {
   }
 
   private static func requireKnown(_ name: String, in models: [Model]) throws {
-    if name == FileAnalysis.logName { return }
+    if name == Loss.logName { return }
     let (entity, property) = parts(of: name)
     let holders = models.filter { $0.entity(named: entity) != nil }
     guard !holders.isEmpty else {

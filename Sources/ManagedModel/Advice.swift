@@ -1,0 +1,88 @@
+/// What to try, as a sentence in which the values that a caller can give are kept apart: a library
+/// calls them by their Swift names, a command line by what is typed.
+public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
+  /// A value that a caller can give.
+  public struct Choice: Sendable, Hashable {
+    /// What tells it from the others.
+    public let id: String
+    /// As Swift has it, such as `MigrationOptions.output`.
+    public let name: String
+
+    /// Names a value as Swift has it.
+    public init(_ id: String, _ name: String) {
+      self.id = id
+      self.name = name
+    }
+  }
+
+  fileprivate enum Part: Sendable, Equatable {
+    case text(String)
+    /// With what it is to be; where that is not known, with what stands for it, such as `MODEL`.
+    case choice(Choice, [String], isKnown: Bool)
+  }
+
+  private var parts: [Part]
+
+  /// Advice that names no value.
+  public init(stringLiteral text: String) { parts = [.text(text)] }
+
+  /// Advice with a text's values kept apart.
+  public init(stringInterpolation text: StringInterpolation) { parts = text.parts }
+
+  /// The same with further sentences behind it.
+  package func and(_ sentences: [String]) -> Advice {
+    var all = self
+    all.parts += sentences.map { .text(" " + $0) }
+    return all
+  }
+
+  /// The sentence with the values' Swift names.
+  public var text: String {
+    parts.map { part in
+      switch part {
+      case .text(let text): text
+      case .choice(let choice, let values, true): "\(choice.name) \(values.joined(separator: ", "))"
+      case .choice(let choice, _, false): choice.name
+      }
+    }.joined()
+  }
+
+  /// The sentence with what a caller types for each value.
+  package func text(naming name: (Choice, [String]) -> String) -> String {
+    parts.map { part in
+      switch part {
+      case .text(let text): text
+      case .choice(let choice, let values, _): name(choice, values)
+      }
+    }.joined()
+  }
+
+  /// Collects the parts of a sentence.
+  public struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var parts: [Part] = []
+
+    /// Begins a sentence.
+    public init(literalCapacity: Int, interpolationCount: Int) {}
+
+    /// Adds words.
+    public mutating func appendLiteral(_ literal: String) { parts.append(.text(literal)) }
+
+    /// Adds words that are worked out.
+    public mutating func appendInterpolation(_ text: String) { parts.append(.text(text)) }
+
+    /// Adds a value, with what stands for it where it is typed.
+    public mutating func appendInterpolation(_ choice: Choice, _ placeholder: String? = nil) {
+      parts.append(.choice(choice, placeholder.map { [$0] } ?? [], isKnown: false))
+    }
+
+    /// Adds a value with what it is to be.
+    public mutating func appendInterpolation(_ choice: Choice, of values: [String]) {
+      parts.append(.choice(choice, values, isKnown: true))
+    }
+  }
+}
+
+extension Advice.Choice {
+  /// The model that a store is read with.
+  package static let model = Advice.Choice("model", "Store(path:model:)")
+}

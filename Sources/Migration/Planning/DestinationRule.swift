@@ -1,0 +1,119 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Something that the destination model asks of every row: the same before a run, where it is told,
+/// and after one, where it refuses the result.
+struct DestinationRule {
+  let entity: String
+  let property: String?
+  /// SQL that is true, each, of a row that breaks it; none: of every row.
+  var conditions: [String]
+  /// Core Data's code.
+  var code = 134110
+  let message: String
+  let hint: String
+  /// Whether the migration runs all the same.
+  var isWarning = false
+  /// NSPredicate text that takes the rows that break it among those of the source's entity.
+  var predicate: String?
+  /// Rows that broke it in the source already: those only came along, and are no reason to refuse.
+  var former: () throws -> Int = { 0 }
+
+  /// What is told of rows that break it.
+  func check(_ rows: FoundRows) -> DataCheck {
+    DataCheck(
+      code: code, entity: entity, property: property, rows: rows.count, first: rows.first,
+      message: message, hint: hint, isWarning: isWarning, predicate: predicate)
+  }
+
+  /// What refuses a result in which rows break it.
+  func refusal(_ rows: FoundRows) -> CoreDataError {
+    let first = rows.first.map(\.description).joined(separator: ", ")
+    return CoreDataError(
+      .refused, code: code, "\(message), in \(rows.count) rows (first: \(first))", entity: entity,
+      property: property, hint: hint + " The store is as it was.")
+  }
+}
+
+extension DestinationRule {
+  /// A mandatory attribute has a value.
+  static func value(
+    of attribute: String, in entity: String, missing conditions: [String], hint: String
+  ) -> DestinationRule {
+    DestinationRule(
+      entity: entity, property: attribute, conditions: conditions,
+      message: "missing values on a mandatory destination attribute", hint: hint)
+  }
+
+  /// A mandatory relationship leads to an object, as far as that is asked of a row.
+  static func object(
+    in relationship: String, of entity: String, missing conditions: [String] = []
+  ) -> DestinationRule {
+    DestinationRule(
+      entity: entity, property: relationship, conditions: conditions,
+      message: "missing objects on a mandatory destination relationship",
+      hint: "Delete those objects too, let the relationship lead elsewhere, or make it optional.")
+  }
+
+  /// A mandatory relationship has as many objects as it must, whatever way it is kept.
+  static func objects(
+    in relationship: Relationship, of entity: String, missing conditions: [String] = []
+  ) -> DestinationRule {
+    let isTold = relationship.emptiness == .told
+    return DestinationRule(
+      entity: entity, property: relationship.name, conditions: conditions,
+      code: isTold ? 1570 : 134110, message: EmptyRelationship.message(relationship),
+      hint: EmptyRelationship.hint(relationship, of: entity), isWarning: isTold)
+  }
+
+  /// A mandatory composite attribute has a value.
+  static func composite(
+    _ composite: MandatoryComposite, of entity: String, missing conditions: [String] = []
+  ) -> DestinationRule {
+    DestinationRule(
+      entity: entity, property: composite.name, conditions: conditions, code: 1570,
+      message: composite.message, hint: composite.hint, isWarning: true)
+  }
+
+  /// What an expression gives is of the attribute's type.
+  static func type(
+    of attribute: Attribute, in entity: String, wrong condition: String
+  )
+    -> DestinationRule
+  {
+    DestinationRule(
+      entity: entity, property: attribute.name, conditions: [condition],
+      message: "values that are no \(attribute.type.name)",
+      hint: "Let the expression give a value of that type.")
+  }
+}
+
+extension [DestinationRule] {
+  /// Those that rows break, with the rows; one pass over all rows tells which are broken at all.
+  ///
+  /// - Parameters:
+  ///   - table: what is looked at: a table or a SELECT with its alias.
+  ///   - condition: what is true of the rows that are meant.
+  ///   - key: SQL of an object's key.
+  func broken(
+    in table: String, where condition: String = "1", key: String, on connection: Connection
+  ) throws -> [(rule: DestinationRule, rows: FoundRows)] {
+    guard !isEmpty else { return [] }
+    let broken = map { rule in
+      rule.conditions.isEmpty
+        ? "1" : rule.conditions.map { "(\($0))" }.joined(separator: " AND ")
+    }
+    let sums = broken.map { "sum(\($0))" }.joined(separator: ", ")
+    let counts =
+      try connection.rows("SELECT \(sums) FROM \(table) WHERE \(condition)").first ?? []
+    return try zip(zip(self, broken), counts).compactMap { rule, count in
+      let (rule, broken) = rule
+      guard let count = count.integer, count > 0, try count > rule.former() else { return nil }
+      let rows = try FoundRows(
+        "FROM \(table) WHERE \(condition) AND \(broken)", key: key, of: rule.entity,
+        on: connection, count: Int(count))
+      return (rule, rows)
+    }
+  }
+}

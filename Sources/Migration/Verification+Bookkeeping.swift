@@ -1,0 +1,67 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// The file itself, what is counted in it, and that nothing was forgotten.
+extension Verification {
+  func tableNames() throws -> [String] {
+    try connection.rows(
+      "SELECT name FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0"
+    ).compactMap { $0.first?.text }
+  }
+
+  func integrityProblems() throws -> [String] {
+    let lines = try connection.rows("PRAGMA main.integrity_check(5)").compactMap { $0.first?.text }
+    return lines == ["ok"] ? [] : lines
+  }
+
+  func note(integrity problems: [String], _ report: inout VerificationReport) {
+    guard !problems.isEmpty else {
+      report.verified.insert(.init(what: "database integrity", count: 1), at: 0)
+      return
+    }
+    report.differences.insert(
+      .init(
+        entity: nil, message: "the migrated file is damaged: \(problems.joined(separator: "; "))",
+        count: problems.count), at: 0)
+  }
+
+  /// No object may be forgotten: in an inferred mapping, every entity of either model has its own.
+  func verifyCoverage(_ report: inout VerificationReport) {
+    guard step.mapping.kind == .inferred else { return }
+    let sources = Set(step.mapping.entityMappings.compactMap(\.source))
+    let destinations = Set(step.mapping.entityMappings.compactMap(\.destination))
+    for entity in schemas.store.model.entities where !sources.contains(entity.name) {
+      report.differences.append(
+        .init(entity: entity.name, message: "no mapping took the objects", count: 1))
+    }
+    for entity in step.destination.entities where !destinations.contains(entity.name) {
+      report.differences.append(
+        .init(entity: entity.name, message: "no mapping made the entity", count: 1))
+    }
+  }
+
+  func verifyBookkeeping(_ report: inout VerificationReport) throws {
+    let known = Set(
+      try connection.rows("SELECT Z_ENT FROM main.Z_PRIMARYKEY").compactMap { $0.first?.integer })
+    for (entity, number) in destination.numbers.sorted(by: { $0.key.precedes($1.key) })
+    where !known.contains(number) {
+      report.differences.append(
+        .init(entity: entity, message: "Z_PRIMARYKEY has no row for the entity", count: 1))
+    }
+    for table in destination.tables {
+      guard let number = destination.numbers[table.root], known.contains(number) else { continue }
+      let maximum = try connection.value(
+        "SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = \(number)")?.integer
+      let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")?.integer
+      if (maximum ?? -1) < used ?? 0 {
+        report.differences.append(
+          .init(
+            entity: table.root, message: "the last key given out (Z_MAX) is too small", count: 1))
+      }
+    }
+    guard !isForeign else { return }
+    report.verified.append(
+      .init(what: "entities' version hashes", count: step.destination.entities.count))
+  }
+}

@@ -1,0 +1,67 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension Verification {
+  /// Columns with what is true of a row that is not as planned.
+  func comparisons(of row: DestinationRows) -> [(name: String, difference: String)] {
+    var compared = row.columns.dropFirst().filter {
+      !row.later.contains($0.name) && !(isForeign && $0.name == "Z_OPT")
+    }.map { column in
+      let (actual, wanted) = ("d." + quoted(column.name), "e." + quoted(column.name))
+      if isForeign, mayBeInFile(column.name, of: row) {
+        return (
+          column.name,
+          """
+          (\(actual) IS NOT \(wanted) OR \(MarkedBytes.isFile(actual)))
+          AND strata_result(\(actual)) IS NOT strata_digest(\(wanted))
+          """
+        )
+      }
+      // Objects that had no position in an order were given one.
+      return row.orders.contains(column.name)
+        ? (column.name, "\(actual) IS NOT \(wanted) AND \(wanted) IS NOT NULL")
+        : (column.name, "\(actual) IS NOT \(wanted)")
+    }
+    compared += row.derived.map { ($0.name, "d.\(quoted($0.name)) IS NOT \($0.sql)") }
+    // Core Data fills a new attribute's column with its default in all rows of the table, those of
+    // other entities too, which nobody sees.
+    compared += row.empty.filter { !isForeign || isOwn($0, of: row) }
+      .map { ($0, "d.\(quoted($0)) IS NOT NULL") }
+    guard !policyMappings.isEmpty else { return compared }
+    return compared.map { ($0.0, "(\($0.1)) AND NOT \(isTouched("d.Z_PK", in: row.table))") }
+  }
+
+  /// SQL that is true of objects that a policy linked or changed by hand, which no mapping tells.
+  func isTouched(_ key: String, in table: String) -> String {
+    """
+    EXISTS (SELECT 1 FROM temp.\(PolicyRun.touched) x WHERE x.place = \(AttributeValue.string(table).literal)
+    AND x.key = \(key))
+    """
+  }
+
+  /// Whether a column is for the entity of the rows, and not for another in the same table.
+  private func isOwn(_ column: String, of row: DestinationRows) -> Bool {
+    guard let content = content(of: column, in: row) else { return true }
+    switch content {
+    case .attribute(let declarer, _), .toOne(let declarer, _), .toOneEntity(let declarer, _),
+      .toOneOrder(let declarer, _):
+      return step.destination.isKind(row.entity, of: declarer)
+    case .owner, .ownerOrder: return true
+    }
+  }
+
+  private func mayBeInFile(_ column: String, of row: DestinationRows) -> Bool {
+    property(of: column, in: row).flatMap {
+      step.destination.storedAttribute(named: $0, of: row.entity)
+    }?.allowsExternalBinaryDataStorage ?? false
+  }
+
+  func property(of column: String, in row: DestinationRows) -> String? {
+    destination.property(of: column, in: row)
+  }
+
+  private func content(of column: String, in row: DestinationRows) -> StoreSchema.Content? {
+    destination.table(named: row.table)?.columns.first { $0.name == column }?.content
+  }
+}
