@@ -11,6 +11,7 @@ package enum ImageError: Error, Sendable, Equatable {
 }
 
 extension ImageError: CustomStringConvertible {
+  /// What is shown in the picture's place, as a clause.
   package var description: String {
     switch self {
     case .unknownFormat: "this kind of picture is not decoded"

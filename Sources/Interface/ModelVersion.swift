@@ -30,6 +30,7 @@ package struct ModelVersion: Sendable, Equatable {
     self.archive = archive
   }
 
+  /// The model, where it could be read.
   package var model: Model? { try? result.get() }
 }
 

@@ -38,6 +38,7 @@ package final class SHA256Stream {
   // An EVP context is a C object without a Swift representation; it is freed in `deinit`.
   private let context: OpaquePointer?
 
+  /// A stream that nothing was given to.
   package init() {
     context = EVP_MD_CTX_new()
     _ = EVP_DigestInit_ex(context, Digest.algorithms.sha256, nil)
@@ -45,6 +46,7 @@ package final class SHA256Stream {
 
   deinit { EVP_MD_CTX_free(context) }
 
+  /// Adds bytes to what the digest is of.
   package func update(_ bytes: some Sequence<UInt8>) {
     let array = Array(bytes)
     _ = EVP_DigestUpdate(context, array, array.count)

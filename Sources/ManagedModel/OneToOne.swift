@@ -4,17 +4,22 @@ package struct OneToOne: Sendable, Equatable {
   package struct Side: Sendable, Equatable {
     /// The entity that declares it.
     package let entity: String
+    /// The relationship as that entity declares it, with its inverse's name.
     package let relationship: Relationship
 
+    /// What the entity calls it.
     package var name: String { relationship.name }
   }
 
+  /// The side that comes first in the model, by the order of its entities.
   package let first: Side
   /// The first one again for a relationship that is its own inverse.
   package let second: Side
 
+  /// Whether the relationship is its own inverse: it has one side only.
   package var isReflexive: Bool { first == second }
 
+  /// Each side once.
   package var sides: [Side] { isReflexive ? [first] : [first, second] }
 
   /// Whether a relationship that an entity declares is one of the two.

@@ -2,9 +2,13 @@ import SQLite
 
 /// The tables that a database really has.
 package struct DatabaseTables: Sendable, Equatable {
+  /// A column as SQLite tells of it.
   package struct Column: Sendable, Equatable {
+    /// What it is called.
     package var name: String
+    /// The type as it was declared, which binds SQLite to nothing; empty where none was.
     package var type: String
+    /// Whether it is the primary key, or a part of it.
     package var isPrimaryKey: Bool
   }
 
@@ -15,6 +19,7 @@ package struct DatabaseTables: Sendable, Equatable {
   /// CREATE statement of every table, index and trigger, by name.
   package private(set) var sql: [String: String] = [:]
 
+  /// Asks a database for everything in its main schema.
   package init(_ connection: Connection) throws {
     for row in try connection.rows("SELECT type, name, tbl_name, sql FROM sqlite_master") {
       guard row.count == 4, let type = row[0].text, let name = row[1].text,
@@ -37,8 +42,10 @@ package struct DatabaseTables: Sendable, Equatable {
     }
   }
 
+  /// Whether there is a table of that name, in that case of letters.
   package func contains(_ table: String) -> Bool { tables[table] != nil }
 
+  /// The names of a table's columns; none where there is no such table.
   package func columns(of table: String) -> Set<String> {
     Set((tables[table] ?? []).map(\.name))
   }

@@ -4,6 +4,7 @@ import ManagedModel
 package struct TriggerGroup: Sendable, Equatable {
   /// The entity that declares the attribute.
   package var entity: String
+  /// The attribute's name.
   package var attribute: String
   /// Empty where no trigger is known for what the attribute asks.
   package var statements: [SchemaStatement]

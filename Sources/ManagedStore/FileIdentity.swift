@@ -8,13 +8,17 @@ import ManagedModel
 
 /// Which file it is, whatever its name: the same for each of its names, another for a copy.
 package struct FileIdentity: Sendable, Hashable {
+  /// The number of the device that the file is on.
   package let device: UInt64
+  /// The number of the file on that device.
   package let inode: UInt64
 
+  /// The identity that was noted earlier, such as in a journal.
   package init(device: UInt64, inode: UInt64) {
     (self.device, self.inode) = (device, inode)
   }
 
+  /// The identity of a file that was asked about already.
   package init(_ info: stat) {
     device = UInt64(bitPattern: Int64(info.st_dev))
     inode = UInt64(info.st_ino)
@@ -31,7 +35,9 @@ package struct FileIdentity: Sendable, Hashable {
 /// A file that was made and looked at, kept open until it gets its final name, so that no other can
 /// take its place unnoticed.
 package final class VerifiedFile {
+  /// The name it was opened by.
   package let path: String
+  /// Which file the name stood for when it was opened.
   package let identity: FileIdentity
   private let descriptor: Int32
   private let size: off_t

@@ -8,13 +8,20 @@ import ManagedModel
 
 /// The few file operations the engine needs, each failing with a sentence that names the file.
 package enum FileSystem {
+  /// What something in a folder is, links followed.
   package enum Kind: Sendable, Equatable { case file, directory, other }
 
+  /// What the file system knows of a file without opening it.
   package struct Status: Sendable, Equatable {
+    /// Whether it is a file or a folder.
     package var kind: Kind
+    /// Its length in bytes.
     package var size: Int
+    /// The number of the device that the file is on.
     package var device: UInt64
+    /// The number of the file on its device: the same for each of its names.
     package var inode: UInt64
+    /// Who may do what: the twelve lower bits of its mode.
     package var permissions: mode_t
   }
 
@@ -61,8 +68,11 @@ package enum FileSystem {
     return total
   }
 
+  /// Whether a file is there, also behind a link.
   package static func isFile(_ path: String) -> Bool { status(path)?.kind == .file }
+  /// Whether a folder is there, also behind a link.
   package static func isDirectory(_ path: String) -> Bool { status(path)?.kind == .directory }
+  /// Whether this process may write to it.
   package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
   /// All bytes of a file, or `limit` of them from `offset`.
@@ -184,7 +194,7 @@ package enum FileSystem {
     }
   }
 
-  package static var temporaryFolder: String {
+  static var temporaryFolder: String {
     getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
   }
 
@@ -199,6 +209,7 @@ package enum FileSystem {
     return made
   }
 
+  /// Removes a file, or a link itself; what cannot be removed stays, and nothing is told.
   package static func remove(_ path: String) { unlink(path) }
 
   /// Removes a folder and all in it; links inside are removed, not followed.

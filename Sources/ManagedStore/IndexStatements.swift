@@ -15,10 +15,14 @@ package enum IndexStyle: Sendable {
 
 /// A CREATE statement with what it makes, and on which table.
 package struct SchemaStatement: Sendable, Equatable {
+  /// What the statement makes is called so.
   package var name: String
+  /// The table that it is made on.
   package var table: String
+  /// The CREATE statement, in Core Data's wording.
   package var sql: String
 
+  /// Takes a statement whose name and table are known.
   package init(name: String, table: String, sql: String) {
     self.name = name
     self.table = table

@@ -3,14 +3,18 @@ import ManagedModel
 extension StoreSchema.JoinTable {
   /// One side of a many-to-many: a relationship, with the entity that declares it.
   package struct Side: Hashable, Sendable, CustomStringConvertible {
+    /// The entity that declares the relationship.
     package var entity: String
+    /// The relationship's name.
     package var relationship: String
 
+    /// Names one side; nobody asks whether a model has it.
     package init(entity: String, relationship: String) {
       self.entity = entity
       self.relationship = relationship
     }
 
+    /// The side as `Entity.relationship`, as `--join-name` takes it.
     package var description: String { "\(entity).\(relationship)" }
   }
 
@@ -19,6 +23,7 @@ extension StoreSchema.JoinTable {
   /// The other side.
   package var otherSide: Side { Side(entity: inverseEntity, relationship: inverse) }
 
+  /// Whether the table holds the links of that side.
   package func isOf(_ side: Side) -> Bool { side == self.side || side == otherSide }
 
   /// Its columns, in the order of a fresh table.

@@ -44,6 +44,7 @@ package enum ModelCache {
     return output
   }
 
+  /// Packs a model's archive as Z_MODELCACHE holds it: raw deflate, without a header of zlib's.
   package static func deflate(_ bytes: [UInt8]) throws -> [UInt8] {
     var stream = z_stream()
     guard strata_deflate_init_raw(&stream) == Z_OK else {

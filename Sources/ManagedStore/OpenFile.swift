@@ -8,14 +8,14 @@ import ManagedModel
 
 /// A file that is read in pieces through one descriptor: every piece is of the same file, and one
 /// that cannot be read is an error, never an end.
-package final class OpenFile {
-  package let path: String
+final class OpenFile {
+  let path: String
   /// Its size when it was opened.
-  package let size: Int
+  let size: Int
   private let descriptor: Int32
 
   /// - Throws: ``CoreDataError`` of kind unreadable.
-  package init(_ path: String) throws {
+  init(_ path: String) throws {
     self.path = path
     // Opening a FIFO would wait for a writer.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -36,7 +36,7 @@ package final class OpenFile {
   deinit { close(descriptor) }
 
   /// The bytes from `offset` on: `count` of them, or fewer where the file ends.
-  package func read(at offset: Int, count: Int) throws -> [UInt8] {
+  func read(at offset: Int, count: Int) throws -> [UInt8] {
     guard offset >= 0, count > 0 else { return [] }
     var failure: CoreDataError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in

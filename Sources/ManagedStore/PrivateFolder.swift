@@ -11,6 +11,7 @@ import ManagedModel
 /// It is locked while it is in use, and the system lets go of the lock of a program that was killed:
 /// the next folder made anywhere removes those that nobody holds any more.
 package final class PrivateFolder {
+  /// Where it is; others cannot look into it.
   package let path: String
   private let descriptor: Int32
 
@@ -20,6 +21,9 @@ package final class PrivateFolder {
   /// Seconds within which a folder may not be locked yet by the program that made it.
   private static let youth = 60
 
+  /// A new, empty folder.
+  ///
+  /// - Throws: ``CoreDataError`` where the temporary folder takes none.
   package init() throws {
     Self.removeAbandoned()
     let new = try FileSystem.makeTemporaryDirectory(prefix: String(Self.newPrefix.dropLast()))

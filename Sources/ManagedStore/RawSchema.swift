@@ -5,15 +5,15 @@ import SQLite
 ///
 /// Such a model can be looked at, but it made no store: its hashes are nobody's, so nothing can be
 /// migrated with it. Properties carry the names of their columns (`ZTITLE`), links are bare keys.
-package struct RawSchema {
-  package let model: Model
-  package let numbers: [String: Int64]
-  package let tables: [EntityTable]
+struct RawSchema {
+  let model: Model
+  let numbers: [String: Int64]
+  let tables: [EntityTable]
   /// What could not be told from the tables, as sentences.
-  package let warnings: [Advice]
+  let warnings: [Advice]
 
   /// - Throws: ``CoreDataError`` when no entity is named at all.
-  package init(_ connection: Connection, _ database: DatabaseTables) throws {
+  init(_ connection: Connection, _ database: DatabaseTables) throws {
     var warnings: [Advice] = [
       "The store has no model in it and none was found: tables and columns are shown raw, under their own names. Give the model that made it with \(.model, "MODEL")."
     ]

@@ -60,15 +60,17 @@ public struct RowQuery: Sendable, Equatable {
 
 /// The place of a row in an order, by which the page after or before it is found.
 public struct RowCursor: Sendable, Hashable {
-  package var sortValue: SortValue
+  var sortValue: SortValue
   /// Z_PK of the row.
   public var key: Int64
 
+  /// A place by the row's key, and by its value in the column that an order is by.
   package init(key: Int64, sortValue: SortValue = .none) {
     self.key = key
     self.sortValue = sortValue
   }
 
+  /// What a row has in the column that an order is by.
   package enum SortValue: Sendable, Hashable {
     case none
     case null
@@ -121,6 +123,7 @@ public struct RowPage: Sendable, Equatable {
     /// The row's place in the page's order, to go on from.
     public var cursor: RowCursor
 
+    /// A row whose place, unless it is given, is that in the order of keys.
     package init(id: ObjectID, values: [PropertyValue], cursor: RowCursor? = nil) {
       self.id = id
       self.values = values

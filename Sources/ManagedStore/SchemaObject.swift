@@ -4,6 +4,7 @@ import SQLite
 package struct SchemaObject: Sendable, Equatable {
   /// `table`, `index`, `trigger` or `view`.
   package var type: String
+  /// What it is called; SQLite's own names begin with `sqlite_`.
   package var name: String
   /// The CREATE statement; `nil` for an index that SQLite makes itself.
   package var sql: String?

@@ -57,7 +57,9 @@ public final class Store {
   var mended: MendedCopy?
 
   package internal(set) var connection: Connection
+  /// The tables that Core Data would make for the model, with the store's own entity numbers.
   package let schema: StoreSchema
+  /// The tables that are really there, those of others included.
   package let database: DatabaseTables
   /// Its tables as a value.
   package let layout: StoreLayout

@@ -56,7 +56,7 @@ extension StoreSchema.Table {
   /// CREATE TABLE with the spaces where Core Data puts them.
   package var sql: String { sql(named: name) }
 
-  package func sql(named name: String) -> String {
+  func sql(named name: String) -> String {
     let columns =
       ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
       + columns.map { "\(StoreSchema.name($0.name)) \($0.type)" }
@@ -65,6 +65,7 @@ extension StoreSchema.Table {
 }
 
 extension StoreSchema.JoinTable {
+  /// CREATE TABLE of the two columns of keys and those of order, with a primary key over both keys.
   package var sql: String {
     let keys = [first, second].map { "\(StoreSchema.name($0)) INTEGER" }
     let orders = [firstOrder, secondOrder].compactMap { $0 }.map {

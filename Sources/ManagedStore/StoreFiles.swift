@@ -27,6 +27,7 @@ public struct StoreFiles: Sendable, Equatable {
   public var shmPath: String { path + "-shm" }
   /// The rollback journal, where the store is not in WAL mode.
   public var journalPath: String { path + "-journal" }
+  /// The folder that the store is in.
   package var folder: String { FileSystem.parent(of: path) ?? "." }
 
   static func externalDataFolder(folder: String, stem: String) -> String {
@@ -137,7 +138,7 @@ public struct StoreFiles: Sendable, Equatable {
   /// SQLite's own ways all have a catch: an ordinary open rewrites the file and deletes the -wal on
   /// close; `mode=ro` leaves a -shm behind; `immutable=1` does not look at the -wal. So: immutable
   /// where no -wal matters, in place where a program has it open already, else a private snapshot.
-  package func openForReading(
+  func openForReading(
     wal: WriteAheadLog
   ) throws -> (
     connection: Connection, access: Access, snapshot: Snapshot?
@@ -184,8 +185,8 @@ public struct StoreFiles: Sendable, Equatable {
 }
 
 /// A private copy of a store's files in the temporary folder, removed when it is let go.
-package final class Snapshot {
-  package let path: String
+final class Snapshot {
+  let path: String
   private let folder: PrivateFolder
 
   init(of files: StoreFiles) throws {

@@ -2,13 +2,15 @@ import ManagedModel
 
 /// Where a store keeps its entities, told without the store: enough to compile a filter.
 package struct StoreLayout: Sendable, Equatable {
-  package let path: String
-  package let uuid: String
+  let path: String
+  let uuid: String
+  /// The model that the store is read with.
   package let model: Model
   /// In the order of their numbers.
   package let entityTables: [EntityTable]
   private let tablesByEntity: [String: EntityTable]
 
+  /// Puts together what is known of a store; of two tables of an entity the first counts.
   package init(path: String, uuid: String, model: Model, entityTables: [EntityTable]) {
     self.path = path
     self.uuid = uuid
@@ -25,6 +27,7 @@ package struct StoreLayout: Sendable, Equatable {
     )
   }
 
+  /// Where an entity's objects are; `nil` for one that the store has not.
   package func table(of entity: String) -> EntityTable? { tablesByEntity[entity] }
 
   func knownTable(of entity: String) throws -> EntityTable {

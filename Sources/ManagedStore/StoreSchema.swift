@@ -18,42 +18,57 @@ package struct StoreSchema: Sendable, Equatable {
     case ownerOrder(entity: String, name: String)
   }
 
+  /// A column of a hierarchy's table, besides the three that each has.
   package struct Column: Sendable, Equatable {
+    /// What the column is called, such as `ZTITLE`.
     package var name: String
+    /// The type that it is declared with, such as `VARCHAR`.
     package var type: String
+    /// What it holds.
     package var content: Content
   }
 
   /// The table of one hierarchy; Z_PK, Z_ENT and Z_OPT come before its columns.
   package struct Table: Sendable, Equatable {
+    /// What the table is called, such as `ZRECIPE`.
     package var name: String
+    /// The entity at the top of the hierarchy.
     package var root: String
+    /// In the order of a fresh table.
     package var columns: [Column]
 
+    /// The column that holds something, where the table has one.
     package func column(_ content: Content) -> Column? { columns.first { $0.content == content } }
   }
 
   /// A many-to-many table. `first` holds keys of the entity that names the table.
   package struct JoinTable: Sendable, Equatable {
+    /// What the table is called, such as `Z_2TAGS`.
     package var name: String
     /// The relationship that names the table, and the entity that declares it.
     package var entity: String
+    /// The relationship that the other side declares.
     package var relationship: String
     /// The other side; equal to the first for a relationship that is its own inverse.
     package var inverseEntity: String
+    /// The relationship of the other side.
     package var inverse: String
     /// Whether the model tells which side names the table; else either may.
     package var isNamedByModel = true
+    /// The column of keys of `entity`.
     package var first: String
+    /// The column of keys of `inverseEntity`.
     package var second: String
     /// Position of `first`'s object in the inverse, where that is ordered.
     package var firstOrder: String?
     /// Position of `second`'s object in the relationship, where that is ordered.
     package var secondOrder: String?
 
+    /// Whether the relationship is its own inverse: its columns are alike, and links go both ways.
     package var isReflexive: Bool { entity == inverseEntity && relationship == inverse }
   }
 
+  /// The model that the tables are for.
   package let model: Model
   /// Z_ENT of each entity.
   package let numbers: [String: Int64]
@@ -76,6 +91,11 @@ package struct StoreSchema: Sendable, Equatable {
     return numbers
   }
 
+  /// Lays out a model's tables.
+  ///
+  /// - Parameters:
+  ///   - numbers: Z_ENT of each entity; `nil` numbers them as in a fresh store.
+  ///   - naming: sides that name their join table where the model does not tell which does.
   package init(
     model: Model, numbers: [String: Int64]? = nil, naming: Set<JoinTable.Side> = []
   ) {
@@ -104,10 +124,13 @@ package struct StoreSchema: Sendable, Equatable {
     }
   }
 
-  package static func tableName(root: String) -> String { "Z" + root.uppercased() }
+  static func tableName(root: String) -> String { "Z" + root.uppercased() }
 
+  /// The table of a hierarchy, by the entity at its top.
   package func table(ofRoot root: String) -> Table? { tablePlaces[root].map { tables[$0] } }
+  /// The table of that name; of two that share one, the first.
   package func table(named name: String) -> Table? { namedPlaces[name].map { tables[$0] } }
+  /// The table that an entity's objects are in, with those of its whole hierarchy.
   package func table(of entity: String) -> Table? { table(ofRoot: model.root(of: entity)) }
 
   /// The inverse of a relationship, with the entity that declares it.

@@ -8,6 +8,7 @@ package struct StrayLog: Sendable, Equatable {
   /// What strata itself calls a log that it set aside ends in this.
   static let setAsideSuffix = ".unapplied"
 
+  /// The file's name, in the store's folder.
   package var name: String
   /// Frames in it, as far as they can be counted.
   var frames: Int

@@ -87,7 +87,7 @@ public struct StoreBackup: Sendable, Equatable {
     return all + migrations + resets + newestFirst(.rollback)
   }
 
-  package init(
+  init(
     path: String, origin: Origin, bytes: Int, modified: Double, named: Double
   ) {
     self.path = path
@@ -127,7 +127,7 @@ public struct StoreBackup: Sendable, Equatable {
     /// Number of objects of each entity.
     public var counts: [String: Int]
 
-    package init(
+    init(
       uuid: String, versionIdentifiers: [String], versionHashes: [String: VersionHash] = [:],
       counts: [String: Int]
     ) {

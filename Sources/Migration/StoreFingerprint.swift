@@ -60,6 +60,7 @@ package struct StoreFingerprint: Equatable, Sendable {
     return error
   }
 
+  /// Looks at the store's files as they are now, also where there are none.
   package init(of storePath: String) {
     main = File(storePath)
     wal = File(storePath + "-wal").flatMap { $0.size == 0 ? nil : $0 }

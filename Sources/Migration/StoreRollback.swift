@@ -44,7 +44,7 @@ public enum StoreRollback {
     /// could not be as it was.
     public var notes: [String]
 
-    package init(
+    init(
       storePath: String, backup: StoreBackup, isBackupRemoved: Bool, undonePath: String?,
       undoneSupportPath: String? = nil, contents: StoreBackup.Contents, orphaned: [String] = [],
       missing: [String] = [], bytes: Int, notes: [String] = []

@@ -4,11 +4,13 @@ import CSQLite
 package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The extended result code; the primary one is its low byte.
   package let extendedCode: Int32
+  /// SQLite's own words for it.
   package let message: String
-  package let sql: String?
+  let sql: String?
   /// Offset of the byte in the statement at which SQLite stopped reading, where it says so.
   package let offset: Int?
 
+  /// A failure as SQLite tells it, or as it would.
   package init(
     extendedCode: Int32, message: String, sql: String? = nil, offset: Int? = nil
   ) {
@@ -21,17 +23,24 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   /// The primary result code: 5 busy, 8 read-only, 11 corrupt, 13 full, 14 cannot open …
   package var code: Int32 { extendedCode & 0xFF }
 
+  /// Another connection holds the lock that was needed.
   package var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+  /// The statement was stopped on purpose: see ``Connection/onProgress(every:_:)``.
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
+  /// The disk, or the database by its own limit, has no room.
   package var isFull: Bool { code == SQLITE_FULL }
+  /// The file is none of SQLite's, or is encrypted.
   package var isNotADatabase: Bool { code == SQLITE_NOTADB }
+  /// The file contradicts itself.
   package var isCorrupt: Bool { code == SQLITE_CORRUPT }
+  /// A value breaks a rule of its table, such as UNIQUE or NOT NULL.
   package var isConstraint: Bool { code == SQLITE_CONSTRAINT }
   /// A value could not be computed: text that is no JSON, an overflow, too long a result.
   package var isEvaluation: Bool {
     [SQLITE_ERROR, SQLITE_TOOBIG, SQLITE_MISMATCH].contains(code)
   }
 
+  /// What happened, with the code, and the statement where one was at fault.
   package var description: String {
     sql.map { "\(message) (SQLite \(extendedCode)) in: \($0)" }
       ?? "\(message) (SQLite \(extendedCode))"

@@ -11,8 +11,8 @@ package final class Statement {
 
   deinit { sqlite3_finalize(handle) }
 
-  package var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
-  package var columnCount: Int { Int(sqlite3_column_count(handle)) }
+  var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
+  var columnCount: Int { Int(sqlite3_column_count(handle)) }
   /// The largest number of a parameter.
   package var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
 
@@ -82,6 +82,7 @@ package final class Statement {
     }
   }
 
+  /// Whether a column of the current row is NULL; columns count from 0.
   package func isNull(at column: Int) -> Bool {
     sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_NULL
   }

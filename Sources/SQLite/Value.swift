@@ -6,8 +6,6 @@ package enum Value: Sendable, Hashable {
   case text(String)
   case blob([UInt8])
 
-  package var isNull: Bool { self == .null }
-
   /// The number as an integer, where it is one.
   package var integer: Int64? {
     switch self {
@@ -17,10 +15,12 @@ package enum Value: Sendable, Hashable {
     }
   }
 
+  /// The text; `nil` for a number or bytes.
   package var text: String? {
     if case .text(let value) = self { value } else { nil }
   }
 
+  /// The bytes; `nil` for text, whose bytes they are not.
   package var blob: [UInt8]? {
     if case .blob(let value) = self { value } else { nil }
   }

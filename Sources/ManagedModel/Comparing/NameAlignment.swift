@@ -15,8 +15,10 @@ package struct NameAlignment: Sendable, Equatable {
   /// Sources that more than one destination claims, with all claimants; the first in the list has it.
   package private(set) var conflicts: [String: [String]] = [:]
 
+  /// A thing's name, and the one its renaming identifier gives it, or the same again.
   package typealias Named = (name: String, canonicalName: String)
 
+  /// Aligns two versions' things by their canonical names.
   package init(source: [Named], destination: [Named]) {
     let byCanonicalName = Dictionary(grouping: source, by: \.canonicalName).mapValues {
       $0.map(\.name)

@@ -3,11 +3,12 @@
 /// A tree of a damaged archive can be a circle or share its branches without end; depth and total
 /// size are bounded, the size over all trees one reader reads.
 package struct ArchivedExpressionReader {
-  package static let maximumDepth = 64
+  static let maximumDepth = 64
 
   /// Nodes and bytes of text still allowed.
   private(set) var budget: Int
 
+  /// A reader of at most so many nodes and bytes of text, over all trees that it reads.
   package init(budget: Int = 1_000_000) { self.budget = budget }
 
   /// The expression that an archived object stands for.

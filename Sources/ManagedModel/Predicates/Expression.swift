@@ -18,6 +18,7 @@ package indirect enum Expression: Sendable, Equatable {
   /// value in the text.
   case located(Expression, Range<Int>)
 
+  /// A value that an expression has by itself.
   package enum Constant: Sendable, Equatable {
     case null
     case boolean(Bool)
@@ -45,13 +46,20 @@ package indirect enum Predicate: Sendable, Equatable {
   case not(Predicate)
   case always(Bool)
 
+  /// Two expressions and the relation that must hold between them.
   package struct Comparison: Sendable, Equatable {
+    /// What is compared.
     package var left: Expression
+    /// The relation.
     package var comparator: Comparator
+    /// What it is compared with.
     package var right: Expression
+    /// Which of a to-many's objects must fulfil it; `nil` where no to-many is compared.
     package var quantifier: Quantifier?
+    /// How text is compared.
     package var options: Options = []
 
+    /// Compares one value with another, exactly unless options say more.
     package init(
       _ left: Expression, _ comparator: Comparator, _ right: Expression,
       quantifier: Quantifier? = nil, options: Options = []
@@ -80,6 +88,7 @@ package indirect enum Predicate: Sendable, Equatable {
     case contains = 99
     case between = 100
 
+    /// The sign or word that a format string has for it.
     package var symbol: String {
       switch self {
       case .less: "<"
@@ -104,18 +113,23 @@ package indirect enum Predicate: Sendable, Equatable {
     case all = 1
     case any = 2
 
+    /// The word that a format string has before the comparison.
     package var symbol: String { self == .all ? "ALL" : "ANY" }
   }
 
   /// With NSComparisonPredicate.Options' bits.
   package struct Options: OptionSet, Sendable {
+    /// The bits as an archive keeps them.
     package let rawValue: Int64
+    /// Options by their bits; bits that are not known here stay.
     package init(rawValue: Int64) { self.rawValue = rawValue }
 
+    /// Letters compare without case: `[c]`.
     package static let caseInsensitive = Options(rawValue: 1)
+    /// Letters compare without their accents: `[d]`.
     package static let diacriticInsensitive = Options(rawValue: 2)
-    package static let normalized = Options(rawValue: 4)
-    package static let localeSensitive = Options(rawValue: 8)
+    static let normalized = Options(rawValue: 4)
+    static let localeSensitive = Options(rawValue: 8)
 
     /// The letters behind a comparator, such as `[cd]`.
     package var symbol: String {

@@ -3,6 +3,7 @@
 /// A derived attribute's version hash is made of this very text, so its spacing and quoting are
 /// part of Apple's format: `count:(pages)`, `now()`, `price * 2`, `name ==[cd] "x"`.
 extension Expression: CustomStringConvertible {
+  /// The text of NSExpression's description.
   package var description: String {
     switch self {
     case .constant(let constant): constant.description
@@ -62,6 +63,7 @@ extension Expression: CustomStringConvertible {
 }
 
 extension Expression.Constant: CustomStringConvertible {
+  /// The constant as a format string has it: text in quotes, a date as a CAST of its seconds.
   package var description: String {
     switch self {
     case .null: "nil"
@@ -108,6 +110,7 @@ extension Expression.Constant: CustomStringConvertible {
 }
 
 extension Predicate: CustomStringConvertible {
+  /// The predicate's format string, which NSPredicate reads again.
   package var description: String {
     switch self {
     case .comparison(let comparison): comparison.description
@@ -136,6 +139,7 @@ extension Predicate: CustomStringConvertible {
 }
 
 extension Predicate.Comparison: CustomStringConvertible {
+  /// The comparison, with its quantifier and the options of its sign: `ANY a ==[cd] "x"`.
   package var description: String {
     let prefix = quantifier.map { $0.symbol + " " } ?? ""
     return "\(prefix)\(left) \(comparator.symbol)\(options.symbol) \(right)"

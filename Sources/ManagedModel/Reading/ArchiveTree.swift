@@ -7,8 +7,10 @@ package struct ArchiveTree: Sendable, Equatable {
   package var label: String
   /// A plain value as text, or the class of an object or collection with its count.
   package var text: String
+  /// What an object or a collection holds; a plain value holds nothing.
   package var children: [ArchiveTree]
 
+  /// A node with what it holds.
   package init(label: String, text: String, children: [ArchiveTree] = []) {
     self.label = label
     self.text = text

@@ -3,6 +3,7 @@ package struct ArchivedReference: Sendable {
   let archive: KeyedArchive
   let raw: PropertyListValue
 
+  /// What the place refers to; one step is taken, so a circle is no danger.
   package var value: ArchivedValue { archive.resolve(raw) }
 
   /// The number of the object referred to, which identifies it in circles.
@@ -34,10 +35,12 @@ package enum ArchivedValue: Sendable {
 }
 
 extension ArchivedValue {
+  /// The text of a string; `nil` for anything else.
   package var string: String? {
     if case .string(let value) = self { value } else { nil }
   }
 
+  /// The truth value; a number is true where it is not 0, as NSNumber has it.
   package var boolean: Bool? {
     switch self {
     case .boolean(let value): value
@@ -46,6 +49,7 @@ extension ArchivedValue {
     }
   }
 
+  /// The whole number; of a real one only where it has no fraction.
   package var integer: Int64? {
     switch self {
     case .integer(let value): value
@@ -55,6 +59,7 @@ extension ArchivedValue {
     }
   }
 
+  /// The object of a class that is none of Foundation's value classes.
   package var object: ArchivedObject? {
     if case .object(let value) = self { value } else { nil }
   }
@@ -76,6 +81,7 @@ extension ArchivedValue {
     return pairs.compactMap { pair in pair.key.value.string.map { ($0, pair.value) } }
   }
 
+  /// Whether nothing is there: `$null`, a key that is missing, or a reference to no object.
   package var isNull: Bool {
     if case .null = self { true } else { false }
   }
@@ -86,6 +92,7 @@ package struct ArchivedObject: Sendable {
   let archive: KeyedArchive
   /// Its number in the archive; `nil` for one that is written in place.
   package let uid: Int?
+  /// The name of its class in the archiving program, such as `NSAttributeDescription`.
   package let className: String
   let fields: [String: PropertyListValue]
 
@@ -94,10 +101,12 @@ package struct ArchivedObject: Sendable {
     fields[key].map(archive.resolve) ?? .null
   }
 
+  /// The place of a field, for following it later; of null where the object has no such field.
   package func reference(_ key: String) -> ArchivedReference {
     ArchivedReference(archive: archive, raw: fields[key] ?? .null)
   }
 
+  /// Whether the object has a field of that name, be it null.
   package func has(_ key: String) -> Bool { fields[key] != nil }
 
   /// Names of the object's fields, sorted.
@@ -111,5 +120,6 @@ package struct ArchivedObject: Sendable {
     return names.prefix(16).compactMap(\.string)
   }
 
+  /// Whether the object is of a class or, by what the archive tells of ancestors, of one below it.
   package func isKind(of name: String) -> Bool { className == name || ancestry.contains(name) }
 }

@@ -9,6 +9,9 @@ extension Model {
     try self.init(keyedArchive: KeyedArchive(bytes))
   }
 
+  /// Reads the model that an archive holds, such as one within another document.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable where it holds something else.
   package init(keyedArchive: KeyedArchive) throws {
     var reader = CompiledModelReader(archive: keyedArchive)
     self = try reader.model()

@@ -10,7 +10,7 @@ package struct KeyedArchive: Sendable {
   package static let rootKey = "root"
 
   let objects: [PropertyListValue]
-  package let top: [String: PropertyListValue]
+  let top: [String: PropertyListValue]
 
   /// Reads an archive from a property list, binary or XML.
   ///
@@ -20,6 +20,9 @@ package struct KeyedArchive: Sendable {
     try self.init(propertyList: PropertyList.read(bytes))
   }
 
+  /// Takes a property list that was read already.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable when it is no keyed archive.
   package init(propertyList: PropertyListValue) throws {
     guard let objects = propertyList["$objects"]?.array, let top = propertyList["$top"]?.dictionary
     else {

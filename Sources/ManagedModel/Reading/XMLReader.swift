@@ -5,6 +5,7 @@ import CExpat
 /// A document that declares entities is refused, so that none can expand without bound, and
 /// nothing outside the document is ever fetched.
 package final class XMLReader {
+  /// A tag's beginning or its end, or the text between two tags.
   package enum Event {
     case start(String, attributes: [(name: String, value: String)])
     case text(String)

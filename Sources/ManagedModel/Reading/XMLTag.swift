@@ -1,10 +1,11 @@
 /// A tag's attributes, which are read by name; what was not asked for in the end is not known.
 package struct XMLTag {
-  package let name: String
+  let name: String
   // A tag has a handful of attributes: walking them costs less than hashing their names.
   private var attributes: [(name: String, value: String, isRead: Bool)]
   private let xml: XMLReader
 
+  /// A tag as the reader met it; none of its attributes counts as read.
   package init(name: String, attributes: [(name: String, value: String)], xml: XMLReader) {
     self.name = name
     self.xml = xml
@@ -14,6 +15,7 @@ package struct XMLTag {
   /// Names of the attributes that nobody asked for, as the document orders them.
   package var unread: [String] { attributes.filter { !$0.isRead }.map(\.name) }
 
+  /// The attribute's text, which may be empty; `nil` where the tag has no such attribute.
   package mutating func text(_ key: String) -> String? {
     guard let index = attributes.firstIndex(where: { $0.name == key }) else { return nil }
     attributes[index].isRead = true
@@ -34,7 +36,7 @@ package struct XMLTag {
   /// YES or NO.
   package mutating func boolean(_ key: String) -> Bool? { text(key).map { $0 == "YES" } }
 
-  package mutating func number(_ key: String) throws -> UInt32? {
+  mutating func number(_ key: String) throws -> UInt32? {
     guard let text = text(key) else { return nil }
     guard let value = Int64(text), let number = UInt32(exactly: value & 0xFFFF_FFFF),
       value >= -1, value <= Int64(UInt32.max)

@@ -7,6 +7,7 @@ package struct KeyedArchiveWriter {
   private var strings: [String: Int] = [:]
   private var classes: [String: Int] = [:]
 
+  /// An archive that holds nothing but nil.
   package init() {}
 
   /// The reference that stands for nil.
@@ -61,6 +62,7 @@ package struct KeyedArchiveWriter {
     return .uid(objects.count - 1)
   }
 
+  /// Adds an NSArray, or NSMutableArray, of references.
   package mutating func array(
     _ values: [PropertyListValue], mutable: Bool = false
   ) -> PropertyListValue {
@@ -69,10 +71,12 @@ package struct KeyedArchiveWriter {
       ["NS.objects": .array(values)])
   }
 
+  /// Adds an NSSet of references.
   package mutating func set(_ values: [PropertyListValue]) -> PropertyListValue {
     add(class: ["NSSet", "NSObject"], ["NS.objects": .array(values)])
   }
 
+  /// Adds an NSDictionary, or NSMutableDictionary, of references to references.
   package mutating func dictionary(
     _ entries: [(key: PropertyListValue, value: PropertyListValue)], mutable: Bool = false
   ) -> PropertyListValue {

@@ -5,7 +5,7 @@ extension Model {
   /// comparison of two of them tells what differs.
   public var json: String { jsonValue.text(indented: true) + "\n" }
 
-  package var jsonValue: JSONValue {
+  var jsonValue: JSONValue {
     let hashes = versionHashes
     return .object([
       ("versionIdentifiers", .strings(versionIdentifiers)),

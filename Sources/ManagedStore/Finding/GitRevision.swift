@@ -14,7 +14,7 @@ package struct GitRevision {
   private let inside: String
   private let git: String
 
-  package init(_ revision: String, of path: String, git: String = "git") {
+  init(_ revision: String, of path: String, git: String = "git") {
     self.revision = revision
     self.path = path
     self.git = git

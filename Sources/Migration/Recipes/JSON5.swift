@@ -2,6 +2,7 @@ import ManagedModel
 
 /// A JSON5 value that knows where it stands in its text.
 package struct JSON5: Sendable {
+  /// What the value is, with what it holds.
   package indirect enum Kind: Sendable {
     case null
     case boolean(Bool)
@@ -13,12 +14,17 @@ package struct JSON5: Sendable {
     case object([Member])
   }
 
+  /// A key of an object with its value.
   package struct Member: Sendable {
+    /// The key, without quotes and escapes.
     package var key: String
+    /// Offsets of the key's UTF-8 bytes, quotes included.
     package var keyRange: Range<Int>
+    /// What stands behind the key.
     package var value: JSON5
   }
 
+  /// What the value is.
   package var kind: Kind
   /// Offsets of UTF-8 bytes, quotes and brackets included.
   package var range: Range<Int>
@@ -47,7 +53,9 @@ package struct JSON5: Sendable {
 
 /// What is wrong with a JSON5 text, and where.
 package struct JSON5Mistake: Error, Equatable {
+  /// What is wrong, as a clause.
   package var message: String
+  /// Offsets of the UTF-8 bytes that are wrong.
   package var range: Range<Int>
 }
 

@@ -1,5 +1,6 @@
 /// What keeps a text from being JSON5, for files that another decoder reads without telling where.
 package struct JSON5Check: Sendable, Equatable {
+  /// What is wrong, as a clause.
   package let message: String
   /// From 1 on.
   package let line: Int

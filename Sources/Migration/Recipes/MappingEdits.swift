@@ -16,8 +16,10 @@ package struct MappingEdits: Codable, Sendable, Equatable {
   /// Destination relationships that begin without objects.
   package var emptied: Set<String> = []
 
+  /// No change yet.
   package init() {}
 
+  /// Whether nothing was changed.
   package var isEmpty: Bool { self == MappingEdits() }
 
   /// One of them.
@@ -64,6 +66,7 @@ package struct MappingEdits: Codable, Sendable, Equatable {
       + emptied.sorted().map { .empty($0) }
   }
 
+  /// Takes a change in; what it contradicts goes.
   package mutating func add(_ edit: Edit) {
     switch edit {
     case .rename(let from, let to):
@@ -85,6 +88,7 @@ package struct MappingEdits: Codable, Sendable, Equatable {
     }
   }
 
+  /// Takes a change back; one that is not there is no mistake.
   package mutating func remove(_ edit: Edit) {
     switch edit {
     case .rename(let from, _): renames[from] = nil
@@ -209,10 +213,10 @@ extension MappingEdits {
   package struct Place: Sendable, Equatable {
     /// The entity whose objects alone are meant.
     package var source: String?
-    package var entity: String
-    package var property: String
+    var entity: String
+    var property: String
 
-    package init(source: String? = nil, entity: String, property: String) {
+    init(source: String? = nil, entity: String, property: String) {
       self.source = source
       self.entity = entity
       self.property = property

@@ -2,6 +2,7 @@ import ManagedModel
 
 /// A change of a mapping that a person may have meant, with the reasons for it.
 package struct MappingSuggestion: Sendable, Equatable {
+  /// The change itself, to be taken as it is.
   package var edit: MappingEdits.Edit
   /// What it leads to, as a list shows it: a property or an entity.
   package var name: String
