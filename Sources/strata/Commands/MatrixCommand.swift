@@ -112,7 +112,8 @@ enum MatrixCommand {
     json.object("gap", gap) { json, gap in
       json.fields([
         ("from", gap.from), ("to", gap.to), ("message", gap.reason.message),
-        ("entity", gap.reason.entity), ("property", gap.reason.property), ("hint", gap.reason.typedHint),
+        ("entity", gap.reason.entity), ("property", gap.reason.property),
+        ("hint", gap.reason.typedHint),
       ])
       json.field("code", gap.reason.code)
     }
