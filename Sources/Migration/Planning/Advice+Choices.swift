@@ -4,13 +4,21 @@ import ManagedModel
 extension Advice.Choice {
   /// The model that made a store which has none in it.
   package static let source = Advice.Choice("source", "Store(path:model:)")
-  static let versions = Advice.Choice("versions", "MigrationRequest.versions")
-  static let documents = Advice.Choice("documents", "MigrationRequest.documents")
-  static let joinNames = Advice.Choice("joinNames", "MigrationRequest.joinNames")
-  static let output = Advice.Choice("output", "MigrationOptions.output")
-  static let allowedLosses = Advice.Choice(
+  /// The versions to go through.
+  package static let versions = Advice.Choice("versions", "MigrationRequest.versions")
+  /// Mapping models and recipes.
+  package static let documents = Advice.Choice("documents", "MigrationRequest.documents")
+  /// Relationships within one entity that name their join table.
+  package static let joinNames = Advice.Choice("joinNames", "MigrationRequest.joinNames")
+  /// Where the result goes, the store left alone.
+  package static let output = Advice.Choice("output", "MigrationOptions.output")
+  /// What may be lost.
+  package static let allowedLosses = Advice.Choice(
     "allowedLosses", "MigrationOptions.allowedLosses")
-  static let force = Advice.Choice("force", "isForced")
-  static let backup = Advice.Choice("backup", "the backup’s path")
-  static let deletesBackup = Advice.Choice("deletesBackup", "deletesBackup")
+  /// Going on in spite of what speaks against it.
+  package static let force = Advice.Choice("force", "isForced")
+  /// The backup to put back.
+  package static let backup = Advice.Choice("backup", "the backup’s path")
+  /// The old store goes for good.
+  package static let deletesBackup = Advice.Choice("deletesBackup", "deletesBackup")
 }
