@@ -10,7 +10,7 @@ let package = Package(
     .executable(name: "strata", targets: ["strata"]),
     .library(name: "ManagedModel", targets: ["ManagedModel"]),
     .library(name: "ManagedStore", targets: ["ManagedStore"]),
-    .library(name: "Migration", targets: ["Migration"]),
+    .library(name: "Migration", targets: ["Migration", "ModelSearch"]),
     // For tests: preloaded into the program, it lets system calls fail.
     .library(name: "FaultShim", type: .dynamic, targets: ["FaultShim"]),
   ],
@@ -24,18 +24,25 @@ let package = Package(
     // Declarations alone: libpng and TurboJPEG are opened when the program runs.
     .systemLibrary(name: "CPictures"),
 
+    .target(name: "JSON"),
     .target(name: "SQLite", dependencies: ["CSQLite"]),
     .target(
-      name: "ManagedModel", dependencies: ["CExpat", "CCrypto"],
+      name: "ManagedModel", dependencies: ["JSON", "CExpat", "CCrypto"],
       // Rounding of Double is in libm, which a program without Foundation does not link.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
-    .target(name: "ManagedStore", dependencies: ["SQLite", "ManagedModel", "CZlib"]),
-    .target(name: "Migration", dependencies: ["ManagedStore", "ManagedModel", "SQLite"]),
+    .target(name: "Files", dependencies: ["ManagedModel"]),
+    .target(
+      name: "ManagedStore", dependencies: ["SQLite", "ManagedModel", "Files", "JSON", "CZlib"]),
+    .target(name: "ModelSearch", dependencies: ["ManagedStore", "ManagedModel", "Files"]),
+    .target(
+      name: "Migration",
+      dependencies: ["ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON"]),
 
     .target(name: "Terminal"),
     .target(name: "Images", dependencies: ["CPictures", "Terminal"]),
     .target(
-      name: "Interface", dependencies: ["Terminal", "ManagedModel", "ManagedStore", "Migration"]),
+      name: "Interface",
+      dependencies: ["Terminal", "ManagedModel", "ManagedStore", "ModelSearch", "Migration"]),
     .target(
       name: "Curses", dependencies: ["CNcurses", "Terminal"],
       linkerSettings: [
@@ -45,8 +52,8 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel",
-        "SQLite",
+        "Curses", "Images", "Interface", "Terminal", "Migration", "ModelSearch", "ManagedStore",
+        "ManagedModel", "SQLite", "Files", "JSON",
       ],
       resources: [.embedInCode("Themes")]),
 
@@ -54,41 +61,53 @@ let package = Package(
       name: "FaultShim", path: "Tests/FaultShim",
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
-      name: "TestSupport", dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite"],
+      name: "TestSupport",
+      dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON"],
       path: "Tests/TestSupport"),
     // Timing and long fuzzing: run by hand, never by the tests.
     .executableTarget(
       name: "Benchmarks",
-      dependencies: ["TestSupport", "Migration", "ManagedStore", "ManagedModel", "SQLite"],
+      dependencies: [
+        "TestSupport", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "SQLite",
+        "Files",
+      ],
       path: "Tests/Benchmarks"),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
-    .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel", "TestSupport"]),
+    .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel", "JSON", "TestSupport"]),
     .testTarget(
       name: "ManagedStoreTests",
-      dependencies: ["ManagedStore", "ManagedModel", "SQLite", "TestSupport"]),
+      dependencies: [
+        "ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files", "TestSupport",
+      ]),
     .testTarget(
       name: "MigrationTests",
-      dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite", "TestSupport"]),
+      dependencies: [
+        "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON",
+        "TestSupport",
+      ]),
     // What a program sees that uses the products.
     .testTarget(
       name: "ClientTests",
-      dependencies: ["Migration", "ManagedStore", "ManagedModel", "TestSupport"],
+      dependencies: ["Migration", "ModelSearch", "ManagedStore", "ManagedModel", "TestSupport"],
       packageAccess: false),
     .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPictures"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
     .testTarget(name: "CursesTests", dependencies: ["Curses", "Terminal", "CNcurses"]),
     .testTarget(
       name: "InterfaceTests",
-      dependencies: ["Interface", "Terminal", "Migration", "ManagedStore", "ManagedModel"],
+      dependencies: [
+        "Interface", "Terminal", "Migration", "ModelSearch", "ManagedStore", "ManagedModel",
+      ],
       exclude: ["Snapshots"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Migration", "ManagedStore", "ManagedModel", "SQLite", "TestSupport",
+        "strata", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files",
+        "JSON", "TestSupport",
       ]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["TestSupport", "ManagedStore", "ManagedModel", "SQLite"]),
+      dependencies: ["TestSupport", "ManagedStore", "ManagedModel", "SQLite", "Files"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,8 @@
+import Files
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelSearch
 import SQLite
 import TestSupport
 

@@ -1,6 +1,7 @@
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelSearch
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import JSON
 import Terminal
 import TestSupport
 import Testing

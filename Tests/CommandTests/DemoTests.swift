@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import ModelSearch
 import TestSupport
 import Testing
 

@@ -1,5 +1,7 @@
+import Files
 import FoundationEssentials
 import ManagedModel
+import ModelSearch
 import SQLite
 import TestSupport
 import Testing

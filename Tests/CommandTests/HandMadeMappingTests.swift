@@ -1,4 +1,6 @@
+import Files
 import ManagedModel
+import ModelSearch
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 import ManagedModel
 import ManagedStore
 import Synchronization

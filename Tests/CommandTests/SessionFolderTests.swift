@@ -1,3 +1,4 @@
+import Files
 import ManagedStore
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import ManagedModel
+import ModelSearch
 import SQLite
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ManagedModel
 import ManagedStore
+import ModelSearch
 import SQLite
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
+import Files
 import ManagedModel
 import ManagedStore
+import ModelSearch
 import SQLite
 import Synchronization
 import TestSupport

@@ -1,3 +1,4 @@
+import Files
 import ManagedStore
 
 /// A database file whose pages a test spoils, as a dying disk or a copy that was cut off does.

@@ -1,3 +1,4 @@
+import Files
 import ManagedStore
 
 #if canImport(Darwin)

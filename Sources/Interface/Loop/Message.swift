@@ -1,6 +1,7 @@
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelSearch
 import Terminal
 
 /// Something that happened: a key, a new size, the answer to an effect.

@@ -1,3 +1,5 @@
+import JSON
+
 /// An archive unfolded for reading: a node for each value, with its key and what it is.
 ///
 /// Depth and size are bounded, and a circle ends in a node that says so, so that any archive can be

@@ -1,3 +1,5 @@
+import JSON
+
 extension Model {
   /// The model as JSON text, the same for the same model; one member a line.
   ///

@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 
 /// A file beside a store that looks like its -wal under another name.

@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 
 /// What a row holds for one property, small enough to show: bytes come as a summary.

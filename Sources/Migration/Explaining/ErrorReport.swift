@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import ModelSearch
 
 /// What can be read out of an error that someone pasted: a log line, an NSError as it prints itself.
 public struct ErrorReport: Sendable, Equatable {

@@ -1,5 +1,7 @@
+import Files
 import ManagedModel
 import ManagedStore
+import ModelSearch
 
 /// What a store is to become, and what there is to go by.
 ///

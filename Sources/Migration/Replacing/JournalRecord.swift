@@ -1,3 +1,4 @@
+import Files
 import ManagedStore
 
 /// What a run writes down before it does it, so that the next one can finish it or take it back.

@@ -1,5 +1,7 @@
+import Files
 import ManagedModel
 import ManagedStore
+import ModelSearch
 
 /// The versions of an app's model in the order in which they came.
 ///

@@ -1,4 +1,5 @@
 import Interface
+import JSON
 import Terminal
 
 /// `strata keys`: the list that input, footer, help and palette go by, with a person's own keys.

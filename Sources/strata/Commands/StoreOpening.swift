@@ -1,6 +1,8 @@
+import Files
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelSearch
 
 /// Opens a store as a person names it, with the models that lie beside it as a fallback.
 enum StoreOpening {

@@ -1,3 +1,5 @@
+import JSON
+
 /// The manual page, in man's macros, made from the table of commands.
 enum ManualPage {
   static var text: String {

@@ -1,3 +1,4 @@
+import JSON
 import Terminal
 
 #if canImport(Darwin)

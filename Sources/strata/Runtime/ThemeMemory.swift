@@ -1,3 +1,4 @@
+import Files
 import ManagedStore
 
 /// The theme that was kept last, for the next start: a line in `$XDG_STATE_HOME/strata/theme`.

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import ModelSearch
 import SQLite
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Files
 import ManagedStore
 
 /// The demo's models cut down to those that a chain of an inferred and a written step goes through.

@@ -1,3 +1,5 @@
+import Files
+
 #if os(Linux)
   import Glibc
   import ManagedModel

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import ModelSearch
 import Terminal
 
 /// The versions there are, to choose one or two of; others by their path, or out of git.

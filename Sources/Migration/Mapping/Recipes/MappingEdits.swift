@@ -1,3 +1,4 @@
+import JSON
 import ManagedModel
 
 /// What a person changed of a mapping by hand; it becomes a recipe.

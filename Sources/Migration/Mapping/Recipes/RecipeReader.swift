@@ -1,3 +1,4 @@
+import JSON
 import ManagedModel
 
 /// Turns a recipe's text into what it says.

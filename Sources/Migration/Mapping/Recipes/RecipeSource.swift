@@ -1,3 +1,4 @@
+import JSON
 import ManagedModel
 
 /// The text of a recipe, for errors that say where in it.

@@ -1,3 +1,4 @@
+import JSON
 import ManagedModel
 
 extension RecipeWriter {

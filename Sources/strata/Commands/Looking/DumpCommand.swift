@@ -1,3 +1,5 @@
+import Files
+import JSON
 import ManagedStore
 
 /// `strata dump`: every object of a store, a line of JSON each, in a fixed order.

@@ -1,3 +1,5 @@
+import Files
+import JSON
 import ManagedModel
 import ManagedStore
 import Migration

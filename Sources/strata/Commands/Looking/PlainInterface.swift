@@ -1,3 +1,4 @@
+import Files
 import Interface
 import ManagedModel
 import ManagedStore

@@ -1,6 +1,7 @@
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelSearch
 
 /// What the arguments of plan, migrate, rehearse and verify ask for, read once for any number of
 /// stores.

@@ -1,7 +1,9 @@
 import Interface
+import JSON
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelSearch
 
 /// `strata reset`: an empty store of a model in the place of one that does not open with it.
 enum ResetCommand {

@@ -1,3 +1,4 @@
+import JSON
 import ManagedModel
 import ManagedStore
 import Migration

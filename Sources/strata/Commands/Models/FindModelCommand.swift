@@ -1,5 +1,7 @@
+import JSON
 import ManagedModel
 import ManagedStore
+import ModelSearch
 
 /// `strata find-model`: which model version made a store, or wrote a pasted error, and where it is.
 enum FindModelCommand {

@@ -1,5 +1,7 @@
+import JSON
 import ManagedModel
 import ManagedStore
+import ModelSearch
 
 /// `strata hash`: the digests by which Core Data tells whether a store fits a model.
 enum HashCommand {

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import ModelSearch
 import Terminal
 
 /// `strata model`: a model as text, JSON, Xcode's XML or a diagram.

@@ -1,3 +1,4 @@
+import JSON
 import ManagedStore
 
 /// Rows as an array of objects, or an object a line.

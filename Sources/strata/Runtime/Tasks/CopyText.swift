@@ -1,4 +1,5 @@
 import Interface
+import JSON
 import ManagedModel
 import ManagedStore
 import Terminal

@@ -1,8 +1,10 @@
 import Dispatch
+import Files
 import Interface
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelSearch
 
 /// What Diff and Mapping ask for.
 extension EffectPerformer {

@@ -1,3 +1,4 @@
+import Files
 import Interface
 import ManagedStore
 import Migration

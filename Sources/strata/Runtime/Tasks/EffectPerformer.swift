@@ -1,5 +1,7 @@
 import Dispatch
+import Files
 import Interface
+import JSON
 import ManagedModel
 import ManagedStore
 import Migration

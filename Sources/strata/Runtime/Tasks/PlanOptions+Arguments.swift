@@ -1,6 +1,7 @@
 import Interface
 import ManagedStore
 import Migration
+import ModelSearch
 
 extension PlanOptions {
   /// What `--via` and `--mapping` name for the interface, known to be there, as what `--to` does.

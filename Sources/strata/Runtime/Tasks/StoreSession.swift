@@ -1,7 +1,9 @@
+import Files
 import Interface
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelSearch
 
 /// The owner of one handle on the store; everything that is read goes through it in turn.
 actor StoreSession {

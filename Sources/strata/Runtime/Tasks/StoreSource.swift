@@ -1,6 +1,8 @@
+import Files
 import Interface
 import ManagedModel
 import ManagedStore
+import ModelSearch
 
 /// Which store is looked at, and where the versions of its model are.
 struct StoreSource: Sendable {

@@ -1,3 +1,4 @@
+import JSON
 import ManagedModel
 
 /// What an app archived into a Transformable or Binary attribute, as JSON text.

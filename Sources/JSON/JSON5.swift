@@ -1,5 +1,3 @@
-import ManagedModel
-
 /// A JSON5 value that knows where it stands in its text.
 package struct JSON5: Sendable {
   /// What the value is, with what it holds.
@@ -57,31 +55,4 @@ package struct JSON5Mistake: Error, Equatable {
   package var message: String
   /// Offsets of the UTF-8 bytes that are wrong.
   package var range: Range<Int>
-}
-
-extension JSON5 {
-  /// The value without its places.
-  var propertyList: PropertyListValue {
-    switch kind {
-    case .null: .null
-    case .boolean(let value): .boolean(value)
-    case .integer(let value): .integer(value)
-    case .number(let value): .real(value)
-    case .string(let text, _): .string(text)
-    case .array(let elements): .array(elements.map(\.propertyList))
-    case .object(let members):
-      .dictionary(
-        Dictionary(members.map { ($0.key, $0.value.propertyList) }) { first, _ in first })
-    }
-  }
-
-  /// Every string in the value that is no key, in the order of the text.
-  var strings: [String] {
-    switch kind {
-    case .string(let text, _): [text]
-    case .array(let elements): elements.flatMap(\.strings)
-    case .object(let members): members.flatMap(\.value.strings)
-    default: []
-    }
-  }
 }

@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 
 /// A model as a commit of a git repository has it, read through `git` without touching anything.

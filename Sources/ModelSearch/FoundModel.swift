@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 
 /// A model that a search came upon, with where it was and how well it fits.

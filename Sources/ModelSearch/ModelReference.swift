@@ -1,4 +1,6 @@
+import Files
 import ManagedModel
+import ManagedStore
 
 /// A model as a person names it: a path to any form of model, `PATH@VERSION`, `PATH@REVISION` of the
 /// git repository that the path is in, or a store.

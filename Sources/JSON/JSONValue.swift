@@ -11,7 +11,8 @@ package indirect enum JSONValue: Sendable {
   /// A string, or null.
   package static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-  static func strings(_ list: [String]) -> JSONValue { .array(list.map { .string($0) }) }
+  /// A list of strings.
+  package static func strings(_ list: [String]) -> JSONValue { .array(list.map { .string($0) }) }
 
   /// The text; with an indent, one member a line.
   package func text(indented: Bool = false) -> String {

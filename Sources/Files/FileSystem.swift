@@ -194,7 +194,8 @@ package enum FileSystem {
     }
   }
 
-  static var temporaryFolder: String {
+  /// The folder for temporary files, as TMPDIR names it.
+  package static var temporaryFolder: String {
     getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
   }
 
@@ -247,7 +248,8 @@ package enum FileSystem {
     try sync(descriptor, path)
   }
 
-  static func sync(_ descriptor: Int32, _ path: String) throws {
+  /// Has the file system put on the disk what was written through a descriptor.
+  package static func sync(_ descriptor: Int32, _ path: String) throws {
     #if canImport(Darwin)
       // fsync leaves the data in the drive's cache on macOS.
       guard fcntl(descriptor, F_FULLFSYNC) != -1 || fsync(descriptor) == 0 else {

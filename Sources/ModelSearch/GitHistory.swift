@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 
 /// Every version of every model file that a git repository's commits hold, read through `git`.

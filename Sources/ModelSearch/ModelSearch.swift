@@ -1,4 +1,6 @@
+import Files
 import ManagedModel
+import ManagedStore
 
 /// Looks for the model whose version hashes are a store's, in folders and in git history.
 ///

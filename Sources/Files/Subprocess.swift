@@ -10,11 +10,13 @@ import ManagedModel
 ///
 /// Its input comes from a file and its messages go to one, so that neither side can wait for the
 /// other over a full pipe.
-enum Subprocess {
-  struct Result {
-    var status: Int32
+package enum Subprocess {
+  /// How it ended.
+  package struct Result {
+    /// Its exit status; the signal that ended it, and 128, where one did.
+    package var status: Int32
     /// The beginning of what it wrote to standard error.
-    var message: String
+    package var message: String
   }
 
   /// - Parameters:
@@ -23,7 +25,7 @@ enum Subprocess {
   ///   - output: called with each piece; what it throws ends the program.
   /// - Returns: `nil` where there is no such program.
   /// - Throws: `CancellationError` where the task that it is called in is cancelled.
-  static func run(
+  package static func run(
     _ program: String, _ arguments: [String], environment: [String], input: [UInt8] = [],
     output: (ArraySlice<UInt8>) throws -> Void
   ) throws -> Result? {
@@ -91,7 +93,7 @@ enum Subprocess {
   }
 
   /// This process's environment, as `NAME=value`.
-  static func environment() -> [String] {
+  package static func environment() -> [String] {
     var result: [String] = []
     var next = environ
     while let text = next.pointee {

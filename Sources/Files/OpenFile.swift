@@ -8,14 +8,15 @@ import ManagedModel
 
 /// A file that is read in pieces through one descriptor: every piece is of the same file, and one
 /// that cannot be read is an error, never an end.
-final class OpenFile {
-  let path: String
+package final class OpenFile {
+  /// Where it was opened.
+  package let path: String
   /// Its size when it was opened.
-  let size: Int
+  package let size: Int
   private let descriptor: Int32
 
   /// - Throws: ``CoreDataError`` of kind unreadable.
-  init(_ path: String) throws {
+  package init(_ path: String) throws {
     self.path = path
     // Opening a FIFO would wait for a writer.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -36,7 +37,7 @@ final class OpenFile {
   deinit { close(descriptor) }
 
   /// The bytes from `offset` on: `count` of them, or fewer where the file ends.
-  func read(at offset: Int, count: Int) throws -> [UInt8] {
+  package func read(at offset: Int, count: Int) throws -> [UInt8] {
     guard offset >= 0, count > 0 else { return [] }
     var failure: CoreDataError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in

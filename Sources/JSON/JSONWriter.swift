@@ -1,0 +1,186 @@
+/// Builds JSON text byte by byte: for output of any length, in the order in which it is written.
+///
+/// Encoders make a tree first; a dump of a million objects is written as it is read.
+package struct JSONWriter {
+  /// What was written so far, as UTF-8.
+  package private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  /// A writer of nothing yet.
+  package init() {}
+
+  /// Forgets what was written and keeps the room for it.
+  package mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
+  /// An object as a line of its own.
+  package static func line(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+    var json = JSONWriter()
+    json.object(body)
+    json.newline()
+    return json.bytes
+  }
+
+  /// Ends a line of NDJSON.
+  package mutating func newline() {
+    bytes.append(UInt8(ascii: "\n"))
+    needsComma = false
+  }
+
+  /// An object with what the closure writes.
+  package mutating func object(_ body: (inout JSONWriter) -> Void) {
+    open("{")
+    body(&self)
+    close("}")
+  }
+
+  /// An array with what the closure writes.
+  package mutating func array(_ body: (inout JSONWriter) -> Void) {
+    open("[")
+    body(&self)
+    close("]")
+  }
+
+  /// The key of the value that is written next.
+  package mutating func key(_ name: String) {
+    comma()
+    quote(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  /// A text, as ``JSONText`` writes it.
+  package mutating func string(_ text: String) {
+    comma()
+    quote(text)
+    needsComma = true
+  }
+
+  /// A text, or null.
+  package mutating func string(_ text: String?) {
+    if let text { string(text) } else { null() }
+  }
+
+  /// A whole number.
+  package mutating func number(_ value: Int64) { raw(String(value)) }
+  /// A whole number.
+  package mutating func number(_ value: Int) { raw(String(value)) }
+
+  /// A finite number; infinities and NaN have no JSON number and become text.
+  package mutating func number(_ value: Double) {
+    guard value.isFinite else { return string(value.description) }
+    if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return raw(String(whole)) }
+    raw(value.description)
+  }
+
+  /// true or false.
+  package mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
+  /// null.
+  package mutating func null() { raw("null") }
+
+  /// A member: text, or null.
+  package mutating func field(_ name: String, _ text: String?) {
+    key(name)
+    string(text)
+  }
+
+  /// A member: a whole number, or null.
+  package mutating func field(_ name: String, _ value: (some BinaryInteger)?) {
+    key(name)
+    if let value { number(Int64(value)) } else { null() }
+  }
+
+  /// A member: a number, or null.
+  package mutating func field(_ name: String, _ value: Double?) {
+    key(name)
+    if let value { number(value) } else { null() }
+  }
+
+  /// A member: true, false or null.
+  package mutating func field(_ name: String, _ value: Bool?) {
+    key(name)
+    if let value { bool(value) } else { null() }
+  }
+
+  /// A member: an array of texts, or null.
+  package mutating func field(_ name: String, _ texts: [String]?) {
+    key(name)
+    guard let texts else { return null() }
+    array { json in for text in texts { json.string(text) } }
+  }
+
+  /// Several texts, each by its name.
+  package mutating func fields(_ members: [(String, String?)]) {
+    for (name, text) in members { field(name, text) }
+  }
+
+  /// Several numbers, each by its name.
+  package mutating func fields(_ members: [(String, Int)]) {
+    for (name, number) in members { field(name, number) }
+  }
+
+  /// A member that is null.
+  package mutating func null(_ name: String) {
+    key(name)
+    null()
+  }
+
+  /// A member: an object with what the closure writes.
+  package mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+    key(name)
+    object(body)
+  }
+
+  /// An object of what there is to tell of a value; null without one.
+  package mutating func object<Value>(
+    _ name: String, _ value: Value?, _ body: (inout JSONWriter, Value) -> Void
+  ) {
+    if let value { object(name) { body(&$0, value) } } else { null(name) }
+  }
+
+  /// A member: an array with what the closure writes.
+  package mutating func array(_ name: String, _ body: (inout JSONWriter) -> Void) {
+    key(name)
+    array(body)
+  }
+
+  /// An array with an object for each element.
+  package mutating func objects<Element>(
+    _ name: String, _ elements: some Sequence<Element>,
+    _ body: (inout JSONWriter, Element) -> Void
+  ) {
+    array(name) { json in for element in elements { json.object { body(&$0, element) } } }
+  }
+
+  /// An object of numbers.
+  package mutating func numbers(_ name: String, _ members: [(String, Int)]) {
+    object(name) { $0.fields(members) }
+  }
+
+  /// Text that is JSON already.
+  package mutating func raw(_ text: String) {
+    comma()
+    bytes.append(contentsOf: text.utf8)
+    needsComma = true
+  }
+
+  private mutating func comma() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = false
+  }
+
+  private mutating func open(_ mark: Unicode.Scalar) {
+    comma()
+    bytes.append(UInt8(ascii: mark))
+    needsComma = false
+  }
+
+  private mutating func close(_ mark: Unicode.Scalar) {
+    bytes.append(UInt8(ascii: mark))
+    needsComma = true
+  }
+
+  private mutating func quote(_ text: String) { JSONText.quote(text, into: &bytes) }
+}
