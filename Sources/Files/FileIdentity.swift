@@ -86,7 +86,8 @@ package final class VerifiedFile {
 
   private static func changed(_ path: String) -> CoreDataError {
     CoreDataError(
-      .failed, code: 134110, "the finished file is no longer the one that was verified", path: path,
+      .failed, code: .migration, "the finished file is no longer the one that was verified",
+      path: path,
       hint: "Another program changed it. The store is as it was; try again.")
   }
 }

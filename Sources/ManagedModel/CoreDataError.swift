@@ -22,7 +22,7 @@ public struct CoreDataError: Error, Sendable, Equatable {
   /// What the failure means for the person who asked.
   public var kind: Kind
   /// The NSCocoaErrorDomain code Core Data would report, where it has one (134000 and up).
-  public var code: Int?
+  public var code: Code?
   /// What happened, as a clause without a capital letter or a full stop.
   public var message: String
   /// What is wrong, where the message says first what could not be done for it.
@@ -42,7 +42,7 @@ public struct CoreDataError: Error, Sendable, Equatable {
 
   /// Makes an error; give whatever of code, file, entity, property and hint is known.
   public init(
-    _ kind: Kind, code: Int? = nil, _ message: String, path: String? = nil, entity: String? = nil,
+    _ kind: Kind, code: Code? = nil, _ message: String, path: String? = nil, entity: String? = nil,
     property: String? = nil, hint: String? = nil, mark: TextMark? = nil, reason: String? = nil
   ) {
     self.init(
@@ -52,7 +52,7 @@ public struct CoreDataError: Error, Sendable, Equatable {
 
   /// Makes an error whose advice names values.
   public init(
-    _ kind: Kind, code: Int? = nil, _ message: String, path: String? = nil, entity: String? = nil,
+    _ kind: Kind, code: Code? = nil, _ message: String, path: String? = nil, entity: String? = nil,
     property: String? = nil, advice: Advice?, mark: TextMark? = nil, reason: String? = nil
   ) {
     self.kind = kind

@@ -92,7 +92,8 @@ public struct ModelReference: Sendable, Equatable {
       let store = try Store(path: path)
       guard store.modelSource != .raw else {
         throw CoreDataError(
-          .unreadable, code: 134130, "the store has no model in it (no Z_MODELCACHE)", path: path,
+          .unreadable, code: .migrationMissingSourceModel,
+          "the store has no model in it (no Z_MODELCACHE)", path: path,
           hint: "Name the model itself; strata find-model STORE PATH… looks for it.")
       }
       return Loaded(model: store.model, name: FileSystem.name(of: path), path: path)

@@ -38,6 +38,7 @@ enum Interruption {
   static func check() throws {
     guard isRequested else { return }
     throw CoreDataError(
-      .cancelled, code: 134120, "cancelled", hint: "Nothing was changed: the store is as it was.")
+      .cancelled, code: .migrationCancelled, "cancelled",
+      hint: "Nothing was changed: the store is as it was.")
   }
 }

@@ -32,8 +32,8 @@ extension Attribute.Validation {
 
 extension Attribute.Validation {
   /// The rules as a compiled model keeps them, each with the error code of its violation.
-  func rules(for type: AttributeType) -> [(predicate: Predicate, code: Int64)] {
-    var rules: [(predicate: Predicate, code: Int64)] = []
+  func rules(for type: AttributeType) -> [(predicate: Predicate, code: CoreDataError.Code)] {
+    var rules: [(predicate: Predicate, code: CoreDataError.Code)] = []
     let isText = type == .string
     let subject = isText ? Expression.keyPath("length", of: nil) : .selfObject
     if let minimum, let bound = Self.bound(minimum) {

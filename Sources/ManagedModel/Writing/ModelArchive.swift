@@ -109,7 +109,7 @@ private struct ModelArchiveWriter {
       fields["NSValidationPredicates"] = writer.array(
         rules.map { writer.add(predicate: $0.predicate) }, mutable: true)
       fields["NSValidationWarnings"] = writer.array(
-        rules.map { writer.add(.integer($0.code)) }, mutable: true)
+        rules.map { writer.add(.integer(Int64($0.code.rawValue))) }, mutable: true)
       fields["_P"] = fields["_P"]?.integer.map { .integer($0 & ~0x30) }
     }
     var ancestry = ["NSAttributeDescription", "NSPropertyDescription", "NSObject"]

@@ -9,7 +9,7 @@ extension ExpressionCompiler {
     switch receiver.bare {
     case .variable("entityPolicy"):
       throw CoreDataError(
-        .refused, code: 134170,
+        .refused, code: .entityMigrationPolicy,
         "“\(expression)” is computed by “\(selector)” of the mapping's policy class, which is part of the app",
         entity: scope.entity,
         hint: "Let a recipe's “policies” entry or a policy in Swift stand in for the class.")

@@ -82,7 +82,7 @@ struct ExpressionCompiler {
     var shown = "“\(part)”"
     if case .expression(let whole) = origin, part != whole { shown += " in “\(whole)”" }
     return CoreDataError(
-      .refused, code: 134110, "\(shown) \(clause)", entity: scope.entity,
+      .refused, code: .migration, "\(shown) \(clause)", entity: scope.entity,
       hint: "Give the attribute a value in a recipe, as SQL over the source's properties.")
   }
 }

@@ -23,7 +23,8 @@ package final class HeldStoreLock {
     guard descriptor >= 0 else {
       let reason = String(cString: strerror(errno))
       throw CoreDataError(
-        .unreadable, code: 134080, "the store cannot be opened: \(reason)", path: path,
+        .unreadable, code: .persistentStoreOpen, "the store cannot be opened: \(reason)",
+        path: path,
         hint: "Check the permissions of the store and of its folder.")
     }
     var lock = flock()
@@ -42,7 +43,7 @@ package final class HeldStoreLock {
 
   private static func inUse(_ path: String, _ user: Int?) -> CoreDataError {
     CoreDataError(
-      .failed, code: 134080,
+      .failed, code: .persistentStoreOpen,
       "another program\(user.map { " (process \($0))" } ?? "") is using the store", path: path,
       hint: "Close it and try again. The store is as it was.")
   }

@@ -84,10 +84,11 @@ public struct StoreFiles: Sendable, Equatable {
     guard !head.isEmpty else {
       let frames = try WriteAheadLog(besideStore: path).frames
       guard frames > 0 else {
-        throw CoreDataError(.unreadable, code: 134080, "the file is empty", path: path)
+        throw CoreDataError(
+          .unreadable, code: .persistentStoreOpen, "the file is empty", path: path)
       }
       throw CoreDataError(
-        .unreadable, code: 134080,
+        .unreadable, code: .persistentStoreOpen,
         "the file is empty, while its -wal holds \(NumberOf.frames(frames)) that are not applied",
         path: path,
         hint:
@@ -98,7 +99,8 @@ public struct StoreFiles: Sendable, Equatable {
     if head.starts(with: magic) || magic.starts(with: head) {
       guard head.count >= 100 else {
         throw CoreDataError(
-          .unreadable, code: 134080, "the file is cut off within its header", path: path)
+          .unreadable, code: .persistentStoreOpen, "the file is cut off within its header",
+          path: path)
       }
       let pageSize = Int(head[16]) << 8 | Int(head[17])
       let bytes = pageSize == 1 ? 65536 : pageSize
@@ -109,14 +111,15 @@ public struct StoreFiles: Sendable, Equatable {
         try FileSystem.present(walPath) == nil
       {
         throw CoreDataError(
-          .unreadable, code: 134080,
+          .unreadable, code: .persistentStoreOpen,
           "the file is cut off: \(status.size) bytes of \(pages * bytes)", path: path,
           hint: "Take another copy of the store.")
       }
       return
     }
     throw CoreDataError(
-      .unreadable, code: 134000, "this is no SQLite store, but \(Self.describe(head))", path: path,
+      .unreadable, code: .persistentStoreInvalidType,
+      "this is no SQLite store, but \(Self.describe(head))", path: path,
       hint: "strata reads Core Data stores of the SQLite type.")
   }
 
@@ -148,7 +151,8 @@ public struct StoreFiles: Sendable, Equatable {
     // Pages are being written: whatever is read or copied now could be half of a change.
     if let holder = StoreLock.writer(of: path) {
       throw CoreDataError(
-        .unreadable, code: 134080, "another program (process \(holder)) is writing to the store",
+        .unreadable, code: .persistentStoreOpen,
+        "another program (process \(holder)) is writing to the store",
         path: path, hint: "Close that program and try again.")
     }
     let hasHotJournal = try self.hasHotJournal()
@@ -172,7 +176,7 @@ public struct StoreFiles: Sendable, Equatable {
       let pages = try connection.value("PRAGMA page_count")?.integer, pages != wal.pages
     {
       throw CoreDataError(
-        .unreadable, code: 134080,
+        .unreadable, code: .persistentStoreOpen,
         "the -wal could not be applied: \(pages) pages, and not \(wal.pages)", path: walPath,
         hint: "Is a program writing to the store? Close it and try again.")
     }
@@ -199,7 +203,7 @@ final class Snapshot {
     let needed = suffixes.reduce(0) { $0 + FileSystem.allocated(files.path + $1) }
     if let free = FileSystem.freeSpace(at: folder.path), free < needed {
       throw CoreDataError(
-        .unreadable, code: 134160,
+        .unreadable, code: .migrationManagerDestinationStore,
         "the store has to be copied to be read, which takes \(needed >> 20) MB, and the temporary folder has \(free >> 20) MB free",
         path: files.path, hint: "Free some space, or set TMPDIR to a folder with more of it.")
     }

@@ -62,7 +62,8 @@ public struct StoreMetadata: Sendable, Equatable {
     }
     guard tables.contains("Z_METADATA"), tables.contains("Z_PRIMARYKEY") else {
       throw CoreDataError(
-        .unreadable, code: 134000, "an SQLite database, but no Core Data store", path: path,
+        .unreadable, code: .persistentStoreInvalidType,
+        "an SQLite database, but no Core Data store", path: path,
         hint: "It has no Z_METADATA and Z_PRIMARYKEY tables; open it with sqlite3.")
     }
     let row: [Value]?
@@ -73,12 +74,14 @@ public struct StoreMetadata: Sendable, Equatable {
     }
     guard let row, row.count == 2 else {
       throw CoreDataError(
-        .unreadable, code: 134080, "the store's metadata (Z_METADATA) has no row", path: path)
+        .unreadable, code: .persistentStoreOpen, "the store's metadata (Z_METADATA) has no row",
+        path: path)
     }
     let bytes = row[1].blob ?? row[1].text.map { Array($0.utf8) } ?? []
     guard !bytes.isEmpty else {
       throw CoreDataError(
-        .unreadable, code: 134080, "the store's metadata (Z_METADATA.Z_PLIST) is empty",
+        .unreadable, code: .persistentStoreOpen,
+        "the store's metadata (Z_METADATA.Z_PLIST) is empty",
         path: path, hint: "Core Data would not open it either: take another copy of the store.")
     }
     let list: PropertyListValue
@@ -86,13 +89,14 @@ public struct StoreMetadata: Sendable, Equatable {
       list = try PropertyList.read(bytes)
     } catch let error as CoreDataError {
       throw CoreDataError(
-        .unreadable, code: 134080,
+        .unreadable, code: .persistentStoreOpen,
         "the store's metadata (Z_METADATA.Z_PLIST) is no property list: \(error.message)",
         path: path)
     }
     guard case .dictionary(let values) = list else {
       throw CoreDataError(
-        .unreadable, code: 134080, "the store's metadata (Z_METADATA.Z_PLIST) is no dictionary",
+        .unreadable, code: .persistentStoreOpen,
+        "the store's metadata (Z_METADATA.Z_PLIST) is no dictionary",
         path: path)
     }
     self.init(uuid: row[0].text ?? "", values: values)
@@ -127,7 +131,8 @@ extension CoreDataError {
       default: nil
       }
     self.init(
-      kind, code: 134180, "SQLite: \(error.message) (\(error.extendedCode))", path: path, hint: hint
+      kind, code: .sqlite, "SQLite: \(error.message) (\(error.extendedCode))", path: path,
+      hint: hint
     )
   }
 }

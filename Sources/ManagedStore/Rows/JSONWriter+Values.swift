@@ -47,6 +47,11 @@ extension JSONWriter {
     }
   }
 
+  /// A member: Core Data's code, or null.
+  package mutating func field(_ name: String, _ code: CoreDataError.Code?) {
+    field(name, code?.rawValue)
+  }
+
   private mutating func data(_ bytes: [UInt8], blobs: Bool) {
     guard blobs else { return digest(ByteText.hex(Digest.sha256(bytes)), bytes: bytes.count) }
     object {

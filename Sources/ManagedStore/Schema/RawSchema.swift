@@ -67,7 +67,8 @@ struct RawSchema {
     let model = try Model(entities: entities)
     guard !model.entities.isEmpty else {
       throw CoreDataError(
-        .unreadable, code: 134130, "the store has no model in it, and names no entity either",
+        .unreadable, code: .migrationMissingSourceModel,
+        "the store has no model in it, and names no entity either",
         advice: "Give the model that made it with \(.model, "MODEL").")
     }
     self.model = model

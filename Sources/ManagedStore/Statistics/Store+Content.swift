@@ -65,7 +65,9 @@ extension Store {
     var found: Int?
     var start = backwards ? 0 : max(0, offset)
     while true {
-      if isCancelled() { throw CoreDataError(.cancelled, code: 134120, "cancelled", path: path) }
+      if isCancelled() {
+        throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled", path: path)
+      }
       guard
         let part = try content(of: property, in: id, from: start, count: piece + needle.count - 1),
         !part.bytes.isEmpty

@@ -108,7 +108,7 @@ public struct CompatibilityExplanation: Sendable {
     } catch let error as CoreDataError {
       inference = .refused(error)
     } catch {
-      inference = .refused(CoreDataError(.refused, code: 134190, "\(error)"))
+      inference = .refused(CoreDataError(.refused, code: .inferredMappingModel, "\(error)"))
     }
   }
 }

@@ -11,7 +11,7 @@ extension EntityMapping {
       return try body()
     } catch let error as SQLiteError where error.isEvaluation {
       throw CoreDataError(
-        .refused, code: 134110,
+        .refused, code: .migration,
         "in the mapping “\(name)”: an expression fails: \(error.message)",
         entity: destination ?? source, property: property(),
         hint:

@@ -73,7 +73,7 @@ struct KeyPlanning {
 
   static func exhausted(_ root: String) -> CoreDataError {
     CoreDataError(
-      .refused, code: 134110, "there are no keys left for further objects", entity: root,
+      .refused, code: .migration, "there are no keys left for further objects", entity: root,
       hint: "The store holds an object with nearly the greatest key there can be.")
   }
 

@@ -52,7 +52,7 @@ extension MappedStep {
   ) throws -> String? {
     do {
       return try attribute(name, in: entityMapping, from: from, to: to)
-    } catch let error as CoreDataError where error.code == 134170 {
+    } catch let error as CoreDataError where error.code == .entityMigrationPolicy {
       return nil
     }
   }

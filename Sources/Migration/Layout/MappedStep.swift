@@ -82,7 +82,8 @@ struct MappedStep {
     let root = model.root(of: to)
     guard model.entity(named: to) != nil, store.model.entity(named: from) != nil else {
       throw CoreDataError(
-        .refused, code: 134140, "the mapping “\(entityMapping.name)” is not for these models",
+        .refused, code: .migrationMissingMappingModel,
+        "the mapping “\(entityMapping.name)” is not for these models",
         entity: model.entity(named: to) == nil ? to : from)
     }
     if isPolicy(entityMapping) {
@@ -244,7 +245,8 @@ struct MappedStep {
   ) throws -> (from: String, conditions: [String]) {
     guard let table = store.table(of: from) else {
       throw CoreDataError(
-        .refused, code: 134140, "the source has no such entity", entity: from)
+        .refused, code: .migrationMissingMappingModel, "the source has no such entity", entity: from
+      )
     }
     return (
       "src.\(quoted(table.table)) s", try conditions(of: entityMapping, from: from, row: "s")

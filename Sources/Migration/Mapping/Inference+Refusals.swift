@@ -50,7 +50,8 @@ extension Inference {
     _ message: String, entity: String, property: String? = nil, hint: String
   ) -> CoreDataError {
     CoreDataError(
-      .refused, code: 134190, "no mapping can be inferred: \(message)", entity: entity,
+      .refused, code: .inferredMappingModel, "no mapping can be inferred: \(message)",
+      entity: entity,
       property: property, hint: hint, reason: message)
   }
 }

@@ -31,14 +31,15 @@ public struct ChangeImpact: Sendable, Equatable {
   /// How much it matters.
   public var severity: Severity
   /// Core Data's code, where the migration would be refused with one.
-  public var code: Int?
+  public var code: CoreDataError.Code?
   /// What to do about it, as a sentence.
   public var hint: String?
 
   /// Makes an impact.
   public init(
     entity: String, property: String? = nil, rows: Int, message: String, samples: [String] = [],
-    objects: [ObjectID] = [], severity: Severity = .harmless, code: Int? = nil, hint: String? = nil,
+    objects: [ObjectID] = [], severity: Severity = .harmless, code: CoreDataError.Code? = nil,
+    hint: String? = nil,
     predicate: String? = nil
   ) {
     self.predicate = predicate

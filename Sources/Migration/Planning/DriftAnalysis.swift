@@ -32,20 +32,21 @@ struct DriftAnalysis {
   func checks() throws -> [DataCheck] {
     var checks = store.drift.missingTables.map { table in
       DataCheck(
-        code: 134020, entity: table.entity, property: nil, rows: 0,
+        code: .persistentStoreIncompatibleSchema, entity: table.entity, property: nil, rows: 0,
         message: "the table \(table.table) is missing",
         hint: "Recover it from another copy of the store: whatever it held is not here.")
     }
     checks += store.drift.missingColumns.map { column in
       DataCheck(
-        code: 134020, entity: column.entity ?? column.table, property: column.property, rows: 0,
+        code: .persistentStoreIncompatibleSchema, entity: column.entity ?? column.table,
+        property: column.property, rows: 0,
         message: "the column \(column.column) of \(column.table) is missing",
         hint: "Recover it from another copy of the store, or add an empty column of that name.")
     }
     checks += store.drift.numbers.compactMap { number in
       guard number.problem == .missing, number.number != nil else { return nil }
       return DataCheck(
-        code: 134020, entity: number.entity, property: nil, rows: 0,
+        code: .persistentStoreIncompatibleSchema, entity: number.entity, property: nil, rows: 0,
         message: "Z_PRIMARYKEY has no row for the entity",
         hint:
           "Its keys are counted there: new objects would get keys that are taken. Take another copy of the store."
@@ -54,7 +55,8 @@ struct DriftAnalysis {
     return try checks
       + store.rowsOfUnknownEntities().map { rows in
         DataCheck(
-          code: 134020, entity: rows.table, property: nil, rows: rows.count,
+          code: .persistentStoreIncompatibleSchema, entity: rows.table, property: nil,
+          rows: rows.count,
           message: "rows have the entity number \(rows.number), which belongs to no entity here",
           hint: "Correct Z_ENT of these rows, or delete them, in a copy of the store.")
       }

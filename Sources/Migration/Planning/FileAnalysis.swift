@@ -31,13 +31,13 @@ struct FileAnalysis {
       let count = hole.counts?.values.reduce(0, +)
       let keys = hole.last.map { "p\(hole.first)–p\($0)" } ?? "from p\(hole.first) on"
       return DataCheck(
-        code: 134180, entity: entity ?? hole.table, property: nil, rows: count ?? 0,
+        code: .sqlite, entity: entity ?? hole.table, property: nil, rows: count ?? 0,
         message: "objects that cannot be read (\(keys))", hint: hint)
     }
     if checks.isEmpty, let first = damage.problems.first {
       checks.append(
         DataCheck(
-          code: 134180, entity: FileSystem.name(of: store.path), property: nil, rows: 0,
+          code: .sqlite, entity: FileSystem.name(of: store.path), property: nil, rows: 0,
           message:
             "the file is damaged\(damage.problems.count > 1 ? " in \(damage.problemCount) places" : ""): \(first)",
           hint: hint))

@@ -61,7 +61,7 @@ struct ImpactAnalysis {
       message: isRefused
         ? "only a mapping of your own would carry over" : "would go",
       samples: loss.samples, severity: isRefused ? .failure : .loss,
-      code: isRefused ? 134190 : nil, hint: isRefused ? nil : loss.suggestion,
+      code: isRefused ? .inferredMappingModel : nil, hint: isRefused ? nil : loss.suggestion,
       predicate: loss.predicate(in: source))
   }
 
@@ -85,7 +85,7 @@ struct ImpactAnalysis {
 
   private func impact(of check: DataCheck) -> ChangeImpact {
     // A constraint is a change of its entity.
-    let isConstraint = check.code == 134111
+    let isConstraint = check.code == .migrationConstraintViolation
     let holder =
       isConstraint
       ? check.entity

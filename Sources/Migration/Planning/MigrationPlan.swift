@@ -183,7 +183,7 @@ public struct Loss: Sendable, Equatable {
 public struct DataCheck: Sendable, Equatable {
   /// Core Data's code: 134110 or 134111; of a warning, the one that a save would meet (1550–1690),
   /// or 134110.
-  public var code: Int
+  public var code: CoreDataError.Code
   /// Whether the migration runs all the same: Core Data does not look for it while it migrates, but
   /// these objects are not in order, or will fail to save.
   public var isWarning: Bool = false
@@ -210,7 +210,7 @@ public struct DataCheck: Sendable, Equatable {
 
   /// Makes a check that failed.
   public init(
-    code: Int, entity: String, property: String?, rows: Int, first: [ObjectID] = [],
+    code: CoreDataError.Code, entity: String, property: String?, rows: Int, first: [ObjectID] = [],
     message: String, hint: String, isWarning: Bool = false, predicate: String? = nil
   ) {
     self.predicate = predicate

@@ -64,7 +64,9 @@ extension StoreMigration {
             .map { part.mapping($0, from: whole, to: next) }
         })
     } catch let error as CoreDataError {
-      guard request.versions == nil, error.code == 134140, let misfit else { throw error }
+      guard request.versions == nil, error.code == .migrationMissingMappingModel, let misfit else {
+        throw error
+      }
       throw misfit
     }
     let kinds = Set(path.steps.map(\.mapping.kind))
@@ -75,12 +77,14 @@ extension StoreMigration {
   static func refuseUnknownModel(of store: Store) throws {
     guard store.modelSource != .raw else {
       throw CoreDataError(
-        .refused, code: 134130, "the store has no model in it, and none was found beside it",
+        .refused, code: .migrationMissingSourceModel,
+        "the store has no model in it, and none was found beside it",
         path: store.path, advice: "Give the one that made it with \(.source, "MODEL").")
     }
     guard store.modelMatches else {
       throw CoreDataError(
-        .refused, code: 134130, "the source model is not the one that made the store",
+        .refused, code: .migrationMissingSourceModel,
+        "the source model is not the one that made the store",
         path: store.path, advice: "Give the right one with \(.source, "MODEL").")
     }
   }

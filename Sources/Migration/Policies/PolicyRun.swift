@@ -195,7 +195,7 @@ final class PolicyRun {
         known.map { $0.message + ($0.property.map { " (\($0))" } ?? "") }
         ?? (error as? SQLiteError)?.message ?? "\(error)"
       throw CoreDataError(
-        .failed, code: 134170,
+        .failed, code: .entityMigrationPolicy,
         "the policy of “\(entityMapping.name)” failed in \(name)"
           + (id.map { " at \($0)" } ?? "") + ": \(reason)",
         entity: entityMapping.destination ?? entityMapping.source,
@@ -204,7 +204,7 @@ final class PolicyRun {
     guard let error = manager.cancellation else { return }
     throw error as? CoreDataError
       ?? CoreDataError(
-        .cancelled, code: 134120,
+        .cancelled, code: .migrationCancelled,
         "the policy of “\(entityMapping.name)” cancelled the migration in \(name): \(error)",
         entity: entityMapping.destination ?? entityMapping.source, hint: unchanged)
   }

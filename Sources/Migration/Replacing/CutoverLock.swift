@@ -35,7 +35,7 @@ extension Cutover {
         } catch let error as SQLiteError {
           guard error.isBusy else { throw CoreDataError(sqlite: error, path: path, kind: .failed) }
           throw CoreDataError(
-            .failed, code: 134080, "another program is using the store", path: path,
+            .failed, code: .persistentStoreOpen, "another program is using the store", path: path,
             hint: "Close it and try again. The store is as it was.")
         }
       }
@@ -58,7 +58,7 @@ extension Cutover {
       // It would be applied to the new file, and cut that to the size of the old one.
       guard FileSystem.status(path + "-journal").map({ $0.size == 0 }) ?? true else {
         throw CoreDataError(
-          .failed, code: 134080, "a -journal lies beside the store", path: path,
+          .failed, code: .persistentStoreOpen, "a -journal lies beside the store", path: path,
           advice: "Let the app open the store once, or write elsewhere with \(.output).")
       }
       guard try connection.value("PRAGMA journal_mode") == .text("wal") else {
@@ -74,7 +74,7 @@ extension Cutover {
         FileSystem.status(path + "-wal").map({ $0.size == 0 }) ?? true
       else {
         throw CoreDataError(
-          .failed, code: 134080, "the store's -wal could not be merged", path: path,
+          .failed, code: .persistentStoreOpen, "the store's -wal could not be merged", path: path,
           hint: "Close every program that uses the store and try again.")
       }
       // A -shm that a killed program left is an index of the log that is gone now.
@@ -83,7 +83,7 @@ extension Cutover {
           try FileSystem.removeName(path + suffix)
         } catch let error as CoreDataError {
           throw CoreDataError(
-            .failed, code: 134080,
+            .failed, code: .persistentStoreOpen,
             "the store's \(suffix) cannot be removed, and SQLite would apply it to the new file: \(error.message)",
             path: path + suffix,
             hint: "The store's content is as it was. Put right what keeps the file, and try again.")

@@ -102,7 +102,7 @@ struct Handover: Equatable {
     for suffix in StoreNames.fileSuffixes.dropFirst() {
       guard file(names.store + suffix).map({ _ in size(names.store + suffix) == 0 }) ?? true else {
         throw CoreDataError(
-          .failed, code: 134080, "a \(suffix) appeared beside the store meanwhile",
+          .failed, code: .persistentStoreOpen, "a \(suffix) appeared beside the store meanwhile",
           path: path(names.store), hint: "Close every program that uses the store and try again.")
       }
     }

@@ -53,7 +53,8 @@ struct RollbackRun {
       try source.inspect()
       guard source.gaps.isEmpty || options.isForced else {
         throw CoreDataError(
-          .refused, code: 134080, "the backup is damaged: \(source.gaps[0])", path: backup.path,
+          .refused, code: .persistentStoreOpen, "the backup is damaged: \(source.gaps[0])",
+          path: backup.path,
           advice: "Use \(.force) to put it in place all the same, or \(.backup, "another").")
       }
       contents = try StoreBackup.Contents(source)
@@ -98,13 +99,15 @@ struct RollbackRun {
     for (file, what) in [(path, "store"), (backup.path, "backup")] {
       guard FileSystem.status(file) != nil, let user = StoreLock.user(of: file) else { continue }
       throw CoreDataError(
-        .failed, code: 134080, "another program (process \(user)) is using the \(what)",
+        .failed, code: .persistentStoreOpen,
+        "another program (process \(user)) is using the \(what)",
         path: file == path ? given : file,
         hint: "Close it and try again. The store is as it was.")
     }
     if (FileSystem.status(path + "-journal")?.size ?? 0) > 512, !options.isForced {
       throw CoreDataError(
-        .refused, code: 134080, "the store's last change was cut off: a -journal lies beside it",
+        .refused, code: .persistentStoreOpen,
+        "the store's last change was cut off: a -journal lies beside it",
         path: given, advice: "Let the app open the store once, or use \(.force).")
     }
   }
@@ -162,14 +165,15 @@ struct RollbackRun {
     let problems = clone.gaps + (clone.damage?.problems ?? [])
     guard problems.isEmpty || options.isForced else {
       throw CoreDataError(
-        .refused, code: 134080,
+        .refused, code: .persistentStoreOpen,
         "the backup is damaged: \(problems.prefix(3).joined(separator: "; "))",
         path: backup.path,
         advice: "Use \(.force) to put it in place all the same, or \(.backup, "another").")
     }
     guard try StoreBackup.Contents(clone) == contents else {
       throw CoreDataError(
-        .failed, code: 134110, "the clone does not hold what the backup holds", path: backup.path,
+        .failed, code: .migration, "the clone does not hold what the backup holds",
+        path: backup.path,
         hint: "The store is as it was. Is a program using the backup?")
     }
     return file
@@ -217,7 +221,7 @@ struct RollbackRun {
     do {
       store = try Store(path: path)
       guard try StoreBackup.Contents(store) == contents else {
-        throw CoreDataError(.failed, code: 134110, "it does not hold what the backup holds")
+        throw CoreDataError(.failed, code: .migration, "it does not hold what the backup holds")
       }
     } catch let error as CoreDataError {
       throw CoreDataError(

@@ -51,7 +51,7 @@ package struct StoreFingerprint: Equatable, Sendable {
   /// What to say where a store is no longer what it was when it was looked at.
   static func changed(_ path: String) -> CoreDataError {
     var error = CoreDataError(
-      .failed, code: 134110, "the store was changed by another program meanwhile", path: path,
+      .failed, code: .migration, "the store was changed by another program meanwhile", path: path,
       hint: "Close that program and try again. The store is as it is now.")
     if FileSystem.status(path) == nil {
       error.message = "the store was moved or deleted meanwhile"

@@ -134,13 +134,14 @@ public enum StoreReset {
         .refused, "the store opens with this model: a reset would only empty it", path: path,
         advice: "Use \(.force) to set it aside all the same.")
     case .unreadable(let error)
-    where error.code == 134000 && options.deletesBackup && !options.isForced:
+    where error.code == .persistentStoreInvalidType && options.deletesBackup && !options.isForced:
       throw CoreDataError(
-        .refused, code: 134000, "not deleted: \(error.message)", path: path,
+        .refused, code: .persistentStoreInvalidType, "not deleted: \(error.message)", path: path,
         advice: "Leave out \(.deletesBackup) to set it aside, or use \(.force).")
-    case .unreadable(let error) where error.code == 134000 && !options.isForced:
+    case .unreadable(let error)
+    where error.code == .persistentStoreInvalidType && !options.isForced:
       throw CoreDataError(
-        .refused, code: 134000, "not replaced: \(error.message)", path: path,
+        .refused, code: .persistentStoreInvalidType, "not replaced: \(error.message)", path: path,
         advice: "Check the path; use \(.force) to put a store in its place all the same.")
     default: return
     }
@@ -155,7 +156,7 @@ public enum StoreReset {
     connection.close()
     guard try Store(path: path).metadata.uuid == uuid else {
       throw CoreDataError(
-        .failed, code: 134110, "the new store is not what was written", path: path)
+        .failed, code: .migration, "the new store is not what was written", path: path)
     }
     return try VerifiedFile(path, expected: made)
   }

@@ -14,7 +14,8 @@ struct FaithfulCopy {
   func run(from storePath: String, into path: String) throws -> StepSequence.Result {
     let files = StoreFiles(path: storePath)
     guard let step = plan.steps.first else {
-      throw CoreDataError(.failed, code: 134140, "the plan has no step", path: plan.storePath)
+      throw CoreDataError(
+        .failed, code: .migrationMissingMappingModel, "the plan has no step", path: plan.storePath)
     }
     let source = try Store(path: storePath, files: files, model: step.source)
     let parts: [MigrationProgress.Part] = [
@@ -36,7 +37,7 @@ struct FaithfulCopy {
       isCancelled: { meter.shouldStop })
     if let difference = report.differences.first {
       throw CoreDataError(
-        .failed, code: 134110, "verification failed: \(difference.message)",
+        .failed, code: .migration, "verification failed: \(difference.message)",
         path: plan.storePath, entity: difference.entity, property: difference.property,
         hint: "The store is as it was. Please report this: a copy is not what was copied.")
     }
@@ -44,7 +45,7 @@ struct FaithfulCopy {
       copy.metadata.versionHashes == source.metadata.versionHashes
     else {
       throw CoreDataError(
-        .failed, code: 134110,
+        .failed, code: .migration,
         "verification failed: the copy's version hashes or identity are not what they should be",
         path: plan.storePath)
     }

@@ -138,7 +138,7 @@ struct MigrationRun {
     try meter.checkCancelled()
     guard isConfirmed else {
       throw CoreDataError(
-        .cancelled, code: 134120, "the result was thrown away", path: plan.storePath,
+        .cancelled, code: .migrationCancelled, "the result was thrown away", path: plan.storePath,
         hint: "Nothing was changed: the store is as it was.")
     }
   }
@@ -169,12 +169,13 @@ struct MigrationRun {
     guard options.output == nil else { return }
     if let user = StoreLock.user(of: storePath) {
       throw CoreDataError(
-        .failed, code: 134080, "another program (process \(user)) is using the store",
+        .failed, code: .persistentStoreOpen, "another program (process \(user)) is using the store",
         path: plan.storePath, hint: "Close it and migrate again. The store is as it was.")
     }
     if (FileSystem.status(storePath + "-journal")?.size ?? 0) > 512 {
       throw CoreDataError(
-        .refused, code: 134080, "the store's last change was cut off: a -journal lies beside it",
+        .refused, code: .persistentStoreOpen,
+        "the store's last change was cut off: a -journal lies beside it",
         path: plan.storePath,
         advice: "Write the result elsewhere with \(.output), or let the app open the store once.")
     }
@@ -228,7 +229,7 @@ struct MigrationRun {
     }
     if let free = plan.bytesFree, free < plan.bytesNeeded {
       throw CoreDataError(
-        .refused, code: 134160,
+        .refused, code: .migrationManagerDestinationStore,
         "not enough space: about \(plan.bytesNeeded >> 20) MB are needed and \(free >> 20) MB are free",
         path: options.output ?? plan.storePath,
         advice: "Free some space, or write elsewhere with \(.output).")

@@ -34,7 +34,8 @@ final class ProgressMeter {
   func checkCancelled() throws {
     guard isCancelled() else { return }
     throw CoreDataError(
-      .cancelled, code: 134120, "cancelled", hint: "Nothing was changed: the store is as it was.")
+      .cancelled, code: .migrationCancelled, "cancelled",
+      hint: "Nothing was changed: the store is as it was.")
   }
 
   /// Goes on to a step of a chain, with parts of its own.

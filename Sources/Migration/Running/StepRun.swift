@@ -43,7 +43,7 @@ struct StepRun {
     ).run()
     if let difference = report.differences.first {
       throw CoreDataError(
-        .failed, code: 134110, "verification failed: \(difference.message)",
+        .failed, code: .migration, "verification failed: \(difference.message)",
         entity: difference.entity, property: difference.property,
         hint:
           "The store is as it was. Please report this: the migration did not do what it planned.")

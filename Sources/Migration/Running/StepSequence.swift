@@ -36,12 +36,14 @@ struct StepSequence {
     let files = StoreFiles(path: storePath)
     let steps = plan.steps.filter { $0.mapping.kind != .none }
     guard let first = steps.first, temporaries.count == 2 else {
-      throw CoreDataError(.failed, code: 134140, "the plan has no step", path: plan.storePath)
+      throw CoreDataError(
+        .failed, code: .migrationMissingMappingModel, "the plan has no step", path: plan.storePath)
     }
     var source = try Store(path: storePath, files: files, model: first.source)
     guard source.modelMatches else {
       throw CoreDataError(
-        .refused, code: 134130, "the store is no longer of the model it was planned for",
+        .refused, code: .migrationMissingSourceModel,
+        "the store is no longer of the model it was planned for",
         path: plan.storePath, hint: "Plan again.")
     }
     var result = Result(
@@ -86,7 +88,7 @@ struct StepSequence {
         made.metadata.uuid == source.metadata.uuid
       else {
         throw CoreDataError(
-          .failed, code: 134110,
+          .failed, code: .migration,
           "verification failed: the result's version hashes or identity are not what they should be",
           path: plan.storePath)
       }
@@ -182,12 +184,13 @@ struct StepSequence {
     guard let error = error as? SQLiteError else { return error }
     if error.isInterrupted {
       return CoreDataError(
-        .cancelled, code: 134120, "cancelled", path: path,
+        .cancelled, code: .migrationCancelled, "cancelled", path: path,
         hint: "Nothing was changed: the store is as it was.")
     }
     if error.isConstraint {
       return CoreDataError(
-        .failed, code: 134111, "constraint violation: \(error.message)", path: path,
+        .failed, code: .migrationConstraintViolation, "constraint violation: \(error.message)",
+        path: path,
         hint: "The store is as it was.")
     }
     return CoreDataError(sqlite: error, path: path, kind: .failed)

@@ -131,7 +131,7 @@ public final class StageContext {
     }
     if let denial = denials.first(where: { !$0.2.isSubset(of: taken) }) {
       throw CoreDataError(
-        .refused, code: 1600,
+        .refused, code: .validationRelationshipDeniedDelete,
         "\(denial.0) cannot be deleted while objects are in a relationship that denies it",
         entity: denial.0.entity, property: denial.1.name, hint: "Delete those first.")
     }

@@ -60,7 +60,7 @@ struct StageEdit {
     let problems = try connection.rows("PRAGMA main.integrity_check(1)").first?.first?.text
     guard problems == "ok" else {
       throw CoreDataError(
-        .failed, code: 134110, "the edited store is damaged: \(problems ?? "no answer")",
+        .failed, code: .migration, "the edited store is damaged: \(problems ?? "no answer")",
         hint: "The store is as it was.")
     }
     try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
@@ -88,7 +88,7 @@ struct StageEdit {
       return error.message + (place.isEmpty ? "" : " (\(place))")
     }
     return CoreDataError(
-      .failed, code: (error as? CoreDataError)?.code ?? 134110,
+      .failed, code: (error as? CoreDataError)?.code ?? .migration,
       "\(phase.rawValue) of the stage at “\(version)” failed: \(reason ?? "\(error)")",
       entity: (error as? CoreDataError)?.entity, property: (error as? CoreDataError)?.property,
       hint: "The store is as it was.")

@@ -50,7 +50,7 @@ struct StageRules {
       })
     else { return }
     throw CoreDataError(
-      .refused, code: 134110, "\(phase) leaves \(rule.message), in \(count) rows",
+      .refused, code: .migration, "\(phase) leaves \(rule.message), in \(count) rows",
       entity: rule.entity, property: rule.property,
       hint: "Let \(phase) set it. The store is as it was.")
   }

@@ -92,7 +92,7 @@ public struct StagedMigration: Sendable {
     guard begin <= end else {
       let (own, wanted) = (stops[begin], stops[end])
       throw CoreDataError(
-        .refused, code: 134506,
+        .refused, code: .stagedMigrationBackwardMigration,
         "the store is of a later stage (“\(own.name)”, \(own.model.versionChecksum)) than the model (“\(wanted.name)”, \(wanted.model.versionChecksum))",
         path: store.path, hint: "Use the newer app. Stages lead forwards only.")
     }
@@ -126,7 +126,7 @@ public struct StagedMigration: Sendable {
     guard let found = metadata.values["NSStoreModelVersionHashesVersion"]?.integer, found != known
     else { return nil }
     return CoreDataError(
-      .refused, code: 134505,
+      .refused, code: .stagedMigrationFrameworkVersionMismatch,
       "the store was made by another generation of the framework: its version hashes are of version \(found), and \(known) is known",
       hint: "Open it with the system that wrote it.")
   }
@@ -136,7 +136,7 @@ public struct StagedMigration: Sendable {
   ) -> CoreDataError {
     let candidates = known.map { "\($0.name) \($0.model.versionChecksum)" }
     return CoreDataError(
-      .incompatible, code: 134504,
+      .incompatible, code: .managedObjectModelReferenceNotFound,
       "cannot use staged migration with an unknown model version: \(what) has the checksum \(checksum)",
       hint: candidates.isEmpty
         ? "Give the versions of the app’s model."

@@ -22,7 +22,8 @@ public enum StoreVerification {
   ) throws -> VerificationReport {
     guard after.drift.missingTables.isEmpty, after.drift.missingColumns.isEmpty else {
       throw CoreDataError(
-        .unreadable, code: 134020, after.drift.sentences.first ?? "its tables do not fit its model",
+        .unreadable, code: .persistentStoreIncompatibleSchema,
+        after.drift.sentences.first ?? "its tables do not fit its model",
         path: after.path)
     }
     // Of one version: every entity as it is.

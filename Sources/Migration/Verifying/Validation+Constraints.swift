@@ -26,7 +26,8 @@ extension Validation {
     guard let found = try Duplicates(of: select, by: columns, entity: entity, on: connection)
     else { return }
     throw DestinationRule(
-      entity: entity, property: constraint.joined(separator: ", "), conditions: [], code: 134111,
+      entity: entity, property: constraint.joined(separator: ", "), conditions: [],
+      code: .migrationConstraintViolation,
       message: "duplicates under a uniqueness constraint",
       hint:
         "Let the policy make one object of those that are equal, or leave the constraint out."

@@ -37,7 +37,8 @@ public struct MigrationMatrix: Sendable, Equatable {
       var row: [Step] = []
       for to in 0..<count {
         if isCancelled() {
-          throw CoreDataError(.cancelled, code: 134120, "cancelled", path: versions.path)
+          throw CoreDataError(
+            .cancelled, code: .migrationCancelled, "cancelled", path: versions.path)
         }
         row.append(
           graph.nodes[from].hashes == graph.nodes[to].hashes

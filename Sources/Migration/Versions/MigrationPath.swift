@@ -119,7 +119,7 @@ public struct MigrationPath: Sendable, Equatable {
       "The nearest is “\($0.version.name)”: \($0.matching) of \($0.of) entities fit. "
     }
     return CoreDataError(
-      .refused, code: 134130,
+      .refused, code: .migrationMissingSourceModel,
       "the store's version is none of the \(versions.versions.count) that were given",
       path: versions.path,
       hint: (nearest ?? "None has an entity in common with it. ")
@@ -132,7 +132,7 @@ public struct MigrationPath: Sendable, Equatable {
   ) -> CoreDataError {
     let ends = gap == names ? "" : "it ends between “\(gap.from)” and “\(gap.to)”: "
     return CoreDataError(
-      .refused, code: 134140,
+      .refused, code: .migrationMissingMappingModel,
       "there is no way from “\(names.from)” to “\(names.to)”: \(ends)\(reason.message)",
       path: versions.path, entity: reason.entity, property: reason.property,
       advice:

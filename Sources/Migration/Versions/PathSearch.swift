@@ -16,7 +16,7 @@ enum PathSearch {
 
   /// Why there is no inferred step to a version that lies elsewhere.
   static let away = CoreDataError(
-    .refused, code: 134140, "the version does not lie on the way")
+    .refused, code: .migrationMissingMappingModel, "the version does not lie on the way")
 
   /// Breadth first, the exit before all else, then the longest jumps.
   ///

@@ -82,13 +82,13 @@ struct VersionGraph {
     if try hasCustom(within: from, to) {
       return .refused(
         CoreDataError(
-          .refused, code: 134140,
+          .refused, code: .migrationMissingMappingModel,
           "a mapping of its own is given for a step between them, which must not be jumped over"))
     }
     if let (entity, property) = missing(in: mapping, from, to) {
       return .refused(
         CoreDataError(
-          .refused, code: 134140,
+          .refused, code: .migrationMissingMappingModel,
           "going there at once would lose what the versions between them carry", entity: entity,
           property: property))
     }
@@ -130,7 +130,7 @@ struct VersionGraph {
           from: source.model, to: destination.model, hashes: (source.hashes, destination.hashes)))
     } catch {
       result = .failure(
-        error as? CoreDataError ?? CoreDataError(.refused, code: 134190, "\(error)"))
+        error as? CoreDataError ?? CoreDataError(.refused, code: .inferredMappingModel, "\(error)"))
     }
     inferred[pair] = result
     return result

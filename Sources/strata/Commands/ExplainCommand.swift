@@ -118,7 +118,9 @@ enum ExplainCommand {
 
     private func write(_ json: inout JSONWriter) {
       json.field("compatible", explanation.isCompatible)
-      json.field("code", explanation.isCompatible ? nil : 134100)
+      json.field(
+        "code",
+        explanation.isCompatible ? nil : CoreDataError.Code.persistentStoreIncompatibleVersionHash)
       json.field("configuration", explanation.configuration)
       json.field("model", model.name)
       json.field("matching", explanation.compatibility.matching)
@@ -140,7 +142,7 @@ enum ExplainCommand {
           }
         json.field("possible", possible)
         json.object("refusal", refusal) { json, error in
-          json.field("code", error.code ?? 134190)
+          json.field("code", error.code ?? CoreDataError.Code.inferredMappingModel)
           json.fields([
             ("message", error.message), ("entity", error.entity), ("property", error.property),
             ("hint", error.typedHint),

@@ -207,7 +207,7 @@ final class GeneratedRun {
     let actual = Set(
       actual.map {
         MigrationOracle.Check(
-          code: $0.code, entity: $0.entity, property: $0.property, rows: $0.rows)
+          code: $0.code.rawValue, entity: $0.entity, property: $0.property, rows: $0.rows)
       })
     guard actual != expected else { return }
     func text(_ checks: Set<MigrationOracle.Check>) -> String {

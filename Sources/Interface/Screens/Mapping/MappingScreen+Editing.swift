@@ -52,7 +52,7 @@ extension MappingScreen {
 
   /// What would let a refused change pass.
   func fixes(for refusal: CoreDataError, _ state: State) -> [MappingEdits.Edit] {
-    guard refusal.code == 134190,
+    guard refusal.code == .inferredMappingModel,
       let (source, destination) = state.models(from: state.versions.storesIndex, to: to)
     else { return [] }
     return MappingSuggestion.fixes(for: refusal, from: source, to: destination)

@@ -274,7 +274,7 @@ extension MappingScreen {
 
   /// Inference stops at the first change it cannot infer; a person wants to know of all.
   private mutating func findRefusals(_ error: CoreDataError, in state: inout State) -> [Effect] {
-    guard error.code == 134190, currentEdits.isEmpty,
+    guard error.code == .inferredMappingModel, currentEdits.isEmpty,
       let (source, destination) = state.models(from: state.versions.storesIndex, to: to)
     else { return [] }
     return state.ask(&refusalTask) { .compare($0, from: source, to: destination) }

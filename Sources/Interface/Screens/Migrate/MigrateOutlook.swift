@@ -58,7 +58,7 @@ struct MigrateOutlook {
     } else {
       item("✗", .error, "The last try did not finish: \(error.message). The store is as it was.")
       if let hint = error.typedHint { item("→", .text, hint) }
-      if error.isStale || error.code == 134130 {
+      if error.isStale || error.code == .migrationMissingSourceModel {
         item("→", .text, "P plans again, for the store as it is now; ! tells what happened when.")
       }
     }

@@ -148,7 +148,7 @@ extension Store {
       return try body()
     } catch let error as SQLiteError {
       if error.isInterrupted {
-        throw CoreDataError(.cancelled, code: 134120, "cancelled", path: path)
+        throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled", path: path)
       }
       throw CoreDataError(sqlite: error, path: path)
     }

@@ -174,7 +174,7 @@ struct MappingAssembly {
     _ entity: MappingSource.Entity, _ property: String?, _ message: String, hint: String? = nil
   ) -> CoreDataError {
     CoreDataError(
-      .refused, code: 134110, "the mapping “\(entity.name)” \(message)",
+      .refused, code: .migration, "the mapping “\(entity.name)” \(message)",
       entity: entity.destination ?? entity.source, property: property, hint: hint)
   }
 }

@@ -78,7 +78,7 @@ public struct MappingDocuments: Sendable, Equatable {
     }
     let reason = models.compactMap { $0.misfit(from: source, to: destination) }.first
     return CoreDataError(
-      .refused, code: 134140,
+      .refused, code: .migrationMissingMappingModel,
       "the mapping is not for the way from “\(names.from)” to “\(names.to)”"
         + (reason.map { ": \($0)" } ?? ""),
       path: path,

@@ -28,7 +28,8 @@ struct ConstraintCheck {
     guard let duplicates else { return [] }
     return [
       DataCheck(
-        code: 134111, entity: entity, property: constraint.joined(separator: ", "),
+        code: .migrationConstraintViolation, entity: entity,
+        property: constraint.joined(separator: ", "),
         rows: duplicates.rows.count, first: duplicates.rows.first,
         message:
           "duplicates under a \(isNew ? "new " : "")uniqueness constraint, \(duplicates.groups) groups",

@@ -10,7 +10,7 @@ struct DestinationRule {
   /// SQL that is true, each, of a row that breaks it; none: of every row.
   var conditions: [String]
   /// Core Data's code.
-  var code = 134110
+  var code = CoreDataError.Code.migration
   let message: String
   let hint: String
   /// Whether the migration runs all the same.
@@ -63,7 +63,8 @@ extension DestinationRule {
     let isTold = relationship.emptiness == .told
     return DestinationRule(
       entity: entity, property: relationship.name, conditions: conditions,
-      code: isTold ? 1570 : 134110, message: EmptyRelationship.message(relationship),
+      code: isTold ? .validationMissingMandatoryProperty : .migration,
+      message: EmptyRelationship.message(relationship),
       hint: EmptyRelationship.hint(relationship, of: entity), isWarning: isTold)
   }
 
@@ -72,7 +73,8 @@ extension DestinationRule {
     _ composite: MandatoryComposite, of entity: String, missing conditions: [String] = []
   ) -> DestinationRule {
     DestinationRule(
-      entity: entity, property: composite.name, conditions: conditions, code: 1570,
+      entity: entity, property: composite.name, conditions: conditions,
+      code: .validationMissingMandatoryProperty,
       message: composite.message, hint: composite.hint, isWarning: true)
   }
 

@@ -84,7 +84,7 @@ extension MappedAnalysis {
           named: lost.link.relationship, of: lost.link.entity)
       else { return nil }
       return DataCheck(
-        code: 134110, entity: relationship.destination, property: relationship.inverse,
+        code: .migration, entity: relationship.destination, property: relationship.inverse,
         rows: lost.count,
         first: lost.first.map { ObjectID(entity: relationship.destination, key: $0.destination) },
         message:

@@ -28,7 +28,7 @@ struct MappedAnalysis {
         continue
       }
       throw CoreDataError(
-        .refused, code: 134170,
+        .refused, code: .entityMigrationPolicy,
         "the mapping “\(entityMapping.name)” is carried out by the class \(policy), which is in the app",
         path: store.path, entity: entityMapping.destination ?? entityMapping.source,
         advice:

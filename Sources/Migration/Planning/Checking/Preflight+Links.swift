@@ -18,20 +18,21 @@ extension Preflight {
       checks += try rows(
         of: from, where: [gone], break: place, "links that lead to objects that are not there",
         hint: "Core Data meets a fault there (133000): empty them in the app.",
-        warning: 133000)
+        warning: .managedObjectReferentialIntegrity)
     }
     if !isLoose(after, of: to), let oneSided = data.isOneSided(name, of: from) {
       checks += try rows(
         of: from, where: [oneSided], break: place,
         "links of a one-to-one whose two sides disagree",
         hint: "Both sides stay as they are. Set the relationship anew in the app.",
-        warning: 134110)
+        warning: .migration)
     }
     if before.isOrdered, let unordered = data.hasNoPosition(name, of: from) {
       checks += try rows(
         of: from, where: [unordered], break: place,
         "ordered objects without a position",
-        hint: "Their order is not known: they are put in the order of their keys.", warning: 134110)
+        hint: "Their order is not known: they are put in the order of their keys.",
+        warning: .migration)
     }
     return try checks + counts(before, after, from: from, place)
   }
@@ -48,14 +49,16 @@ extension Preflight {
       // None at all is another matter: allowed, or found as missing.
       checks += try rows(
         of: from, where: ["\(count) BETWEEN 1 AND \(after.minCount - 1)"], break: place,
-        "fewer objects than the new minimum \(after.minCount)", hint: hint, warning: 1580)
+        "fewer objects than the new minimum \(after.minCount)", hint: hint,
+        warning: .validationRelationshipLacksMinimumCount)
     }
     let limit = Int(after.maxCount)
     let former = before.maxCount == 0 ? Int.max : Int(before.maxCount)
     if limit > 0, after.maxCount != .max, limit < former {
       checks += try rows(
         of: from, where: ["\(count) > \(limit)"], break: place,
-        "more objects than the new maximum \(limit)", hint: hint, warning: 1590)
+        "more objects than the new maximum \(limit)", hint: hint,
+        warning: .validationRelationshipExceedsMaximumCount)
     }
     return checks
   }
@@ -72,7 +75,8 @@ extension Preflight {
       guard let broken, broken.rows > 0 else { return [] }
       return [
         DataCheck(
-          code: 133000, entity: entity, property: relationship, rows: broken.rows,
+          code: .managedObjectReferentialIntegrity, entity: entity, property: relationship,
+          rows: broken.rows,
           first: broken.first,
           message: "links that lead to objects that are not there, in \(table)",
           hint: "Core Data passes them over or meets a fault (133000).", isWarning: true)

@@ -13,7 +13,7 @@ extension Preflight {
     let more = missing.rows > missing.files.count ? " …" : ""
     return [
       DataCheck(
-        code: 134110, entity: to, property: attribute.name, rows: missing.rows,
+        code: .migration, entity: to, property: attribute.name, rows: missing.rows,
         first: missing.first,
         message:
           "values in files that are not there: \(missing.files.joined(separator: ", "))\(more)",
@@ -50,7 +50,8 @@ extension Preflight {
       "missing values on an attribute that was mandatory before",
       hint:
         "These rows cannot be saved as they are: give \(to).\(attribute.name) a default value, or set it in the app.",
-      warning: 1570, predicate: "\(PredicateText.name(before.name)) == nil")
+      warning: .validationMissingMandatoryProperty,
+      predicate: "\(PredicateText.name(before.name)) == nil")
   }
 
   /// Values against rules for saving that are new or tighter: no migration looks at them.
@@ -86,7 +87,7 @@ extension Preflight {
       checks += try rows(
         of: from, where: ["strata_matches(\(column), \(literal), 0) = 0"],
         break: (to, attribute.name), "values that do not match the new pattern “\(pattern)”",
-        hint: hint, warning: 1680)
+        hint: hint, warning: .validationStringPatternMatching)
     }
     return checks
   }
@@ -107,6 +108,14 @@ private enum RuleKind {
 
   var below: String { self == .number ? "below" : self == .date ? "before" : "shorter than" }
   var above: String { self == .number ? "above" : self == .date ? "after" : "longer than" }
-  var belowCode: Int { self == .number ? 1620 : self == .date ? 1640 : 1670 }
-  var aboveCode: Int { self == .number ? 1610 : self == .date ? 1630 : 1660 }
+  var belowCode: CoreDataError.Code {
+    self == .number
+      ? .validationNumberTooSmall
+      : self == .date ? .validationDateTooSoon : .validationStringTooShort
+  }
+  var aboveCode: CoreDataError.Code {
+    self == .number
+      ? .validationNumberTooLarge
+      : self == .date ? .validationDateTooLate : .validationStringTooLong
+  }
 }

@@ -56,11 +56,13 @@ struct Preflight {
   /// with that code; none where there are none.
   func rows(
     of from: String, where conditions: [String], break rule: (entity: String, property: String?),
-    _ message: String, hint: String, warning code: Int? = nil, predicate: String? = nil
+    _ message: String, hint: String, warning code: CoreDataError.Code? = nil,
+    predicate: String? = nil
   ) throws -> [DataCheck] {
     try check(
       DestinationRule(
-        entity: rule.entity, property: rule.property, conditions: conditions, code: code ?? 134110,
+        entity: rule.entity, property: rule.property, conditions: conditions,
+        code: code ?? .migration,
         message: message, hint: hint, isWarning: code != nil, predicate: predicate), of: from)
   }
 
@@ -144,7 +146,7 @@ struct Preflight {
             of: from, where: [empty], break: (to, relationship.name),
             "missing objects on a relationship that was mandatory before",
             hint: "These rows cannot be saved as they are: set the relationship in the app.",
-            warning: 1570,
+            warning: .validationMissingMandatoryProperty,
             predicate: source.relationship(named: name, of: from)?.isToMany == false
               ? "\(PredicateText.name(name)) == nil" : nil)
         }

@@ -101,7 +101,8 @@ struct StoreBatch {
     guard !Interruption.isRequested else {
       return .failure(
         CoreDataError(
-          .cancelled, code: 134120, "cancelled", path: path, hint: "Nothing was begun."))
+          .cancelled, code: .migrationCancelled, "cancelled", path: path, hint: "Nothing was begun."
+        ))
     }
     // At most ten times a second: what waits to be told takes memory.
     var last: ContinuousClock.Instant?

@@ -84,7 +84,7 @@ struct StoreList {
       return true
     } catch let error as CoreDataError {
       // 134000: a database of another kind.
-      return error.code != 134000
+      return error.code != .persistentStoreInvalidType
     } catch {
       return true
     }

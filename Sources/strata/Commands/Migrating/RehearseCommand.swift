@@ -111,7 +111,8 @@ struct Rehearsal {
       guard let status = FileSystem.status(from) else { continue }
       guard status.kind == .file else {
         throw CoreDataError(
-          .unreadable, code: 134080, "not a file: \(FileSystem.name(of: from))", path: path,
+          .unreadable, code: .persistentStoreOpen, "not a file: \(FileSystem.name(of: from))",
+          path: path,
           hint: "Migrating would be refused as well. Take another copy of the store.")
       }
       try copy(from, to)

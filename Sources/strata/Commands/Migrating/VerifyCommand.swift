@@ -15,7 +15,8 @@ enum VerifyCommand {
     let after = try Store(path: arguments[1], model: request.destination.model)
     guard after.modelMatches else {
       throw CoreDataError(
-        .incompatible, code: 134100, "the store is not of the model \(request.destination.name)",
+        .incompatible, code: .persistentStoreIncompatibleVersionHash,
+        "the store is not of the model \(request.destination.name)",
         path: arguments[1], hint: "strata explain \(arguments[1]) \(request.bundle) tells why.")
     }
     for store in [before, after] { try store.inspect() }
