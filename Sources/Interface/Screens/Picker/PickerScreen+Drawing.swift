@@ -85,8 +85,8 @@ extension PickerScreen {
   private static func tail(of name: String, width: Int) -> String {
     let text = Sanitize.text(name, limit: 4_096)
     guard TextWidth.of(text) > width else { return text }
-    var tail = Substring(text)
-    while TextWidth.of(tail) > width - 1, !tail.isEmpty { tail = tail.dropFirst() }
+    var tail = text
+    while TextWidth.of(tail) > width - 1, !tail.isEmpty { tail.removeFirst() }
     return "…" + tail
   }
 }

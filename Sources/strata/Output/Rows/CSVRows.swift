@@ -32,7 +32,7 @@ struct CSVRows: RowWriter {
         isExact
         ? cell
         : cell.split(separator: "\n", omittingEmptySubsequences: false)
-          .map { Sanitize.text($0) }.joined(separator: "\n")
+          .map { Sanitize.text(String($0)) }.joined(separator: "\n")
       let isPlain = !safe.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
       return isPlain
         ? safe

@@ -34,7 +34,7 @@ struct MarkdownRows: RowWriter {
     "| "
       + cells.map { cell in
         cell.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-          .map { Self.escaped(isExact ? String($0) : Sanitize.text($0)) }
+          .map { Self.escaped(isExact ? String($0) : Sanitize.text(String($0))) }
           .joined(separator: "<br>")
       }.joined(separator: " | ") + " |\n"
   }
