@@ -45,6 +45,9 @@ let package = Package(
       swiftSettings: unoptimized),
 
     .target(name: "Terminal"),
+    .target(
+      name: "RowText",
+      dependencies: ["Terminal", "ManagedStore", "ManagedModel", "Files", "JSON"]),
     .target(name: "Images", dependencies: ["CPictures", "Terminal"]),
     .target(
       name: "Interface",
@@ -60,7 +63,7 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "SQLite", "Files", "JSON",
+        "ManagedModel", "SQLite", "Files", "JSON", "RowText",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized),
@@ -113,7 +116,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "strata", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files",
-        "JSON", "TestSupport",
+        "JSON", "RowText", "TestSupport",
       ]),
     .testTarget(
       name: "EndToEndTests",

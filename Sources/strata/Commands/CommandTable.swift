@@ -1,4 +1,5 @@
 import Interface
+import RowText
 
 /// Every subcommand; usage, help and the README come from this list.
 enum CommandTable {

@@ -1,4 +1,5 @@
 import JSON
+import RowText
 import Terminal
 
 #if canImport(Darwin)

@@ -1,6 +1,7 @@
 import JSON
 import ManagedModel
 import ManagedStore
+import RowText
 import Terminal
 
 /// `strata frequencies`: how often each value of a property occurs.

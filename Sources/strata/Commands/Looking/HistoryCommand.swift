@@ -1,6 +1,7 @@
 import JSON
 import ManagedModel
 import ManagedStore
+import RowText
 import Terminal
 
 /// `strata history`: the transactions of persistent history, newest first.

@@ -3,6 +3,7 @@ import JSON
 import ManagedModel
 import ManagedStore
 import Migration
+import RowText
 
 /// `strata info`: what a store is, whose model it has, and what is in it.
 enum InfoCommand {

@@ -1,6 +1,7 @@
 import JSON
 import ManagedModel
 import ManagedStore
+import RowText
 import Terminal
 
 /// `strata object`: one object with all its values, what it points at and what points at it.

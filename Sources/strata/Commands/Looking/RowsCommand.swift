@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import RowText
 
 /// `strata rows`: objects of one entity, page by page, in memory that does not grow with them.
 enum RowsCommand {

@@ -1,6 +1,7 @@
 import Interface
 import ManagedStore
 import Migration
+import RowText
 import Terminal
 
 /// A plan as a person reads it.

@@ -1,6 +1,7 @@
 import JSON
 import ManagedModel
 import Migration
+import RowText
 
 /// `strata plan BUNDLE --matrix`: how each version of a model becomes each other one.
 enum MatrixCommand {

@@ -2,6 +2,7 @@ import Interface
 import JSON
 import ManagedModel
 import ManagedStore
+import RowText
 import Terminal
 
 /// Values and objects as text for the clipboard, read in full.

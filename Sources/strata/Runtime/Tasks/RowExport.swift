@@ -2,6 +2,7 @@ import Files
 import Interface
 import ManagedModel
 import ManagedStore
+import RowText
 
 #if canImport(Darwin)
   import Darwin

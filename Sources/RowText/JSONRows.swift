@@ -50,7 +50,7 @@ struct JSONRows: RowWriter {
 
 extension JSONWriter {
   /// A value as a page knows it: the size of bytes, the number of related objects.
-  mutating func summary(_ value: PropertyValue) {
+  package mutating func summary(_ value: PropertyValue) {
     switch value {
     case .data(let data) where !data.isMissing: object { $0.field("bytes", data.count) }
     case .toMany(let many): object { $0.field("count", many.count) }
