@@ -15,8 +15,6 @@ struct EventLog: Sendable, Equatable {
 
   private(set) var entries: [Entry] = []
 
-  init() {}
-
   mutating func add(_ text: String, _ kind: Kind = .plain, at time: String) {
     if entries.count >= Self.limit { entries.removeFirst() }
     entries.append(Entry(time: time, kind: kind, text: text))
@@ -76,8 +74,8 @@ extension State {
     if former?.step != progress.step, progress.steps > 1 {
       for part in former?.parts ?? [] where !part.isFinished { note("\(part.title) done") }
       let step = MigrationProgressView.step(progress, of: mapping.plan?.steps ?? [])
-      let way = step.map { ": \($0.from) → \($0.to)" } ?? ""
-      note("step \(progress.step) of \(progress.steps)\(way)")
+      let path = step.map { ": \($0.from) → \($0.to)" } ?? ""
+      note("step \(progress.step) of \(progress.steps)\(path)")
     }
     let known = former?.step == progress.step ? former?.parts ?? [] : []
     for (index, part) in progress.parts.enumerated() where part.isFinished {

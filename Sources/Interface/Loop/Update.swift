@@ -35,7 +35,7 @@ extension State {
   mutating func reopen() -> [Effect] {
     guard openTask == nil else { return [] }
     return working(as: .state) { state in
-      let task = state.newTask()
+      let task = state.tasks.new()
       state.openTask = task
       return [.open(task)]
     }
@@ -63,7 +63,7 @@ extension State {
     openTask = nil
     storeChange = nil
     self.store = store
-    let versions = newTask()
+    let versions = tasks.new()
     versionsTask = versions
     let effects = meet(.opened) + [.versions(versions)]
     return Effect.joined(effects, takeUp())
@@ -98,13 +98,13 @@ extension State {
 
   /// Does what a key stands for, or says why not.
   mutating func press(
-    _ binding: Binding, _ key: Key, times: Int? = nil, wasLeaving: Bool = false
+    _ binding: Binding, _ key: Key? = nil, times: Int? = nil, wasLeaving: Bool = false
   ) -> [Effect] {
     if let reason = binding.reason {
       notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
       return []
     }
-    return run(binding.action, key, times: times) {
+    return run(binding.action, key ?? binding.keys.first ?? .enter, times: times) {
       $0.perform($1, $2, wasLeaving: wasLeaving)
     }
   }

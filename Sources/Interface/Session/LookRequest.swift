@@ -117,12 +117,5 @@ package struct ExportRequest: Sendable, Equatable {
   /// Where it is to be written.
   package var path: String
   /// Whether a file that is there may be replaced.
-  package var replaces: Bool
-
-  init(query: RowQuery, format: Format, path: String, replaces: Bool = false) {
-    self.query = query
-    self.format = format
-    self.path = path
-    self.replaces = replaces
-  }
+  package var replaces = false
 }

@@ -11,15 +11,16 @@ package struct SavedSession: Codable, Sendable, Equatable {
   var palette = PaletteMemory()
   /// The version to migrate to, where one was chosen.
   var target: ChosenVersion?
+}
 
-  init() {}
-
+extension SavedSession {
   /// What another version of the program left out or wrote otherwise comes as it would anew.
   package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     func value<Value: Decodable>(_ key: CodingKeys, _ other: Value) -> Value {
       (try? values.decodeIfPresent(Value.self, forKey: key)) ?? other
     }
+    self.init()
     view = value(.view, view)
     screen = value(.screen, screen)
     pane = value(.pane, pane)
@@ -33,15 +34,10 @@ package struct SavedSession: Codable, Sendable, Equatable {
 extension State {
   /// How the store is seen now, for the next time.
   package var saved: SavedSession {
-    var session = SavedSession()
-    session.view = view
-    session.screen = screen.rawValue
-    session.pane = browse.focus.rawValue
-    session.row = browse.table?.window.selectedRow?.id.description
-    session.dividers = dividers
-    session.palette = paletteMemory
-    session.target = mapping.chosen
-    return session
+    SavedSession(
+      view: view, screen: screen.rawValue, pane: browse.focus.rawValue,
+      row: browse.table?.window.selectedRow?.id.description, dividers: dividers,
+      palette: paletteMemory, target: mapping.chosen)
   }
 
   /// Has the store shown as it was left, once it is open.

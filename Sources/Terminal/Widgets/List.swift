@@ -167,7 +167,19 @@ extension List {
     list.drawScrollMark(in: &grid, rect, theme: theme)
   }
 
-  func drawBackground(
+  /// Draws those of some items that are in sight, as many as there are now.
+  package func draw<Item>(
+    _ items: [Item], in grid: inout Grid, _ rect: Rect, theme: Theme, isFocused: Bool = true,
+    line: (_ item: Item, _ isSelected: Bool) -> [Span]
+  ) {
+    var list = self
+    list.setCount(items.count)
+    list.draw(in: &grid, rect, theme: theme, isFocused: isFocused) { row in
+      line(items[row], row == list.selected && isFocused)
+    }
+  }
+
+  private func drawBackground(
     of row: Int, in grid: inout Grid, _ place: Rect, theme: Theme, isFocused: Bool
   ) {
     guard row == selected else { return }

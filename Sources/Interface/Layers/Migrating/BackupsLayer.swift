@@ -12,10 +12,6 @@ struct BackupsLayer: WaitingLayer {
 
   init(wanted: String?) { self.wanted = wanted }
 
-  private var selected: BackupEntry? {
-    entries.element(list.selected)
-  }
-
   func bindings(_ state: State) -> [Binding] {
     let reason: String? =
       task != nil
@@ -25,7 +21,7 @@ struct BackupsLayer: WaitingLayer {
     return [
       Binding([.enter], "put back…", .choose, unless: reason),
       Keymap.movement,
-      Binding([.escape, .character("q"), .character("b")], "close", .close),
+      Binding([.escape, "q", "b"], "close", .close),
     ]
   }
 
@@ -34,7 +30,7 @@ struct BackupsLayer: WaitingLayer {
       list.handle(key)
       return .stay()
     }
-    guard let entry = selected else { return .stay() }
+    guard let entry = entries.element(list.selected) else { return .stay() }
     if case .failure(let error) = entry.contents {
       state.show(MessageLayer(error))
       return .stay()
@@ -46,7 +42,7 @@ struct BackupsLayer: WaitingLayer {
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
     guard case .backups(let found) = answer else { return [] }
     entries = found
-    list = List(count: found.count, height: max(1, found.count))
+    list = List(count: found.count, height: found.count)
     if let index = found.firstIndex(where: { $0.backup.path == wanted || $0.name == wantedName }) {
       list.select(index)
     }
@@ -75,10 +71,7 @@ struct BackupsLayer: WaitingLayer {
     grid.write(
       "  " + columns.line("backup", "version", "last changed", "objects", "size"),
       at: inside.origin, style: theme[.columnTitle], within: inside.width)
-    let body = Rect(
-      x: inside.x, y: inside.y + 1, width: inside.width, height: max(0, inside.height - 1))
-    list.draw(in: &grid, body, theme: theme) { row in
-      guard let entry = entries.element(row) else { return [] }
+    list.draw(entries, in: &grid, inside.droppingRows(1), theme: theme) { entry, _ in
       guard case .success = entry.contents else {
         return [Span(entry.name), Span("  ✗ cannot be read", theme[.error])]
       }
@@ -99,19 +92,11 @@ struct BackupsLayer: WaitingLayer {
     func line(
       _ name: String, _ version: String, _ date: String, _ objects: String, _ size: String
     ) -> String {
+      func fitted(_ text: String, _ width: Int) -> String { text.fitted(to: width - 1) + " " }
       var text = fitted(name, min(26, max(8, width - 20)))
       if width >= 76 { text += fitted(version, 14) }
       if width >= 56 { text += fitted(date, 18) }
-      return text + trailing(objects, 10) + trailing(size, 9)
-    }
-
-    private func fitted(_ text: String, _ width: Int) -> String {
-      let text = TextWidth.of(text) < width ? text : String(text.prefix(max(0, width - 2))) + "…"
-      return text + String(repeating: " ", count: max(0, width - TextWidth.of(text)))
-    }
-
-    private func trailing(_ text: String, _ width: Int) -> String {
-      String(repeating: " ", count: max(0, width - TextWidth.of(text))) + text
+      return text + objects.trailing(in: 10) + size.trailing(in: 9)
     }
   }
 }

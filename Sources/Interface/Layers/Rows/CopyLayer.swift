@@ -38,10 +38,9 @@ package struct CopyLayer: WaitingLayer {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Binding(
-        [.enter, .character("y")], "copy", .choose, unless: task == nil ? nil : "it is being read"),
+      Binding([.enter, "y"], "copy", .choose, unless: task == nil ? nil : "it is being read"),
       Keymap.movement,
-      Binding([.escape, .character("q")], "close", .close),
+      Binding([.escape, "q"], "close", .close),
     ]
   }
 
@@ -86,8 +85,6 @@ package struct CopyLayer: WaitingLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let inside = Popup("Copy", size: Size(width: 44, height: choices.count))
       .draw(in: &grid, body, theme: theme)
-    list.draw(in: &grid, inside, theme: theme) { row in
-      choices.element(row).map { [Span($0.title)] } ?? []
-    }
+    list.draw(choices, in: &grid, inside, theme: theme) { choice, _ in [Span(choice.title)] }
   }
 }

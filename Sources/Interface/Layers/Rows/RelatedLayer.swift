@@ -18,21 +18,16 @@ struct RelatedLayer: LayerContent {
     let table = state.browse.table
     let row = table?.window.selectedRow
     object = row?.id
-    var lines: [Line] = []
-    for column in row.map({ state.relations(of: $0.id) }) ?? [] {
-      guard let row else { continue }
-      var value: PropertyValue?
-      if let index = table?.properties.firstIndex(where: { $0.name == column.name }),
-        row.values.indices.contains(index)
-      {
-        value = row.values[index]
-      }
-      lines.append(Self.line(column, of: row.id, value))
-    }
-    self.lines = lines
+    lines =
+      row.map { row in
+        state.relations(of: row.id).map { column in
+          let index = table?.properties.firstIndex { $0.name == column.name }
+          return Self.line(column, of: row.id, row.values.element(index))
+        }
+      } ?? []
     // The relationship of the chosen column comes first to hand.
     let selected = lines.firstIndex { $0.relation.name == table?.property?.name } ?? 0
-    list = List(count: lines.count, selected: selected, height: max(1, lines.count))
+    list = List(count: lines.count, selected: selected, height: lines.count)
   }
 
   private static func line(
@@ -58,20 +53,17 @@ struct RelatedLayer: LayerContent {
   }
 
   func bindings(_ state: State) -> [Binding] {
-    let relation = lines.indices.contains(list.selected) ? lines[list.selected].relation : nil
+    let isNowhere = lines.element(list.selected)?.relation.destination ?? .nothing == .nothing
     return [
-      Binding(
-        [.enter], "go there", .choose,
-        unless: relation.map { $0.destination == .nothing } == false ? nil : "it leads nowhere"),
+      Binding([.enter], "go there", .choose, unless: isNowhere ? "it leads nowhere" : nil),
       Keymap.movement,
-      Binding([.escape, .character("q"), .character("r")], "close", .close),
+      Binding([.escape, "q", "r"], "close", .close),
     ]
   }
 
   mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    if action == .choose, lines.indices.contains(list.selected) {
-      return .close(
-        state.on(BrowseScreen.self) { $0.follow(lines[list.selected].relation, in: &$1) })
+    if action == .choose, let line = lines.element(list.selected) {
+      return .close(state.on(BrowseScreen.self) { $0.follow(line.relation, in: &$1) })
     }
     list.handle(key)
     return .stay()
@@ -84,10 +76,8 @@ struct RelatedLayer: LayerContent {
       "related to \(object?.description ?? "")",
       size: Size(width: min(76, names + types + 30), height: max(1, lines.count))
     ).draw(in: &grid, rect, theme: theme)
-    list.draw(in: &grid, inside, theme: theme) { row in
-      guard let line = lines.element(row) else { return [] }
-      let isSelected = row == list.selected
-      return [
+    list.draw(lines, in: &grid, inside, theme: theme) { line, isSelected in
+      [
         Span(line.relation.name.padded(to: names + 2)),
         theme.span(isSelected, line.type.padded(to: types + 2), .dim),
         theme.span(isSelected, line.value, line.role),

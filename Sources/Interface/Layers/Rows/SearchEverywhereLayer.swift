@@ -103,23 +103,17 @@ struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
     let width = hits.prefix(200).reduce(8) {
       max($0, min(28, TextWidth.of("\($1.object)", upTo: 28)))
     }
-    let match = TextMatch(searched ?? "")
-    list.draw(in: &grid, inside.droppingRows(2), theme: theme) { row in
-      guard let hit = hits.element(row) else { return [] }
-      let isSelected = row == list.selected
-      let name = Sanitize.text("\(hit.object)", limit: width)
-      return [
-        theme.span(
-          isSelected, name + String(repeating: " ", count: width + 2 - TextWidth.of(name)),
-          .relationship),
+    list.draw(hits, in: &grid, inside.droppingRows(2), theme: theme) { hit, isSelected in
+      [
+        theme.span(isSelected, "\(hit.object)".fitted(to: width) + "  ", .relationship),
         theme.span(isSelected, hit.property.isEmpty ? "" : hit.property + "  ", .attribute),
-      ] + Self.marked(hit.excerpt, match, searched ?? "", theme, isSelected: isSelected)
+      ] + Self.marked(hit.excerpt, searched ?? "", theme, isSelected: isSelected)
     }
   }
 
   /// The excerpt with what was searched for marked, where it stands in it letter for letter.
   private static func marked(
-    _ text: String, _ match: TextMatch, _ searched: String, _ theme: Theme, isSelected: Bool
+    _ text: String, _ searched: String, _ theme: Theme, isSelected: Bool
   ) -> [Span] {
     let style = isSelected ? Style.plain : theme[.string]
     let lower = text.lowercased()

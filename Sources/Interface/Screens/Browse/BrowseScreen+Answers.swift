@@ -19,12 +19,10 @@ extension BrowseScreen {
     case .countedRows(let count) where task == self.matchesTask:
       self.matchesTask = nil
       table?.matches = count
-      if settled != nil { settled?.matches = count }
+      settled?.matches = count
       table?.window.setTotal(count)
     case .countedRows(let count) where task == self.placingTask?.task:
-      if let key = self.placingTask?.key {
-        table?.window.setOrdinal(count, ofKey: key)
-      }
+      if let key = placingTask?.key { table?.window.setOrdinal(count, ofKey: key) }
       self.placingTask = nil
     case .object(let inspection) where task == self.objectTask:
       self.objectTask = nil
@@ -112,21 +110,14 @@ extension BrowseScreen {
       state.notice = Notice(error.description, .warning)
       returnToSettled(in: &state)
       fit(in: &state)
-    } else if task == objectTask {
-      objectTask = nil
+    } else if objectTask.end(task) {
       state.notice = Notice(error.description, .warning)
-    } else if task == countTask {
-      countTask = nil
-    } else if task == matchesTask {
-      matchesTask = nil
     } else if task == placingTask?.task {
       placingTask = nil
-    } else if task == namesTask {
+    } else if !countTask.end(task), !matchesTask.end(task),
       // Keys are there all the same.
-      namesTask = nil
-    } else if task == inspectedNamesTask {
-      inspectedNamesTask = nil
-    } else {
+      !namesTask.end(task), !inspectedNamesTask.end(task)
+    {
       failPicture(task, error)
     }
     return []
@@ -134,12 +125,10 @@ extension BrowseScreen {
 
   /// Stops what is being read; `nil` when nothing is.
   mutating func cancel(in state: inout State) -> [Effect]? {
-    let browse = self
-    let tasks = [browse.rowsTask?.task, browse.matchesTask, browse.placingTask?.task]
-      .compactMap { $0 }
+    let tasks = [rowsTask?.task, matchesTask, placingTask?.task].compactMap { $0 }
     guard !tasks.isEmpty else { return nil }
-    if browse.rowsTask != nil {
-      if browse.table?.window.rows.isEmpty != false {
+    if rowsTask != nil {
+      if table?.window.rows.isEmpty != false {
         rowsError = CoreDataError(.cancelled, "reading was stopped", hint: "g reads again.")
       }
       rowsTask = nil

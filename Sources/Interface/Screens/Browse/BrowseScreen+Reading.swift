@@ -130,7 +130,7 @@ extension BrowseScreen {
   private mutating func reading(
     _ what: Reading.What, in state: inout State
   ) -> (task: TaskID, old: [Effect]) {
-    let task = state.newTask()
+    let task = state.tasks.new()
     var old = rowsTask.map { [Effect.cancel($0.task)] } ?? []
     if let view = table?.view, view != settled?.view {
       // What was being counted are the rows of another arrangement.
@@ -180,7 +180,7 @@ extension BrowseScreen {
     if table.window.ordinal == nil, let row = table.window.selectedRow,
       placingTask == nil, !table.window.hasEnd
     {
-      let task = state.newTask()
+      let task = state.tasks.new()
       placingTask = Placing(task: task, key: row.id.key)
       effects.append(.countBefore(task, table.query(), row.cursor))
     }

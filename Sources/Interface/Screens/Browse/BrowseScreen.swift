@@ -69,14 +69,9 @@ struct BrowseScreen: ScreenContent {
   }
   var placingTask: Placing?
 
-  init() {}
-
   var view: BrowseView {
-    var view = BrowseView()
-    view.entity = table?.entity
-    view.tables = views
-    view.filters = formerFilters
-    view.labels = labels.choices
+    var view = BrowseView(
+      entity: table?.entity, tables: views, filters: formerFilters, labels: labels.choices)
     if let table { view.tables[table.entity] = table.view == TableView() ? nil : table.view }
     return view
   }

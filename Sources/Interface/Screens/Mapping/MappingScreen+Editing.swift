@@ -14,7 +14,7 @@ extension MappingScreen {
   func target(_ state: State) -> Target? {
     switch activePane {
     case .mappings:
-      guard let entry = entry(mappings.selected) else { return nil }
+      guard let entry = selectedEntry else { return nil }
       switch (entry.mapping.kind, entry.mapping.source, entry.mapping.destination) {
       case (.remove, let source?, _):
         return .suggestions(
@@ -81,7 +81,7 @@ extension MappingScreen {
   var deletable: String? {
     switch activePane {
     case .mappings:
-      guard let mapping = entry(mappings.selected)?.mapping, mapping.kind == .remove,
+      guard let mapping = selectedEntry?.mapping, mapping.kind == .remove,
         !mapping.isDeletionIntended
       else { return nil }
       return mapping.source
@@ -102,7 +102,7 @@ extension MappingScreen {
       default: return []
       }
     case .mappings:
-      guard let mapping = entry(mappings.selected)?.mapping else { return [] }
+      guard let mapping = selectedEntry?.mapping else { return [] }
       return edits(of: mapping)
     }
   }
@@ -155,11 +155,7 @@ extension MappingScreen {
     return plan(to: to, in: &state)
   }
 
-  var view: MappingView {
-    var view = MappingView()
-    view.edits = edits
-    return view
-  }
+  var view: MappingView { MappingView(edits: edits) }
 
   /// Puts changes back as they were, and plans anew where they are another's.
   mutating func arrange(_ view: MappingView, in state: inout State) -> [Effect] {
@@ -175,7 +171,7 @@ extension MappingScreen {
   // MARK: Writing it down
 
   mutating func write(_ file: RecipeFile, in state: inout State) -> [Effect] {
-    let task = state.newTask()
+    let task = state.tasks.new()
     writeTask = Writing(id: task, file: file)
     return [.writeRecipe(task, file)]
   }
@@ -183,7 +179,7 @@ extension MappingScreen {
   /// The mapping as a file to be written, under a name to begin with.
   func recipeFile(_ state: State) -> RecipeFile? {
     guard let step = plan?.steps.first, plan?.steps.count == 1 else { return nil }
-    let hasNames = state.versions.storesIndex.map { !state.versions[$0].path.isEmpty } ?? false
+    let hasNames = state.versions.element(state.versions.storesIndex)?.path.isEmpty == false
     return RecipeFile(
       path: recipePath ?? defaultRecipePath(state), step: step, from: hasNames ? step.from : "",
       to: hasNames ? step.to : "", overwrites: false)
@@ -191,8 +187,7 @@ extension MappingScreen {
 
   /// A name beside the model; elsewhere when that is beside the store.
   func defaultRecipePath(_ state: State) -> String {
-    guard let to, state.versions.indices.contains(to) else { return "recipe.json5" }
-    let version = state.versions[to]
+    guard let version = state.versions.element(to) else { return "recipe.json5" }
     func folder(_ path: String) -> String {
       path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }

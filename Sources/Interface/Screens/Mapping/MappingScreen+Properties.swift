@@ -45,8 +45,8 @@ extension MappingScreen {
       return (isChanged, (attribute.name, isChanged ? .changed : .attribute, spans))
     }
     let relationships = mapping.relationships.map { relationship -> (Bool, PropertyLine) in
-      if let way = MappingText.way(of: relationship) {
-        return (true, (relationship.name, .changed, [arrow, Span(way, theme[.code])]))
+      if let path = MappingText.path(of: relationship) {
+        return (true, (relationship.name, .changed, [arrow, Span(path, theme[.code])]))
       }
       guard let source = relationship.source else {
         return (
@@ -63,12 +63,7 @@ extension MappingScreen {
       return (relationship.isRenamed, (relationship.name, role, spans))
     }
     let all = attributes + relationships
-    let own = Set(mapping.attributes.map(\.name) + mapping.relationships.map(\.name))
-    let rest = MappingText.lines(of: mapping).filter { $0.depth > 0 || !own.contains($0.name) }
-    let (head, tree) = (
-      rest.prefix { !$0.name.hasPrefix("+") }, rest.drop { !$0.name.hasPrefix("+") }
-    )
-    func lines(_ lines: ArraySlice<MappingText.Line>) -> [PropertyLine] {
+    func lines(_ lines: [MappingText.Line]) -> [PropertyLine] {
       lines.map { line in
         let indent = String(repeating: " ", count: 2 * line.depth)
         let isBare = line.text.isEmpty
@@ -78,7 +73,8 @@ extension MappingScreen {
         )
       }
     }
-    return lines(head) + all.filter(\.0).map(\.1) + lines(tree) + all.filter { !$0.0 }.map(\.1)
+    return lines(MappingText.conditions(of: mapping)) + all.filter(\.0).map(\.1)
+      + lines(MappingText.children(of: mapping)) + all.filter { !$0.0 }.map(\.1)
   }
 
   /// What says that a property had another name.

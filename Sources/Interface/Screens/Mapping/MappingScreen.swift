@@ -37,8 +37,6 @@ struct MappingScreen: ScreenContent {
   var writeTask: Writing?
   var codeTask: TaskID?
 
-  init() {}
-
   struct Writing: Sendable, Equatable {
     var id: TaskID
     var file: RecipeFile
@@ -49,21 +47,17 @@ struct MappingScreen: ScreenContent {
 
   var currentEdits: MappingEdits { edits[editsKey] ?? MappingEdits() }
 
-  var entityMappings: [EntityMapping] {
-    plan?.steps.flatMap(\.mapping.entityMappings) ?? []
+  /// An entity mapping with its step.
+  typealias Entry = (number: Int, step: MigrationStep, mapping: EntityMapping)
+
+  /// The rows of the upper list.
+  var entries: [Entry] {
+    (plan?.steps ?? []).enumerated().flatMap { index, step in
+      step.mapping.entityMappings.map { (index + 1, step, $0) }
+    }
   }
 
-  /// The entity mapping in the list's row, with its step.
-  func entry(_ row: Int) -> (number: Int, step: MigrationStep, mapping: EntityMapping)? {
-    var row = row
-    for (index, step) in (plan?.steps ?? []).enumerated() {
-      if step.mapping.entityMappings.indices.contains(row) {
-        return (index + 1, step, step.mapping.entityMappings[row])
-      }
-      row -= step.mapping.entityMappings.count
-    }
-    return nil
-  }
+  var selectedEntry: Entry? { entries.element(mappings.selected) }
 
   /// The pane that the keys go to: a refusal has only one.
   var activePane: Pane { plan == nil ? .losses : focus }
@@ -78,24 +72,20 @@ struct MappingScreen: ScreenContent {
       let more = plan.failures.count > 1 ? ", and \(plan.failures.count - 1) more" : ""
       return "a check fails: \(check.message)\(more) (\(check.code))"
     }
-    let losses = plan.unallowedLosses(allowedLosses)
-    if let loss = losses.first {
-      return "\(loss.counted) of "
-        + "\(loss.name) would be lost; accept that in Mapping first"
+    if let loss = plan.unallowedLosses(allowedLosses).first {
+      return "\(loss.counted) of \(loss.name) would be lost; accept that in Mapping first"
     }
     if let free = plan.bytesFree, free < plan.bytesNeeded {
-      return "\(NumberText.bytes(plan.bytesNeeded)) must be free and "
-        + "\(NumberText.bytes(free)) are"
+      return "\(NumberText.bytes(plan.bytesNeeded)) must be free and \(NumberText.bytes(free)) are"
     }
     return nil
   }
 
   /// The command line that runs the plan.
   func command(_ state: State, _ verb: String = "migrate") -> String {
-    guard let to, state.versions.indices.contains(to) else {
+    guard let version = state.versions.element(to) else {
       return "strata \(verb) \(state.storeArgument) --to MODEL"
     }
-    let version = state.versions[to]
     let path = version.path.isEmpty ? state.storePath : version.path
     var text = "strata \(verb) \(state.storeArgument) --to \(ShellText.quoted(path))"
     if let via = via(state) { text += " --via \(ShellText.quoted(via))" }
@@ -113,9 +103,7 @@ struct MappingScreen: ScreenContent {
   /// The bundle or folder that the way goes through; `nil` goes straight.
   func via(_ state: State) -> String? {
     guard isThroughVersions else { return nil }
-    if let given = state.planOptions.via { return given }
-    guard let to, state.versions.indices.contains(to) else { return nil }
-    return state.versions[to].bundlePath
+    return state.planOptions.via ?? state.versions.element(to)?.bundlePath
   }
 }
 
@@ -128,8 +116,7 @@ extension MappingScreen {
   mutating func takeVersions(in state: inout State) -> [Effect] {
     let old = self
     self = MappingScreen()
-    edits = old.edits
-    chosen = old.chosen
+    (edits, chosen) = (old.edits, old.chosen)
     isThroughVersions = state.planOptions.via != nil
     return takeChosen(in: &state)
   }
@@ -139,9 +126,7 @@ extension MappingScreen {
   mutating func setDestination(_ index: Int?, in state: State) {
     isChosenGone = false
     to = index
-    editsKey =
-      index.flatMap { state.versions.element($0)?.path }
-      ?? ""
+    editsKey = state.versions.element(index)?.path ?? ""
   }
 
   mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
@@ -164,31 +149,21 @@ extension MappingScreen {
   }
 
   mutating func plan(to index: Int, in state: inout State) -> [Effect] {
-    guard state.versions.indices.contains(index) else { return [] }
+    guard let version = state.versions.element(index) else { return [] }
     let old = self
-    let isSame = old.to == index
     self = MappingScreen()
     setDestination(index, in: state)
-    edits = old.edits
-    chosen = old.chosen
-    isThroughVersions = old.isThroughVersions
-    if isSame {
-      allowedLosses = old.allowedLosses
-      focus = old.focus
-      recipePath = old.recipePath
+    (edits, chosen, isThroughVersions) = (old.edits, old.chosen, old.isThroughVersions)
+    if old.to == index {
+      (allowedLosses, focus, recipePath) = (old.allowedLosses, old.focus, old.recipePath)
     }
     state.change(MigrateScreen.self) { $0.forget() }
     let stopped = [old.task, old.refusalTask, old.codeTask, old.chosenTask].compactMap { $0 }
     let request = PlanRequest(
-      from: state.storeModelName ?? "this store’s model", to: state.versions[index],
+      from: state.storeModelName ?? "this store’s model", to: version,
       options: PlanOptions(via: via(state), documents: state.planOptions.documents),
       edits: currentEdits)
     return stopped.map { .cancel($0) } + state.ask(&task) { .plan($0, request) }
-  }
-
-  /// Stops what reads the store with a handle of its own.
-  mutating func stopReading(in state: inout State) -> [Effect] {
-    codeTask.stop() ?? []
   }
 
   mutating func cancel(in state: inout State) -> [Effect]? {
@@ -231,10 +206,12 @@ extension MappingScreen {
     self.plan = plan
     // Only what is lost by this plan can have been accepted.
     allowedLosses.formIntersection(plan.losses.flatMap { [$0.name, $0.entity] })
-    mappings = List(count: entityMappings.count)
+    mappings = List(count: entries.count)
     problems = List(count: problemList.count)
     // What changes is of more interest than what is copied as it is.
-    if let first = entityMappings.firstIndex(where: { $0.kind != .copy }) { mappings.select(first) }
+    if let first = entries.firstIndex(where: { $0.mapping.kind != .copy }) {
+      mappings.select(first)
+    }
     // What fails comes first, and stands first.
     if plan.failures.isEmpty { selectNextLoss() }
   }

@@ -40,8 +40,8 @@ struct MigrationProgressView {
       title += [Span(from, theme[.entity]), Span(" → ", theme[.dim]), Span(to, theme[.entity])]
     }
     if let progress, progress.steps > 1 {
-      let way = Self.step(progress, of: steps).map { ": \($0.from) → \($0.to)" } ?? ""
-      title.append(Span("   step \(progress.step) of \(progress.steps)\(way)", theme[.dim]))
+      let path = Self.step(progress, of: steps).map { ": \($0.from) → \($0.to)" } ?? ""
+      title.append(Span("   step \(progress.step) of \(progress.steps)\(path)", theme[.dim]))
     }
     return title
   }

@@ -32,7 +32,7 @@ struct HistoryPages: Sendable, Equatable {
 
   mutating func readChanges(of number: Int64, after: Int64?, in state: inout State) -> [Effect] {
     guard !changesTasks.values.contains(number) else { return [] }
-    let task = state.newTask()
+    let task = state.tasks.new()
     changesTasks[task] = number
     return [.look(task, .changes(of: number, after: after))]
   }

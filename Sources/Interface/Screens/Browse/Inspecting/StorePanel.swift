@@ -45,7 +45,7 @@ struct StorePanel: LayerContent {
         unless: selected(state).map { $0.purpose == .none } == false
           ? nil : "the line leads nowhere"),
       Keymap.movement,
-      Binding([.escape, .character("q"), .character("i")], "close", .close),
+      Binding([.escape, "q", "i"], "close", .close),
     ]
   }
 
@@ -113,22 +113,17 @@ struct StorePanel: LayerContent {
   }
 
   private func selected(_ state: State) -> PanelLine? {
-    let lines = lines(state, width: state.size.width)
-    let list = list(state)
-    return lines.element(list.selected)
+    lines(state).element(list(state).selected)
   }
 
   private func list(_ state: State) -> List {
-    var list = lists[section] ?? List()
-    list.setCount(lines(state, width: state.size.width).count)
-    list.setHeight(max(1, state.body.height - 4))
-    return list
+    (lists[section] ?? List()).fitted(to: state.body.height - 4, count: lines(state).count)
   }
 
-  private func lines(_ state: State, width: Int) -> [PanelLine] {
+  private func lines(_ state: State) -> [PanelLine] {
     if section == .warnings {
-      return StorePanelText.warnings(
-        facts?.warnings ?? state.store?.warnings ?? [], width: max(1, width - 8))
+      let warnings = facts?.warnings ?? state.store?.warnings ?? []
+      return StorePanelText.warnings(warnings, width: max(1, state.size.width - 8))
     }
     guard let facts else {
       return [error.map { .note("✗ \($0.description)") } ?? .note("…")]
@@ -159,11 +154,8 @@ struct StorePanel: LayerContent {
           isShown ? "▸\(other.title) " : " \(other.title) ", theme[isShown ? .headerActive : .dim]))
     }
     grid.write(tabs, at: inside.origin, within: inside.width)
-    let lines = lines(state, width: state.size.width)
-    let list = list(state)
-    list.draw(in: &grid, inside.droppingRows(2), theme: theme) { row in
-      guard lines.indices.contains(row) else { return [] }
-      return lines[row].spans(theme, isSelected: row == list.selected)
+    list(state).draw(lines(state), in: &grid, inside.droppingRows(2), theme: theme) {
+      $0.spans(theme, isSelected: $1)
     }
   }
 }

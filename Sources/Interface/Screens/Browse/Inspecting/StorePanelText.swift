@@ -228,8 +228,3 @@ enum StorePanelText {
     return lines
   }
 }
-
-extension Array {
-  /// The element there, if there is one.
-  func element(_ index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
-}
