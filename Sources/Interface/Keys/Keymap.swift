@@ -28,23 +28,23 @@ package enum Keymap {
 
   static func everywhere(_ state: State) -> [Binding] {
     let store = state.storeArgument
+    let noStore = state.store == nil ? "no store is open" : nil
+    let noScreen = state.picker == nil ? nil : "no store is open"
+    let busy = noScreen ?? state.work.map { "\($0) is running" }
     let screens = Screen.allCases.map { screen in
       Binding(
         [.character(Character(String(screen.rawValue)))], screen.title.lowercased(), .show(screen),
-        unless: state.picker == nil ? nil : "no store is open", command: screen.command,
-        footer: false)
+        unless: noScreen, command: screen.command, footer: false)
     }
     let bindings =
       screens + [
         Binding(["?", .function(1)], "keys", .help),
         Binding([":", .control("p")], label: ": ^P", "palette", .palette),
         Binding(
-          ["i"], "about the store, its files and model", .storePanel,
-          unless: state.store == nil ? "no store is open" : nil, command: "strata info \(store)",
-          footer: false),
+          ["i"], "about the store, its files and model", .storePanel, unless: noStore,
+          command: "strata info \(store)", footer: false),
         Binding(
-          ["*"], "search all entities", .searchEverywhere,
-          unless: state.store == nil ? "no store is open" : nil,
+          ["*"], "search all entities", .searchEverywhere, unless: noStore,
           command: "strata search \(store) TEXT", footer: false),
         Binding(
           ["w"], "warnings", .warnings,
@@ -60,13 +60,11 @@ package enum Keymap {
         Binding(["T"], "theme", .chooseTheme, footer: false),
         Binding(["!"], "log", .log, footer: false),
         Binding(
-          [.control("r")], "read the store again", .reopen,
-          unless: state.picker != nil ? "no store is open" : state.work.map { "\($0) is running" },
+          [.control("r")], "read the store again", .reopen, unless: busy,
           footer: state.storeChange != nil),
         Binding(
-          ["O"], "open another store", .otherStore,
-          unless: state.picker != nil ? "no store is open" : state.work.map { "\($0) is running" },
-          command: "strata FOLDER", footer: false),
+          ["O"], "open another store", .otherStore, unless: busy, command: "strata FOLDER",
+          footer: false),
         Binding(["q"], "quit", .quit),
       ] + always(state)
     return state.keys.applied(to: bindings, in: KeyRemapping.everywhere)

@@ -71,9 +71,8 @@ struct PaletteEntry: Sendable, Equatable {
   private static func places(_ text: String, in state: State) -> [PaletteEntry] {
     var places: [PaletteEntry] = []
     if let row = Int(text.trimmed), row > 0, let entity = state.browse.table?.entity {
-      places.append(
-        PaletteEntry(
-          section: "Row", title: "row \(NumberText.grouped(row)) of \(entity)", .row(row)))
+      let title = "row \(NumberText.grouped(row)) of \(entity)"
+      places.append(PaletteEntry(section: "Row", title: title, .row(row)))
     }
     if let id = try? state.store?.layout.objectID(text.trimmed) {
       places.append(PaletteEntry(section: "Object", title: id.description, .object(id)))

@@ -19,11 +19,7 @@ struct MessageLayer: SearchableLayer {
 
   /// A failure, told for a person.
   init(_ error: CoreDataError) {
-    var place: [String] = []
-    if let entity = error.entity {
-      place.append(error.property.map { "\(entity).\($0)" } ?? entity)
-    }
-    if let path = error.path { place.append(path) }
+    let place = [error.entity == nil ? "" : error.place, error.path ?? ""].filter { !$0.isEmpty }
     var paragraphs = [error.message]
     if !place.isEmpty { paragraphs.append(place.joined(separator: "  ")) }
     if let hint = error.typedHint { paragraphs.append("› " + hint) }

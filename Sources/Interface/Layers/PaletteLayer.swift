@@ -3,7 +3,7 @@ import Terminal
 /// Every action there is, found by a few of its letters.
 struct PaletteLayer: LayerContent {
   private(set) var prompt = Prompt()
-  private(set) var list: List
+  var list: List
 
   init(_ state: State) {
     list = List(count: PaletteEntry.found("", in: state).count)

@@ -24,3 +24,23 @@ extension WaitingLayer {
 
   mutating func cancel(in state: inout State) -> [Effect]? { task.stop() }
 }
+
+/// A popup that tells in its own lines why there is no answer, or no whole one.
+protocol TellingLayer: WaitingLayer {
+  var error: CoreDataError? { get set }
+  /// What it says when its work was called off.
+  var stopped: String { get }
+}
+
+extension TellingLayer {
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
+    self.error = error
+    return []
+  }
+
+  mutating func cancel(in state: inout State) -> [Effect]? {
+    guard let effects = task.stop() else { return nil }
+    error = CoreDataError(.cancelled, stopped)
+    return effects
+  }
+}

@@ -50,9 +50,8 @@ extension State {
     case .storeChanged(let change): note(change.sentence, .warning)
     case .failed(let task, let error) where error.kind != .cancelled || task == migrate.task:
       let code = error.code.map { " (\($0))" } ?? ""
-      let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
       note(
-        (place.isEmpty ? "" : place + ": ") + error.message + code,
+        (error.place.isEmpty ? "" : error.place + ": ") + error.message + code,
         error.kind == .cancelled ? .warning : .error)
     default: break
     }

@@ -91,7 +91,7 @@ extension State {
     let times = count.number
     count = Count()
     guard let binding = bindings.binding(for: key) else {
-      return layers.isEmpty ? [] : typeInLayer(key)
+      return layers.last.flatMap { onLayer($0.id) { $0.type(key, in: &$1) } } ?? []
     }
     return press(binding, key, times: times, wasLeaving: wasLeaving)
   }

@@ -80,7 +80,7 @@ extension MappingScreen {
 
   mutating func missChosen(_ notice: inout Notice?) {
     isChosenGone = true
-    setNoDestination()
+    (to, editsKey) = (nil, "")
     notice = Notice(
       "\(chosen?.name ?? "the version") that was chosen is not there any more; o chooses another",
       .warning)

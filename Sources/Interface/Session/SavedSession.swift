@@ -17,17 +17,14 @@ extension SavedSession {
   /// What another version of the program left out or wrote otherwise comes as it would anew.
   package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    func value<Value: Decodable>(_ key: CodingKeys, _ other: Value) -> Value {
-      (try? values.decodeIfPresent(Value.self, forKey: key)) ?? other
-    }
     self.init()
-    view = value(.view, view)
-    screen = value(.screen, screen)
-    pane = value(.pane, pane)
-    row = value(.row, row)
-    dividers = value(.dividers, dividers)
-    palette = value(.palette, palette)
-    target = value(.target, target)
+    view = (try? values.value(.view)) ?? view
+    screen = (try? values.value(.screen)) ?? screen
+    pane = (try? values.value(.pane)) ?? pane
+    row = try? values.value(.row)
+    dividers = (try? values.value(.dividers)) ?? dividers
+    palette = (try? values.value(.palette)) ?? palette
+    target = try? values.value(.target)
   }
 }
 

@@ -3,7 +3,7 @@ import Migration
 import Terminal
 
 /// The backups beside the store, to put one back.
-struct BackupsLayer: WaitingLayer {
+struct BackupsLayer: WaitingLayer, ChoosingLayer {
   var task: TaskID?
   /// The backup of the migration just done: asked about at once.
   private let wanted: String?
@@ -25,11 +25,7 @@ struct BackupsLayer: WaitingLayer {
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .choose else {
-      list.handle(key)
-      return .stay()
-    }
+  mutating func choose(in state: inout State) -> LayerOutcome {
     guard let entry = entries.element(list.selected) else { return .stay() }
     if case .failure(let error) = entry.contents {
       state.show(MessageLayer(error))

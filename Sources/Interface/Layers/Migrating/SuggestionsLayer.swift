@@ -2,7 +2,7 @@ import Migration
 import Terminal
 
 /// Where values or objects could go, the likeliest first.
-struct SuggestionsLayer: LayerContent {
+struct SuggestionsLayer: ChoosingLayer {
   var title: String
   /// Where nothing is likely the first line leaves all as it is, so that Enter changes nothing:
   /// `nil`.
@@ -30,11 +30,9 @@ struct SuggestionsLayer: LayerContent {
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .choose else {
-      list.handle(key, height: min(lines.count, state.body.height - 4))
-      return .stay()
-    }
+  func room(_ state: State) -> Int? { min(lines.count, state.body.height - 4) }
+
+  mutating func choose(in state: inout State) -> LayerOutcome {
     guard let selected else { return .close() }
     return .close(state.on(MappingScreen.self) { $0.apply([selected.edit], in: &$1) })
   }

@@ -74,7 +74,6 @@ extension DiffScreen {
 extension DiffLine {
   /// Both sides in one line: `~ Recipe.portions: serves Integer 16 → portions Integer 32`.
   var text: String {
-    let place = property.map { "\(entity).\($0)" } ?? entity
     func text(_ side: Side) -> String { "\(side.name) \(side.text)" }
     switch (left.map(text), right.map(text)) {
     case (let old?, let new?): return "\(sign.rawValue) \(place): \(old) → \(new)"

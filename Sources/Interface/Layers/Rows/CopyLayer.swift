@@ -3,7 +3,7 @@ import ManagedStore
 import Terminal
 
 /// What of the selected thing goes to the clipboard; the key that opened it takes the first.
-package struct CopyLayer: WaitingLayer {
+package struct CopyLayer: WaitingLayer, ChoosingLayer {
   private(set) var isDone = false
 
   struct Choice: Sendable, Equatable {
@@ -23,7 +23,7 @@ package struct CopyLayer: WaitingLayer {
   }
 
   private let choices: [Choice]
-  private var list: List
+  var list: List
   var task: TaskID?
   private var title = ""
 
@@ -44,11 +44,7 @@ package struct CopyLayer: WaitingLayer {
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .choose else {
-      list.handle(key)
-      return .stay()
-    }
+  mutating func choose(in state: inout State) -> LayerOutcome {
     guard let choice = choices.element(list.selected) else { return .close() }
     title = choice.title
     if case .text(let text) = choice.subject { return .close(Self.send(text, title, in: &state)) }

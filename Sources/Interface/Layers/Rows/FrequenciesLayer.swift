@@ -3,15 +3,15 @@ import ManagedStore
 import Terminal
 
 /// How often each value of a property occurs, with bars; Enter filters the rows to one.
-struct FrequenciesLayer: WaitingLayer {
+struct FrequenciesLayer: TellingLayer, ChoosingLayer {
   private let entity: String
   private let path: String
   /// What the rows were filtered by, which the values are those of.
   private let filter: String?
   private var found: Frequencies?
-  private var error: CoreDataError?
+  var error: CoreDataError?
   var task: TaskID?
-  private var list = List()
+  var list = List()
 
   /// - predicate: what a person filtered the rows by.
   init(_ path: String, of entity: String, predicate: String?) {
@@ -57,15 +57,11 @@ struct FrequenciesLayer: WaitingLayer {
     return "(\(filter)) AND \(value)"
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .choose:
-      guard let predicate else { return .stay() }
-      return .close(state.on(BrowseScreen.self) { $0.setFilter(predicate, in: &$1) })
-    default:
-      list.handle(key, height: state.body.height - 5)
-      return .stay()
-    }
+  func room(_ state: State) -> Int? { state.body.height - 5 }
+
+  mutating func choose(in state: inout State) -> LayerOutcome {
+    guard let predicate else { return .stay() }
+    return .close(state.on(BrowseScreen.self) { $0.setFilter(predicate, in: &$1) })
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
@@ -75,17 +71,7 @@ struct FrequenciesLayer: WaitingLayer {
     return []
   }
 
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
-    self.error = error
-    return []
-  }
-
-  mutating func cancel(in state: inout State) -> [Effect]? {
-    guard let task else { return nil }
-    self.task = nil
-    error = CoreDataError(.cancelled, "cancelled")
-    return [.cancel(task)]
-  }
+  let stopped = "cancelled"
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let size = Size(width: min(100, body.width), height: max(3, list.count + 2))

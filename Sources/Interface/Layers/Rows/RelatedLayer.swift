@@ -2,7 +2,7 @@ import ManagedStore
 import Terminal
 
 /// The relationships of the selected row, to go where one leads.
-struct RelatedLayer: LayerContent {
+struct RelatedLayer: ChoosingLayer {
   private struct Line: Sendable, Equatable {
     var relation: RelationOf
     var type: String
@@ -12,7 +12,7 @@ struct RelatedLayer: LayerContent {
 
   private let object: ObjectID?
   private let lines: [Line]
-  private var list: List
+  var list: List
 
   init(in state: State) {
     let table = state.browse.table
@@ -61,12 +61,9 @@ struct RelatedLayer: LayerContent {
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    if action == .choose, let line = lines.element(list.selected) {
-      return .close(state.on(BrowseScreen.self) { $0.follow(line.relation, in: &$1) })
-    }
-    list.handle(key)
-    return .stay()
+  mutating func choose(in state: inout State) -> LayerOutcome {
+    guard let line = lines.element(list.selected) else { return .stay() }
+    return .close(state.on(BrowseScreen.self) { $0.follow(line.relation, in: &$1) })
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {

@@ -3,7 +3,7 @@ import ManagedStore
 import Terminal
 
 /// A search through all entities: a line of text, and under it what was found.
-struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
+struct SearchEverywhereLayer: TellingLayer, PromptingLayer, ChoosingLayer {
   /// Hits that are kept; there is no end to what a store can hold.
   static let most = 5_000
 
@@ -14,8 +14,8 @@ struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
   private var progress: StoreSearchProgress?
   private var cut: [String] = []
   var task: TaskID?
-  private var error: CoreDataError?
-  private var list = List()
+  var error: CoreDataError?
+  var list = List()
 
   init() {}
 
@@ -37,18 +37,14 @@ struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .choose:
-      guard isSearched else { return .stay(search(in: &state)) }
-      guard let hit = hits.element(list.selected) else { return .stay() }
-      return .close(
-        (cancel(in: &state) ?? [])
-          + state.on(BrowseScreen.self) { $0.goTo(object: hit.object, in: &$1) })
-    default:
-      list.handle(key, height: state.body.height - 5)
-      return .stay()
-    }
+  func room(_ state: State) -> Int? { state.body.height - 5 }
+
+  mutating func choose(in state: inout State) -> LayerOutcome {
+    guard isSearched else { return .stay(search(in: &state)) }
+    guard let hit = hits.element(list.selected) else { return .stay() }
+    return .close(
+      (cancel(in: &state) ?? [])
+        + state.on(BrowseScreen.self) { $0.goTo(object: hit.object, in: &$1) })
   }
 
   private mutating func search(in state: inout State) -> [Effect] {
@@ -70,17 +66,7 @@ struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
     return cancel(in: &state) ?? []
   }
 
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
-    self.error = error
-    return []
-  }
-
-  mutating func cancel(in state: inout State) -> [Effect]? {
-    guard let task else { return nil }
-    self.task = nil
-    error = CoreDataError(.cancelled, "stopped")
-    return [.cancel(task)]
-  }
+  let stopped = "stopped"
 
   private var summary: String {
     guard searched != nil else {

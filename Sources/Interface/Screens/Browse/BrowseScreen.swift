@@ -40,18 +40,15 @@ struct BrowseScreen: ScreenContent {
     var matches: Int?
   }
 
-  /// What was asked for.
-  struct Reading: Sendable, Equatable {
-    enum What: Sendable, Equatable {
-      case page(RowQuery.Anchor)
-      case place(RowPlace)
-      /// The row that was selected, where the arrangement has it.
-      case keep(ObjectID)
-    }
-    var task: TaskID
-    var what: What
+  enum Reading: Sendable, Equatable {
+    case page(RowQuery.Anchor)
+    case place(RowPlace)
+    /// The row that was selected, where the arrangement has it.
+    case keep(ObjectID)
   }
-  var rowsTask: Reading?
+  var rowsTask: TaskID?
+  /// Which rows it reads.
+  var reading = Reading.page(.start)
   /// A page that could not be read, and is not asked for again and again.
   var unreadable: RowQuery.Anchor?
   var countTask: TaskID?
@@ -63,11 +60,8 @@ struct BrowseScreen: ScreenContent {
   var objectTask: TaskID?
   var matchesTask: TaskID?
   /// Counts the rows that come before the one with a key.
-  struct Placing: Sendable, Equatable {
-    var task: TaskID
-    var key: Int64
-  }
-  var placingTask: Placing?
+  var placingTask: TaskID?
+  var placedKey: Int64 = 0
 
   var view: BrowseView {
     var view = BrowseView(

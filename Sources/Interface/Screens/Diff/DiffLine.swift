@@ -27,6 +27,8 @@ struct DiffLine: Sendable, Equatable {
   var hasChanges: Bool
 
   var isChanged: Bool { sign != .same }
+  /// `Recipe.title`, or the entity alone.
+  var place: String { property.map { "\(entity).\($0)" } ?? entity }
 
   /// What a search looks through.
   var searchText: String {

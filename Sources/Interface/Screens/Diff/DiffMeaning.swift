@@ -104,7 +104,6 @@ struct DiffMeaning {
 
   /// What a change asks for, whatever the rows are.
   private func advice(_ change: PropertyChange, of line: DiffLine) -> [Sentence] {
-    let place = line.property.map { "\(line.entity).\($0)" } ?? line.entity
     guard let property = line.property, let model = model(diff.to) else { return [] }
     let attribute =
       model.attribute(named: property, of: line.entity)
@@ -115,12 +114,12 @@ struct DiffMeaning {
         !attribute.isDerived, attribute.isStored
       else { return [] }
       return Self.tip(
-        "Rows that exist have no value for it (134110): give \(place) a default value, or make it optional."
+        "Rows that exist have no value for it (134110): give \(line.place) a default value, or make it optional."
       )
     case .optional(false):
       guard let attribute, attribute.defaultValue == nil else { return [] }
       return Self.tip(
-        "Rows without a value would be refused (134110): give \(place) a default value, or compute one in Mapping."
+        "Rows without a value would be refused (134110): give \(line.place) a default value, or compute one in Mapping."
       )
     case .renamed(let former):
       let name = Self.ownName(former)
@@ -198,7 +197,7 @@ struct DiffMeaning {
       }
     } else {
       let places = comparison.refusals.map { refusal in
-        [refusal.entity, refusal.property].compactMap { $0 }.joined(separator: ".")
+        refusal.place
       }
       let more = places.count > 4 ? " and \(places.count - 4) more" : ""
       sentences.append(

@@ -71,7 +71,9 @@ extension DiffScreen {
       }
     case .fold: setFolded(true)
     case .unfold: setFolded(false)
-    case .foldAll: toggleAll()
+    case .foldAll:
+      folded = folded.isEmpty ? Set(allLines.map(\.entity)) : []
+      refilter()
     case .search: state.show(SearchLayer(.screen, in: state))
     case .endSearch:
       if searched.isEmpty { focus = .lines }
@@ -124,8 +126,7 @@ extension DiffScreen {
     }
     paragraphs.append(.init(""))
     paragraphs += DiffMeaning(self, state, details: true).sentences.map { .init($0.text, $0.role) }
-    let place = line.property.map { "\(line.entity).\($0)" } ?? line.entity
-    var layer = DetailsLayer(place, paragraphs)
+    var layer = DetailsLayer(line.place, paragraphs)
     layer.rows = concernedRows(state)
     state.show(layer)
   }

@@ -67,11 +67,6 @@ struct DiffScreen: ScreenContent {
     meaningOffset = 0
   }
 
-  mutating func toggleAll() {
-    folded = folded.isEmpty ? Set(allLines.map(\.entity)) : []
-    refilter()
-  }
-
   mutating func setFolded(_ isFolded: Bool) {
     guard let line = selectedLine else { return }
     if isFolded { folded.insert(line.entity) } else { folded.remove(line.entity) }
@@ -92,18 +87,18 @@ extension DiffScreen {
 
   mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
     switch occasion {
-    case .versions: takeVersions(in: &state)
-    case .moreVersions: fillVersions(in: &state)
-    case .shown: return enter(in: &state)
+    case .versions:
+      // Begins with the store's own and the one it would go to.
+      let compared = state.versions.comparedIndices
+      begin(from: compared?.from, to: compared?.to)
+    case .moreVersions:
+      // Compares what could not be compared before.
+      if to == nil, let compared = state.versions.comparedIndices { (from, to) = compared }
+    case .shown:
+      if comparison == nil, task == nil, let from, let to { return compare(from, to, in: &state) }
     case .opened, .resized, .settled: break
     }
     return []
-  }
-
-  /// The versions are known: begins with the store's own and the one it would go to.
-  mutating func takeVersions(in state: inout State) {
-    let compared = state.versions.comparedIndices
-    begin(from: compared?.from, to: compared?.to)
   }
 
   /// Begins anew with two versions, arranged as it was.
@@ -114,12 +109,6 @@ extension DiffScreen {
     (self.from, self.to) = (from, to)
   }
 
-  /// More versions are known: compares what could not be compared before.
-  mutating func fillVersions(in state: inout State) {
-    guard to == nil, let compared = state.versions.comparedIndices else { return }
-    (from, to) = compared
-  }
-
   var view: DiffView {
     DiffView(showsOnlyChanges: showsOnlyChanges, folded: folded)
   }
@@ -127,11 +116,6 @@ extension DiffScreen {
   mutating func arrange(_ view: DiffView) {
     (showsOnlyChanges, folded) = (view.showsOnlyChanges, view.folded)
     refilter()
-  }
-
-  mutating func enter(in state: inout State) -> [Effect] {
-    guard comparison == nil, task == nil, let from, let to else { return [] }
-    return compare(from, to, in: &state)
   }
 
   mutating func compare(_ from: Int, _ to: Int, in state: inout State) -> [Effect] {

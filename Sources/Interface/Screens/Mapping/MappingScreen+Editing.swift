@@ -130,28 +130,23 @@ extension MappingScreen {
 
   /// Adds changes and plans anew.
   mutating func apply(_ edits: [MappingEdits.Edit], in state: inout State) -> [Effect] {
-    guard let to else { return [] }
-    var all = currentEdits
-    for edit in edits { all.add(edit) }
-    let said = edits.map(\.text).joined(separator: ", ")
-    return change(to: all, saying: "✎ \(said); x takes it back", to, in: &state)
+    change(edits, in: &state, "✎ ", "; x takes it back") { $0.add($1) }
   }
 
   mutating func removeEdits(in state: inout State) -> [Effect] {
-    guard let to else { return [] }
-    let removed = selectedEdits
-    var all = currentEdits
-    for edit in removed { all.remove(edit) }
-    let said = removed.map(\.text).joined(separator: ", ")
-    return change(to: all, saying: "taken back: \(said)", to, in: &state)
+    change(selectedEdits, in: &state, "taken back: ", "") { $0.remove($1) }
   }
 
   private mutating func change(
-    to edits: MappingEdits, saying text: String, _ to: Int, in state: inout State
+    _ edits: [MappingEdits.Edit], in state: inout State, _ start: String, _ end: String,
+    _ work: (inout MappingEdits, MappingEdits.Edit) -> Void
   ) -> [Effect] {
-    self.edits[editsKey] = edits.isEmpty ? nil : edits
+    guard let to else { return [] }
+    var all = currentEdits
+    for edit in edits { work(&all, edit) }
+    self.edits[editsKey] = all.isEmpty ? nil : all
     recipePath = nil
-    state.notice = Notice(text)
+    state.notice = Notice(start + edits.map(\.text).joined(separator: ", ") + end)
     return plan(to: to, in: &state)
   }
 
@@ -171,9 +166,8 @@ extension MappingScreen {
   // MARK: Writing it down
 
   mutating func write(_ file: RecipeFile, in state: inout State) -> [Effect] {
-    let task = state.tasks.new()
-    writeTask = Writing(id: task, file: file)
-    return [.writeRecipe(task, file)]
+    writing = file
+    return state.ask(&writeTask) { .writeRecipe($0, file) }
   }
 
   /// The mapping as a file to be written, under a name to begin with.

@@ -93,9 +93,8 @@ extension MappingScreen {
     }
     switch problem {
     case .refusal(let error):
-      let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
-      let head = [Span("✗ ", theme[.error]), Span(place, theme[.entity])]
-      return (place.isEmpty ? [] : [head]) + wrapped(error.message, .text)
+      let head = [Span("✗ ", theme[.error]), Span(error.place, theme[.entity])]
+      return (error.place.isEmpty ? [] : [head]) + wrapped(error.message, .text)
         + (error.hint.map { wrapped("→ " + $0, .success) } ?? [])
     case .edit(let edit):
       return [[Span("✎ ", theme[.changed]), Span(edit.text, theme[.changed])]]

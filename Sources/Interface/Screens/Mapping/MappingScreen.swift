@@ -34,13 +34,10 @@ struct MappingScreen: ScreenContent {
   var task: TaskID?
   /// Looks for all refusals, writes the recipe, collects the SQL.
   var refusalTask: TaskID?
-  var writeTask: Writing?
+  var writeTask: TaskID?
+  /// What it writes.
+  var writing: RecipeFile?
   var codeTask: TaskID?
-
-  struct Writing: Sendable, Equatable {
-    var id: TaskID
-    var file: RecipeFile
-  }
 
   /// The path of the version that `edits` are for; set with `to`.
   var editsKey = ""
@@ -121,8 +118,6 @@ extension MappingScreen {
     return takeChosen(in: &state)
   }
 
-  mutating func setNoDestination() { (to, editsKey) = (nil, "") }
-
   mutating func setDestination(_ index: Int?, in state: State) {
     isChosenGone = false
     to = index
@@ -182,19 +177,19 @@ extension MappingScreen {
     case .planned(let plan) where task == self.task:
       self.task = nil
       take(plan)
-    case .compared(let comparison) where task == self.refusalTask:
-      self.refusalTask = nil
+    case .compared(let comparison) where task == refusalTask:
+      refusalTask = nil
       refusals = comparison.refusals
       problems.setCount(problemList.count)
-    case .models(let versions) where task == self.chosenTask:
-      self.chosenTask = nil
+    case .models(let versions) where task == chosenTask:
+      chosenTask = nil
       return takeChosen(among: versions, in: &state)
-    case .statements(let statements) where task == self.codeTask:
-      self.codeTask = nil
+    case .statements(let statements) where task == codeTask:
+      codeTask = nil
       state.notice = nil
       showCode(statements, in: &state)
-    case .written(let path) where task == self.writeTask?.id:
-      self.writeTask = nil
+    case .written(let path) where task == writeTask:
+      writeTask = nil
       recipePath = path
       state.notice = Notice("written: \(path)", .success)
     default: break
@@ -235,10 +230,9 @@ extension MappingScreen {
     case codeTask:
       codeTask = nil
       if error.kind != .cancelled { state.show(MessageLayer(error)) }
-    case writeTask?.id:
-      guard let file = writeTask?.file else { break }
+    case writeTask:
       writeTask = nil
-      state.show(WriteRecipeLayer(file, problem: error))
+      if let writing { state.show(WriteRecipeLayer(writing, problem: error)) }
     case self.task:
       self.task = nil
       refusal = error
