@@ -36,8 +36,7 @@ extension State {
 
   /// Does it so many times, or until nothing changes any more.
   mutating func run(
-    _ action: Action, _ key: Key, times: Int?,
-    _ body: (inout State, Action, Key) -> [Effect]
+    _ action: Action, _ key: Key, times: Int?, _ body: (inout State, Action, Key) -> [Effect]
   ) -> [Effect] {
     guard let times, action.isRepeatable else { return body(&self, action, key) }
     if action == .navigate, layers.isEmpty,

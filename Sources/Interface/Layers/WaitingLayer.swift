@@ -17,9 +17,7 @@ extension WaitingLayer {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    guard task == self.task else { return [] }
-    self.task = nil
-    return fail(error, in: &state)
+    self.task.end(task) ? fail(error, in: &state) : []
   }
 
   mutating func cancel(in state: inout State) -> [Effect]? { task.stop() }

@@ -50,10 +50,7 @@ extension State {
       take(versions)
       return meet(.versions) + entered()
     case .failure(let error):
-      if task == versionsTask { versionsTask = nil }
-      guard task == openTask else { return [] }
-      openTask = nil
-      show(MessageLayer(error))
+      if !versionsTask.end(task), openTask.end(task) { show(MessageLayer(error)) }
       return []
     default: return []
     }

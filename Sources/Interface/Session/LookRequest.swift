@@ -100,14 +100,7 @@ package struct ExportRequest: Sendable, Equatable {
     case csv, json, ndjson, markdown
 
     var fileExtension: String { self == .markdown ? "md" : rawValue }
-    var title: String {
-      switch self {
-      case .csv: "CSV"
-      case .json: "JSON"
-      case .ndjson: "NDJSON"
-      case .markdown: "Markdown"
-      }
-    }
+    var title: String { self == .markdown ? "Markdown" : rawValue.uppercased() }
   }
 
   /// Which rows, in which order.

@@ -75,8 +75,7 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
         Span(
           columns.line(
             entry.name, entry.version(among: state.versions), entry.date,
-            entry.objects.map(NumberText.grouped) ?? "—",
-            NumberText.bytes(entry.backup.bytes)))
+            entry.objects.map(NumberText.grouped) ?? "—", NumberText.bytes(entry.backup.bytes)))
       ]
     }
   }

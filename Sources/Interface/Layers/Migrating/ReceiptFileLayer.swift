@@ -64,7 +64,6 @@ struct ReceiptFileLayer: WaitingLayer {
     let inside = Popup("Write the receipt", size: Size(width: width, height: lines.count + 2))
       .draw(in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span("› ", theme[.dim])], theme: theme)
-    grid.write(
-      lines, in: inside.droppingRows(2), style: theme[problem == nil ? .dim : .warning])
+    grid.write(lines, in: inside.droppingRows(2), style: theme[problem == nil ? .dim : .warning])
   }
 }

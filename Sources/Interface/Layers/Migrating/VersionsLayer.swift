@@ -90,7 +90,7 @@ struct VersionsLayer: LayerContent {
     }
   }
 
-  /// The way through the versions between: none are named where `--via` names them.
+  /// The path through the versions between: none are named where `--via` names them.
   func chain(_ state: State) -> [String]? {
     state.planOptions.via == nil ? state.versions.chain(to: list.selected) : []
   }
@@ -203,9 +203,7 @@ struct VersionsLayer: LayerContent {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    if task == completing { completing = nil }
-    guard task == self.task else { return [] }
-    self.task = nil
+    guard !completing.end(task), self.task.end(task) else { return [] }
     if error.kind != .cancelled {
       problem = error.message + (error.typedHint.map { ". → \($0)" } ?? "")
       if case .revisions = mode { mode = .versions }

@@ -212,14 +212,11 @@ struct ContentLayer: LayerContent {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    if task == self.task {
-      self.task = nil
+    if self.task.end(task) {
       self.error = error
-      return []
+    } else if findTask.end(task) {
+      state.notice = Notice(error.description, .warning)
     }
-    guard task == findTask else { return [] }
-    findTask = nil
-    state.notice = Notice(error.description, .warning)
     return []
   }
 

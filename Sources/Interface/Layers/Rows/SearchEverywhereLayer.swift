@@ -17,8 +17,6 @@ struct SearchEverywhereLayer: TellingLayer, PromptingLayer, ChoosingLayer {
   var error: CoreDataError?
   var list = List()
 
-  init() {}
-
   private var isSearched: Bool { searched == prompt.text && !prompt.text.isEmpty }
 
   func bindings(_ state: State) -> [Binding] {

@@ -42,8 +42,7 @@ extension BrowseScreen {
   private func drawTree(
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
   ) {
-    tree.draw(
-      in: &grid, rect, counts: counts, own: ownCounts, theme: theme, isFocused: isFocused)
+    tree.draw(in: &grid, rect, counts: counts, own: ownCounts, theme: theme, isFocused: isFocused)
     guard tree.shown.isEmpty else { return }
     let lines =
       tree.filter.isEmpty

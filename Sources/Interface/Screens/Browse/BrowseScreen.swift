@@ -93,15 +93,3 @@ extension BrowseScreen {
     }
   }
 }
-
-extension Screen {
-  /// Entities, rows and properties.
-  package static let browse = Screen(BrowseScreen.self)
-}
-
-extension State {
-  var browse: BrowseScreen {
-    get { self[BrowseScreen.self] }
-    set { self[BrowseScreen.self] = newValue }
-  }
-}

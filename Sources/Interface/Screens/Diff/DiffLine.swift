@@ -88,8 +88,7 @@ struct DiffLine: Sendable, Equatable {
       return DiffLine(
         sign: sign, entity: entity.name, property: name,
         left: left.map { Side(name: $0.name, text: $0.text) },
-        right: right.map { Side(name: $0.name, text: text) },
-        changes: changes, hasChanges: false)
+        right: right.map { Side(name: $0.name, text: text) }, changes: changes, hasChanges: false)
     }
     var lines: [DiffLine] = []
     var placed: Set<String> = []

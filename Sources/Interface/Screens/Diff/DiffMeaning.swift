@@ -185,26 +185,20 @@ struct DiffMeaning {
       sentences.append(("✓ Stores of the one open with the other as they are.", .success))
     } else if comparison.refusals.isEmpty {
       let unknown = comparison.difference.typeChanges.filter(\.change.isUnknown)
+      let refused = unknown.map(\.place).joined(separator: ", ")
       sentences.append(
         unknown.isEmpty
           ? ("✓ Core Data can infer the mapping between these versions.", .success)
-          : (
-            "✓ A mapping can be inferred here; Core Data may refuse it for "
-              + unknown.map(\.place).joined(separator: ", ") + ".", .warning
-          ))
+          : ("✓ A mapping can be inferred here; Core Data may refuse it for \(refused).", .warning))
       if isOfStore {
         sentences.append(("→ m shows the plan: what this store would lose, and what fails.", .dim))
       }
     } else {
-      let places = comparison.refusals.map { refusal in
-        refusal.place
-      }
+      let places = comparison.refusals.map(\.place)
       let more = places.count > 4 ? " and \(places.count - 4) more" : ""
-      sentences.append(
-        (
-          "✗ Core Data cannot infer a mapping between these versions (134190): "
-            + places.prefix(4).joined(separator: ", ") + more + ".", .error
-        ))
+      let named = places.prefix(4).joined(separator: ", ") + more
+      let text = "✗ Core Data cannot infer a mapping between these versions (134190): \(named)."
+      sentences.append((text, .error))
       if diff.selectedLine.map({ refusal(of: $0, comparison) == nil }) ?? true,
         let first = comparison.refusals.first
       {

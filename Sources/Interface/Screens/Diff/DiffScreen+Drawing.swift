@@ -18,8 +18,7 @@ struct DiffLayout {
       : isFocused ? body.height / 2 : min(8, body.height / 3)
     // Below the summary, and down to the edge that both share with what is below.
     let sides = Rect(
-      x: body.x, y: body.y + 1, width: body.width,
-      height: body.height - max(1, meaningHeight))
+      x: body.x, y: body.y + 1, width: body.width, height: body.height - max(1, meaningHeight))
     let half = sides.width / 2
     left = Rect(x: sides.x, y: sides.y, width: half + 1, height: sides.height)
     right = Rect(x: sides.x + half, y: sides.y, width: sides.width - half, height: sides.height)
@@ -83,8 +82,7 @@ extension DiffScreen {
   }
 
   private func drawSummary(
-    _ names: (String, String), with theme: Theme, in grid: inout Grid,
-    _ line: Rect
+    _ names: (String, String), with theme: Theme, in grid: inout Grid, _ line: Rect
   ) {
     let title = [
       Span(" "), Span(names.0, theme[.entity]), Span("  ⟷  ", theme[.dim]),
@@ -111,8 +109,7 @@ extension DiffScreen {
   }
 
   private func drawLines(
-    with theme: Theme, in grid: inout Grid, _ layout: DiffLayout,
-    isFocused: Bool
+    with theme: Theme, in grid: inout Grid, _ layout: DiffLayout, isFocused: Bool
   ) {
     let (left, right) = (layout.left.inset(by: 1), layout.right.inset(by: 1))
     guard !lines.isEmpty else {

@@ -184,15 +184,3 @@ extension DiffScreen {
     return []
   }
 }
-
-extension Screen {
-  /// Two versions side by side.
-  package static let diff = Screen(DiffScreen.self)
-}
-
-extension State {
-  var diff: DiffScreen {
-    get { self[DiffScreen.self] }
-    set { self[DiffScreen.self] = newValue }
-  }
-}

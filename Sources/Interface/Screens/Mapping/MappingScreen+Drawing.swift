@@ -51,8 +51,7 @@ extension MappingScreen {
     let layout = MappingLayout(self, state)
     let next = NextStep(self, state)
     grid.write(
-      " → " + next.text, at: layout.next.origin, style: theme[next.role],
-      within: layout.next.width)
+      " → " + next.text, at: layout.next.origin, style: theme[next.role], within: layout.next.width)
     if refusal != nil {
       drawProblems(state, with: theme, in: &grid, layout.problems, isFocused: state.layers.isEmpty)
       let code = refusal?.code.map { " (\($0))" } ?? ""

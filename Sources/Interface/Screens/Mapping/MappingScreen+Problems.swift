@@ -85,9 +85,7 @@ extension MappingScreen {
     }
   }
 
-  private func lines(
-    _ problem: Problem, width: Int, _ theme: Theme
-  ) -> [[Span]] {
+  private func lines(_ problem: Problem, width: Int, _ theme: Theme) -> [[Span]] {
     func wrapped(_ text: String, _ role: Theme.Role) -> [[Span]] {
       Wrapping.lines(text, width: max(1, width - 2)).map { [Span("  "), Span($0, theme[role])] }
     }

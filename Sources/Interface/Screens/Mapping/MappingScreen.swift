@@ -10,7 +10,7 @@ struct MappingScreen: ScreenContent {
 
   /// Index in the state's versions.
   var to: Int?
-  /// Whether the way goes through the versions between.
+  /// Whether the path goes through the versions between.
   var isThroughVersions = false
   var plan: MigrationPlan?
   /// Why there is no plan.
@@ -97,7 +97,7 @@ struct MappingScreen: ScreenContent {
       + allowedLosses.sorted().map { " --allow-loss \(ShellText.quoted($0))" }.joined()
   }
 
-  /// The bundle or folder that the way goes through; `nil` goes straight.
+  /// The bundle or folder that the path goes through; `nil` goes straight.
   func via(_ state: State) -> String? {
     guard isThroughVersions else { return nil }
     return state.planOptions.via ?? state.versions.element(to)?.bundlePath
@@ -249,17 +249,5 @@ extension MappingScreen {
       let (source, destination) = state.models(from: state.versions.storesIndex, to: to)
     else { return [] }
     return state.ask(&refusalTask) { .compare($0, from: source, to: destination) }
-  }
-}
-
-extension Screen {
-  /// What a migration would do.
-  package static let mapping = Screen(MappingScreen.self)
-}
-
-extension State {
-  var mapping: MappingScreen {
-    get { self[MappingScreen.self] }
-    set { self[MappingScreen.self] = newValue }
   }
 }

@@ -13,8 +13,7 @@ extension MigrateScreen {
         foot: isCancelling
           ? Span("stopping … the store stays as it was", theme[.warning])
           : Span(
-            "the original is untouched until the last step; ^C stops and leaves it so",
-            theme[.dim])
+            "the original is untouched until the last step; ^C stops and leaves it so", theme[.dim])
       ).draw(in: &grid, rect, theme: theme)
     case .rollingBack(let progress, let name, let isCancelling):
       MigrationProgressView(

@@ -172,15 +172,3 @@ extension MigrateScreen {
     }
   }
 }
-
-extension Screen {
-  /// The migration itself.
-  package static let migrate = Screen(MigrateScreen.self)
-}
-
-extension State {
-  var migrate: MigrateScreen {
-    get { self[MigrateScreen.self] }
-    set { self[MigrateScreen.self] = newValue }
-  }
-}

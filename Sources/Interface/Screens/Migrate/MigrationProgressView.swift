@@ -47,9 +47,7 @@ struct MigrationProgressView {
   }
 
   /// The step at work; those that have nothing to move are not counted.
-  static func step(
-    _ progress: MigrationProgress, of steps: [MigrationStep]
-  ) -> MigrationStep? {
+  static func step(_ progress: MigrationProgress, of steps: [MigrationStep]) -> MigrationStep? {
     let moving = steps.filter { $0.mapping.kind != .none }
     return moving.element(progress.step - 1)
   }

@@ -73,8 +73,7 @@ extension PickerScreen {
       let name = entry.kind == .folder ? entry.name + "/" : entry.name
       return spans(
         name, isStore ? .title : entry.kind == .folder ? .entity : .dim,
-        time.isEmpty ? facts : timed(facts + "  ", time),
-        isStore ? .success : .dim)
+        time.isEmpty ? facts : timed(facts + "  ", time), isStore ? .success : .dim)
     }
   }
 

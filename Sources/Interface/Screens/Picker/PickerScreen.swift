@@ -11,14 +11,6 @@ package struct PickerScreen: ScreenContent {
     case recent(RecentStore)
     case entry(FolderListing.Entry)
 
-    var name: String {
-      switch self {
-      case .heading(let text): text
-      case .recent(let store): store.path
-      case .entry(let entry): entry.name
-      }
-    }
-
     var path: String {
       switch self {
       case .heading(let text): text

@@ -47,8 +47,7 @@ struct Contents {
     func child(_ text: String, _ role: Theme.Role, _ children: [Contents] = []) -> [Contents] {
       [
         Contents(
-          depth: depth, label: label, value: ValueText(text, role),
-          hasChildren: !children.isEmpty)
+          depth: depth, label: label, value: ValueText(text, role), hasChildren: !children.isEmpty)
       ] + children
     }
     guard depth < 20 else { return child("…", .dim) }
