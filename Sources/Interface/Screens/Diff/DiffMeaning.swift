@@ -5,6 +5,7 @@ import Terminal
 /// What the selected line of a comparison means to Core Data and to this store, as sentences.
 struct DiffMeaning {
   typealias Sentence = TextLine
+  private typealias Code = CoreDataError.Code
 
   private let diff: DiffScreen
   private let state: State
@@ -50,8 +51,9 @@ struct DiffMeaning {
         ("\(change.description) — \(hash)\(inferable)", change.movesHash ? .changed : .text)
       ] + caveat(change, of: line) + advice(change, of: line)
     }
+    let code = refusal.code ?? .inferredMappingModel
     return [
-      ("✗ \(change.description) — \(hash), cannot be inferred (\(refusal.code ?? 134190))", .error),
+      ("✗ \(change.description) — \(hash), cannot be inferred (\(code))", .error),
       (Self.reason(refusal), .error),
     ] + fix(refusal)
   }
@@ -114,12 +116,12 @@ struct DiffMeaning {
         !attribute.isDerived, attribute.isStored
       else { return [] }
       return Self.tip(
-        "Rows that exist have no value for it (134110): give \(line.place) a default value, or make it optional."
+        "Rows that exist have no value for it (\(Code.migration)): give \(line.place) a default value, or make it optional."
       )
     case .optional(false):
       guard let attribute, attribute.defaultValue == nil else { return [] }
       return Self.tip(
-        "Rows without a value would be refused (134110): give \(line.place) a default value, or compute one in Mapping."
+        "Rows without a value would be refused (\(Code.migration)): give \(line.place) a default value, or compute one in Mapping."
       )
     case .renamed(let former):
       let name = Self.ownName(former)
@@ -197,7 +199,8 @@ struct DiffMeaning {
       let places = comparison.refusals.map(\.place)
       let more = places.count > 4 ? " and \(places.count - 4) more" : ""
       let named = places.prefix(4).joined(separator: ", ") + more
-      let text = "✗ Core Data cannot infer a mapping between these versions (134190): \(named)."
+      let text =
+        "✗ Core Data cannot infer a mapping between these versions (\(Code.inferredMappingModel)): \(named)."
       sentences.append((text, .error))
       if diff.selectedLine.map({ refusal(of: $0, comparison) == nil }) ?? true,
         let first = comparison.refusals.first
