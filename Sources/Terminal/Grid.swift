@@ -136,18 +136,6 @@ package struct Grid: Sendable, Equatable {
     }
   }
 
-  /// Lays a style over a part of the grid, leaving its text.
-  package mutating func tint(_ rect: Rect, with style: Style) {
-    let part = rect.intersection(bounds)
-    guard !part.isEmpty else { return }
-    for y in part.y..<part.bottom {
-      for x in part.x..<part.right {
-        let index = y * width + x
-        cells[index].style = style.over(cells[index].style)
-      }
-    }
-  }
-
   mutating func put(_ text: String, width cellWidth: Int, x: Int, y: Int, _ style: Style) {
     guard y >= 0, y < height, x >= 0, x + cellWidth <= width else { return }
     let index = y * width + x

@@ -152,7 +152,7 @@ struct PlainInterface {
   /// The actions of the screens that have a command line, for a reader without keys.
   private func tellCommands() {
     console.line("Commands that do what the screens do:")
-    for section in Keymap.sections(.of(storePath: path)) {
+    for section in Keymap.sections(State(storePath: path)) {
       for binding in section.bindings {
         guard let command = binding.command else { continue }
         console.line("\(section.title), \(binding.title): \(command)")

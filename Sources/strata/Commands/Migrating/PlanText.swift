@@ -95,7 +95,7 @@ struct PlanText {
       return attribute.isRenamed ? "\(attribute.source ?? "") → \(attribute.name)" : nil
     }
     let relationships = mapping.relationships.compactMap { relationship -> String? in
-      if MappingText.way(of: relationship) != nil { return nil }
+      if MappingText.path(of: relationship) != nil { return nil }
       if mapping.children.contains(where: { $0.relationship == relationship.name }) { return nil }
       if relationship.source == nil { return "+ " + relationship.name }
       return relationship.isRenamed
