@@ -72,6 +72,11 @@ package enum FileSystem {
   package static func isFile(_ path: String) -> Bool { status(path)?.kind == .file }
   /// Whether a folder is there, also behind a link.
   package static func isDirectory(_ path: String) -> Bool { status(path)?.kind == .directory }
+  /// Whether a file begins as SQLite's do.
+  package static func isDatabase(_ path: String) -> Bool {
+    (try? read(path, limit: 16)) == Array("SQLite format 3\0".utf8)
+  }
+
   /// Whether this process may write to it.
   package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
@@ -141,11 +146,18 @@ package enum FileSystem {
     }
   }
 
-  /// Puts a file in the place of another or of none, whole or not at all, for its owner only.
-  package static func replace(_ path: String, with bytes: [UInt8]) throws {
+  /// Puts a file in the place of another or of none, whole or not at all: what is replaced stays
+  /// when the disk is full.
+  ///
+  /// - Parameter isPrivate: whether it is for its owner only, whatever the umask is.
+  package static func replace(
+    _ path: String, with bytes: [UInt8], isPrivate: Bool = true
+  ) throws {
     let new = path + ".new"
-    remove(new)
-    try createEmpty(new)
+    if isPrivate {
+      remove(new)
+      try createEmpty(new)
+    }
     do {
       try write(bytes, to: new)
       try rename(new, to: path)

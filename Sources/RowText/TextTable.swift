@@ -5,7 +5,7 @@ package struct TextTable {
   /// On which side of a column its cells stand.
   package enum Alignment: Sendable { case left, right }
 
-  private var widths: [Int]
+  let widths: [Int]
   private let alignments: [Alignment]
   private static let gap = "  "
 

@@ -117,7 +117,7 @@ struct Command: Sendable {
 }
 
 /// What a command tells the shell.
-enum CommandStatus: Int32, Sendable {
+enum CommandStatus: Int32, Sendable, CaseIterable {
   /// Done, and the answer is yes.
   case done = 0
   /// The answer is no: models differ, a store does not fit.
@@ -129,10 +129,6 @@ enum CommandStatus: Int32, Sendable {
   /// A migration failed; the store is as it was.
   case failed = 5
   case cancelled = 130
-
-  static let all: [CommandStatus] = [
-    .done, .no, .usage, .refused, .unreadable, .failed, .cancelled,
-  ]
 
   /// What it means, as the manual says it.
   var meaning: String {

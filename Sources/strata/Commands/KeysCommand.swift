@@ -48,11 +48,9 @@ enum KeysCommand {
 extension JSONWriter {
   fileprivate mutating func binding(_ binding: Binding, in section: String) {
     object { json in
-      json.field("section", section)
-      json.field("name", binding.action.name)
+      json.fields(["section": section, "name": binding.action.name])
       json.array("keys") { json in for key in binding.keys { json.string(key.name) } }
-      json.field("title", binding.title)
-      json.field("command", binding.command)
+      json.fields(["title": binding.title, "command": binding.command])
     }
   }
 }

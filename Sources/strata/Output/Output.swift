@@ -29,6 +29,9 @@ enum Output {
   static func error(_ bytes: [UInt8]) { _ = write(bytes, to: STDERR_FILENO) }
   static func error(_ text: String) { error(Array(text.utf8)) }
 
+  /// A variable of this process's environment.
+  static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
   static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
@@ -44,8 +47,10 @@ enum Output {
     return Int(size.ws_col)
   }
 
+  /// Writes everything.
+  ///
   /// - Returns: 0, or the errno that ended it.
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     var done = 0
     while done < bytes.count {
       let wrote = bytes.withUnsafeBytes { buffer in

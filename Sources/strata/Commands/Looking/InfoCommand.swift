@@ -11,11 +11,7 @@ enum InfoCommand {
     let facts = try Waiting.tell("counting objects and files", on: console) {
       try Facts(StoreOpening.reading(arguments[0], model: arguments.value("model")))
     }
-    if arguments.flag("json") {
-      console.json { facts.write(to: &$0) }
-    } else {
-      facts.print(to: console)
-    }
+    arguments.flag("json") ? console.json { facts.write(to: &$0) } : facts.print(to: console)
     return console.finish(facts.store, told: facts.warnings)
   }
 
@@ -53,11 +49,11 @@ enum InfoCommand {
     }
 
     func write(to json: inout JSONWriter) {
-      json.field("path", store.path)
-      json.field("uuid", store.metadata.uuid)
-      json.field("storeType", store.metadata.storeType)
-      json.field("frameworkVersion", store.metadata.frameworkVersion)
-      json.field("versionIdentifiers", store.metadata.versionIdentifiers)
+      json.fields([
+        "path": store.path, "uuid": store.metadata.uuid, "storeType": store.metadata.storeType,
+        "frameworkVersion": store.metadata.frameworkVersion,
+        "versionIdentifiers": store.metadata.versionIdentifiers,
+      ])
       json.object("model") { json in
         json.field("source", store.modelSource == .raw ? nil : store.modelSource.rawValue)
         json.field("matches", store.modelMatches)
@@ -82,23 +78,21 @@ enum InfoCommand {
           ("orphaned", external.orphaned.count),
         ])
       json.object("history", history) { json, history in
-        json.field("transactions", history.transactions)
-        json.field("changes", history.changes)
+        json.fields(["transactions": history.transactions, "changes": history.changes])
       }
       json.object("cloudKit", cloudKit) { json, cloudKit in
         json.field("pendingUploads", cloudKit.pendingUploads)
         json.field("pendingDeletes", cloudKit.pendingDeletes)
       }
-      json.field("warnings", warnings)
-      json.field("notes", store.notes)
+      json.fields(["warnings": warnings, "notes": store.notes])
       json.object("damage", store.damage) { $0.damage($1) }
       json.key("drift")
       json.drift(drift)
-      json.objects("oneSidedLinks", oneSided) { json, links in
-        json.field("entity", links.entity)
-        json.field("relationship", links.relationship)
-        json.field("objects", links.objects)
-        json.field("first", links.first.map(\.description))
+      json.objects("oneSidedLinks", oneSided) { links in
+        [
+          "entity": links.entity, "relationship": links.relationship, "objects": links.objects,
+          "first": links.first.map(\.description),
+        ]
       }
     }
 
@@ -176,11 +170,11 @@ extension JSONWriter {
   /// What is wrong with a file, and which keys that costs.
   mutating func damage(_ damage: FileDamage) {
     field("problems", damage.problems)
-    objects("holes", damage.holes) { json, hole in
-      json.field("table", hole.table)
-      json.field("first", hole.first)
-      json.field("last", hole.last)
-      json.field("rows", hole.counts?.values.reduce(0, +))
+    objects("holes", damage.holes) { hole in
+      [
+        "table": hole.table, "first": hole.first, "last": hole.last,
+        "rows": hole.counts?.values.reduce(0, +),
+      ]
     }
   }
 }

@@ -157,12 +157,7 @@ extension Rehearsal.Result {
     } else {
       json.null("receipt")
     }
-    json.object("expectations") { json in
-      json.field("checked", checked)
-      json.field("failed", failures)
-    }
-    json.field("faults", faults)
-    json.field("notes", notes)
-    json.field("sourceUnchanged", true)
+    json.object("expectations", ["checked": checked, "failed": failures])
+    json.fields(["faults": faults, "notes": notes, "sourceUnchanged": true])
   }
 }

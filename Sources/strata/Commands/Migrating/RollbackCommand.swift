@@ -19,11 +19,7 @@ enum RollbackCommand {
           path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
       }
     }
-    if arguments.flag("json") {
-      console.json { write(receipt, to: &$0) }
-    } else {
-      print(receipt, to: console)
-    }
+    arguments.flag("json") ? console.json { write(receipt, to: &$0) } : print(receipt, to: console)
     return .done
   }
 
@@ -84,9 +80,7 @@ enum RollbackCommand {
     }
     if let undone = receipt.undonePath {
       console.line("kept: \(undone)")
-      console.line(
-        "the way back: strata rollback \(ShellText.quoted(receipt.storePath)) --from "
-          + ShellText.quoted(undone))
+      console.line("the way back: " + ReceiptText.wayBack(receipt.storePath, from: undone))
     }
     if let support = receipt.undoneSupportPath {
       console.line("kept: \(support), with the external data of what was there before")
@@ -105,19 +99,18 @@ enum RollbackCommand {
   private static func write(_ receipt: StoreRollback.Receipt, to json: inout JSONWriter) {
     json.object("rollback") { json in
       json.fields([
-        ("store", receipt.storePath), ("backup", receipt.backup.path),
-        ("leftBy", receipt.backup.origin.rawValue), ("undone", receipt.undonePath),
-        ("undoneSupport", receipt.undoneSupportPath),
-        ("uuid", receipt.contents.uuid),
+        "store": receipt.storePath, "backup": receipt.backup.path,
+        "leftBy": receipt.backup.origin.rawValue, "undone": receipt.undonePath,
+        "undoneSupport": receipt.undoneSupportPath, "uuid": receipt.contents.uuid,
+        "backupRemoved": receipt.isBackupRemoved,
+        "versionIdentifiers": receipt.contents.versionIdentifiers,
       ])
-      json.field("backupRemoved", receipt.isBackupRemoved)
-      json.field("versionIdentifiers", receipt.contents.versionIdentifiers)
       json.numbers(
         "entities", receipt.contents.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-      json.field("orphaned", receipt.orphaned)
-      json.field("missing", receipt.missing)
-      json.field("notes", receipt.notes)
-      json.field("bytes", receipt.bytes)
+      json.fields([
+        "orphaned": receipt.orphaned, "missing": receipt.missing, "notes": receipt.notes,
+        "bytes": receipt.bytes,
+      ])
     }
   }
 
@@ -130,16 +123,11 @@ enum RollbackCommand {
     let facts = try? contents.get()
     json.object { json in
       json.fields([
-        ("path", backup.path), ("leftBy", backup.origin.rawValue), ("uuid", facts?.uuid),
-        ("problem", problem), ("modified", CoreDataDate.text(backup.modified)),
+        "path": backup.path, "leftBy": backup.origin.rawValue, "uuid": facts?.uuid,
+        "problem": problem, "modified": CoreDataDate.text(backup.modified),
+        "versionIdentifiers": facts?.versionIdentifiers ?? [], "bytes": backup.bytes,
+        "objects": facts?.counts.values.reduce(0, +),
       ])
-      json.field("versionIdentifiers", facts?.versionIdentifiers ?? [])
-      json.field("bytes", backup.bytes)
-      json.field("objects", facts?.counts.values.reduce(0, +))
     }
   }
-}
-
-extension JSONWriter {
-  /// A list of texts under a key.
 }

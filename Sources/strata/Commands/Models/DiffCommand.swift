@@ -9,11 +9,9 @@ enum DiffCommand {
     let source = try ModelReference(arguments[0]).load()
     let destination = try ModelReference(arguments[1]).load()
     let difference = ModelDifference(from: source.model, to: destination.model)
-    if arguments.flag("json") {
-      console.json { write(difference, to: &$0) }
-    } else {
-      print(difference, source.name, destination.name, console)
-    }
+    arguments.flag("json")
+      ? console.json { write(difference, to: &$0) }
+      : print(difference, source.name, destination.name, console)
     return difference.isIdentical ? .done : .no
   }
 
@@ -42,15 +40,14 @@ enum DiffCommand {
   }
 
   private static func write(_ difference: ModelDifference, to json: inout JSONWriter) {
-    json.field("identical", difference.isIdentical)
-    json.field("hashesEqual", difference.hashesAreEqual)
+    json.fields(["identical": difference.isIdentical, "hashesEqual": difference.hashesAreEqual])
     json.array("entities") { json in
       for entity in difference.entities where !entity.changes.isEmpty || entity.source == nil {
         json.object { json in
           json.fields([
-            ("name", entity.name), ("source", entity.source?.name),
-            ("destination", entity.destination?.name), ("sourceHash", entity.sourceHash?.hex),
-            ("destinationHash", entity.destinationHash?.hex),
+            "name": entity.name, "source": entity.source?.name,
+            "destination": entity.destination?.name, "sourceHash": entity.sourceHash?.hex,
+            "destinationHash": entity.destinationHash?.hex,
           ])
           json.objects("changes", entity.changes) { json, change in
             json.field("property", change.property)
@@ -60,7 +57,6 @@ enum DiffCommand {
         }
       }
     }
-    json.field("other", difference.otherChanges)
-    json.field("conflicts", difference.conflicts)
+    json.fields(["other": difference.otherChanges, "conflicts": difference.conflicts])
   }
 }
