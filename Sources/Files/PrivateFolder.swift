@@ -51,17 +51,12 @@ package final class PrivateFolder {
     where name.hasPrefix(prefix) || name.hasPrefix(newPrefix) {
       let path = base + "/" + name
       var info = stat()
-      guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR, info.st_uid == geteuid()
+      guard lstat(path, &info) == 0, info.isFolder, info.st_uid == geteuid()
       else { continue }
-      #if canImport(Darwin)
-        let changed = info.st_mtimespec.tv_sec
-      #else
-        let changed = info.st_mtim.tv_sec
-      #endif
       let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       guard descriptor >= 0 else { continue }
       defer { close(descriptor) }
-      guard name.hasPrefix(prefix) || time(nil) - changed > youth,
+      guard name.hasPrefix(prefix) || time(nil) - info.written.tv_sec > youth,
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
       else { continue }
       FileSystem.removeTree(path)

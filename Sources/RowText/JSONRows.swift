@@ -34,7 +34,7 @@ extension JSONWriter {
   /// The members of an object's line, as a dump has them.
   ///
   /// - Parameter besides: writes what comes before the relationships.
-  mutating func members(
+  package mutating func members(
     of id: ObjectID, _ columns: [RowColumn], _ values: [PropertyValue],
     besides: (inout JSONWriter) -> Void = { _ in },
     _ write: (inout JSONWriter, PropertyValue) -> Void

@@ -31,13 +31,6 @@ struct TableRows: RowWriter {
 extension RowColumn {
   /// Whether its values are numbers, which stand at the right.
   var isNumber: Bool {
-    switch kind {
-    case .attribute(let type):
-      switch type {
-      case .integer16, .integer32, .integer64, .double, .float, .decimal: true
-      default: false
-      }
-    default: false
-    }
+    if case .attribute(let type) = kind { type.isNumber } else { false }
   }
 }

@@ -96,11 +96,9 @@ enum HistoryCommand {
   }
 
   private static func write(_ counts: HistoryCounts, to json: inout JSONWriter) {
-    json.numbers(
+    json.object(
       "counts",
-      [
-        ("deleted", counts.deleted), ("inserted", counts.inserted), ("updated", counts.updated),
-      ])
+      ["deleted": counts.deleted, "inserted": counts.inserted, "updated": counts.updated])
   }
 
   private static func write(_ author: HistoryAuthor, to json: inout JSONWriter) {

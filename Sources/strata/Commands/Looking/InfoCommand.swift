@@ -54,36 +54,39 @@ enum InfoCommand {
         "frameworkVersion": store.metadata.frameworkVersion,
         "versionIdentifiers": store.metadata.versionIdentifiers,
       ])
-      json.object("model") { json in
-        json.field("source", store.modelSource == .raw ? nil : store.modelSource.rawValue)
-        json.field("matches", store.modelMatches)
-        json.field("configuration", store.configuration)
+      json.object(
+        "model",
+        [
+          "source": store.modelSource == .raw ? nil : store.modelSource.rawValue,
+          "matches": store.modelMatches, "configuration": store.configuration,
+        ])
+      json.objects("entities", store.entityTables) { table in
+        [
+          "name": table.entity, "id": table.entityID,
+          "parent": store.model.entity(named: table.entity)?.parent,
+          "count": counts[table.entity] ?? 0,
+        ]
       }
-      json.objects("entities", store.entityTables) { json, table in
-        json.field("name", table.entity)
-        json.field("id", table.entityID)
-        json.field("parent", store.model.entity(named: table.entity)?.parent)
-        json.field("count", counts[table.entity] ?? 0)
-      }
-      json.object("wal") { json in
-        json.field("frames", store.wal.frames)
-        json.field("present", store.wal.isPresent)
-        json.field("unapplied", store.unappliedFrames)
-        json.field("reason", store.unappliedFrames > 0 ? store.wal.unapplied?.reason.rawValue : nil)
-      }
-      json.numbers(
+      json.object(
+        "wal",
+        [
+          "frames": store.wal.frames, "present": store.wal.isPresent,
+          "unapplied": store.unappliedFrames,
+          "reason": store.unappliedFrames > 0 ? store.wal.unapplied?.reason.rawValue : nil,
+        ])
+      json.object(
         "externalData",
         [
-          ("referenced", external.referenced), ("missing", external.missing.count),
-          ("orphaned", external.orphaned.count),
+          "referenced": external.referenced, "missing": external.missing.count,
+          "orphaned": external.orphaned.count,
         ])
-      json.object("history", history) { json, history in
-        json.fields(["transactions": history.transactions, "changes": history.changes])
-      }
-      json.object("cloudKit", cloudKit) { json, cloudKit in
-        json.field("pendingUploads", cloudKit.pendingUploads)
-        json.field("pendingDeletes", cloudKit.pendingDeletes)
-      }
+      json.object(
+        "history", history.map { ["transactions": $0.transactions, "changes": $0.changes] })
+      json.object(
+        "cloudKit",
+        cloudKit.map {
+          ["pendingUploads": $0.pendingUploads, "pendingDeletes": $0.pendingDeletes]
+        })
       json.fields(["warnings": warnings, "notes": store.notes])
       json.object("damage", store.damage) { $0.damage($1) }
       json.key("drift")

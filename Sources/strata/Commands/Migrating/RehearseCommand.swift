@@ -14,7 +14,7 @@ enum RehearseCommand {
     let request = try MigrationArguments(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let expectations = try arguments.value("expect").map { path in
-      try Expectations(InputText.read(path), path: path)
+      try Expectations(InputText.text(of: path), path: path)
     }
     let stores = try StoreList(arguments.positional)
     try expectations?.requireStores(named: stores.paths.map(FileSystem.name(of:)))

@@ -10,7 +10,7 @@ enum FindModelCommand {
     var hashes: [String: HashPattern]
     var store: Store?
     if let log = arguments.value("log") {
-      hashes = HashPattern.read(fromLog: try InputText.read(log))
+      hashes = HashPattern.read(fromLog: try InputText.text(of: log))
       guard !hashes.isEmpty else {
         throw CoreDataError(
           .unreadable, "the text holds no version hashes", path: log,
@@ -98,11 +98,11 @@ enum FindModelCommand {
     json.objects("matches", search.matches) { $0.found($1) }
     json.object("nearest", search.matches.isEmpty ? search.nearest : nil) { $0.found($1) }
     json.field("exported", exported)
-    json.numbers(
+    json.object(
       "searched",
       [
-        ("files", search.filesSeen), ("models", search.modelsRead),
-        ("versionsInHistory", search.versionsRead),
+        "files": search.filesSeen, "models": search.modelsRead,
+        "versionsInHistory": search.versionsRead,
       ])
     json.field("notes", search.notes)
   }

@@ -74,7 +74,7 @@ struct RowExport {
     var bytes = 0
     let format = RowFormat(rawValue: request.format.rawValue) ?? .csv
     var writer = format.writer(isExact: true) { piece in
-      let number = Output.write(piece, to: descriptor)
+      let number = FileSystem.write(piece, to: descriptor)
       guard number == 0 else {
         throw CoreDataError(
           .failed, "the file could not be written whole: \(String(cString: strerror(number)))",
