@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Which file it is, whatever its name: the same for each of its names, another for a copy.
 package struct FileIdentity: Sendable, Hashable {
   /// The number of the device that the file is on.

@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 extension FileSystem {
   /// Copies a file: by sharing its blocks where the file system can, else what is not a hole in it.
   ///

@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Names that change hands without ever taking one that is given.
 extension FileSystem {
   /// Puts a file or a folder under a name that must be free.

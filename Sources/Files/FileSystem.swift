@@ -1,9 +1,10 @@
 import ManagedModel
 
+// Whoever works with files needs the C library: importing this module is enough.
 #if canImport(Darwin)
-  import Darwin
+  @_exported import Darwin
 #else
-  import Glibc
+  @_exported import Glibc
 #endif
 
 /// The few file operations the engine needs, each failing with a sentence that names the file.

@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// A file that is read in pieces through one descriptor: every piece is of the same file, and one
 /// that cannot be read is an error, never an end.
 package final class OpenFile {

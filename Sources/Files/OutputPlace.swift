@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Where a file may be written that a person names: a receipt, rows, a recipe, a model, a new store.
 ///
 /// Never over a file of a store, nor where one of a store's would be: its main file, -wal, -shm,

@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// A folder in the temporary one for copies of a store, removed with all in it when it is let go.
 ///
 /// It is locked while it is in use, and the system lets go of the lock of a program that was killed:

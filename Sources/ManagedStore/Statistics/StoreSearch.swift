@@ -72,10 +72,10 @@ struct SearchNeedle {
     let limit = 200
     var start = text.startIndex
     let folded = fold(text)
-    if let range = folded.range(ofText: self.folded) {
+    if let place = folded.utf8.firstRange(of: self.folded.utf8)?.lowerBound {
       // Folding leaves the number of characters as it is but in odd cases, and an excerpt may be
       // off by a few.
-      let offset = folded.distance(from: folded.startIndex, to: range)
+      let offset = folded.distance(from: folded.startIndex, to: place)
       let before = max(0, offset - 60)
       start = text.index(start, offsetBy: before, limitedBy: text.endIndex) ?? start
     }
@@ -131,20 +131,6 @@ struct ByteNeedle {
       for index in 1..<max(1, bytes.count)
       where Self.lowered(text[place + index]) != bytes[index] { continue search }
       return place
-    }
-    return nil
-  }
-}
-
-extension String {
-  /// Where another text first occurs, by its UTF-8 bytes.
-  fileprivate func range(ofText needle: String) -> String.Index? {
-    let needle = Array(needle.utf8)
-    guard let first = needle.first else { return nil }
-    var index = utf8.startIndex
-    while let found = utf8[index...].firstIndex(of: first) {
-      if utf8[found...].starts(with: needle) { return found }
-      index = utf8.index(after: found)
     }
     return nil
   }

@@ -30,6 +30,8 @@ struct Command: Sendable {
     var usage: String { "--" + name + (value.map { " " + $0 } ?? "") }
   }
 
+  typealias Run = @Sendable (Arguments, Console) throws -> CommandStatus
+
   enum Group: String, CaseIterable, Sendable {
     case look, compare, migrate
     case tryOut = "try"
@@ -48,13 +50,13 @@ struct Command: Sendable {
   let example: String
   /// What its statuses besides 0, 2 and 4 say; empty where it has none.
   let statuses: String
-  let run: @Sendable (Arguments, Console) throws -> CommandStatus
+  let run: Run
 
   init(
     _ name: String, _ group: Group, _ summary: String, arguments: [String],
     optionalArguments: Int = 0, options: [Option], details: String = "", example: String,
     statuses: String = "",
-    run: @escaping @Sendable (Arguments, Console) throws -> CommandStatus
+    run: @escaping Run
   ) {
     self.name = name
     self.group = group

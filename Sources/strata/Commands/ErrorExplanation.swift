@@ -6,8 +6,6 @@ import Migration
 struct ErrorExplanation {
   let report: ErrorReport
 
-  init(_ report: ErrorReport) { self.report = report }
-
   /// - Returns: no, where no code was found or one of them is unknown to the catalogue.
   func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
     if asJSON { console.json(write) } else { print(console) }

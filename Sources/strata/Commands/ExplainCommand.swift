@@ -14,7 +14,8 @@ enum ExplainCommand {
           hint: "strata explain --error 134140")
       }
       let text = text == "-" ? String(decoding: InputText.standardInput(), as: UTF8.self) : text
-      return ErrorExplanation(ErrorReport(text)).tell(asJSON: arguments.flag("json"), console)
+      return ErrorExplanation(report: ErrorReport(text)).tell(
+        asJSON: arguments.flag("json"), console)
     }
     guard arguments.positional.count == 2 else {
       throw CoreDataError(

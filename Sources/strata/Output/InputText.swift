@@ -2,12 +2,6 @@ import Files
 import ManagedModel
 import ManagedStore
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Text that a person gives as a file, or through standard input as `-`.
 enum InputText {
   /// Most bytes that are read: a pasted log is far shorter.

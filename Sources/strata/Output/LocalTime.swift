@@ -1,10 +1,5 @@
+import Files
 import ManagedModel
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Dates of a store as this machine's time zone has them.
 enum LocalTime {

@@ -1,12 +1,6 @@
 import Files
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Standard output and standard error, written in large pieces.
 enum Output {
   /// errno of the first write to standard output that failed; nothing is written after it.

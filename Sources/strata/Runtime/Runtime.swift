@@ -1,14 +1,9 @@
 import Curses
+import Files
 import Interface
 import ManagedModel
 import ManagedStore
 import Terminal
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The loop of the terminal interface: it waits for keys, signals and answers, updates the state,
 /// has the effects performed and draws.

@@ -135,17 +135,12 @@ enum InfoCommand {
             + "\(external.orphaned.count) orphaned",
         ],
       ]
-      if let history {
-        rows.append([
-          "history", "\(history.transactions) transactions, \(history.changes) changes",
-        ])
-      }
-      if let cloudKit {
-        rows.append([
-          "CloudKit",
-          "\(cloudKit.pendingUploads) to upload, \(cloudKit.pendingDeletes) to delete",
-        ])
-      }
+      rows += [
+        history.map { ["history", "\($0.transactions) transactions, \($0.changes) changes"] },
+        cloudKit.map {
+          ["CloudKit", "\($0.pendingUploads) to upload, \($0.pendingDeletes) to delete"]
+        },
+      ].compactMap { $0 }
       console.write(TextTable.text([.left, .left], rows, limit: 200))
       console.line()
       var entities = [["entity", "id", "objects"]]

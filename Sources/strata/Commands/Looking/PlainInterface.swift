@@ -5,12 +5,6 @@ import ManagedStore
 import RowText
 import Terminal
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// `strata --plain STORE`: what the four screens say as lines to be read aloud one after the other,
 /// and the commands that do what the screens' keys do.
 ///

@@ -7,10 +7,6 @@ import Migration
 /// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
 enum MigrateCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    try Interruption.watching { try run(arguments, to: console) }
-  }
-
-  private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let stores = try StoreList(arguments.positional)

@@ -6,10 +6,6 @@ import Migration
 /// `strata plan`: what a migration would do, lose and break, found out without writing.
 enum PlanCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    try Interruption.watching { try run(arguments, to: console) }
-  }
-
-  private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     if arguments.flag("matrix") { return try MatrixCommand.run(arguments, console) }
     let request = try MigrationArguments(arguments)
     var plan = try Waiting.tell("looking at the store", on: console) {
@@ -33,8 +29,8 @@ extension JSONWriter {
       object("source") { $0.hashes(of: first.source) }
       object("destination") { $0.hashes(of: last.destination) }
     }
-    array("steps") { json in for step in plan.steps { json.step(step) } }
-    array("losses") { json in for loss in plan.losses { json.loss(loss) } }
+    objects("steps", plan.steps) { $0.step($1) }
+    losses(plan.losses)
     objects("checks", plan.checks) { check in
       [
         "code": check.code, "warning": check.isWarning, "entity": check.entity,
@@ -48,64 +44,54 @@ extension JSONWriter {
     ])
   }
 
-  mutating func loss(_ loss: Loss) {
-    object { json in
-      json.fields([
+  mutating func losses(_ losses: [Loss]) {
+    objects("losses", losses) { loss in
+      [
         "entity": loss.entity, "property": loss.property, "values": loss.values,
         "samples": loss.samples, "suggestion": loss.suggestion, "intended": loss.isIntended,
-      ])
+      ]
     }
   }
 
   private mutating func step(_ step: MigrationStep) {
-    object { json in
-      json.fields(["from": step.from, "to": step.to, "kind": step.mapping.kind.rawValue])
-      json.array("entityMappings") { json in
-        for mapping in step.mapping.entityMappings {
-          json.mapping(mapping, rows: step.rows[mapping.name] ?? 0)
-        }
-      }
-      json.field("strategy", step.strategy.rawValue)
-      json.array("previews") { json in for preview in step.previews { json.preview(preview) } }
+    fields(["from": step.from, "to": step.to, "kind": step.mapping.kind.rawValue])
+    objects("entityMappings", step.mapping.entityMappings) {
+      $0.mapping($1, rows: step.rows[$1.name] ?? 0)
     }
+    field("strategy", step.strategy.rawValue)
+    objects("previews", step.previews) { $0.preview($1) }
   }
 
   private mutating func preview(_ preview: MappingPreview) {
-    object { json in
-      json.fields([
-        "mapping": preview.mapping, "source": preview.source?.description,
-        "destination": preview.destination,
-      ])
-      for (key, values) in [("before", preview.before), ("after", preview.after)] {
-        json.object(key) { json in
-          for property in values {
-            json.field(property.name, property.value)
-          }
-        }
+    fields([
+      "mapping": preview.mapping, "source": preview.source?.description,
+      "destination": preview.destination,
+    ])
+    for (key, values) in [("before", preview.before), ("after", preview.after)] {
+      object(key) { json in
+        for property in values { json.field(property.name, property.value) }
       }
     }
   }
 
   private mutating func mapping(_ mapping: EntityMapping, rows: Int) {
-    object { json in
+    fields([
+      "name": mapping.name, "type": mapping.kind.name, "source": mapping.source,
+      "destination": mapping.destination, "condition": mapping.condition?.text,
+      "distinct": mapping.distinct?.text, "policy": mapping.policy,
+      "deletionIntended": mapping.isDeletionIntended,
+    ])
+    attributes(mapping.attributes)
+    objects("relationships", mapping.relationships) { json, relationship in
       json.fields([
-        "name": mapping.name, "type": mapping.kind.name, "source": mapping.source,
-        "destination": mapping.destination, "condition": mapping.condition?.text,
-        "distinct": mapping.distinct?.text, "policy": mapping.policy,
-        "deletionIntended": mapping.isDeletionIntended,
+        "name": relationship.name, "from": relationship.source, "through": relationship.through,
       ])
-      json.attributes(mapping.attributes)
-      json.objects("relationships", mapping.relationships) { json, relationship in
-        json.fields([
-          "name": relationship.name, "from": relationship.source, "through": relationship.through,
-        ])
-        if let fetched = relationship.fetched {
-          json.fields(["fetched": fetched, "condition": relationship.condition?.text])
-        }
+      if let fetched = relationship.fetched {
+        json.fields(["fetched": fetched, "condition": relationship.condition?.text])
       }
-      json.array("children") { json in for child in mapping.children { json.child(child) } }
-      json.field("rows", rows)
     }
+    objects("children", mapping.children) { $0.child($1) }
+    field("rows", rows)
   }
 
   private mutating func attributes(_ attributes: [AttributeMapping]) {
@@ -118,13 +104,11 @@ extension JSONWriter {
   }
 
   private mutating func child(_ child: ChildMapping) {
-    object { json in
-      json.fields([
-        "destination": child.destination, "relationship": child.relationship,
-        "each": child.each?.text,
-      ])
-      json.attributes(child.attributes)
-      json.array("children") { json in for inner in child.children { json.child(inner) } }
-    }
+    fields([
+      "destination": child.destination, "relationship": child.relationship,
+      "each": child.each?.text,
+    ])
+    attributes(child.attributes)
+    objects("children", child.children) { $0.child($1) }
   }
 }

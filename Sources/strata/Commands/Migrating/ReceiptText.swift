@@ -81,7 +81,7 @@ extension JSONWriter {
       json.object("checksums", ["result": receipt.resultSHA256, "backup": receipt.backupSHA256])
       json.field(
         "rollback", receipt.backupPath == nil ? nil : ReceiptText.wayBack(receipt.storePath))
-      json.array("losses") { json in for loss in receipt.losses { json.loss(loss) } }
+      json.losses(receipt.losses)
       json.objects("verified", receipt.verified) { ["what": $0.what, "count": $0.count] }
       json.fields([
         "notes": receipt.notes, "seconds": receipt.seconds,

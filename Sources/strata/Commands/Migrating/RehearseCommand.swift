@@ -7,10 +7,6 @@ import Migration
 /// `strata rehearse`: the whole migration on private copies, for every store an app ever shipped.
 enum RehearseCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    try Interruption.watching { try run(arguments, to: console) }
-  }
-
-  private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let expectations = try arguments.value("expect").map { path in

@@ -39,11 +39,7 @@ enum RollbackCommand {
     }
     for text in StoreMigration.leftovers(of: path) { console.note("! " + text) }
     if isJSON {
-      console.json { json in
-        json.array("backups") { json in
-          for (backup, contents) in backups { write(backup, contents, to: &json) }
-        }
-      }
+      console.json { $0.objects("backups", backups) { members($0.0, $0.1) } }
     } else if backups.isEmpty {
       console.line("no backup of \(path) lies beside it")
     } else {
@@ -114,20 +110,17 @@ enum RollbackCommand {
     }
   }
 
-  private static func write(
-    _ backup: StoreBackup, _ contents: Result<StoreBackup.Contents, CoreDataError>,
-    to json: inout JSONWriter
-  ) {
+  private static func members(
+    _ backup: StoreBackup, _ contents: Result<StoreBackup.Contents, CoreDataError>
+  ) -> JSONMembers {
     var problem: String?
     if case .failure(let error) = contents { problem = error.message }
     let facts = try? contents.get()
-    json.object { json in
-      json.fields([
-        "path": backup.path, "leftBy": backup.origin.rawValue, "uuid": facts?.uuid,
-        "problem": problem, "modified": CoreDataDate.text(backup.modified),
-        "versionIdentifiers": facts?.versionIdentifiers ?? [], "bytes": backup.bytes,
-        "objects": facts?.counts.values.reduce(0, +),
-      ])
-    }
+    return [
+      "path": backup.path, "leftBy": backup.origin.rawValue, "uuid": facts?.uuid,
+      "problem": problem, "modified": CoreDataDate.text(backup.modified),
+      "versionIdentifiers": facts?.versionIdentifiers ?? [], "bytes": backup.bytes,
+      "objects": facts?.counts.values.reduce(0, +),
+    ]
   }
 }

@@ -6,10 +6,6 @@ import Migration
 /// `strata verify`: compares a store with what became of it, object by object.
 enum VerifyCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    try Interruption.watching { try run(arguments, to: console) }
-  }
-
-  private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
     let (before, mapping) = try request.mapping(for: arguments[0])
     let after = try Store(path: arguments[1], model: request.destination.model)

@@ -41,20 +41,17 @@ enum DiffCommand {
 
   private static func write(_ difference: ModelDifference, to json: inout JSONWriter) {
     json.fields(["identical": difference.isIdentical, "hashesEqual": difference.hashesAreEqual])
-    json.array("entities") { json in
-      for entity in difference.entities where !entity.changes.isEmpty || entity.source == nil {
-        json.object { json in
-          json.fields([
-            "name": entity.name, "source": entity.source?.name,
-            "destination": entity.destination?.name, "sourceHash": entity.sourceHash?.hex,
-            "destinationHash": entity.destinationHash?.hex,
-          ])
-          json.objects("changes", entity.changes) { json, change in
-            json.field("property", change.property)
-            json.field("movesHash", change.movesHash)
-            json.field("description", change.description)
-          }
-        }
+    let shown = difference.entities.filter { !$0.changes.isEmpty || $0.source == nil }
+    json.objects("entities", shown) { json, entity in
+      json.fields([
+        "name": entity.name, "source": entity.source?.name,
+        "destination": entity.destination?.name, "sourceHash": entity.sourceHash?.hex,
+        "destinationHash": entity.destinationHash?.hex,
+      ])
+      json.objects("changes", entity.changes) {
+        [
+          "property": $0.property, "movesHash": $0.movesHash, "description": $0.description,
+        ]
       }
     }
     json.fields(["other": difference.otherChanges, "conflicts": difference.conflicts])

@@ -93,22 +93,20 @@ enum MatrixCommand {
   }
 
   private static func write(_ path: MigrationMatrix.Path, to json: inout JSONWriter) {
-    var (kind, via, kinds): (String, [String], [MappingModel.Kind])
-    var gap: (from: String, to: String, reason: CoreDataError)?
-    switch path {
-    case .none: (kind, via, kinds) = ("none", [], [])
-    case .direct(let one): (kind, via, kinds) = (one.rawValue, [], [one])
-    case .chain(let names, let all): (kind, via, kinds) = ("chain", names, all)
-    case .impossible(let from, let to, let reason):
-      (kind, via, kinds) = ("impossible", [], [])
-      gap = (from, to, reason)
-    }
+    let (kind, via, kinds): (String, [String], [MappingModel.Kind]) =
+      switch path {
+      case .none: ("none", [], [])
+      case .direct(let one): (one.rawValue, [], [one])
+      case .chain(let names, let all): ("chain", names, all)
+      case .impossible: ("impossible", [], [])
+      }
     json.fields(["kind": kind, "via": via, "kinds": kinds.map(\.rawValue)])
-    json.object("gap", gap) { json, gap in
-      json.fields([
-        "from": gap.from, "to": gap.to, "message": gap.reason.message, "entity": gap.reason.entity,
-        "property": gap.reason.property, "hint": gap.reason.typedHint, "code": gap.reason.code,
+    guard case .impossible(let from, let to, let reason) = path else { return json.null("gap") }
+    json.object(
+      "gap",
+      [
+        "from": from, "to": to, "message": reason.message, "entity": reason.entity,
+        "property": reason.property, "hint": reason.typedHint, "code": reason.code,
       ])
-    }
   }
 }

@@ -4,12 +4,6 @@ import ManagedModel
 import ManagedStore
 import RowText
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Rows of a query written to a file, page by page: under another name first, so that a file of the
 /// name that was asked for is whole.
 struct RowExport {
