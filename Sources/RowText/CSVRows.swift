@@ -5,13 +5,8 @@ import Terminal
 ///
 /// Text is kept to the last character unless it goes to a terminal.
 struct CSVRows: RowWriter {
-  private let out: ([UInt8]) throws -> Void
-  private let isExact: Bool
-
-  init(isExact: Bool, _ out: @escaping ([UInt8]) throws -> Void) {
-    self.isExact = isExact
-    self.out = out
-  }
+  let isExact: Bool
+  let out: ([UInt8]) throws -> Void
 
   func begin(_ page: RowPage) throws {
     try out(Array(line(["entity", "key"] + page.columns.map(\.name)).utf8))

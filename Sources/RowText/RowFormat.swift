@@ -16,11 +16,11 @@ package enum RowFormat: String, CaseIterable {
     _ out: @escaping ([UInt8]) throws -> Void
   ) -> any RowWriter {
     switch self {
-    case .table: TableRows(heading: heading, out)
-    case .json: JSONRows(isArray: true, out)
-    case .ndjson: JSONRows(isArray: false, out)
-    case .csv: CSVRows(isExact: isExact, out)
-    case .markdown: MarkdownRows(isExact: isExact, out)
+    case .table: TableRows(heading: heading, out: out)
+    case .json: JSONRows(isArray: true, out: out)
+    case .ndjson: JSONRows(isArray: false, out: out)
+    case .csv: CSVRows(isExact: isExact, out: out)
+    case .markdown: MarkdownRows(isExact: isExact, out: out)
     }
   }
 }

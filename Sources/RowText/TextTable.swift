@@ -5,7 +5,8 @@ package struct TextTable {
   /// On which side of a column its cells stand.
   package enum Alignment: Sendable { case left, right }
 
-  private var widths: [Int]
+  /// Cells that each column takes.
+  package let widths: [Int]
   private let alignments: [Alignment]
   private static let gap = "  "
 

@@ -1,9 +1,9 @@
 import ManagedModel
-import ManagedStore
 import Migration
 import Testing
 
 @testable import Interface
+@testable import ManagedStore
 
 @Suite("Composite attributes on the screens")
 struct CompositeTests {
