@@ -76,4 +76,37 @@ struct CopyTests {
     #expect(copied(session)?.contains("b  roll back  strata rollback Recipes.sqlite") == true)
     #expect(copied(session)?.contains("quit") == false)
   }
+
+  @Test("yy copies the value, the menu its other forms")
+  func copying() throws {
+    var session = try Session()
+    try session.send("l", "l", "y", "y")
+    #expect(
+      session.effects.contains {
+        if case .copy(let text) = $0 { text.hasPrefix("value of") } else { false }
+      })
+    #expect(session.state.layers.isEmpty)
+    #expect(session.state.notice?.text.contains("sent to the terminal's clipboard") == true)
+    try session.send("y", "j", "Enter")
+    #expect(
+      session.effects.contains {
+        if case .copy(let text) = $0 { text.hasPrefix("json of") } else { false }
+      })
+    try session.send("y", "G", "Enter")
+    #expect(session.effects.contains(.copy("strata object Recipes.sqlite Recipe/p1")))
+  }
+
+  @Test("a value too large for a terminal is not sent, and that is said")
+  func tooLarge() throws {
+    var session = try Session()
+    session.answers = false
+    try session.send("l", "l", "y", "y")
+    let task = try #require(
+      session.effects.compactMap { effect -> TaskID? in
+        if case .look(let id, .copy) = effect { id } else { nil }
+      }.last)
+    try session.send(.answer(task, .looked(.copied(String(repeating: "x", count: 100_001)))))
+    #expect(!session.effects.contains { if case .copy = $0 { true } else { false } })
+    #expect(session.state.notice?.text.contains("too much") == true)
+  }
 }

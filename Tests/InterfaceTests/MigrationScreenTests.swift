@@ -8,28 +8,6 @@ import Testing
 
 @Suite("Diff, Mapping and Migrate")
 struct MigrationScreenTests {
-  @Test("n goes from change to change and c leaves only those")
-  func diff() throws {
-    var session = try Session()
-    try session.send("2")
-    let first = try #require(session.state.diff.selectedLine)
-    #expect(first.isChanged)
-    try session.send("n")
-    let second = try #require(session.state.diff.selectedLine)
-    #expect(second.isChanged && second != first)
-    try session.send("N")
-    #expect(session.state.diff.selectedLine == first)
-    try session.send("c")
-    #expect(session.state.diff.lines.allSatisfy { $0.isChanged || $0.property == nil })
-  }
-
-  @Test("o asks for both versions")
-  func versions() throws {
-    var session = try Session()
-    try session.send("2", "o", "G", "Enter", "g", "Enter")
-    #expect(session.state.layers.isEmpty)
-    #expect((session.state.diff.from, session.state.diff.to) == (1, 0))
-  }
 
   @Test("a loss of values is accepted by a key, one of objects by the entity's name")
   func losses() throws {

@@ -122,7 +122,7 @@ extension MappingScreen {
       state.show(SuggestionsLayer(title, suggestions))
     case .fixes(let edits): return apply(edits, in: &state)
     case .value(let place, let expression):
-      state.show(ValueLayer(place: place, expression: expression))
+      state.show(ExpressionLayer(place: place, expression: expression))
     case nil: break
     }
     return []

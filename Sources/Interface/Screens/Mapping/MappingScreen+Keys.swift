@@ -142,7 +142,7 @@ extension MappingScreen {
     case .suggest: return suggest(in: &state)
     case .setValue:
       guard let target = valueTarget else { break }
-      state.show(ValueLayer(place: target.place, expression: target.expression))
+      state.show(ExpressionLayer(place: target.place, expression: target.expression))
     case .deleteObjects:
       guard let entity = deletable else { break }
       return apply([.delete(entity)], in: &state)

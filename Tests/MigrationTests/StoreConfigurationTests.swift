@@ -7,7 +7,7 @@ import Testing
 @testable import Migration
 
 @Suite("Stores of one configuration")
-struct ConfigurationTests {
+struct StoreConfigurationTests {
   /// Notes in one configuration, settings in another.
   private static func model(
     extra: Bool = false, configurations: [String: [String]] = defaults

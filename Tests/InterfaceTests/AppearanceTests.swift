@@ -8,7 +8,7 @@ import Testing
 /// Every screen at every size, for a store as it should be, an empty one and one that is broken:
 /// its text once, and its colours as roles, a line each.
 @Suite("Looks")
-struct LookTests {
+struct AppearanceTests {
   enum Kind: String, CaseIterable, Sendable { case ordinary, empty, broken }
 
   static let sizes = [

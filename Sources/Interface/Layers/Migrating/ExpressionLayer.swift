@@ -2,7 +2,7 @@ import Migration
 import Terminal
 
 /// Asks for the expression that a value is computed by.
-struct ValueLayer: PromptingLayer {
+struct ExpressionLayer: PromptingLayer {
   let place: String
   var prompt: Prompt
 
