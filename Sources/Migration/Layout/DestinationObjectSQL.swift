@@ -12,7 +12,7 @@ struct DestinationObjectSQL {
   var isLate: Bool
 }
 
-extension MappedStep {
+extension MappingLayout {
   /// What became of a source object, as an object that a relationship can lead to.
   ///
   /// - Parameters:

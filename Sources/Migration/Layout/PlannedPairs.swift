@@ -17,7 +17,7 @@ struct PlannedPairs {
     }
 
     /// SELECT of owner and destination as the relationship that an entity declares has them.
-    func edges(of side: OneToOne.Side) -> String {
+    func pairs(of side: OneToOne.Side) -> String {
       side == pair.first
         ? "SELECT owner, destination FROM temp.\(table)"
         : "SELECT destination AS owner, owner AS destination FROM temp.\(table)"
@@ -75,7 +75,7 @@ struct PlannedPairs {
   func keys(in relationship: String, of declarer: String) -> String? {
     for plan in plans {
       for side in plan.pair.sides where side.name == relationship && side.entity == declarer {
-        return "SELECT owner FROM (\(plan.edges(of: side)))"
+        return "SELECT owner FROM (\(plan.pairs(of: side)))"
       }
     }
     return nil

@@ -190,11 +190,11 @@ struct StepSchemas {
     if storage.isInDestinationRow, storage.table == table.table {
       return ("s." + quoted(storage.owner), storage.position.map { "s." + quoted($0) })
     }
-    guard let edges = edges(of: name, in: owner) else { return nil }
+    guard let links = links(of: name, in: owner) else { return nil }
     return (
-      "(SELECT max(e.owner) FROM (\(edges)) e WHERE e.destination = s.Z_PK)",
+      "(SELECT max(e.owner) FROM (\(links)) e WHERE e.destination = s.Z_PK)",
       relationship.isOrdered
-        ? "(SELECT e.position FROM (\(edges)) e WHERE e.destination = s.Z_PK ORDER BY e.owner DESC LIMIT 1)"
+        ? "(SELECT e.position FROM (\(links)) e WHERE e.destination = s.Z_PK ORDER BY e.owner DESC LIMIT 1)"
         : nil
     )
   }

@@ -77,7 +77,7 @@ struct LossAnalysis {
         else { continue }
         let count = try data.store.reading {
           try data.store.connection.value(
-            "SELECT count(*) - count(DISTINCT destination) FROM (\(storage.edges()))")
+            "SELECT count(*) - count(DISTINCT destination) FROM (\(storage.allLinks()))")
         }
         guard let count = count?.integer, count > 0 else { continue }
         losses.append(
@@ -144,7 +144,7 @@ struct LossAnalysis {
       Int(
         try data.store.connection.value(
           """
-          SELECT count(*) FROM (\(storage.edges())) e
+          SELECT count(*) FROM (\(storage.allLinks())) e
           CROSS JOIN \(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.entityID)
           CROSS JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination
           AND d.Z_ENT IN (\(numbers.list)) \(once)

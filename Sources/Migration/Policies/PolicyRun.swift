@@ -6,7 +6,7 @@ import SQLite
 final class PolicyRun {
   let store: Store
   let connection: Connection
-  private(set) var mapped: MappedStep
+  private(set) var mapped: MappingLayout
   private let meter: ProgressMeter
   private var policies: [String: EntityMigrationPolicy] = [:]
   private(set) lazy var manager = MigrationManager(run: self)
@@ -28,7 +28,7 @@ final class PolicyRun {
   var made: [String: Int] = [:]
 
   init(
-    _ mapped: MappedStep, bindings: PolicyBindings, connection: Connection, meter: ProgressMeter
+    _ mapped: MappingLayout, bindings: PolicyBindings, connection: Connection, meter: ProgressMeter
   ) throws {
     store = mapped.store
     self.connection = connection

@@ -220,16 +220,16 @@ struct MigratedContents {
     for table in schemas.destination.tables { rows += schemas.rows(for: table) }
     for join in schemas.destination.joins {
       let former = schemas.sourceJoin(of: join)
-      guard let links = schemas.links(of: join, former: former) else { continue }
+      guard let rows = schemas.joinRows(of: join, former: former) else { continue }
       joins.append(
         Join(
           entity: join.entity, relationship: join.relationship, table: join.name,
-          columns: links.columns, select: links.select))
+          columns: rows.columns, select: rows.select))
     }
     links = schemas.looseLinks
   }
 
-  init(_ mapped: MappedStep) {
+  init(_ mapped: MappingLayout) {
     rows = mapped.rows
     links = mapped.links
   }

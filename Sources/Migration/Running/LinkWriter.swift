@@ -136,7 +136,7 @@ struct LinkWriter {
   }
 
   /// SELECT of owner and destination as the new store has them.
-  func edges(of relationship: String, in entity: String) -> String? {
+  func links(of relationship: String, in entity: String) -> String? {
     schema.entityTable(of: entity).flatMap {
       $0.storage(of: relationship)?.pairs(in: "main.", of: $0.numbers)
     }

@@ -37,7 +37,7 @@ struct StepMaking {
     if step.strategy == .inPlace || step.isInferredOnly(policies) {
       contents = MigratedContents(schemas)
     } else {
-      let mapped = try MappedStep(
+      let mapped = try MappingLayout(
         schemas, connection: connection, policies: step.policyMappings(policies))
       schemas.renumbered = mapped.renumbered
       contents = MigratedContents(mapped)

@@ -47,7 +47,7 @@ public enum StoreVerification {
       if mapping.kind == .inferred {
         contents = MigratedContents(schemas)
       } else {
-        let mapped = try MappedStep(schemas, connection: connection)
+        let mapped = try MappingLayout(schemas, connection: connection)
         schemas.renumbered = mapped.renumbered
         contents = MigratedContents(mapped)
       }

@@ -219,7 +219,7 @@ struct Verification {
     for name in names {
       try meter.checkCancelled()
       let links = contents.links.filter { "\($0.entity)\n\($0.relationship)" == name }
-      guard let one = links.first, let actual = writer.edges(of: one.relationship, in: one.entity),
+      guard let one = links.first, let actual = writer.links(of: one.relationship, in: one.entity),
         let relationship = step.destination.relationship(named: one.relationship, of: one.entity),
         !step.destination.oneToOnes.contains(where: {
           $0.contains(one.relationship, of: one.entity)

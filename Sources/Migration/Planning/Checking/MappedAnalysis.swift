@@ -7,7 +7,7 @@ struct MappedAnalysis {
   let step: MigrationStep
   let store: Store
   let schemas: StepSchemas
-  let mapped: MappedStep
+  let mapped: MappingLayout
   /// What the links of one-to-ones come to; `nil` where policies take part, which nobody can foretell.
   let planned: PlannedPairs?
   let connection: Connection
@@ -42,7 +42,7 @@ struct MappedAnalysis {
     try MigrationFunctions.define(on: connection, store: store)
     try connection.attach(store.connection, as: "src")
     schemas = StepSchemas(store: store, step: step)
-    mapped = try MappedStep(
+    mapped = try MappingLayout(
       schemas, connection: connection, policies: step.policyMappings(policies))
     data = SourceData(store: store)
     planned =
@@ -148,7 +148,7 @@ struct MappedAnalysis {
     losses += try emptied(entity)
     for relationship in step.source.relationships(of: entity) where !relationship.isTransient {
       if isReplaced(relationship, of: entity) {
-        let count = try data.edges(relationship.name, of: entity)
+        let count = try data.links(relationship.name, of: entity)
         if count > 0 {
           losses.append(Loss(entity: entity, property: relationship.name, values: count))
         }
@@ -162,7 +162,7 @@ struct MappedAnalysis {
           entityMapping.destination != nil && entityMapping.source.map(others.contains) == true
         })
       else { continue }
-      let count = try data.edges(relationship.name, of: entity)
+      let count = try data.links(relationship.name, of: entity)
       guard count > 0 else { continue }
       losses.append(Loss(entity: entity, property: relationship.name, values: count))
     }

@@ -178,7 +178,7 @@ struct Preflight {
       else { return nil }
       return table.storage(of: former).map {
         """
-        SELECT e.destination FROM (\($0.edges())) e JOIN \(quoted(table.table)) o
+        SELECT e.destination FROM (\($0.allLinks())) e JOIN \(quoted(table.table)) o
         ON o.Z_PK = e.owner AND o.Z_ENT = \(table.entityID)
         """
       }
@@ -211,13 +211,13 @@ struct Preflight {
   private func onlyToRemoved(_ relationship: String, of entity: String) -> String? {
     guard let declared = source.relationship(named: relationship, of: entity), declared.isToMany,
       let other = data.store.table(of: declared.destination),
-      let edges = data.store.table(of: entity)?.storage(of: relationship)?.edges()
+      let all = data.store.table(of: entity)?.storage(of: relationship)?.allLinks()
     else { return nil }
     let removed = source.subtree(of: declared.destination).filter {
       mapping.mapping(fromSource: $0)?.destination == nil
     }.compactMap { data.store.table(of: $0)?.entityID }
     guard !removed.isEmpty else { return nil }
-    let links = "SELECT 1 FROM (\(edges)) e JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination"
+    let links = "SELECT 1 FROM (\(all)) e JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination"
     let list = removed.list
     return """
       EXISTS (\(links) WHERE e.owner = t.Z_PK)

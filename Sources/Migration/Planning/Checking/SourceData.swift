@@ -51,14 +51,14 @@ struct SourceData {
   }
 
   /// Number of links that a relationship of an entity's own rows has.
-  func edges(_ relationship: String, of entity: String) throws -> Int {
+  func links(_ relationship: String, of entity: String) throws -> Int {
     guard let table = store.table(of: entity), let storage = table.storage(of: relationship),
       let owners = rows(of: entity)
     else { return 0 }
     // Pairs that count both ways have both their ends here.
     let isOwn = storage.kind == .toOne || storage.kind == .reflexive
     let condition = isOwn ? "" : " WHERE owner IN (SELECT t.Z_PK \(owners))"
-    let sql = "SELECT count(*) FROM (\(storage.edges(of: [table.entityID])))\(condition)"
+    let sql = "SELECT count(*) FROM (\(storage.allLinks(of: [table.entityID])))\(condition)"
     return try store.reading { Int(try store.connection.value(sql)?.integer ?? 0) }
   }
 

@@ -1,7 +1,7 @@
 import ManagedModel
 import ManagedStore
 
-extension MappedStep {
+extension MappingLayout {
   /// The mappings that may have made an object that a relationship can lead to of a source object.
   func takers(
     of sourceEntity: String, through: String?, to destination: String,

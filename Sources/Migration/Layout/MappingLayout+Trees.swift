@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension MappedStep {
+extension MappingLayout {
   /// Adds the rows of objects that hang on those of a mapping, and of those that hang on them.
   ///
   /// Which objects there are is worked out first, in a temporary table: their keys, the object each

@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension MappedStep {
+extension MappingLayout {
   /// What a column of a new row holds.
   enum ColumnValue {
     case sql(String)

@@ -6,7 +6,7 @@ import SQLite
 ///
 /// Everything is a SELECT over the source, attached as `src`, and over temporary tables that are
 /// made of it alone; so it can be asked for in any order, and asked again to compare.
-struct MappedStep {
+struct MappingLayout {
   private let schemas: StepSchemas
   let store: Store
   let mapping: MappingModel
