@@ -1,11 +1,11 @@
 import ManagedModel
 import ManagedStore
-import Migration
 import ModelSearch
 import Terminal
 import Testing
 
 @testable import Interface
+@testable import Migration
 
 @Suite("Diff")
 struct DiffTests {

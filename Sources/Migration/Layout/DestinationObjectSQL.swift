@@ -63,16 +63,11 @@ extension MappingLayout {
       else { continue }
       var conditions = try conditions(of: candidate, from: from, row: "d")
       if conditions.isEmpty { conditions = ["d.Z_ENT = \(own.entityID)"] }
-      let when = conditions.map { "(\($0))" }.joined(separator: " AND ")
+      let when = conditions.allTrue
       let made = assignment.destination(of: "d.Z_PK")
       keyCases.append((when, made))
-      numberCases.append(
-        (
-          {
-            if case .table = assignment { return when + " AND \(made) IS NOT NULL" }
-            return when
-          }(), String(to)
-        ))
+      let isThere = if case .table = assignment { " AND \(made) IS NOT NULL" } else { "" }
+      numberCases.append((when + isThere, String(to)))
     }
     return DestinationObjectSQL(
       key: lookup(key, in: table, keyCases), number: lookup(key, in: table, numberCases),

@@ -132,15 +132,12 @@ extension MappingLayout {
     else { return nil }
     let many = try destinations(
       of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
-    let filter =
-      conditions.isEmpty
-      ? "" : " WHERE " + conditions.map { "(\($0))" }.joined(separator: " AND ")
     return """
       SELECT owner, destination, position, inverse FROM (
       SELECT \(assignment.destination(of: "e.owner")) AS owner,
       \(many == nil ? object.key : "m.destination") AS destination, e.position, e.inverse
       FROM (\(links)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner
-      \(many.map { "JOIN (\($0)) m ON m.source = e.destination" } ?? "")\(filter))
+      \(many.map { "JOIN (\($0)) m ON m.source = e.destination" } ?? "")\(conditions.filter))
       WHERE owner IS NOT NULL AND destination IS NOT NULL
       """
   }
@@ -173,8 +170,7 @@ extension MappingLayout {
     let many = try destinations(
       of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
     // A policy may have associated objects of other entities as well.
-    let numbers = model.subtree(of: to).compactMap { schema.numbers[$0] }.map(String.init)
-      .joined(separator: ", ")
+    let numbers = model.subtree(of: to).compactMap { schema.numbers[$0] }.list
     return """
       SELECT owner, destination, position, inverse FROM (
       SELECT a.destination AS owner, \(many == nil ? object.key : "m.destination") AS destination,

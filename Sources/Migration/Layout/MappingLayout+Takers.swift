@@ -43,8 +43,7 @@ extension MappingLayout {
       of: sourceEntity, through: through, to: relationship.destination, in: entityMapping,
       relationship.name)
     guard candidates.contains(where: isPolicy) else { return nil }
-    let numbers = model.subtree(of: relationship.destination).compactMap { schema.numbers[$0] }
-      .map(String.init).joined(separator: ", ")
+    let numbers = model.subtree(of: relationship.destination).compactMap { schema.numbers[$0] }.list
     return try candidates.compactMap { candidate -> String? in
       guard let from = candidate.source, let assignment = keys[candidate.name] else { return nil }
       if isPolicy(candidate) {
@@ -54,10 +53,9 @@ extension MappingLayout {
           """
       }
       let rows = try sourceRows(of: candidate, from: from)
-      let filter = rows.conditions.map { "(\($0))" }.joined(separator: " AND ")
       return """
         SELECT s.Z_PK AS source, \(assignment.destination(of: "s.Z_PK")) AS destination
-        FROM \(rows.from)\(filter.isEmpty ? "" : " WHERE " + filter)
+        FROM \(rows.from)\(rows.conditions.filter)
         """
     }.joined(separator: " UNION ALL ")
   }

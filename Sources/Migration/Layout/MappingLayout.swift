@@ -122,8 +122,7 @@ struct MappingLayout {
     let (groups, sources) = ("groups_\(index)", "sources_\(index)")
     let value = try compile(distinct, of: from, in: entityMapping).sql
     let rows = try sourceRows(of: entityMapping, from: from)
-    let filter = (rows.conditions + ["\(value) IS NOT NULL"]).map { "(\($0))" }
-      .joined(separator: " AND ")
+    let filter = (rows.conditions + ["\(value) IS NOT NULL"]).allTrue
     let base = planning.bound(of: root)
     // What mappings before this one made of equal values is what these become, too.
     let earlier = mapping.entityMappings.filter {

@@ -93,7 +93,7 @@ struct PlannedPairs {
           WHERE c.owner IS NOT NULL AND c.destination IS NOT NULL AND NOT EXISTS
           (SELECT 1 FROM temp.\(plan.table) p WHERE p.\(own) = c.owner AND p.\(other) = c.destination)
           """
-        let count = Int(try connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
+        let count = try connection.number("SELECT count(*) \(rows)")
         guard count > 0 else { continue }
         let first = try connection.rows(
           "SELECT c.owner, c.destination \(rows) ORDER BY 1, 2 LIMIT 5")
@@ -140,10 +140,7 @@ extension PlannedPairs {
   init?(inferred schemas: StepSchemas) throws {
     let links = schemas.looseLinks
     guard !links.isEmpty else { return nil }
-    let connection = try Connection(path: "", mode: .create)
-    try connection.execute("PRAGMA temp_store = FILE")
-    try MigrationFunctions.define(on: connection, store: schemas.store)
-    try connection.attach(schemas.store.connection, as: "src")
-    try self.init(schemas.loose, links: links, connection: connection)
+    try self.init(
+      schemas.loose, links: links, connection: .scratch(over: schemas.store))
   }
 }

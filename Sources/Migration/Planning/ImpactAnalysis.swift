@@ -13,35 +13,42 @@ struct ImpactAnalysis {
     guard let mapping = rest.mapping, mapping.kind != .none else { return [] }
     let difference = ModelDifference(from: source, to: destination)
     var impacts: [ChangeImpact] = []
+    var met: [Rule: Int] = [:]
+    /// Subentities meet the same rule one by one.
+    func add(_ impact: ChangeImpact, asked: [String]) {
+      let rule = Rule(
+        entity: impact.entity, property: impact.property, code: impact.code,
+        severity: impact.severity, asked: asked)
+      guard let index = met[rule] else {
+        met[rule] = impacts.count
+        return impacts.append(impact)
+      }
+      impacts[index].rows += impact.rows
+      impacts[index].samples = Array((impacts[index].samples + impact.samples).prefix(5))
+      impacts[index].objects = Array((impacts[index].objects + impact.objects).prefix(5))
+    }
     for loss in try LossAnalysis(
       data: data, source: source, destination: rest.destination, mapping: mapping
     ).losses() {
-      add(impact(of: loss, rest.refusals, difference), to: &impacts)
+      add(impact(of: loss, rest.refusals, difference), asked: [])
     }
     for check in try Preflight(
       data: data, source: source, destination: rest.destination, mapping: mapping
     ).checks() {
-      add(impact(of: check), to: &impacts)
+      add(impact(of: check), asked: check.asked)
     }
     for refusal in rest.refusals { try addUnreadable(refusal, to: &impacts) }
     for entity in difference.changed { try addHarmless(entity, to: &impacts) }
     return impacts
   }
 
-  /// Subentities meet the same rule one by one.
-  private func add(_ impact: ChangeImpact, to impacts: inout [ChangeImpact]) {
-    guard
-      let index = impacts.firstIndex(where: {
-        $0.entity == impact.entity && $0.property == impact.property
-          && $0.message == impact.message
-      })
-    else {
-      impacts.append(impact)
-      return
-    }
-    impacts[index].rows += impact.rows
-    impacts[index].samples = Array((impacts[index].samples + impact.samples).prefix(5))
-    impacts[index].objects = Array((impacts[index].objects + impact.objects).prefix(5))
+  /// What tells one impact from another.
+  private struct Rule: Hashable {
+    var entity: String
+    var property: String?
+    var code: CoreDataError.Code?
+    var severity: ChangeImpact.Severity
+    var asked: [String]
   }
 
   private func impact(

@@ -90,9 +90,7 @@ final class LinkStatement {
 
   private func run(_ statements: [Statement], _ values: [Value]) throws {
     for statement in statements {
-      try statement.bind(Array(values.prefix(statement.parameterCount)))
-      while try statement.step() {}
-      statement.reset()
+      try statement.run(Array(values.prefix(statement.parameterCount)))
     }
   }
 }

@@ -52,7 +52,7 @@ public final class SourceObject {
   }
 }
 
-/// What keeps the objects that are being made: a policy's manager, or a stage's context.
+/// What keeps the objects that are being made: the run of policies, or a stage's context.
 protocol ObjectKeeper: AnyObject {
   /// - Throws: ``CoreDataError`` of kind usage where objects can be worked with no longer.
   func requireAtWork() throws

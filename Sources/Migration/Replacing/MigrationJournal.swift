@@ -2,12 +2,6 @@ import Files
 import ManagedModel
 import ManagedStore
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// A note beside the store of what a run is doing, held under a lock while it runs.
 ///
 /// It keeps two runs off one store, whoever starts them and wherever they keep their state, and lets
@@ -36,7 +30,13 @@ final class MigrationJournal {
   /// - Throws: ``CoreDataError`` when another strata is at work on the same store.
   convenience init(storePath: String, for operation: Operation = .migration) throws {
     let names = StoreNames(storePath)
-    try self.init(names, JournalFile(names, storePath))
+    do {
+      try self.init(names, JournalFile(names, storePath))
+    } catch is JournalFile.Busy {
+      throw CoreDataError(
+        .failed, "another strata is migrating this store", path: storePath,
+        hint: "Wait until it is done.")
+    }
     do {
       try file.replace(with: [.run(operation), .work(FileSystem.name(of: workPath))])
       try FileSystem.sync(names.folder)
@@ -87,10 +87,10 @@ final class MigrationJournal {
       let journal = try MigrationJournal(names, JournalFile(names, storePath))
       journal.recoverOutputs()
       return journal.finish() + journal.recovered
-    } catch let error as CoreDataError {
-      return error.message == JournalFile.busyMessage ? [] : [error.message]
+    } catch is JournalFile.Busy {
+      return []
     } catch {
-      return ["\(error)"]
+      return [(error as? CoreDataError)?.message ?? "\(error)"]
     }
   }
 

@@ -15,31 +15,10 @@ struct RollbackRun {
   let before: (StoreRollback.Step) throws -> Void
 
   private var temporary: String { journal.workPath }
-  private let support: String
-  private let backupSupport: String
+  private var support: String { StoreNames(path).support }
+  private var backupSupport: String { StoreNames(backup.path).support }
   /// Where the backup's support folder is made ready for the store.
-  private let newSupport: String
-
-  init(
-    path: String, given: String, backup: StoreBackup, journal: MigrationJournal,
-    options: StoreRollback.Options,
-    cloned: @escaping (_ bytes: Int, _ total: Int) throws -> Void,
-    before: @escaping (StoreRollback.Step) throws -> Void
-  ) {
-    self.path = path
-    self.given = given
-    self.backup = backup
-    self.journal = journal
-    self.options = options
-    self.cloned = cloned
-    self.before = before
-    func support(of path: String) -> String {
-      (FileSystem.parent(of: path) ?? ".") + "/" + StoreNames.support(of: FileSystem.name(of: path))
-    }
-    self.support = support(of: path)
-    backupSupport = support(of: backup.path)
-    newSupport = journal.workPath + MigrationJournal.externalSuffix
-  }
+  private var newSupport: String { journal.workPath + MigrationJournal.externalSuffix }
 
   func run() throws -> StoreRollback.Receipt {
     try refuseUse()
@@ -141,15 +120,7 @@ struct RollbackRun {
       let total = FileSystem.status(backup.path)?.size ?? 0
       try FileSystem.copy(backup.path, to: temporary) { try cloned($0, total) }
     } else {
-      let connection = try Connection(path: temporary, mode: .readWrite)
-      try connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-      let pageSize = Int(try source.connection.value("PRAGMA page_size")?.integer ?? 4096)
-      _ = try source.connection.backup(to: connection) { done, total in
-        try cloned(done * pageSize, total * pageSize)
-        return true
-      }
-      try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
-      connection.close()
+      try source.connection.clone(to: temporary, cloned).closeAsLogged()
     }
     try FileSystem.sync(temporary)
     return made

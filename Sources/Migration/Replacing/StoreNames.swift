@@ -76,6 +76,9 @@ struct StoreNames {
     "." + FileSystem.stem(of: store) + "_SUPPORT"
   }
 
+  /// Path of the store's own such folder.
+  var support: String { path(Self.support(of: store)) }
+
   /// Whether a name is the store's own: of its files, of its support folder, or of a file in it.
   func isOwn(_ name: String) -> Bool {
     Self.fileSuffixes.contains { FileSystem.isSame(name, store + $0) }

@@ -151,9 +151,7 @@ public enum StoreReset {
   private static func make(_ path: String, model: Model, uuid: String) throws -> VerifiedFile {
     let made = try FileSystem.createEmpty(path)
     try StoreCreation.fill(path, model: model, uuid: uuid)
-    let connection = try Connection(path: path, mode: .readWrite)
-    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
-    connection.close()
+    try Connection(path: path, mode: .readWrite).closeAsLogged()
     guard try Store(path: path).metadata.uuid == uuid else {
       throw CoreDataError(
         .failed, code: .migration, "the new store is not what was written", path: path)

@@ -36,31 +36,14 @@ public enum StoreRollback {
     /// What the store holds now, equal to what the backup held.
     public var contents: StoreBackup.Contents
     /// External data files that only the version that was undone names, or none.
-    public var orphaned: [String]
+    public var orphaned: [String] = []
     /// External data files that the store names and that are not there.
-    public var missing: [String]
+    public var missing: [String] = []
     /// Size of the store in bytes.
     public var bytes: Int
     /// What else a person should know, as sentences: what an interrupted run had left, and what
     /// could not be as it was.
-    public var notes: [String]
-
-    init(
-      storePath: String, backup: StoreBackup, isBackupRemoved: Bool, undonePath: String?,
-      undoneSupportPath: String? = nil, contents: StoreBackup.Contents, orphaned: [String] = [],
-      missing: [String] = [], bytes: Int, notes: [String] = []
-    ) {
-      self.storePath = storePath
-      self.backup = backup
-      self.isBackupRemoved = isBackupRemoved
-      self.undonePath = undonePath
-      self.undoneSupportPath = undoneSupportPath
-      self.contents = contents
-      self.orphaned = orphaned
-      self.missing = missing
-      self.bytes = bytes
-      self.notes = notes
-    }
+    public var notes: [String] = []
   }
 
   enum Step: Equatable {
@@ -130,10 +113,9 @@ public enum StoreRollback {
     let journal = try MigrationJournal(storePath: path, for: .rollback)
     do {
       return try withExtendedLifetime(journal) {
-        let backup = try choose(options.from, for: path, given)
-        return try RollbackRun(
-          path: path, given: given, backup: backup, journal: journal, options: options,
-          cloned: cloned, before: before
+        try RollbackRun(
+          path: path, given: given, backup: choose(options.from, for: path, given),
+          journal: journal, options: options, cloned: cloned, before: before
         ).run()
       }
     } catch {

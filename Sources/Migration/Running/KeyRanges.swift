@@ -17,6 +17,20 @@ struct KeyRanges {
     self.key = key
   }
 
+  /// Runs a statement whose parameters are the ends of a range, for each range.
+  ///
+  /// - Parameter evaluating: what each run is wrapped in.
+  func run(
+    _ sql: String, _ meter: ProgressMeter,
+    evaluating: (() throws -> Void) throws -> Void = { try $0() }
+  ) throws {
+    let statement = try connection.prepare(sql)
+    try forEach { low, high in
+      try evaluating { try statement.run([.integer(low), .integer(high)]) }
+      try meter.advance(by: connection.changes)
+    }
+  }
+
   /// Calls `body` with the first and the last key of each range, in rising order.
   func forEach(_ body: (_ low: Int64, _ high: Int64) throws -> Void) throws {
     guard

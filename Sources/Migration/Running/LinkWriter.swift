@@ -7,14 +7,15 @@ struct LinkWriter {
   let schema: StoreSchema
   let connection: Connection
 
-  /// Writes the links of a SELECT of owner, destination, position and inverse position.
-  func write(_ select: String, relationship: String, of entity: String) throws {
-    for sql in try statements(select, relationship: relationship, of: entity) {
+  /// Writes links that are told by a SELECT.
+  func write(_ link: LinkSource) throws {
+    for sql in try statements(link.select, relationship: link.relationship, of: link.entity) {
       try connection.execute(sql)
     }
   }
 
-  /// The statements that write the links of such a SELECT.
+  /// The statements that write the links of a SELECT of owner, destination, position and inverse
+  /// position.
   func statements(
     _ select: String, relationship: String, of entity: String
   ) throws -> [String] {

@@ -201,12 +201,7 @@ struct MigrationRun {
       )
     }
     if let check = plan.failures.first {
-      throw CoreDataError(
-        .refused, code: check.code,
-        check.message + (check.rows == 0 ? "" : ", in \(check.rows) rows")
-          + (check.first.isEmpty
-            ? "" : " (first: \(check.first.map(\.description).joined(separator: ", ")))"),
-        path: plan.storePath, entity: check.entity, property: check.property, hint: check.hint)
+      throw check.refusal(path: plan.storePath, hint: check.hint)
     }
     if let output = options.output {
       if let refusal = OutputPlace.refusal(

@@ -50,3 +50,20 @@ extension RelationshipStorage {
     ].compactMap { $0 }
   }
 }
+
+extension StoreSchema.Table {
+  /// The positions that its rows hold in ordered to-manys.
+  var numberings: [OrderNumbering] {
+    columns.compactMap { order in
+      let owner: StoreSchema.Column? =
+        switch order.content {
+        case .toOneOrder(let entity, let name): column(.toOne(entity: entity, name: name))
+        case .ownerOrder(let entity, let name): column(.owner(entity: entity, name: name))
+        default: nil
+        }
+      return owner.map {
+        OrderNumbering(table: name, order: order.name, owner: $0.name, key: "Z_PK")
+      }
+    }
+  }
+}

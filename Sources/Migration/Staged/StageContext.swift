@@ -68,8 +68,7 @@ public final class StageContext {
   /// - Throws: ``CoreDataError`` for an unknown entity or a predicate that cannot be read.
   public func count(of entity: String, where predicate: String? = nil) throws -> Int {
     let (from, condition) = try selection(of: entity, where: predicate)
-    return Int(
-      try connection.value("SELECT count(*) FROM \(from) WHERE \(condition)")?.integer ?? 0)
+    return try connection.number("SELECT count(*) FROM \(from) WHERE \(condition)")
   }
 
   /// The object of an identifier; `nil` where it is not there.

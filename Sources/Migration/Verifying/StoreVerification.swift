@@ -34,11 +34,10 @@ public enum StoreVerification {
     let connection = after.connection
     let files = after.files
     do {
-      try MigrationFunctions.define(on: connection, store: before)
       try connection.defineFunction("strata_result", arguments: 1) { arguments in
         try RecipeFunctions.digest(arguments.first ?? .null, files)
       }
-      try connection.attach(before.connection, as: "src")
+      try connection.attachSource(before)
       defer { try? connection.execute("DETACH DATABASE src") }
       connection.onProgress(isCancelled)
       defer { connection.onProgress(nil) }

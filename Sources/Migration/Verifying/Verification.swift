@@ -128,7 +128,7 @@ struct Verification {
       guard !objects.isEmpty else { continue }
       report.differences.append(
         .init(
-          entity: row.entity, property: property(of: column.name, in: row),
+          entity: row.entity, property: destination.property(of: column.name, in: row),
           message: "values in the column \(column.name) differ from what was planned",
           count: wrong[index], first: objects))
     }
@@ -145,7 +145,7 @@ struct Verification {
   }
 
   func count(_ from: String) throws -> Int {
-    Int(try connection.value("SELECT count(*) FROM \(from)")?.integer ?? 0)
+    try connection.number("SELECT count(*) FROM \(from)")
   }
 
   /// The same SELECT that fills a join table, against what is in it, in both directions.

@@ -33,7 +33,8 @@ struct ConstraintCheck {
         rows: duplicates.rows.count, first: duplicates.rows.first,
         message:
           "duplicates under a \(isNew ? "new " : "")uniqueness constraint, \(duplicates.groups) groups",
-        hint: "Merge or change the duplicates first, or leave the constraint out.")
+        hint: "Merge or change the duplicates first, or leave the constraint out.",
+        asked: constraint)
     ]
   }
 }

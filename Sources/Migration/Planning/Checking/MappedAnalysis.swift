@@ -35,12 +35,7 @@ struct MappedAnalysis {
           "Say what it does in a recipe, under policies: { \"\(policy)\": … }, and give that with \(.documents); or bind a Swift EntityMigrationPolicy to its name."
       )
     }
-    // An empty path is a private database that goes away with the connection.
-    connection = try Connection(path: "", mode: .create)
-    connection.onProgress(isCancelled)
-    try connection.execute("PRAGMA temp_store = FILE")
-    try MigrationFunctions.define(on: connection, store: store)
-    try connection.attach(store.connection, as: "src")
+    connection = try .scratch(over: store, isCancelled: isCancelled)
     schemas = StepSchemas(store: store, step: step)
     mapped = try MappingLayout(
       schemas, connection: connection, policies: step.policyMappings(policies))
@@ -128,9 +123,7 @@ struct MappedAnalysis {
   }
 
   /// The source's tables under the name they have here.
-  func qualified(_ rows: String) -> String {
-    rows.replacingFirst("FROM ", with: "FROM src.")
-  }
+  func qualified(_ rows: String) -> String { "FROM src." + rows.dropFirst(5) }
 
   /// Values and links that no mapping reads.
   private func valueLosses(_ entity: String) throws -> [Loss] {
@@ -259,12 +252,5 @@ struct MappedAnalysis {
       }
     }
     return all
-  }
-}
-
-extension String {
-  func replacingFirst(_ part: String, with other: String) -> String {
-    guard hasPrefix(part) else { return self }
-    return other + dropFirst(part.count)
   }
 }

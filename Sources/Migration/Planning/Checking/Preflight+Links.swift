@@ -69,17 +69,16 @@ extension Preflight {
     let kept = Set(
       mapping.entityMappings.filter { $0.destination != nil }.compactMap(\.source))
     func warning(
-      _ broken: (rows: Int, first: [ObjectID])?, _ entity: String, _ relationship: String,
-      in table: String
+      _ broken: FoundRows?, _ entity: String, _ relationship: String, in table: String
     ) -> [DataCheck] {
-      guard let broken, broken.rows > 0 else { return [] }
+      guard let broken, broken.count > 0 else { return [] }
       return [
         DataCheck(
           code: .managedObjectReferentialIntegrity, entity: entity, property: relationship,
-          rows: broken.rows,
-          first: broken.first,
+          rows: broken.count, first: broken.first,
           message: "links that lead to objects that are not there, in \(table)",
-          hint: "Core Data passes them over or meets a fault (133000).", isWarning: true)
+          hint: "Core Data passes them over or meets a fault (133000).", isWarning: true,
+          asked: [table])
       ]
     }
     var checks: [DataCheck] = []

@@ -199,10 +199,9 @@ struct Preflight {
     {
       conditions.append("NOT (\(empty))")
     }
-    guard
-      let rows = data.rows(of: from, where: conditions)?.replacingFirst("FROM ", with: "FROM src.")
-    else { return [] }
-    let found = try FoundRows(rows, key: "t.Z_PK", of: from, on: planned.connection)
+    guard let rows = data.rows(of: from, where: conditions) else { return [] }
+    let found = try FoundRows(
+      "FROM src." + rows.dropFirst(5), key: "t.Z_PK", of: from, on: planned.connection)
     guard found.count > 0 else { return [] }
     return [DestinationRule.objects(in: relationship, of: to).check(found)]
   }
@@ -231,9 +230,7 @@ struct Preflight {
       entity.uniquenessConstraints.map { (entity.name, $0) }
     }.filter { !isKept($0.1, of: $0.0) }
     guard !wanted.isEmpty else { return [] }
-    let connection = try Connection(path: "", mode: .create)
-    try MigrationFunctions.define(on: connection, store: data.store)
-    try connection.attach(data.store.connection, as: "src")
+    let connection = try Connection.scratch(over: data.store)
     return try data.store.reading {
       let check = ConstraintCheck(
         schema: schemas.destination,

@@ -36,18 +36,15 @@ extension InPlaceMigration {
       try connection.execute(rename.back("strata_\(index)"))
     }
     for join in plans {
-      let former = schemas.sourceJoin(of: join)
       try connection.execute(schemas.sql(of: join))
-      guard let rows = schemas.joinRows(of: join, former: former) else { continue }
+      guard let rows = contents.joins.first(where: { $0.table == join.name }) else { continue }
       try meter.checkCancelled()
-      try connection.execute(
-        "INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(rows.columns.map { quoted($0) }.joined(separator: ", "))) \(rows.select)"
-      )
+      try connection.execute(rows.insert)
     }
     let writer = LinkWriter(schema: destination, connection: connection)
-    for link in schemas.looseLinks {
+    for link in contents.links {
       try meter.checkCancelled()
-      try writer.write(link.select, relationship: link.relationship, of: link.entity)
+      try writer.write(link)
     }
   }
 

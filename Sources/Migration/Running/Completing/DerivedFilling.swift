@@ -34,7 +34,7 @@ extension StepSchemas {
   }
 }
 
-extension InPlaceMigration {
+extension StepCompletion {
   /// Computes derived attributes that are new, as the store's triggers would have kept them up.
   ///
   /// Rows, links and indexes are in place by now, and the numbers are the destination's.

@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension InPlaceMigration {
+extension StepCompletion {
   /// Metadata, model cache, primary keys, and the entity numbers that history and CloudKit use.
   func updateBookkeeping() throws {
     try updatePrimaryKeys()
