@@ -78,7 +78,6 @@ extension MappingLayout {
     _ key: String, in table: EntityTable, _ cases: [(when: String, then: String)]
   ) -> String {
     let cases = cases.map { "WHEN \($0.when) THEN \($0.then)" }.joined(separator: " ")
-    return
-      "(SELECT CASE \(cases) END FROM src.\(quoted(table.table)) d WHERE d.Z_PK = \(key))"
+    return "(SELECT CASE \(cases) END FROM src.\(quoted(table.table)) d WHERE d.Z_PK = \(key))"
   }
 }

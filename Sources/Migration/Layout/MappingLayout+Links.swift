@@ -213,8 +213,7 @@ extension MappingLayout {
     // A to-one tells; of two to-many sides the one that names the table does.
     if !inverse.isToMany { return !carriers.contains(where: isPolicy) }
     let isFirst = schema.joins.contains {
-      $0.relationship == relationship.name
-        && model.isKind(to, of: $0.entity)
+      $0.relationship == relationship.name && model.isKind(to, of: $0.entity)
     }
     return !isFirst && !carriers.contains(where: isPolicy)
   }

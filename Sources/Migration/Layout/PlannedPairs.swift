@@ -140,7 +140,6 @@ extension PlannedPairs {
   init?(inferred schemas: StepSchemas) throws {
     let links = schemas.looseLinks
     guard !links.isEmpty else { return nil }
-    try self.init(
-      schemas.loose, links: links, connection: .scratch(over: schemas.store))
+    try self.init(schemas.loose, links: links, connection: .scratch(over: schemas.store))
   }
 }

@@ -65,8 +65,7 @@ struct ImpactAnalysis {
     let isRefused = refusals.contains { $0.property != nil && $0.property == property }
     return ChangeImpact(
       entity: name, property: property ?? former, rows: loss.values,
-      message: isRefused
-        ? "only a mapping of your own would carry over" : "would go",
+      message: isRefused ? "only a mapping of your own would carry over" : "would go",
       samples: loss.samples, severity: isRefused ? .failure : .loss,
       code: isRefused ? .inferredMappingModel : nil, hint: isRefused ? nil : loss.suggestion,
       predicate: loss.predicate(in: source))
@@ -113,9 +112,7 @@ struct ImpactAnalysis {
   }
 
   /// Renamed and new attributes of objects that go on.
-  private func addHarmless(
-    _ entity: EntityDifference, to impacts: inout [ChangeImpact]
-  ) throws {
+  private func addHarmless(_ entity: EntityDifference, to impacts: inout [ChangeImpact]) throws {
     guard let old = entity.source else { return }
     let objects = source.subtree(of: old.name)
     for change in entity.changes {
@@ -148,9 +145,7 @@ struct ImpactAnalysis {
   }
 
   /// Texts that a number or a truth value could not be made of.
-  private func addUnreadable(
-    _ refusal: CoreDataError, to impacts: inout [ChangeImpact]
-  ) throws {
+  private func addUnreadable(_ refusal: CoreDataError, to impacts: inout [ChangeImpact]) throws {
     guard let entity = refusal.entity, let property = refusal.property,
       let new = destination.storedAttribute(named: property, of: entity),
       let from = destination.entityAlignment(from: source).sources[entity],

@@ -98,8 +98,7 @@ struct LossAnalysis {
     }
     let (samples, suggestion) = try details()
     losses[key] = Loss(
-      entity: declarer, property: property, values: count, samples: samples,
-      suggestion: suggestion)
+      entity: declarer, property: property, values: count, samples: samples, suggestion: suggestion)
   }
 
   /// Links of an entity's own objects that neither the relationship nor its inverse carries on,

@@ -37,9 +37,7 @@ public struct MigrationPlan: Sendable, Equatable {
   public var policies = PolicyBindings()
 
   /// How the result comes about: by copying where one of the steps does.
-  public var strategy: Strategy {
-    steps.contains { $0.strategy == .copy } ? .copy : .inPlace
-  }
+  public var strategy: Strategy { steps.contains { $0.strategy == .copy } ? .copy : .inPlace }
 
   /// Whether the store is of the destination model already.
   public var isNothingToDo: Bool { steps.allSatisfy { $0.mapping.kind == .none } }

@@ -26,8 +26,7 @@ struct PlanAnalysis {
       guard plan.failures.isEmpty else { break }
     }
     plan.secondsEstimated = MigrationPlan.secondsEstimated(
-      bytes: plan.storeBytes,
-      rows: plan.steps.reduce(0) { $0 + $1.rows.values.reduce(0, +) })
+      bytes: plan.storeBytes, rows: plan.steps.reduce(0) { $0 + $1.rows.values.reduce(0, +) })
     try meter.checkCancelled()
     let drift = DriftAnalysis(store: self.store)
     plan.losses += try drift.losses()

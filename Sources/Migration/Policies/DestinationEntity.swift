@@ -20,9 +20,7 @@ final class DestinationEntity {
   /// What a new object starts with.
   let initial: [Value]
 
-  init(
-    _ entity: String, schema: StoreSchema, connection: Connection, files: StoreFiles
-  ) throws {
+  init(_ entity: String, schema: StoreSchema, connection: Connection, files: StoreFiles) throws {
     guard let place = schema.entityTable(of: entity),
       let declared = schema.model.entity(named: entity)
     else {

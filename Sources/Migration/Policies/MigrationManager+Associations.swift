@@ -24,8 +24,7 @@ extension MigrationManager {
         "INSERT OR IGNORE INTO temp.\(run.mapped.associations(of: mapping.name)) VALUES (?, ?, ?)")
     run.associating[mapping.name] = statement
     try statement.run([
-      .integer(source.id.key), .integer(destination.id.key),
-      .integer(destination.entity.entityID),
+      .integer(source.id.key), .integer(destination.id.key), .integer(destination.entity.entityID),
     ])
   }
 

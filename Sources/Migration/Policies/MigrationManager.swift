@@ -45,9 +45,7 @@ public final class MigrationManager {
   /// - Throws: ``CoreDataError`` for any other source object than the one at hand.
   public func makeInstance(
     of source: SourceObject, in mapping: EntityMapping
-  ) throws -> DestinationObject {
-    try run.makeInstance(of: source, in: mapping)
-  }
+  ) throws -> DestinationObject { try run.makeInstance(of: source, in: mapping) }
 
   /// Sets what the mapping's relationship mappings say of an object that it made.
   public func carryRelationships(of destination: DestinationObject) {

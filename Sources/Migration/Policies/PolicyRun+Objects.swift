@@ -59,8 +59,7 @@ extension PolicyRun: ObjectKeeper {
     _ owner: DestinationObject, to others: [DestinationObject], in relationship: String,
     isToMany: Bool
   ) throws {
-    let statement = try objects.statement(
-      relationship, of: owner, to: others, isToMany: isToMany)
+    let statement = try objects.statement(relationship, of: owner, to: others, isToMany: isToMany)
     queued.append((statement, owner.id, others.map(\.id)))
   }
 

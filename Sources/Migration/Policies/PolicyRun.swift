@@ -187,9 +187,8 @@ final class PolicyRun {
         ?? (error as? SQLiteError)?.message ?? "\(error)"
       throw CoreDataError(
         .failed, code: .entityMigrationPolicy,
-        "the policy of “\(entityMapping.name)” failed in \(name)"
-          + (id.map { " at \($0)" } ?? "") + ": \(reason)",
-        entity: entityMapping.destination ?? entityMapping.source,
+        "the policy of “\(entityMapping.name)” failed in \(name)" + (id.map { " at \($0)" } ?? "")
+          + ": \(reason)", entity: entityMapping.destination ?? entityMapping.source,
         hint: (known?.hint.map { $0 + " " } ?? "") + unchanged)
     }
     guard let error = manager.cancellation else { return }

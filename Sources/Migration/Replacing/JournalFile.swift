@@ -142,8 +142,7 @@ final class JournalFile {
     if reason == EACCES, FileIdentity(of: path) != nil {
       return CoreDataError(
         .failed, "another user's strata is migrating this store, or was interrupted",
-        path: storePath,
-        hint: "The journal is \(path): its owner, or root, can go on.")
+        path: storePath, hint: "The journal is \(path): its owner, or root, can go on.")
     }
     if reason == ELOOP {
       return CoreDataError(

@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import SQLite
 
 /// A note beside the store of what a run is doing, held under a lock while it runs.
 ///
@@ -126,9 +127,7 @@ final class MigrationJournal {
 
   /// Removes what is no longer needed now that the store is in place.
   func remove(_ list: [String]) {
-    let files = list.compactMap { name in
-      FileIdentity(of: names.path(name)).map { (name, $0) }
-    }
+    let files = list.compactMap { name in FileIdentity(of: names.path(name)).map { (name, $0) } }
     try? file.append(files.map { JournalRecord.remove($0.0, $0.1) })
     problems += Recovery.remove(files, in: names)
   }
@@ -137,8 +136,7 @@ final class MigrationJournal {
   ///
   /// - Returns: what could not be removed, as sentences; the journal then stays, and the next run
   ///   tries again.
-  @discardableResult
-  func finish() -> [String] {
+  @discardableResult func finish() -> [String] {
     guard !isFinished else { return problems }
     isFinished = true
     // What could not be put back needs the run's own files to be told from what is done.
@@ -155,7 +153,10 @@ final class MigrationJournal {
   }
 
   /// An error of the run, with what it put right before, and what is left of it.
-  func completed(_ error: any Error) -> any Error {
+  func completed(_ error: any Error, at path: String) -> any Error {
+    if let error = error as? SQLiteError {
+      return CoreDataError(sqlite: error, path: path, kind: .failed)
+    }
     let told = recovered + kept + problems
     guard !told.isEmpty, var error = error as? CoreDataError else { return error }
     error.advice =

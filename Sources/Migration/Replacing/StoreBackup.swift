@@ -82,8 +82,7 @@ public struct StoreBackup: Sendable, Equatable {
     var (migrations, resets) = (newestFirst(.migration), newestFirst(.reset))
     var all: [StoreBackup] = []
     while let one = migrations.first, let other = resets.first {
-      all.append(
-        one.named >= other.named ? migrations.removeFirst() : resets.removeFirst())
+      all.append(one.named >= other.named ? migrations.removeFirst() : resets.removeFirst())
     }
     return all + migrations + resets + newestFirst(.rollback)
   }

@@ -69,8 +69,7 @@ public enum StoreRollback {
   ///   in place. `isCancelled` is asked between steps and while the backup is cloned, the last time
   ///   before the store is locked; `progress` is told as often.
   public static func run(
-    path given: String, options: Options = Options(),
-    isCancelled: @escaping () -> Bool = { false },
+    path given: String, options: Options = Options(), isCancelled: @escaping () -> Bool = { false },
     progress: @escaping (MigrationProgress) -> Void = { _ in }
   ) throws -> Receipt {
     let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
@@ -83,8 +82,7 @@ public enum StoreRollback {
           .init(kind: .replace, title: "put in place", unit: .items, total: 1),
         ])
       let receipt = try run(
-        path: given, options: options,
-        cloned: { try meter.update(done: $0, total: $1, bytes: $0) },
+        path: given, options: options, cloned: { try meter.update(done: $0, total: $1, bytes: $0) },
         before: { step in
           switch step {
           case .clone: try meter.begin(.copy)
@@ -120,8 +118,7 @@ public enum StoreRollback {
       }
     } catch {
       journal.finish()
-      guard let error = error as? SQLiteError else { throw journal.completed(error) }
-      throw CoreDataError(sqlite: error, path: given, kind: .failed)
+      throw journal.completed(error, at: given)
     }
   }
 

@@ -224,8 +224,7 @@ extension StepSchemas {
       var row = DestinationRows(
         mapping: entityMapping.name, entity: to, table: table.name,
         columns: [("Z_PK", "s.Z_PK"), ("Z_ENT", String(number)), ("Z_OPT", "s.Z_OPT")],
-        from: place + " s",
-        conditions: [sourceTable.ownRows("s")].compactMap { $0 },
+        from: place + " s", conditions: [sourceTable.ownRows("s")].compactMap { $0 },
         ranges: (place, "s.Z_PK", "Z_PK"))
       for column in table.columns {
         let isOrder = column.content.isOrder

@@ -33,8 +33,7 @@ struct KeyRanges {
 
   /// Calls `body` with the first and the last key of each range, in rising order.
   func forEach(_ body: (_ low: Int64, _ high: Int64) throws -> Void) throws {
-    guard
-      let bounds = try connection.rows("SELECT min(\(key)), max(\(key)) FROM \(table)").first,
+    guard let bounds = try connection.rows("SELECT min(\(key)), max(\(key)) FROM \(table)").first,
       bounds.count == 2, var low = bounds[0].integer, let last = bounds[1].integer
     else { return }
     // Ranges of keys need no look at the rows; where keys lie far apart, ranges of rows are fewer.

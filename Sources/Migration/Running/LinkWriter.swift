@@ -16,9 +16,7 @@ struct LinkWriter {
 
   /// The statements that write the links of a SELECT of owner, destination, position and inverse
   /// position.
-  func statements(
-    _ select: String, relationship: String, of entity: String
-  ) throws -> [String] {
+  func statements(_ select: String, relationship: String, of entity: String) throws -> [String] {
     guard let declared = schema.model.relationship(named: relationship, of: entity),
       let storage = schema.storage(of: relationship, in: entity)
     else { return [] }

@@ -71,9 +71,7 @@ public struct MigrationProgress: Sendable, Equatable {
     return done / all
   }
 
-  private var entityRows: Int {
-    parts.filter { $0.kind == .entity }.reduce(0) { $0 + $1.total }
-  }
+  private var entityRows: Int { parts.filter { $0.kind == .entity }.reduce(0) { $0 + $1.total } }
 
   /// Seconds left of the whole, from what the done part took; `nil` while that says little.
   public var remaining: Double? {

@@ -45,8 +45,7 @@ extension RelationshipStorage {
     [
       inversePosition.map {
         OrderNumbering(table: table, order: $0, owner: destination, key: owner)
-      },
-      position.map { OrderNumbering(table: table, order: $0, owner: owner, key: destination) },
+      }, position.map { OrderNumbering(table: table, order: $0, owner: owner, key: destination) },
     ].compactMap { $0 }
   }
 }

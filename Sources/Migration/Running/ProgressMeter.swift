@@ -11,9 +11,7 @@ final class ProgressMeter {
   private var partStart = 0.0
   private var lastReport = -1.0
 
-  init(
-    isCancelled: @escaping () -> Bool, report: @escaping (MigrationProgress) -> Void
-  ) {
+  init(isCancelled: @escaping () -> Bool, report: @escaping (MigrationProgress) -> Void) {
     self.isCancelled = isCancelled
     self.report = report
   }

@@ -127,18 +127,14 @@ struct StepSequence {
     return all
   }
 
-  static func parts(
-    of step: MigrationStep, _ plan: MigrationPlan
-  ) -> [MigrationProgress.Part] {
+  static func parts(of step: MigrationStep, _ plan: MigrationPlan) -> [MigrationProgress.Part] {
     let rows = step.mapping.entityMappings.filter { $0.source != nil && $0.destination != nil }
     var parts: [MigrationProgress.Part] = []
     if step.handlers?.willMigrate != nil { parts.append(StageEdit.Phase.willMigrate.part) }
     func add(
       _ kind: MigrationProgress.Part.Kind, _ title: String, _ unit: MigrationProgress.Part.Unit,
       _ total: Int
-    ) {
-      parts.append(.init(kind: kind, title: title, unit: unit, total: total))
-    }
+    ) { parts.append(.init(kind: kind, title: title, unit: unit, total: total)) }
     if step.strategy == .inPlace { add(.copy, "copy store", .bytes, plan.storeBytes) }
     for row in rows { add(.entity, row.title, .rows, step.rows[row.name] ?? 0) }
     add(.relationships, "relationships", .items, 1)

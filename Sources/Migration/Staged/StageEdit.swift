@@ -8,9 +8,7 @@ struct StageEdit {
   enum Phase: String {
     case willMigrate, didMigrate
 
-    var part: MigrationProgress.Part {
-      .init(kind: .edit, title: rawValue, unit: .items, total: 1)
-    }
+    var part: MigrationProgress.Part { .init(kind: .edit, title: rawValue, unit: .items, total: 1) }
   }
 
   /// The store before the handler: a temporary one, or the person's, which is copied first.
@@ -43,8 +41,7 @@ struct StageEdit {
     try MigrationFunctions.define(on: connection, store: store)
     try connection.defineTriggerFunctions(in: store.triggerStatements)
     let rules = StageRules(schema: store.schema, connection: connection)
-    let context = StageContext(
-      store: store, version: version, connection: connection, meter: meter)
+    let context = StageContext(store: store, version: version, connection: connection, meter: meter)
     try connection.transaction {
       let before = try rules.broken()
       do {

@@ -23,8 +23,7 @@ public enum StoreVerification {
     guard after.drift.missingTables.isEmpty, after.drift.missingColumns.isEmpty else {
       throw CoreDataError(
         .unreadable, code: .persistentStoreIncompatibleSchema,
-        after.drift.sentences.first ?? "its tables do not fit its model",
-        path: after.path)
+        after.drift.sentences.first ?? "its tables do not fit its model", path: after.path)
     }
     // Of one version: every entity as it is.
     let mapping =

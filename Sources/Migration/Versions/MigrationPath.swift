@@ -53,7 +53,7 @@ public struct MigrationPath: Sendable, Equatable {
       exit = end
       graph.use(destination, named: names.to, at: end)
     } else {
-      graph.append(destination, named: names.to)
+      graph.append(destination, named: names.to, hashes.destination)
       exit = graph.nodes.count - 1
     }
     // A version that came back has two places. The one of that name is meant, else an upgrade comes

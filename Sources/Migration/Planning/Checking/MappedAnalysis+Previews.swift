@@ -31,8 +31,7 @@ extension MappedAnalysis {
       for values in rows where values.count == 1 + read.count + after.count {
         previews.append(
           MappingPreview(
-            mapping: row.mapping,
-            source: values[0].integer.map { ObjectID(entity: from, key: $0) },
+            mapping: row.mapping, source: values[0].integer.map { ObjectID(entity: from, key: $0) },
             destination: row.entity,
             before: read.enumerated().map { index, entry in
               .init(

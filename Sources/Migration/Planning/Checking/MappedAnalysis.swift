@@ -165,9 +165,7 @@ struct MappedAnalysis {
   /// Values of which all that is computed of them comes to nothing, as a function answers what it
   /// cannot read.
   private func emptied(_ entity: String) throws -> [Loss] {
-    let takers = step.mapping.entityMappings.filter {
-      $0.source == entity && $0.destination != nil
-    }
+    let takers = step.mapping.entityMappings.filter { $0.source == entity && $0.destination != nil }
     guard takers.count == 1, let taker = takers.first, taker.children.isEmpty,
       taker.condition == nil, taker.distinct == nil, let table = store.table(of: entity)
     else { return [] }
@@ -224,9 +222,8 @@ struct MappedAnalysis {
   private func isReplaced(_ loss: Loss) -> Bool {
     guard let property = loss.property else { return false }
     return step.source.subtree(of: loss.entity).contains { entity in
-      step.source.relationship(named: property, of: entity).map {
-        isReplaced($0, of: entity)
-      } ?? false
+      step.source.relationship(named: property, of: entity).map { isReplaced($0, of: entity) }
+        ?? false
     }
   }
 

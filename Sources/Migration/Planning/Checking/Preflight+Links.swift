@@ -22,15 +22,13 @@ extension Preflight {
     }
     if !isLoose(after, of: to), let oneSided = data.isOneSided(name, of: from) {
       checks += try rows(
-        of: from, where: [oneSided], break: place,
-        "links of a one-to-one whose two sides disagree",
+        of: from, where: [oneSided], break: place, "links of a one-to-one whose two sides disagree",
         hint: "Both sides stay as they are. Set the relationship anew in the app.",
         warning: .migration)
     }
     if before.isOrdered, let unordered = data.hasNoPosition(name, of: from) {
       checks += try rows(
-        of: from, where: [unordered], break: place,
-        "ordered objects without a position",
+        of: from, where: [unordered], break: place, "ordered objects without a position",
         hint: "Their order is not known: they are put in the order of their keys.",
         warning: .migration)
     }
@@ -66,8 +64,7 @@ extension Preflight {
   /// Links kept elsewhere than in the row they start from which lead to no object: in join tables,
   /// and as the owner's key of a to-many without an inverse.
   func brokenJoins() throws -> [DataCheck] {
-    let kept = Set(
-      mapping.entityMappings.filter { $0.destination != nil }.compactMap(\.source))
+    let kept = Set(mapping.entityMappings.filter { $0.destination != nil }.compactMap(\.source))
     func warning(
       _ broken: FoundRows?, _ entity: String, _ relationship: String, in table: String
     ) -> [DataCheck] {

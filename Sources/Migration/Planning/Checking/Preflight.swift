@@ -112,8 +112,7 @@ struct Preflight {
       checks += try rows(
         of: from,
         where: before.flatMap { data.column(of: $0.name, in: from) }.map { ["\($0) IS NULL"] }
-          ?? [],
-        break: (to, attribute.name),
+          ?? [], break: (to, attribute.name),
         "a default value on the way that is no \(attribute.type.name): \(value.literal)",
         hint: "Give the attribute a default value that fits both types.")
     }
@@ -162,8 +161,7 @@ struct Preflight {
       // What the inverse carries is in it, too.
       conditions = inverseLinks(of: relationship).map { ["t.Z_PK NOT IN (\($0))"] } ?? []
     }
-    return try former
-      + check(.objects(in: relationship, of: to, missing: conditions), of: from)
+    return try former + check(.objects(in: relationship, of: to, missing: conditions), of: from)
   }
 
   /// SELECT of keys of source objects that are led to by what a relationship's inverse carries; `nil`

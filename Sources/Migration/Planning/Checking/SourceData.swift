@@ -83,8 +83,7 @@ struct SourceData {
         texts.first { $0.attribute.name.lowercased().hasSuffix(name) }
       }.first ?? texts.first
     let page = try store.rows(
-      RowQuery(
-        entity: entity, limit: limit, properties: label.map { [$0.attribute.name] } ?? []))
+      RowQuery(entity: entity, limit: limit, properties: label.map { [$0.attribute.name] } ?? []))
     return page.rows.filter { $0.id.entity == entity }.map { row in
       guard let value = row.values.first, value != .value(.null) else { return "\(row.id)" }
       return "\(row.id) “\(SampleText.text(of: value))”"

@@ -10,8 +10,7 @@ enum SchemaText {
   static func fits(
     _ sql: String, _ database: DatabaseTables, writtenFor former: DatabaseTables
   ) -> Bool {
-    let known = Set(database.tables.keys).union(
-      database.tables.values.flatMap { $0.map(\.name) })
+    let known = Set(database.tables.keys).union(database.tables.values.flatMap { $0.map(\.name) })
     let gone = Set(former.tables.keys).subtracting(known)
     var words = words(of: sql)
     guard

@@ -107,9 +107,7 @@ extension StepSchemas {
   /// A join table's columns and the SELECT of its rows from the source; `nil` for links that are new.
   func joinRows(
     of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?
-  ) -> (
-    columns: [String], select: String
-  )? {
+  ) -> (columns: [String], select: String)? {
     var first = "owner"
     var second = "destination"
     var firstOrder = "inverse"
