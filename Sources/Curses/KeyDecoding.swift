@@ -53,53 +53,33 @@ enum KeyDecoding {
   /// What follows `ESC [` or `ESC O` when terminfo does not know the key, as when the terminal is
   /// not quite what TERM says. `nil` when it means nothing; it must not be typed as text then.
   static func key(sequence: String) -> Key? {
-    guard let final = sequence.last else { return nil }
-    let number = sequence.prefix { $0.isNumber }
-    switch final {
-    case "A": return .up
-    case "B": return .down
-    case "C": return .right
-    case "D": return .left
-    case "H": return .home
-    case "F": return .end
-    case "M": return .enter
-    case "Z": return .backTab
-    case "P": return .function(1)
-    case "Q": return .function(2)
-    case "R": return .function(3)
-    case "S": return .function(4)
-    case "~":
-      switch Int(number) {
-      case 1, 7: return .home
-      case 2: return .insert
-      case 3: return .delete
-      case 4, 8: return .end
-      case 5: return .pageUp
-      case 6: return .pageDown
-      case let code? where (11...15).contains(code): return .function(code - 10)
-      case let code? where (17...21).contains(code): return .function(code - 11)
-      case let code? where (23...24).contains(code): return .function(code - 12)
-      default: return nil
-      }
-    default: return nil
+    guard sequence.last == "~" else { return sequence.last.flatMap { finals[$0] } }
+    guard let number = Int(sequence.prefix { $0.isNumber }) else { return nil }
+    switch number {
+    case 11...15: return .function(number - 10)
+    case 17...21: return .function(number - 11)
+    case 23...24: return .function(number - 12)
+    default: return numbered[number]
     }
   }
+
+  private static let finals: [Character: Key] = [
+    "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "M": .enter,
+    "Z": .backTab, "P": .function(1), "Q": .function(2), "R": .function(3), "S": .function(4),
+  ]
+  private static let numbered: [Int: Key] = [
+    1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
+  ]
 
   /// Keys with modifiers have names such as kRIT5 and no fixed numbers; they do what the plain key
   /// does.
   private static func extended(code: Int32) -> Key? {
-    guard let name = keyname(code) else { return nil }
-    switch String(cString: name).prefix(4) {
-    case "kUP", "kUP2", "kUP3", "kUP4", "kUP5", "kUP6", "kUP7": return .up
-    case "kDN", "kDN2", "kDN3", "kDN4", "kDN5", "kDN6", "kDN7": return .down
-    case "kLFT": return .left
-    case "kRIT": return .right
-    case "kHOM": return .home
-    case "kEND": return .end
-    case "kPRV": return .pageUp
-    case "kNXT": return .pageDown
-    case "kDC3", "kDC4", "kDC5", "kDC6", "kDC7": return .delete
-    default: return nil
-    }
+    guard let name = keyname(code).map({ String(cString: $0) }) else { return nil }
+    return modified.first { name.hasPrefix($0.start) }?.key
   }
+
+  private static let modified: [(start: String, key: Key)] = [
+    ("kUP", .up), ("kDN", .down), ("kLFT", .left), ("kRIT", .right), ("kHOM", .home),
+    ("kEND", .end), ("kPRV", .pageUp), ("kNXT", .pageDown), ("kDC", .delete),
+  ]
 }

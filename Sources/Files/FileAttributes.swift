@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Who may do what with a file, and what is attached to it: owner, mode, ACL, extended attributes.
 ///
 /// Asked by name and never through a descriptor of its own: closing one would drop the locks that

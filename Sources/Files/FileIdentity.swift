@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Which file it is, whatever its name: the same for each of its names, another for a copy.
 package struct FileIdentity: Sendable, Hashable {
   /// The number of the device that the file is on.
@@ -47,15 +41,15 @@ package final class VerifiedFile {
   package init(_ path: String, expected: FileIdentity? = nil) throws {
     self.path = path
     descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileSystem.failure("cannot read", path) }
+    guard descriptor >= 0 else { throw FileSystem.failure(.read, path) }
     var info = stat()
     guard fstat(descriptor, &info) == 0 else {
       close(descriptor)
-      throw FileSystem.failure("cannot read", path)
+      throw FileSystem.failure(.read, path)
     }
     identity = FileIdentity(info)
     size = info.st_size
-    written = Self.written(info)
+    written = info.written
     guard expected == nil || expected == identity else { throw Self.changed(path) }
   }
 
@@ -72,16 +66,8 @@ package final class VerifiedFile {
   package func requireUnchanged() throws {
     var info = stat()
     guard fstat(descriptor, &info) == 0, FileIdentity(of: path) == identity, info.st_size == size,
-      Self.written(info).tv_sec == written.tv_sec, Self.written(info).tv_nsec == written.tv_nsec
+      info.written.tv_sec == written.tv_sec, info.written.tv_nsec == written.tv_nsec
     else { throw Self.changed(path) }
-  }
-
-  private static func written(_ info: stat) -> timespec {
-    #if canImport(Darwin)
-      info.st_mtimespec
-    #else
-      info.st_mtim
-    #endif
   }
 
   private static func changed(_ path: String) -> CoreDataError {

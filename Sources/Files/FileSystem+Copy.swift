@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 extension FileSystem {
   /// Copies a file: by sharing its blocks where the file system can, else what is not a hole in it.
   ///
@@ -14,19 +8,19 @@ extension FileSystem {
     _ source: String, to destination: String, progress: (Int) throws -> Void = { _ in }
   ) throws {
     let input = open(source, O_RDONLY | O_CLOEXEC)
-    guard input >= 0 else { throw failure("cannot read", source) }
+    guard input >= 0 else { throw failure(.read, source) }
     defer { close(input) }
     var info = stat()
-    guard fstat(input, &info) == 0 else { throw failure("cannot read", source) }
+    guard fstat(input, &info) == 0 else { throw failure(.read, source) }
     let output = open(
       destination, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, info.st_mode & 0o7777 | 0o200)
-    guard output >= 0 else { throw failure("cannot write", destination) }
+    guard output >= 0 else { throw failure(.write, destination) }
     defer { close(output) }
     if cloneBlocks(from: input, to: output) { return }
     // A full disk found only when it is full would be everybody's.
     if let free = freeSpace(at: destination), free < min(Int(info.st_size), allocated(info)) {
       errno = ENOSPC
-      throw failure("cannot write", destination)
+      throw failure(.write, destination)
     }
     let size = Int(info.st_size)
     var copy = PieceCopy(
@@ -37,7 +31,7 @@ extension FileSystem {
       offset = piece.upperBound
     }
     // A hole at the end.
-    guard ftruncate(output, off_t(size)) == 0 else { throw failure("cannot write", destination) }
+    guard ftruncate(output, off_t(size)) == 0 else { throw failure(.write, destination) }
   }
 
   /// Bytes that a file takes on its disk: fewer than its size where it has holes.
@@ -95,7 +89,7 @@ private struct PieceCopy {
       let wanted = min(buffer.count, piece.upperBound - offset)
       let got = pread(input, &buffer, wanted, off_t(offset))
       if got < 0 && errno == EINTR { continue }
-      guard got >= 0 else { throw FileSystem.failure("cannot read", source) }
+      guard got >= 0 else { throw FileSystem.failure(.read, source) }
       // Shorter than it was: whoever changed it is found by the store's fingerprint.
       if got == 0 { return }
       var done = 0
@@ -104,7 +98,7 @@ private struct PieceCopy {
           pwrite(output, $0.baseAddress.map { $0 + done }, got - done, off_t(offset + done))
         }
         if wrote < 0 && errno == EINTR { continue }
-        guard wrote > 0 else { throw FileSystem.failure("cannot write", destination) }
+        guard wrote > 0 else { throw FileSystem.failure(.write, destination) }
         done += wrote
       }
       offset += got

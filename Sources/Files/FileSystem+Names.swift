@@ -1,9 +1,3 @@
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Paths and names as the file system has them: bytes, of which two spellings of one text are two.
 ///
 /// Swift takes `é` in one code point and in two for equal, and a slash before a combining mark for

@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Names that change hands without ever taking one that is given.
 extension FileSystem {
   /// Puts a file or a folder under a name that must be free.
@@ -15,28 +9,28 @@ extension FileSystem {
     let result = renameNoReplace(source, destination)
     if result == 0 { return }
     guard [ENOSYS, EINVAL, ENOTSUP, EOPNOTSUPP].contains(errno) else {
-      throw failure("cannot rename", errno == EEXIST ? destination : source)
+      throw failure(.rename, errno == EEXIST ? destination : source)
     }
     // Not known here, or not to this file system: a second name does not replace either.
     var info = stat()
-    guard lstat(source, &info) == 0 else { throw failure("cannot rename", source) }
+    guard lstat(source, &info) == 0 else { throw failure(.rename, source) }
     if info.st_mode & S_IFMT == S_IFREG {
       if link(source, to: destination) { return try removeName(source) }
-      guard errno != EEXIST else { throw failure("cannot rename", destination) }
+      guard errno != EEXIST else { throw failure(.rename, destination) }
     }
     guard FileIdentity(of: destination) == nil else {
       errno = EEXIST
-      throw failure("cannot rename", destination)
+      throw failure(.rename, destination)
     }
     try rename(source, to: destination)
   }
 
   /// Removes a name, and makes sure that it is gone.
   package static func removeName(_ path: String) throws {
-    if unlink(path) != 0, errno != ENOENT { throw failure("cannot remove", path) }
+    if unlink(path) != 0, errno != ENOENT { throw failure(.remove, path) }
     guard FileIdentity(of: path) == nil else {
       errno = EBUSY
-      throw failure("cannot remove", path)
+      throw failure(.remove, path)
     }
   }
 

@@ -1,9 +1,10 @@
 import ManagedModel
 
+// Whoever works with files needs the C library: importing this module is enough.
 #if canImport(Darwin)
-  import Darwin
+  @_exported import Darwin
 #else
-  import Glibc
+  @_exported import Glibc
 #endif
 
 /// The few file operations the engine needs, each failing with a sentence that names the file.
@@ -44,12 +45,8 @@ package enum FileSystem {
   package static func modification(_ path: String) -> Double? {
     var info = stat()
     guard stat(path, &info) == 0 else { return nil }
-    #if canImport(Darwin)
-      let time = info.st_mtimespec
-    #else
-      let time = info.st_mtim
-    #endif
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 - CoreDataDate.unixOffset
+    return Double(info.written.tv_sec) + Double(info.written.tv_nsec) / 1e9
+      - CoreDataDate.unixOffset
   }
 
   /// Bytes and number of the files in a folder and those below it; links are not followed.
@@ -58,7 +55,7 @@ package enum FileSystem {
     for name in (try? list(path)) ?? [] where depth < 16 {
       var info = stat()
       guard lstat(path + "/" + name, &info) == 0 else { continue }
-      if info.st_mode & S_IFMT == S_IFDIR {
+      if info.isFolder {
         let inner = size(ofTree: path + "/" + name, depth: depth + 1)
         total = (total.bytes + inner.bytes, total.files + inner.files)
       } else {
@@ -72,88 +69,13 @@ package enum FileSystem {
   package static func isFile(_ path: String) -> Bool { status(path)?.kind == .file }
   /// Whether a folder is there, also behind a link.
   package static func isDirectory(_ path: String) -> Bool { status(path)?.kind == .directory }
+  /// Whether a file begins as SQLite's do.
+  package static func isDatabase(_ path: String) -> Bool {
+    (try? read(path, limit: 16)) == Array("SQLite format 3\0".utf8)
+  }
+
   /// Whether this process may write to it.
   package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
-
-  /// All bytes of a file, or `limit` of them from `offset`.
-  package static func read(_ path: String, offset: Int = 0, limit: Int? = nil) throws -> [UInt8] {
-    // Opening a FIFO would wait for a writer.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw failure("cannot read", path) }
-    defer { close(descriptor) }
-    guard let status = status(path), status.kind == .file else {
-      throw CoreDataError(.unreadable, "not a file", path: path)
-    }
-    let wanted = max(0, min(status.size - offset, limit ?? Int.max))
-    guard wanted > 0 else { return [] }
-    var failed = false
-    let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
-      count = 0
-      while count < wanted, let base = buffer.baseAddress {
-        let got = pread(descriptor, base + count, wanted - count, off_t(offset + count))
-        if got < 0 && errno == EINTR { continue }
-        if got < 0 { failed = true }
-        if got <= 0 { break }
-        count += got
-      }
-    }
-    if failed { throw failure("cannot read", path) }
-    return bytes
-  }
-
-  /// SHA-256 of a file's bytes in hexadecimal, a megabyte in memory at a time.
-  package static func sha256(_ path: String) throws -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw failure("cannot read", path) }
-    defer { close(descriptor) }
-    return try sha256(descriptor, path)
-  }
-
-  static func sha256(_ descriptor: Int32, _ path: String) throws -> String {
-    let stream = SHA256Stream()
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    var offset: off_t = 0
-    while true {
-      let got = buffer.withUnsafeMutableBytes {
-        pread(descriptor, $0.baseAddress, $0.count, offset)
-      }
-      if got < 0 && errno == EINTR { continue }
-      guard got >= 0 else { throw failure("cannot read", path) }
-      guard got > 0 else { return ByteText.hex(stream.finish()) }
-      stream.update(buffer.prefix(got))
-      offset += off_t(got)
-    }
-  }
-
-  /// Writes a new file or replaces the content of one.
-  package static func write(_ bytes: [UInt8], to path: String) throws {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw failure("cannot write", path) }
-    defer { close(descriptor) }
-    var done = 0
-    while done < bytes.count {
-      let wrote = bytes.withUnsafeBytes { buffer in
-        write_(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done)
-      }
-      if wrote < 0 && errno == EINTR { continue }
-      guard wrote > 0 else { throw failure("cannot write", path) }
-      done += wrote
-    }
-  }
-
-  /// Puts a file in the place of another or of none, whole or not at all, for its owner only.
-  package static func replace(_ path: String, with bytes: [UInt8]) throws {
-    let new = path + ".new"
-    remove(new)
-    try createEmpty(new)
-    do {
-      try write(bytes, to: new)
-      try rename(new, to: path)
-    } catch {
-      remove(new)
-      throw error
-    }
-  }
 
   /// Makes an empty file that must not exist yet, for its owner only whatever the umask is.
   ///
@@ -161,17 +83,17 @@ package enum FileSystem {
   @discardableResult
   package static func createEmpty(_ path: String) throws -> FileIdentity {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("cannot write", path) }
+    guard descriptor >= 0 else { throw failure(.write, path) }
     defer { close(descriptor) }
     fchmod(descriptor, 0o600)
     var info = stat()
-    guard fstat(descriptor, &info) == 0 else { throw failure("cannot write", path) }
+    guard fstat(descriptor, &info) == 0 else { throw failure(.write, path) }
     return FileIdentity(info)
   }
 
   /// Names in a folder, sorted; without `.` and `..`.
   package static func list(_ path: String) throws -> [String] {
-    guard let directory = opendir(path) else { throw failure("cannot list", path) }
+    guard let directory = opendir(path) else { throw failure(.list, path) }
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
@@ -190,7 +112,7 @@ package enum FileSystem {
       try makeDirectory(parent, permissions: permissions)
     }
     guard mkdir(path, permissions) == 0 || errno == EEXIST else {
-      throw failure("cannot make the folder", path)
+      throw failure(.makeFolder, path)
     }
   }
 
@@ -206,7 +128,7 @@ package enum FileSystem {
     let made = template.withUnsafeMutableBufferPointer { buffer in
       buffer.baseAddress.flatMap(mkdtemp).map { String(cString: $0) }
     }
-    guard let made else { throw failure("cannot make a temporary folder in", base) }
+    guard let made else { throw failure(.makeTemporaryFolder, base) }
     return made
   }
 
@@ -217,7 +139,7 @@ package enum FileSystem {
   package static func removeTree(_ path: String) {
     var info = stat()
     guard lstat(path, &info) == 0 else { return }
-    if info.st_mode & S_IFMT == S_IFDIR {
+    if info.isFolder {
       for name in (try? list(path)) ?? [] { removeTree(path + "/" + name) }
       rmdir(path)
     } else {
@@ -227,7 +149,7 @@ package enum FileSystem {
 
   /// Puts a file under another name in one step, replacing what is there.
   package static func rename(_ source: String, to destination: String) throws {
-    guard rename_(source, destination) == 0 else { throw failure("cannot rename", source) }
+    guard rename_(source, destination) == 0 else { throw failure(.rename, source) }
   }
 
   /// Gives a file a second name; false where the file system cannot, or the name is taken.
@@ -237,13 +159,13 @@ package enum FileSystem {
 
   /// Why nothing can be written there: a file, or a folder that is to take one; `nil` where it can.
   package static func refusal(toWrite path: String) -> CoreDataError? {
-    access(path, W_OK) == 0 ? nil : failure("cannot write", path)
+    access(path, W_OK) == 0 ? nil : failure(.write, path)
   }
 
   /// Forces a file, or the names in a folder, to the disk.
   package static func sync(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure("cannot open", path) }
+    guard descriptor >= 0 else { throw failure(.open, path) }
     defer { close(descriptor) }
     try sync(descriptor, path)
   }
@@ -253,10 +175,10 @@ package enum FileSystem {
     #if canImport(Darwin)
       // fsync leaves the data in the drive's cache on macOS.
       guard fcntl(descriptor, F_FULLFSYNC) != -1 || fsync(descriptor) == 0 else {
-        throw failure("cannot sync", path)
+        throw failure(.sync, path)
       }
     #else
-      guard fsync(descriptor) == 0 else { throw failure("cannot sync", path) }
+      guard fsync(descriptor) == 0 else { throw failure(.sync, path) }
     #endif
   }
 
@@ -267,8 +189,22 @@ package enum FileSystem {
     return Int(info.f_bavail) &* Int(info.f_frsize)
   }
 
+  /// What could not be done with a file, as a clause.
+  package enum Deed: String {
+    case read = "cannot read"
+    case list = "cannot list"
+    case open = "cannot open"
+    case write = "cannot write"
+    case writeJournal = "cannot write the journal"
+    case rename = "cannot rename"
+    case remove = "cannot remove"
+    case sync = "cannot sync"
+    case makeFolder = "cannot make the folder"
+    case makeTemporaryFolder = "cannot make a temporary folder in"
+  }
+
   /// What `errno` says, with the file it is about.
-  package static func failure(_ what: String, _ path: String) -> CoreDataError {
+  package static func failure(_ deed: Deed, _ path: String) -> CoreDataError {
     let number = errno
     let hint: String? =
       switch number {
@@ -278,20 +214,33 @@ package enum FileSystem {
       case EROFS: "The file system is read-only."
       default: nil
       }
-    let isReading = what == "cannot read" || what == "cannot list"
     return CoreDataError(
-      isReading ? .unreadable : .failed, "\(what): \(String(cString: strerror(number)))",
-      path: path, hint: hint)
+      deed == .read || deed == .list ? .unreadable : .failed,
+      "\(deed.rawValue): \(String(cString: strerror(number)))", path: path, hint: hint)
   }
+}
+
+extension stat {
+  /// When the file was last written to.
+  var written: timespec {
+    #if canImport(Darwin)
+      st_mtimespec
+    #else
+      st_mtim
+    #endif
+  }
+
+  /// Whether it is a folder.
+  var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
 }
 
 // The methods above share their names with the C functions.
 #if canImport(Darwin)
-  private let write_ = Darwin.write
+  let write_ = Darwin.write
   private let rename_ = Darwin.rename
   private let link_ = Darwin.link
 #else
-  private let write_ = Glibc.write
+  let write_ = Glibc.write
   private let rename_: @Sendable (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32 = {
     Glibc.rename($0, $1)
   }

@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// A file that is read in pieces through one descriptor: every piece is of the same file, and one
 /// that cannot be read is an error, never an end.
 package final class OpenFile {
@@ -20,10 +14,10 @@ package final class OpenFile {
     self.path = path
     // Opening a FIFO would wait for a writer.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw FileSystem.failure("cannot read", path) }
+    guard descriptor >= 0 else { throw FileSystem.failure(.read, path) }
     var info = stat()
     guard fstat(descriptor, &info) == 0 else {
-      let error = FileSystem.failure("cannot read", path)
+      let error = FileSystem.failure(.read, path)
       close(descriptor)
       throw error
     }
@@ -39,19 +33,7 @@ package final class OpenFile {
   /// The bytes from `offset` on: `count` of them, or fewer where the file ends.
   package func read(at offset: Int, count: Int) throws -> [UInt8] {
     guard offset >= 0, count > 0 else { return [] }
-    var failure: CoreDataError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-      done = 0
-      while done < count, let base = buffer.baseAddress {
-        let got = pread(descriptor, base + done, count - done, off_t(offset + done))
-        if got < 0 && errno == EINTR { continue }
-        if got < 0 { failure = FileSystem.failure("cannot read", path) }
-        if got <= 0 { break }
-        done += got
-      }
-    }
-    if let failure { throw failure }
-    return bytes
+    return try FileSystem.read(descriptor, at: offset, count: count, path)
   }
 }
 
@@ -65,7 +47,7 @@ extension FileSystem {
     let number = errno
     guard number == ENOENT || number == ENOTDIR else {
       errno = number
-      throw failure("cannot read", path)
+      throw failure(.read, path)
     }
     var info = stat()
     guard lstat(path, &info) == 0 else { return nil }

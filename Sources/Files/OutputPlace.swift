@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Where a file may be written that a person names: a receipt, rows, a recipe, a model, a new store.
 ///
 /// Never over a file of a store, nor where one of a store's would be: its main file, -wal, -shm,
@@ -33,7 +27,7 @@ package enum OutputPlace {
     let name = FileSystem.name(of: place)
     for suffix in suffixes where name.hasSuffix(suffix) && name.utf8.count > suffix.utf8.count {
       let main = String(place.dropLast(suffix.count))
-      if stores.contains(main) || isDatabase(main) {
+      if stores.contains(main) || FileSystem.isDatabase(main) {
         return refusal("SQLite would take it for a file of \(FileSystem.name(of: main))")
       }
     }
@@ -49,7 +43,7 @@ package enum OutputPlace {
     }) {
       return refusal("it is a file of the store")
     }
-    return isDatabase(path) || isLog(path)
+    return FileSystem.isDatabase(path) || isLog(path)
       ? refusal("it is a store, a backup or a log of one") : nil
   }
 
@@ -67,10 +61,6 @@ package enum OutputPlace {
     path.split(separator: "/").dropLast().first {
       $0.hasPrefix(".") && $0.hasSuffix("_SUPPORT")
     }.map(String.init)
-  }
-
-  private static func isDatabase(_ path: String) -> Bool {
-    (try? FileSystem.read(path, limit: 16)) == Array("SQLite format 3\0".utf8)
   }
 
   /// A -wal or -journal under whatever name.

@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// A folder in the temporary one for copies of a store, removed with all in it when it is let go.
 ///
 /// It is locked while it is in use, and the system lets go of the lock of a program that was killed:
@@ -51,17 +45,12 @@ package final class PrivateFolder {
     where name.hasPrefix(prefix) || name.hasPrefix(newPrefix) {
       let path = base + "/" + name
       var info = stat()
-      guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR, info.st_uid == geteuid()
+      guard lstat(path, &info) == 0, info.isFolder, info.st_uid == geteuid()
       else { continue }
-      #if canImport(Darwin)
-        let changed = info.st_mtimespec.tv_sec
-      #else
-        let changed = info.st_mtim.tv_sec
-      #endif
       let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       guard descriptor >= 0 else { continue }
       defer { close(descriptor) }
-      guard name.hasPrefix(prefix) || time(nil) - changed > youth,
+      guard name.hasPrefix(prefix) || time(nil) - info.written.tv_sec > youth,
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
       else { continue }
       FileSystem.removeTree(path)

@@ -1,11 +1,5 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Runs another program without a shell and reads what it prints as it prints it.
 ///
 /// Its input comes from a file and its messages go to one, so that neither side can wait for the

@@ -80,51 +80,29 @@ package struct JSONWriter {
   /// null.
   package mutating func null() { raw("null") }
 
-  /// A member: text, or null.
-  package mutating func field(_ name: String, _ text: String?) {
+  /// A member: a value, or null.
+  package mutating func field(_ name: String, _ value: (some JSONField)?) {
     key(name)
-    string(text)
+    if let value { value.write(to: &self) } else { null() }
   }
 
-  /// A member: a whole number, or null.
-  package mutating func field(_ name: String, _ value: (some BinaryInteger)?) {
-    key(name)
-    if let value { number(Int64(value)) } else { null() }
-  }
-
-  /// A member: a number, or null.
-  package mutating func field(_ name: String, _ value: Double?) {
-    key(name)
-    if let value { number(value) } else { null() }
-  }
-
-  /// A member: true, false or null.
-  package mutating func field(_ name: String, _ value: Bool?) {
-    key(name)
-    if let value { bool(value) } else { null() }
-  }
-
-  /// A member: an array of texts, or null.
-  package mutating func field(_ name: String, _ texts: [String]?) {
-    key(name)
-    guard let texts else { return null() }
-    array { json in for text in texts { json.string(text) } }
-  }
-
-  /// Several texts, each by its name.
-  package mutating func fields(_ members: [(String, String?)]) {
-    for (name, text) in members { field(name, text) }
-  }
-
-  /// Several numbers, each by its name.
-  package mutating func fields(_ members: [(String, Int)]) {
-    for (name, number) in members { field(name, number) }
+  /// Several members.
+  package mutating func fields(_ members: JSONMembers) {
+    for (name, value) in members {
+      key(name)
+      if let value { value.write(to: &self) } else { null() }
+    }
   }
 
   /// A member that is null.
   package mutating func null(_ name: String) {
     key(name)
     null()
+  }
+
+  /// A member: an object, or null.
+  package mutating func object(_ name: String, _ members: JSONMembers?) {
+    object(name, members) { $0.fields($1) }
   }
 
   /// A member: an object with what the closure writes.
@@ -154,9 +132,16 @@ package struct JSONWriter {
     array(name) { json in for element in elements { json.object { body(&$0, element) } } }
   }
 
+  /// An array with an object of members for each element.
+  package mutating func objects<Element>(
+    _ name: String, _ elements: some Sequence<Element>, _ members: (Element) -> JSONMembers
+  ) {
+    objects(name, elements) { $0.fields(members($1)) }
+  }
+
   /// An object of numbers.
   package mutating func numbers(_ name: String, _ members: [(String, Int)]) {
-    object(name) { $0.fields(members) }
+    object(name) { json in for (name, number) in members { json.field(name, number) } }
   }
 
   /// Text that is JSON already.

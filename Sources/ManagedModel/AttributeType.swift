@@ -52,4 +52,12 @@ public enum AttributeType: UInt32, Sendable, Hashable, CaseIterable {
     default: false
     }
   }
+
+  /// Whether values are numbers, of whatever kind.
+  package var isNumber: Bool {
+    switch self {
+    case .integer16, .integer32, .integer64, .double, .float, .decimal: true
+    default: false
+    }
+  }
 }

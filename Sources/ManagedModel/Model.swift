@@ -140,29 +140,25 @@ public struct Model: Sendable, Equatable {
 
   /// Attributes an entity has, inherited ones first, each level in declaration order.
   public func attributes(of name: String) -> [Attribute] {
-    var result: [Attribute] = []
-    for entity in lineage(of: name) {
-      for attribute in entity.attributes {
-        if let index = result.firstIndex(where: { $0.name == attribute.name }) {
-          result[index] = attribute
-        } else {
-          result.append(attribute)
-        }
-      }
-    }
-    return result
+    inherited(by: name, \.attributes, \.name)
   }
 
   /// Relationships an entity has, inherited ones first, each level in declaration order.
   public func relationships(of name: String) -> [Relationship] {
-    var result: [Relationship] = []
-    for entity in lineage(of: name) {
-      for relationship in entity.relationships {
-        if let index = result.firstIndex(where: { $0.name == relationship.name }) {
-          result[index] = relationship
-        } else {
-          result.append(relationship)
-        }
+    inherited(by: name, \.relationships, \.name)
+  }
+
+  /// What an entity and those above it declare; where both have a name, its own stands.
+  private func inherited<Property>(
+    by name: String, _ own: (Entity) -> [Property], _ propertyName: (Property) -> String
+  ) -> [Property] {
+    var result: [Property] = []
+    for property in lineage(of: name).flatMap(own) {
+      let name = propertyName(property)
+      if let index = result.firstIndex(where: { propertyName($0) == name }) {
+        result[index] = property
+      } else {
+        result.append(property)
       }
     }
     return result

@@ -14,13 +14,6 @@ public struct GitHistory {
     public var date: String
     /// The first line of the commit's message.
     public var subject: String
-
-    /// Makes a commit.
-    public init(id: String, date: String, subject: String) {
-      self.id = id
-      self.date = date
-      self.subject = subject
-    }
   }
 
   /// One content of a model file, with the commits that brought and replaced it, newest first.
@@ -121,8 +114,7 @@ public struct GitHistory {
     let text = try answer([
       "log", "-1", "--no-show-signature", "--no-color", "--format=%H%x02%cI%x02%s", name, "--",
     ])
-    let parts = text.split(separator: "\u{2}", omittingEmptySubsequences: false).map(String.init)
-    return parts.count == 3 ? Commit(id: parts[0], date: parts[1], subject: parts[2]) : nil
+    return Commit(text)
   }
 
   private func answer(_ words: [String]) throws -> String {
@@ -157,6 +149,16 @@ public struct GitHistory {
 
   static func line(_ text: String) -> String {
     text.split(separator: "\n").first.map(String.init) ?? ""
+  }
+}
+
+extension GitHistory.Commit {
+  /// What git prints for `%H%x02%cI%x02%s`.
+  init?(_ text: String) {
+    let parts = text.split(separator: "\u{2}", maxSplits: 2, omittingEmptySubsequences: false)
+      .map(String.init)
+    guard parts.count == 3 else { return nil }
+    self.init(id: parts[0], date: parts[1], subject: parts[2])
   }
 }
 

@@ -29,27 +29,25 @@ package struct GitRevision {
     changing path: String, git: String = "git"
   ) throws -> [GitHistory.Commit] {
     let (folder, inside) = place(of: path)
-    var bytes: [UInt8] = []
     do {
-      let result = try GitHistory.run(
+      return try answer(
         git, folder,
         [
           "log", "-z", "--max-count=500", "--no-show-signature", "--no-color",
           "--format=%H%x02%cI%x02%s", "--", ":(literal)" + inside,
         ]
-      ) { bytes += $0 }
-      try check(result)
+      ).split(separator: 0).compactMap { .init(String(decoding: $0, as: UTF8.self)) }
     } catch let reason as Unknown {
       throw CoreDataError(
         .unreadable, "there are no revisions of the model: \(reason.description)", path: path)
     }
-    return bytes.split(separator: 0).compactMap { line in
-      let parts = String(decoding: line, as: UTF8.self)
-        .split(separator: "\u{2}", maxSplits: 2, omittingEmptySubsequences: false)
-        .map(String.init)
-      guard parts.count == 3 else { return nil }
-      return GitHistory.Commit(id: parts[0], date: parts[1], subject: parts[2])
-    }
+  }
+
+  /// What git prints, all of it.
+  private static func answer(_ git: String, _ folder: String, _ words: [String]) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    try check(try GitHistory.run(git, folder, words) { bytes += $0 })
+    return bytes
   }
 
   /// Reads the model: of a bundle a version by name, or the one that was current then.
@@ -105,11 +103,7 @@ package struct GitRevision {
 
   /// The files at the path, by their names within it, with their blobs.
   private func blobs(of commit: String) throws -> [String: String] {
-    var bytes: [UInt8] = []
-    let result = try GitHistory.run(
-      git, folder, ["ls-tree", "-r", "-z", commit, "--", inside]
-    ) { bytes += $0 }
-    try Self.check(result)
+    let bytes = try Self.answer(git, folder, ["ls-tree", "-r", "-z", commit, "--", inside])
     var blobs: [String: String] = [:]
     for line in bytes.split(separator: 0) {
       let parts = String(decoding: line, as: UTF8.self).split(separator: "\t", maxSplits: 1)

@@ -57,16 +57,11 @@ public struct HashPattern: Sendable, Equatable {
     let bytes = Array(text.utf8.prefix(1 << 20))
     let key = Array("NSStoreModelVersionHashes".utf8)
     var start = 0
-    var index = 0
-    while index + key.count < bytes.count {
-      // The digest and the number of the hashes' version begin with the same word.
-      if bytes[index] == key[0], bytes[index..<(index + key.count)].elementsEqual(key),
-        !isName(bytes[index + key.count])
-      {
-        start = index + key.count
-        break
-      }
-      index += 1
+    var rest = bytes[...]
+    // The digest and the number of the hashes' version begin with the same word.
+    while start == 0, let found = rest.firstRange(of: key) {
+      rest = rest[found.upperBound...]
+      if let next = rest.first, !isName(next) { start = rest.startIndex }
     }
     var scanner = LogScanner(bytes: bytes, at: start)
     return scanner.hashes(isInDictionary: start > 0)

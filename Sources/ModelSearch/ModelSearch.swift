@@ -95,9 +95,7 @@ public struct ModelSearch {
       guard let bytes = try? FileSystem.read(path, limit: ModelReference.limit) else { return }
       consider(FileSystem.stem(of: path), .file(path: path), bytes, isXML: false)
     } else if status.size >= 512, status.inode != store?.inode || status.device != store?.device,
-      let head = try? FileSystem.read(path, limit: 16),
-      head.elementsEqual(Array("SQLite format 3\0".utf8)),
-      let found = try? Store(path: path), found.modelSource == .store
+      FileSystem.isDatabase(path), let found = try? Store(path: path), found.modelSource == .store
     {
       modelsRead += 1
       consider(FileSystem.stem(of: path), .store(path: path), found.model, contents: nil)

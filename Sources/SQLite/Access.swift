@@ -11,10 +11,9 @@ package enum Access: Equatable {
   case other
 }
 
-/// Boxes the question so that C can hold a pointer to it.
-final class Authorizer {
-  let allows: (Access) -> Bool
-  init(_ allows: @escaping (Access) -> Bool) { self.allows = allows }
+extension Access {
+  /// The question whether something is allowed.
+  typealias Question = (Access) -> Bool
 
   /// What SQLite calls for each thing a statement would do.
   static let callback:
@@ -24,7 +23,6 @@ final class Authorizer {
     ) -> Int32 = { context, action, first, second, _, _ in
       // The connection keeps the box for as long as it is registered.
       guard let context else { return SQLITE_DENY }
-      let authorizer = Unmanaged<Authorizer>.fromOpaque(context).takeUnretainedValue()
       func text(_ pointer: UnsafePointer<CChar>?) -> String {
         pointer.map { String(cString: $0) } ?? ""
       }
@@ -35,6 +33,6 @@ final class Authorizer {
         case SQLITE_FUNCTION: .function(text(second))
         default: .other
         }
-      return authorizer.allows(access) ? SQLITE_OK : SQLITE_DENY
+      return Box<Question>.content(context)(access) ? SQLITE_OK : SQLITE_DENY
     }
 }

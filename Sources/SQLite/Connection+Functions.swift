@@ -22,18 +22,18 @@ extension Connection {
     let result = sqlite3_create_function_v2(
       handle, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
       // SQLite owns the box and gives it back through the last closure, also when this call fails.
-      Unmanaged.passRetained(SQLFunction(body)).toOpaque(),
+      Unmanaged.passRetained(Box<SQLFunction>(body)).toOpaque(),
       { context, count, values in
         guard let box = sqlite3_user_data(context) else { return sqlite3_result_null(context) }
-        let function = Unmanaged<SQLFunction>.fromOpaque(box).takeUnretainedValue()
+        let function = Box<SQLFunction>.content(box)
         let arguments = (0..<Int(count)).map { Value(argument: values?[$0]) }
         do {
-          try function.body(arguments).result(in: context)
+          try function(arguments).result(in: context)
         } catch {
           sqlite3_result_error(context, "\(error)", -1)
         }
       }, nil, nil,
-      { box in if let box { Unmanaged<SQLFunction>.fromOpaque(box).release() } })
+      { box in if let box { Unmanaged<Box<SQLFunction>>.fromOpaque(box).release() } })
     guard result == SQLITE_OK else { throw error(code: result, sql: nil) }
   }
 }

@@ -15,8 +15,8 @@ package final class Connection {
 
   private(set) var handle: OpaquePointer?
   private var cache: [String: Statement] = [:]
-  private var progressHandler: ProgressHandler?
-  private var authorizer: Authorizer?
+  private var progressHandler: Box<() -> Bool>?
+  private var authorizer: Box<Access.Question>?
   /// Told each text before it is compiled, for showing what a piece of work consists of.
   package var onStatement: ((String) -> Void)?
 
@@ -164,15 +164,14 @@ package final class Connection {
       progressHandler = nil
       return
     }
-    let handler = ProgressHandler(shouldStop)
+    let handler = Box(shouldStop)
     progressHandler = handler
     sqlite3_progress_handler(
       handle, instructions,
       { context in
         // The handler object is kept alive by the connection for as long as it is registered.
         guard let context else { return 0 }
-        return Unmanaged<ProgressHandler>.fromOpaque(context).takeUnretainedValue().shouldStop()
-          ? 1 : 0
+        return Box<() -> Bool>.content(context)() ? 1 : 0
       }, Unmanaged.passUnretained(handler).toOpaque())
   }
 
@@ -182,7 +181,7 @@ package final class Connection {
   ) rethrows
     -> T
   {
-    let outer = progressHandler?.shouldStop
+    let outer = progressHandler?.content
     onProgress { shouldStop() || outer?() == true }
     defer { onProgress(outer) }
     return try body()
@@ -190,7 +189,7 @@ package final class Connection {
 
   /// Is asked to stop, and tells of its statements, as another connection was.
   package func takeOver(from other: Connection) {
-    onProgress(other.progressHandler?.shouldStop)
+    onProgress(other.progressHandler?.content)
     onStatement = other.onStatement
   }
 
@@ -202,9 +201,9 @@ package final class Connection {
       authorizer = nil
       return
     }
-    let authorizer = Authorizer(allows)
+    let authorizer = Box<Access.Question>(allows)
     sqlite3_set_authorizer(
-      handle, Authorizer.callback, Unmanaged.passUnretained(authorizer).toOpaque())
+      handle, Access.callback, Unmanaged.passUnretained(authorizer).toOpaque())
     self.authorizer = authorizer
   }
 
@@ -262,12 +261,6 @@ package final class Connection {
       extendedCode: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql,
       offset: offset < 0 ? nil : Int(offset))
   }
-}
-
-/// Boxes the question so that C can hold a pointer to it.
-private final class ProgressHandler {
-  let shouldStop: () -> Bool
-  init(_ shouldStop: @escaping () -> Bool) { self.shouldStop = shouldStop }
 }
 
 /// A name as SQL: in double quotes, with quotes inside doubled.

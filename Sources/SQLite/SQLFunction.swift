@@ -1,10 +1,18 @@
 import CSQLite
 
-/// Boxes the body of an SQL function so that C can hold a pointer to it.
-final class SQLFunction {
-  let body: ([Value]) throws -> Value
-  init(_ body: @escaping ([Value]) throws -> Value) { self.body = body }
+/// Boxes what Swift has so that C can hold a pointer to it.
+final class Box<Content> {
+  let content: Content
+  init(_ content: Content) { self.content = content }
+
+  /// What a pointer that C was given stands for; the box must be kept somewhere meanwhile.
+  static func content(_ pointer: UnsafeMutableRawPointer) -> Content {
+    Unmanaged<Box>.fromOpaque(pointer).takeUnretainedValue().content
+  }
 }
+
+/// The body of an SQL function.
+typealias SQLFunction = ([Value]) throws -> Value
 
 extension Value {
   /// An argument that SQLite hands to a function.

@@ -117,5 +117,13 @@ package final class Statement {
   }
 
   /// All columns of the current row.
-  package func row() -> [Value] { (0..<columnCount).map(value(at:)) }
+  package func row() -> [Value] { row(0..<columnCount) }
+
+  /// Some columns of the current row, behind what is there.
+  package func row(_ columns: Range<Int>, behind head: [Value] = []) -> [Value] {
+    var values = head
+    values.reserveCapacity(head.count + columns.count)
+    for column in columns { values.append(value(at: column)) }
+    return values
+  }
 }

@@ -12,20 +12,20 @@ package struct Glyph: Sendable, Hashable {
 /// a joined emoji come one by one, without the joiner, since a cell holds one of them and terminals
 /// that cannot join them show the same. A stand-in comes glyph by glyph too, so it can be cut like
 /// any text.
-package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
+package struct Glyphs: Sequence, IteratorProtocol {
   /// ncurses holds a character and four marks in a cell. More marks than that tell nothing.
-  private static var marks: Int { 4 }
+  private static let marks = 4
   /// How many marks in a row are looked at before the rest of the text is given up as "…".
-  private static var patience: Int { 256 }
+  private static let patience = 256
 
-  private var scalars: Text.UnicodeScalarView.Iterator
+  private var scalars: String.UnicodeScalarView.Iterator
   private var ahead: Unicode.Scalar?
   private var standIn: Substring.UnicodeScalarView = "".unicodeScalars[...]
   /// Whether the last glyph was a picture, which a joiner joins to the next.
   private var isAfterEmoji = false
 
   /// The glyphs of a text, one after the other.
-  package init(_ text: Text) {
+  package init(_ text: String) {
     scalars = text.unicodeScalars.makeIterator()
     ahead = scalars.next()
   }
@@ -60,9 +60,9 @@ package struct Glyphs<Text: StringProtocol>: Sequence, IteratorProtocol {
     return nil
   }
 
-  /// Digits and signs of ASCII are emoji to Unicode, too.
+  /// Digits and signs of ASCII are emoji to Unicode, too. Lines of frames are asked about often.
   private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.value >= 0x203C && scalar.properties.isEmoji
+    scalar.value >= 0x203C && !TextWidth.lines.contains(scalar.value) && scalar.properties.isEmoji
   }
 
   private mutating func joined(_ scalar: Unicode.Scalar, width: Int) -> Glyph {

@@ -45,7 +45,7 @@ package struct Grid: Sendable, Equatable {
   /// A text longer than `width`, or than the rest of the row, ends in "…".
   @discardableResult
   package mutating func write(
-    _ text: some StringProtocol, at point: Point, style: Style = .plain, within width: Int = .max
+    _ text: String, at point: Point, style: Style = .plain, within width: Int = .max
   ) -> Int {
     guard point.y >= 0, point.y < height, point.x < self.width else { return 0 }
     let limit = min(width, self.width - max(0, point.x) + max(0, -point.x))
@@ -109,7 +109,7 @@ package struct Grid: Sendable, Equatable {
 
   /// Writes within a field, to its start, its middle or its end.
   package mutating func write(
-    _ text: some StringProtocol, in field: Rect, style: Style = .plain, align: Alignment = .leading
+    _ text: String, in field: Rect, style: Style = .plain, align: Alignment = .leading
   ) {
     guard !field.isEmpty else { return }
     let indent = align.indent(of: TextWidth.of(text, upTo: field.width), in: field.width)
@@ -133,18 +133,6 @@ package struct Grid: Sendable, Equatable {
       splitWide(at: part.x, y)
       splitWide(at: part.right, y)
       for x in part.x..<part.right { cells[y * width + x] = Cell(glyph, full) }
-    }
-  }
-
-  /// Lays a style over a part of the grid, leaving its text.
-  package mutating func tint(_ rect: Rect, with style: Style) {
-    let part = rect.intersection(bounds)
-    guard !part.isEmpty else { return }
-    for y in part.y..<part.bottom {
-      for x in part.x..<part.right {
-        let index = y * width + x
-        cells[index].style = style.over(cells[index].style)
-      }
     }
   }
 

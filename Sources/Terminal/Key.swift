@@ -20,7 +20,14 @@ package enum Key: Sendable, Hashable {
   }
 
   /// The space bar.
-  package static let space = Key.character(" ")
+  package static let space: Key = " "
+}
+
+extension Key: ExpressibleByExtendedGraphemeClusterLiteral {
+  /// A character as a key.
+  package init(extendedGraphemeClusterLiteral character: Character) {
+    self = .character(character)
+  }
 }
 
 extension Key {

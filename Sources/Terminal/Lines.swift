@@ -26,17 +26,8 @@ extension Grid {
     hline(x: rect.x, y: rect.bottom - 1, length: rect.width, style: style)
     vline(x: rect.x, y: rect.y, length: rect.height, style: style)
     vline(x: rect.right - 1, y: rect.y, length: rect.height, style: style)
-    self.title(title, note: note, onEdge: rect.row(0), style: style)
+    self.title(title, note: note, on: rect)
     return rect.inset(by: 1)
-  }
-
-  /// A line across a box from one side to the other, with a title in it: the head of a lower pane.
-  package mutating func divider(
-    _ rect: Rect, at row: Int, style: Style = .plain, title: [Span] = [], note: [Span] = []
-  ) {
-    let edge = rect.row(row)
-    hline(x: edge.x, y: edge.y, length: edge.width, style: style)
-    self.title(title, note: note, onEdge: edge, style: style)
   }
 
   /// A line across, joined to those that it meets.
@@ -66,19 +57,19 @@ extension Grid {
     put(Self.strokes[Int(joined.rawValue)], width: 1, x: x, y: y, style)
   }
 
-  private mutating func title(_ title: [Span], note: [Span], onEdge edge: Rect, style: Style) {
-    let room = edge.width - 4
-    guard room > 0 else { return }
-    let titleWidth = min(room, title.width(upTo: room))
-    if titleWidth > 0 {
-      let spans = [Span(" ")] + title
-      let used = write(spans, at: Point(x: edge.x + 1, y: edge.y), within: room + 1)
-      write(" ", at: Point(x: edge.x + 1 + used, y: edge.y))
+  /// A title in the upper edge of a frame that is drawn already, and a note at the right of it.
+  package mutating func title(_ title: [Span], note: [Span] = [], on frame: Rect) {
+    let room = frame.width - 4
+    guard room > 0, frame.height > 0 else { return }
+    let width = title.width(upTo: room)
+    if width > 0 {
+      let used = write([Span(" ")] + title, at: Point(x: frame.x + 1, y: frame.y), within: room + 1)
+      write(" ", at: Point(x: frame.x + 1 + used, y: frame.y))
     }
     // A note gives way to the title: it is drawn whole or not at all.
     let noteWidth = note.width(upTo: room)
-    guard noteWidth > 0, noteWidth + titleWidth + 3 <= room else { return }
-    let start = edge.right - 3 - noteWidth
-    write([Span(" ")] + note + [Span(" ")], at: Point(x: start, y: edge.y))
+    guard noteWidth > 0, noteWidth + width + 3 <= room else { return }
+    write(
+      [Span(" ")] + note + [Span(" ")], at: Point(x: frame.right - 3 - noteWidth, y: frame.y))
   }
 }

@@ -24,7 +24,7 @@ package enum Sanitize {
   }
 
   /// A text that is safe to print on one line, cut at `limit` cells with an ellipsis.
-  package static func text(_ text: some StringProtocol, limit: Int = .max) -> String {
+  package static func text(_ text: String, limit: Int = .max) -> String {
     var result = ""
     var width = 0
     // Where to cut if the text turns out too long: the last place that leaves room for the "…".

@@ -8,6 +8,7 @@ package enum TextWidth {
   package static func of(_ scalar: Unicode.Scalar) -> Int {
     let value = scalar.value
     if value < 0x300 { return value == 0 ? 0 : 1 }
+    if lines.contains(value) { return 1 }
     if isZero(scalar) { return 0 }
     return isWide(value) ? 2 : 1
   }
@@ -16,7 +17,7 @@ package enum TextWidth {
   ///
   /// It stops looking once it is beyond `limit`, so a value of ten megabytes is measured as fast
   /// as it is drawn.
-  package static func of(_ text: some StringProtocol, upTo limit: Int = .max) -> Int {
+  package static func of(_ text: String, upTo limit: Int = .max) -> Int {
     var width = 0
     for glyph in Glyphs(text) {
       width += glyph.width
@@ -24,6 +25,9 @@ package enum TextWidth {
     }
     return width
   }
+
+  /// Box drawings and blocks: one cell each, without a mark or an emoji among them.
+  static let lines: Range<UInt32> = 0x2500..<0x25A0
 
   private static func isZero(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {

@@ -1,11 +1,6 @@
+import Files
 import ManagedModel
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// ^C, a hang-up or a request to end, as a question that long work asks itself.
 enum Interruption {
@@ -32,6 +27,11 @@ enum Interruption {
       signal(SIGPIPE, pipe)
     }
     return try body()
+  }
+
+  /// The same for a whole command.
+  static func watched(_ run: @escaping Command.Run) -> Command.Run {
+    { arguments, console in try watching { try run(arguments, console) } }
   }
 
   /// - Throws: ``CoreDataError`` of kind cancelled where it is requested.

@@ -60,7 +60,7 @@ struct CompletionsTests {
       }
     }
     for option in Command.common { #expect(page.contains("--\(option.name)")) }
-    for status in CommandStatus.all { #expect(page.contains(".B \(status.rawValue)\n")) }
+    for status in CommandStatus.allCases { #expect(page.contains(".B \(status.rawValue)\n")) }
     for name in ["NO_COLOR", "COLORFGBG", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "TMPDIR"] {
       #expect(page.contains(".B \(name)\n"))
     }

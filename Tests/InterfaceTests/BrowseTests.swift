@@ -1,9 +1,9 @@
 import ManagedModel
-import ManagedStore
 import Terminal
 import Testing
 
 @testable import Interface
+@testable import ManagedStore
 
 @Suite("Browse")
 struct BrowseTests {

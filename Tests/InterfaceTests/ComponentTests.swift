@@ -9,8 +9,8 @@ struct ComponentTests {
   @Test("work is whose asked for it, until its last answer")
   func owners() {
     var state = State.blank
-    let counting = state.on(BrowseScreen.self) { $1.newTask() }
-    let looking = state.working(as: .layer(7)) { $0.newTask() }
+    let counting = state.on(BrowseScreen.self) { $1.tasks.new() }
+    let looking = state.working(as: .layer(7)) { $0.tasks.new() }
     #expect(state.tasks.owner(of: counting, isLast: false) == .screen(.browse))
     #expect(state.tasks.owner(of: looking, isLast: true) == .layer(7))
     #expect(state.tasks.owner(of: looking, isLast: true) == nil)

@@ -1,9 +1,9 @@
 import ManagedModel
-import ManagedStore
 import Migration
 import Testing
 
 @testable import Interface
+@testable import ManagedStore
 
 @Suite("Composite attributes on the screens")
 struct CompositeTests {
@@ -25,10 +25,10 @@ struct CompositeTests {
     let lines = inspection([
       .value(.integer(7)), .value(.string("Ann")), .value(.string("Soup")), .toOne(nil),
     ]).lines
-    #expect(lines.map(\.labelText) == ["author", "id", "person", "title", "shelf"])
+    #expect(lines.map(\.label) == ["author", "id", "person", "title", "shelf"])
     #expect(lines.map(\.depth) == [0, 1, 1, 0, 0])
     #expect(lines[0].isExpandable)
-    #expect(lines[0].valueText == "id 7 · person Ann")
+    #expect(lines[0].value.text == "id 7 · person Ann")
     #expect(lines[2].attribute == "author.person")
   }
 
@@ -37,7 +37,7 @@ struct CompositeTests {
     let lines = inspection([
       .value(.null), .value(.null), .value(.string("Soup")), .toOne(nil),
     ]).lines
-    #expect(lines.map(\.labelText) == ["author", "title", "shelf"])
+    #expect(lines.map(\.label) == ["author", "title", "shelf"])
     #expect(lines[0].isExpandable == false)
   }
 

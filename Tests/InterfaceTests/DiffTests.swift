@@ -1,11 +1,11 @@
 import ManagedModel
 import ManagedStore
-import ModelSearch
 import Terminal
 import Testing
 
 @testable import Interface
 @testable import Migration
+@testable import ModelSearch
 
 @Suite("Diff")
 struct DiffTests {

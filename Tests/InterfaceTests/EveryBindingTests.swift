@@ -101,7 +101,7 @@ struct EveryBindingTests {
   @Test("is in the README's table, under its section")
   func readme() throws {
     let text = try #require(Snapshot.read(Snapshot.package + "/README.md"))
-    for section in Keymap.allSections(.of(storePath: "STORE")) {
+    for section in Keymap.allSections(State(storePath: "STORE")) {
       for binding in section.bindings {
         let line = "| \(section.title) | `\(binding.label)` | \(binding.title) |"
         #expect(text.contains(line), "\(line)")

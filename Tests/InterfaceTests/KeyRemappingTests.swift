@@ -59,7 +59,7 @@ struct KeyRemappingTests {
 
   @Test("no name stands for two things in a section")
   func unique() {
-    for section in Keymap.allSections(.of(storePath: "STORE")) {
+    for section in Keymap.allSections(State(storePath: "STORE")) {
       var actions: [String: Action] = [:]
       for binding in section.bindings {
         let other = actions.updateValue(binding.action, forKey: binding.action.name)

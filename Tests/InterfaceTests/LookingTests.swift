@@ -1,9 +1,9 @@
 import ManagedModel
-import ManagedStore
 import Terminal
 import Testing
 
 @testable import Interface
+@testable import ManagedStore
 
 @Suite("Looking behind the rows")
 struct LookingTests {
@@ -124,6 +124,8 @@ struct LookingTests {
     try session.send("G")
     #expect(text(session).contains("line 3000 of the text"))
     try session.send("g")
+    // The frame tells how much there is, and where one is; it did not once, for want of a title.
+    #expect(session.screen().row(1).contains("65 kB  0 %"))
     #expect(text(session).contains("line 1 of the text"))
     try session.send("/")
     for character in "line 2000" { try session.send(.key(.character(character))) }
@@ -202,7 +204,7 @@ struct LookingTests {
         StoredObject(
           id: ObjectID(entity: "A", key: 1),
           columns: [RowColumn(name: "s", kind: .attribute(.string))], values: [value])
-      ).lines.map { "\($0.labelText)\($0.valueText)" }
+      ).lines.map { "\($0.label)\($0.value.text)" }
     }
     #expect(
       lines(.value(.string(#"{"b": [1, true], "a": null}"#))).dropFirst() == [

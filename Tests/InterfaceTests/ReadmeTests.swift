@@ -18,6 +18,23 @@ struct ReadmeTests {
       #expect(text[head.upperBound..<tail.lowerBound] == table)
     }
   }
+
+  @Test("it names every module that the package has")
+  func modules() throws {
+    let text = try #require(Snapshot.read(Snapshot.package + "/README.md"))
+    let start = try #require(text.range(of: "## How it is made"))
+    let manifest = try #require(Snapshot.read(Snapshot.package + "/Package.swift"))
+    let names = manifest.split(separator: "\n").joined().split(separator: "arget(").dropFirst()
+      .compactMap { part -> Substring? in
+        let words = part.split(separator: "\"", maxSplits: 2)
+        guard words.count == 3, words[0].allSatisfy({ $0 == " " || "name:".contains($0) }) else {
+          return nil
+        }
+        return part.contains("path: \"Tests") || words[1].hasSuffix("Tests") ? nil : words[1]
+      }
+    #expect(names.count > 10)
+    for name in names { #expect(text[start.upperBound...].contains("`\(name)`"), "\(name)") }
+  }
 }
 
 extension String {

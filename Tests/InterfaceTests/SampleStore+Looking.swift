@@ -1,8 +1,8 @@
 import ManagedModel
-import ManagedStore
 import Terminal
 
 @testable import Interface
+@testable import ManagedStore
 
 extension SampleStore {
   static let longText = (1...3_000).map { "line \($0) of the text" }.joined(separator: "\n")

@@ -1,8 +1,8 @@
 import ManagedModel
-import ManagedStore
 import Terminal
 
 @testable import Interface
+@testable import ManagedStore
 @testable import Migration
 
 /// A store of literals that answers the interface's effects: ten thousand recipes, three people.

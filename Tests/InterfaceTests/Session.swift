@@ -1,9 +1,9 @@
 import ManagedModel
-import ManagedStore
 import Migration
 import Terminal
 
 @testable import Interface
+@testable import ManagedStore
 
 /// The interface with a store of literals behind it: keys go in, effects are answered at once.
 struct Session {

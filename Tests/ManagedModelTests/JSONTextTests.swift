@@ -31,4 +31,32 @@ struct JSONTextTests {
     let read = try JSONDecoder().decode([String].self, from: Data("[\(json)]".utf8))
     #expect(Array(read[0].unicodeScalars) == Array(text.unicodeScalars))
   }
+
+  @Test(
+    "our own reader gives the same text back, a range of characters at a time",
+    arguments: [
+      0x00...0x1F, 0x20...0x7E, 0x7F...0x9F, 0xA0...0xFF, 0x600...0x61F, 0x2000...0x206F,
+      0xD000...0xD7FF, 0xE000...0xE0FF, 0xFE00...0xFFFF, 0x1_F600...0x1_F64F,
+      0x10_FF00...0x10_FFFF,
+    ] as [ClosedRange<UInt32>])
+  func ownReader(values: ClosedRange<UInt32>) throws {
+    var text = "\"\\/"
+    text.unicodeScalars.append(contentsOf: values.compactMap(Unicode.Scalar.init))
+    guard case .string(let read, _) = try JSON5.read(Array(JSONText.quoted(text).utf8)).kind else {
+      Issue.record("no text")
+      return
+    }
+    #expect(Array(read.unicodeScalars) == Array(text.unicodeScalars))
+  }
+
+  @Test("a pair of surrogates is one character, and half of one is none")
+  func surrogates() throws {
+    guard case .string(let read, _) = try JSON5.read(Array(#""\ud83d\ude00""#.utf8)).kind else {
+      Issue.record("no text")
+      return
+    }
+    #expect(read == "😀")
+    #expect(throws: JSON5Mistake.self) { try JSON5.read(Array(#""\ud83d""#.utf8)) }
+    #expect(throws: JSON5Mistake.self) { try JSON5.read(Array(#""\ude00""#.utf8)) }
+  }
 }

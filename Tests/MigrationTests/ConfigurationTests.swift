@@ -17,6 +17,7 @@ struct ConfigurationTests {
     if extra { note.attributes.append(Attribute("rating", .integer16, optional: true)) }
     var setting = Entity("Setting")
     setting.attributes = [Attribute("value", .string, optional: true)]
+    if extra { setting.attributes.append(Attribute("unit", .string, optional: true)) }
     return try Model(
       entities: [note, setting, Entity("Draft", parent: "Note")], configurations: configurations)
   }
@@ -28,8 +29,12 @@ struct ConfigurationTests {
     let path = folder.path("Notes.sqlite")
     let whole = try Self.model()
     let writer = try StoreWriter(creating: path, model: try #require(whole.restricted(to: name)))
-    try writer.insert("Note", attributes: ["text": .string("one")])
-    try writer.insert("Draft", attributes: ["text": .string("two")])
+    if name == "Local" {
+      try writer.insert("Setting", attributes: ["value": .string("one")])
+    } else {
+      try writer.insert("Note", attributes: ["text": .string("one")])
+      try writer.insert("Draft", attributes: ["text": .string("two")])
+    }
     try writer.finish()
     let connection = try Connection(path: path, mode: .readWrite)
     try connection.run(
@@ -147,7 +152,8 @@ struct ConfigurationTests {
           var mapping = MappingSamples.Mapping(entity, source: entity, destination: entity)
           mapping.attributes =
             entity == "Setting"
-            ? [("value", "$source.value")] : [("text", "$source.text"), ("rating", nil)]
+            ? [("value", "$source.value"), ("unit", nil)]
+            : [("text", "$source.text"), ("rating", nil)]
           return mapping
         }
         documents.add(
@@ -182,19 +188,47 @@ struct ConfigurationTests {
     }
   }
 
+  /// What a store of one configuration has before and after.
+  struct Part: Sendable, CustomTestStringConvertible {
+    var configuration: String
+    var counts: [String: Int]
+    var table: String
+    var column: String
+    var otherTable: String
+    var testDescription: String { configuration }
+  }
+
+  static let parts = [
+    Part(
+      configuration: "Content", counts: ["Note": 1, "Draft": 1], table: "ZNOTE",
+      column: "ZRATING", otherTable: "ZSETTING"),
+    Part(
+      configuration: "Local", counts: ["Setting": 1], table: "ZSETTING", column: "ZUNIT",
+      otherTable: "ZNOTE"),
+  ]
+
   @Test(
-    "every way of planning keeps the configuration", arguments: Planning.allCases, [false, true])
-  func everyWay(_ planning: Planning, writesElsewhere: Bool) throws {
+    "every way of planning keeps each configuration", arguments: Planning.allCases, parts)
+  func everyWay(_ planning: Planning, _ part: Part) throws {
+    for writesElsewhere in [false, true] {
+      try keeps(part, planning, writesElsewhere: writesElsewhere)
+    }
+  }
+
+  private func keeps(_ part: Part, _ planning: Planning, writesElsewhere: Bool) throws {
     let folder = try TemporaryFolder()
-    let path = try store(in: folder)
+    let path = try store(in: folder, part.configuration)
+    let entities = part.counts.keys.sorted()
     let destination = try Self.model(extra: true)
     // Between them only what is in the other configuration changes, and could not be inferred.
     let plan = try planning.plan(
       Store(path: path), from: Self.model(), to: destination, middle: Self.middle())
     #expect(
-      plan.notes.contains { $0.contains("configuration “Content”") && $0.contains("assumed") })
+      plan.notes.contains {
+        $0.contains("configuration “\(part.configuration)”") && $0.contains("assumed")
+      })
     #expect(plan.losses == [] && plan.failures == [])
-    #expect(plan.steps.last?.destination.entities.map(\.name) == ["Draft", "Note"])
+    #expect(plan.steps.last?.destination.entities.map(\.name) == entities)
     if planning.isWritten {
       #expect(plan.steps.contains { $0.mapping.kind == .recipe || $0.mapping.kind == .mapping })
     }
@@ -202,12 +236,12 @@ struct ConfigurationTests {
     if writesElsewhere { options.output = folder.path("Result.sqlite") }
     _ = try StoreMigration.runAndRead(plan, options: options)
     let store = try Store(path: options.output ?? path)
-    #expect(store.configuration == "Content")
+    #expect(store.configuration == part.configuration)
     #expect(store.warnings == [])
-    #expect(Set(store.metadata.versionHashes.keys) == ["Draft", "Note"])
-    #expect(!store.database.contains("ZSETTING"))
-    #expect(store.database.columns(of: "ZNOTE").contains("ZRATING"))
-    #expect(try store.counts() == ["Note": 1, "Draft": 1])
+    #expect(store.metadata.versionHashes.keys.sorted() == entities)
+    #expect(!store.database.contains(part.otherTable))
+    #expect(store.database.columns(of: part.table).contains(part.column))
+    #expect(try store.counts() == part.counts)
     let cached = try #require(store.connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE")?.blob)
     #expect(
       try Model(archive: ModelCache.inflate(cached)).versionHashes == destination.versionHashes)

@@ -53,7 +53,8 @@ struct GridTests {
     grid.box(Rect(width: 12, height: 5), title: [Span("Entities")])
     let inside = grid.box(
       Rect(x: 11, y: 0, width: 13, height: 5), title: [Span("Row")], note: [Span("12")])
-    grid.divider(Rect(x: 11, y: 0, width: 13, height: 5), at: 2, title: [Span("p1")])
+    grid.hline(x: 11, y: 2, length: 13)
+    grid.title([Span("p1")], on: Rect(x: 11, y: 2, width: 13, height: 3))
     #expect(inside == Rect(x: 12, y: 1, width: 11, height: 3))
     #expect(
       grid.description == """
@@ -95,13 +96,13 @@ struct GridTests {
 
   private func draw(everythingIn rect: Rect, of grid: inout Grid, theme: Theme) {
     grid.box(rect, title: [Span("日本語")], note: [Span("1")])
-    grid.divider(rect, at: 1, title: [Span("x")])
+    grid.title([Span("x")], note: [Span("2")], on: rect.droppingRows(1))
     grid.write("日本語", at: Point(x: -1, y: 0))
     grid.write("日本語", at: Point(x: 0, y: -1))
     grid.write([Span("日"), Span("本")], at: Point(x: -1, y: 0))
     grid.write("日本語", in: rect, align: .center)
     grid.fill(rect, "日")
-    grid.tint(rect, with: Style(.ansi(1)))
+    List().draw(["日"], in: &grid, rect, theme: theme) { item, _ in [Span(item)] }
     grid.hline(x: -2, y: 0, length: 100)
     grid.vline(x: 0, y: -2, length: 100)
     List(count: 100, selected: 50).draw(in: &grid, rect, theme: theme) { [Span("日\($0)")] }

@@ -7,8 +7,6 @@ struct Dividers: Codable, Sendable, Equatable {
   /// Rows of Browse's inspector.
   var inspector: Int?
 
-  init() {}
-
   /// Each pane keeps what it needs to be of use, however large the terminal is now.
   func treeWidth(in frame: Rect) -> Int? {
     tree.map { min(max(14, $0), max(14, frame.width - 30)) }

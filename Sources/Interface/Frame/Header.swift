@@ -2,26 +2,18 @@ import Terminal
 
 /// The first row: which store, which model, and the screens.
 enum Header {
-  private static func tabs(_ width: Int) -> [(screen: Screen, text: String)] {
-    Screen.allCases.map { screen in
-      (screen, width >= 80 ? "\(screen.rawValue) \(screen.title)" : "\(screen.rawValue)")
-    }
-  }
-
   /// Where each screen's name lies, from the right.
   private static func places(
     in state: State, width: Int
   ) -> [(screen: Screen, text: String, x: Int)] {
-    var all = tabs(width)
-    if width < 80, let active = all.firstIndex(where: { $0.screen == state.screen }) {
-      all[active].text += " " + state.screen.title
+    let texts = Screen.allCases.map { screen in
+      width >= 80 || screen == state.screen
+        ? "\(screen.rawValue) \(screen.title)" : "\(screen.rawValue)"
     }
-    let total = all.reduce(0) { $0 + $1.text.count + 2 }
-    var x = max(0, width - total)
-    return all.map { tab in
-      let place = (tab.screen, tab.text, x)
-      x += tab.text.count + 2
-      return place
+    var x = max(0, width - texts.reduce(0) { $0 + $1.count + 2 })
+    return zip(Screen.allCases, texts).map { screen, text in
+      defer { x += text.count + 2 }
+      return (screen, text, x)
     }
   }
 
@@ -29,16 +21,13 @@ enum Header {
     places(in: state, width: state.size.width).last { $0.x - 1 <= x }?.screen
   }
 
-  private static func drawTitle(_ theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    grid.fill(rect, style: theme[.header])
-    grid.write(
-      [Span("strata", theme[.title]), Span("  which store?", theme[.header])],
-      at: Point(x: 1, y: rect.y), within: rect.width - 1)
-  }
-
   static func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    if state.picker != nil { return drawTitle(theme, in: &grid, rect) }
     grid.fill(rect, style: theme[.header])
+    guard state.picker == nil else {
+      let title = [Span("strata", theme[.title]), Span("  which store?", theme[.header])]
+      grid.write(title, at: Point(x: 1, y: rect.y), within: rect.width - 1)
+      return
+    }
     let places = places(in: state, width: rect.width)
     let room = (places.first?.x ?? rect.width) - 3
     let spans = fitting(parts(state, theme), width: room).joined(separator: [Span("  ")])

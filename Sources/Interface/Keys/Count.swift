@@ -21,7 +21,7 @@ struct Count: Sendable, Equatable {
     }
     guard case .character(let digit) = key, digit.isASCII, digit.isNumber else { return false }
     if isEmpty {
-      guard bindings.binding(for: .character("j"))?.action == .navigate,
+      guard bindings.binding(for: "j")?.action == .navigate,
         bindings.binding(for: key) == nil
       else { return false }
     }
@@ -36,8 +36,7 @@ extension State {
 
   /// Does it so many times, or until nothing changes any more.
   mutating func run(
-    _ action: Action, _ key: Key, times: Int?,
-    _ body: (inout State, Action, Key) -> [Effect]
+    _ action: Action, _ key: Key, times: Int?, _ body: (inout State, Action, Key) -> [Effect]
   ) -> [Effect] {
     guard let times, action.isRepeatable else { return body(&self, action, key) }
     if action == .navigate, layers.isEmpty,
@@ -46,7 +45,7 @@ extension State {
       return effects
     }
     // As in vim: 12G is the twelfth line.
-    if action == .navigate, key == .character("G") || key == .character("g") {
+    if action == .navigate, key == "G" || key == "g" {
       let home = body(&self, action, .home)
       return times == 1 ? home : run(action, .down, times: times - 1, before: home, body)
     }

@@ -58,20 +58,17 @@ package struct KeyRemapping: Sendable, Equatable {
     var state = State.blank
     state.keys = self
     let everywhere = Keymap.everywhere(state)
-    let places =
-      Screen.allCases.map { ($0.title, Keymap.screen($0, state)) }
-      + [(Screen.files.title, Keymap.screen(.files, state))]
     var sentences: [String] = []
-    for (title, bindings) in places {
+    for screen in Screen.allCases + [.files] {
       var meanings: [Key: Binding] = [:]
-      for binding in bindings + everywhere {
+      for binding in Keymap.screen(screen, state) + everywhere {
         for key in binding.keys {
           guard let other = meanings[key], other.action != binding.action else {
             meanings[key] = binding
             continue
           }
           let sentence =
-            "\(title): \(key.name) is “\(other.action.name)” and cannot also be "
+            "\(screen.title): \(key.name) is “\(other.action.name)” and cannot also be "
             + "“\(binding.action.name)”"
           if !sentences.contains(sentence) { sentences.append(sentence) }
         }
@@ -89,10 +86,5 @@ extension State {
     return state
   }
 
-  static var blank: State { of(storePath: "STORE") }
-
-  /// A state that nothing was read into yet.
-  package static func of(storePath: String) -> State {
-    State(storePath: storePath, size: Size(width: 80, height: 24), themeName: "")
-  }
+  static var blank: State { State(storePath: "STORE") }
 }

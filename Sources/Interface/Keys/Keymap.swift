@@ -22,57 +22,50 @@ package enum Keymap {
   /// What a list does with the keys that move in it.
   static let movement = Binding(
     [
-      .up, .down, .character("k"), .character("j"), .pageUp, .pageDown, .control("b"),
-      .control("f"), .control("u"), .control("d"), .space, .home, .end, .character("g"),
-      .character("G"),
+      .up, .down, "k", "j", .pageUp, .pageDown, .control("b"), .control("f"), .control("u"),
+      .control("d"), .space, .home, .end, "g", "G",
     ], label: "↑↓ j k g G", "move", .navigate, footer: false)
 
   static func everywhere(_ state: State) -> [Binding] {
     let store = state.storeArgument
+    let noStore = state.store == nil ? "no store is open" : nil
+    let noScreen = state.picker == nil ? nil : "no store is open"
+    let busy = noScreen ?? state.work.map { "\($0) is running" }
     let screens = Screen.allCases.map { screen in
       Binding(
         [.character(Character(String(screen.rawValue)))], screen.title.lowercased(), .show(screen),
-        unless: state.picker == nil ? nil : "no store is open",
-        command: screen.command, footer: false)
+        unless: noScreen, command: screen.command, footer: false)
     }
     let bindings =
       screens + [
-        Binding([.character("?"), .function(1)], "keys", .help),
-        Binding([.character(":"), .control("p")], label: ": ^P", "palette", .palette),
+        Binding(["?", .function(1)], "keys", .help),
+        Binding([":", .control("p")], label: ": ^P", "palette", .palette),
         Binding(
-          [.character("i")], "about the store, its files and model", .storePanel,
-          unless: state.store == nil ? "no store is open" : nil, command: "strata info \(store)",
-          footer: false),
+          ["i"], "about the store, its files and model", .storePanel, unless: noStore,
+          command: "strata info \(store)", footer: false),
         Binding(
-          [.character("*")], "search all entities", .searchEverywhere,
-          unless: state.store == nil ? "no store is open" : nil,
+          ["*"], "search all entities", .searchEverywhere, unless: noStore,
           command: "strata search \(store) TEXT", footer: false),
         Binding(
-          [.character("w")], "warnings", .warnings,
+          ["w"], "warnings", .warnings,
           unless: state.store?.warnings.isEmpty == false ? nil : "there are none",
           command: "strata info \(store)", footer: false),
         Binding(
-          [.character("u")], "undo a change of the view", .undo,
+          ["u"], "undo a change of the view", .undo,
           unless: state.history.past.isEmpty ? "nothing was changed in the view" : nil,
           footer: false),
         Binding(
-          [.character("U")], "do it again", .redo,
+          ["U"], "do it again", .redo,
           unless: state.history.future.isEmpty ? "nothing was undone" : nil, footer: false),
-        Binding([.character("T")], "theme", .chooseTheme, footer: false),
-        Binding([.character("!")], "log", .log, footer: false),
+        Binding(["T"], "theme", .chooseTheme, footer: false),
+        Binding(["!"], "log", .log, footer: false),
         Binding(
-          [.control("r")], "read the store again", .reopen,
-          unless: state.picker != nil
-            ? "no store is open"
-            : state.work.map { "\($0) is running" },
+          [.control("r")], "read the store again", .reopen, unless: busy,
           footer: state.storeChange != nil),
         Binding(
-          [.character("O")], "open another store", .otherStore,
-          unless: state.picker != nil
-            ? "no store is open"
-            : state.work.map { "\($0) is running" },
-          command: "strata FOLDER", footer: false),
-        Binding([.character("q")], "quit", .quit),
+          ["O"], "open another store", .otherStore, unless: busy, command: "strata FOLDER",
+          footer: false),
+        Binding(["q"], "quit", .quit),
       ] + always(state)
     return state.keys.applied(to: bindings, in: KeyRemapping.everywhere)
   }

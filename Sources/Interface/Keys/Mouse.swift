@@ -21,7 +21,7 @@ extension State {
         show(ConfirmLayer(.migrate))
         return []
       }
-      return action == .press ? press(binding, binding.keys.first ?? .enter) : []
+      return action == .press ? press(binding) : []
     }
     if !layers.isEmpty { return clickInLayer(action, point, spots) }
     if point.y == 0, picker == nil {
@@ -31,6 +31,11 @@ extension State {
       if case .column(let column) = spot.target { return sort(by: column) }
     }
     return on(front) { $0.mouse(action, point, in: &$1) } ?? clickInLines(action, point)
+  }
+
+  /// Does what a key for it would; `nil` where none does it here.
+  private mutating func press(_ action: Action, _ key: Key? = nil, times: Int? = nil) -> [Effect]? {
+    Keymap.bindings(self).first { $0.action == action }.map { press($0, key, times: times) }
   }
 
   /// What there is to be clicked on, found by drawing it.
@@ -44,8 +49,7 @@ extension State {
     guard point.y == size.height - 1, notice == nil else { return nil }
     for spot in spots where spot.rect.contains(point) {
       guard case .item(let index) = spot.target else { continue }
-      let bindings = Footer.bindings(self)
-      return bindings.element(index)
+      return Footer.bindings(self).element(index)
     }
     return nil
   }
@@ -54,19 +58,13 @@ extension State {
     if !layers.isEmpty { return performInLayer(.navigate, key) }
     if let effects = on(front, { $0.mouse(action, point, in: &$1) }) { return effects }
     let (_, effects) = focusLines(at: point)
-    guard let binding = Keymap.bindings(self).first(where: { $0.action == .navigate }) else {
-      return effects
-    }
-    return effects + press(binding, key)
+    return effects + (press(.navigate, key) ?? [])
   }
 
   private mutating func sort(by column: Int) -> [Effect] {
     browse.focus = .rows
     browse.table?.selectedColumn = column
-    guard let binding = Keymap.bindings(self).first(where: { $0.action == .sort }) else {
-      return []
-    }
-    return press(binding, binding.keys.first ?? .enter)
+    return press(.sort) ?? []
   }
 
   /// A line of the popup, or beside it, which closes it.
@@ -103,10 +101,8 @@ extension State {
       }
       guard let spot, case .lines(_, let isFocused) = spot.target else { return (nil, effects) }
       if isFocused { return (spot, effects) }
-      guard let next = Keymap.bindings(self).first(where: { $0.action == .nextPane }) else {
-        return (spot, effects)
-      }
-      effects += press(next, next.keys.first ?? .tab)
+      guard let moved = press(.nextPane) else { return (spot, effects) }
+      effects += moved
     }
     return (nil, effects)
   }
@@ -116,11 +112,10 @@ extension State {
     _ list: List, _ rect: Rect, _ action: Key.MouseAction, _ point: Point
   ) -> [Effect] {
     guard let row = list.row(at: point, in: rect) else { return [] }
-    let bindings = Keymap.bindings(self)
     var effects: [Effect] = []
     let steps = row - list.selected
-    if steps != 0, let move = bindings.first(where: { $0.action == .navigate }) {
-      effects = press(move, steps < 0 ? .up : .down, times: abs(steps))
+    if steps != 0 {
+      effects = press(.navigate, steps < 0 ? .up : .down, times: abs(steps)) ?? []
     }
     if action == .doubleClick, let enter = Keymap.bindings(self).binding(for: .enter) {
       effects += press(enter, .enter)

@@ -36,21 +36,15 @@ struct PaletteEntry: Sendable, Equatable {
     }
   }
 
+  private var binding: Binding? {
+    if case .press(let binding, _) = deed { binding } else { nil }
+  }
+
   var reason: String? {
-    switch deed {
-    case .press(let binding, _):
-      binding.action == .navigate ? "press the keys themselves" : binding.reason
-    case .entity, .row, .object: nil
-    }
+    binding?.action == .navigate ? "press the keys themselves" : binding?.reason
   }
-
-  var keyLabel: String {
-    if case .press(let binding, _) = deed { binding.label } else { "" }
-  }
-
-  var command: String? {
-    if case .press(let binding, _) = deed { binding.command } else { nil }
-  }
+  var keyLabel: String { binding?.label ?? "" }
+  var command: String? { binding?.command }
 
   /// Does it, on the screen that it belongs to.
   func run(in state: inout State) -> [Effect] {
@@ -60,7 +54,7 @@ struct PaletteEntry: Sendable, Equatable {
       if let screen, state.screen != screen {
         effects = state.go(to: screen)
       }
-      return effects + state.press(binding, binding.keys.first ?? .enter)
+      return effects + state.press(binding)
     case .entity(let name):
       state.screen = .browse
       var view = state.view.browse
@@ -77,9 +71,8 @@ struct PaletteEntry: Sendable, Equatable {
   private static func places(_ text: String, in state: State) -> [PaletteEntry] {
     var places: [PaletteEntry] = []
     if let row = Int(text.trimmed), row > 0, let entity = state.browse.table?.entity {
-      places.append(
-        PaletteEntry(
-          section: "Row", title: "row \(NumberText.grouped(row)) of \(entity)", .row(row)))
+      let title = "row \(NumberText.grouped(row)) of \(entity)"
+      places.append(PaletteEntry(section: "Row", title: title, .row(row)))
     }
     if let id = try? state.store?.layout.objectID(text.trimmed) {
       places.append(PaletteEntry(section: "Object", title: id.description, .object(id)))
@@ -91,9 +84,7 @@ struct PaletteEntry: Sendable, Equatable {
   static func found(_ text: String, in state: State) -> [PaletteEntry] {
     let entries = actions(state) + (text.isEmpty ? [] : entities(state))
     guard !text.isEmpty else {
-      let recent = state.paletteMemory.recent.compactMap { id in
-        entries.first { $0.id == id }
-      }
+      let recent = state.paletteMemory.recent.compactMap { id in entries.first { $0.id == id } }
       return recent + entries.filter { !recent.contains($0) }
     }
     var found: [PaletteEntry] = []
@@ -137,8 +128,6 @@ struct PaletteMemory: Codable, Sendable, Equatable {
   private static let limit = 8
 
   private(set) var recent: [String] = []
-
-  init() {}
 
   mutating func called(_ id: String) {
     recent.removeAll { $0 == id }

@@ -18,40 +18,23 @@ struct ConfirmLayer: LayerContent {
     }
   }
 
-  var question: Question
+  let question: Question
 
-  init(_ question: Question) {
-    self.question = question
-  }
+  init(_ question: Question) { self.question = question }
 
-  private func yes(_ state: State) -> String {
+  /// The title, and what the two keys do.
+  private func words(_ state: State) -> (title: String, yes: String, no: String) {
     switch question {
-    case .quitWhileMigrating: isWaiting(state) ? "throw it away and quit" : "stop it and quit"
-    case .discardResult: "throw it away"
-    case .migrate: "migrate"
-    case .rollBack: "put it back"
+    case .quitWhileMigrating:
+      ("Quit?", isWaiting(state) ? "throw it away and quit" : "stop it and quit", "stay")
+    case .discardResult: ("Throw the result away?", "throw it away", "keep it")
+    case .migrate: ("Migrate?", "migrate", "leave all as it is")
+    case .rollBack: ("Roll back?", "put it back", "leave all as it is")
     }
   }
 
   private func isWaiting(_ state: State) -> Bool {
     if case .verified = state.migrate.phase { true } else { false }
-  }
-
-  private var no: String {
-    switch question {
-    case .quitWhileMigrating: "stay"
-    case .discardResult: "keep it"
-    case .migrate, .rollBack: "leave all as it is"
-    }
-  }
-
-  private var title: String {
-    switch question {
-    case .quitWhileMigrating: "Quit?"
-    case .discardResult: "Throw the result away?"
-    case .migrate: "Migrate?"
-    case .rollBack: "Roll back?"
-    }
   }
 
   private func paragraphs(_ state: State) -> [String] {
@@ -88,9 +71,10 @@ struct ConfirmLayer: LayerContent {
   }
 
   func bindings(_ state: State) -> [Binding] {
-    [
-      Binding([.character("y")], yes(state), .confirm),
-      Binding([.escape, .character("n"), .character("q")], label: "n", no, .close),
+    let words = words(state)
+    return [
+      Binding(["y"], words.yes, .confirm),
+      Binding([.escape, "n", "q"], label: "n", words.no, .close),
     ]
   }
 
@@ -110,7 +94,7 @@ struct ConfirmLayer: LayerContent {
     let width = max(1, min(64, rect.width - 4))
     let lines = Array(
       paragraphs(state).map { Wrapping.lines($0, width: width) }.joined(separator: [""]))
-    let inside = Popup(title, size: Size(width: width, height: lines.count))
+    let inside = Popup(words(state).title, size: Size(width: width, height: lines.count))
       .draw(in: &grid, rect, theme: theme)
     grid.write(lines, in: inside)
   }

@@ -32,37 +32,31 @@ struct DetailsLayer: SearchableLayer {
 
   private static func width(in body: Rect) -> Int { max(1, min(110, body.width - 6)) }
 
-  private func lines(width: Int) -> [(text: String, role: Theme.Role)] {
+  private func lines(width: Int) -> [TextLine] {
     let match = TextMatch(filter)
-    return all(width: width).filter { match.matches($0.text) }
-  }
-
-  private func all(width: Int) -> [(text: String, role: Theme.Role)] {
-    paragraphs.flatMap { paragraph -> [(String, Theme.Role)] in
+    let all = paragraphs.flatMap { paragraph -> [TextLine] in
       guard paragraph.isCode else {
-        return Wrapping.lines(paragraph.text, width: width).map { ($0, paragraph.role) }
+        return Wrapping.lines(paragraph.text, paragraph.role, width: width)
       }
       return paragraph.text.split(separator: "\n", omittingEmptySubsequences: false)
         .flatMap { Wrapping.code(String($0), width: width) }.map { ($0, paragraph.role) }
     }
+    return all.filter { match.matches($0.text) }
   }
 
   func bindings(_ state: State) -> [Binding] {
     (rows.map { [Binding([.enter], $0.title, .open)] } ?? []) + [
       searchBinding, CopyLayer.ofPopup, Keymap.movement,
-      Binding([.escape, .character("q")] + (rows == nil ? [.enter] : []), "close", .close),
+      Binding([.escape, "q"] + (rows == nil ? [.enter] : []), "close", .close),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    if action == .search { return search(in: &state) }
-    if action == .copy {
-      return .stay(CopyLayer.send(text, title, in: &state))
-    }
-    if action == .open, let rows { return .close(rows.show(in: &state)) }
-    list.scrollPage(
-      key, count: lines(width: Self.width(in: state.body)).count, height: state.body.height - 2)
-    return .stay()
+  func count(_ state: State) -> Int { lines(width: Self.width(in: state.body)).count }
+
+  func copied(_ state: State) -> (text: String, title: String) { (text, title) }
+
+  func open(in state: inout State) -> LayerOutcome {
+    rows.map { LayerOutcome.close($0.show(in: &state)) } ?? .stay()
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {

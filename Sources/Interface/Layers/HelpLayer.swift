@@ -45,31 +45,27 @@ struct HelpLayer: SearchableLayer {
   }
 
   /// The lines that are shown, those that were found only: a key, what it does, its command line.
-  private func text(_ state: State) -> String {
-    lines(state).map { line in
+  func copied(_ state: State) -> (text: String, title: String) {
+    let lines = lines(state).map { line in
       switch line {
       case .title(let text), .text(let text): text + "\n"
       case .blank: "\n"
       case .binding(let binding):
-        ([binding.label, binding.title] + (binding.command.map { [$0] } ?? []))
-          .joined(separator: "  ") + "\n"
+        [binding.label, binding.title, binding.command].compactMap { $0 }.joined(separator: "  ")
+          + "\n"
       }
-    }.joined()
+    }
+    return (lines.joined(), title)
   }
 
   func bindings(_ state: State) -> [Binding] {
     [
       Keymap.movement, searchBinding, CopyLayer.ofPopup,
-      Binding([.escape, .character("q"), .enter, .character("?")], "close", .close),
+      Binding([.escape, "q", .enter, "?"], "close", .close),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    if action == .copy { return .stay(CopyLayer.send(text(state), title, in: &state)) }
-    if action == .search { return search(in: &state) }
-    list.scrollPage(key, count: lines(state).count, height: state.body.height - 2)
-    return .stay()
-  }
+  func count(_ state: State) -> Int { lines(state).count }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let lines = lines(state)

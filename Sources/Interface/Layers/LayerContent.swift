@@ -77,10 +77,6 @@ extension State {
     }
   }
 
-  mutating func typeInLayer(_ key: Key) -> [Effect] {
-    layers.last.flatMap { onLayer($0.id) { $0.type(key, in: &$1) } } ?? []
-  }
-
   /// Stops what a layer waits for, the uppermost first; `nil` where none does.
   mutating func cancelInLayers() -> [Effect]? {
     for layer in layers.reversed() {

@@ -6,10 +6,7 @@ struct LogLayer: LayerContent {
   var list: List
 
   init(_ state: State) {
-    list = List()
-    list.setHeight(Self.height(state))
-    list.setCount(Self.lines(state).count)
-    list.end()
+    list = List(count: Self.lines(state).count, selected: .max, height: Self.height(state))
   }
 
   private static func height(_ state: State) -> Int { max(1, state.body.height - 2) }
@@ -46,9 +43,8 @@ struct LogLayer: LayerContent {
     [
       Keymap.movement,
       Binding(
-        [.character("y")], "copy", .copy,
-        unless: state.log.entries.isEmpty ? "nothing has happened yet" : nil),
-      Binding([.escape, .character("q"), .character("!"), .enter], "close", .close),
+        ["y"], "copy", .copy, unless: state.log.entries.isEmpty ? "nothing has happened yet" : nil),
+      Binding([.escape, "q", "!", .enter], "close", .close),
     ]
   }
 
@@ -63,19 +59,16 @@ struct LogLayer: LayerContent {
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let lines = Self.lines(state)
-    let inside = Popup(
-      "Log", size: Size(width: Self.width(state), height: max(1, lines.count))
-    ).draw(in: &grid, rect, theme: theme)
+    let inside = Popup("Log", size: Size(width: Self.width(state), height: max(1, lines.count)))
+      .draw(in: &grid, rect, theme: theme)
     guard !lines.isEmpty else {
       grid.write(
         "nothing has happened yet", at: inside.origin, style: theme[.dim], within: inside.width)
       return
     }
-    var list = list
+    var list = list.fitted(to: list.height, count: lines.count)
     // What comes in while the end is in sight moves it on.
-    let isAtEnd = list.selected >= list.count - 1
-    list.setCount(lines.count)
-    if isAtEnd { list.end() }
+    if self.list.selected >= self.list.count - 1 { list.end() }
     for (index, place) in list.places(count: lines.count, in: inside) {
       let line = lines[index]
       grid.write(line.time, at: place.origin, style: theme[.dim], within: Self.margin - 3)

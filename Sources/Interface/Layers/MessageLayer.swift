@@ -19,11 +19,7 @@ struct MessageLayer: SearchableLayer {
 
   /// A failure, told for a person.
   init(_ error: CoreDataError) {
-    var place: [String] = []
-    if let entity = error.entity {
-      place.append(error.property.map { "\(entity).\($0)" } ?? entity)
-    }
-    if let path = error.path { place.append(path) }
+    let place = [error.entity == nil ? "" : error.place, error.path ?? ""].filter { !$0.isEmpty }
     var paragraphs = [error.message]
     if !place.isEmpty { paragraphs.append(place.joined(separator: "  ")) }
     if let hint = error.typedHint { paragraphs.append("› " + hint) }
@@ -46,17 +42,13 @@ struct MessageLayer: SearchableLayer {
   func bindings(_ state: State) -> [Binding] {
     [
       Keymap.movement, searchBinding, CopyLayer.ofPopup,
-      Binding([.escape, .character("q"), .enter, .character("?")], "close", .close),
+      Binding([.escape, "q", .enter, "?"], "close", .close),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    if action == .copy { return .stay(CopyLayer.send(text, "message", in: &state)) }
-    if action == .search { return search(in: &state) }
-    list.scrollPage(
-      key, count: lines(width: min(70, state.size.width - 4)).count, height: state.body.height - 2)
-    return .stay()
-  }
+  func count(_ state: State) -> Int { lines(width: min(70, state.size.width - 4)).count }
+
+  func copied(_ state: State) -> (text: String, title: String) { (text, "message") }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(70, rect.width - 4))

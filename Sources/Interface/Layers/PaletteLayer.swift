@@ -3,7 +3,7 @@ import Terminal
 /// Every action there is, found by a few of its letters.
 struct PaletteLayer: LayerContent {
   private(set) var prompt = Prompt()
-  private(set) var list: List
+  var list: List
 
   init(_ state: State) {
     list = List(count: PaletteEntry.found("", in: state).count)
@@ -61,12 +61,8 @@ struct PaletteLayer: LayerContent {
       grid.write("nothing is called so", in: body.row(0), style: theme[.dim])
       return
     }
-    var list = list
-    list.setCount(entries.count)
-    list.draw(in: &grid, body, theme: theme) { row in
-      guard entries.indices.contains(row) else { return [] }
-      return entries[row].line(
-        width: body.width - 2, isSelected: row == list.selected, theme: theme)
+    list.draw(entries, in: &grid, body, theme: theme) {
+      $0.line(width: body.width - 2, isSelected: $1, theme: theme)
     }
   }
 }
@@ -89,7 +85,7 @@ extension PaletteEntry {
           String(character),
           isMeant ? (isSelected ? theme[.match].adding(.bold) : theme[.match]) : style(base)))
     }
-    spans.append(Span(String(repeating: " ", count: max(1, titleWidth - TextWidth.of(shown)))))
+    spans.append(Span("".padded(to: titleWidth - TextWidth.of(shown))))
     spans.append(Span(keyLabel.padded(to: 9), style(reason == nil ? .footerKey : .dim)))
     if let reason {
       spans.append(Span("(\(reason))", style(.dim)))
@@ -97,12 +93,5 @@ extension PaletteEntry {
       spans.append(Span(command, style(.code)))
     }
     return spans
-  }
-}
-
-extension String {
-  /// With spaces up to a width in cells.
-  func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(1, width - TextWidth.of(self)))
   }
 }

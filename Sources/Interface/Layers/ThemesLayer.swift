@@ -18,9 +18,9 @@ struct ThemesLayer: WaitingLayer {
   func bindings(_ state: State) -> [Binding] {
     [
       Binding([.enter], "keep", .confirm, unless: choices.isEmpty ? "they are being read" : nil),
-      Binding([.character("T")], "next", .nextTheme, footer: false),
+      Binding(["T"], "next", .nextTheme, footer: false),
       Keymap.movement,
-      Binding([.escape, .character("q")], "as before", .close),
+      Binding([.escape, "q"], "as before", .close),
     ]
   }
 
@@ -30,7 +30,7 @@ struct ThemesLayer: WaitingLayer {
     self.hasColors = hasColors
     list = List(
       count: choices.count, selected: choices.firstIndex { $0.name == former } ?? 0,
-      height: max(1, choices.count))
+      height: choices.count)
     return []
   }
 
@@ -55,9 +55,7 @@ struct ThemesLayer: WaitingLayer {
     return []
   }
 
-  private var selected: ThemeChoice? {
-    choices.element(list.selected)
-  }
+  private var selected: ThemeChoice? { choices.element(list.selected) }
 
   /// What is to be said about the selected theme.
   private func remarks(width: Int) -> [String] {
@@ -86,17 +84,16 @@ struct ThemesLayer: WaitingLayer {
     if choices.isEmpty {
       grid.write("reading them …", in: room, style: theme[.dim])
     }
-    list.draw(in: &grid, room, theme: theme) { row in
-      guard let choice = choices.element(row) else { return [] }
-      let gap = String(repeating: " ", count: max(0, names - TextWidth.of(choice.name)))
-      var spans = [Span(choice.name + gap), Span("  " + choice.word, theme[choice.role])]
+    list.draw(choices, in: &grid, room, theme: theme) { choice, _ in
+      let role: Theme.Role = choice.isUnreadable ? .error : .dim
+      var spans = [
+        Span(choice.name.padded(to: names, least: 0)), Span("  " + choice.word, theme[role]),
+      ]
       if choice.isOwn { spans.append(Span("  yours", theme[.dim])) }
       if choice.name == former { spans.append(Span("  as before", theme[.dim])) }
       return spans
     }
-    for (index, line) in remarks.enumerated() where room.height + index < inside.height {
-      grid.write(line, in: inside.row(room.height + index), style: theme[.warning])
-    }
+    grid.write(remarks, in: inside.droppingRows(room.height), style: theme[.warning])
   }
 }
 
@@ -112,9 +109,5 @@ extension ThemeChoice {
     case .plain: "the terminal's"
     case .unreadable: "✗ unreadable"
     }
-  }
-
-  fileprivate var role: Theme.Role {
-    if case .unreadable = kind { .error } else { .dim }
   }
 }

@@ -17,10 +17,28 @@ extension WaitingLayer {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    guard task == self.task else { return [] }
-    self.task = nil
-    return fail(error, in: &state)
+    self.task.end(task) ? fail(error, in: &state) : []
   }
 
   mutating func cancel(in state: inout State) -> [Effect]? { task.stop() }
+}
+
+/// A popup that tells in its own lines why there is no answer, or no whole one.
+protocol TellingLayer: WaitingLayer {
+  var error: CoreDataError? { get set }
+  /// What it says when its work was called off.
+  var stopped: String { get }
+}
+
+extension TellingLayer {
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
+    self.error = error
+    return []
+  }
+
+  mutating func cancel(in state: inout State) -> [Effect]? {
+    guard let effects = task.stop() else { return nil }
+    error = CoreDataError(.cancelled, stopped)
+    return effects
+  }
 }

@@ -70,13 +70,11 @@ struct Tasks: Sendable, Equatable {
 }
 
 extension State {
-  mutating func newTask() -> TaskID { tasks.new() }
-
   /// Asks for work that whoever works now takes the answer to; what was asked for in the same place
   /// before is called off.
   mutating func ask(_ task: inout TaskID?, _ effect: (TaskID) -> Effect) -> [Effect] {
     let former = task.stop() ?? []
-    let new = newTask()
+    let new = tasks.new()
     task = new
     return former + [effect(new)]
   }
@@ -109,5 +107,12 @@ extension TaskID? {
   mutating func stop() -> [Effect]? {
     defer { self = nil }
     return map { [.cancel($0)] }
+  }
+
+  /// Forgets the work where it is the one that is over; says whether it was.
+  mutating func end(_ task: TaskID) -> Bool {
+    guard self == task else { return false }
+    self = nil
+    return true
   }
 }

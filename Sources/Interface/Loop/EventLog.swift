@@ -15,8 +15,6 @@ struct EventLog: Sendable, Equatable {
 
   private(set) var entries: [Entry] = []
 
-  init() {}
-
   mutating func add(_ text: String, _ kind: Kind = .plain, at time: String) {
     if entries.count >= Self.limit { entries.removeFirst() }
     entries.append(Entry(time: time, kind: kind, text: text))
@@ -52,9 +50,8 @@ extension State {
     case .storeChanged(let change): note(change.sentence, .warning)
     case .failed(let task, let error) where error.kind != .cancelled || task == migrate.task:
       let code = error.code.map { " (\($0))" } ?? ""
-      let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
       note(
-        (place.isEmpty ? "" : place + ": ") + error.message + code,
+        (error.place.isEmpty ? "" : error.place + ": ") + error.message + code,
         error.kind == .cancelled ? .warning : .error)
     default: break
     }
@@ -76,8 +73,8 @@ extension State {
     if former?.step != progress.step, progress.steps > 1 {
       for part in former?.parts ?? [] where !part.isFinished { note("\(part.title) done") }
       let step = MigrationProgressView.step(progress, of: mapping.plan?.steps ?? [])
-      let way = step.map { ": \($0.from) → \($0.to)" } ?? ""
-      note("step \(progress.step) of \(progress.steps)\(way)")
+      let path = step.map { ": \($0.from) → \($0.to)" } ?? ""
+      note("step \(progress.step) of \(progress.steps)\(path)")
     }
     let known = former?.step == progress.step ? former?.parts ?? [] : []
     for (index, part) in progress.parts.enumerated() where part.isFinished {

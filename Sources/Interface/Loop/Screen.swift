@@ -43,3 +43,34 @@ struct Screens: Sendable, Equatable {
     zip(left.all, right.all).allSatisfy { $0.isEqual(to: $1) }
   }
 }
+
+extension Screen {
+  /// Entities, rows and properties.
+  package static let browse = Screen(BrowseScreen.self)
+  /// Two versions side by side.
+  package static let diff = Screen(DiffScreen.self)
+  /// What a migration would do.
+  package static let mapping = Screen(MappingScreen.self)
+  /// The migration itself.
+  package static let migrate = Screen(MigrateScreen.self)
+}
+
+/// Those that are asked for by name.
+extension State {
+  var browse: BrowseScreen {
+    get { self[BrowseScreen.self] }
+    set { self[BrowseScreen.self] = newValue }
+  }
+  var diff: DiffScreen {
+    get { self[DiffScreen.self] }
+    set { self[DiffScreen.self] = newValue }
+  }
+  var mapping: MappingScreen {
+    get { self[MappingScreen.self] }
+    set { self[MappingScreen.self] = newValue }
+  }
+  var migrate: MigrateScreen {
+    get { self[MigrateScreen.self] }
+    set { self[MigrateScreen.self] = newValue }
+  }
+}

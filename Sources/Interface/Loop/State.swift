@@ -26,7 +26,7 @@ package struct State: Sendable, Equatable {
   var storeChange: StoreChange?
   /// What `--via` and `--mapping` named.
   package var planOptions = PlanOptions()
-  var history = ViewHistory()
+  var history = Past<ViewState>(limit: 200)
   /// The keys that a person has put elsewhere.
   package var keys = KeyRemapping()
   /// What is wrong with the configuration, for the help page.
@@ -53,10 +53,10 @@ package struct State: Sendable, Equatable {
   var lastLayer = 0
 
   /// A state that has seen nothing yet.
-  package init(storePath: String, size: Size, themeName: String) {
-    self.storePath = storePath
-    self.size = size
-    self.themeName = themeName
+  package init(
+    storePath: String, size: Size = Size(width: 80, height: 24), themeName: String = ""
+  ) {
+    (self.storePath, self.size, self.themeName) = (storePath, size, themeName)
   }
 
   /// Below this the screen only says what it needs.
@@ -93,8 +93,7 @@ package struct State: Sendable, Equatable {
 
   /// The models of two versions, where both are there and can be read.
   func models(from: Int?, to: Int?) -> (source: Model, destination: Model)? {
-    guard let from, let to, let source = versions.element(from)?.model,
-      let destination = versions.element(to)?.model
+    guard let source = versions.element(from)?.model, let destination = versions.element(to)?.model
     else { return nil }
     return (source, destination)
   }

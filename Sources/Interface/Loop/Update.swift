@@ -35,7 +35,7 @@ extension State {
   mutating func reopen() -> [Effect] {
     guard openTask == nil else { return [] }
     return working(as: .state) { state in
-      let task = state.newTask()
+      let task = state.tasks.new()
       state.openTask = task
       return [.open(task)]
     }
@@ -50,10 +50,7 @@ extension State {
       take(versions)
       return meet(.versions) + entered()
     case .failure(let error):
-      if task == versionsTask { versionsTask = nil }
-      guard task == openTask else { return [] }
-      openTask = nil
-      show(MessageLayer(error))
+      if !versionsTask.end(task), openTask.end(task) { show(MessageLayer(error)) }
       return []
     default: return []
     }
@@ -63,7 +60,7 @@ extension State {
     openTask = nil
     storeChange = nil
     self.store = store
-    let versions = newTask()
+    let versions = tasks.new()
     versionsTask = versions
     let effects = meet(.opened) + [.versions(versions)]
     return Effect.joined(effects, takeUp())
@@ -91,20 +88,20 @@ extension State {
     let times = count.number
     count = Count()
     guard let binding = bindings.binding(for: key) else {
-      return layers.isEmpty ? [] : typeInLayer(key)
+      return layers.last.flatMap { onLayer($0.id) { $0.type(key, in: &$1) } } ?? []
     }
     return press(binding, key, times: times, wasLeaving: wasLeaving)
   }
 
   /// Does what a key stands for, or says why not.
   mutating func press(
-    _ binding: Binding, _ key: Key, times: Int? = nil, wasLeaving: Bool = false
+    _ binding: Binding, _ key: Key? = nil, times: Int? = nil, wasLeaving: Bool = false
   ) -> [Effect] {
     if let reason = binding.reason {
       notice = Notice("\(binding.label) \(binding.title): \(reason)", .warning)
       return []
     }
-    return run(binding.action, key, times: times) {
+    return run(binding.action, key ?? binding.keys.first ?? .enter, times: times) {
       $0.perform($1, $2, wasLeaving: wasLeaving)
     }
   }

@@ -26,20 +26,16 @@ struct ChosenVersion: Codable, Sendable, Equatable {
 extension MappingScreen {
   /// A person chose the version: it stays the one until another is chosen.
   mutating func choose(_ index: Int, in state: inout State) -> [Effect] {
-    guard state.versions.indices.contains(index) else { return [] }
-    chosen = ChosenVersion(state.versions[index])
+    guard let version = state.versions.element(index) else { return [] }
+    chosen = ChosenVersion(version)
     return plan(to: index, in: &state)
   }
 
   /// Goes on to the version that was chosen; reads it where it is not among the others.
   mutating func takeChosen(in state: inout State) -> [Effect] {
-    guard let chosen else {
-      setDestination(state.versions.destinationIndex, in: state)
-      return []
-    }
     // What the command line names comes before what was chosen the last time.
-    if chosen.isTakenUp, state.versions.contains(where: \.isWanted) {
-      self.chosen = nil
+    if chosen?.isTakenUp == true, state.versions.contains(where: \.isWanted) { chosen = nil }
+    guard let chosen else {
       setDestination(state.versions.destinationIndex, in: state)
       return []
     }
@@ -47,9 +43,7 @@ extension MappingScreen {
       goOn(to: index, in: &state)
       return []
     }
-    let task = state.newTask()
-    chosenTask = task
-    return [.models(task, path: chosen.path)]
+    return state.ask(&chosenTask) { .models($0, path: chosen.path) }
   }
 
   /// The chosen version was read from where it lies.
@@ -86,7 +80,7 @@ extension MappingScreen {
 
   mutating func missChosen(_ notice: inout Notice?) {
     isChosenGone = true
-    setNoDestination()
+    (to, editsKey) = (nil, "")
     notice = Notice(
       "\(chosen?.name ?? "the version") that was chosen is not there any more; o chooses another",
       .warning)

@@ -53,9 +53,8 @@ enum Occasion: Sendable, Equatable {
 extension ScreenContent {
   static var command: String? { nil }
   mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] { [] }
-  mutating func mouse(
-    _ action: Key.MouseAction, _ point: Point, in state: inout State
-  ) -> [Effect]? { nil }
+  mutating func mouse(_ action: Key.MouseAction, _ point: Point, in state: inout State) -> [Effect]?
+  { nil }
   mutating func move(_ key: Key, times: Int, in state: inout State) -> [Effect]? { nil }
   var searched: String { "" }
   mutating func search(_ text: String, in state: inout State) -> [Effect] { [] }

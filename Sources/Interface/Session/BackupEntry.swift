@@ -32,14 +32,4 @@ package struct BackupEntry: Sendable, Equatable {
   }
 
   var objects: Int? { (try? contents.get())?.counts.values.reduce(0, +) }
-
-  /// What left it, for a person.
-  var origin: String {
-    switch backup.origin {
-    case .migration: "migration"
-    case .reset: "reset"
-    case .rollback: "rolled back"
-    case .other: "other"
-    }
-  }
 }

@@ -7,9 +7,6 @@ package struct Comparison: Sendable, Equatable {
   /// Each change that keeps a mapping from being inferred; empty where one can be.
   var refusals: [CoreDataError]
 
-  /// Why no mapping can be inferred; `nil` where one can.
-  var refusal: CoreDataError? { refusals.first }
-
   /// Compares; for a large model it takes a while.
   package init(from source: Model, to destination: Model) {
     difference = ModelDifference(from: source, to: destination)

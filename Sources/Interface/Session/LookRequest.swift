@@ -100,14 +100,7 @@ package struct ExportRequest: Sendable, Equatable {
     case csv, json, ndjson, markdown
 
     var fileExtension: String { self == .markdown ? "md" : rawValue }
-    var title: String {
-      switch self {
-      case .csv: "CSV"
-      case .json: "JSON"
-      case .ndjson: "NDJSON"
-      case .markdown: "Markdown"
-      }
-    }
+    var title: String { self == .markdown ? "Markdown" : rawValue.uppercased() }
   }
 
   /// Which rows, in which order.
@@ -117,12 +110,5 @@ package struct ExportRequest: Sendable, Equatable {
   /// Where it is to be written.
   package var path: String
   /// Whether a file that is there may be replaced.
-  package var replaces: Bool
-
-  init(query: RowQuery, format: Format, path: String, replaces: Bool = false) {
-    self.query = query
-    self.format = format
-    self.path = path
-    self.replaces = replaces
-  }
+  package var replaces = false
 }

@@ -53,7 +53,7 @@ extension [ModelVersion] {
     return indices.first { $0 > stores && self[$0].model != nil }
   }
 
-  /// The names of the versions of one bundle on the way from the store's to another; `nil` where
+  /// The names of the versions of one bundle on the path from the store's to another; `nil` where
   /// none is between.
   func chain(to index: Int) -> [String]? {
     guard let bundle = element(index)?.bundlePath, let from = storesIndex,

@@ -11,37 +11,30 @@ package struct SavedSession: Codable, Sendable, Equatable {
   var palette = PaletteMemory()
   /// The version to migrate to, where one was chosen.
   var target: ChosenVersion?
+}
 
-  init() {}
-
+extension SavedSession {
   /// What another version of the program left out or wrote otherwise comes as it would anew.
   package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    func value<Value: Decodable>(_ key: CodingKeys, _ other: Value) -> Value {
-      (try? values.decodeIfPresent(Value.self, forKey: key)) ?? other
-    }
-    view = value(.view, view)
-    screen = value(.screen, screen)
-    pane = value(.pane, pane)
-    row = value(.row, row)
-    dividers = value(.dividers, dividers)
-    palette = value(.palette, palette)
-    target = value(.target, target)
+    self.init()
+    view = (try? values.value(.view)) ?? view
+    screen = (try? values.value(.screen)) ?? screen
+    pane = (try? values.value(.pane)) ?? pane
+    row = try? values.value(.row)
+    dividers = (try? values.value(.dividers)) ?? dividers
+    palette = (try? values.value(.palette)) ?? palette
+    target = try? values.value(.target)
   }
 }
 
 extension State {
   /// How the store is seen now, for the next time.
   package var saved: SavedSession {
-    var session = SavedSession()
-    session.view = view
-    session.screen = screen.rawValue
-    session.pane = browse.focus.rawValue
-    session.row = browse.table?.window.selectedRow?.id.description
-    session.dividers = dividers
-    session.palette = paletteMemory
-    session.target = mapping.chosen
-    return session
+    SavedSession(
+      view: view, screen: screen.rawValue, pane: browse.focus.rawValue,
+      row: browse.table?.window.selectedRow?.id.description, dividers: dividers,
+      palette: paletteMemory, target: mapping.chosen)
   }
 
   /// Has the store shown as it was left, once it is open.

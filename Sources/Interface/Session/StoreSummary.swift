@@ -28,10 +28,9 @@ package struct StoreSummary: Sendable, Equatable {
   /// A summary; what is left out is as in a plain store.
   package init(
     path: String, fileName: String, model: Model, modelMatches: Bool, isRaw: Bool = false,
-    uuid: String,
-    walFrames: Int = 0, access: StoreFiles.Access = .immutable, warnings: [String] = [],
-    gap: String? = nil,
-    columns: [String: [RowColumn]], tables: [EntityTable] = [], missing: Set<String> = []
+    uuid: String, walFrames: Int = 0, access: StoreFiles.Access = .immutable,
+    warnings: [String] = [], gap: String? = nil, columns: [String: [RowColumn]],
+    tables: [EntityTable] = [], missing: Set<String> = []
   ) {
     self.path = path
     self.fileName = fileName

@@ -16,20 +16,28 @@ struct TableView: Codable, Sendable, Equatable {
   var widths: [String: Int] = [:]
   /// Columns at the left that stay when the others scroll.
   var frozen = 1
+}
 
-  init() {}
-
+extension TableView {
   /// A session of an older version lacks what came later.
   init(from decoder: any Decoder) throws {
+    self.init()
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    sort = try values.decodeIfPresent(String.self, forKey: .sort)
-    isDescending = try values.decodeIfPresent(Bool.self, forKey: .isDescending) ?? false
-    filter = try values.decodeIfPresent(String.self, forKey: .filter)
-    related = try values.decodeIfPresent(Relation.self, forKey: .related)
-    order = try values.decodeIfPresent([String].self, forKey: .order)
-    hidden = try values.decodeIfPresent([String].self, forKey: .hidden) ?? []
-    widths = try values.decodeIfPresent([String: Int].self, forKey: .widths) ?? [:]
-    frozen = try values.decodeIfPresent(Int.self, forKey: .frozen) ?? 1
+    sort = try values.value(.sort)
+    isDescending = try values.value(.isDescending) ?? isDescending
+    filter = try values.value(.filter)
+    related = try values.value(.related)
+    order = try values.value(.order)
+    hidden = try values.value(.hidden) ?? hidden
+    widths = try values.value(.widths) ?? widths
+    frozen = try values.value(.frozen) ?? frozen
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// A value that an older version may not have written.
+  func value<Value: Decodable>(_ key: Key) throws -> Value? {
+    try decodeIfPresent(Value.self, forKey: key)
   }
 }
 

@@ -16,20 +16,18 @@ enum ViewChange {
     if old.browse.entity != new.browse.entity {
       return "\(new.browse.entity ?? "no entity") is shown"
     }
-    for path in paths {
-      // `browse.tables.Recipe.sort…`
-      let table = path.firstIndex(of: "tables").map { $0 + 1 }
-      let entity = table.flatMap { path.element($0) }
-      let field = table.map { $0 + 1 } ?? 1
-      let name = path.indices.contains(field) ? phrase(path[field]) : "arrangement"
+    // `browse.tables.Recipe.sort…`
+    let changes = paths.map { path in
+      let table = path.firstIndex(of: "tables")
+      return (entity: path.element(table.map { $0 + 1 }), field: path.element((table ?? -1) + 2))
+    }
+    let isSorted = changes.contains { $0.field == "sort" }
+    // What was typed once is not taken back, and the direction belongs to the sort.
+    for (entity, field) in changes
+    where field != "filters" && !(isSorted && field == "isDescending") {
+      let name = field.map(phrase) ?? "arrangement"
       let word = entity.map { "\(name) of \($0)" } ?? name
       if !words.contains(word) { words.append(word) }
-    }
-    // What was typed once is not taken back.
-    words.removeAll { $0 == "filters" }
-    // The direction belongs to the sort.
-    if words.contains(where: { $0.hasPrefix("sort") }) {
-      words.removeAll { $0.hasPrefix("descending") }
     }
     return words.joined(separator: ", ")
   }

@@ -8,14 +8,15 @@ struct ViewState: Codable, Sendable, Equatable {
   var browse = BrowseView()
   var diff = DiffView()
   var mapping = MappingView()
+}
 
-  init() {}
-
+extension ViewState {
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    browse = try values.decodeIfPresent(BrowseView.self, forKey: .browse) ?? BrowseView()
-    diff = try values.decodeIfPresent(DiffView.self, forKey: .diff) ?? DiffView()
-    mapping = try values.decodeIfPresent(MappingView.self, forKey: .mapping) ?? MappingView()
+    self.init(
+      browse: try values.value(.browse) ?? BrowseView(),
+      diff: try values.value(.diff) ?? DiffView(),
+      mapping: try values.value(.mapping) ?? MappingView())
   }
 }
 
@@ -28,15 +29,14 @@ struct BrowseView: Codable, Sendable, Equatable {
   var filters: [String: [String]] = [:]
   /// The attribute that tells an entity's objects where one was chosen; empty for their keys.
   var labels: [String: String] = [:]
+}
 
-  init() {}
-
+extension BrowseView {
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    entity = try values.decodeIfPresent(String.self, forKey: .entity)
-    tables = try values.decodeIfPresent([String: TableView].self, forKey: .tables) ?? [:]
-    filters = try values.decodeIfPresent([String: [String]].self, forKey: .filters) ?? [:]
-    labels = try values.decodeIfPresent([String: String].self, forKey: .labels) ?? [:]
+    self.init(
+      entity: try values.value(.entity), tables: try values.value(.tables) ?? [:],
+      filters: try values.value(.filters) ?? [:], labels: try values.value(.labels) ?? [:])
   }
 }
 
@@ -45,14 +45,14 @@ struct DiffView: Codable, Sendable, Equatable {
   var showsOnlyChanges = false
   /// Entities whose properties are hidden.
   var folded: Set<String> = []
+}
 
-  init() {}
-
+extension DiffView {
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    // Sessions of earlier versions know less.
-    showsOnlyChanges = try values.decodeIfPresent(Bool.self, forKey: .showsOnlyChanges) ?? false
-    folded = try values.decodeIfPresent(Set<String>.self, forKey: .folded) ?? []
+    self.init(
+      showsOnlyChanges: try values.value(.showsOnlyChanges) ?? false,
+      folded: try values.value(.folded) ?? [])
   }
 }
 
@@ -60,51 +60,47 @@ struct DiffView: Codable, Sendable, Equatable {
 struct MappingView: Codable, Sendable, Equatable {
   /// By the path of the version that they lead to.
   var edits: [String: MappingEdits] = [:]
-
-  init() {}
 }
 
-/// The arrangements that were, for going back to them.
-struct ViewHistory: Sendable, Equatable {
-  private static let limit = 200
+/// What was left, to go back to it and forward again: arrangements, or places.
+struct Past<Place: Sendable & Equatable>: Sendable, Equatable {
+  /// The most that are kept.
+  let limit: Int
+  private(set) var past: [Place] = []
+  private(set) var future: [Place] = []
 
-  private(set) var past: [ViewState] = []
-  private(set) var future: [ViewState] = []
+  init(limit: Int) { self.limit = limit }
 
-  /// Something else was arranged: what was before can be had again.
-  mutating func left(_ view: ViewState) {
-    past.append(view)
-    if past.count > Self.limit { past.removeFirst() }
+  /// A place was left for another one: it can be had again.
+  mutating func left(_ place: Place) {
+    past.append(place)
+    if past.count > limit { past.removeFirst() }
     future = []
   }
 
-  /// The arrangement to go back to, or forward.
-  mutating func step(back: Bool, from now: ViewState) -> ViewState? {
-    guard let view = back ? past.popLast() : future.popLast() else { return nil }
-    if back { future.append(now) } else { past.append(now) }
-    return view
+  /// The place to go back to, or forward; what is left for it is kept for the other way.
+  mutating func step(back: Bool, from present: (Place) -> Place) -> Place? {
+    guard let place = back ? past.popLast() : future.popLast() else { return nil }
+    if back { future.append(present(place)) } else { past.append(present(place)) }
+    return place
   }
 }
 
 extension State {
   var view: ViewState {
-    var view = ViewState()
-    view.browse = browse.view
-    view.diff = diff.view
-    view.mapping = mapping.view
-    return view
+    ViewState(browse: browse.view, diff: diff.view, mapping: mapping.view)
   }
 
   /// Arranges everything as it was; what no longer fits the store is left as it is.
   mutating func arrange(_ view: ViewState) -> [Effect] {
-    on(BrowseScreen.self) { $0.arrange(view.browse, in: &$1) }
-      + on(DiffScreen.self) { $0.arrange(view.diff, in: &$1) }
+    diff.arrange(view.diff)
+    return on(BrowseScreen.self) { $0.arrange(view.browse, in: &$1) }
       + on(MappingScreen.self) { $0.arrange(view.mapping, in: &$1) }
   }
 
   mutating func stepView(back: Bool) -> [Effect] {
     let now = view
-    guard let view = history.step(back: back, from: now) else { return [] }
+    guard let view = history.step(back: back, from: { _ in now }) else { return [] }
     let effects = arrange(view)
     let changed = ViewChange.words(from: now, to: view)
     let text = (back ? "undone" : "done again") + (changed.isEmpty ? "" : ": " + changed)

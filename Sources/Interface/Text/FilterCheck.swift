@@ -109,11 +109,6 @@ enum FilterCheck: Sendable, Equatable {
   }
 
   private static func quoted(_ word: Substring) -> String {
-    var text = "\""
-    for character in word {
-      if character == "\"" || character == "\\" { text.append("\\") }
-      text.append(character)
-    }
-    return text + "\""
+    "\"" + word.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
   }
 }

@@ -34,11 +34,10 @@ struct FilterCompletion: Sendable, Equatable {
       !words[bracket...].contains(where: { $0.text == "]" })
     {
       candidates = Self.fitting(
-        [
-          .init(text: "c] ", detail: "upper and lower case are the same"),
-          .init(text: "d] ", detail: "accents do not matter"),
-          .init(text: "cd] ", detail: "neither matters"),
-        ], partial)
+        Self.all([
+          "c] ": "upper and lower case are the same", "d] ": "accents do not matter",
+          "cd] ": "neither matters",
+        ]), partial)
       return
     }
     let (expected, subject) = Self.expected(after: words)
@@ -50,12 +49,10 @@ struct FilterCompletion: Sendable, Equatable {
       candidates = scope.names(partial, isMany: isMany, path: &range)
       if !partial.contains("."), !isMany {
         candidates += Self.fitting(
-          [
-            .init(text: "ANY ", detail: "one of many fulfils it"),
-            .init(text: "ALL ", detail: "every one of many fulfils it"),
-            .init(text: "NONE ", detail: "no one of many fulfils it"),
-            .init(text: "NOT ", detail: "the contrary"),
-          ], partial)
+          Self.all([
+            "ANY ": "one of many fulfils it", "ALL ": "every one of many fulfils it",
+            "NONE ": "no one of many fulfils it", "NOT ": "the contrary",
+          ]), partial)
       }
     case .comparator: candidates = Self.fitting(scope.comparators(of: subject), partial)
     case .value:
@@ -63,9 +60,7 @@ struct FilterCompletion: Sendable, Equatable {
     case .connective:
       // A predicate that is whole needs no more, unless somebody goes on.
       guard !partial.isEmpty || text.prefix(cursor).last?.isWhitespace == true else { return }
-      candidates = Self.fitting(
-        [.init(text: "AND ", detail: "both"), .init(text: "OR ", detail: "one or the other")],
-        partial)
+      candidates = Self.fitting(Self.all(["AND ": "both", "OR ": "one or the other"]), partial)
     }
     // What is there already is no offer.
     if candidates.count == 1, candidates[0].text.trimmed == partial.split(separator: ".").last ?? ""
@@ -111,6 +106,11 @@ struct FilterCompletion: Sendable, Equatable {
     return (expected, subject)
   }
 
+  /// Words, each with what it says.
+  fileprivate static func all(_ words: KeyValuePairs<String, String>) -> [Candidate] {
+    words.map { Candidate(text: $0, detail: $1) }
+  }
+
   fileprivate static func fitting(_ all: [Candidate], _ partial: String) -> [Candidate] {
     guard !partial.isEmpty else { return all }
     let partial = partial.lowercased()
@@ -133,7 +133,6 @@ private struct Scope {
     let last = parts.last ?? ""
     range = (range.upperBound - last.count)..<range.upperBound
     guard let place = place(of: parts.dropLast()) else { return [] }
-    let isThroughMany = place.isThroughMany
     var columns = columns(at: place)
     // Behind ANY a to-many is meant.
     if isMany, parts.count == 1 { columns.sort { $0.isToMany && !$1.isToMany } }
@@ -154,12 +153,9 @@ private struct Scope {
           detail: "⇉ \(destination)" + (isMany ? "" : "  with ANY before it, or .@count"))
       }
     }
-    if parts.count > 1, isThroughMany {
-      all.append(Candidate(text: "@count ", detail: "how many"))
-    }
+    if parts.count > 1, place.isThroughMany { all += FilterCompletion.all(["@count ": "how many"]) }
     if parts.count == 1 {
-      all.append(Candidate(text: "entity ", detail: "the object's entity"))
-      all.append(Candidate(text: "SELF ", detail: "the object itself"))
+      all += FilterCompletion.all(["entity ": "the object's entity", "SELF ": "the object itself"])
     }
     return FilterCompletion.fitting(all, last)
   }
@@ -212,24 +208,16 @@ private struct Scope {
   }
 
   func comparators(of path: String?) -> [FilterCompletion.Candidate] {
-    let equal = [
-      Candidate(text: "== ", detail: "is"), Candidate(text: "!= ", detail: "is not"),
-    ]
-    let order = [
-      Candidate(text: "< ", detail: "is less than"),
-      Candidate(text: "<= ", detail: "is at most"),
-      Candidate(text: "> ", detail: "is greater than"),
-      Candidate(text: ">= ", detail: "is at least"),
-      Candidate(text: "BETWEEN {", detail: "BETWEEN {lower, upper}"),
-      Candidate(text: "IN {", detail: "IN {one, another}"),
-    ]
-    let text = [
-      Candidate(text: "CONTAINS[cd] \"", detail: "has this text in it"),
-      Candidate(text: "BEGINSWITH[cd] \"", detail: "begins with it"),
-      Candidate(text: "ENDSWITH[cd] \"", detail: "ends with it"),
-      Candidate(text: "LIKE[cd] \"", detail: "? is one character, * any"),
-      Candidate(text: "MATCHES \"", detail: "a regular expression"),
-    ]
+    let equal = FilterCompletion.all(["== ": "is", "!= ": "is not"])
+    let order = FilterCompletion.all([
+      "< ": "is less than", "<= ": "is at most", "> ": "is greater than", ">= ": "is at least",
+      "BETWEEN {": "BETWEEN {lower, upper}", "IN {": "IN {one, another}",
+    ])
+    let text = FilterCompletion.all([
+      "CONTAINS[cd] \"": "has this text in it", "BEGINSWITH[cd] \"": "begins with it",
+      "ENDSWITH[cd] \"": "ends with it", "LIKE[cd] \"": "? is one character, * any",
+      "MATCHES \"": "a regular expression",
+    ])
     guard let (column, isCount) = column(at: path) else { return equal + order + text }
     if isCount { return equal + order }
     switch column.kind {

@@ -18,6 +18,20 @@ package enum MappingText {
 
   /// Conditions first, then computed values, links that go another way, and children as a tree.
   package static func lines(of mapping: EntityMapping) -> [Line] {
+    var lines = conditions(of: mapping)
+    for attribute in mapping.attributes where attribute.expression != nil {
+      lines.append(Line(depth: 0, name: attribute.name, text: value(of: attribute)))
+    }
+    for relationship in mapping.relationships {
+      if let path = path(of: relationship) {
+        lines.append(Line(depth: 0, name: relationship.name, text: "← " + path))
+      }
+    }
+    return lines + children(of: mapping)
+  }
+
+  /// Which objects it takes, and what becomes of the others.
+  static func conditions(of mapping: EntityMapping) -> [Line] {
     var lines: [Line] = []
     func add(_ name: String, _ text: String) {
       lines.append(Line(depth: 0, name: name, text: text))
@@ -28,14 +42,12 @@ package enum MappingText {
     if mapping.isDeletionIntended {
       add(mapping.destination == nil ? "deleted on purpose" : "all others deleted on purpose", "")
     }
-    for attribute in mapping.attributes where attribute.expression != nil {
-      add(attribute.name, value(of: attribute))
-    }
-    for relationship in mapping.relationships {
-      if let way = way(of: relationship) { add(relationship.name, "← " + way) }
-    }
-    for child in mapping.children { append(child, depth: 0, to: &lines) }
     return lines
+  }
+
+  /// What else it makes of an object, as a tree.
+  static func children(of mapping: EntityMapping) -> [Line] {
+    mapping.children.flatMap { lines(of: $0, depth: 0) }
   }
 
   /// `= EXPRESSION`, and what a NULL becomes.
@@ -53,7 +65,7 @@ package enum MappingText {
   }
 
   /// Where links come from, unless it is a relationship of the object by whichever mapping took them.
-  package static func way(of relationship: RelationshipMapping) -> String? {
+  package static func path(of relationship: RelationshipMapping) -> String? {
     // Inference's own mappings are what everybody expects.
     let through =
       relationship.through.flatMap { $0.hasPrefix("IEM_") ? nil : " through \($0)" } ?? ""
@@ -68,13 +80,10 @@ package enum MappingText {
     return through.isEmpty && !source.contains(".") ? nil : source + through
   }
 
-  private static func append(_ child: ChildMapping, depth: Int, to lines: inout [Line]) {
+  private static func lines(of child: ChildMapping, depth: Int) -> [Line] {
     let each = child.each.map { " for each of \($0.text)" } ?? ""
-    lines.append(
-      Line(depth: depth, name: "+ \(child.relationship):", text: child.destination + each))
-    for attribute in child.attributes {
-      lines.append(Line(depth: depth + 1, name: attribute.name, text: value(of: attribute)))
-    }
-    for inner in child.children { append(inner, depth: depth + 1, to: &lines) }
+    return [Line(depth: depth, name: "+ \(child.relationship):", text: child.destination + each)]
+      + child.attributes.map { Line(depth: depth + 1, name: $0.name, text: value(of: $0)) }
+      + child.children.flatMap { lines(of: $0, depth: depth + 1) }
   }
 }

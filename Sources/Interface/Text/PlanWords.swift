@@ -1,3 +1,4 @@
+import ManagedModel
 import Migration
 
 extension Loss {
@@ -22,4 +23,9 @@ extension [Loss] {
       values > 0 ? NumberText.counted(values, "value") : nil,
     ].compactMap { $0 }.joined(separator: " and ")
   }
+}
+
+extension CoreDataError {
+  /// `Recipe.title`, or the entity alone; empty where it names none.
+  var place: String { [entity, property].compactMap { $0 }.joined(separator: ".") }
 }

@@ -2,15 +2,8 @@
 package enum ShellText {
   /// A word as a shell reads it back.
   package static func quoted(_ word: String) -> String {
-    let isPlain = word.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
-        UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: ":"),
-        UInt8(ascii: "+"), UInt8(ascii: "="), UInt8(ascii: ","):
-        true
-      default: false
-      }
+    let isPlain = word.allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber) || "/.-_@:+=,".contains($0)
     }
     if isPlain && !word.isEmpty { return word }
     return "'"

@@ -61,10 +61,6 @@ struct ValueText: Sendable, Equatable {
     if case .file = data.location { text += " ext" }
     self.init(text, isTransformable ? .transformable : .data)
   }
-
-  var span: (Theme) -> Span {
-    { theme in Span(text, theme[role]) }
-  }
 }
 
 /// Dates for people, in UTC.

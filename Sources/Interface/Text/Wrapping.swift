@@ -10,7 +10,7 @@ package enum Wrapping {
     var used = 0
     for word in text.split(separator: " ", omittingEmptySubsequences: true) {
       var word = word[...]
-      var length = TextWidth.of(word)
+      var length = TextWidth.of(String(word))
       if used > 0 {
         if used + 1 + length <= width {
           line += " " + word
@@ -32,7 +32,7 @@ package enum Wrapping {
           word = word.dropFirst()
         }
         lines.append(part)
-        length = TextWidth.of(word)
+        length = TextWidth.of(String(word))
       }
       line = String(word)
       used = length

@@ -36,10 +36,12 @@ public struct Compatibility: Sendable, Equatable {
     missingInStore.isEmpty && missingInModel.isEmpty && differing.isEmpty
   }
 
+  /// Entities of either.
+  package var count: Int {
+    matching.count + differing.count + missingInStore.count + missingInModel.count
+  }
+
   /// How many of the entities of either fit, from 0 to 1: the nearest of several versions has the
   /// highest.
-  public var likeness: Double {
-    let all = matching.count + differing.count + missingInStore.count + missingInModel.count
-    return all == 0 ? 1 : Double(matching.count) / Double(all)
-  }
+  public var likeness: Double { count == 0 ? 1 : Double(matching.count) / Double(count) }
 }

@@ -4,16 +4,9 @@ struct EntityComparison {
   let destination: Model
   let entities: NameAlignment
   /// Whether name and version hash are equal: properties are what they are called then.
-  private let isSame: Bool
-  private(set) var conflicts: [String] = []
-  private var changes: [PropertyChange] = []
-
-  init(source: Model, destination: Model, entities: NameAlignment, isSame: Bool) {
-    self.source = source
-    self.destination = destination
-    self.entities = entities
-    self.isSame = isSame
-  }
+  let isSame: Bool
+  var conflicts: [String] = []
+  var changes: [PropertyChange] = []
 
   mutating func changes(from old: Entity?, to new: Entity) -> [PropertyChange] {
     guard let old else {

@@ -56,12 +56,4 @@ public struct PropertyChange: Sendable, Equatable {
   public let movesHash: Bool
   /// The change as a sentence without a full stop.
   public let description: String
-
-  /// Makes a change as a comparison found it.
-  public init(property: String?, kind: Kind, movesHash: Bool, description: String) {
-    self.property = property
-    self.kind = kind
-    self.movesHash = movesHash
-    self.description = description
-  }
 }

@@ -92,52 +92,36 @@ extension KeyedArchiveWriter {
   }
 
   private mutating func comparator(_ comparison: Predicate.Comparison) -> PropertyListValue {
-    let options = PropertyListValue.integer(comparison.options.rawValue)
-    var fields: [String: PropertyListValue] = [
-      "NSOperatorType": .integer(comparison.comparator.rawValue),
-      "NSModifier": .integer(comparison.quantifier?.rawValue ?? 0),
-    ]
-    let name: String
-    switch comparison.comparator {
-    case .equal, .notEqual:
-      name = "NSEqualityPredicateOperator"
-      fields["NSNegate"] = .boolean(comparison.comparator == .notEqual)
-      fields["NSOptions"] = options
-    case .less, .lessOrEqual, .greater, .greaterOrEqual:
-      name = "NSComparisonPredicateOperator"
-      fields["NSVariant"] = .integer(comparison.comparator.rawValue)
-      fields["NSOptions"] = options
-    case .isIn, .contains:
-      name = "NSInPredicateOperator"
-      fields["NSFlags"] = options
-    case .beginsWith, .endsWith:
-      name = "NSSubstringPredicateOperator"
-      fields["NSPosition"] = .integer(comparison.comparator == .beginsWith ? 0 : 1)
-      fields["NSFlags"] = options
-    case .matches:
-      name = "NSMatchingPredicateOperator"
-      fields["NSFlags"] = options
-    case .like:
-      name = "NSLikePredicateOperator"
-      fields["NSFlags"] = options
-    case .between:
-      name = "NSBetweenPredicateOperator"
-      fields["NSOptions"] = options
-    }
+    let sign = comparison.comparator
+    // Operators of text keep their options as NSFlags, the others as NSOptions.
+    let (name, options, extra): (String, String, [String: PropertyListValue]) =
+      switch sign {
+      case .equal, .notEqual:
+        ("NSEqualityPredicateOperator", "NSOptions", ["NSNegate": .boolean(sign == .notEqual)])
+      case .less, .lessOrEqual, .greater, .greaterOrEqual:
+        ("NSComparisonPredicateOperator", "NSOptions", ["NSVariant": .integer(sign.rawValue)])
+      case .isIn, .contains: ("NSInPredicateOperator", "NSFlags", [:])
+      case .beginsWith: ("NSSubstringPredicateOperator", "NSFlags", ["NSPosition": .integer(0)])
+      case .endsWith: ("NSSubstringPredicateOperator", "NSFlags", ["NSPosition": .integer(1)])
+      case .matches: ("NSMatchingPredicateOperator", "NSFlags", [:])
+      case .like: ("NSLikePredicateOperator", "NSFlags", [:])
+      case .between: ("NSBetweenPredicateOperator", "NSOptions", [:])
+      }
+    var fields = extra
+    fields["NSOperatorType"] = .integer(sign.rawValue)
+    fields["NSModifier"] = .integer(comparison.quantifier?.rawValue ?? 0)
+    fields[options] = .integer(comparison.options.rawValue)
     return add(class: [name, "NSPredicateOperator", "NSObject"], fields)
   }
 
   private mutating func add(constant: Expression.Constant) -> PropertyListValue {
-    switch constant {
-    case .null:
-      return node(
-        "NSConstantValueExpression", type: 0, ["NSConstantValueClassName": Self.null])
-    case .type(let name):
-      return node(
-        "NSConstantValueExpression", type: 0, ["NSConstantValueClassName": string(name)])
-    default:
-      return node("NSConstantValueExpression", type: 0, ["NSConstantValue": value(constant)])
-    }
+    let (key, value): (String, PropertyListValue) =
+      switch constant {
+      case .null: ("NSConstantValueClassName", Self.null)
+      case .type(let name): ("NSConstantValueClassName", string(name))
+      default: ("NSConstantValue", value(constant))
+      }
+    return node("NSConstantValueExpression", type: 0, [key: value])
   }
 
   private mutating func value(_ constant: Expression.Constant) -> PropertyListValue {

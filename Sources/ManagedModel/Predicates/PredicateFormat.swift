@@ -85,7 +85,7 @@ extension Expression.Constant: CustomStringConvertible {
   }
 
   /// In double quotes, with backslashes before quotes and backslashes.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     var result = "\""
     for character in text.unicodeScalars {
       switch character {

@@ -226,23 +226,25 @@ struct CompiledPropertyReader {
   mutating func expression(
     _ value: ArchivedValue, _ place: String, entity: String?
   ) throws -> String? {
-    guard !value.isNull else { return nil }
-    do {
-      return try expressions.expression(value).description
-    } catch let error as CoreDataError {
-      warn("an expression of \(place)\(in: entity) was left out: \(error.message)")
-      return nil
-    }
+    try text(value, "an expression of \(place)", entity) { try $0.expression(value).description }
   }
 
   mutating func predicate(
     _ value: ArchivedValue, _ place: String, entity: String?
   ) throws -> String? {
+    try text(value, "a predicate of \(place)", entity) { try $0.predicate(value).description }
+  }
+
+  private mutating func text(
+    _ value: ArchivedValue, _ what: String, _ entity: String?,
+    _ read: (inout ArchivedExpressionReader) throws -> String
+  ) throws -> String? {
     guard !value.isNull else { return nil }
     do {
-      return try expressions.predicate(value).description
+      return try read(&expressions)
     } catch let error as CoreDataError {
-      warn("a predicate of \(place)\(in: entity) was left out: \(error.message)")
+      let place = entity.map { " in \($0)" } ?? ""
+      warn("\(what)\(place) was left out: \(error.message)")
       return nil
     }
   }
@@ -269,11 +271,5 @@ struct CompiledPropertyReader {
   private mutating func warn(_ sentence: String) {
     guard warnings.count < 1_000 else { return }
     warnings.append(sentence)
-  }
-}
-
-extension DefaultStringInterpolation {
-  fileprivate mutating func appendInterpolation(in entity: String?) {
-    if let entity { appendLiteral(" in \(entity)") }
   }
 }

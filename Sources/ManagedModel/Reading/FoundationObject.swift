@@ -8,8 +8,10 @@ enum FoundationObject {
     case "NSNull": return .null
     case "NSString", "NSMutableString": return text(object)
     case "NSMutableData", "NSData":
-      if case .data(let bytes) = object["NS.data"] { return .data(bytes) }
-      return object["NS.bytes"].dataOnly
+      for key in ["NS.data", "NS.bytes"] {
+        if case .data(let bytes) = object[key] { return .data(bytes) }
+      }
+      return nil
     case "NSDate":
       switch object["NS.time"] {
       case .real(let seconds), .date(let seconds): return .date(seconds)
@@ -31,16 +33,8 @@ enum FoundationObject {
     case "NSDecimalNumber", "NSDecimalNumberPlaceholder": return decimal(object)
     case "NSArray", "NSMutableArray":
       return object.fields["NS.objects"]?.array.map { .array(archive.references($0)) }
-    case "NSSet", "NSMutableSet":
-      if let values = object.fields["NS.objects"]?.array {
-        return .set(archive.references(values))
-      }
-      return numbered(object).map { .set($0) }
-    case "NSOrderedSet", "NSMutableOrderedSet":
-      if let values = object.fields["NS.objects"]?.array {
-        return .array(archive.references(values))
-      }
-      return numbered(object).map { .array($0) }
+    case "NSSet", "NSMutableSet": return members(object).map { .set($0) }
+    case "NSOrderedSet", "NSMutableOrderedSet": return members(object).map { .array($0) }
     case "NSDictionary", "NSMutableDictionary":
       guard let keys = object.fields["NS.keys"]?.array,
         let values = object.fields["NS.objects"]?.array
@@ -53,19 +47,14 @@ enum FoundationObject {
   }
 
   private static func text(_ object: ArchivedObject) -> ArchivedValue? {
-    switch object["NS.string"] {
-    case .string(let text): return .string(text)
-    default:
-      guard case .data(let bytes) = object["NS.bytes"] else { return nil }
-      return .string(String(decoding: bytes, as: UTF8.self))
-    }
+    if case .string(let text) = object["NS.string"] { return .string(text) }
+    guard case .data(let bytes) = object["NS.bytes"] else { return nil }
+    return .string(String(decoding: bytes, as: UTF8.self))
   }
 
   private static func number(_ object: ArchivedObject) -> ArchivedValue? {
-    for key in ["NS.boolval", "NS.intval", "NS.dblval", "NS.longlongval"] where object.has(key) {
-      return object[key]
-    }
-    return nil
+    ["NS.boolval", "NS.intval", "NS.dblval", "NS.longlongval"].first(where: object.has)
+      .map { object[$0] }
   }
 
   /// Core Data's dictionary with fixed keys, which the model cache keeps its entities in: a list of
@@ -79,8 +68,9 @@ enum FoundationObject {
       zip(keys, values).filter { $1.value.string != emptyToken }.map { (key: $0, value: $1) })
   }
 
-  /// The older form of collections: one field for each element.
-  private static func numbered(_ object: ArchivedObject) -> [ArchivedReference]? {
+  /// The elements of a set: a list, or in its older form one field for each.
+  private static func members(_ object: ArchivedObject) -> [ArchivedReference]? {
+    if let values = object.fields["NS.objects"]?.array { return object.archive.references(values) }
     var result: [ArchivedReference] = []
     while let raw = object.fields["NS.object.\(result.count)"] {
       result.append(ArchivedReference(archive: object.archive, raw: raw))
@@ -106,11 +96,5 @@ enum FoundationObject {
     }
     return .decimal(
       DecimalText.text(words: words, exponent: Int(exponent), isNegative: isNegative))
-  }
-}
-
-extension ArchivedValue {
-  fileprivate var dataOnly: ArchivedValue? {
-    if case .data = self { self } else { nil }
   }
 }

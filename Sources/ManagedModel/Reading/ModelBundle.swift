@@ -129,14 +129,8 @@ public struct ModelBundle: Sendable {
   }
 
   private static func read(_ path: String, _ bytes: [UInt8]) -> Result<Model, CoreDataError> {
-    do {
-      return .success(
-        path.hasSuffix(".mom") ? try Model(archive: bytes) : try Model(contents: bytes))
-    } catch let error as CoreDataError {
-      return .failure(error.at(path: path))
-    } catch {
-      return .failure(CoreDataError(.unreadable, "\(error)", path: path))
-    }
+    Result { try path.hasSuffix(".mom") ? Model(archive: bytes) : Model(contents: bytes) }
+      .mapError { ($0 as? CoreDataError ?? CoreDataError(.unreadable, "\($0)")).at(path: path) }
   }
 
   private static func withoutExtension(_ name: String) -> String {

@@ -9,20 +9,11 @@ extension Attribute.Validation {
         comparison.left == .selfObject || comparison.left == .keyPath("length", of: nil)
       switch (comparison.comparator, constant) {
       case (.greaterOrEqual, .integer), (.greaterOrEqual, .real), (.greaterOrEqual, .decimal):
-        if isBound, minimum == nil {
-          minimum = constant.description
-          return
-        }
+        if isBound, minimum == nil { return minimum = constant.description }
       case (.lessOrEqual, .integer), (.lessOrEqual, .real), (.lessOrEqual, .decimal):
-        if isBound, maximum == nil {
-          maximum = constant.description
-          return
-        }
+        if isBound, maximum == nil { return maximum = constant.description }
       case (.matches, .string(let text)):
-        if comparison.left == .selfObject, pattern == nil {
-          pattern = text
-          return
-        }
+        if comparison.left == .selfObject, pattern == nil { return pattern = text }
       default: break
       }
     }
@@ -36,20 +27,23 @@ extension Attribute.Validation {
     var rules: [(predicate: Predicate, code: CoreDataError.Code)] = []
     let isText = type == .string
     let subject = isText ? Expression.keyPath("length", of: nil) : .selfObject
-    if let minimum, let bound = Self.bound(minimum) {
-      // NSValidationStringTooShortError and NSValidationNumberTooSmallError.
-      rules.append(
-        (.comparison(Predicate.Comparison(subject, .greaterOrEqual, bound)), isText ? 1670 : 1620))
+    func add(
+      _ subject: Expression, _ comparator: Predicate.Comparator, _ bound: Expression,
+      _ code: CoreDataError.Code
+    ) {
+      rules.append((.comparison(Predicate.Comparison(subject, comparator, bound)), code))
     }
-    if let maximum, let bound = Self.bound(maximum) {
-      // NSValidationStringTooLongError and NSValidationNumberTooLargeError.
-      rules.append(
-        (.comparison(Predicate.Comparison(subject, .lessOrEqual, bound)), isText ? 1660 : 1610))
+    if let bound = minimum.flatMap(Self.bound) {
+      add(
+        subject, .greaterOrEqual, bound,
+        isText ? .validationStringTooShort : .validationNumberTooSmall)
+    }
+    if let bound = maximum.flatMap(Self.bound) {
+      add(
+        subject, .lessOrEqual, bound, isText ? .validationStringTooLong : .validationNumberTooLarge)
     }
     if let pattern {
-      let constant = Expression.constant(.string(pattern))
-      // NSValidationStringPatternMatchingError.
-      rules.append((.comparison(Predicate.Comparison(.selfObject, .matches, constant)), 1680))
+      add(.selfObject, .matches, .constant(.string(pattern)), .validationStringPatternMatching)
     }
     for text in predicates {
       // NSManagedObjectValidationError: the code of the rule itself is not kept.

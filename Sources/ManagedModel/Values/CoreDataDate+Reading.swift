@@ -1,4 +1,17 @@
 extension CoreDataDate {
+  /// The seconds of `2001-01-01T00:00:00Z`; `nil` for text of another form.
+  package static func seconds(iso8601 text: String) -> Double? {
+    var scan = Scan(text)
+    guard let year = scan.number(4), scan.skip("-"), let month = scan.number(2), scan.skip("-"),
+      let day = scan.number(2), scan.skip("T"), let hour = scan.number(2), scan.skip(":"),
+      let minute = scan.number(2), scan.skip(":"), let second = scan.number(2), scan.skip("Z"),
+      scan.isAtEnd, (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
+      second < 61
+    else { return nil }
+    let days = daysSince1970(year: year, month: month, day: day) - 11_323
+    return Double(days * 86_400 + hour * 3_600 + minute * 60 + second)
+  }
+
   /// The seconds of ISO 8601 text as people write it: `2024-03-01`, with ` ` or `T` and a time to
   /// the minute, second or fraction, with `Z` or an offset such as `+02:00`; UTC without one.
   ///

@@ -56,13 +56,9 @@ extension XMLText {
     for relationship in entity.relationships { write(relationship) }
     for property in entity.fetchedProperties { write(property) }
     for index in entity.fetchIndexes { write(index) }
-    if !entity.compoundIndexes.isEmpty {
-      write(entity.compoundIndexes, "compoundIndexes", "compoundIndex", "index")
-    }
-    if !entity.uniquenessConstraints.isEmpty {
-      write(
-        entity.uniquenessConstraints, "uniquenessConstraints", "uniquenessConstraint", "constraint")
-    }
+    write(entity.compoundIndexes, "compoundIndexes", "compoundIndex", "index")
+    write(
+      entity.uniquenessConstraints, "uniquenessConstraints", "uniquenessConstraint", "constraint")
     write(userInfo: entity.userInfo)
     close("entity")
   }
@@ -160,6 +156,7 @@ extension XMLText {
   private mutating func write(
     _ lists: [[String]], _ outer: String, _ middle: String, _ inner: String
   ) {
+    guard !lists.isEmpty else { return }
     open(outer, [])
     for names in lists {
       open(middle, [])

@@ -43,10 +43,7 @@ extension ExpressionCompiler {
   ) throws -> ExpressionTerm {
     let count = selector.utf8.count { $0 == UInt8(ascii: ":") }
     guard arguments.count == count else {
-      throw wrong(
-        "\(selector) takes \(count) argument\(count == 1 ? "" : "s"), not \(arguments.count)",
-        expression.place, of: expression,
-        "has \(arguments.count) arguments in place of \(count)")
+      throw miscounted(selector, count, arguments.count, expression)
     }
     guard let term = try answer(to: selector, of: content(receiver), arguments, expression) else {
       throw unanswered(selector, expression)

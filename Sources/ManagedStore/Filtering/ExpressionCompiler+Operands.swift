@@ -116,7 +116,9 @@ extension ExpressionCompiler {
     _ name: String, _ arguments: [Expression], _ expression: Expression
   ) throws -> ExpressionOperand {
     func expect(_ count: Int) throws {
-      guard arguments.count == count else { throw miscounted(name, count, arguments, expression) }
+      guard arguments.count == count else {
+        throw miscounted(name, count, arguments.count, expression)
+      }
     }
     switch name {
     case "now", "now:":
@@ -143,12 +145,12 @@ extension ExpressionCompiler {
     }
   }
 
-  private func miscounted(
-    _ name: String, _ count: Int, _ arguments: [Expression], _ expression: Expression
+  func miscounted(
+    _ name: String, _ count: Int, _ given: Int, _ expression: Expression
   ) -> CoreDataError {
     wrong(
-      "\(name) takes \(count) argument\(count == 1 ? "" : "s"), not \(arguments.count)",
-      expression.place, of: expression, "has \(arguments.count) arguments in place of \(count)")
+      "\(name) takes \(count) argument\(count == 1 ? "" : "s"), not \(given)",
+      expression.place, of: expression, "has \(given) arguments in place of \(count)")
   }
 
   /// A function of operands alone.
@@ -178,7 +180,7 @@ extension ExpressionCompiler {
         throw wrong(
           "it would give another value each time", expression.place, of: expression,
           "gives another value each time, which could not be verified")
-      case .operands(let expected): throw miscounted(name, expected, arguments, expression)
+      case .operands(let expected): throw miscounted(name, expected, arguments.count, expression)
       }
     }
   }

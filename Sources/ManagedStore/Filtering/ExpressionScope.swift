@@ -19,7 +19,7 @@ package struct ExpressionScope: Sendable {
   /// What the tables are called by: `src.` in a migration, nothing on the store's own connection.
   package var schema: String
   /// SQL of names that are no properties: `item` and `position`.
-  package var variables: [String: String]
+  package var variables: [String: String] = [:]
   /// SQL of the time as a date attribute holds it.
   var clock = "strata_now()"
   /// Whether values are parameters of the statement; else they are literals in its text.
@@ -28,7 +28,9 @@ package struct ExpressionScope: Sendable {
   var readsFiles = true
   /// Whether ``source`` is known.
   var hasSource = true
+}
 
+extension ExpressionScope {
   /// An expression over a source object of a migration, whose connection tells the one time that all
   /// statements agree on as `strata_now()`, and the content of files as `strata_content()`.
   package init(
@@ -39,31 +41,19 @@ package struct ExpressionScope: Sendable {
       layout: store.layout, entity: entity, row: row, schema: schema, variables: variables)
   }
 
-  private init(
-    layout: StoreLayout, entity: String, row: String, schema: String,
-    variables: [String: String] = [:]
-  ) {
-    self.layout = layout
-    self.entity = entity
-    self.row = row
-    self.schema = schema
-    self.variables = variables
-  }
-
   /// A filter of an entity's rows, on the store's own connection: the row is `t`.
   init(filtering entity: String, in layout: StoreLayout) {
-    self.init(layout: layout, entity: entity, row: "t", schema: "")
-    clock = "((julianday('now') - 2451910.5) * 86400)"
-    bindsValues = true
-    readsFiles = false
-    hasSource = false
+    self.init(
+      layout: layout, entity: entity, row: "t", schema: "",
+      clock: "((julianday('now') - 2451910.5) * 86400)", bindsValues: true, readsFiles: false,
+      hasSource: false)
   }
 
   /// A value that a store keeps up in its rows, as the schema alone tells it.
   package init(derivedIn schema: StoreSchema, entity: String, row: String, schema name: String) {
-    self.init(layout: StoreLayout(schema: schema), entity: entity, row: row, schema: name)
-    readsFiles = false
-    hasSource = false
+    self.init(
+      layout: StoreLayout(schema: schema), entity: entity, row: row, schema: name,
+      readsFiles: false, hasSource: false)
   }
 
   /// An error about a property that the store does not keep, with those that it does.

@@ -13,18 +13,12 @@ struct ExpressionTerm: Sendable {
   var sql: SQLText
   var kind: ValueKind
   /// As the expression calls it.
-  var name = ""
+  var name: String
   var range: Range<Int>?
 
-  init(_ sql: SQLText, _ kind: ValueKind) {
-    self.sql = sql
-    self.kind = kind
-  }
-
-  init(_ sql: SQLText, _ kind: ValueKind, name: String, range: Range<Int>?) {
-    self.init(sql, kind)
-    self.name = name
-    self.range = range
+  init(_ sql: SQLText, _ kind: ValueKind, name: String = "", range: Range<Int>? = nil) {
+    (self.sql, self.kind) = (sql, kind)
+    (self.name, self.range) = (name, range)
   }
 }
 

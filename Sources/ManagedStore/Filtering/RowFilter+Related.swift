@@ -21,8 +21,7 @@ extension RowFilter {
       entry.storage?.restriction(of: "t", to: SQLText(value: .integer(object.key))) ?? ("0", nil)
     self.init(
       text: text ?? "", entity: destination,
-      condition: own.map { "(\(related) AND (\($0.condition)))" } ?? related)
-    self.order = order
-    isSeeking = true
+      condition: own.map { "(\(related) AND (\($0.condition)))" } ?? related, order: order,
+      isSeeking: true)
   }
 }

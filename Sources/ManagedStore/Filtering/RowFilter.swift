@@ -29,7 +29,9 @@ public struct RowFilter: Sendable, Equatable {
   var order: SQLText?
   /// Whether the condition finds its rows by itself, better than by their entity.
   var isSeeking = false
+}
 
+extension RowFilter {
   /// - Throws: ``CoreDataError`` of kind usage with a ``TextMark`` at the word that is wrong.
   public init(_ text: String, entity: String, store: Store) throws {
     try self.init(text, entity: entity, layout: store.layout)
@@ -37,20 +39,12 @@ public struct RowFilter: Sendable, Equatable {
 
   /// Compiles a predicate without a look at the store.
   package init(_ text: String, entity: String, layout: StoreLayout) throws {
-    self.text = text
-    self.entity = entity
     let table = try layout.knownTable(of: entity)
     var compiler = ExpressionCompiler(
       scope: ExpressionScope(filtering: table.entity, in: layout), origin: .text(text))
-    condition = try compiler.condition(of: text)
+    self.init(text: text, entity: entity, condition: try compiler.condition(of: text))
   }
 
   /// Whether the rows have an order of their own.
   package var isOrdered: Bool { order != nil }
-
-  init(text: String, entity: String, condition: SQLText) {
-    self.text = text
-    self.entity = entity
-    self.condition = condition
-  }
 }

@@ -4,11 +4,17 @@ import ManagedModel
 struct WrongElement {
   let message: String
   let hint: String
+}
 
+extension WrongElement {
   /// - Parameter composite: named by its path.
   init(_ name: String, of composite: Attribute) {
-    message = "the composite attribute \(composite.name) has no element “\(name.printable)”"
-    hint = Self.hint(name, of: composite)
+    let known = composite.elements.map(\.name)
+    self.init(
+      message: "the composite attribute \(composite.name) has no element “\(name.printable)”",
+      hint: Nearest.match(name, in: known).map {
+        "Did you mean \(AttributeStorage.path(composite.name, $0))?"
+      } ?? "It has: " + known.joined(separator: ", "))
   }
 
   /// What is wrong with a path into a composite attribute; `nil` where it leads into none.
@@ -34,17 +40,5 @@ struct WrongElement {
       message: "\(composite.name.printable) is a composite attribute: name an element of it",
       hint: "It has: "
         + composite.elements.map { composite.pathed($0).name }.joined(separator: ", "))
-  }
-
-  private init(message: String, hint: String) {
-    self.message = message
-    self.hint = hint
-  }
-
-  private static func hint(_ name: String, of composite: Attribute) -> String {
-    let known = composite.elements.map(\.name)
-    return Nearest.match(name, in: known).map {
-      "Did you mean \(AttributeStorage.path(composite.name, $0))?"
-    } ?? "It has: " + known.joined(separator: ", ")
   }
 }

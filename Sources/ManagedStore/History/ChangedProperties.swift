@@ -16,13 +16,9 @@ struct ChangedProperties {
   init?(_ model: Model, entity: String, framework: Int?) {
     let attributes = model.attributes(of: entity).filter { !$0.isTransient }.map(\.name)
     let relationships = model.relationships(of: entity).filter { !$0.isTransient }.map(\.name)
-    let byKind = Self.sorted(attributes) + Self.sorted(relationships)
-    names = Self.sorted(attributes + relationships)
+    let byKind = attributes.sorted { $0.precedes($1) } + relationships.sorted { $0.precedes($1) }
+    names = (attributes + relationships).sorted { $0.precedes($1) }
     guard !names.isEmpty, (framework ?? 0) >= Self.ordered || names == byKind else { return nil }
-  }
-
-  private static func sorted(_ names: [String]) -> [String] {
-    names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
   /// Names of the bits that are set; `nil` for a bitmap of another length, or with bits past the
@@ -49,6 +45,6 @@ extension Model {
       }
     }
     return attributes(of: entity).filter(\.preservesValueInHistoryOnDeletion).map(\.name)
-      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      .sorted { $0.precedes($1) }
   }
 }

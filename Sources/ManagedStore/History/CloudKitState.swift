@@ -13,14 +13,6 @@ public struct CloudKitState: Sendable, Equatable {
     public var records: Int
     /// When changes of it were last fetched.
     public var lastFetch: Double?
-
-    /// Makes a zone.
-    public init(name: String, owner: String?, records: Int, lastFetch: Double? = nil) {
-      self.name = name
-      self.owner = owner
-      self.records = records
-      self.lastFetch = lastFetch
-    }
   }
 
   /// A run of the mirroring: ANSCKEVENT.
@@ -44,19 +36,6 @@ public struct CloudKitState: Sendable, Equatable {
     public var objects: Int?
     /// `CKErrorDomain 2` and the like; `nil` without an error.
     public var error: String?
-
-    /// Makes an event.
-    public init(
-      kind: Kind?, start: Double?, end: Double?, succeeded: Bool, objects: Int? = nil,
-      error: String? = nil
-    ) {
-      self.kind = kind
-      self.start = start
-      self.end = end
-      self.succeeded = succeeded
-      self.objects = objects
-      self.error = error
-    }
   }
 
   /// Objects of one entity that have a record.
@@ -69,14 +48,6 @@ public struct CloudKitState: Sendable, Equatable {
     public var pendingUploads: Int
     /// Of them, those that wait to be deleted in CloudKit or here.
     public var pendingDeletes: Int
-
-    /// Makes the counts of an entity.
-    public init(entity: String, records: Int, pendingUploads: Int, pendingDeletes: Int) {
-      self.entity = entity
-      self.records = records
-      self.pendingUploads = pendingUploads
-      self.pendingDeletes = pendingDeletes
-    }
   }
 
   /// Zones that the store mirrors.

@@ -13,38 +13,17 @@ public struct HistoryTransaction: Sendable, Equatable {
   /// The bundle identifier of that process.
   public var bundle: String?
   /// Objects inserted, updated and deleted.
-  public var counts: HistoryCounts
-
-  /// Makes a transaction.
-  public init(
-    number: Int64, timestamp: Double? = nil, author: String? = nil, context: String? = nil,
-    process: String? = nil, bundle: String? = nil, counts: HistoryCounts = HistoryCounts()
-  ) {
-    self.number = number
-    self.timestamp = timestamp
-    self.author = author
-    self.context = context
-    self.process = process
-    self.bundle = bundle
-    self.counts = counts
-  }
+  public var counts = HistoryCounts()
 }
 
 /// How many objects were inserted, updated and deleted.
 public struct HistoryCounts: Sendable, Equatable {
   /// Objects that were made.
-  public var inserted: Int
+  public var inserted = 0
   /// Objects of which a value changed.
-  public var updated: Int
+  public var updated = 0
   /// Objects that went.
-  public var deleted: Int
-
-  /// Makes counts; all zero by default.
-  public init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0) {
-    self.inserted = inserted
-    self.updated = updated
-    self.deleted = deleted
-  }
+  public var deleted = 0
 
   /// All of them.
   public var total: Int { inserted + updated + deleted }
@@ -65,12 +44,6 @@ public struct HistoryChange: Sendable, Equatable {
     public var property: String?
     /// The value as the attribute held it; as it is stored where the attribute is not known.
     public var value: PropertyValue
-
-    /// Makes a tombstone.
-    public init(property: String?, value: PropertyValue) {
-      self.property = property
-      self.value = value
-    }
   }
 
   /// ACHANGE.Z_PK, by which the next page begins.
@@ -82,19 +55,7 @@ public struct HistoryChange: Sendable, Equatable {
   /// Names of the properties that an update wrote; `nil` where they cannot be told.
   public var properties: [String]?
   /// What is left of a deleted object.
-  public var tombstones: [Tombstone]
-
-  /// Makes a change.
-  public init(
-    number: Int64, kind: Kind?, object: ObjectID, properties: [String]? = nil,
-    tombstones: [Tombstone] = []
-  ) {
-    self.number = number
-    self.kind = kind
-    self.object = object
-    self.properties = properties
-    self.tombstones = tombstones
-  }
+  public var tombstones: [Tombstone] = []
 }
 
 /// What history knows of one author of transactions.
@@ -109,16 +70,4 @@ public struct HistoryAuthor: Sendable, Equatable {
   public var first: Double?
   /// Timestamp of the newest.
   public var last: Double?
-
-  /// Makes the totals of an author.
-  public init(
-    name: String?, transactions: Int, counts: HistoryCounts, first: Double? = nil,
-    last: Double? = nil
-  ) {
-    self.name = name
-    self.transactions = transactions
-    self.counts = counts
-    self.first = first
-    self.last = last
-  }
 }

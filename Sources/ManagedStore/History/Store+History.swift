@@ -20,7 +20,6 @@ extension Store {
     before: Int64? = nil, author: String?? = nil, limit: Int = 100
   ) throws -> [HistoryTransaction]? {
     guard hasHistory else { return nil }
-    let columns = database.columns(of: "ATRANSACTION")
     var conditions: [String] = []
     var values: [Value] = []
     if let before {
@@ -38,7 +37,7 @@ extension Store {
     return try reading {
       try connection.rows(
         """
-        WITH p AS MATERIALIZED (SELECT t.Z_PK pk, \(columns.contains("ZTIMESTAMP") ? "t.ZTIMESTAMP" : "NULL"),
+        WITH p AS MATERIALIZED (SELECT t.Z_PK pk, \(historyTime),
         \(texts) FROM ATRANSACTION t \(restriction) ORDER BY t.Z_PK DESC LIMIT ?)
         SELECT p.*, c.i, c.u, c.d FROM p LEFT JOIN (
         SELECT ZTRANSACTIONID id, sum(ZCHANGETYPE = 0) i, sum(ZCHANGETYPE = 1) u,
@@ -115,15 +114,13 @@ extension Store {
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func historyAuthors() throws -> [HistoryAuthor]? {
     guard hasHistory else { return nil }
-    let time =
-      database.columns(of: "ATRANSACTION").contains("ZTIMESTAMP") ? "t.ZTIMESTAMP" : "NULL"
     return try reading {
       try connection.rows(
         """
         WITH c AS (SELECT ZTRANSACTIONID id, sum(ZCHANGETYPE = 0) i, sum(ZCHANGETYPE = 1) u,
         sum(ZCHANGETYPE = 2) d FROM ACHANGE GROUP BY 1)
         SELECT substr(\(historyText("AUTHOR")), 1, 500) a, count(*), total(c.i), total(c.u),
-        total(c.d), min(\(time)), max(\(time))
+        total(c.d), min(\(historyTime)), max(\(historyTime))
         FROM ATRANSACTION t LEFT JOIN c ON c.id = t.Z_PK GROUP BY a ORDER BY 2 DESC, a LIMIT 1000
         """
       ).compactMap { row in
@@ -151,6 +148,11 @@ extension Store {
     }
   }
 
+  /// SQL for the time of a transaction.
+  private var historyTime: String {
+    database.columns(of: "ATRANSACTION").contains("ZTIMESTAMP") ? "t.ZTIMESTAMP" : "NULL"
+  }
+
   /// SQL for one of a transaction's four texts: kept once for all transactions and referred to, or
   /// in the row itself, as older stores have it.
   private func historyText(_ name: String) -> String {
@@ -160,11 +162,8 @@ extension Store {
       places.append("(SELECT s.ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = t.Z\(name)TS)")
     }
     if columns.contains("Z\(name)") { places.append("t.Z\(name)") }
-    switch places.count {
-    case 0: return "NULL"
-    case 1: return places[0]
-    default: return "coalesce(\(places.joined(separator: ", ")))"
-    }
+    if places.count > 1 { return "coalesce(\(places.joined(separator: ", ")))" }
+    return places.first ?? "NULL"
   }
 
   private static func counts(_ values: ArraySlice<Value>) -> HistoryCounts {

@@ -110,13 +110,8 @@ extension Store {
     }
     report.orphaned.sort()
     report.missing = all.filter { $0.state == .missing }.map(\.name).sorted()
-    func rank(_ file: ExternalFile) -> Int {
-      switch file.state {
-      case .missing: 0
-      case .orphaned: 1
-      case .referenced: 2
-      }
-    }
+    let ranks: [ExternalFile.State: Int] = [.missing: 0, .orphaned: 1]
+    func rank(_ file: ExternalFile) -> Int { ranks[file.state] ?? 2 }
     all.sort { (rank($0), -$0.bytes, $0.name) < (rank($1), -$1.bytes, $1.name) }
     return (Array(all.prefix(max(0, limit))), report)
   }

@@ -57,12 +57,7 @@ extension Store {
         all.append(
           OneSidedLinks(
             entity: side.entity, relationship: side.name, objects: count,
-            first: first.compactMap { row in
-              guard row.count == 2, let key = row[0].integer, let number = row[1].integer else {
-                return nil
-              }
-              return ObjectID(entity: entityNames[number] ?? side.entity, key: key)
-            }))
+            first: first.compactMap { id($0, else: side.entity) }))
       }
     }
     return all

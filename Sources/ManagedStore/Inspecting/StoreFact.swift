@@ -22,16 +22,7 @@ public struct StoreFile: Sendable, Equatable {
   /// When it was last written to, in seconds since 2001-01-01 UTC.
   public var modified: Double?
   /// Files in it; 1 for a file.
-  public var files: Int
-
-  /// Makes a file.
-  public init(role: Role, path: String, bytes: Int, modified: Double?, files: Int = 1) {
-    self.role = role
-    self.path = path
-    self.bytes = bytes
-    self.modified = modified
-    self.files = files
-  }
+  public var files = 1
 }
 
 /// What the header of the SQLite file says, with what its log changes.
@@ -70,19 +61,6 @@ public struct EntityNumber: Sendable, Equatable {
   public var entity: String?
   /// The greatest key in the hierarchy's table, for a root.
   public var greatestKey: Int64?
-
-  /// Makes a row.
-  public init(
-    name: String, number: Int64, parent: Int64, maximum: Int64, entity: String?,
-    greatestKey: Int64? = nil
-  ) {
-    self.name = name
-    self.number = number
-    self.parent = parent
-    self.maximum = maximum
-    self.entity = entity
-    self.greatestKey = greatestKey
-  }
 }
 
 /// A file of external data, or the lack of one.
@@ -106,15 +84,4 @@ public struct ExternalFile: Sendable, Equatable {
   public var object: ObjectID?
   /// The attribute of that object.
   public var property: String?
-
-  /// Makes a file; without an object, one that no row names.
-  public init(
-    name: String, state: State, bytes: Int, object: ObjectID? = nil, property: String? = nil
-  ) {
-    self.name = name
-    self.state = state
-    self.bytes = bytes
-    self.object = object
-    self.property = property
-  }
 }

@@ -1,10 +1,5 @@
+import Files
 import ManagedModel
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// All of SQLite's locks on a store file, held by this process until the value is let go.
 ///

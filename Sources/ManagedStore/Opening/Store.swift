@@ -252,26 +252,21 @@ public final class Store {
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func count(hierarchyOf table: EntityTable) throws -> [String: Int] {
     var counts: [String: Int] = [:]
-    guard database.contains(table.table) else {
-      for number in table.numbers { entityNames[number].map { counts[$0] = 0 } }
-      return counts
-    }
+    for number in table.numbers { entityNames[number].map { counts[$0] = 0 } }
+    guard database.contains(table.table) else { return counts }
     try reading {
-      if table.numbers.count == 1 {
+      guard table.numbers.count > 1 else {
         let count = try connection.value("SELECT count(*) FROM \(quoted(table.table))")
         counts[table.entity] = Int(count?.integer ?? 0)
-      } else {
-        let rows = try connection.rows(
-          "SELECT Z_ENT, count(*) FROM \(quoted(table.table)) GROUP BY Z_ENT")
-        for row in rows {
-          guard row.count == 2, let number = row[0].integer, let name = entityNames[number] else {
-            continue
-          }
-          counts[name] = Int(row[1].integer ?? 0)
+        return
+      }
+      for row in try connection.rows(
+        "SELECT Z_ENT, count(*) FROM \(quoted(table.table)) GROUP BY Z_ENT")
+      {
+        guard row.count == 2, let name = row[0].integer.flatMap({ entityNames[$0] }) else {
+          continue
         }
-        for number in table.numbers {
-          if let name = entityNames[number] { counts[name] = counts[name] ?? 0 }
-        }
+        counts[name] = Int(row[1].integer ?? 0)
       }
     }
     return counts

@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import Files
 
 /// SQLite's locks on a store file, asked about without taking one.
 package enum StoreLock {

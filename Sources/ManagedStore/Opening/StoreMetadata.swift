@@ -16,9 +16,8 @@ public struct StoreMetadata: Sendable, Equatable {
 
   /// Hash of each entity of the model that made the store, as Core Data wrote it.
   public var versionHashes: [String: VersionHash] {
-    guard case .dictionary(let hashes) = values["NSStoreModelVersionHashes"] else { return [:] }
-    return hashes.compactMapValues {
-      if case .data(let bytes) = $0 { VersionHash(bytes: bytes) } else { nil }
+    (values["NSStoreModelVersionHashes"]?.dictionary ?? [:]).compactMapValues {
+      $0.data.flatMap { VersionHash(bytes: $0) }
     }
   }
 
@@ -52,22 +51,16 @@ public struct StoreMetadata: Sendable, Equatable {
   /// - Throws: ``CoreDataError`` when the database is no Core Data store, or its metadata is empty
   ///   or no property list.
   package init(_ connection: Connection, path: String) throws {
-    let tables: Set<String>
-    do {
-      tables = Set(
-        try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
-          .compactMap { $0.first?.text })
-    } catch let error as SQLiteError {
-      throw CoreDataError(sqlite: error, path: path)
-    }
-    guard tables.contains("Z_METADATA"), tables.contains("Z_PRIMARYKEY") else {
-      throw CoreDataError(
-        .unreadable, code: .persistentStoreInvalidType,
-        "an SQLite database, but no Core Data store", path: path,
-        hint: "It has no Z_METADATA and Z_PRIMARYKEY tables; open it with sqlite3.")
-    }
     let row: [Value]?
     do {
+      let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+      guard Set(["Z_METADATA", "Z_PRIMARYKEY"]).isSubset(of: tables.compactMap { $0.first?.text })
+      else {
+        throw CoreDataError(
+          .unreadable, code: .persistentStoreInvalidType,
+          "an SQLite database, but no Core Data store", path: path,
+          hint: "It has no Z_METADATA and Z_PRIMARYKEY tables; open it with sqlite3.")
+      }
       row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA LIMIT 1").first
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path)

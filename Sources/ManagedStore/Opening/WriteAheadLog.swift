@@ -80,29 +80,21 @@ extension WriteAheadLog.Unapplied {
   /// How many, why, and what follows.
   var sentence: String {
     let count = NumberOf.frames(frames)
-    let verb = frames == 1 ? "is" : "are"
-    switch reason {
-    case .header where frames == 0:
+    if reason == .header, frames == 0 {
       return "The -wal is cut off within its header: nothing of it is applied. Rows may be missing."
-    case .header:
-      return
-        "\(count) of the -wal \(verb) not applied: its header is damaged. Rows may be missing."
-    case .salts:
-      return
-        "\(count) of the -wal \(verb) not applied: the salts are not those of its header, as in a log that is left over or of another store. Rows may be missing."
-    case .checksum:
-      return
-        "\(count) of the -wal \(verb) not applied: a checksum is wrong, and nothing behind it counts. Rows may be missing."
-    case .cutOff:
-      return
-        "\(count) of the -wal \(verb) not applied: the file ends before the transaction does. Rows may be missing."
-    case .uncommitted:
-      return
-        "\(count) of the -wal \(verb) not applied: a save that was never finished."
-    case .zeros:
-      return
-        "\(count) of the -wal \(verb) not applied: zeros stand where they should be. Rows may be missing."
     }
+    let why =
+      switch reason {
+      case .header: "its header is damaged"
+      case .salts:
+        "the salts are not those of its header, as in a log that is left over or of another store"
+      case .checksum: "a checksum is wrong, and nothing behind it counts"
+      case .cutOff: "the file ends before the transaction does"
+      case .uncommitted: "a save that was never finished"
+      case .zeros: "zeros stand where they should be"
+      }
+    return "\(count) of the -wal \(frames == 1 ? "is" : "are") not applied: \(why)."
+      + (reason == .uncommitted ? "" : " Rows may be missing.")
   }
 }
 

@@ -1,12 +1,6 @@
 import Files
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Where the file is that a row names as its external data.
 package enum ExternalPlace: Sendable, Equatable {
   /// A file in the store's own folder; a link that leads to one in it is as good.

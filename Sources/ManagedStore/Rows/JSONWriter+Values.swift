@@ -18,26 +18,13 @@ extension JSONWriter {
     }
   }
 
-  /// A value without its bytes.
-  package mutating func field(_ name: String, _ value: AttributeValue?) {
-    field(name, .value(value ?? .null))
-  }
-
-  /// A value without its bytes.
-  package mutating func field(_ name: String, _ value: PropertyValue) {
-    key(name)
-    self.value(value, blobs: false)
-  }
-
   /// What a row holds for one property.
   package mutating func value(_ value: PropertyValue, blobs: Bool) {
     switch value {
     case .value(let plain): self.value(plain, blobs: blobs)
     case .data(let data):
       if data.isMissing {
-        object {
-          $0.field("missing", true)
-        }
+        object { $0.field("missing", true) }
       } else {
         self.data(data.bytes, blobs: blobs)
       }
@@ -47,24 +34,14 @@ extension JSONWriter {
     }
   }
 
-  /// A member: Core Data's code, or null.
-  package mutating func field(_ name: String, _ code: CoreDataError.Code?) {
-    field(name, code?.rawValue)
-  }
-
   private mutating func data(_ bytes: [UInt8], blobs: Bool) {
     guard blobs else { return digest(ByteText.hex(Digest.sha256(bytes)), bytes: bytes.count) }
-    object {
-      $0.field("base64", ByteText.base64(bytes))
-    }
+    object { $0.field("base64", ByteText.base64(bytes)) }
   }
 
   /// Bytes by their number and their SHA-256.
   package mutating func digest(_ sha256: String, bytes: Int) {
-    object {
-      $0.field("bytes", bytes)
-      $0.field("sha256", sha256)
-    }
+    object { $0.fields(["bytes": bytes, "sha256": sha256]) }
   }
 }
 
@@ -104,4 +81,19 @@ extension JSONWriter {
       }
     }
   }
+}
+
+extension AttributeValue: JSONField {
+  /// The value without its bytes.
+  package func write(to json: inout JSONWriter) { json.value(self, blobs: false) }
+}
+
+extension PropertyValue: JSONField {
+  /// The value without its bytes.
+  package func write(to json: inout JSONWriter) { json.value(self, blobs: false) }
+}
+
+extension CoreDataError.Code: JSONField {
+  /// The number.
+  package func write(to json: inout JSONWriter) { json.number(rawValue) }
 }

@@ -9,17 +9,16 @@ struct Keyset {
   let isDescending: Bool
 
   init(_ rows: QueryRows, descending: Bool, anchor: RowQuery.Anchor, limit: Int) {
-    switch anchor {
-    case .start, .after: isBackward = false
-    case .end, .before: isBackward = true
-    }
+    let cursor: RowCursor?
+    (isBackward, cursor) =
+      switch anchor {
+      case .start: (false, nil)
+      case .after(let cursor): (false, cursor)
+      case .end: (true, nil)
+      case .before(let cursor): (true, cursor)
+      }
     isDescending = descending != isBackward
-    var page: SQLText?
-    switch anchor {
-    case .after(let cursor), .before(let cursor):
-      page = rows.beyond(cursor, descending: isDescending)
-    case .start, .end: break
-    }
+    let page = cursor.map { [isDescending] in rows.beyond($0, descending: isDescending) }
     let limit: SQLText = "LIMIT \(number: Int64(max(0, limit)))"
     let order = rows.order(descending: isDescending)
     if rows.table.numbers.count > 1, !rows.table.isWholeTable, !rows.isSeeking {

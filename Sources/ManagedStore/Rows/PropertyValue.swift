@@ -18,13 +18,7 @@ public struct ToMany: Sendable, Hashable {
   /// Number of related objects.
   public var count: Int
   /// In the relationship's order where it is ordered, else by entity and key; empty in a row page.
-  public var first: [ObjectID]
-
-  /// Makes the value; `first` may hold fewer than `count`.
-  public init(count: Int, first: [ObjectID] = []) {
-    self.count = count
-    self.first = first
-  }
+  public var first: [ObjectID] = []
 }
 
 /// Bytes of a Binary or Transformable attribute.
@@ -45,13 +39,6 @@ public struct DataValue: Sendable, Hashable {
   public var count: Int
   /// The content, or its beginning where only a summary was asked for.
   public var bytes: [UInt8]
-
-  /// Makes the value; `count` is the size of the whole content.
-  public init(location: Location, count: Int, bytes: [UInt8]) {
-    self.location = location
-    self.count = count
-    self.bytes = bytes
-  }
 
   /// Whether the store refers to a file that cannot be read.
   public var isMissing: Bool {

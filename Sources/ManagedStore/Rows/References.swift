@@ -39,11 +39,7 @@ extension Store {
         found.append(
           Reference(
             entity: entity.name, relationship: relationship, count: count,
-            first: first.compactMap { row in
-              guard row.count == 2, let key = row[0].integer else { return nil }
-              let own = row[1].integer.flatMap { entityNames[$0] }
-              return ObjectID(entity: own ?? entity.name, key: key)
-            }))
+            first: first.compactMap { self.id($0, else: entity.name) }))
       }
     }
     return found

@@ -140,10 +140,12 @@ extension Store {
       SELECT \(other), \(entity) \(storage.links(of: "?1", as: "l").sql)
       ORDER BY \(storage.position.map { "l." + quoted($0) } ?? "2"), 1 LIMIT \(limit)
       """
-    return try connection.rows(sql, [.integer(key)]).compactMap { row in
-      guard row.count == 2, let key = row[0].integer else { return nil }
-      let entity = row[1].integer.flatMap { entityNames[$0] }
-      return ObjectID(entity: entity ?? destination, key: key)
-    }
+    return try connection.rows(sql, [.integer(key)]).compactMap { id($0, else: destination) }
+  }
+
+  /// The object of a row of key and Z_ENT; an unknown number is of the entity that is named.
+  func id(_ row: [Value], else entity: String) -> ObjectID? {
+    guard row.count == 2, let key = row[0].integer else { return nil }
+    return ObjectID(entity: row[1].integer.flatMap { entityNames[$0] } ?? entity, key: key)
   }
 }

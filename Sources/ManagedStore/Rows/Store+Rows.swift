@@ -163,11 +163,4 @@ public struct StoredObject: Sendable, Equatable {
   public var columns: [RowColumn]
   /// One a column.
   public var values: [PropertyValue]
-
-  /// Makes an object of values that stand in the order of the columns.
-  public init(id: ObjectID, columns: [RowColumn], values: [PropertyValue]) {
-    self.id = id
-    self.columns = columns
-    self.values = values
-  }
 }

@@ -40,13 +40,8 @@ extension StoreSchema.JoinTable {
 /// properties decides, which no model shows: such a table keeps the side it is named from.
 extension StoreSchema {
   func makeJoins() -> [JoinTable] {
-    var used: [String: Int] = [:]
     // Column names of join tables are unique across the store, not only within a table.
-    func unused(_ name: String) -> String {
-      let count = used[name, default: 0]
-      used[name] = count + 1
-      return count == 0 ? name : name + String(count)
-    }
+    var names = NumberedNames()
     return manyToManys().compactMap { pair in
       let (own, other) = (pair.own.side, pair.other.side)
       guard let number = numbers[own.entity], let otherNumber = numbers[other.entity] else {
@@ -54,8 +49,8 @@ extension StoreSchema {
       }
       let (base, otherBase) = (own.relationship.uppercased(), other.relationship.uppercased())
       let isReflexive = own == other
-      let first = unused("Z_\(number)\(otherBase)")
-      let second = isReflexive ? "REFLEXIVE" : unused("Z_\(otherNumber)\(base)")
+      let first = names.unused("Z_\(number)\(otherBase)")
+      let second = isReflexive ? "REFLEXIVE" : names.unused("Z_\(otherNumber)\(base)")
       return JoinTable(
         name: "Z_\(number)\(base)", entity: own.entity, relationship: own.relationship,
         inverseEntity: other.entity, inverse: other.relationship,

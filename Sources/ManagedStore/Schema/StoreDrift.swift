@@ -102,33 +102,22 @@ public struct StoreDrift: Sendable, Equatable {
 
   /// Everything that is off, a sentence each.
   public var sentences: [String] {
-    var result: [String] = []
-    for table in missingTables {
-      result.append("The table \(table.table) of \(table.entity) is missing.")
+    var result = missingTables.map { "The table \($0.table) of \($0.entity) is missing." }
+    result += missingColumns.map {
+      "The table \($0.table) has no column \($0.column) for \(Self.place($0))."
     }
-    for column in missingColumns {
-      result.append(
-        "The table \(column.table) has no column \(column.column) for \(Self.place(column)).")
+    result += unexpectedColumns.map {
+      "The table \($0.table) has a column \($0.column) (\($0.found ?? "")) that the model does not know."
     }
-    for column in unexpectedColumns {
-      result.append(
-        "The table \(column.table) has a column \(column.column) (\(column.found ?? "")) that the model does not know."
-      )
+    result += otherTypes.map {
+      "The column \($0.table).\($0.column) of \(Self.place($0)) is declared \($0.found ?? "without a type"), not \($0.expected ?? "")."
     }
-    for column in otherTypes {
-      result.append(
-        "The column \(column.table).\(column.column) of \(Self.place(column)) is declared \(column.found ?? "without a type"), not \(column.expected ?? "")."
-      )
+    result += numbers.map(Self.sentence)
+    result += rows.map {
+      "\($0.count) rows of the table \($0.table) have the entity number \($0.number), which belongs to no entity of it."
     }
-    for number in numbers { result.append(Self.sentence(number)) }
-    for row in rows {
-      result.append(
-        "\(row.count) rows of the table \(row.table) have the entity number \(row.number), which belongs to no entity of it."
-      )
-    }
-    for join in joins where join.found == nil {
-      result.append(
-        "No join table was found for \(join.entity).\(join.relationship) (\(join.expected)).")
+    result += joins.filter { $0.found == nil }.map {
+      "No join table was found for \($0.entity).\($0.relationship) (\($0.expected))."
     }
     for join in joins {
       guard let found = join.found else { continue }

@@ -28,14 +28,9 @@ extension StoreSchema {
   func makeTable(
     root: String, _ inverseless: [String: [(owner: String, Relationship)]]
   ) -> Table {
-    var used: [String: Int] = [:]
     // Two subentities that use one property name share the table, and two composites can have an
     // element of one name: the second column is numbered.
-    func unused(_ name: String) -> String {
-      let count = used[name, default: 0]
-      used[name] = count + 1
-      return count == 0 ? name : name + String(count)
-    }
+    var names = NumberedNames()
     var ranked: [(rank: Int, column: Column)] = []
     func add(_ name: String, _ content: Content, rank: Int = 0, type: String = "INTEGER") {
       ranked.append((rank, Column(name: name, type: type, content: content)))
@@ -45,7 +40,7 @@ extension StoreSchema {
         guard let base = stored.path.last, let type = Self.columnType(of: stored.attribute.type)
         else { continue }
         add(
-          unused("Z" + base.uppercased()),
+          names.unused("Z" + base.uppercased()),
           .attribute(entity: entity.name, name: stored.attribute.name), rank: type.rank,
           type: type.name)
       }
@@ -54,7 +49,7 @@ extension StoreSchema {
         && !isOverride(relationship.name, in: entity)
       {
         let side = (entity: entity.name, name: relationship.name)
-        let column = unused("Z" + relationship.name.uppercased())
+        let column = names.unused("Z" + relationship.name.uppercased())
         add(column, .toOne(entity: side.entity, name: side.name))
         if !model.children(of: relationship.destination).isEmpty,
           let number = numbers[relationship.destination]
@@ -70,7 +65,7 @@ extension StoreSchema {
       }
       for (owner, relationship) in inverseless[entity.name] ?? [] {
         guard let number = numbers[owner] else { continue }
-        let column = unused("Z\(number)\(relationship.name.uppercased())")
+        let column = names.unused("Z\(number)\(relationship.name.uppercased())")
         add(column, .owner(entity: owner, name: relationship.name))
         if relationship.isOrdered {
           add(
@@ -104,6 +99,17 @@ extension StoreSchema {
       }
     }
     return result
+  }
+}
+
+/// Names of which the second and further ones of a kind are numbered.
+struct NumberedNames {
+  private var used: [String: Int] = [:]
+
+  mutating func unused(_ name: String) -> String {
+    let count = used[name, default: 0]
+    used[name] = count + 1
+    return count == 0 ? name : name + String(count)
   }
 }
 

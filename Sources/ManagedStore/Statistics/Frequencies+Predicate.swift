@@ -63,19 +63,5 @@ package enum PredicateText {
   }
 
   /// Text in quotes.
-  package static func quoted(_ text: String) -> String {
-    var result = "\""
-    for character in text.unicodeScalars {
-      switch character {
-      case "\"", "\\":
-        result.unicodeScalars.append("\\")
-        result.unicodeScalars.append(character)
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      default: result.unicodeScalars.append(character)
-      }
-    }
-    return result + "\""
-  }
+  package static func quoted(_ text: String) -> String { Expression.Constant.quoted(text) }
 }

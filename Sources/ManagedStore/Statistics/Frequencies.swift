@@ -19,19 +19,11 @@ public struct Frequencies: Sendable, Equatable {
     /// The value; text of more than ``Frequencies/longestText`` characters is cut.
     public var value: PropertyValue
     /// Whether ``value`` is only the beginning of what is in the store.
-    public var isCut: Bool
+    public var isCut = false
     /// Objects that have it.
     public var count: Int
     /// What a person would call the object that a to-one relationship leads to.
     public var label: String?
-
-    /// Makes an entry.
-    public init(value: PropertyValue, isCut: Bool = false, count: Int, label: String? = nil) {
-      self.value = value
-      self.isCut = isCut
-      self.count = count
-      self.label = label
-    }
   }
 
   /// Characters of a text that an entry keeps.
@@ -57,24 +49,6 @@ public struct Frequencies: Sendable, Equatable {
   public var maximum: AttributeValue?
   /// The mean of a number, or of the sizes of a to-many relationship.
   public var mean: Double?
-
-  /// Makes the frequencies of an entity's property.
-  public init(
-    entity: String, path: String, kind: Kind, total: Int, nulls: Int, distinct: Int,
-    entries: [Entry], minimum: AttributeValue? = nil, maximum: AttributeValue? = nil,
-    mean: Double? = nil
-  ) {
-    self.entity = entity
-    self.path = path
-    self.kind = kind
-    self.total = total
-    self.nulls = nulls
-    self.distinct = distinct
-    self.entries = entries
-    self.minimum = minimum
-    self.maximum = maximum
-    self.mean = mean
-  }
 
   /// The part of all objects that a count is, from 0 to 1.
   public func share(of count: Int) -> Double {

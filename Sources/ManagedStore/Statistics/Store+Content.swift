@@ -59,7 +59,7 @@ extension Store {
     _ text: String, in property: String, of id: ObjectID, from offset: Int,
     backwards: Bool = false, isCancelled: () -> Bool = { false }
   ) throws -> Int? {
-    let needle = ByteNeedle(text)
+    let needle = ByteNeedle(String(decoding: text.utf8.prefix(1_000), as: UTF8.self))
     guard !needle.isEmpty else { return nil }
     let piece = 4 << 20
     var found: Int?
@@ -74,12 +74,14 @@ extension Store {
       else { return found }
       if backwards {
         var from = 0
-        while let place = needle.first(in: part.bytes, from: from), start + place < offset {
+        while let place = part.bytes.withUnsafeBufferPointer({ needle.first(in: $0, from: from) }),
+          start + place < offset
+        {
           found = start + place
           from = place + 1
         }
         if start + piece >= offset { return found }
-      } else if let place = needle.first(in: part.bytes, from: 0) {
+      } else if let place = part.bytes.withUnsafeBufferPointer({ needle.first(in: $0, from: 0) }) {
         return start + place
       }
       start += piece
@@ -112,32 +114,5 @@ extension Store {
       total: size, offset: min(offset, size),
       bytes: try FileSystem.read(path, offset: offset, limit: count), isText: false,
       location: .file(name: name))
-  }
-}
-
-/// A text to be found among bytes.
-private struct ByteNeedle {
-  private let bytes: [UInt8]
-
-  init(_ text: String) { bytes = text.utf8.prefix(1_000).map(Self.lowered) }
-
-  var isEmpty: Bool { bytes.isEmpty }
-  var count: Int { bytes.count }
-
-  private static func lowered(_ byte: UInt8) -> UInt8 {
-    (65...90).contains(byte) ? byte | 0x20 : byte
-  }
-
-  func first(in text: [UInt8], from start: Int) -> Int? {
-    guard let first = bytes.first, text.count - start >= bytes.count else { return nil }
-    return text.withUnsafeBufferPointer { text in
-      search: for place in start...(text.count - bytes.count)
-      where Self.lowered(text[place]) == first {
-        for index in 1..<max(1, bytes.count)
-        where Self.lowered(text[place + index]) != bytes[index] { continue search }
-        return place
-      }
-      return nil
-    }
   }
 }

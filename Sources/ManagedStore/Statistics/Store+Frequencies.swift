@@ -131,12 +131,7 @@ private struct FrequencySubject {
     result.distinct = Int(statement.integer(at: 3))
     let isDate = kind == .attribute(.date)
     var isNumber = kind == .toManyCount
-    if case .attribute(let type) = kind {
-      switch type {
-      case .integer16, .integer32, .integer64, .double, .float, .decimal: isNumber = true
-      default: break
-      }
-    }
+    if case .attribute(let type) = kind { isNumber = type.isNumber }
     guard isDate || isNumber, result.distinct > 0 else { return }
     result.minimum = plain(statement, at: 4)
     result.maximum = plain(statement, at: 5)

@@ -10,13 +10,6 @@ public struct StoreSearchProgress: Sendable, Equatable {
     public var property: String
     /// The words around the text: at most 200 characters, in one line, without control characters.
     public var excerpt: String
-
-    /// Makes a hit.
-    public init(object: ObjectID, property: String, excerpt: String) {
-      self.object = object
-      self.property = property
-      self.excerpt = excerpt
-    }
   }
 
   /// The entity that is being searched, or was last.
@@ -26,26 +19,17 @@ public struct StoreSearchProgress: Sendable, Equatable {
   /// Entities in all.
   public var total: Int
   /// What was found since the last report.
-  public var hits: [Hit]
+  public var hits: [Hit] = []
   /// Whether the entity has more hits than were asked for.
-  public var isCut: Bool
-
-  /// Makes a report.
-  public init(entity: String, done: Int, total: Int, hits: [Hit] = [], isCut: Bool = false) {
-    self.entity = entity
-    self.done = done
-    self.total = total
-    self.hits = hits
-    self.isCut = isCut
-  }
+  public var isCut = false
 }
 
 /// What a person typed to search for, as the values it could be.
 struct SearchNeedle {
   /// As `CONTAINS[cd]` compares.
   let folded: String
-  /// The folded bytes, where they are ASCII: then text can be searched without folding it.
-  let ascii: [UInt8]?
+  /// The folded text, where it is ASCII: then text can be searched without folding it.
+  private let ascii: ByteNeedle?
   let integer: Int64?
   let real: Double?
   /// Hexadecimal digits of a UUID, or of a part of one.
@@ -57,7 +41,7 @@ struct SearchNeedle {
     guard !text.isEmpty else { return nil }
     folded = FoldedText.fold(text, ignoringCase: true, ignoringMarks: true)
     guard !folded.isEmpty else { return nil }
-    ascii = folded.utf8.allSatisfy { $0 < 0x80 } ? Array(folded.utf8) : nil
+    ascii = folded.utf8.allSatisfy { $0 < 0x80 } ? ByteNeedle(folded) : nil
     integer = Int64(text)
     real = Double(text).flatMap { $0.isFinite ? $0 : nil }
     let digits = text.filter { $0 != "-" }
@@ -73,7 +57,7 @@ struct SearchNeedle {
     var text = text
     return text.withUTF8 { bytes -> Bool in
       // Any letter beyond ASCII may be one of the needle's with a mark.
-      if Self.find(ascii, in: bytes) { return true }
+      if ascii.first(in: bytes, from: 0) != nil { return true }
       guard bytes.contains(where: { $0 >= 0x80 }) else { return false }
       return fold(String(decoding: bytes, as: UTF8.self)).contains(folded)
     }
@@ -83,27 +67,15 @@ struct SearchNeedle {
     FoldedText.fold(text, ignoringCase: true, ignoringMarks: true)
   }
 
-  private static func find(_ needle: [UInt8], in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard bytes.count >= needle.count, let first = needle.first else { return false }
-    func lower(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
-    search: for start in 0...(bytes.count - needle.count) where lower(bytes[start]) == first {
-      for index in 1..<max(1, needle.count) where lower(bytes[start + index]) != needle[index] {
-        continue search
-      }
-      return true
-    }
-    return false
-  }
-
   /// The words around the first occurrence in a text.
   func excerpt(of text: String) -> String {
     let limit = 200
     var start = text.startIndex
     let folded = fold(text)
-    if let range = folded.range(ofText: self.folded) {
+    if let place = folded.utf8.firstRange(of: self.folded.utf8)?.lowerBound {
       // Folding leaves the number of characters as it is but in odd cases, and an excerpt may be
       // off by a few.
-      let offset = folded.distance(from: folded.startIndex, to: range)
+      let offset = folded.distance(from: folded.startIndex, to: place)
       let before = max(0, offset - 60)
       start = text.index(start, offsetBy: before, limitedBy: text.endIndex) ?? start
     }
@@ -139,15 +111,26 @@ struct SearchNeedle {
   }
 }
 
-extension String {
-  /// Where another text first occurs, by its UTF-8 bytes.
-  fileprivate func range(ofText needle: String) -> String.Index? {
-    let needle = Array(needle.utf8)
-    guard let first = needle.first else { return nil }
-    var index = utf8.startIndex
-    while let found = utf8[index...].firstIndex(of: first) {
-      if utf8[found...].starts(with: needle) { return found }
-      index = utf8.index(after: found)
+/// Bytes to be found among others; letters of ASCII count the same in either case.
+struct ByteNeedle {
+  private let bytes: [UInt8]
+
+  init(_ text: String) { bytes = text.utf8.map(Self.lowered) }
+
+  var isEmpty: Bool { bytes.isEmpty }
+  var count: Int { bytes.count }
+
+  private static func lowered(_ byte: UInt8) -> UInt8 {
+    (65...90).contains(byte) ? byte | 0x20 : byte
+  }
+
+  func first(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+    guard let first = bytes.first, text.count - start >= bytes.count else { return nil }
+    search: for place in start...(text.count - bytes.count)
+    where Self.lowered(text[place]) == first {
+      for index in 1..<max(1, bytes.count)
+      where Self.lowered(text[place + index]) != bytes[index] { continue search }
+      return place
     }
     return nil
   }

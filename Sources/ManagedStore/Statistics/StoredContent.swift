@@ -9,16 +9,5 @@ public struct StoredContent: Sendable, Equatable {
   /// Whether SQLite keeps it as text.
   public var isText: Bool
   /// Where the value is.
-  public var location: DataValue.Location
-
-  /// Makes a part of a value.
-  public init(
-    total: Int, offset: Int, bytes: [UInt8], isText: Bool, location: DataValue.Location = .row
-  ) {
-    self.total = total
-    self.offset = offset
-    self.bytes = bytes
-    self.isText = isText
-    self.location = location
-  }
+  public var location = DataValue.Location.row
 }

@@ -1,10 +1,5 @@
+import Files
 import SQLite
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 extension StoreFunctions {
   /// Names of the functions of one number.

@@ -9,12 +9,6 @@ package enum StoreFunctions {
     var name: String
     var arguments: Int32
     var body: ([Value]) -> Value
-
-    init(_ name: String, _ arguments: Int32, _ body: @escaping ([Value]) -> Value) {
-      self.name = name
-      self.arguments = arguments
-      self.body = body
-    }
   }
 
   /// Defines them all.
@@ -22,7 +16,7 @@ package enum StoreFunctions {
     let matching = TextMatching()
     for function in text + numbers + [
       // Whether the whole text matches a pattern.
-      Definition("strata_matches", 3) { matching.matches($0) }
+      Definition(name: "strata_matches", arguments: 3) { matching.matches($0) }
     ] {
       try connection.defineFunction(
         function.name, arguments: function.arguments, function.body)
@@ -32,7 +26,7 @@ package enum StoreFunctions {
   private static var text: [Definition] {
     [
       // Text as `[c]` and `[d]` compare it.
-      Definition("strata_fold", 2) { arguments in
+      Definition(name: "strata_fold", arguments: 2) { arguments in
         guard let text = text(arguments[0]), let flags = arguments[1].integer else { return .null }
         return .text(
           FoldedText.fold(
@@ -40,7 +34,7 @@ package enum StoreFunctions {
             ignoringMarks: flags & TextMatching.ignoringMarks != 0))
       },
       // Length of text as NSString counts it, in UTF-16 units; of data, in bytes.
-      Definition("strata_length", 1) { arguments in
+      Definition(name: "strata_length", arguments: 1) { arguments in
         switch arguments[0] {
         case .text(let text): .integer(Int64(text.utf16.count))
         case .blob(let bytes): .integer(Int64(bytes.count))
@@ -48,7 +42,7 @@ package enum StoreFunctions {
         }
       },
       // Text in upper, lower or capital letters, in any script, without regard to a locale.
-      Definition("strata_case", 2) { arguments in
+      Definition(name: "strata_case", arguments: 2) { arguments in
         guard let text = text(arguments[0]) else { return .null }
         switch arguments[1].text {
         case "upper": return .text(text.uppercased())
@@ -56,12 +50,12 @@ package enum StoreFunctions {
         default: return .text(capitalized(text))
         }
       },
-      Definition("strata_substring", 3) { arguments in
+      Definition(name: "strata_substring", arguments: 3) { arguments in
         guard let text = arguments[0].text, let from = arguments[1].integer else { return .null }
         return .text(part(of: text, from: from, to: arguments[2].integer))
       },
       // A number as NSNumber prints it.
-      Definition("strata_text", 1) { arguments in
+      Definition(name: "strata_text", arguments: 1) { arguments in
         switch arguments[0] {
         case .integer(let number): .text(String(number))
         case .real(let number): .text(numberText(number))
@@ -69,12 +63,12 @@ package enum StoreFunctions {
         default: .null
         }
       },
-      Definition("strata_uuid", 1) { arguments in
+      Definition(name: "strata_uuid", arguments: 1) { arguments in
         guard let bytes = arguments[0].blob, bytes.count == 16 else { return .null }
         return .text(UUIDText.text(bytes))
       },
       // Text as its bytes in UTF-8, whatever the database keeps it in.
-      Definition("strata_bytes", 1) { arguments in
+      Definition(name: "strata_bytes", arguments: 1) { arguments in
         switch arguments[0] {
         case .null, .blob: arguments[0]
         default: text(arguments[0]).map { .blob(Array($0.utf8)) } ?? .null
@@ -86,25 +80,25 @@ package enum StoreFunctions {
   private static var numbers: [Definition] {
     [
       // -1, 0 or 1, by decimal digits.
-      Definition("strata_compare", 2) { arguments in
+      Definition(name: "strata_compare", arguments: 2) { arguments in
         guard let left = digits(arguments[0]), let right = digits(arguments[1]) else {
           return .null
         }
         return .integer(Int64(left.compared(to: right)))
       },
-      Definition("strata_math", 2) { arguments in
+      Definition(name: "strata_math", arguments: 2) { arguments in
         guard let name = arguments[0].text, let number = arguments[1].number,
           let result = computed(name, number)
         else { return .null }
         return .real(result)
       },
-      Definition("strata_power", 2) { arguments in
+      Definition(name: "strata_power", arguments: 2) { arguments in
         guard let base = arguments[0].number, let exponent = arguments[1].number else {
           return .null
         }
         return .real(power(base, exponent))
       },
-      Definition("strata_decimal", 1) { arguments in
+      Definition(name: "strata_decimal", arguments: 1) { arguments in
         guard case .real(let number) = arguments[0] else { return arguments[0] }
         return decimal(number)
       },

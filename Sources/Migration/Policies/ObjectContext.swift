@@ -39,7 +39,7 @@ final class ObjectContext {
   func name(of number: Int64) -> String? { names[number] }
 
   /// An object that somebody holds.
-  func held(_ id: ObjectID) -> DestinationObject? { live[id] }
+  func held(_ id: ObjectID) -> DestinationObject? { live[id] as? DestinationObject }
 
   /// An object that is in the file: the very one that somebody holds, where somebody does.
   ///
@@ -47,11 +47,11 @@ final class ObjectContext {
   func object(
     _ id: ObjectID, isOwn: Bool = true, keeper: any ObjectKeeper
   ) throws -> DestinationObject {
-    if let known = live[id] { return known }
+    if let known = held(id) { return known }
     let object = DestinationObject(
       id: id, entity: try entity(id.entity), values: nil, isStored: true, isOwn: isOwn,
       keeper: keeper)
-    live.add(object)
+    live[id] = object
     return object
   }
 
@@ -60,7 +60,7 @@ final class ObjectContext {
     let object = DestinationObject(
       id: id, entity: try entity(id.entity), values: values, isStored: false, keeper: keeper)
     pending.append(object)
-    live.add(object)
+    live[id] = object
     return object
   }
 
@@ -72,7 +72,7 @@ final class ObjectContext {
   /// Lets go of an object that is deleted.
   func forget(_ id: ObjectID) {
     changed[id] = nil
-    live.remove(id)
+    live[id] = nil
   }
 
   /// Objects at the other end of a relationship, in their order.

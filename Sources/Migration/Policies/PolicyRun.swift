@@ -107,14 +107,14 @@ final class PolicyRun {
     let offset = mapped.policyOffsets[entityMapping.name] ?? 0
     takenBy = nil
     while try entityMapping.evaluating({ try rows.step() }) {
-      let all = rows.row()
       let id = ObjectID(entity: from, key: rows.integer(at: 0))
       if head.isEmpty {
         row = nil
       } else {
-        row = (id, [.integer(id.key + offset)] + head.dropFirst() + all[own...])
+        head[0] = .integer(id.key + offset)
+        row = (id, rows.row(own..<own + values.count, behind: head))
       }
-      let object = SourceObject(id: id, entity: source, values: Array(all[1..<own]))
+      let object = SourceObject(id: id, entity: source, values: rows.row(1..<own))
       try step("createDestinationInstances", entityMapping, id) {
         try policy.createDestinationInstances(for: object, in: entityMapping, manager: manager)
       }

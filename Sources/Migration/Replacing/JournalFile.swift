@@ -150,10 +150,10 @@ final class JournalFile {
         hint: "Find out whose it is, and remove it.")
     }
     errno = reason
-    return FileSystem.failure("cannot write", path)
+    return FileSystem.failure(.write, path)
   }
 
-  private func failure() -> CoreDataError { FileSystem.failure("cannot write the journal", path) }
+  private func failure() -> CoreDataError { FileSystem.failure(.writeJournal, path) }
 
   private static func bytes(_ descriptor: Int32) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -167,7 +167,19 @@ extension List {
     list.drawScrollMark(in: &grid, rect, theme: theme)
   }
 
-  func drawBackground(
+  /// Draws those of some items that are in sight, as many as there are now.
+  package func draw<Item>(
+    _ items: [Item], in grid: inout Grid, _ rect: Rect, theme: Theme, isFocused: Bool = true,
+    line: (_ item: Item, _ isSelected: Bool) -> [Span]
+  ) {
+    var list = self
+    list.setCount(items.count)
+    list.draw(in: &grid, rect, theme: theme, isFocused: isFocused) { row in
+      line(items[row], row == list.selected && isFocused)
+    }
+  }
+
+  private func drawBackground(
     of row: Int, in grid: inout Grid, _ place: Rect, theme: Theme, isFocused: Bool
   ) {
     guard row == selected else { return }
@@ -175,17 +187,24 @@ extension List {
     grid.write("▌", at: place.origin, style: theme[isFocused ? .borderFocused : .border])
   }
 
-  /// A thumb over the border to the right of the rows, when there are more than fit and a border
-  /// to draw it on.
+  /// A thumb over the border to the right of the rows.
   package func drawScrollMark(in grid: inout Grid, _ rect: Rect, theme: Theme) {
-    guard count > height, height > 1, grid[rect.right, rect.y]?.text == "│" else { return }
+    grid.scrollMark(rect, first: offset, of: count, style: theme[.border])
+  }
+}
+
+extension Grid {
+  /// A thumb over the border to the right of some rows, when there are more than fit and a border to
+  /// draw it on.
+  package mutating func scrollMark(_ rect: Rect, first: Int, of count: Int, style: Style) {
+    let height = rect.height
+    guard count > height, height > 1, self[rect.right, rect.y]?.text == "│" else { return }
     let length = max(1, height * height / count)
-    let range = count - height
-    let start = Int((Double(height - length) * Double(offset) / Double(range)).rounded())
+    let place = Double(height - length) * Double(first) / Double(count - height)
+    let start = max(0, min(height - length, Int(place.rounded())))
     // Where another line meets the border the two stay joined.
-    for row in start..<min(rect.height, start + length)
-    where grid[rect.right, rect.y + row]?.text == "│" {
-      grid.write("┃", at: Point(x: rect.right, y: rect.y + row), style: theme[.border])
+    for row in start..<(start + length) where self[rect.right, rect.y + row]?.text == "│" {
+      write("┃", at: Point(x: rect.right, y: rect.y + row), style: style)
     }
   }
 }

@@ -4,11 +4,12 @@ package struct Popup: Sendable, Equatable {
   package var title: String
   /// What the popup would like for its inside; it takes what there is.
   package var size: Size
+  /// What stands at the right of its title.
+  package var note: String
 
   /// A popup around an inside of that size.
-  package init(_ title: String, size: Size) {
-    self.title = title
-    self.size = size
+  package init(_ title: String, note: String = "", size: Size) {
+    (self.title, self.note, self.size) = (title, note, size)
   }
 
   /// Draws the frame on an emptied background and returns the inside.
@@ -20,7 +21,8 @@ package struct Popup: Sendable, Equatable {
     grid.fill(frame, style: theme[.popup])
     grid.mark(frame, as: .popup)
     let inside = grid.box(
-      frame, style: theme[.borderFocused], title: [Span(title, theme[.title])])
+      frame, style: theme[.borderFocused], title: [Span(title, theme[.title])],
+      note: [Span(note, theme[.dim])])
     return inside.inset(horizontally: 1, vertically: 0)
   }
 }

@@ -13,11 +13,6 @@ package struct Prompt: Sendable, Equatable {
   /// What was typed.
   package var text: String { String(characters) }
 
-  /// Another text, with the cursor at its end.
-  package mutating func setText(_ text: String) {
-    self = Prompt(text)
-  }
-
   /// Places the cursor, as on the word that a mistake is in.
   package mutating func moveCursor(to place: Int) {
     cursor = max(0, min(place, characters.count))

@@ -30,6 +30,8 @@ struct Command: Sendable {
     var usage: String { "--" + name + (value.map { " " + $0 } ?? "") }
   }
 
+  typealias Run = @Sendable (Arguments, Console) throws -> CommandStatus
+
   enum Group: String, CaseIterable, Sendable {
     case look, compare, migrate
     case tryOut = "try"
@@ -48,13 +50,13 @@ struct Command: Sendable {
   let example: String
   /// What its statuses besides 0, 2 and 4 say; empty where it has none.
   let statuses: String
-  let run: @Sendable (Arguments, Console) throws -> CommandStatus
+  let run: Run
 
   init(
     _ name: String, _ group: Group, _ summary: String, arguments: [String],
     optionalArguments: Int = 0, options: [Option], details: String = "", example: String,
     statuses: String = "",
-    run: @escaping @Sendable (Arguments, Console) throws -> CommandStatus
+    run: @escaping Run
   ) {
     self.name = name
     self.group = group
@@ -117,7 +119,7 @@ struct Command: Sendable {
 }
 
 /// What a command tells the shell.
-enum CommandStatus: Int32, Sendable {
+enum CommandStatus: Int32, Sendable, CaseIterable {
   /// Done, and the answer is yes.
   case done = 0
   /// The answer is no: models differ, a store does not fit.
@@ -129,10 +131,6 @@ enum CommandStatus: Int32, Sendable {
   /// A migration failed; the store is as it was.
   case failed = 5
   case cancelled = 130
-
-  static let all: [CommandStatus] = [
-    .done, .no, .usage, .refused, .unreadable, .failed, .cancelled,
-  ]
 
   /// What it means, as the manual says it.
   var meaning: String {

@@ -16,7 +16,7 @@ enum CommandLineTool {
     do {
       return try dispatch(words, console)
     } catch {
-      let error = error as? CoreDataError ?? Self.known(error)
+      let error = error as? CoreDataError ?? CoreDataError(.failed, "\(error)")
       report(error, asJSON: words.prefix { $0 != "--" }.contains("--json"), console)
       return status(of: error.kind)
     }
@@ -121,11 +121,6 @@ enum CommandLineTool {
     text + String(repeating: " ", count: max(1, width - text.count))
   }
 
-  private static func known(_ error: any Error) -> CoreDataError {
-    if let error = error as? SQLiteError { return CoreDataError(.failed, error.description) }
-    return CoreDataError(.failed, "\(error)")
-  }
-
   /// An error for a person on standard error, or for a program on standard output.
   static func report(_ error: CoreDataError, asJSON: Bool, _ console: Console) {
     guard asJSON else {
@@ -152,10 +147,9 @@ enum CommandLineTool {
 extension JSONWriter {
   mutating func error(_ error: CoreDataError) {
     object("error") { json in
-      json.field("code", error.code)
       json.fields([
-        ("message", error.message), ("entity", error.entity), ("property", error.property),
-        ("path", error.path), ("hint", error.typedHint),
+        "code": error.code, "message": error.message, "entity": error.entity,
+        "property": error.property, "path": error.path, "hint": error.typedHint,
       ])
       if let mark = error.mark {
         json.array("range") {

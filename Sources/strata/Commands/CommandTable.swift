@@ -1,4 +1,5 @@
 import Interface
+import RowText
 
 /// Every subcommand; usage, help and the README come from this list.
 enum CommandTable {
@@ -159,7 +160,7 @@ enum CommandTable {
       ],
       example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld",
       statuses: "3 where it would be refused",
-      run: PlanCommand.run),
+      run: Interruption.watched(PlanCommand.run)),
     Command(
       "migrate", .migrate, "migrates stores, or those in a folder, verified, keeping backups",
       arguments: ["STORE…"],
@@ -174,7 +175,7 @@ enum CommandTable {
       ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
       statuses:
         "3 where a store is refused, 5 where a migration failed, 130 where it was cancelled; the store is as it was then",
-      run: MigrateCommand.run),
+      run: Interruption.watched(MigrateCommand.run)),
     Command(
       "rehearse", .migrate, "migrates copies of stores, verified, and puts nothing in place",
       arguments: ["STORE…"],
@@ -187,14 +188,14 @@ enum CommandTable {
       example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
       statuses:
         "1 where an expectation does not hold, 3 where a store would be refused, 5 where a migration failed, 130 where it was cancelled",
-      run: RehearseCommand.run),
+      run: Interruption.watched(RehearseCommand.run)),
     Command(
       "verify", .migrate, "compares a store with what it became, object by object",
       arguments: ["BEFORE", "AFTER"], options: [to, from, via, mapping, Command.json],
       example: "strata verify Recipes.backup-1 Recipes.sqlite --to Recipes.xcdatamodeld",
       statuses:
         "1 where the stores differ, 3 where the models cannot be told, 130 where it was cancelled",
-      run: VerifyCommand.run),
+      run: Interruption.watched(VerifyCommand.run)),
     Command(
       "rollback", .migrate, "puts the backup back that a migration or a reset left",
       arguments: ["STORE"],

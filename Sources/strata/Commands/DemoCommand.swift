@@ -15,10 +15,7 @@ enum DemoCommand {
     }
     if isJSON {
       console.json { json in
-        json.fields([
-          ("store", written.store), ("model", written.model),
-        ])
-        json.field("objects", written.objects)
+        json.fields(["store": written.store, "model": written.model, "objects": written.objects])
       }
     } else {
       print(written, console)

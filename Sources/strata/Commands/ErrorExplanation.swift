@@ -6,8 +6,6 @@ import Migration
 struct ErrorExplanation {
   let report: ErrorReport
 
-  init(_ report: ErrorReport) { self.report = report }
-
   /// - Returns: no, where no code was found or one of them is unknown to the catalogue.
   func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
     if asJSON { console.json(write) } else { print(console) }
@@ -39,17 +37,14 @@ struct ErrorExplanation {
   }
 
   private func write(_ json: inout JSONWriter) {
-    json.objects("errors", report.entries) { json, entry in
-      json.field("code", entry.code)
-      json.fields([
-        ("domain", entry.domain), ("name", entry.meaning?.name),
-        ("meaning", entry.meaning?.meaning), ("cause", entry.meaning?.cause),
-        ("advice", entry.meaning?.advice),
-      ])
+    json.objects("errors", report.entries) { entry in
+      [
+        "code": entry.code, "domain": entry.domain, "name": entry.meaning?.name,
+        "meaning": entry.meaning?.meaning, "cause": entry.meaning?.cause,
+        "advice": entry.meaning?.advice,
+      ]
     }
-    json.field("reasons", report.reasons)
-    json.field("entity", report.entity)
-    json.field("property", report.property)
+    json.fields(["reasons": report.reasons, "entity": report.entity, "property": report.property])
     json.object("hashes") { json in
       for (name, pattern) in report.hashes.sorted(by: { $0.key < $1.key }) {
         json.field(name, pattern.text)

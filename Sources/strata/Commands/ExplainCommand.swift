@@ -14,7 +14,8 @@ enum ExplainCommand {
           hint: "strata explain --error 134140")
       }
       let text = text == "-" ? String(decoding: InputText.standardInput(), as: UTF8.self) : text
-      return ErrorExplanation(ErrorReport(text)).tell(asJSON: arguments.flag("json"), console)
+      return ErrorExplanation(report: ErrorReport(text)).tell(
+        asJSON: arguments.flag("json"), console)
     }
     guard arguments.positional.count == 2 else {
       throw CoreDataError(
@@ -30,7 +31,7 @@ enum ExplainCommand {
     let model: ModelReference.Loaded
     let explanation: CompatibilityExplanation
     /// The known version with the most equal hashes.
-    let nearest: (name: String, matching: Int, of: Int)?
+    let nearest: (name: String, fit: Compatibility)?
 
     init(store path: String, model text: String) throws {
       let reference = ModelReference(text)
@@ -42,21 +43,9 @@ enum ExplainCommand {
       if source == nil { source = try? bundle?.versions(matching: hashes).first?.model }
       explanation = CompatibilityExplanation(
         hashes: hashes, source: source, model: model.model, of: store.configuration)
-      var best: (name: String, matching: Int, of: Int)?
-      for version in bundle?.versions ?? [] {
-        guard let candidate = try? version.model else { continue }
-        let found = Compatibility(storeHashes: hashes, model: candidate)
-        let of =
-          found.matching.count + found.differing.count + found.missingInModel.count
-          + found.missingInStore.count
-        if best.map({
-          Double(found.matching.count) / Double(max(1, of))
-            > Double($0.matching) / Double(max(1, $0.of))
-        }) ?? (found.matching.count > 0) {
-          best = (version.name, found.matching.count, of)
-        }
-      }
-      nearest = best
+      nearest = bundle?.versions.compactMap { version in
+        (try? version.model).map { (version.name, Compatibility(storeHashes: hashes, model: $0)) }
+      }.filter { !$0.1.matching.isEmpty }.max { $0.1.likeness < $1.1.likeness }
     }
 
     func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
@@ -88,9 +77,9 @@ enum ExplainCommand {
         tellInference(console)
         if let nearest {
           console.line(
-            nearest.matching == nearest.of
+            nearest.fit.isCompatible
               ? "The store is of the version “\(nearest.name)”."
-              : "The nearest version is “\(nearest.name)”: \(nearest.matching) of \(nearest.of) entities fit."
+              : "The nearest version is “\(nearest.name)”: \(nearest.fit.matching.count) of \(nearest.fit.count) entities fit."
           )
         }
       }
@@ -126,11 +115,11 @@ enum ExplainCommand {
       json.field("matching", explanation.compatibility.matching)
       json.objects("entities", explanation.reasons) { json, reason in
         json.fields([
-          ("name", reason.entity), ("problem", reason.problem.rawValue),
-          ("storeHash", reason.storeHash?.hex), ("modelHash", reason.modelHash?.hex),
+          "name": reason.entity, "problem": reason.problem.rawValue,
+          "storeHash": reason.storeHash?.hex, "modelHash": reason.modelHash?.hex,
         ])
-        json.list("changes", reason.changes) {
-          [("property", $0.property), ("description", $0.description)]
+        json.objects("changes", reason.changes) {
+          ["property": $0.property, "description": $0.description]
         }
       }
       json.object("inference") { json in
@@ -142,19 +131,18 @@ enum ExplainCommand {
           }
         json.field("possible", possible)
         json.object("refusal", refusal) { json, error in
-          json.field("code", error.code ?? CoreDataError.Code.inferredMappingModel)
           json.fields([
-            ("message", error.message), ("entity", error.entity), ("property", error.property),
-            ("hint", error.typedHint),
+            "code": error.code ?? CoreDataError.Code.inferredMappingModel, "message": error.message,
+            "entity": error.entity, "property": error.property, "hint": error.typedHint,
           ])
         }
         json.field("caveats", explanation.caveats)
       }
-      json.object("nearest", nearest) { json, nearest in
-        json.field("name", nearest.name)
-        json.field("matching", nearest.matching)
-        json.field("entities", nearest.of)
-      }
+      json.object(
+        "nearest",
+        nearest.map {
+          ["name": $0.name, "matching": $0.fit.matching.count, "entities": $0.fit.count]
+        })
     }
   }
 }

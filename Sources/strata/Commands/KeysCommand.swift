@@ -1,5 +1,6 @@
 import Interface
 import JSON
+import RowText
 import Terminal
 
 /// `strata keys`: the list that input, footer, help and palette go by, with a person's own keys.
@@ -25,10 +26,13 @@ enum KeysCommand {
     let sections = Keymap.allSections(.withKeys(configuration.keys))
     if arguments.flag("json") {
       console.json { json in
-        json.array("keys") { json in
-          for section in sections {
-            for binding in section.bindings { json.binding(binding, in: section.title) }
-          }
+        json.objects(
+          "keys", sections.flatMap { section in section.bindings.map { (section.title, $0) } }
+        ) { entry in
+          [
+            "section": entry.0, "name": entry.1.action.name, "keys": entry.1.keys.map(\.name),
+            "title": entry.1.title, "command": entry.1.command,
+          ]
         }
         json.field("problems", configuration.problems)
       }
@@ -41,17 +45,5 @@ enum KeysCommand {
     }
     for problem in configuration.problems { console.note(problem) }
     return .done
-  }
-}
-
-extension JSONWriter {
-  fileprivate mutating func binding(_ binding: Binding, in section: String) {
-    object { json in
-      json.field("section", section)
-      json.field("name", binding.action.name)
-      json.array("keys") { json in for key in binding.keys { json.string(key.name) } }
-      json.field("title", binding.title)
-      json.field("command", binding.command)
-    }
   }
 }

@@ -76,21 +76,20 @@ enum FishCompletions {
   }
 
   private static func action(_ kind: Completions.Kind?) -> String {
-    switch kind {
-    case .files: "-rF"
-    case .folders: "-xa '(__fish_complete_directories)'"
-    case .entities: "-xa '(__strata_entities)'"
-    case .words(let words): "-xa " + ShellText.quoted(words.joined(separator: " "))
-    case .free, nil: "-x"
-    }
+    choices(kind).map { "-xa " + $0 } ?? (kind == .files ? "-rF" : "-x")
   }
 
   private static func argumentAction(_ kind: Completions.Kind?) -> String {
+    choices(kind).map { "-a " + $0 } ?? "-F"
+  }
+
+  /// What there is to choose from, as a word of fish; `nil` where it is any file, or anything.
+  private static func choices(_ kind: Completions.Kind?) -> String? {
     switch kind {
-    case .folders: "-a '(__fish_complete_directories)'"
-    case .entities: "-a '(__strata_entities)'"
-    case .words(let words): "-a " + ShellText.quoted(words.joined(separator: " "))
-    case .files, .free, nil: "-F"
+    case .folders: "'(__fish_complete_directories)'"
+    case .entities: "'(__strata_entities)'"
+    case .words(let words): ShellText.quoted(words.joined(separator: " "))
+    case .files, .free, nil: nil
     }
   }
 }

@@ -20,7 +20,7 @@ enum ManualPage {
     page += ".SH ENVIRONMENT\n" + list(environment)
     page += ".SH FILES\n" + list(files)
     page +=
-      ".SH EXIT STATUS\n" + list(CommandStatus.all.map { (String($0.rawValue), $0.meaning) })
+      ".SH EXIT STATUS\n" + list(CommandStatus.allCases.map { (String($0.rawValue), $0.meaning) })
     page += ".SH EXAMPLES\n"
     for command in [CommandTable.interface] + CommandTable.commands {
       page +=

@@ -20,145 +20,86 @@ enum DemoModels {
   }
 
   private static func first() -> [Entity] {
-    var recipe = Entity("Recipe")
-    var photo = Attribute("photo", .binary, optional: true)
-    photo.allowsExternalBinaryDataStorage = true
-    recipe.attributes = [
-      Attribute("identifier", .uuid), Attribute("title", .string),
-      Attribute("summary", .string, optional: true), Attribute("createdAt", .date),
-      with(Attribute("serves", .integer16)) { $0.defaultValue = .integer(4) },
-      with(Attribute("minutes", .integer32)) { $0.defaultValue = .integer(0) },
-      Attribute("rating", .double, optional: true),
-      with(Attribute("isFavourite", .boolean)) { $0.defaultValue = .boolean(false) },
-      Attribute("price", .decimal, optional: true), Attribute("source", .uri, optional: true),
-      Attribute("difficulty", .string, optional: true),
-      Attribute("legacyCode", .string, optional: true),
-      with(Attribute("settings", .transformable, optional: true)) {
-        $0.valueTransformerName = "NSSecureUnarchiveFromData"
-      },
-      photo,
-    ]
-    recipe.relationships = [
-      Relationship("author", to: "Person", inverse: "recipes", optional: true),
-      Relationship("tags", to: "Tag", inverse: "recipes", toMany: true, optional: true),
-      with(
-        Relationship(
-          "steps", to: "Step", inverse: "recipe", toMany: true, ordered: true, optional: true)
-      ) { $0.deleteRule = .cascade },
-      with(Relationship("amounts", to: "Amount", inverse: "recipe", toMany: true, optional: true)) {
-        $0.deleteRule = .cascade
-      },
-      Relationship(
-        "similarRecipes", to: "Recipe", inverse: "similarTo", toMany: true, optional: true),
-      Relationship(
-        "similarTo", to: "Recipe", inverse: "similarRecipes", toMany: true, optional: true),
-      Relationship("goesWith", to: "Recipe", inverse: "goesWith", toMany: true, optional: true),
-    ]
+    var recipe = entity(
+      "Recipe",
+      [
+        Attribute("identifier", .uuid), Attribute("title", .string), optional("summary", .string),
+        Attribute("createdAt", .date), attribute("serves", .integer16, .integer(4)),
+        attribute("minutes", .integer32, .integer(0)), optional("rating", .double),
+        attribute("isFavourite", .boolean, .boolean(false)), optional("price", .decimal),
+        optional("source", .uri), optional("difficulty", .string), optional("legacyCode", .string),
+        with(optional("settings", .transformable)) {
+          $0.valueTransformerName = "NSSecureUnarchiveFromData"
+        },
+        with(optional("photo", .binary)) { $0.allowsExternalBinaryDataStorage = true },
+      ],
+      [
+        one("author", "Person", "recipes"), many("tags", "Tag", "recipes"),
+        with(many("steps", "Step", "recipe", ordered: true)) { $0.deleteRule = .cascade },
+        with(many("amounts", "Amount", "recipe")) { $0.deleteRule = .cascade },
+        many("similarRecipes", "Recipe", "similarTo"),
+        many("similarTo", "Recipe", "similarRecipes"), many("goesWith", "Recipe", "goesWith"),
+      ])
     recipe.uniquenessConstraints = [["identifier"]]
     recipe.fetchIndexes = [
       FetchIndex(
         "byCreatedAtIndex", elements: [.init(property: "createdAt", isAscending: false)])
     ]
-
-    var person = Entity("Person")
-    person.attributes = [
-      Attribute("identifier", .uuid), Attribute("name", .string),
-      Attribute("homepage", .uri, optional: true), Attribute("born", .date, optional: true),
-    ]
-    person.relationships = [
-      Relationship("recipes", to: "Recipe", inverse: "author", toMany: true, optional: true),
-      Relationship("profile", to: "Profile", inverse: "person", optional: true),
-    ]
-
-    var profile = Entity("Profile")
-    profile.attributes = [
-      Attribute("bio", .string, optional: true),
-      with(Attribute("newsletter", .boolean)) { $0.defaultValue = .boolean(false) },
-    ]
-    profile.relationships = [
-      Relationship("person", to: "Person", inverse: "profile", optional: true)
-    ]
-
-    var step = Entity("Step")
-    step.attributes = [
-      Attribute("text", .string), Attribute("minutes", .integer16, optional: true),
-    ]
-    step.relationships = [
-      Relationship("recipe", to: "Recipe", inverse: "steps", optional: true)
-    ]
-
-    var ingredient = Entity("Ingredient")
-    ingredient.attributes = [
-      Attribute("name", .string), Attribute("unit", .string, optional: true),
-      Attribute("energy", .float, optional: true),
-    ]
-    ingredient.relationships = [
-      Relationship("amounts", to: "Amount", inverse: "ingredient", toMany: true, optional: true)
-    ]
+    let person = entity(
+      "Person",
+      [
+        Attribute("identifier", .uuid), Attribute("name", .string), optional("homepage", .uri),
+        optional("born", .date),
+      ], [many("recipes", "Recipe", "author"), one("profile", "Profile", "person")])
+    let profile = entity(
+      "Profile", [optional("bio", .string), attribute("newsletter", .boolean, .boolean(false))],
+      [one("person", "Person", "profile")])
+    let step = entity(
+      "Step", [Attribute("text", .string), optional("minutes", .integer16)],
+      [one("recipe", "Recipe", "steps")])
+    let ingredient = entity(
+      "Ingredient",
+      [Attribute("name", .string), optional("unit", .string), optional("energy", .float)],
+      [many("amounts", "Amount", "ingredient")])
     // Both name a property `origin`: the second gets a numbered column.
-    var produce = Entity("Produce", parent: "Ingredient")
-    produce.attributes = [
-      Attribute("origin", .string, optional: true), Attribute("season", .string, optional: true),
-    ]
-    var spice = Entity("Spice", parent: "Ingredient")
-    spice.attributes = [
-      with(Attribute("heat", .integer16)) { $0.defaultValue = .integer(0) },
-      Attribute("origin", .string, optional: true),
-    ]
-
-    var amount = Entity("Amount")
-    amount.attributes = [
-      Attribute("quantity", .double), Attribute("note", .string, optional: true),
-    ]
-    amount.relationships = [
-      Relationship("recipe", to: "Recipe", inverse: "amounts", optional: true),
-      Relationship("ingredient", to: "Ingredient", inverse: "amounts", optional: true),
-    ]
-
-    var tag = Entity("Tag")
-    tag.attributes = [Attribute("name", .string), Attribute("colour", .integer64)]
-    tag.relationships = [
-      Relationship("recipes", to: "Recipe", inverse: "tags", toMany: true, optional: true)
-    ]
+    let produce = entity(
+      "Produce", parent: "Ingredient", [optional("origin", .string), optional("season", .string)])
+    let spice = entity(
+      "Spice", parent: "Ingredient",
+      [attribute("heat", .integer16, .integer(0)), optional("origin", .string)])
+    let amount = entity(
+      "Amount", [Attribute("quantity", .double), optional("note", .string)],
+      [one("recipe", "Recipe", "amounts"), one("ingredient", "Ingredient", "amounts")])
+    var tag = entity(
+      "Tag", [Attribute("name", .string), Attribute("colour", .integer64)],
+      [many("recipes", "Recipe", "tags")])
     tag.uniquenessConstraints = [["name"]]
-
-    var draft = Entity("Draft")
-    draft.attributes = [
-      Attribute("title", .string), Attribute("summary", .string, optional: true),
-      Attribute("createdAt", .date),
-      with(Attribute("serves", .integer16)) { $0.defaultValue = .integer(4) },
-    ]
+    let draft = entity(
+      "Draft",
+      [
+        Attribute("title", .string), optional("summary", .string), Attribute("createdAt", .date),
+        attribute("serves", .integer16, .integer(4)),
+      ])
     return [
       amount, draft, ingredient, person, produce, profile, recipe, spice, step, tag,
     ]
   }
 
   private static func second() -> [Entity] {
-    var rating = Entity("Rating")
-    rating.attributes = [
-      with(Attribute("stars", .integer16)) { $0.defaultValue = .integer(0) },
-      Attribute("comment", .string, optional: true),
-    ]
-    rating.relationships = [
-      Relationship("recipe", to: "Recipe", inverse: "ratings", optional: true)
-    ]
+    let rating = entity(
+      "Rating", [attribute("stars", .integer16, .integer(0)), optional("comment", .string)],
+      [one("recipe", "Recipe", "ratings")])
     return changing(first()) { entity in
       switch entity.name {
       case "Recipe":
         rename("serves", to: "servings", in: &entity)
         entity.attributes += [
-          with(Attribute("isVegan", .boolean)) { $0.defaultValue = .boolean(false) },
-          Attribute("notes", .string, optional: true),
+          attribute("isVegan", .boolean, .boolean(false)), optional("notes", .string),
         ]
         entity.relationships += [
-          Relationship("ratings", to: "Rating", inverse: "recipe", toMany: true, optional: true),
-          Relationship(
-            "favouredBy", to: "Person", inverse: "favourites", toMany: true, optional: true),
+          many("ratings", "Rating", "recipe"), many("favouredBy", "Person", "favourites"),
         ]
-      case "Person":
-        entity.relationships.append(
-          Relationship(
-            "favourites", to: "Recipe", inverse: "favouredBy", toMany: true, optional: true))
+      case "Person": entity.relationships.append(many("favourites", "Recipe", "favouredBy"))
       default: break
       }
     } + [rating]
@@ -187,6 +128,37 @@ enum DemoModels {
         with(attribute) { if $0.name == "rating" { $0.type = .string } }
       }
     } + [document]
+  }
+
+  private static func entity(
+    _ name: String, parent: String? = nil, _ attributes: [Attribute],
+    _ relationships: [Relationship] = []
+  ) -> Entity {
+    with(Entity(name, parent: parent)) {
+      $0.attributes = attributes
+      $0.relationships = relationships
+    }
+  }
+
+  private static func attribute(
+    _ name: String, _ type: AttributeType, _ value: AttributeValue
+  ) -> Attribute {
+    with(Attribute(name, type)) { $0.defaultValue = value }
+  }
+
+  private static func optional(_ name: String, _ type: AttributeType) -> Attribute {
+    Attribute(name, type, optional: true)
+  }
+
+  private static func one(_ name: String, _ entity: String, _ inverse: String) -> Relationship {
+    Relationship(name, to: entity, inverse: inverse, optional: true)
+  }
+
+  private static func many(
+    _ name: String, _ entity: String, _ inverse: String, ordered: Bool = false
+  ) -> Relationship {
+    Relationship(
+      name, to: entity, inverse: inverse, toMany: true, ordered: ordered, optional: true)
   }
 
   private static func changing(

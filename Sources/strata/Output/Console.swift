@@ -1,11 +1,6 @@
 import JSON
+import RowText
 import Terminal
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Where a command writes: the process's streams, or a test's buffers.
 final class Console {
@@ -44,7 +39,7 @@ final class Console {
     Console(
       isTerminal: Output.isTerminal, isErrorTerminal: Output.isErrorTerminal,
       width: Output.width ?? 120, errorWidth: { Output.errorWidth ?? 80 },
-      environment: { getenv($0).map { String(cString: $0) } }, out: { Output.write($0) },
+      environment: Output.environment, out: { Output.write($0) },
       err: { Output.error($0) })
   }
 

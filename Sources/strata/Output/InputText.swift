@@ -2,18 +2,12 @@ import Files
 import ManagedModel
 import ManagedStore
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Text that a person gives as a file, or through standard input as `-`.
 enum InputText {
   /// Most bytes that are read: a pasted log is far shorter.
   static let limit = 4 << 20
 
-  static func read(_ path: String) throws -> String {
+  static func text(of path: String) throws -> String {
     String(
       decoding: path == "-" ? standardInput() : try FileSystem.read(path, limit: limit),
       as: UTF8.self)
@@ -23,11 +17,7 @@ enum InputText {
     var result: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while result.count < limit {
-      #if canImport(Darwin)
-        let got = Darwin.read(STDIN_FILENO, &buffer, buffer.count)
-      #else
-        let got = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-      #endif
+      let got = read(STDIN_FILENO, &buffer, buffer.count)
       if got < 0 && errno == EINTR { continue }
       guard got > 0 else { break }
       result += buffer[..<got]

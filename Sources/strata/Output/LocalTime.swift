@@ -1,10 +1,5 @@
+import Files
 import ManagedModel
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Dates of a store as this machine's time zone has them.
 enum LocalTime {
@@ -16,23 +11,38 @@ enum LocalTime {
   }
 
   /// The time of day: `14:02:11`.
-  static func clock() -> String {
-    var moment = time(nil)
-    var parts = tm()
-    guard localtime_r(&moment, &parts) != nil else { return "" }
-    var buffer = [CChar](repeating: 0, count: 16)
-    let count = strftime(&buffer, buffer.count, "%H:%M:%S", &parts)
-    return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
+  static func clock() -> String { formatted(time(nil), "%H:%M:%S")?.text ?? "" }
 
   /// `2024-03-01 13:00:00 +0100`; `nil` where the zone is UTC anyway, or no calendar holds the date.
   static func text(_ seconds: Double) -> String? {
+    moment(seconds).flatMap { formatted($0, "%Y-%m-%d %H:%M:%S %z") }
+      .flatMap { $0.offset == 0 ? nil : $0.text }
+  }
+
+  /// When a file was written: `2024-03-01 13:00`; empty where no calendar holds the date.
+  static func ofFile(_ seconds: Double) -> String {
+    moment(seconds).flatMap { formatted($0, "%Y-%m-%d %H:%M")?.text } ?? ""
+  }
+
+  /// Now, in seconds since 2001-01-01 UTC.
+  static var now: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 - CoreDataDate.unixOffset
+  }
+
+  private static func moment(_ seconds: Double) -> time_t? {
     guard seconds.isFinite, abs(seconds) < 2e11 else { return nil }
-    var moment = time_t((seconds + CoreDataDate.unixOffset).rounded(.down))
+    return time_t((seconds + CoreDataDate.unixOffset).rounded(.down))
+  }
+
+  private static func formatted(_ moment: time_t, _ form: String) -> (text: String, offset: Int)? {
+    var moment = moment
     var parts = tm()
-    guard localtime_r(&moment, &parts) != nil, parts.tm_gmtoff != 0 else { return nil }
+    guard localtime_r(&moment, &parts) != nil else { return nil }
     var buffer = [CChar](repeating: 0, count: 64)
-    let count = strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M:%S %z", &parts)
-    return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let count = strftime(&buffer, buffer.count, form, &parts)
+    let text = String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return (text, parts.tm_gmtoff)
   }
 }

@@ -1,10 +1,5 @@
+import Files
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Standard output and standard error, written in large pieces.
 enum Output {
@@ -22,12 +17,15 @@ enum Output {
   /// Writes to standard output; a closed pipe ends the program as it would any other.
   static func write(_ bytes: [UInt8]) {
     guard failure.load(ordering: .relaxed) == 0 else { return }
-    let number = write(bytes, to: STDOUT_FILENO)
+    let number = FileSystem.write(bytes, to: STDOUT_FILENO)
     if number != 0 { failure.store(number, ordering: .relaxed) }
   }
   static func write(_ text: String) { write(Array(text.utf8)) }
-  static func error(_ bytes: [UInt8]) { _ = write(bytes, to: STDERR_FILENO) }
+  static func error(_ bytes: [UInt8]) { _ = FileSystem.write(bytes, to: STDERR_FILENO) }
   static func error(_ text: String) { error(Array(text.utf8)) }
+
+  /// A variable of this process's environment.
+  static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
   static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
@@ -42,23 +40,5 @@ enum Output {
       size.ws_col > 0
     else { return nil }
     return Int(size.ws_col)
-  }
-
-  /// - Returns: 0, or the errno that ended it.
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
-    var done = 0
-    while done < bytes.count {
-      let wrote = bytes.withUnsafeBytes { buffer in
-        #if canImport(Darwin)
-          Darwin.write(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done)
-        #else
-          Glibc.write(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done)
-        #endif
-      }
-      if wrote < 0 && errno == EINTR { continue }
-      guard wrote > 0 else { return wrote < 0 ? errno : EIO }
-      done += wrote
-    }
-    return 0
   }
 }

@@ -1,10 +1,5 @@
+import Files
 import Terminal
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Asks the terminal whether it is light or dark, before curses takes it.
 ///

@@ -6,12 +6,6 @@ import ManagedStore
 import Migration
 import Terminal
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// What a person has set in `config.json`: JSON5, all of it optional.
 ///
 /// A mistake costs the setting that it is in and is told; it never keeps strata from starting.
@@ -49,7 +43,7 @@ struct Configuration: Sendable, Equatable {
   /// That of the person who runs the program.
   static func ofUser() -> Configuration {
     Configuration(
-      folder: UserFolders(environment: { getenv($0).map { String(cString: $0) } }).configuration)
+      folder: UserFolders(environment: Output.environment).configuration)
   }
 
   /// Tells which of the themes that are set there is none of.

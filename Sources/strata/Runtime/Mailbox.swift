@@ -1,11 +1,6 @@
+import Files
 import Interface
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Messages on their way to the loop, from whatever thread; each wakes it.
 final class Mailbox: Sendable {

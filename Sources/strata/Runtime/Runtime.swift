@@ -1,14 +1,9 @@
 import Curses
+import Files
 import Interface
 import ManagedModel
 import ManagedStore
 import Terminal
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// The loop of the terminal interface: it waits for keys, signals and answers, updates the state,
 /// has the effects performed and draws.
@@ -51,13 +46,13 @@ final class Runtime {
   init(
     _ request: Request, storePath: String?, showsRecent: Bool = false, theme: String? = nil
   ) throws {
-    let folders = UserFolders(environment: Self.environment)
+    let folders = UserFolders(environment: Output.environment)
     var configuration = Configuration(folder: folders.configuration)
-    var themes = ThemeLibrary(environment: Self.environment)
+    var themes = ThemeLibrary(environment: Output.environment)
     configuration.checkThemes(in: themes)
     // What the person said, then what the surroundings tell.
     let chosen =
-      request.theme ?? theme ?? themes.chosen(by: configuration, environment: Self.environment)
+      request.theme ?? theme ?? themes.chosen(by: configuration, environment: Output.environment)
     asksForTheme = chosen == nil
     var name = chosen ?? configuration.theme(isLight: false)
     var notice: Notice?
@@ -99,10 +94,6 @@ final class Runtime {
     }
   }
 
-  private nonisolated static func environment(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }
-  }
-
   func run() throws -> Ending {
     defer {
       sessions.keep(state, isLast: true)
@@ -111,7 +102,7 @@ final class Runtime {
       signals.close()
     }
     apply(.start)
-    let probe = asksForTheme ? BackgroundProbe(term: Self.environment("TERM")) : nil
+    let probe = asksForTheme ? BackgroundProbe(term: Output.environment("TERM")) : nil
     // A store that cannot be opened is told in the shell, without a flash of an empty screen.
     let deadline = ContinuousClock.now + .milliseconds(Self.patience)
     while state.store == nil, state.picker == nil, failure == nil,
@@ -125,7 +116,7 @@ final class Runtime {
     if let reply { state.themeName = configuration.theme(isLight: reply.isLight == true) }
     do {
       let screen = try CursesScreen(
-        term: Self.environment("TERM"), noColor: Self.environment("NO_COLOR"),
+        term: Output.environment("TERM"), noColor: Output.environment("NO_COLOR"),
         mouse: configuration.mouse, typed: reply?.typed ?? [])
       self.screen = screen
       state.colors = screen.depth
@@ -230,7 +221,7 @@ final class Runtime {
       case .themes(let id):
         let hasColors = screen?.depth ?? .none > .none
         apply(.answer(id, .themes(themes.choices(), hasColors: hasColors)))
-      case .keepTheme(let name): ThemeMemory.keep(name, environment: Self.environment)
+      case .keepTheme(let name): ThemeMemory.keep(name, environment: Output.environment)
       case .choose(let path):
         chosen = path
         isLeaving = true
@@ -252,10 +243,7 @@ final class Runtime {
 
   private var untilNextFrame: Int {
     let passed = ContinuousClock.now - lastDrawn
-    let milliseconds =
-      Int(passed.components.seconds) * 1000
-      + Int(passed.components.attoseconds / 1_000_000_000_000_000)
-    return 1000 / configuration.frameRate - milliseconds
+    return 1000 / configuration.frameRate - Int(passed / .milliseconds(1))
   }
 
   private func drawIfDue() {

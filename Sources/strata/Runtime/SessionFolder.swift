@@ -83,7 +83,8 @@ struct SessionFolder: Sendable {
         paths.insert(Array(record.path.utf8)).inserted
       else { continue }
       stores.append(
-        RecentStore(path: record.path, opened: FileTime.text(record.opened), model: record.model))
+        RecentStore(path: record.path, opened: LocalTime.ofFile(record.opened), model: record.model)
+      )
     }
     return stores
   }

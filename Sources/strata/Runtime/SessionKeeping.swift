@@ -42,7 +42,7 @@ struct SessionKeeping {
     guard session != kept else { return }
     kept = session
     let record = SessionFolder.Record(
-      path: store.path, uuid: store.uuid, model: state.modelName ?? "", opened: FileTime.now,
+      path: store.path, uuid: store.uuid, model: state.modelName ?? "", opened: LocalTime.now,
       session: session)
     if isLast {
       folder.keep(record)

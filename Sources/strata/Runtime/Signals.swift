@@ -1,10 +1,5 @@
 import Curses
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import Files
 
 /// The end of the pipe that wakes the loop. A signal handler can wait for no lock and make no lazy
 /// global: this is a plain number, written once before any handler is installed.

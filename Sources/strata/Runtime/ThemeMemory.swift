@@ -15,12 +15,8 @@ enum ThemeMemory {
   /// A folder that cannot be written is no reason to bother anyone.
   static func keep(_ name: String, environment: (String) -> String?) {
     guard let path = path(environment), let folder = FileSystem.parent(of: path) else { return }
-    do {
-      try FileSystem.makeDirectory(folder)
-      let temporary = path + ".new"
-      try FileSystem.write(Array((name + "\n").utf8), to: temporary)
-      try FileSystem.rename(temporary, to: path)
-    } catch {}
+    try? FileSystem.makeDirectory(folder)
+    try? FileSystem.replace(path, with: Array((name + "\n").utf8), isPrivate: false)
   }
 
   private static func path(_ environment: (String) -> String?) -> String? {

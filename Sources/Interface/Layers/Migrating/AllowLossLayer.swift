@@ -2,13 +2,11 @@ import Migration
 import Terminal
 
 /// Asks for a word before a whole entity, or everything that would be lost, is given up.
-struct AllowLossLayer: LayerContent, PromptingLayer {
+struct AllowLossLayer: PromptingLayer {
   var losses: [Loss]
   var prompt = Prompt()
 
-  init(_ losses: [Loss]) {
-    self.losses = losses
-  }
+  init(_ losses: [Loss]) { self.losses = losses }
 
   /// Of one entity its own name has to be typed.
   var word: String { losses.count == 1 ? losses[0].entity : "all" }
@@ -41,15 +39,9 @@ struct AllowLossLayer: LayerContent, PromptingLayer {
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let width = max(1, min(60, rect.width - 4))
-    let lines = Wrapping.lines(text, width: width)
-    let inside = Popup(
-      losses.count == 1 ? "! Accept the loss" : "! Accept all losses",
-      size: Size(width: width, height: lines.count + 2)
-    ).draw(in: &grid, rect, theme: theme)
-    grid.write(lines, in: inside)
-    let line = inside.row(min(lines.count + 1, max(0, inside.height - 1)))
-    let mark = isConfirmed ? Span("✓ ", theme[.success]) : Span("› ", theme[.dim])
-    prompt.draw(in: &grid, line, label: [mark], theme: theme)
+    draw(
+      losses.count == 1 ? "! Accept the loss" : "! Accept all losses", text, width: 60,
+      mark: isConfirmed ? Span("✓ ", theme[.success]) : Span("› ", theme[.dim]), with: theme,
+      in: &grid, rect)
   }
 }

@@ -3,7 +3,7 @@ import Migration
 import Terminal
 
 /// The backups beside the store, to put one back.
-struct BackupsLayer: WaitingLayer {
+struct BackupsLayer: WaitingLayer, ChoosingLayer {
   var task: TaskID?
   /// The backup of the migration just done: asked about at once.
   private let wanted: String?
@@ -11,10 +11,6 @@ struct BackupsLayer: WaitingLayer {
   var list = List()
 
   init(wanted: String?) { self.wanted = wanted }
-
-  private var selected: BackupEntry? {
-    entries.element(list.selected)
-  }
 
   func bindings(_ state: State) -> [Binding] {
     let reason: String? =
@@ -25,16 +21,12 @@ struct BackupsLayer: WaitingLayer {
     return [
       Binding([.enter], "put back…", .choose, unless: reason),
       Keymap.movement,
-      Binding([.escape, .character("q"), .character("b")], "close", .close),
+      Binding([.escape, "q", "b"], "close", .close),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .choose else {
-      list.handle(key)
-      return .stay()
-    }
-    guard let entry = selected else { return .stay() }
+  mutating func choose(in state: inout State) -> LayerOutcome {
+    guard let entry = entries.element(list.selected) else { return .stay() }
     if case .failure(let error) = entry.contents {
       state.show(MessageLayer(error))
       return .stay()
@@ -46,7 +38,7 @@ struct BackupsLayer: WaitingLayer {
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
     guard case .backups(let found) = answer else { return [] }
     entries = found
-    list = List(count: found.count, height: max(1, found.count))
+    list = List(count: found.count, height: found.count)
     if let index = found.firstIndex(where: { $0.backup.path == wanted || $0.name == wantedName }) {
       list.select(index)
     }
@@ -75,10 +67,7 @@ struct BackupsLayer: WaitingLayer {
     grid.write(
       "  " + columns.line("backup", "version", "last changed", "objects", "size"),
       at: inside.origin, style: theme[.columnTitle], within: inside.width)
-    let body = Rect(
-      x: inside.x, y: inside.y + 1, width: inside.width, height: max(0, inside.height - 1))
-    list.draw(in: &grid, body, theme: theme) { row in
-      guard let entry = entries.element(row) else { return [] }
+    list.draw(entries, in: &grid, inside.droppingRows(1), theme: theme) { entry, _ in
       guard case .success = entry.contents else {
         return [Span(entry.name), Span("  ✗ cannot be read", theme[.error])]
       }
@@ -86,8 +75,7 @@ struct BackupsLayer: WaitingLayer {
         Span(
           columns.line(
             entry.name, entry.version(among: state.versions), entry.date,
-            entry.objects.map(NumberText.grouped) ?? "—",
-            NumberText.bytes(entry.backup.bytes)))
+            entry.objects.map(NumberText.grouped) ?? "—", NumberText.bytes(entry.backup.bytes)))
       ]
     }
   }
@@ -99,19 +87,11 @@ struct BackupsLayer: WaitingLayer {
     func line(
       _ name: String, _ version: String, _ date: String, _ objects: String, _ size: String
     ) -> String {
+      func fitted(_ text: String, _ width: Int) -> String { text.fitted(to: width - 1) + " " }
       var text = fitted(name, min(26, max(8, width - 20)))
       if width >= 76 { text += fitted(version, 14) }
       if width >= 56 { text += fitted(date, 18) }
-      return text + trailing(objects, 10) + trailing(size, 9)
-    }
-
-    private func fitted(_ text: String, _ width: Int) -> String {
-      let text = TextWidth.of(text) < width ? text : String(text.prefix(max(0, width - 2))) + "…"
-      return text + String(repeating: " ", count: max(0, width - TextWidth.of(text)))
-    }
-
-    private func trailing(_ text: String, _ width: Int) -> String {
-      String(repeating: " ", count: max(0, width - TextWidth.of(text))) + text
+      return text + objects.trailing(in: 10) + size.trailing(in: 9)
     }
   }
 }

@@ -64,10 +64,6 @@ struct ReceiptFileLayer: WaitingLayer {
     let inside = Popup("Write the receipt", size: Size(width: width, height: lines.count + 2))
       .draw(in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span("› ", theme[.dim])], theme: theme)
-    for (index, line) in lines.enumerated() where index + 2 < inside.height {
-      grid.write(
-        line, at: inside.row(index + 2).origin,
-        style: theme[problem == nil ? .dim : .warning], within: inside.width)
-    }
+    grid.write(lines, in: inside.droppingRows(2), style: theme[problem == nil ? .dim : .warning])
   }
 }

@@ -18,15 +18,14 @@ struct RehearsalLayer: WaitingLayer {
     if case .running(_, let isCancelling) = phase {
       return [
         Binding(
-          [.escape, .character("q")], "stop", .cancel,
-          unless: isCancelling ? "it is being stopped" : nil)
+          [.escape, "q"], "stop", .cancel, unless: isCancelling ? "it is being stopped" : nil)
       ]
     }
     let isDone = if case .done = phase { true } else { false }
     return [
       Keymap.movement,
-      Binding([.character("y")], "copy", .copy, unless: isDone ? nil : "there is no receipt"),
-      Binding([.escape, .character("q"), .enter], "close", .close),
+      Binding(["y"], "copy", .copy, unless: isDone ? nil : "there is no receipt"),
+      Binding([.escape, "q", .enter], "close", .close),
     ]
   }
 
@@ -34,13 +33,7 @@ struct RehearsalLayer: WaitingLayer {
     if action == .cancel { return .stay(cancel(in: &state) ?? []) }
     guard case .done(let receipt) = phase else { return .stay() }
     if action == .copy {
-      let text = lines(receipt).map { ([$0.sign, $0.text] + $0.numbers).joined(separator: " ") }
-      if let layer = CopyLayer([
-        CopyLayer.Choice("receipt as JSON", .json, .receipt(receipt)),
-        CopyLayer.Choice("receipt as text", text: text.joined(separator: "\n")),
-      ]) {
-        state.show(layer)
-      }
+      if let layer = CopyLayer(CopyLayer.choices(receipt, lines(receipt))) { state.show(layer) }
       return .stay()
     }
     list.scrollPage(key, count: lines(receipt).count, height: state.body.height - 6)
@@ -91,15 +84,13 @@ struct RehearsalLayer: WaitingLayer {
         .draw(in: &grid, rect, theme: theme)
       let isStopped = error.kind == .cancelled
       var lines = Wrapping.lines(
-        isStopped ? "It was stopped." : error.message, width: inside.width
-      ).map { ($0, isStopped ? Theme.Role.warning : .error) }
+        isStopped ? "It was stopped." : error.message, isStopped ? .warning : .error,
+        width: inside.width)
       if !isStopped, let hint = error.typedHint {
-        lines += Wrapping.lines("→ " + hint, width: inside.width).map { ($0, .success) }
+        lines += Wrapping.lines("→ " + hint, .success, width: inside.width)
       }
       lines.append(("The store is as it was; the copy is gone.", .dim))
-      for (row, line) in lines.enumerated() where row < inside.height {
-        grid.write(line.0, at: inside.row(row).origin, style: theme[line.1], within: inside.width)
-      }
+      grid.write(lines, in: inside, theme: theme)
     }
   }
 

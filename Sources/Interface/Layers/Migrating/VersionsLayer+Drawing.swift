@@ -16,18 +16,17 @@ extension VersionsLayer {
 
   private func drawVersions(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(64, rect.width - 4))
-    var notes: [(String, Theme.Role)] =
-      problem.map { Wrapping.lines("✗ " + $0, width: width).map { ($0, .error) } } ?? []
+    var notes = problem.map { Wrapping.lines("✗ " + $0, .error, width: width) } ?? []
     if task != nil { notes.append(("reading …", .dim)) }
     if purpose == .migrateTo, let chain = chain(state) {
       let isOn = isThroughVersions
-      let way = chain.isEmpty ? "the versions of --via" : chain.joined(separator: " → ")
-      let text = "[\(isOn ? "x" : " ")] through the versions between (v): \(way)"
-      notes += Wrapping.lines(text, width: width).map { ($0, isOn ? .text : .dim) }
+      let path = chain.isEmpty ? "the versions of --via" : chain.joined(separator: " → ")
+      let text = "[\(isOn ? "x" : " ")] through the versions between (v): \(path)"
+      notes += Wrapping.lines(text, isOn ? .text : .dim, width: width)
     }
     if state.versions.count < 2, problem == nil {
       let text = "No other version lies beside the store: p takes one by its path."
-      notes += Wrapping.lines(text, width: width).map { ($0, .text) }
+      notes += Wrapping.lines(text, .text, width: width)
     }
     let height = max(1, state.versions.count) + (notes.isEmpty ? 0 : notes.count + 1)
     let inside = Popup(title, size: Size(width: width, height: height))
@@ -35,17 +34,14 @@ extension VersionsLayer {
     let noteHeight = min(notes.isEmpty ? 0 : notes.count + 1, max(0, inside.height - 1))
     let rows = Rect(
       x: inside.x, y: inside.y, width: inside.width, height: inside.height - noteHeight)
-    var list = list
-    list.setCount(state.versions.count)
-    list.draw(in: &grid, rows, theme: theme) { row in
-      guard let version = state.versions.element(row) else { return [] }
+    list.draw(state.versions, in: &grid, rows, theme: theme) { version, _ in
       var spans = [Span(version.name)]
       if version.isStores { spans.append(Span("  ✓ this store", theme[.success])) }
       if version.isCurrent { spans.append(Span("  current", theme[.dim])) }
       switch version.result {
       case .success(let model):
-        let count = model.entities.count
-        spans.append(Span("  \(count) " + (count == 1 ? "entity" : "entities"), theme[.dim]))
+        let count = NumberText.counted(model.entities.count, "entity", plural: "entities")
+        spans.append(Span("  \(count)", theme[.dim]))
       case .failure: spans.append(Span("  ✗ unreadable", theme[.error]))
       }
       // Of several bundles, where it is.
@@ -56,11 +52,7 @@ extension VersionsLayer {
       }
       return spans
     }
-    for (index, note) in notes.enumerated() where index + 1 < noteHeight {
-      grid.write(
-        note.0, at: Point(x: inside.x, y: rows.bottom + 1 + index), style: theme[note.1],
-        within: inside.width)
-    }
+    grid.write(notes, in: inside.droppingRows(rows.height + 1), theme: theme)
   }
 
   private func drawPath(
@@ -75,11 +67,7 @@ extension VersionsLayer {
       title, size: Size(width: width, height: lines.count + 2 + min(10, max(3, completions.count)))
     ).draw(in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span("› ", theme[.footerKey])], theme: theme)
-    for (index, line) in lines.enumerated() where index + 1 < inside.height {
-      grid.write(
-        line, at: inside.row(index + 1).origin, style: theme[problem == nil ? .dim : .error],
-        within: inside.width)
-    }
+    grid.write(lines, in: inside.droppingRows(1), style: theme[problem == nil ? .dim : .error])
     for (index, path) in completions.enumerated() {
       let row = lines.count + 2 + index
       guard row < inside.height else { break }
@@ -103,13 +91,10 @@ extension VersionsLayer {
       grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
       return
     }
-    list.draw(in: &grid, inside, theme: theme) { row in
-      guard let commit = commits.element(row) else { return [] }
-      let isSelected = row == list.selected
-      return [
-        Span(String(commit.id.prefix(10)), isSelected ? .plain : theme[.identifier]),
-        Span("  \(commit.date.prefix(10))  ", isSelected ? .plain : theme[.date]),
-        Span(commit.subject),
+    list.draw(commits, in: &grid, inside, theme: theme) { commit, isSelected in
+      [
+        theme.span(isSelected, String(commit.id.prefix(10)), .identifier),
+        theme.span(isSelected, "  \(commit.date.prefix(10))  ", .date), Span(commit.subject),
       ]
     }
   }

@@ -32,7 +32,7 @@ struct VersionsLayer: LayerContent {
   init(_ purpose: Purpose, count: Int, selected: Int, isThroughVersions: Bool = false) {
     self.purpose = purpose
     self.isThroughVersions = isThroughVersions
-    list = List(count: count, selected: selected, height: max(1, count))
+    list = List(count: count, selected: selected, height: count)
   }
 
   var title: String {
@@ -55,28 +55,27 @@ struct VersionsLayer: LayerContent {
       let path = selectedVersion(state).flatMap { $0.path.isEmpty ? nil : $0.path }
       var bindings = [
         Binding([.enter], "choose", .choose, unless: busy),
-        Binding([.character("p")], "by path", .otherPath, unless: busy),
+        Binding(["p"], "by path", .otherPath, unless: busy),
         Binding(
-          [.character("r")], "git revisions", .revisions,
+          ["r"], "git revisions", .revisions,
           unless: busy ?? (path == nil ? "the version is in no file" : nil)),
       ]
       if purpose == .migrateTo {
         let isOn = isThroughVersions
         bindings.append(
           Binding(
-            [.character("v")], isOn ? "go straight" : "go through the versions", .throughVersions,
+            ["v"], isOn ? "go straight" : "go through the versions", .throughVersions,
             unless: chain(state) == nil ? "there is no version between" : nil))
       }
       return bindings + [
         Keymap.movement,
-        Binding([.escape, .character("q")], "close", .close),
+        Binding([.escape, "q"], "close", .close),
       ]
     case .path(let prompt, _):
       return [
         Binding(
           [.enter], "read", .confirm,
-          unless: busy ?? (prompt.text.isEmpty ? "there is no path" : nil)
-        ),
+          unless: busy ?? (prompt.text.isEmpty ? "there is no path" : nil)),
         Binding([.tab], "complete", .complete),
         Binding([.escape], "back", .cancel),
       ]
@@ -86,12 +85,12 @@ struct VersionsLayer: LayerContent {
           [.enter], "read that revision", .confirm,
           unless: busy ?? (commits.isEmpty ? "there is none" : nil)),
         Keymap.movement,
-        Binding([.escape, .character("q")], "back", .cancel),
+        Binding([.escape, "q"], "back", .cancel),
       ]
     }
   }
 
-  /// The way through the versions between: none are named where `--via` names them.
+  /// The path through the versions between: none are named where `--via` names them.
   func chain(_ state: State) -> [String]? {
     state.planOptions.via == nil ? state.versions.chain(to: list.selected) : []
   }
@@ -122,7 +121,7 @@ struct VersionsLayer: LayerContent {
     case .complete:
       guard case .path(var prompt, let completions) = mode else { break }
       if let longest = Self.common(completions), longest.count > prompt.text.count {
-        prompt.setText(longest)
+        prompt = Prompt(longest)
         mode = .path(prompt, completions: completions)
       }
       return .stay(complete(prompt.text, in: &state))
@@ -147,8 +146,8 @@ struct VersionsLayer: LayerContent {
     switch mode {
     case .path(let prompt, _): path = prompt.text
     case .revisions(let bundle, let version, let commits, let list):
-      guard commits.indices.contains(list.selected) else { return [] }
-      path = bundle + (version.map { "@" + $0 } ?? "") + "@" + commits[list.selected].id.prefix(10)
+      guard let commit = commits.element(list.selected) else { return [] }
+      path = bundle + (version.map { "@" + $0 } ?? "") + "@" + commit.id.prefix(10)
     case .versions: return []
     }
     return state.ask(&task) { .models($0, path: path) }
@@ -184,16 +183,15 @@ struct VersionsLayer: LayerContent {
     case .revisions(let commits) where task == self.task:
       self.task = nil
       guard case .revisions(let path, let version, _, _) = mode else { return [] }
-      mode = .revisions(
-        path: path, version: version, commits,
-        List(count: commits.count, height: max(1, commits.count)))
+      let list = List(count: commits.count, height: commits.count)
+      mode = .revisions(path: path, version: version, commits, list)
     case .models(let versions) where task == self.task:
       self.task = nil
       mode = .versions
       let known = Set(state.versions.map(\.path))
       let new = versions.filter { !known.contains($0.path) }
       let effects = state.add(new)
-      list = List(count: state.versions.count, height: max(1, state.versions.count))
+      list = List(count: state.versions.count, height: state.versions.count)
       let first = new.first(where: \.isCurrent) ?? new.first ?? versions.first
       if let index = state.versions.firstIndex(where: { $0.path == first?.path }) {
         list.select(index)
@@ -205,9 +203,7 @@ struct VersionsLayer: LayerContent {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    if task == completing { completing = nil }
-    guard task == self.task else { return [] }
-    self.task = nil
+    guard !completing.end(task), self.task.end(task) else { return [] }
     if error.kind != .cancelled {
       problem = error.message + (error.typedHint.map { ". → \($0)" } ?? "")
       if case .revisions = mode { mode = .versions }
@@ -215,15 +211,13 @@ struct VersionsLayer: LayerContent {
     return []
   }
 
-  mutating func cancel(in state: inout State) -> [Effect]? {
-    task.stop()
-  }
+  mutating func cancel(in state: inout State) -> [Effect]? { task.stop() }
 
   /// Takes the selected version; comparing asks for the second one.
   private func choose(in state: inout State) -> LayerOutcome {
     let index = list.selected
-    guard state.versions.indices.contains(index) else { return .close() }
-    if case .failure(let error) = state.versions[index].result {
+    guard let version = selectedVersion(state) else { return .close() }
+    if case .failure(let error) = version.result {
       state.show(MessageLayer(error))
       return .stay()
     }

@@ -2,7 +2,7 @@ import ManagedModel
 import Terminal
 
 /// Asks for the file that a recipe is written to.
-struct WriteRecipeLayer: LayerContent, PromptingLayer {
+struct WriteRecipeLayer: PromptingLayer {
   var file: RecipeFile
   var prompt: Prompt
   /// Why the last try did not write it.
@@ -36,7 +36,6 @@ struct WriteRecipeLayer: LayerContent, PromptingLayer {
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let width = max(1, min(72, rect.width - 4))
     var text = "The mapping as a recipe, for --mapping FILE. It can be read, changed and reviewed."
     var role = Theme.Role.dim
     if let problem {
@@ -46,11 +45,8 @@ struct WriteRecipeLayer: LayerContent, PromptingLayer {
         : "✗ \(problem.message)" + (problem.typedHint.map { " → \($0)" } ?? "")
       role = overwrites ? .warning : .error
     }
-    let lines = Wrapping.lines(text, width: width)
-    let inside = Popup("Write the recipe to", size: Size(width: width, height: lines.count + 2))
-      .draw(in: &grid, rect, theme: theme)
-    grid.write(lines, in: inside, style: theme[role])
-    let line = inside.row(min(lines.count + 1, max(0, inside.height - 1)))
-    prompt.draw(in: &grid, line, label: [Span("› ", theme[.footerKey])], theme: theme)
+    draw(
+      "Write the recipe to", text, width: 72, style: theme[role],
+      mark: Span("› ", theme[.footerKey]), with: theme, in: &grid, rect)
   }
 }

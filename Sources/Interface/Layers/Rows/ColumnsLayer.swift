@@ -9,35 +9,33 @@ struct ColumnsLayer: LayerContent {
     let table = state.browse.table
     let count = table?.arranged.count ?? 0
     let selected = table.flatMap { $0.arranged.firstIndex(of: $0.column) } ?? 0
-    list = List(count: count, selected: selected, height: max(1, count))
+    list = List(count: count, selected: selected, height: count)
   }
 
   func bindings(_ state: State) -> [Binding] {
     let table = state.browse.table
-    let isOnly = table.map { $0.columns.count == 1 && !isHidden(in: $0) } ?? true
+    let isOnly =
+      table.map { table in
+        table.columns.count == 1
+          && table.arranged.element(list.selected).map(table.hidden.contains) != true
+      } ?? true
     return [
       Binding([.space], "show or hide", .choose, unless: isOnly ? "one column stays" : nil),
-      Binding([.character("<"), .character("K")], "up", .columnToLeft),
-      Binding([.character(">"), .character("J")], "down", .columnToRight),
+      Binding(["<", "K"], "up", .columnToLeft),
+      Binding([">", "J"], "down", .columnToRight),
       Binding(
-        [.character("_")], "as they come", .resetColumns,
+        ["_"], "as they come", .resetColumns,
         unless: table?.isColumnsReset == false ? nil : "they are so"),
       Binding([.enter], "to that column", .confirm),
       Keymap.movement,
-      Binding([.escape, .character("q"), .character("+")], "close", .close),
+      Binding([.escape, "q", "+"], "close", .close),
     ]
   }
 
-  private func isHidden(in table: RowTable) -> Bool {
-    table.arranged.indices.contains(list.selected)
-      && table.hidden.contains(table.arranged[list.selected])
-  }
-
   mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard let table = state.browse.table, table.arranged.indices.contains(list.selected) else {
+    guard let table = state.browse.table, let column = table.arranged.element(list.selected) else {
       return .close()
     }
-    let column = table.arranged[list.selected]
     switch action {
     case .choose: state.browse.table?.setHidden(column, !table.hidden.contains(column))
     case .columnToLeft, .columnToRight:
@@ -65,16 +63,12 @@ struct ColumnsLayer: LayerContent {
       "columns of \(table.entity)",
       size: Size(width: min(72, names + 36), height: max(1, table.arranged.count))
     ).draw(in: &grid, rect, theme: theme)
-    list.draw(in: &grid, inside, theme: theme) { row in
-      guard let column = table.arranged.element(row) else { return [] }
+    list.draw(table.arranged, in: &grid, inside, theme: theme) { column, isSelected in
       let isHidden = table.hidden.contains(column)
-      let isSelected = row == list.selected
       let frozen = table.columns.firstIndex(of: column).map { $0 < table.frozen } ?? false
       var spans = [
         Span(isHidden ? "[ ] " : "[x] "),
-        Span(
-          table.title(column).padded(to: names + 2),
-          isHidden && !isSelected ? theme[.dim] : .plain),
+        theme.span(isSelected || !isHidden, table.title(column).padded(to: names + 2), .dim),
         theme.span(isSelected, table.property(column)?.typeName ?? "", .dim),
       ]
       if frozen, table.frozen > 1 { spans.append(Span("  frozen")) }

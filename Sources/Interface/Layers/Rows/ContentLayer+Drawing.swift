@@ -3,9 +3,9 @@ import Terminal
 
 extension ContentLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let inside = Popup("\(object) \(property)", size: body.size).draw(in: &grid, body, theme: theme)
+    let inside = Popup("\(object) \(property)", note: note, size: body.size)
+      .draw(in: &grid, body, theme: theme)
     guard !inside.isEmpty else { return }
-    grid.title([], note: [Span(note, theme[.dim])], on: body)
     guard let part else {
       let text = error.map { "✗ \($0.description)" } ?? "…"
       grid.write(text, at: inside.origin, style: theme[.dim], within: inside.width)
@@ -38,7 +38,7 @@ extension ContentLayer {
   private func drawText(
     _ part: StoredContent, in grid: inout Grid, _ rows: Rect, _ room: Size, _ theme: Theme
   ) {
-    let layout = TextLayout(bytes: part.bytes, offset: part.offset, width: room.width)
+    let layout = TextLayout(part, width: room.width)
     if part.total == 0 { grid.write("empty", at: rows.origin, style: theme[.dim]) }
     for (index, line) in layout.lines(from: top, count: rows.height).enumerated() {
       let place = rows.row(index)

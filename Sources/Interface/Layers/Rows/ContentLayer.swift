@@ -47,18 +47,14 @@ struct ContentLayer: LayerContent {
       ]
     }
     let command = "strata object \(state.storeArgument) \(object)"
+    let unsearched = searched.isEmpty ? "nothing was searched for" : nil
     return [
-      Binding([.character("/")], "search", .search),
-      Binding(
-        [.character("n")], "next", .nextChange,
-        unless: searched.isEmpty ? "nothing was searched for" : nil),
-      Binding(
-        [.character("N")], "previous", .previousChange,
-        unless: searched.isEmpty ? "nothing was searched for" : nil, footer: false),
-      Binding(
-        [.character("x")], form == .hex ? "as text" : "as bytes", .showAsBytes, command: command),
+      Binding(["/"], "search", .search),
+      Binding(["n"], "next", .nextChange, unless: unsearched),
+      Binding(["N"], "previous", .previousChange, unless: unsearched, footer: false),
+      Binding(["x"], form == .hex ? "as text" : "as bytes", .showAsBytes, command: command),
       Keymap.movement,
-      Binding([.escape, .character("q"), .character("v")], "close", .close),
+      Binding([.escape, "q", "v"], "close", .close),
     ]
   }
 
@@ -127,7 +123,7 @@ struct ContentLayer: LayerContent {
       top = max(0, min(last, top / columns * columns + lines * columns))
       return
     }
-    let layout = TextLayout(bytes: part.bytes, offset: part.offset, width: room.width)
+    let layout = TextLayout(part, width: room.width)
     for _ in 0..<abs(lines) {
       if lines < 0 {
         guard let start = layout.start(before: top) else { return }
@@ -176,8 +172,7 @@ struct ContentLayer: LayerContent {
       top = place
       // From the start of its line, where that is known.
       if contains(place), let part {
-        let layout = TextLayout(bytes: part.bytes, offset: part.offset, width: room(state).width)
-        top = layout.start(before: place + 1) ?? place
+        top = TextLayout(part, width: room(state).width).start(before: place + 1) ?? place
       }
     }
     return contains(top) ? wanted(in: &state) : read(from: max(0, top - Self.before), in: &state)
@@ -217,14 +212,11 @@ struct ContentLayer: LayerContent {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    if task == self.task {
-      self.task = nil
+    if self.task.end(task) {
       self.error = error
-      return []
+    } else if findTask.end(task) {
+      state.notice = Notice(error.description, .warning)
     }
-    guard task == findTask else { return [] }
-    findTask = nil
-    state.notice = Notice(error.description, .warning)
     return []
   }
 

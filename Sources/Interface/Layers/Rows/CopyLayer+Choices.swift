@@ -8,12 +8,20 @@ extension CopyLayer {
   /// The key in lists where it has no place in the footer.
   static func binding(_ state: State) -> Binding {
     Binding(
-      [.character("y")], "copy", .copy,
-      unless: choices(state).isEmpty ? "nothing is selected" : nil, footer: false)
+      ["y"], "copy", .copy, unless: choices(state).isEmpty ? "nothing is selected" : nil,
+      footer: false)
+  }
+
+  /// A receipt as the two things that it can be.
+  static func choices(_ receipt: MigrationReceipt, _ lines: [ReceiptView.Line]) -> [Choice] {
+    [
+      Choice("receipt as JSON", .json, .receipt(receipt)),
+      Choice("receipt as text", text: ReceiptView.text(lines)),
+    ]
   }
 
   /// The key in a popup whose text is copied as a whole.
-  static let ofPopup = Binding([.character("y")], "copy", .copy)
+  static let ofPopup = Binding(["y"], "copy", .copy)
 }
 
 extension BrowseScreen {
@@ -66,7 +74,6 @@ extension DiffScreen {
 extension DiffLine {
   /// Both sides in one line: `~ Recipe.portions: serves Integer 16 → portions Integer 32`.
   var text: String {
-    let place = property.map { "\(entity).\($0)" } ?? entity
     func text(_ side: Side) -> String { "\(side.name) \(side.text)" }
     switch (left.map(text), right.map(text)) {
     case (let old?, let new?): return "\(sign.rawValue) \(place): \(old) → \(new)"
@@ -82,7 +89,7 @@ extension MappingScreen {
     var choices: [CopyLayer.Choice] = []
     switch activePane {
     case .mappings:
-      if let entry = entry(mappings.selected) {
+      if let entry = selectedEntry {
         let layer = Self.details(of: entry.mapping, in: entry.step, self)
         choices.append(CopyLayer.Choice("mapping \(layer.title)", text: layer.text))
       }
@@ -95,7 +102,7 @@ extension MappingScreen {
         choices = [CopyLayer.Choice("refusal", text: MessageLayer(error).text)]
       case .edit(let edit): choices = [CopyLayer.Choice("change", text: edit.text)]
       case .note(let text): choices = [CopyLayer.Choice("note", text: text)]
-      case .command, nil: break
+      case nil: break
       }
     }
     return choices + [
@@ -107,23 +114,19 @@ extension MappingScreen {
 
 extension MigrateScreen {
   func copies(_ state: State) -> [CopyLayer.Choice] {
-    let text = lines(state).map { ([$0.sign, $0.text] + $0.numbers).joined(separator: " ") }
-      .joined(separator: "\n")
     var choices: [CopyLayer.Choice] = []
-    if let receipt = receipt {
-      choices.append(CopyLayer.Choice("receipt as JSON", .json, .receipt(receipt)))
-      choices.append(CopyLayer.Choice("receipt as text", text: text))
+    if let receipt {
+      choices = CopyLayer.choices(receipt, lines(state))
       if let backup = receipt.backupPath {
         choices.append(CopyLayer.Choice("path of the backup", text: backup))
       }
     } else if case .rolledBack = phase {
-      choices.append(CopyLayer.Choice("what was done, as text", text: text))
+      choices = [CopyLayer.Choice("what was done, as text", text: ReceiptView.text(lines(state)))]
     }
     guard state.mapping.to != nil else { return choices }
     return choices + [
       CopyLayer.Choice(
-        command: state.mapping.command(state)
-          + (pausesBeforeCutover ? " --confirm" : ""))
+        command: state.mapping.command(state) + (pausesBeforeCutover ? " --confirm" : ""))
     ]
   }
 }

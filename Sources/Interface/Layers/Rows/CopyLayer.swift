@@ -3,7 +3,7 @@ import ManagedStore
 import Terminal
 
 /// What of the selected thing goes to the clipboard; the key that opened it takes the first.
-package struct CopyLayer: WaitingLayer {
+package struct CopyLayer: WaitingLayer, ChoosingLayer {
   private(set) var isDone = false
 
   struct Choice: Sendable, Equatable {
@@ -23,7 +23,7 @@ package struct CopyLayer: WaitingLayer {
   }
 
   private let choices: [Choice]
-  private var list: List
+  var list: List
   var task: TaskID?
   private var title = ""
 
@@ -38,18 +38,13 @@ package struct CopyLayer: WaitingLayer {
 
   func bindings(_ state: State) -> [Binding] {
     [
-      Binding(
-        [.enter, .character("y")], "copy", .choose, unless: task == nil ? nil : "it is being read"),
+      Binding([.enter, "y"], "copy", .choose, unless: task == nil ? nil : "it is being read"),
       Keymap.movement,
-      Binding([.escape, .character("q")], "close", .close),
+      Binding([.escape, "q"], "close", .close),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .choose else {
-      list.handle(key)
-      return .stay()
-    }
+  mutating func choose(in state: inout State) -> LayerOutcome {
     guard let choice = choices.element(list.selected) else { return .close() }
     title = choice.title
     if case .text(let text) = choice.subject { return .close(Self.send(text, title, in: &state)) }
@@ -86,8 +81,6 @@ package struct CopyLayer: WaitingLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let inside = Popup("Copy", size: Size(width: 44, height: choices.count))
       .draw(in: &grid, body, theme: theme)
-    list.draw(in: &grid, inside, theme: theme) { row in
-      choices.element(row).map { [Span($0.title)] } ?? []
-    }
+    list.draw(choices, in: &grid, inside, theme: theme) { choice, _ in [Span(choice.title)] }
   }
 }

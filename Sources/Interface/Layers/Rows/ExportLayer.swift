@@ -71,7 +71,7 @@ struct ExportLayer: LayerContent {
       phase = .asking
       return .stay()
     case .confirm:
-      let task = state.newTask()
+      let task = state.tasks.new()
       let replaces = phase == .confirming
       phase = .writing(task, done: 0, total: total ?? 0)
       error = nil

@@ -6,8 +6,8 @@ import Terminal
 struct FilterLayer: LayerContent {
   private let entity: String
   var prompt: Prompt
-  private(set) var check: FilterCheck
-  private var completion: FilterCompletion
+  private(set) var check = FilterCheck.empty
+  private var completion = FilterCompletion()
   /// The candidate that Enter takes; `nil` when Enter filters.
   private var chosen: Int?
   /// Filters that were used, the newest last, and where ↑ stands among them.
@@ -22,8 +22,6 @@ struct FilterLayer: LayerContent {
     prompt = Prompt(table?.filter ?? "")
     former = state.browse.formerFilters[entity] ?? []
     recalled = former.count
-    check = .empty
-    completion = FilterCompletion()
     look(in: state)
     // Nothing is offered after a whole filter, so that the rows stay in sight.
     if !prompt.text.isEmpty { completion = FilterCompletion() }
@@ -94,7 +92,7 @@ struct FilterLayer: LayerContent {
     if recalled < former.count, former[recalled] == prompt.text, former.count > 1 {
       recalled = recalled == 0 ? former.count : recalled - 1
     }
-    prompt.setText(recalled < former.count ? former[recalled] : typed)
+    prompt = Prompt(recalled < former.count ? former[recalled] : typed)
     look(in: state)
     completion = FilterCompletion()
   }
@@ -110,7 +108,7 @@ struct FilterLayer: LayerContent {
     // “.@count” belongs to the word before the space.
     var head = characters[..<range.lowerBound]
     if text.hasPrefix("."), head.last == " " { head.removeLast() }
-    prompt.setText(String(head) + text + String(rest))
+    prompt = Prompt(String(head) + text + String(rest))
     prompt.moveCursor(to: head.count + text.count)
     look(in: state)
   }

@@ -3,15 +3,15 @@ import ManagedStore
 import Terminal
 
 /// How often each value of a property occurs, with bars; Enter filters the rows to one.
-struct FrequenciesLayer: WaitingLayer {
+struct FrequenciesLayer: TellingLayer, ChoosingLayer {
   private let entity: String
   private let path: String
   /// What the rows were filtered by, which the values are those of.
   private let filter: String?
   private var found: Frequencies?
-  private var error: CoreDataError?
+  var error: CoreDataError?
   var task: TaskID?
-  private var list = List()
+  var list = List()
 
   /// - predicate: what a person filtered the rows by.
   init(_ path: String, of entity: String, predicate: String?) {
@@ -37,7 +37,7 @@ struct FrequenciesLayer: WaitingLayer {
           "strata frequencies \(state.storeArgument) \(ShellText.quoted(entity)) \(ShellText.quoted(path))"
           + (filter.map { " --where \(ShellText.quoted($0))" } ?? "")),
       Keymap.movement,
-      Binding([.escape, .character("q")], "close", .close),
+      Binding([.escape, "q"], "close", .close),
     ]
   }
 
@@ -57,15 +57,11 @@ struct FrequenciesLayer: WaitingLayer {
     return "(\(filter)) AND \(value)"
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .choose:
-      guard let predicate else { return .stay() }
-      return .close(state.on(BrowseScreen.self) { $0.setFilter(predicate, in: &$1) })
-    default:
-      list.handle(key, height: state.body.height - 5)
-      return .stay()
-    }
+  func room(_ state: State) -> Int? { state.body.height - 5 }
+
+  mutating func choose(in state: inout State) -> LayerOutcome {
+    guard let predicate else { return .stay() }
+    return .close(state.on(BrowseScreen.self) { $0.setFilter(predicate, in: &$1) })
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
@@ -75,17 +71,7 @@ struct FrequenciesLayer: WaitingLayer {
     return []
   }
 
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
-    self.error = error
-    return []
-  }
-
-  mutating func cancel(in state: inout State) -> [Effect]? {
-    guard let task else { return nil }
-    self.task = nil
-    error = CoreDataError(.cancelled, "cancelled")
-    return [.cancel(task)]
-  }
+  let stopped = "cancelled"
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
     let size = Size(width: min(100, body.width), height: max(3, list.count + 2))
@@ -101,38 +87,20 @@ struct FrequenciesLayer: WaitingLayer {
     let bar = max(4, min(24, inside.width / 4))
     let width = max(6, inside.width - bar - 24)
     let most = max(found.nulls, found.entries.first?.count ?? 0)
-    var list = list
-    list.setHeight(max(1, inside.height - 2))
-    let rows = inside.droppingRows(2)
-    list.draw(in: &grid, rows, theme: theme) { row in
-      let value: ValueText
-      let count: Int
-      if hasNulls, row == 0 {
-        (value, count) = (ValueText("∅  no value", .null), found.nulls)
-      } else if let entry = entry(row) {
-        (value, count) = (Self.text(entry, of: found), entry.count)
-      } else {
-        return []
-      }
-      let isSelected = row == list.selected
-      let name = Sanitize.text(value.text, limit: width)
+    let lines: [Frequencies.Entry?] = (hasNulls ? [nil] : []) + found.entries
+    list.draw(lines, in: &grid, inside.droppingRows(2), theme: theme) { entry, isSelected in
+      let value = entry.map { Self.text($0, of: found) } ?? ValueText("∅  no value", .null)
+      let count = entry?.count ?? found.nulls
       let share = NumberText.fixed(found.share(of: count) * 100, digits: 1) + " %"
       let full = Gauge(count, of: most).bar(width: bar)
       return [
         theme.span(
-          isSelected,
-          name + String(repeating: " ", count: max(1, width + 1 - TextWidth.of(name))), value.role),
-        theme.span(
-          isSelected, full + String(repeating: " ", count: max(0, bar - TextWidth.of(full))), .gauge
-        ),
-        theme.span(isSelected, Self.trailing(NumberText.grouped(count), 11), .number),
-        theme.span(isSelected, Self.trailing(share, 9), .dim),
+          isSelected, Sanitize.text(value.text, limit: width).padded(to: width + 1), value.role),
+        theme.span(isSelected, full.padded(to: bar, least: 0), .gauge),
+        theme.span(isSelected, NumberText.grouped(count).trailing(in: 11, least: 1), .number),
+        theme.span(isSelected, share.trailing(in: 9, least: 1), .dim),
       ]
     }
-  }
-
-  private static func trailing(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(1, width - text.count)) + text
   }
 
   private static func text(_ entry: Frequencies.Entry, of found: Frequencies) -> ValueText {

@@ -36,22 +36,22 @@ struct LabelLayer: LayerContent {
         default: false
         }
       } ?? 0
-    list = List(count: choices.count, selected: selected, height: max(1, choices.count))
+    list = List(count: choices.count, selected: selected, height: choices.count)
   }
 
   func bindings(_ state: State) -> [Binding] {
     [
       Binding([.enter], "label by it", .confirm), Keymap.movement,
-      Binding([.escape, .character("q"), .character("L")], "close", .close),
+      Binding([.escape, "q", "L"], "close", .close),
     ]
   }
 
   mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    guard action == .confirm, choices.indices.contains(list.selected) else {
+    guard action == .confirm, let choice = choices.element(list.selected) else {
       list.handle(key, height: state.body.height - 2)
       return .stay()
     }
-    switch choices[list.selected] {
+    switch choice {
     case .found: state.browse.labels.choices[entity] = nil
     case .attribute(let name, _): state.browse.labels.choices[entity] = name
     case .none: state.browse.labels.choices[entity] = ""
@@ -65,13 +65,11 @@ struct LabelLayer: LayerContent {
       "objects of \(entity) are called by",
       size: Size(width: min(72, names + 24), height: choices.count)
     ).draw(in: &grid, rect, theme: theme)
-    list.draw(in: &grid, inside, theme: theme) { row in
-      guard choices.indices.contains(row) else { return [] }
-      let style = row == list.selected ? Style.plain : theme[.dim]
-      switch choices[row] {
+    list.draw(choices, in: &grid, inside, theme: theme) { choice, isSelected in
+      switch choice {
       case .attribute(let name, let type):
-        return [Span(name.padded(to: names + 2)), Span(type.name, style)]
-      default: return [Span(title(choices[row]), style)]
+        [Span(name.padded(to: names + 2)), theme.span(isSelected, type.name, .dim)]
+      default: [theme.span(isSelected, title(choice), .dim)]
       }
     }
   }

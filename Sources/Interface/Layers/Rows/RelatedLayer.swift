@@ -2,7 +2,7 @@ import ManagedStore
 import Terminal
 
 /// The relationships of the selected row, to go where one leads.
-struct RelatedLayer: LayerContent {
+struct RelatedLayer: ChoosingLayer {
   private struct Line: Sendable, Equatable {
     var relation: RelationOf
     var type: String
@@ -12,27 +12,22 @@ struct RelatedLayer: LayerContent {
 
   private let object: ObjectID?
   private let lines: [Line]
-  private var list: List
+  var list: List
 
   init(in state: State) {
     let table = state.browse.table
     let row = table?.window.selectedRow
     object = row?.id
-    var lines: [Line] = []
-    for column in row.map({ state.relations(of: $0.id) }) ?? [] {
-      guard let row else { continue }
-      var value: PropertyValue?
-      if let index = table?.properties.firstIndex(where: { $0.name == column.name }),
-        row.values.indices.contains(index)
-      {
-        value = row.values[index]
-      }
-      lines.append(Self.line(column, of: row.id, value))
-    }
-    self.lines = lines
+    lines =
+      row.map { row in
+        state.relations(of: row.id).map { column in
+          let index = table?.properties.firstIndex { $0.name == column.name }
+          return Self.line(column, of: row.id, row.values.element(index))
+        }
+      } ?? []
     // The relationship of the chosen column comes first to hand.
     let selected = lines.firstIndex { $0.relation.name == table?.property?.name } ?? 0
-    list = List(count: lines.count, selected: selected, height: max(1, lines.count))
+    list = List(count: lines.count, selected: selected, height: lines.count)
   }
 
   private static func line(
@@ -58,23 +53,17 @@ struct RelatedLayer: LayerContent {
   }
 
   func bindings(_ state: State) -> [Binding] {
-    let relation = lines.indices.contains(list.selected) ? lines[list.selected].relation : nil
+    let isNowhere = lines.element(list.selected)?.relation.destination ?? .nothing == .nothing
     return [
-      Binding(
-        [.enter], "go there", .choose,
-        unless: relation.map { $0.destination == .nothing } == false ? nil : "it leads nowhere"),
+      Binding([.enter], "go there", .choose, unless: isNowhere ? "it leads nowhere" : nil),
       Keymap.movement,
-      Binding([.escape, .character("q"), .character("r")], "close", .close),
+      Binding([.escape, "q", "r"], "close", .close),
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    if action == .choose, lines.indices.contains(list.selected) {
-      return .close(
-        state.on(BrowseScreen.self) { $0.follow(lines[list.selected].relation, in: &$1) })
-    }
-    list.handle(key)
-    return .stay()
+  mutating func choose(in state: inout State) -> LayerOutcome {
+    guard let line = lines.element(list.selected) else { return .stay() }
+    return .close(state.on(BrowseScreen.self) { $0.follow(line.relation, in: &$1) })
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
@@ -84,10 +73,8 @@ struct RelatedLayer: LayerContent {
       "related to \(object?.description ?? "")",
       size: Size(width: min(76, names + types + 30), height: max(1, lines.count))
     ).draw(in: &grid, rect, theme: theme)
-    list.draw(in: &grid, inside, theme: theme) { row in
-      guard let line = lines.element(row) else { return [] }
-      let isSelected = row == list.selected
-      return [
+    list.draw(lines, in: &grid, inside, theme: theme) { line, isSelected in
+      [
         Span(line.relation.name.padded(to: names + 2)),
         theme.span(isSelected, line.type.padded(to: types + 2), .dim),
         theme.span(isSelected, line.value, line.role),

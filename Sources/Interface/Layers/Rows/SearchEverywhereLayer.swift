@@ -3,7 +3,7 @@ import ManagedStore
 import Terminal
 
 /// A search through all entities: a line of text, and under it what was found.
-struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
+struct SearchEverywhereLayer: TellingLayer, PromptingLayer, ChoosingLayer {
   /// Hits that are kept; there is no end to what a store can hold.
   static let most = 5_000
 
@@ -14,10 +14,8 @@ struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
   private var progress: StoreSearchProgress?
   private var cut: [String] = []
   var task: TaskID?
-  private var error: CoreDataError?
-  private var list = List()
-
-  init() {}
+  var error: CoreDataError?
+  var list = List()
 
   private var isSearched: Bool { searched == prompt.text && !prompt.text.isEmpty }
 
@@ -37,18 +35,14 @@ struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
     ]
   }
 
-  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
-    switch action {
-    case .choose:
-      guard isSearched else { return .stay(search(in: &state)) }
-      guard let hit = hits.element(list.selected) else { return .stay() }
-      return .close(
-        (cancel(in: &state) ?? [])
-          + state.on(BrowseScreen.self) { $0.goTo(object: hit.object, in: &$1) })
-    default:
-      list.handle(key, height: state.body.height - 5)
-      return .stay()
-    }
+  func room(_ state: State) -> Int? { state.body.height - 5 }
+
+  mutating func choose(in state: inout State) -> LayerOutcome {
+    guard isSearched else { return .stay(search(in: &state)) }
+    guard let hit = hits.element(list.selected) else { return .stay() }
+    return .close(
+      (cancel(in: &state) ?? [])
+        + state.on(BrowseScreen.self) { $0.goTo(object: hit.object, in: &$1) })
   }
 
   private mutating func search(in state: inout State) -> [Effect] {
@@ -70,17 +64,7 @@ struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
     return cancel(in: &state) ?? []
   }
 
-  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
-    self.error = error
-    return []
-  }
-
-  mutating func cancel(in state: inout State) -> [Effect]? {
-    guard let task else { return nil }
-    self.task = nil
-    error = CoreDataError(.cancelled, "stopped")
-    return [.cancel(task)]
-  }
+  let stopped = "stopped"
 
   private var summary: String {
     guard searched != nil else {
@@ -103,23 +87,17 @@ struct SearchEverywhereLayer: WaitingLayer, PromptingLayer {
     let width = hits.prefix(200).reduce(8) {
       max($0, min(28, TextWidth.of("\($1.object)", upTo: 28)))
     }
-    let match = TextMatch(searched ?? "")
-    list.draw(in: &grid, inside.droppingRows(2), theme: theme) { row in
-      guard let hit = hits.element(row) else { return [] }
-      let isSelected = row == list.selected
-      let name = Sanitize.text("\(hit.object)", limit: width)
-      return [
-        theme.span(
-          isSelected, name + String(repeating: " ", count: width + 2 - TextWidth.of(name)),
-          .relationship),
+    list.draw(hits, in: &grid, inside.droppingRows(2), theme: theme) { hit, isSelected in
+      [
+        theme.span(isSelected, "\(hit.object)".fitted(to: width) + "  ", .relationship),
         theme.span(isSelected, hit.property.isEmpty ? "" : hit.property + "  ", .attribute),
-      ] + Self.marked(hit.excerpt, match, searched ?? "", theme, isSelected: isSelected)
+      ] + Self.marked(hit.excerpt, searched ?? "", theme, isSelected: isSelected)
     }
   }
 
   /// The excerpt with what was searched for marked, where it stands in it letter for letter.
   private static func marked(
-    _ text: String, _ match: TextMatch, _ searched: String, _ theme: Theme, isSelected: Bool
+    _ text: String, _ searched: String, _ theme: Theme, isSelected: Bool
   ) -> [Span] {
     let style = isSelected ? Style.plain : theme[.string]
     let lower = text.lowercased()

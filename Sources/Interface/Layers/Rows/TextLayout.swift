@@ -1,3 +1,4 @@
+import ManagedStore
 import Terminal
 
 /// Lines of a part of a long text, each with the place where it begins: nothing but what is seen is
@@ -132,5 +133,12 @@ enum HexLayout {
     return text + " "
       + String(
         decoding: bytes.prefix(columns).map { (32..<127).contains($0) ? $0 : 46 }, as: UTF8.self)
+  }
+}
+
+extension TextLayout {
+  /// The part of a value that was read.
+  init(_ part: StoredContent, width: Int) {
+    self.init(bytes: part.bytes, offset: part.offset, width: width)
   }
 }

@@ -2,7 +2,7 @@ import Migration
 import Terminal
 
 /// Asks for the expression that a value is computed by.
-struct ValueLayer: LayerContent, PromptingLayer {
+struct ValueLayer: PromptingLayer {
   let place: String
   var prompt: Prompt
 
@@ -27,15 +27,11 @@ struct ValueLayer: LayerContent, PromptingLayer {
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let width = max(1, min(72, rect.width - 4))
     let text =
       "An SQL expression over the properties of the object as it was: a name, a 'text', "
       + "coalesce(a, b), a || ' ' || b, CAST(a AS INTEGER), parse_date(a, 'yyyy-MM-dd') …"
-    let lines = Wrapping.lines(text, width: width)
-    let inside = Popup("\(place) =", size: Size(width: width, height: lines.count + 2))
-      .draw(in: &grid, rect, theme: theme)
-    grid.write(lines, in: inside, style: theme[.dim])
-    let line = inside.row(min(lines.count + 1, max(0, inside.height - 1)))
-    prompt.draw(in: &grid, line, label: [Span("= ", theme[.footerKey])], theme: theme)
+    draw(
+      "\(place) =", text, width: 72, style: theme[.dim], mark: Span("= ", theme[.footerKey]),
+      with: theme, in: &grid, rect)
   }
 }

@@ -5,29 +5,25 @@ extension BrowseScreen {
   /// Takes in the answer to one of the screen's effects.
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
     switch answer {
-    case .counted(let counts) where task == self.countTask:
+    case .counted(let counts) where task == countTask:
       take(counts, in: &state)
-    case .rows(let page) where task == self.rowsTask?.task:
-      guard case .page(let anchor) = self.rowsTask?.what,
-        page.entity == table?.entity
-      else { return [] }
+    case .rows(let page) where task == rowsTask:
+      guard case .page(let anchor) = reading, page.entity == table?.entity else { return [] }
       let total = known(in: state)
       table?.take(page, at: anchor, total: total)
       return settle(in: &state)
-    case .placed(let placed) where task == self.rowsTask?.task:
+    case .placed(let placed) where task == rowsTask:
       return take(placed, in: &state)
-    case .countedRows(let count) where task == self.matchesTask:
-      self.matchesTask = nil
+    case .countedRows(let count) where task == matchesTask:
+      matchesTask = nil
       table?.matches = count
-      if settled != nil { settled?.matches = count }
+      settled?.matches = count
       table?.window.setTotal(count)
-    case .countedRows(let count) where task == self.placingTask?.task:
-      if let key = self.placingTask?.key {
-        table?.window.setOrdinal(count, ofKey: key)
-      }
-      self.placingTask = nil
-    case .object(let inspection) where task == self.objectTask:
-      self.objectTask = nil
+    case .countedRows(let count) where task == placingTask:
+      placingTask = nil
+      table?.window.setOrdinal(count, ofKey: placedKey)
+    case .object(let inspection) where task == objectTask:
+      objectTask = nil
       inspector.take(inspection)
       if inspection == nil, let id = inspector.object {
         state.notice = Notice("\(id) is not in the store", .warning)
@@ -61,14 +57,12 @@ extension BrowseScreen {
   }
 
   private mutating func take(_ placed: PlacedRows?, in state: inout State) -> [Effect] {
-    guard let what = rowsTask?.what, let layout = state.store?.layout else {
-      return []
-    }
-    if case .keep = what, placed.map({ $0.isUnfiltered }) ?? true {
+    guard let layout = state.store?.layout else { return [] }
+    if case .keep = reading, placed.map({ $0.isUnfiltered }) ?? true {
       return read(.start, in: &state)
     }
     let place: RowPlace
-    switch what {
+    switch reading {
     case .place(let wanted): place = wanted
     case .keep(let id): place = .object(id)
     case .page: return []
@@ -105,28 +99,18 @@ extension BrowseScreen {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    if let reading = rowsTask, task == reading.task {
-      rowsTask = nil
+    if rowsTask.end(task) {
       rowsError = error
-      if case .page(let anchor) = reading.what { self.unreadable = anchor }
+      if case .page(let anchor) = reading { unreadable = anchor }
       state.notice = Notice(error.description, .warning)
       returnToSettled(in: &state)
       fit(in: &state)
-    } else if task == objectTask {
-      objectTask = nil
+    } else if objectTask.end(task) {
       state.notice = Notice(error.description, .warning)
-    } else if task == countTask {
-      countTask = nil
-    } else if task == matchesTask {
-      matchesTask = nil
-    } else if task == placingTask?.task {
-      placingTask = nil
-    } else if task == namesTask {
+    } else if !countTask.end(task), !matchesTask.end(task), !placingTask.end(task),
       // Keys are there all the same.
-      namesTask = nil
-    } else if task == inspectedNamesTask {
-      inspectedNamesTask = nil
-    } else {
+      !namesTask.end(task), !inspectedNamesTask.end(task)
+    {
       failPicture(task, error)
     }
     return []
@@ -134,19 +118,16 @@ extension BrowseScreen {
 
   /// Stops what is being read; `nil` when nothing is.
   mutating func cancel(in state: inout State) -> [Effect]? {
-    let browse = self
-    let tasks = [browse.rowsTask?.task, browse.matchesTask, browse.placingTask?.task]
-      .compactMap { $0 }
+    let tasks = [rowsTask, matchesTask, placingTask].compactMap { $0 }
     guard !tasks.isEmpty else { return nil }
-    if browse.rowsTask != nil {
-      if browse.table?.window.rows.isEmpty != false {
+    if rowsTask != nil {
+      if table?.window.rows.isEmpty != false {
         rowsError = CoreDataError(.cancelled, "reading was stopped", hint: "g reads again.")
       }
       rowsTask = nil
       returnToSettled(in: &state)
     }
-    matchesTask = nil
-    placingTask = nil
+    (matchesTask, placingTask) = (nil, nil)
     state.notice = Notice("stopped")
     return tasks.map { .cancel($0) }
   }

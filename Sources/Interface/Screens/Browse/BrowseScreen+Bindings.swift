@@ -12,38 +12,34 @@ extension BrowseScreen {
     let object = inspector.object.map { "strata object \(store) \($0)" }
     return [
       Binding(
-        [.enter], opening, .open,
-        unless: reasonNotToOpen, command: object ?? "strata object \(store) REF"),
+        [.enter], opening, .open, unless: reasonNotToOpen,
+        command: object ?? "strata object \(store) REF"),
       Binding(
-        [.backspace], "back", .back,
-        unless: trail.isEmpty ? "no relationship was followed" : nil),
+        [.backspace], "back", .back, unless: trail.isEmpty ? "no relationship was followed" : nil),
       Binding(
-        [.character("[")], "back", .back,
-        unless: trail.isEmpty ? "no relationship was followed" : nil, footer: false),
+        ["["], "back", .back, unless: trail.isEmpty ? "no relationship was followed" : nil,
+        footer: false),
       Binding(
-        [.character("]")], "forward", .forward,
+        ["]"], "forward", .forward,
         unless: trail.hasFuture ? nil : "nothing was left by going back", footer: false),
       searchBinding(state, rows),
-      Binding(
-        [.character("s")], "sort", .sort, unless: reasonNotToSort,
-        command: sortCommand(rows)),
-      Binding([.character("r")], "related", .related, unless: reasonNoRelated(state)),
+      Binding(["s"], "sort", .sort, unless: reasonNotToSort, command: sortCommand(rows)),
+      Binding(["r"], "related", .related, unless: reasonNoRelated(state)),
     ] + columnBindings(rows) + [
       Binding(
-        [.character("L")], "label objects by…", .label,
+        ["L"], "label objects by…", .label,
         unless: labelledEntity.flatMap { state.store?.layout.table(of: $0) } == nil
           ? "there is no entity" : nil, footer: false),
       Binding([.tab], "pane", .nextPane),
       Binding([.backTab], "previous pane", .previousPane, footer: false),
       Binding(
-        [.left, .character("h")], label: "← h",
-        focus == .rows ? "column left" : "fold", .leftColumn, footer: false),
+        [.left, "h"], label: "← h", focus == .rows ? "column left" : "fold", .leftColumn,
+        footer: false),
       Binding(
-        [.right, .character("l")], label: "→ l",
-        focus == .rows ? "column right" : "unfold", .rightColumn, footer: false),
+        [.right, "l"], label: "→ l", focus == .rows ? "column right" : "unfold", .rightColumn,
+        footer: false),
       Binding(
-        [.escape],
-        isFiltered ? "all rows" : isNarrowed ? "everything again" : "to the rows",
+        [.escape], isFiltered ? "all rows" : isNarrowed ? "everything again" : "to the rows",
         .close, footer: isFiltered),
       Keymap.movement,
     ]
@@ -51,14 +47,14 @@ extension BrowseScreen {
 
   private func searchBinding(_ state: State, _ rows: String) -> Binding {
     switch focus {
-    case .entities: Binding([.character("/")], "find an entity", .search)
+    case .entities: Binding(["/"], "find an entity", .search)
     case .inspector:
       Binding(
-        [.character("/")], "find a property", .search,
+        ["/"], "find a property", .search,
         unless: inspector.inspection == nil ? "no object is shown" : nil)
     case .rows:
       Binding(
-        [.character("/")], "filter", .search, unless: reasonNotToFilter(state),
+        ["/"], "filter", .search, unless: reasonNotToFilter(state),
         command: rows + " --where PREDICATE")
     }
   }
@@ -81,26 +77,25 @@ extension BrowseScreen {
     let selected = table?.selectedColumn ?? 0
     return [
       Binding(
-        [.character("<")], "move the column left", .columnToLeft,
+        ["<"], "move the column left", .columnToLeft,
         unless: reason ?? (selected > 0 ? nil : "it is the first"), footer: false),
       Binding(
-        [.character(">")], "move the column right", .columnToRight,
+        [">"], "move the column right", .columnToRight,
         unless: reason ?? (selected < last ? nil : "it is the last"), footer: false),
       Binding(
-        [.character("-")], "hide the column", .hideColumn,
+        ["-"], "hide the column", .hideColumn,
         unless: reason ?? (last > 0 ? nil : "it is the only one"), footer: false),
       Binding(
-        [.character("+")], "columns", .columns, unless: reason,
-        command: rows + " --columns A,B", footer: false),
+        ["+"], "columns", .columns, unless: reason, command: rows + " --columns A,B", footer: false),
       Binding(
-        [.character("=")],
+        ["="],
         table.map { $0.frozen > 1 && $0.frozen == $0.selectedColumn + 1 } == true
-          ? "let the columns scroll" : "freeze columns up to here",
-        .freeze, unless: reason, footer: false),
-      Binding([.character("{")], "narrower", .narrower, unless: reason, footer: false),
-      Binding([.character("}")], "wider", .wider, unless: reason, footer: false),
+          ? "let the columns scroll" : "freeze columns up to here", .freeze, unless: reason,
+        footer: false),
+      Binding(["{"], "narrower", .narrower, unless: reason, footer: false),
+      Binding(["}"], "wider", .wider, unless: reason, footer: false),
       Binding(
-        [.character("_")], "columns as they come", .resetColumns,
+        ["_"], "columns as they come", .resetColumns,
         unless: reason ?? (table?.isColumnsReset == false ? nil : "they are so"), footer: false),
     ]
   }

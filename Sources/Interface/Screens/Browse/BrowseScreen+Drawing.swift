@@ -42,10 +42,7 @@ extension BrowseScreen {
   private func drawTree(
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
   ) {
-    let tree = self.tree
-    tree.draw(
-      in: &grid, rect, counts: counts, own: ownCounts, theme: theme,
-      isFocused: isFocused)
+    tree.draw(in: &grid, rect, counts: counts, own: ownCounts, theme: theme, isFocused: isFocused)
     guard tree.shown.isEmpty else { return }
     let lines =
       tree.filter.isEmpty
@@ -60,28 +57,24 @@ extension BrowseScreen {
       drawLines(nothing(in: state), in: &grid, rect, style: theme[.dim])
       return
     }
-    let error = rowsError
     let hasErrorLine = errorRows > 0 && rect.height > 2
     let body = Rect(
       x: rect.x, y: rect.y, width: rect.width, height: rect.height - (hasErrorLine ? 1 : 0))
     table.draw(in: &grid, body, total: total, theme: theme, isFocused: isFocused)
     guard table.window.rows.isEmpty else {
-      if let error, hasErrorLine {
+      if let rowsError, hasErrorLine {
         let line = rect.row(rect.height - 1)
         grid.fill(line, style: theme[.error])
         grid.write(
-          " ✗ " + error.description, at: line.origin, style: theme[.error], within: line.width)
+          " ✗ " + rowsError.description, at: line.origin, style: theme[.error], within: line.width)
       }
       return
     }
-    if let error {
-      let lines = ["✗ " + error.description] + (error.typedHint.map { [$0] } ?? [])
-      drawLines(lines, in: &grid, rect.droppingRows(1), style: theme[.error])
-    } else if rowsTask != nil {
-      drawLines(["…"], in: &grid, rect.droppingRows(1), style: theme[.dim])
-    } else {
-      drawLines(empty(table, state), in: &grid, rect.droppingRows(1), style: theme[.dim])
-    }
+    let lines =
+      rowsError.map { ["✗ " + $0.description, $0.typedHint].compactMap { $0 } }
+      ?? (rowsTask != nil ? ["…"] : empty(table, state))
+    drawLines(
+      lines, in: &grid, rect.droppingRows(1), style: theme[rowsError == nil ? .dim : .error])
   }
 
   /// Why a table has no rows, and what to do about it.
@@ -98,7 +91,6 @@ extension BrowseScreen {
         "its model names the entity, but no rows were ever kept: w tells more",
       ]
     }
-    let counts = self.counts
     if let other = counts.filter({ $0.value > 0 }).keys.sorted().first {
       return ["no objects", "Tab chooses another entity, such as \(other)"]
     }

@@ -56,13 +56,3 @@ extension BrowseScreen {
     formerFilters[entity] = former.suffix(Self.mostFormer)
   }
 }
-
-extension String {
-  /// Without the spaces around it.
-  var trimmed: String {
-    var text = self[...]
-    while text.first?.isWhitespace == true { text.removeFirst() }
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return String(text)
-  }
-}

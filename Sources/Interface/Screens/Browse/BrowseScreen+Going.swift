@@ -37,7 +37,7 @@ extension BrowseScreen {
   mutating func move(_ key: Key, times: Int, in state: inout State) -> [Effect]? {
     guard focus == .rows else { return nil }
     // As in vim: 12G is the twelfth line.
-    if [.character("g"), .character("G")].contains(key) { return goTo(row: times, in: &state) }
+    if ["g", "G"].contains(key) { return goTo(row: times, in: &state) }
     guard case .lines(let step)? = ListMove(key) else { return nil }
     return move(by: step * times, in: &state)
   }
@@ -52,11 +52,7 @@ extension BrowseScreen {
 
   /// Goes to an object: its entity and its row, without the filter if that hides it.
   mutating func goTo(object id: ObjectID, in state: inout State) -> [Effect] {
-    guard let store = state.store else { return [] }
-    guard store.columns[id.entity] != nil else {
-      state.notice = Notice("the store has no entity \(id.entity)", .warning)
-      return []
-    }
+    guard let store = storeHolding(id.entity, in: &state) else { return [] }
     defer { fit(in: &state) }
     state.screen = .browse
     if focus == .entities { focus = .rows }
@@ -65,7 +61,23 @@ extension BrowseScreen {
     {
       return read(.object(id), in: &state)
     }
-    leave(over: nil, for: id)
+    return leave(over: nil, for: id, in: &state)
+  }
+
+  /// The store, where it has such an entity; else that is said.
+  private func storeHolding(_ entity: String, in state: inout State) -> StoreSummary? {
+    if let store = state.store, store.columns[entity] != nil { return store }
+    if state.store != nil {
+      state.notice = Notice("the store has no entity \(entity)", .warning)
+    }
+    return nil
+  }
+
+  /// Shows the row of an object, over a relationship or from nowhere.
+  private mutating func leave(
+    over relationship: String?, for id: ObjectID, in state: inout State
+  ) -> [Effect] {
+    leave(over: relationship, for: id)
     tree.select(id.entity)
     return show(id.entity, at: .object(id), in: &state)
   }
@@ -99,22 +111,14 @@ extension BrowseScreen {
 
   /// Goes where a relationship of an object leads: to its object, or to the rows of its objects.
   mutating func follow(_ relation: RelationOf, in state: inout State) -> [Effect] {
-    guard let store = state.store else { return [] }
+    guard state.store != nil else { return [] }
     defer { fit(in: &state) }
     switch relation.destination {
     case .object(let id):
-      guard store.columns[id.entity] != nil else {
-        state.notice = Notice("the store has no entity \(id.entity)", .warning)
-        return []
-      }
-      leave(over: relation.name, for: id)
-      tree.select(id.entity)
-      return show(id.entity, at: .object(id), in: &state)
+      guard storeHolding(id.entity, in: &state) != nil else { return [] }
+      return leave(over: relation.name, for: id, in: &state)
     case .objects(let entity):
-      guard store.columns[entity] != nil else {
-        state.notice = Notice("the store has no entity \(entity)", .warning)
-        return []
-      }
+      guard storeHolding(entity, in: &state) != nil else { return [] }
       leave(over: relation.name)
       var view = self.view.tables[entity] ?? TableView()
       view.filter = nil
@@ -129,12 +133,9 @@ extension BrowseScreen {
     }
   }
 
-  mutating func back(in state: inout State) -> [Effect] {
-    place.flatMap { trail.back(from: $0) }.map { restore($0, in: &state) } ?? []
-  }
-
-  mutating func forward(in state: inout State) -> [Effect] {
-    place.flatMap { trail.forward(from: $0) }.map { restore($0, in: &state) } ?? []
+  /// Goes back over a relationship, or forward again.
+  mutating func step(back: Bool, in state: inout State) -> [Effect] {
+    place.flatMap { trail.step(back: back, from: $0) }.map { restore($0, in: &state) } ?? []
   }
 
   /// Shows a place as it was left, without reading its rows again.

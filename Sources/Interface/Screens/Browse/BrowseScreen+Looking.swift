@@ -12,18 +12,15 @@ extension BrowseScreen {
     let property = table?.selectedProperty(isAttribute: false)
     return [
       Binding(
-        [.character("v")], "view in full", .viewValue,
+        ["v"], "view in full", .viewValue,
         unless: value == nil ? "choose the value of an attribute first" : nil,
         footer: focus == .inspector),
+      Binding(["y"], "copy", .copy, unless: CopyLayer(state) == nil ? "nothing is selected" : nil),
       Binding(
-        [.character("y")], "copy", .copy,
-        unless: CopyLayer(state) == nil ? "nothing is selected" : nil),
-      Binding(
-        [.character("e")], "export", .export,
-        unless: table == nil ? "there are no rows" : nil,
+        ["e"], "export", .export, unless: table == nil ? "there are no rows" : nil,
         command: rows + " --format csv --limit all > FILE"),
       Binding(
-        [.character("F")], "frequencies", .frequencies,
+        ["F"], "frequencies", .frequencies,
         unless: property == nil ? "choose the column of a property first" : nil,
         command:
           "strata frequencies \(store) \(entity) \(property.map(ShellText.quoted) ?? "PROPERTY")",
@@ -68,13 +65,11 @@ extension BrowseScreen {
     switch focus {
     case .entities: return nil
     case .rows:
-      guard let id = table?.window.selectedRow?.id, let name = table?.selectedProperty else {
-        return nil
+      return table?.window.selectedRow.flatMap { row in
+        table?.selectedProperty.map { (row.id, $0) }
       }
-      return (id, name)
     case .inspector:
-      guard let id = inspector.object, let name = inspector.selectedProperty else { return nil }
-      return (id, name)
+      return inspector.object.flatMap { id in inspector.selectedProperty.map { (id, $0) } }
     }
   }
 }
@@ -84,17 +79,13 @@ extension RowTable {
   var selectedProperty: String? { selectedProperty(isAttribute: true) }
 
   func selectedProperty(isAttribute: Bool) -> String? {
-    guard let column = columns.element(selectedColumn), case .property(let index) = column,
-      let property = properties.element(index)
-    else { return nil }
+    guard let property else { return nil }
     if isAttribute, case .attribute = property.kind { return property.name }
     return isAttribute ? nil : property.name
   }
 
   /// The properties that are shown, in their order.
   var shownProperties: [String] {
-    columns.compactMap { column in
-      if case .property(let index) = column { properties.element(index)?.name } else { nil }
-    }
+    columns.compactMap { property($0)?.name }
   }
 }

@@ -102,46 +102,35 @@ extension BrowseScreen {
   }
 
   mutating func stopReading(in state: inout State) -> [Effect] {
-    let reading = [rowsTask?.task, placingTask?.task].compactMap { $0 }.map { Effect.cancel($0) }
-    (rowsTask, placingTask) = (nil, nil)
-    return reading + (objectTask.stop() ?? []) + (matchesTask.stop() ?? [])
-      + (namesTask.stop() ?? []) + (inspectedNamesTask.stop() ?? [])
+    (rowsTask.stop() ?? []) + (placingTask.stop() ?? []) + (objectTask.stop() ?? [])
+      + (matchesTask.stop() ?? []) + (namesTask.stop() ?? []) + (inspectedNamesTask.stop() ?? [])
   }
 
   mutating func read(_ anchor: RowQuery.Anchor, in state: inout State) -> [Effect] {
-    guard let table else { return [] }
-    let (task, old) = reading(.page(anchor), in: &state)
-    return old + [.rows(task, table.page(anchor))]
+    read(.page(anchor), in: &state) { .rows($0, $1.page(anchor)) }
   }
 
   mutating func read(_ place: RowPlace, in state: inout State) -> [Effect] {
-    guard let table else { return [] }
-    let (task, old) = reading(.place(place), in: &state)
-    return old + [.place(task, table.page(), place)]
+    read(.place(place), in: &state) { .place($0, $1.page(), place) }
   }
 
   /// Reads the rows around one if it is among them, else from the start.
   mutating func read(keeping id: ObjectID, in state: inout State) -> [Effect] {
-    guard let table else { return [] }
-    let (task, old) = reading(.keep(id), in: &state)
-    return old + [.place(task, table.page(), .object(id))]
+    read(.keep(id), in: &state) { .place($0, $1.page(), .object(id)) }
   }
 
-  private mutating func reading(
-    _ what: Reading.What, in state: inout State
-  ) -> (task: TaskID, old: [Effect]) {
-    let task = state.newTask()
-    var old = rowsTask.map { [Effect.cancel($0.task)] } ?? []
-    if let view = table?.view, view != settled?.view {
-      // What was being counted are the rows of another arrangement.
-      old += [matchesTask, placingTask?.task].compactMap { $0 }
-        .map { .cancel($0) }
-      matchesTask = nil
-      placingTask = nil
+  private mutating func read(
+    _ what: Reading, in state: inout State, _ effect: (TaskID, RowTable) -> Effect
+  ) -> [Effect] {
+    guard let table else { return [] }
+    var old = rowsTask.stop() ?? []
+    // What was being counted are the rows of another arrangement.
+    if table.view != settled?.view {
+      old += (matchesTask.stop() ?? []) + (placingTask.stop() ?? [])
     }
     unreadable = nil
-    rowsTask = Reading(task: task, what: what)
-    return (task, old)
+    reading = what
+    return old + state.ask(&rowsTask) { effect($0, table) }
   }
 
   /// Asks for the next page when the selection comes near the end of what is there.
@@ -180,9 +169,8 @@ extension BrowseScreen {
     if table.window.ordinal == nil, let row = table.window.selectedRow,
       placingTask == nil, !table.window.hasEnd
     {
-      let task = state.newTask()
-      placingTask = Placing(task: task, key: row.id.key)
-      effects.append(.countBefore(task, table.query(), row.cursor))
+      placedKey = row.id.key
+      effects += state.ask(&placingTask) { .countBefore($0, table.query(), row.cursor) }
     }
     return effects
   }

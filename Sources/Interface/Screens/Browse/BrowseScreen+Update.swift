@@ -23,17 +23,12 @@ extension BrowseScreen {
       case .entities, .inspector: state.show(SearchLayer(.screen, in: state))
       case .rows: state.show(FilterLayer(in: state))
       }
-    case .back: return back(in: &state)
-    case .forward: return forward(in: &state)
+    case .back, .forward: return step(back: action == .back, in: &state)
     case .related: state.show(RelatedLayer(in: state))
     case .sort: return sort(in: &state)
     case .leftColumn, .rightColumn: return turn(right: action == .rightColumn, in: &state)
-    case .columnToLeft, .columnToRight:
-      guard let column = table?.column else { return [] }
-      table?.move(column, by: action == .columnToRight ? 1 : -1)
-    case .hideColumn:
-      guard let column = table?.column else { return [] }
-      table?.setHidden(column, true)
+    case .columnToLeft, .columnToRight: table?.move(by: action == .columnToRight ? 1 : -1)
+    case .hideColumn: if let column = table?.column { table?.setHidden(column, true) }
     case .columns: state.show(ColumnsLayer(in: state))
     case .freeze: table?.freeze()
     case .label: if let layer = LabelLayer(in: state) { state.show(layer) }
@@ -125,9 +120,7 @@ extension BrowseScreen {
     case .press, .doubleClick:
       switch pane {
       case .entities:
-        if let row = tree.list.row(at: point, in: rect) {
-          tree.list.select(row)
-        }
+        if let row = tree.list.row(at: point, in: rect) { tree.list.select(row) }
         return showEntity(in: &state)
       case .rows:
         guard let table, rect.contains(point) else { return [] }
@@ -139,9 +132,7 @@ extension BrowseScreen {
         let effects = readOn(in: &state) + inspect(in: &state)
         return action == .doubleClick ? effects + open(in: &state) : effects
       case .inspector:
-        if let row = inspector.list.row(at: point, in: rect) {
-          inspector.list.select(row)
-        }
+        if let row = inspector.list.row(at: point, in: rect) { inspector.list.select(row) }
         return action == .doubleClick ? open(in: &state) : []
       }
     case .release, .drag: return []
@@ -152,8 +143,8 @@ extension BrowseScreen {
   mutating func fit(in state: inout State) {
     let layout = BrowseLayout(self, state)
     tree.list.setHeight(layout.content(of: .entities).height)
-    let errorRows = self.errorRows
-    table?.window.setHeight(layout.content(of: .rows).height - 1 - errorRows)
+    let height = layout.content(of: .rows).height - 1 - errorRows
+    table?.window.setHeight(height)
     inspector.list.setHeight(layout.content(of: .inspector).height)
   }
 }

@@ -40,18 +40,15 @@ struct BrowseScreen: ScreenContent {
     var matches: Int?
   }
 
-  /// What was asked for.
-  struct Reading: Sendable, Equatable {
-    enum What: Sendable, Equatable {
-      case page(RowQuery.Anchor)
-      case place(RowPlace)
-      /// The row that was selected, where the arrangement has it.
-      case keep(ObjectID)
-    }
-    var task: TaskID
-    var what: What
+  enum Reading: Sendable, Equatable {
+    case page(RowQuery.Anchor)
+    case place(RowPlace)
+    /// The row that was selected, where the arrangement has it.
+    case keep(ObjectID)
   }
-  var rowsTask: Reading?
+  var rowsTask: TaskID?
+  /// Which rows it reads.
+  var reading = Reading.page(.start)
   /// A page that could not be read, and is not asked for again and again.
   var unreadable: RowQuery.Anchor?
   var countTask: TaskID?
@@ -63,20 +60,12 @@ struct BrowseScreen: ScreenContent {
   var objectTask: TaskID?
   var matchesTask: TaskID?
   /// Counts the rows that come before the one with a key.
-  struct Placing: Sendable, Equatable {
-    var task: TaskID
-    var key: Int64
-  }
-  var placingTask: Placing?
-
-  init() {}
+  var placingTask: TaskID?
+  var placedKey: Int64 = 0
 
   var view: BrowseView {
-    var view = BrowseView()
-    view.entity = table?.entity
-    view.tables = views
-    view.filters = formerFilters
-    view.labels = labels.choices
+    var view = BrowseView(
+      entity: table?.entity, tables: views, filters: formerFilters, labels: labels.choices)
     if let table { view.tables[table.entity] = table.view == TableView() ? nil : table.view }
     return view
   }
@@ -102,17 +91,5 @@ extension BrowseScreen {
     case .settled: return wantPictures(in: &state)
     case .versions, .moreVersions, .shown: return []
     }
-  }
-}
-
-extension Screen {
-  /// Entities, rows and properties.
-  package static let browse = Screen(BrowseScreen.self)
-}
-
-extension State {
-  var browse: BrowseScreen {
-    get { self[BrowseScreen.self] }
-    set { self[BrowseScreen.self] = newValue }
   }
 }

@@ -3,7 +3,7 @@ import Terminal
 
 /// The entities of a model as a tree that follows their hierarchy.
 struct EntityTree: Sendable, Equatable {
-  struct Node: Sendable, Equatable {
+  struct Node: TreeLine, Sendable, Equatable {
     var name: String
     var depth: Int
     var hasChildren: Bool
@@ -32,7 +32,10 @@ struct EntityTree: Sendable, Equatable {
   }
 
   var shown: [Node] {
-    guard filter.isEmpty else { return found }
+    guard filter.isEmpty else {
+      let match = TextMatch(filter)
+      return nodes.found { match.matches($0.name) }
+    }
     var open = Int.max
     var shown: [Node] = []
     for node in nodes where node.depth <= open {
@@ -40,21 +43,6 @@ struct EntityTree: Sendable, Equatable {
       open = folded.contains(node.name) ? node.depth : .max
     }
     return shown
-  }
-
-  private var found: [Node] {
-    let match = TextMatch(filter)
-    var found: [Node] = []
-    var needed = 0
-    for node in nodes.reversed() {
-      if node.depth < needed || match.matches(node.name) {
-        found.append(node)
-        needed = node.depth
-      } else if node.depth == 0 {
-        needed = 0
-      }
-    }
-    return found.reversed()
   }
 
   /// Narrows the tree, keeping the selected entity selected where it stays.
@@ -65,10 +53,7 @@ struct EntityTree: Sendable, Equatable {
     if let former { selectShown(former) }
   }
 
-  var selected: String? {
-    let shown = shown
-    return shown.indices.contains(list.selected) ? shown[list.selected].name : nil
-  }
+  var selected: String? { shown.element(list.selected)?.name }
 
   /// What the names and their folds take in cells.
   var width: Int {
@@ -96,14 +81,11 @@ struct EntityTree: Sendable, Equatable {
   /// above.
   mutating func setFolded(_ isFolded: Bool) {
     let shown = shown
-    guard shown.indices.contains(list.selected) else { return }
-    let node = shown[list.selected]
+    guard let node = shown.element(list.selected) else { return }
     if node.hasChildren, filter.isEmpty, folded.contains(node.name) != isFolded {
       if isFolded { folded.insert(node.name) } else { folded.remove(node.name) }
       list.setCount(self.shown.count)
-    } else if isFolded,
-      let parent = shown[..<list.selected].lastIndex(where: { $0.depth < node.depth })
-    {
+    } else if isFolded, let parent = shown.parent(of: list.selected) {
       list.select(parent)
     }
   }
@@ -123,16 +105,13 @@ struct EntityTree: Sendable, Equatable {
     in grid: inout Grid, _ rect: Rect, counts: [String: Int], own: [String: Int], theme: Theme,
     isFocused: Bool
   ) {
-    let shown = shown
-    list.draw(in: &grid, rect, theme: theme, isFocused: isFocused) { row in
-      guard let node = shown.element(row) else { return [] }
+    list.draw(shown, in: &grid, rect, theme: theme, isFocused: isFocused) { node, isSelected in
       let fold = node.hasChildren ? (folded.contains(node.name) ? "▸ " : "▾ ") : "  "
       let indent = String(repeating: "  ", count: node.depth)
       let count = node.isMissing ? "!" : counts[node.name].map(NumberText.grouped) ?? "…"
       let room = rect.width - 3 - count.count - 1
       let name = Sanitize.text(node.name, limit: max(1, room - 2 * node.depth - 2))
       let used = 2 * node.depth + 2 + TextWidth.of(name)
-      let isSelected = row == list.selected && isFocused
       let dim: Style = isSelected ? .plain : theme[.dim]
       let free = max(1, rect.width - 3 - used - count.count)
       var spans = [
@@ -141,15 +120,8 @@ struct EntityTree: Sendable, Equatable {
         Span(name, counts[node.name] == 0 || node.isMissing ? dim : .plain),
       ]
       let remark = remark(node, own: own)
-      if !remark.isEmpty, remark.count + 3 <= free {
-        spans += [
-          Span("  " + remark, dim),
-          Span(String(repeating: " ", count: free - remark.count - 2)),
-        ]
-      } else {
-        spans.append(Span(String(repeating: " ", count: free)))
-      }
-      spans.append(Span(count, dim))
+      let told = remark.isEmpty || remark.count + 3 > free ? "" : "  " + remark
+      spans += [Span(told, dim), Span("".padded(to: free - told.count)), Span(count, dim)]
       return spans
     }
   }

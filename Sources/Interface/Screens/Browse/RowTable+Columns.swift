@@ -15,16 +15,11 @@ extension RowTable {
 
   /// How it is arranged.
   var view: TableView {
-    var view = TableView()
-    view.sort = sort.property
-    view.isDescending = sort.isDescending
-    view.filter = filter
-    view.related = related
-    view.order = arranged == all ? nil : arranged.map(id)
-    view.hidden = arranged.filter(hidden.contains).map(id)
-    for (column, width) in chosen { view.widths[id(column)] = width }
-    view.frozen = frozen
-    return view
+    TableView(
+      sort: sort.property, isDescending: sort.isDescending, filter: filter, related: related,
+      order: arranged == all ? nil : arranged.map(id),
+      hidden: arranged.filter(hidden.contains).map(id),
+      widths: Dictionary(chosen.map { (id($0), $1) }) { first, _ in first }, frozen: frozen)
   }
 
   /// Arranges it; what the entity has not is passed over, and columns that are new come last.
@@ -62,15 +57,15 @@ extension RowTable {
       columns.firstIndex(of: selected) ?? max(0, min(selectedColumn, columns.count - 1))
   }
 
-  /// Moves a column over the next one that is shown.
-  mutating func move(_ column: Column, by step: Int) {
-    guard let place = columns.firstIndex(of: column), columns.indices.contains(place + step),
-      let from = arranged.firstIndex(of: column),
-      let to = arranged.firstIndex(of: columns[place + step])
+  /// Moves the chosen column over the next one that is shown.
+  mutating func move(by step: Int) {
+    guard let next = columns.element(selectedColumn + step),
+      let from = arranged.firstIndex(of: column), let to = arranged.firstIndex(of: next)
     else { return }
+    let column = column
     arranged.remove(at: from)
     arranged.insert(column, at: to)
-    show(self.column)
+    show(column)
   }
 
   /// Exchanges two places of ``arranged``.

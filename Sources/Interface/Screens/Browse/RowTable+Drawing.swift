@@ -82,7 +82,10 @@ extension RowTable {
           value.text, in: field, style: style, align: isNumeric(column) ? .trailing : .leading)
       }
     }
-    drawScrollMark(window, in: &grid, body, total: total, theme: theme)
+    let isWhole = window.hasStart && window.hasEnd
+    if let ordinal = window.ordinal, let total = isWhole ? window.rows.count : total {
+      grid.scrollMark(body, first: ordinal + window.offset, of: total, style: theme[.border])
+    }
   }
 
   private func drawTitle(
@@ -105,21 +108,5 @@ extension RowTable {
     let field = Rect(x: rect.x + place.x, y: rect.y, width: width, height: 1)
     grid.mark(field, as: .column(place.index))
     grid.write(title, in: field, style: style, align: isTrailing ? .trailing : .leading)
-  }
-
-  private func drawScrollMark(
-    _ window: RowWindow, in grid: inout Grid, _ rect: Rect, total: Int?, theme: Theme
-  ) {
-    let isWhole = window.hasStart && window.hasEnd
-    guard let total = isWhole ? window.rows.count : total, let ordinal = window.ordinal,
-      total > rect.height, rect.height > 1, grid[rect.right, rect.y]?.text == "│"
-    else { return }
-    let length = max(1, rect.height * rect.height / total)
-    let range = Double(max(1, total - rect.height))
-    let place = Double(rect.height - length) * Double(ordinal + window.offset) / range
-    let start = max(0, min(rect.height - length, Int(place.rounded())))
-    for row in start..<(start + length) where grid[rect.right, rect.y + row]?.text == "│" {
-      grid.write("┃", at: Point(x: rect.right, y: rect.y + row), style: theme[.border])
-    }
   }
 }

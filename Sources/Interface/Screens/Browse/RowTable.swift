@@ -66,21 +66,18 @@ struct RowTable: Sendable, Equatable {
     switch column {
     case .key: "key"
     case .entity: "entity"
-    case .property(let index): properties.indices.contains(index) ? properties[index].name : ""
+    case .property: property(column)?.name ?? ""
     }
   }
 
   /// The column that the person chose, always one of ``columns``.
-  var column: Column {
-    columns.indices.contains(selectedColumn) ? columns[selectedColumn] : .key
-  }
+  var column: Column { columns.element(selectedColumn) ?? .key }
 
   /// The property that the chosen column shows.
   var property: RowColumn? { property(column) }
 
   func property(_ column: Column) -> RowColumn? {
-    guard case .property(let index) = column, properties.indices.contains(index) else { return nil }
-    return properties[index]
+    if case .property(let index) = column { properties.element(index) } else { nil }
   }
 
   /// The property that a column sorts by: `nil` in it is the key; `nil` when it cannot.
@@ -99,13 +96,10 @@ struct RowTable: Sendable, Equatable {
     case .entity: return false
     case .property:
       switch property(column)?.kind {
-      case .attribute(let type):
-        switch type {
-        case .integer16, .integer32, .integer64, .decimal, .double, .float: return true
-        default: return false
-        }
-      case .toMany: return true
-      case .toOne, nil: return false
+      case .attribute(.integer16), .attribute(.integer32), .attribute(.integer64),
+        .attribute(.decimal), .attribute(.double), .attribute(.float), .toMany:
+        return true
+      default: return false
       }
     }
   }
@@ -115,20 +109,16 @@ struct RowTable: Sendable, Equatable {
     case .key: return ValueText(String(row.id.key), .dim)
     case .entity: return ValueText(row.id.entity, .entity)
     case .property(let index):
-      guard row.values.indices.contains(index), properties.indices.contains(index) else {
+      guard let value = row.values.element(index), let property = properties.element(index) else {
         return ValueText("", .null)
       }
-      return names.text(row.values[index], of: properties[index], owner: row.id)
-        ?? ValueText(row.values[index], of: properties[index])
+      return names.text(value, of: property, owner: row.id) ?? ValueText(value, of: property)
     }
   }
 
   /// What the chosen cell of the selected row holds, where it is a property's.
   var selectedValue: PropertyValue? {
-    guard case .property(let index) = column, let row = window.selectedRow,
-      row.values.indices.contains(index)
-    else { return nil }
-    return row.values[index]
+    if case .property(let index) = column { window.selectedRow?.values.element(index) } else { nil }
   }
 
   func width(_ column: Column) -> Int { chosen[column] ?? natural[column] ?? 1 }

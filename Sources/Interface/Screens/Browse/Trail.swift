@@ -16,38 +16,21 @@ struct Trail: Sendable, Equatable {
     var target: ObjectID?
   }
 
-  private static let limit = 100
+  private var places = Past<Place>(limit: 100)
 
-  private(set) var past: [Place] = []
-  private(set) var future: [Place] = []
-
-  var isEmpty: Bool { past.isEmpty }
-  var hasFuture: Bool { !future.isEmpty }
+  var isEmpty: Bool { places.past.isEmpty }
+  var hasFuture: Bool { !places.future.isEmpty }
 
   /// A place was left for another one.
-  mutating func leave(_ place: Place) {
-    past.append(place)
-    if past.count > Self.limit { past.removeFirst() }
-    future = []
-  }
+  mutating func leave(_ place: Place) { places.left(place) }
 
-  /// The place to go back to; `present` is kept for going forward.
-  mutating func back(from present: Place) -> Place? {
-    guard let place = past.popLast() else { return nil }
-    var present = present
-    present.relationship = place.relationship
-    present.target = place.target
-    future.append(present)
-    return place
-  }
-
-  mutating func forward(from present: Place) -> Place? {
-    guard let place = future.popLast() else { return nil }
-    var present = present
-    present.relationship = place.relationship
-    present.target = place.target
-    past.append(present)
-    return place
+  /// The place to go back to, or forward; `present` is kept for the other way.
+  mutating func step(back: Bool, from present: Place) -> Place? {
+    places.step(back: back) { place in
+      var present = present
+      (present.relationship, present.target) = (place.relationship, place.target)
+      return present
+    }
   }
 
   /// `Recipe/p12`, `author`, `Person/p3`, `recipes`: the way to an object, or to rows without one.
@@ -56,7 +39,7 @@ struct Trail: Sendable, Equatable {
   func steps(to object: ObjectID? = nil) -> [String] {
     var steps: [String] = []
     var target: ObjectID?
-    for place in past {
+    for place in places.past {
       if let target, target != place.object { steps += [target.description, "…"] }
       steps.append(place.object?.description ?? place.table.entity)
       if let relationship = place.relationship { steps.append(relationship) }

@@ -27,6 +27,8 @@ struct DiffLine: Sendable, Equatable {
   var hasChanges: Bool
 
   var isChanged: Bool { sign != .same }
+  /// `Recipe.title`, or the entity alone.
+  var place: String { property.map { "\(entity).\($0)" } ?? entity }
 
   /// What a search looks through.
   var searchText: String {
@@ -86,26 +88,23 @@ struct DiffLine: Sendable, Equatable {
       return DiffLine(
         sign: sign, entity: entity.name, property: name,
         left: left.map { Side(name: $0.name, text: $0.text) },
-        right: right.map { Side(name: $0.name, text: text) },
-        changes: changes, hasChanges: false)
+        right: right.map { Side(name: $0.name, text: text) }, changes: changes, hasChanges: false)
     }
     var lines: [DiffLine] = []
     var placed: Set<String> = []
+    func addGone(_ properties: some Sequence<Property>) {
+      for gone in properties
+      where alignment.destinations[gone.name] == nil && placed.insert(gone.name).inserted {
+        lines.append(line(gone, nil))
+      }
+    }
     for property in new {
       let source = alignment.sources[property.name]
       // What is gone stands where it stood: before the first property that came after it.
-      if let source {
-        for gone in old.prefix(while: { $0.name != source })
-        where alignment.destinations[gone.name] == nil && placed.insert(gone.name).inserted {
-          lines.append(line(gone, nil))
-        }
-      }
+      if let source { addGone(old.prefix { $0.name != source }) }
       lines.append(line(old.first { $0.name == source }, property))
     }
-    for gone in old
-    where alignment.destinations[gone.name] == nil && placed.insert(gone.name).inserted {
-      lines.append(line(gone, nil))
-    }
+    addGone(old)
     return lines
   }
 

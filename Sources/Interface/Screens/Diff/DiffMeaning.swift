@@ -4,7 +4,8 @@ import Terminal
 
 /// What the selected line of a comparison means to Core Data and to this store, as sentences.
 struct DiffMeaning {
-  typealias Sentence = (text: String, role: Theme.Role)
+  typealias Sentence = TextLine
+  private typealias Code = CoreDataError.Code
 
   private let diff: DiffScreen
   private let state: State
@@ -50,8 +51,9 @@ struct DiffMeaning {
         ("\(change.description) — \(hash)\(inferable)", change.movesHash ? .changed : .text)
       ] + caveat(change, of: line) + advice(change, of: line)
     }
+    let code = refusal.code ?? .inferredMappingModel
     return [
-      ("✗ \(change.description) — \(hash), cannot be inferred (\(refusal.code ?? 134190))", .error),
+      ("✗ \(change.description) — \(hash), cannot be inferred (\(code))", .error),
       (Self.reason(refusal), .error),
     ] + fix(refusal)
   }
@@ -69,13 +71,15 @@ struct DiffMeaning {
     return text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 
+  private static func tip(_ text: String) -> [Sentence] { [("→ " + text, .success)] }
+
   private func fix(_ refusal: CoreDataError) -> [Sentence] {
-    var sentences: [Sentence] = refusal.typedHint.map { [("→ " + $0, .success)] } ?? []
+    var sentences = refusal.typedHint.map(Self.tip) ?? []
     if let (source, destination) = state.models(from: diff.from, to: diff.to) {
       let fixes = MappingSuggestion.fixes(for: refusal, from: source, to: destination)
       if !fixes.isEmpty {
         let text = fixes.map(\.text).joined(separator: ", ")
-        sentences.append(("→ Or let Mapping (m) do it with r: \(text).", .success))
+        sentences += Self.tip("Or let Mapping (m) do it with r: \(text).")
       }
     }
     return sentences
@@ -83,9 +87,7 @@ struct DiffMeaning {
 
   /// Why the line's change cannot be inferred; `nil` where it can.
   private func refusal(of line: DiffLine, _ comparison: Comparison) -> CoreDataError? {
-    let destination = diff.to.flatMap {
-      state.versions.element($0)?.model
-    }
+    let destination = model(diff.to)
     return comparison.refusals.first { refusal in
       guard refusal.property == line.property, let entity = refusal.entity else { return false }
       // A property is refused where it is used, which may be further down than where it is declared.
@@ -104,12 +106,7 @@ struct DiffMeaning {
 
   /// What a change asks for, whatever the rows are.
   private func advice(_ change: PropertyChange, of line: DiffLine) -> [Sentence] {
-    let place = line.property.map { "\(line.entity).\($0)" } ?? line.entity
-    guard let property = line.property,
-      let model = diff.to.flatMap({
-        state.versions.element($0)?.model
-      })
-    else { return [] }
+    guard let property = line.property, let model = model(diff.to) else { return [] }
     let attribute =
       model.attribute(named: property, of: line.entity)
       ?? model.storedAttribute(named: property, of: line.entity)
@@ -118,45 +115,36 @@ struct DiffMeaning {
       guard let attribute, !attribute.isOptional, attribute.defaultValue == nil,
         !attribute.isDerived, attribute.isStored
       else { return [] }
-      return [
-        (
-          "→ Rows that exist have no value for it (134110): give \(place) a default value, or make it optional.",
-          .success
-        )
-      ]
+      return Self.tip(
+        "Rows that exist have no value for it (\(Code.migration)): give \(line.place) a default value, or make it optional."
+      )
     case .optional(false):
       guard let attribute, attribute.defaultValue == nil else { return [] }
-      return [
-        (
-          "→ Rows without a value would be refused (134110): give \(place) a default value, or compute one in Mapping.",
-          .success
-        )
-      ]
+      return Self.tip(
+        "Rows without a value would be refused (\(Code.migration)): give \(line.place) a default value, or compute one in Mapping."
+      )
     case .renamed(let former):
-      // An element's identifier is its own former name, not its path.
-      let name = former.split(separator: ".").last.map(String.init) ?? former
+      let name = Self.ownName(former)
       return [
         ("Its renaming identifier “\(name)” tells Core Data that the values are the same.", .dim)
       ]
     case .removed:
-      guard impacts(of: line).isEmpty, let source = sourceModel,
+      guard impacts(of: line).isEmpty, let source = self.model(diff.from),
         source.declaringEntity(of: property, in: line.entity) != nil,
         source.relationship(named: property, of: line.entity) == nil
       else { return [] }
-      // An element's identifier is its own former name, not its path.
-      let former = property.split(separator: ".").last.map(String.init) ?? property
-      return [
-        (
-          "→ If it only has another name now, give the new one the renaming identifier “\(former)”.",
-          .success
-        )
-      ]
+      let former = Self.ownName(property)
+      return Self.tip(
+        "If it only has another name now, give the new one the renaming identifier “\(former)”.")
     default: return []
     }
   }
 
-  private var sourceModel: Model? {
-    diff.from.flatMap { state.versions.element($0)?.model }
+  private func model(_ index: Int?) -> Model? { state.versions.element(index)?.model }
+
+  /// An element's identifier is its own former name, not its path.
+  private static func ownName(_ path: String) -> String {
+    path.split(separator: ".").last.map(String.init) ?? path
   }
 
   private func impacts(of line: DiffLine) -> [ChangeImpact] {
@@ -186,7 +174,7 @@ struct DiffMeaning {
         if impact.rows > min(limit, impact.samples.count) { text += " …" }
       }
       sentences.append((text, role))
-      if let hint = impact.hint { sentences.append(("→ " + hint, .success)) }
+      sentences += impact.hint.map(Self.tip) ?? []
     }
     return sentences
   }
@@ -194,31 +182,26 @@ struct DiffMeaning {
   /// What holds for the two versions together, and where to go from here.
   private func whole(_ comparison: Comparison) -> [Sentence] {
     var sentences: [Sentence] = []
-    let isOfStore = diff.from.flatMap { state.versions.element($0)?.isStores } ?? false
+    let isOfStore = state.versions.element(diff.from)?.isStores ?? false
     if comparison.difference.hashesAreEqual {
       sentences.append(("✓ Stores of the one open with the other as they are.", .success))
     } else if comparison.refusals.isEmpty {
       let unknown = comparison.difference.typeChanges.filter(\.change.isUnknown)
+      let refused = unknown.map(\.place).joined(separator: ", ")
       sentences.append(
         unknown.isEmpty
           ? ("✓ Core Data can infer the mapping between these versions.", .success)
-          : (
-            "✓ A mapping can be inferred here; Core Data may refuse it for "
-              + unknown.map(\.place).joined(separator: ", ") + ".", .warning
-          ))
+          : ("✓ A mapping can be inferred here; Core Data may refuse it for \(refused).", .warning))
       if isOfStore {
         sentences.append(("→ m shows the plan: what this store would lose, and what fails.", .dim))
       }
     } else {
-      let places = comparison.refusals.map { refusal in
-        [refusal.entity, refusal.property].compactMap { $0 }.joined(separator: ".")
-      }
+      let places = comparison.refusals.map(\.place)
       let more = places.count > 4 ? " and \(places.count - 4) more" : ""
-      sentences.append(
-        (
-          "✗ Core Data cannot infer a mapping between these versions (134190): "
-            + places.prefix(4).joined(separator: ", ") + more + ".", .error
-        ))
+      let named = places.prefix(4).joined(separator: ", ") + more
+      let text =
+        "✗ Core Data cannot infer a mapping between these versions (\(Code.inferredMappingModel)): \(named)."
+      sentences.append((text, .error))
       if diff.selectedLine.map({ refusal(of: $0, comparison) == nil }) ?? true,
         let first = comparison.refusals.first
       {
@@ -230,12 +213,9 @@ struct DiffMeaning {
       sentences.append(
         ("Rows are counted only where the store's own version is on the left (o).", .dim))
     }
-    for conflict in comparison.difference.conflicts {
-      sentences.append(("! " + conflict, .warning))
-    }
-    for other in comparison.difference.otherChanges
-    where details || diff.selectedLine?.isChanged != true {
-      sentences.append((other, .dim))
+    sentences += comparison.difference.conflicts.map { ("! " + $0, .warning) }
+    if details || diff.selectedLine?.isChanged != true {
+      sentences += comparison.difference.otherChanges.map { ($0, .dim) }
     }
     return sentences
   }

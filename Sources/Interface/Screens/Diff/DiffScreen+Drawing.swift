@@ -16,8 +16,9 @@ struct DiffLayout {
       body.height < 12
       ? (isFocused ? body.height - 1 : 0)
       : isFocused ? body.height / 2 : min(8, body.height / 3)
-    let parts = Layout.rows(body, [.fixed(1), .flexible(), .fixed(max(0, meaningHeight - 1))])
-    let sides = parts[1]
+    // Below the summary, and down to the edge that both share with what is below.
+    let sides = Rect(
+      x: body.x, y: body.y + 1, width: body.width, height: body.height - max(1, meaningHeight))
     let half = sides.width / 2
     left = Rect(x: sides.x, y: sides.y, width: half + 1, height: sides.height)
     right = Rect(x: sides.x + half, y: sides.y, width: sides.width - half, height: sides.height)
@@ -42,42 +43,32 @@ extension DiffScreen {
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    guard let from, let to, state.versions.indices.contains(from),
-      state.versions.indices.contains(to)
+    guard let from = state.versions.element(from)?.name, let to = state.versions.element(to)?.name
     else {
       state.mapping.drawWithoutVersions(state, with: theme, in: &grid, rect)
       return
     }
-    let names = (state.versions[from].name, state.versions[to].name)
     let layout = DiffLayout(self, state)
-    drawSummary(names, with: theme, in: &grid, rect.row(0))
+    drawSummary((from, to), with: theme, in: &grid, rect.row(0))
     grid.box(layout.left, style: theme[.border])
     grid.box(layout.right, style: theme[.border])
-    grid.title([Span(names.0, theme[.title])], on: layout.left)
-    grid.title([Span(names.1, theme[.title])], on: layout.right)
+    grid.title([Span(from, theme[.title])], on: layout.left)
+    grid.title([Span(to, theme[.title])], on: layout.right)
     let isUpper = focus == .lines
     if layout.left.height > 1 {
       drawLines(with: theme, in: &grid, layout, isFocused: state.layers.isEmpty && isUpper)
     }
     guard layout.meaning.height > 2 else { return }
-    let all = meaningLines(state, width: meaningInside(layout).width)
     let inside = meaningInside(layout)
+    let all = meaningLines(state, width: inside.width)
     let offset = max(0, min(meaningOffset, all.count - inside.height))
+    let left = all.count - offset - inside.height
+    let more = left <= 0 ? "" : isUpper ? "Tab: \(left) more" : "\(left) more ↓"
     grid.box(
       layout.meaning, style: theme[isUpper ? .border : .borderFocused],
-      title: [Span("what it means", theme[isUpper ? .dim : .title])])
-    for row in 0..<max(0, min(inside.height, all.count - offset)) {
-      let line = all[offset + row]
-      grid.write(
-        line.text, at: inside.row(row).origin, style: theme[line.role], within: inside.width)
-    }
-    let left = all.count - offset - inside.height
-    if left > 0 {
-      grid.title(
-        [Span("what it means", theme[isUpper ? .dim : .title])],
-        note: [Span(isUpper ? "Tab: \(left) more" : "\(left) more ↓", theme[.dim])],
-        on: layout.meaning)
-    }
+      title: [Span("what it means", theme[isUpper ? .dim : .title])],
+      note: [Span(more, theme[.dim])])
+    grid.write(Array(all.dropFirst(offset)), in: inside, theme: theme)
   }
 
   /// Where the sentences are written.
@@ -86,15 +77,12 @@ extension DiffScreen {
   }
 
   /// The sentences as lines of a width.
-  func meaningLines(_ state: State, width: Int) -> [(text: String, role: Theme.Role)] {
-    DiffMeaning(self, state).sentences.flatMap { sentence in
-      Wrapping.lines(sentence.text, width: max(1, width)).map { ($0, sentence.role) }
-    }
+  func meaningLines(_ state: State, width: Int) -> [TextLine] {
+    DiffMeaning(self, state).sentences.flatMap { Wrapping.lines($0.text, $0.role, width: width) }
   }
 
   private func drawSummary(
-    _ names: (String, String), with theme: Theme, in grid: inout Grid,
-    _ line: Rect
+    _ names: (String, String), with theme: Theme, in grid: inout Grid, _ line: Rect
   ) {
     let title = [
       Span(" "), Span(names.0, theme[.entity]), Span("  ⟷  ", theme[.dim]),
@@ -107,11 +95,9 @@ extension DiffScreen {
         "\(difference.changed.count) changed", "\(difference.added.count) added",
         "\(difference.removed.count) removed",
       ].joined(separator: ", ")
-      let fits =
-        difference.hashesAreEqual
-        ? Span("✓ same hashes  ", theme[.success]) : Span("")
       note = [
-        fits, Span("entities: \(counts)   only changes [\(showsOnlyChanges ? "x" : " ")] "),
+        Span(difference.hashesAreEqual ? "✓ same hashes  " : "", theme[.success]),
+        Span("entities: \(counts)   only changes [\(showsOnlyChanges ? "x" : " ")] "),
       ]
     } else {
       note = [Span("comparing … ", theme[.dim])]
@@ -123,8 +109,7 @@ extension DiffScreen {
   }
 
   private func drawLines(
-    with theme: Theme, in grid: inout Grid, _ layout: DiffLayout,
-    isFocused: Bool
+    with theme: Theme, in grid: inout Grid, _ layout: DiffLayout, isFocused: Bool
   ) {
     let (left, right) = (layout.left.inset(by: 1), layout.right.inset(by: 1))
     guard !lines.isEmpty else {
@@ -158,19 +143,12 @@ extension DiffScreen {
     with theme: Theme, in grid: inout Grid, _ place: Rect
   ) {
     guard let side else { return }
-    let isSigned =
+    let (isSigned, role): (Bool, Theme.Role) =
       switch line.sign {
-      case .same: false
-      case .added: !isLeft
-      case .removed: isLeft
-      case .changed: true
-      }
-    let role: Theme.Role =
-      switch line.sign {
-      case .same: .text
-      case .added: .added
-      case .removed: .removed
-      case .changed: .changed
+      case .same: (false, .text)
+      case .added: (!isLeft, .added)
+      case .removed: (isLeft, .removed)
+      case .changed: (true, .changed)
       }
     let style = isSigned && !plain ? theme[role] : .plain
     let signX = place.x + 1

@@ -16,32 +16,27 @@ extension DiffScreen {
     let rows = focus == .meaning ? concernedRows(state) : nil
     let isFolded = selectedLine.map { folded.contains($0.entity) } ?? false
     return [
-      Binding([.character("n")], "next \(what)", .nextChange, unless: noChange),
+      Binding(["n"], "next \(what)", .nextChange, unless: noChange),
+      Binding(["N"], "previous \(what)", .previousChange, unless: noChange, footer: false),
+      Binding(["c"], showsOnlyChanges ? "everything" : "only changes", .onlyChanges),
       Binding(
-        [.character("N")], "previous \(what)", .previousChange, unless: noChange, footer: false),
-      Binding([.character("c")], showsOnlyChanges ? "everything" : "only changes", .onlyChanges),
-      Binding(
-        [.enter],
-        rows?.title ?? (isEntity ? (isFolded ? "unfold" : "fold") : "details"), .open,
+        [.enter], rows?.title ?? (isEntity ? (isFolded ? "unfold" : "fold") : "details"), .open,
         unless: noLine),
-      Binding([.character("m")], "mapping", .planCompared),
+      Binding(["m"], "mapping", .planCompared),
       Binding(
-        [.character("o")], "other versions", .chooseVersion,
+        ["o"], "other versions", .chooseVersion,
         unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
         command: command),
-      Binding([.character("/")], "search", .search, unless: noLine),
+      Binding(["/"], "search", .search, unless: noLine),
       Binding(
         [.escape], "end the search", .endSearch,
         unless: isSearching || focus == .meaning ? nil : "nothing is searched for",
         footer: isSearching),
       Binding([.tab, .backTab], "other pane", .nextPane),
+      Binding([.left, "h"], label: "← h", "fold", .fold, unless: noLine, footer: false),
+      Binding([.right, "l"], label: "→ l", "unfold", .unfold, unless: noLine, footer: false),
       Binding(
-        [.left, .character("h")], label: "← h", "fold", .fold, unless: noLine, footer: false),
-      Binding(
-        [.right, .character("l")], label: "→ l", "unfold", .unfold, unless: noLine, footer: false),
-      Binding(
-        [.character("z")], folded.isEmpty ? "fold all" : "unfold all", .foldAll,
-        unless: noLine, footer: false),
+        ["z"], folded.isEmpty ? "fold all" : "unfold all", .foldAll, unless: noLine, footer: false),
       CopyLayer.binding(state),
       Keymap.movement,
     ]
@@ -76,7 +71,9 @@ extension DiffScreen {
       }
     case .fold: setFolded(true)
     case .unfold: setFolded(false)
-    case .foldAll: toggleAll()
+    case .foldAll:
+      folded = folded.isEmpty ? Set(allLines.map(\.entity)) : []
+      refilter()
     case .search: state.show(SearchLayer(.screen, in: state))
     case .endSearch:
       if searched.isEmpty { focus = .lines }
@@ -91,9 +88,7 @@ extension DiffScreen {
           selected: from ?? state.versions.storesIndex ?? 0))
     case .planCompared:
       // The plan is of what is looked at, where the store can go there.
-      if let to, let from,
-        state.versions.indices.contains(from), state.versions[from].isStores,
-        state.mapping.to != to, to != from
+      if let to, state.versions.element(from)?.isStores == true, state.mapping.to != to, to != from
       {
         state.screen = .mapping
         return state.on(MappingScreen.self) { $0.choose(to, in: &$1) }
@@ -123,9 +118,7 @@ extension DiffScreen {
 
   private mutating func showDetails(of line: DiffLine, in state: inout State) {
     var paragraphs: [DetailsLayer.Paragraph] = []
-    let names = [from, to].map { index in
-      index.flatMap { state.versions.element($0)?.name } ?? ""
-    }
+    let names = [from, to].map { state.versions.element($0)?.name ?? "" }
     for (name, side) in zip(names, [line.left, line.right]) {
       paragraphs.append(.init(name, .title))
       paragraphs.append(
@@ -133,8 +126,7 @@ extension DiffScreen {
     }
     paragraphs.append(.init(""))
     paragraphs += DiffMeaning(self, state, details: true).sentences.map { .init($0.text, $0.role) }
-    let place = line.property.map { "\(line.entity).\($0)" } ?? line.entity
-    var layer = DetailsLayer(place, paragraphs)
+    var layer = DetailsLayer(line.place, paragraphs)
     layer.rows = concernedRows(state)
     state.show(layer)
   }

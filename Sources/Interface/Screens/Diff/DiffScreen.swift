@@ -28,14 +28,10 @@ struct DiffScreen: ScreenContent {
   var task: TaskID?
   var impactTask: TaskID?
 
-  init() {}
-
   var isComparing: Bool { task != nil }
   var isCounting: Bool { impactTask != nil }
 
-  var selectedLine: DiffLine? {
-    lines.element(list.selected)
-  }
+  var selectedLine: DiffLine? { lines.element(list.selected) }
 
   var searchMatch: TextMatch { TextMatch(searched) }
 
@@ -71,12 +67,6 @@ struct DiffScreen: ScreenContent {
     meaningOffset = 0
   }
 
-  mutating func toggleAll() {
-    let entities = Set(allLines.map(\.entity))
-    folded = folded.isEmpty ? entities : []
-    refilter()
-  }
-
   mutating func setFolded(_ isFolded: Bool) {
     guard let line = selectedLine else { return }
     if isFolded { folded.insert(line.entity) } else { folded.remove(line.entity) }
@@ -87,9 +77,9 @@ struct DiffScreen: ScreenContent {
 extension DiffScreen {
   func command(_ state: State) -> String {
     func name(_ index: Int?) -> String? {
-      guard let index, state.versions.indices.contains(index) else { return nil }
-      let path = state.versions[index].path
-      return path.isEmpty ? state.storeArgument : ShellText.quoted(path)
+      state.versions.element(index).map {
+        $0.path.isEmpty ? state.storeArgument : ShellText.quoted($0.path)
+      }
     }
     guard let from = name(from), let to = name(to) else { return "strata diff A B" }
     return "strata diff \(from) \(to)"
@@ -97,57 +87,41 @@ extension DiffScreen {
 
   mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
     switch occasion {
-    case .versions: takeVersions(in: &state)
-    case .moreVersions: fillVersions(in: &state)
-    case .shown: return enter(in: &state)
+    case .versions:
+      // Begins with the store's own and the one it would go to.
+      let compared = state.versions.comparedIndices
+      begin(from: compared?.from, to: compared?.to)
+    case .moreVersions:
+      // Compares what could not be compared before.
+      if to == nil, let compared = state.versions.comparedIndices { (from, to) = compared }
+    case .shown:
+      if comparison == nil, task == nil, let from, let to { return compare(from, to, in: &state) }
     case .opened, .resized, .settled: break
     }
     return []
   }
 
-  /// The versions are known: begins with the store's own and the one it would go to.
-  mutating func takeVersions(in state: inout State) {
-    let compared = state.versions.comparedIndices
+  /// Begins anew with two versions, arranged as it was.
+  private mutating func begin(from: Int?, to: Int?) {
     let view = self.view
     self = DiffScreen()
-    _ = arrange(view, in: &state)
-    from = compared?.from
-    to = compared?.to
-  }
-
-  /// More versions are known: compares what could not be compared before.
-  mutating func fillVersions(in state: inout State) {
-    guard to == nil, let compared = state.versions.comparedIndices else { return }
-    (from, to) = compared
+    arrange(view)
+    (self.from, self.to) = (from, to)
   }
 
   var view: DiffView {
-    var view = DiffView()
-    view.showsOnlyChanges = showsOnlyChanges
-    view.folded = folded
-    return view
+    DiffView(showsOnlyChanges: showsOnlyChanges, folded: folded)
   }
 
-  mutating func arrange(_ view: DiffView, in state: inout State) -> [Effect] {
-    showsOnlyChanges = view.showsOnlyChanges
-    folded = view.folded
+  mutating func arrange(_ view: DiffView) {
+    (showsOnlyChanges, folded) = (view.showsOnlyChanges, view.folded)
     refilter()
-    return []
-  }
-
-  mutating func enter(in state: inout State) -> [Effect] {
-    guard comparison == nil, task == nil, let from, let to = self.to else { return [] }
-    return compare(from, to, in: &state)
   }
 
   mutating func compare(_ from: Int, _ to: Int, in state: inout State) -> [Effect] {
     guard let (source, destination) = state.models(from: from, to: to) else { return [] }
     let old = (task.stop() ?? []) + (impactTask.stop() ?? [])
-    let view = self.view
-    self = DiffScreen()
-    _ = arrange(view, in: &state)
-    self.from = from
-    self.to = to
+    begin(from: from, to: to)
     return old + state.ask(&task) { .compare($0, from: source, to: destination) }
   }
 
@@ -181,22 +155,17 @@ extension DiffScreen {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    if task == impactTask {
-      impactTask = nil
+    if impactTask.end(task) {
       state.notice = Notice("the rows could not be counted: \(error.message)", .warning)
       return []
     }
-    guard task == self.task else { return [] }
-    self.task = nil
-    if error.kind != .cancelled { state.show(MessageLayer(error)) }
+    if self.task.end(task), error.kind != .cancelled { state.show(MessageLayer(error)) }
     return []
   }
 
   /// Stops counting; `nil` where nothing is counted.
   mutating func cancel(in state: inout State) -> [Effect]? {
-    guard state.screen == .diff, let task = self.task ?? impactTask else {
-      return nil
-    }
+    guard state.screen == .diff, let task = self.task ?? impactTask else { return nil }
     state.notice = Notice(
       task == self.task ? "comparing was stopped" : "counting rows was stopped", .warning)
     (self.task, impactTask) = (nil, nil)
@@ -213,17 +182,5 @@ extension DiffScreen {
       list.select(next)
     }
     return []
-  }
-}
-
-extension Screen {
-  /// Two versions side by side.
-  package static let diff = Screen(DiffScreen.self)
-}
-
-extension State {
-  var diff: DiffScreen {
-    get { self[DiffScreen.self] }
-    set { self[DiffScreen.self] = newValue }
   }
 }

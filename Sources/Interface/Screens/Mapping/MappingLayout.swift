@@ -44,7 +44,6 @@ struct MappingLayout {
         x: upper.x, y: mappings.bottom - 1, width: upper.width,
         height: upper.height - mappings.height + 1)
       : Rect(
-        x: mappings.right - 1, y: upper.y, width: upper.width - leftWidth + 1,
-        height: upper.height)
+        x: mappings.right - 1, y: upper.y, width: upper.width - leftWidth + 1, height: upper.height)
   }
 }

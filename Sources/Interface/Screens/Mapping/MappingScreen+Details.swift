@@ -7,7 +7,7 @@ extension MappingScreen {
   mutating func open(in state: inout State) -> [Effect] {
     switch activePane {
     case .mappings:
-      guard let entry = self.entry(mappings.selected) else { return [] }
+      guard let entry = selectedEntry else { return [] }
       state.show(Self.details(of: entry.mapping, in: entry.step, self))
     case .losses:
       switch selectedProblem {
@@ -24,7 +24,6 @@ extension MappingScreen {
           DetailsLayer(
             "✎ changed here", [.init(edit.text, .changed), .init("x takes it back.", .dim)]))
       case .note(let text): state.show(DetailsLayer("note", [.init(text)]))
-      case .command(let text): state.show(DetailsLayer("the same", [.init(text, .code)]))
       case nil: break
       }
     }

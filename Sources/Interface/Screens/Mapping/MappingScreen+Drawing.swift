@@ -4,12 +4,11 @@ import Terminal
 
 extension MappingScreen {
   func drawWithoutVersions(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let isSearching = state.versionsTask != nil
-    let lines: [(String, Theme.Role)]
-    if isSearching {
+    let lines: [TextLine]
+    if state.versionsTask != nil {
       lines = [("looking for versions of the model …", .dim)]
     } else if chosenTask != nil {
-      lines = [("looking for \(self.chosen?.name ?? "the version") …", .dim)]
+      lines = [("looking for \(chosen?.name ?? "the version") …", .dim)]
     } else if isChosenGone, let chosen {
       lines = [
         ("\(chosen.name), which was chosen, is not there any more:", .warning),
@@ -17,9 +16,7 @@ extension MappingScreen {
         ("Nothing is planned. → o chooses another version, a path or a git revision.", .success),
       ]
     } else if state.versions.count > 1,
-      !state.versions.contains(where: {
-        $0.isStores && $0.isCurrent
-      })
+      !state.versions.contains(where: { $0.isStores && $0.isCurrent })
     {
       lines = [
         ("No version comes after the store’s.", .text), ("", .dim),
@@ -38,26 +35,23 @@ extension MappingScreen {
         ("strata \(state.storeArgument) --model MODEL", .code),
       ]
     }
-    var row = rect.height / 3
-    for line in lines {
-      for part in Wrapping.lines(line.0, width: max(1, rect.width - 4)) where row < rect.height {
-        grid.write(part, in: rect.row(row), style: theme[line.1], align: .center)
-        row += 1
-      }
+    let wrapped = lines.flatMap { Wrapping.lines($0.text, $0.role, width: rect.width - 4) }
+    for (index, line) in wrapped.enumerated() {
+      let row = rect.row(rect.height / 3 + index)
+      grid.write(line.text, in: row, style: theme[line.role], align: .center)
     }
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    guard let to, state.versions.indices.contains(to) else {
+    guard let version = state.versions.element(to) else {
       drawWithoutVersions(state, with: theme, in: &grid, rect)
       return
     }
-    drawSummary(state, to: state.versions[to].name, with: theme, in: &grid, rect.row(0))
+    drawSummary(state, to: version.name, with: theme, in: &grid, rect.row(0))
     let layout = MappingLayout(self, state)
     let next = NextStep(self, state)
     grid.write(
-      " → " + next.text, at: layout.next.origin, style: theme[next.role],
-      within: layout.next.width)
+      " → " + next.text, at: layout.next.origin, style: theme[next.role], within: layout.next.width)
     if refusal != nil {
       drawProblems(state, with: theme, in: &grid, layout.problems, isFocused: state.layers.isEmpty)
       let code = refusal?.code.map { " (\($0))" } ?? ""
@@ -97,7 +91,7 @@ extension MappingScreen {
       grid.title([Span("Entity mappings", theme[isUpper ? .title : .dim])], on: layout.mappings)
     }
     // A small screen has the lower pane alone.
-    if layout.properties.height > 1, let entry = self.entry(mappings.selected) {
+    if layout.properties.height > 1, let entry = selectedEntry {
       let steps = plan?.steps.count ?? 1
       let place = steps > 1 ? "step \(entry.number) of \(steps): " : ""
       grid.title([Span(place + entry.mapping.name, theme[.dim])], on: layout.properties)
@@ -156,10 +150,9 @@ extension MappingScreen {
   ) {
     guard rect.height > 1 else { return }
     let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
-    mappings.draw(in: &grid, inside, theme: theme, isFocused: isFocused) { row in
-      guard let entry = self.entry(row) else { return [] }
+    mappings.draw(entries, in: &grid, inside, theme: theme, isFocused: isFocused) {
+      entry, isSelected in
       let item = entry.mapping
-      let isSelected = isFocused && row == mappings.selected
       let (sign, role): (String, Theme.Role) =
         switch item.kind {
         case .add: ("+", .added)
@@ -180,13 +173,10 @@ extension MappingScreen {
       let room = max(1, inside.width - 15 - step.count - count.count - 1)
       let isEdited = !edits(of: item).isEmpty
       let name = Sanitize.text(isEdited ? names + " ✎" : names, limit: room)
-      let padding = max(1, room - TextWidth.of(name) + 1)
-      let kind = item.kind.name + String(repeating: " ", count: max(0, 10 - item.kind.name.count))
       return [
         theme.span(isSelected, step, .dim),
-        Span("\(sign) \(kind)", isSelected ? .plain : theme[role]), Span(name),
-        Span(String(repeating: " ", count: padding)),
-        theme.span(isSelected, count, .dim),
+        theme.span(isSelected, "\(sign) " + item.kind.name.padded(to: 10, least: 0), role),
+        Span(name.padded(to: room + 1)), theme.span(isSelected, count, .dim),
       ]
     }
   }
@@ -195,11 +185,8 @@ extension MappingScreen {
     _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
     guard rect.height > 1 else { return }
-    guard let entry = self.entry(mappings.selected) else {
-      grid.box(rect, style: theme[.border])
-      return
-    }
     let inside = grid.box(rect, style: theme[.border]).inset(horizontally: 1, vertically: 0)
+    guard let entry = selectedEntry else { return }
     let lines =
       propertyLines(entry.mapping, in: entry.step, theme)
       + Self.previewLines(entry.step.previews.filter { $0.mapping == entry.mapping.name }, theme)

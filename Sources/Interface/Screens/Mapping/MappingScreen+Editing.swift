@@ -14,7 +14,7 @@ extension MappingScreen {
   func target(_ state: State) -> Target? {
     switch activePane {
     case .mappings:
-      guard let entry = entry(mappings.selected) else { return nil }
+      guard let entry = selectedEntry else { return nil }
       switch (entry.mapping.kind, entry.mapping.source, entry.mapping.destination) {
       case (.remove, let source?, _):
         return .suggestions(
@@ -81,7 +81,7 @@ extension MappingScreen {
   var deletable: String? {
     switch activePane {
     case .mappings:
-      guard let mapping = entry(mappings.selected)?.mapping, mapping.kind == .remove,
+      guard let mapping = selectedEntry?.mapping, mapping.kind == .remove,
         !mapping.isDeletionIntended
       else { return nil }
       return mapping.source
@@ -102,7 +102,7 @@ extension MappingScreen {
       default: return []
       }
     case .mappings:
-      guard let mapping = entry(mappings.selected)?.mapping else { return [] }
+      guard let mapping = selectedEntry?.mapping else { return [] }
       return edits(of: mapping)
     }
   }
@@ -130,36 +130,27 @@ extension MappingScreen {
 
   /// Adds changes and plans anew.
   mutating func apply(_ edits: [MappingEdits.Edit], in state: inout State) -> [Effect] {
-    guard let to else { return [] }
-    var all = currentEdits
-    for edit in edits { all.add(edit) }
-    let said = edits.map(\.text).joined(separator: ", ")
-    return change(to: all, saying: "✎ \(said); x takes it back", to, in: &state)
+    change(edits, in: &state, "✎ ", "; x takes it back") { $0.add($1) }
   }
 
   mutating func removeEdits(in state: inout State) -> [Effect] {
-    guard let to else { return [] }
-    let removed = selectedEdits
-    var all = currentEdits
-    for edit in removed { all.remove(edit) }
-    let said = removed.map(\.text).joined(separator: ", ")
-    return change(to: all, saying: "taken back: \(said)", to, in: &state)
+    change(selectedEdits, in: &state, "taken back: ", "") { $0.remove($1) }
   }
 
   private mutating func change(
-    to edits: MappingEdits, saying text: String, _ to: Int, in state: inout State
+    _ edits: [MappingEdits.Edit], in state: inout State, _ start: String, _ end: String,
+    _ work: (inout MappingEdits, MappingEdits.Edit) -> Void
   ) -> [Effect] {
-    self.edits[editsKey] = edits.isEmpty ? nil : edits
+    guard let to else { return [] }
+    var all = currentEdits
+    for edit in edits { work(&all, edit) }
+    self.edits[editsKey] = all.isEmpty ? nil : all
     recipePath = nil
-    state.notice = Notice(text)
+    state.notice = Notice(start + edits.map(\.text).joined(separator: ", ") + end)
     return plan(to: to, in: &state)
   }
 
-  var view: MappingView {
-    var view = MappingView()
-    view.edits = edits
-    return view
-  }
+  var view: MappingView { MappingView(edits: edits) }
 
   /// Puts changes back as they were, and plans anew where they are another's.
   mutating func arrange(_ view: MappingView, in state: inout State) -> [Effect] {
@@ -175,15 +166,14 @@ extension MappingScreen {
   // MARK: Writing it down
 
   mutating func write(_ file: RecipeFile, in state: inout State) -> [Effect] {
-    let task = state.newTask()
-    writeTask = Writing(id: task, file: file)
-    return [.writeRecipe(task, file)]
+    writing = file
+    return state.ask(&writeTask) { .writeRecipe($0, file) }
   }
 
   /// The mapping as a file to be written, under a name to begin with.
   func recipeFile(_ state: State) -> RecipeFile? {
     guard let step = plan?.steps.first, plan?.steps.count == 1 else { return nil }
-    let hasNames = state.versions.storesIndex.map { !state.versions[$0].path.isEmpty } ?? false
+    let hasNames = state.versions.element(state.versions.storesIndex)?.path.isEmpty == false
     return RecipeFile(
       path: recipePath ?? defaultRecipePath(state), step: step, from: hasNames ? step.from : "",
       to: hasNames ? step.to : "", overwrites: false)
@@ -191,8 +181,7 @@ extension MappingScreen {
 
   /// A name beside the model; elsewhere when that is beside the store.
   func defaultRecipePath(_ state: State) -> String {
-    guard let to, state.versions.indices.contains(to) else { return "recipe.json5" }
-    let version = state.versions[to]
+    guard let version = state.versions.element(to) else { return "recipe.json5" }
     func folder(_ path: String) -> String {
       path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }

@@ -9,42 +9,39 @@ extension MappingScreen {
     let migrate = command(state)
     return [
       Binding([.enter], titleOfOpening(state), .open, unless: reasonNotToOpen),
-      Binding([.character("r")], "map to…", .suggest, unless: reasonNotToSuggest(state)),
+      Binding(["r"], "map to…", .suggest, unless: reasonNotToSuggest(state)),
       Binding(
-        [.character("a")], isAllowed ? "refuse loss" : "accept loss", .allowLoss,
-        unless: reasonNotToAllow, command: migrate),
+        ["a"], isAllowed ? "refuse loss" : "accept loss", .allowLoss, unless: reasonNotToAllow,
+        command: migrate),
       Binding([.tab, .backTab], "other pane", .nextPane, unless: noPlan),
-      Binding([.character("m")], "migrate", .show(.migrate), command: migrate),
+      Binding(["m"], "migrate", .show(.migrate), command: migrate),
       Binding(
-        [.character("R")], "rehearse", .rehearse, unless: reasonNotToRehearse(state),
+        ["R"], "rehearse", .rehearse, unless: reasonNotToRehearse(state),
         command: command(state, "rehearse")),
       Binding(
-        [.character("o")], "other version", .chooseVersion,
+        ["o"], "other version", .chooseVersion,
         unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
         command: command(state, "plan")),
-      Binding([.character("S")], "SQL", .showCode, unless: reasonNotToShowCode(state)),
-      Binding([.character("w")], "write recipe", .writeRecipe, unless: reasonNotToWrite),
+      Binding(["S"], "SQL", .showCode, unless: reasonNotToShowCode(state)),
+      Binding(["w"], "write recipe", .writeRecipe, unless: reasonNotToWrite),
       Binding(
-        [.character("A")], "accept all losses", .allowAll,
+        ["A"], "accept all losses", .allowAll,
         unless: noPlan
           ?? (plan?.unallowedLosses(allowedLosses).isEmpty == false
             ? nil : "no loss is left to accept"),
         command: migrate, footer: false),
       Binding(
-        [.character("=")], "compute a value", .setValue,
-        unless: reasonNotToSetValue(state), footer: false),
+        ["="], "compute a value", .setValue, unless: reasonNotToSetValue(state), footer: false),
       Binding(
-        [.character("d")], "delete on purpose", .deleteObjects,
-        unless: reasonNotToDelete(state), footer: false),
+        ["d"], "delete on purpose", .deleteObjects, unless: reasonNotToDelete(state), footer: false),
       Binding(
-        [.character("x")], "take a change back", .removeEdit,
+        ["x"], "take a change back", .removeEdit,
         unless: selectedEdits.isEmpty
-          ? (currentEdits.isEmpty
-            ? "nothing was changed" : "select what was changed (marked ✎)") : nil, footer: false),
+          ? (currentEdits.isEmpty ? "nothing was changed" : "select what was changed (marked ✎)")
+          : nil, footer: false),
       Binding(
-        [.character("P")], "plan again", .planAgain,
-        unless: to == nil ? Self.noVersions : nil, command: command(state, "plan"),
-        footer: false),
+        ["P"], "plan again", .planAgain, unless: to == nil ? Self.noVersions : nil,
+        command: command(state, "plan"), footer: false),
       CopyLayer.binding(state),
       Keymap.movement,
     ]
@@ -57,7 +54,7 @@ extension MappingScreen {
 
   private var reasonNotToOpen: String? {
     switch activePane {
-    case .mappings: entry(mappings.selected) == nil ? "there is no mapping" : nil
+    case .mappings: selectedEntry == nil ? "there is no mapping" : nil
     case .losses: selectedProblem == nil ? "there is nothing to tell" : nil
     }
   }

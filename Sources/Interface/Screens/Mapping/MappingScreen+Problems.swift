@@ -11,12 +11,11 @@ extension MappingScreen {
     case loss(Loss)
     case edit(MappingEdits.Edit)
     case note(String)
-    case command(String)
   }
 
-  /// The lower pane without the command line, which depends on more than the plan.
+  /// The lines, without the command line that is drawn below them.
   var problemList: [Problem] {
-    let edits = self.currentEdits.all.map { Problem.edit($0) }
+    let edits = currentEdits.all.map { Problem.edit($0) }
     guard let plan else {
       guard let refusal else { return [] }
       return (refusals.isEmpty ? [refusal] : refusals).map { .refusal($0) } + edits
@@ -25,14 +24,10 @@ extension MappingScreen {
       + plan.checks.filter(\.isWarning).map { .check($0) } + plan.notes.map { .note($0) }
   }
 
-  var selectedProblem: Problem? {
-    let all = problemList
-    return all.element(problems.selected)
-  }
+  var selectedProblem: Problem? { problemList.element(problems.selected) }
 
   var selectedLoss: Loss? {
-    guard case .loss(let loss) = selectedProblem else { return nil }
-    return loss
+    if case .loss(let loss) = selectedProblem { loss } else { nil }
   }
 
   /// Which of the problems is told, where there are several.
@@ -51,16 +46,11 @@ extension MappingScreen {
     let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
     var lines: [(problem: Int, spans: [Span])] = []
     if problems.isEmpty {
-      lines.append(
-        (
-          -1,
-          [Span("✓ Nothing is lost, and the rows keep every rule that is new.", theme[.success])]
-        ))
+      let text = "✓ Nothing is lost, and the rows keep every rule that is new."
+      lines.append((-1, [Span(text, theme[.success])]))
     }
     for (index, problem) in problems.enumerated() {
-      lines += self.lines(
-        problem, allowed: allowedLosses, width: inside.width - 4, theme
-      ).map { (index, $0) }
+      lines += self.lines(problem, width: inside.width - 4, theme).map { (index, $0) }
       if case .refusal(let refusal) = problem {
         let fixes = self.fixes(for: refusal, state).map(\.text).joined(separator: ", ")
         if !fixes.isEmpty {
@@ -73,11 +63,8 @@ extension MappingScreen {
     if plan != nil {
       let command = Wrapping.code(self.command(state), width: max(8, inside.width - 6))
       let isUnwritten = !currentEdits.isEmpty && recipePath == nil
-      lines.append(
-        (
-          -1,
-          [Span(isUnwritten ? "the same (w writes the recipe first):" : "the same:", theme[.dim])]
-        ))
+      let head = isUnwritten ? "the same (w writes the recipe first):" : "the same:"
+      lines.append((-1, [Span(head, theme[.dim])]))
       lines += command.map { (-1, [Span("  "), Span($0, theme[.code])]) }
     }
     let selected = self.problems.selected
@@ -98,22 +85,17 @@ extension MappingScreen {
     }
   }
 
-  private func lines(
-    _ problem: Problem, allowed: Set<String>, width: Int, _ theme: Theme
-  ) -> [[Span]] {
+  private func lines(_ problem: Problem, width: Int, _ theme: Theme) -> [[Span]] {
     func wrapped(_ text: String, _ role: Theme.Role) -> [[Span]] {
       Wrapping.lines(text, width: max(1, width - 2)).map { [Span("  "), Span($0, theme[role])] }
     }
     switch problem {
     case .refusal(let error):
-      let place = [error.entity, error.property].compactMap { $0 }.joined(separator: ".")
-      let head = [Span("✗ ", theme[.error]), Span(place, theme[.entity])]
-      return (place.isEmpty ? [] : [head]) + wrapped(error.message, .text)
+      let head = [Span("✗ ", theme[.error]), Span(error.place, theme[.entity])]
+      return (error.place.isEmpty ? [] : [head]) + wrapped(error.message, .text)
         + (error.hint.map { wrapped("→ " + $0, .success) } ?? [])
     case .edit(let edit):
       return [[Span("✎ ", theme[.changed]), Span(edit.text, theme[.changed])]]
-    case .command(let text):
-      return Wrapping.code(text, width: width).map { [Span($0, theme[.code])] }
     case .check(let check):
       var lines = [
         [
@@ -128,7 +110,7 @@ extension MappingScreen {
       }
       return lines + wrapped("→ " + check.hint, .success)
     case .loss(let loss):
-      let isAllowed = loss.isAllowed(by: allowed)
+      let isAllowed = loss.isAllowed(by: allowedLosses)
       var lines = [
         [
           Span(isAllowed ? "✓ " : "! ", theme[isAllowed ? .success : .warning]),

@@ -21,54 +21,52 @@ extension MappingScreen {
     }
     let arrow = Span("← ", theme[.dim])
     // What changes comes first: it is what one looks for.
-    let attributes = mapping.attributes.map { attribute -> (Bool, PropertyLine) in
+    var (changed, same): ([PropertyLine], [PropertyLine]) = ([], [])
+    for attribute in mapping.attributes {
       if attribute.expression != nil {
         let value = MappingText.value(of: attribute)
-        return (true, (attribute.name, .changed, [Span(value, theme[.code])]))
+        changed.append((attribute.name, .changed, [Span(value, theme[.code])]))
+        continue
       }
+      let value = attribute.defaultValue.map { ValueText($0).text }
       guard let source = attribute.source else {
-        let value = attribute.defaultValue.map { ValueText($0).text } ?? "∅"
-        let note = attribute.defaultValue == nil ? "" : "  default"
-        return (
-          true,
-          (attribute.name, .added, [arrow, Span(value, theme[.code]), Span(note, theme[.dim])])
-        )
+        let spans = [
+          Span(value ?? "∅", theme[.code]), Span(value == nil ? "" : "  default", theme[.dim]),
+        ]
+        changed.append((attribute.name, .added, [arrow] + spans))
+        continue
       }
       var spans = [arrow, Span("$source.\(source)", theme[.code])]
       if attribute.isRenamed {
         spans.append(Span("  " + origin(of: attribute.name, mapping, step), theme[.changed]))
       }
-      if let value = attribute.defaultValue {
-        spans.append(Span("  ∅ becomes \(ValueText(value).text)", theme[.changed]))
+      if let value { spans.append(Span("  ∅ becomes \(value)", theme[.changed])) }
+      if spans.count > 2 {
+        changed.append((attribute.name, .changed, spans))
+      } else {
+        same.append((attribute.name, .attribute, spans))
       }
-      let isChanged = attribute.isRenamed || attribute.defaultValue != nil
-      return (isChanged, (attribute.name, isChanged ? .changed : .attribute, spans))
     }
-    let relationships = mapping.relationships.map { relationship -> (Bool, PropertyLine) in
-      if let way = MappingText.way(of: relationship) {
-        return (true, (relationship.name, .changed, [arrow, Span(way, theme[.code])]))
+    for relationship in mapping.relationships {
+      if let path = MappingText.path(of: relationship) {
+        changed.append((relationship.name, .changed, [arrow, Span(path, theme[.code])]))
+        continue
       }
       guard let source = relationship.source else {
-        return (
-          true,
-          (relationship.name, .added, [arrow, Span("∅", theme[.null]), Span("  new", theme[.dim])])
-        )
+        let spans = [arrow, Span("∅", theme[.null]), Span("  new", theme[.dim])]
+        changed.append((relationship.name, .added, spans))
+        continue
       }
       let through = relationship.through.map { "\($0)($source.\(source))" } ?? "$source.\(source)"
-      var spans = [arrow, Span(through, theme[.code])]
+      let spans = [arrow, Span(through, theme[.code])]
       if relationship.isRenamed {
-        spans.append(Span("  " + origin(of: relationship.name, mapping, step), theme[.changed]))
+        let origin = Span("  " + origin(of: relationship.name, mapping, step), theme[.changed])
+        changed.append((relationship.name, .changed, spans + [origin]))
+      } else {
+        same.append((relationship.name, .relationship, spans))
       }
-      let role: Theme.Role = relationship.isRenamed ? .changed : .relationship
-      return (relationship.isRenamed, (relationship.name, role, spans))
     }
-    let all = attributes + relationships
-    let own = Set(mapping.attributes.map(\.name) + mapping.relationships.map(\.name))
-    let rest = MappingText.lines(of: mapping).filter { $0.depth > 0 || !own.contains($0.name) }
-    let (head, tree) = (
-      rest.prefix { !$0.name.hasPrefix("+") }, rest.drop { !$0.name.hasPrefix("+") }
-    )
-    func lines(_ lines: ArraySlice<MappingText.Line>) -> [PropertyLine] {
+    func lines(_ lines: [MappingText.Line]) -> [PropertyLine] {
       lines.map { line in
         let indent = String(repeating: " ", count: 2 * line.depth)
         let isBare = line.text.isEmpty
@@ -78,7 +76,8 @@ extension MappingScreen {
         )
       }
     }
-    return lines(head) + all.filter(\.0).map(\.1) + lines(tree) + all.filter { !$0.0 }.map(\.1)
+    return lines(MappingText.conditions(of: mapping)) + changed
+      + lines(MappingText.children(of: mapping)) + same
   }
 
   /// What says that a property had another name.

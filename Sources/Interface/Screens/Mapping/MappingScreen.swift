@@ -10,7 +10,7 @@ struct MappingScreen: ScreenContent {
 
   /// Index in the state's versions.
   var to: Int?
-  /// Whether the way goes through the versions between.
+  /// Whether the path goes through the versions between.
   var isThroughVersions = false
   var plan: MigrationPlan?
   /// Why there is no plan.
@@ -34,36 +34,27 @@ struct MappingScreen: ScreenContent {
   var task: TaskID?
   /// Looks for all refusals, writes the recipe, collects the SQL.
   var refusalTask: TaskID?
-  var writeTask: Writing?
+  var writeTask: TaskID?
+  /// What it writes.
+  var writing: RecipeFile?
   var codeTask: TaskID?
-
-  init() {}
-
-  struct Writing: Sendable, Equatable {
-    var id: TaskID
-    var file: RecipeFile
-  }
 
   /// The path of the version that `edits` are for; set with `to`.
   var editsKey = ""
 
   var currentEdits: MappingEdits { edits[editsKey] ?? MappingEdits() }
 
-  var entityMappings: [EntityMapping] {
-    plan?.steps.flatMap(\.mapping.entityMappings) ?? []
+  /// An entity mapping with its step.
+  typealias Entry = (number: Int, step: MigrationStep, mapping: EntityMapping)
+
+  /// The rows of the upper list.
+  var entries: [Entry] {
+    (plan?.steps ?? []).enumerated().flatMap { index, step in
+      step.mapping.entityMappings.map { (index + 1, step, $0) }
+    }
   }
 
-  /// The entity mapping in the list's row, with its step.
-  func entry(_ row: Int) -> (number: Int, step: MigrationStep, mapping: EntityMapping)? {
-    var row = row
-    for (index, step) in (plan?.steps ?? []).enumerated() {
-      if step.mapping.entityMappings.indices.contains(row) {
-        return (index + 1, step, step.mapping.entityMappings[row])
-      }
-      row -= step.mapping.entityMappings.count
-    }
-    return nil
-  }
+  var selectedEntry: Entry? { entries.element(mappings.selected) }
 
   /// The pane that the keys go to: a refusal has only one.
   var activePane: Pane { plan == nil ? .losses : focus }
@@ -78,24 +69,20 @@ struct MappingScreen: ScreenContent {
       let more = plan.failures.count > 1 ? ", and \(plan.failures.count - 1) more" : ""
       return "a check fails: \(check.message)\(more) (\(check.code))"
     }
-    let losses = plan.unallowedLosses(allowedLosses)
-    if let loss = losses.first {
-      return "\(loss.counted) of "
-        + "\(loss.name) would be lost; accept that in Mapping first"
+    if let loss = plan.unallowedLosses(allowedLosses).first {
+      return "\(loss.counted) of \(loss.name) would be lost; accept that in Mapping first"
     }
     if let free = plan.bytesFree, free < plan.bytesNeeded {
-      return "\(NumberText.bytes(plan.bytesNeeded)) must be free and "
-        + "\(NumberText.bytes(free)) are"
+      return "\(NumberText.bytes(plan.bytesNeeded)) must be free and \(NumberText.bytes(free)) are"
     }
     return nil
   }
 
   /// The command line that runs the plan.
   func command(_ state: State, _ verb: String = "migrate") -> String {
-    guard let to, state.versions.indices.contains(to) else {
+    guard let version = state.versions.element(to) else {
       return "strata \(verb) \(state.storeArgument) --to MODEL"
     }
-    let version = state.versions[to]
     let path = version.path.isEmpty ? state.storePath : version.path
     var text = "strata \(verb) \(state.storeArgument) --to \(ShellText.quoted(path))"
     if let via = via(state) { text += " --via \(ShellText.quoted(via))" }
@@ -110,12 +97,10 @@ struct MappingScreen: ScreenContent {
       + allowedLosses.sorted().map { " --allow-loss \(ShellText.quoted($0))" }.joined()
   }
 
-  /// The bundle or folder that the way goes through; `nil` goes straight.
+  /// The bundle or folder that the path goes through; `nil` goes straight.
   func via(_ state: State) -> String? {
     guard isThroughVersions else { return nil }
-    if let given = state.planOptions.via { return given }
-    guard let to, state.versions.indices.contains(to) else { return nil }
-    return state.versions[to].bundlePath
+    return state.planOptions.via ?? state.versions.element(to)?.bundlePath
   }
 }
 
@@ -128,20 +113,15 @@ extension MappingScreen {
   mutating func takeVersions(in state: inout State) -> [Effect] {
     let old = self
     self = MappingScreen()
-    edits = old.edits
-    chosen = old.chosen
+    (edits, chosen) = (old.edits, old.chosen)
     isThroughVersions = state.planOptions.via != nil
     return takeChosen(in: &state)
   }
 
-  mutating func setNoDestination() { (to, editsKey) = (nil, "") }
-
   mutating func setDestination(_ index: Int?, in state: State) {
     isChosenGone = false
     to = index
-    editsKey =
-      index.flatMap { state.versions.element($0)?.path }
-      ?? ""
+    editsKey = state.versions.element(index)?.path ?? ""
   }
 
   mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
@@ -164,31 +144,21 @@ extension MappingScreen {
   }
 
   mutating func plan(to index: Int, in state: inout State) -> [Effect] {
-    guard state.versions.indices.contains(index) else { return [] }
+    guard let version = state.versions.element(index) else { return [] }
     let old = self
-    let isSame = old.to == index
     self = MappingScreen()
     setDestination(index, in: state)
-    edits = old.edits
-    chosen = old.chosen
-    isThroughVersions = old.isThroughVersions
-    if isSame {
-      allowedLosses = old.allowedLosses
-      focus = old.focus
-      recipePath = old.recipePath
+    (edits, chosen, isThroughVersions) = (old.edits, old.chosen, old.isThroughVersions)
+    if old.to == index {
+      (allowedLosses, focus, recipePath) = (old.allowedLosses, old.focus, old.recipePath)
     }
     state.change(MigrateScreen.self) { $0.forget() }
     let stopped = [old.task, old.refusalTask, old.codeTask, old.chosenTask].compactMap { $0 }
     let request = PlanRequest(
-      from: state.storeModelName ?? "this store’s model", to: state.versions[index],
+      from: state.storeModelName ?? "this store’s model", to: version,
       options: PlanOptions(via: via(state), documents: state.planOptions.documents),
       edits: currentEdits)
     return stopped.map { .cancel($0) } + state.ask(&task) { .plan($0, request) }
-  }
-
-  /// Stops what reads the store with a handle of its own.
-  mutating func stopReading(in state: inout State) -> [Effect] {
-    codeTask.stop() ?? []
   }
 
   mutating func cancel(in state: inout State) -> [Effect]? {
@@ -207,19 +177,19 @@ extension MappingScreen {
     case .planned(let plan) where task == self.task:
       self.task = nil
       take(plan)
-    case .compared(let comparison) where task == self.refusalTask:
-      self.refusalTask = nil
+    case .compared(let comparison) where task == refusalTask:
+      refusalTask = nil
       refusals = comparison.refusals
       problems.setCount(problemList.count)
-    case .models(let versions) where task == self.chosenTask:
-      self.chosenTask = nil
+    case .models(let versions) where task == chosenTask:
+      chosenTask = nil
       return takeChosen(among: versions, in: &state)
-    case .statements(let statements) where task == self.codeTask:
-      self.codeTask = nil
+    case .statements(let statements) where task == codeTask:
+      codeTask = nil
       state.notice = nil
       showCode(statements, in: &state)
-    case .written(let path) where task == self.writeTask?.id:
-      self.writeTask = nil
+    case .written(let path) where task == writeTask:
+      writeTask = nil
       recipePath = path
       state.notice = Notice("written: \(path)", .success)
     default: break
@@ -231,10 +201,12 @@ extension MappingScreen {
     self.plan = plan
     // Only what is lost by this plan can have been accepted.
     allowedLosses.formIntersection(plan.losses.flatMap { [$0.name, $0.entity] })
-    mappings = List(count: entityMappings.count)
+    mappings = List(count: entries.count)
     problems = List(count: problemList.count)
     // What changes is of more interest than what is copied as it is.
-    if let first = entityMappings.firstIndex(where: { $0.kind != .copy }) { mappings.select(first) }
+    if let first = entries.firstIndex(where: { $0.mapping.kind != .copy }) {
+      mappings.select(first)
+    }
     // What fails comes first, and stands first.
     if plan.failures.isEmpty { selectNextLoss() }
   }
@@ -258,10 +230,9 @@ extension MappingScreen {
     case codeTask:
       codeTask = nil
       if error.kind != .cancelled { state.show(MessageLayer(error)) }
-    case writeTask?.id:
-      guard let file = writeTask?.file else { break }
+    case writeTask:
       writeTask = nil
-      state.show(WriteRecipeLayer(file, problem: error))
+      if let writing { state.show(WriteRecipeLayer(writing, problem: error)) }
     case self.task:
       self.task = nil
       refusal = error
@@ -278,17 +249,5 @@ extension MappingScreen {
       let (source, destination) = state.models(from: state.versions.storesIndex, to: to)
     else { return [] }
     return state.ask(&refusalTask) { .compare($0, from: source, to: destination) }
-  }
-}
-
-extension Screen {
-  /// What a migration would do.
-  package static let mapping = Screen(MappingScreen.self)
-}
-
-extension State {
-  var mapping: MappingScreen {
-    get { self[MappingScreen.self] }
-    set { self[MappingScreen.self] = newValue }
   }
 }

@@ -26,7 +26,7 @@ struct MigrateOutlook {
     if let plan = mapping.plan, !plan.isNothingToDo {
       add(lossesOf: plan)
       add(checksOf: plan)
-      add(wayOf: plan)
+      add(pathOf: plan)
     }
     addCommand()
   }
@@ -120,7 +120,7 @@ struct MigrateOutlook {
     }
   }
 
-  private mutating func add(wayOf plan: MigrationPlan) {
+  private mutating func add(pathOf plan: MigrationPlan) {
     let all = plan.steps.flatMap(\.mapping.entityMappings)
     let rows = plan.steps.flatMap(\.rows.values).reduce(0, +)
     func count(_ kind: EntityMapping.Kind) -> Int { all.filter { $0.kind == kind }.count }

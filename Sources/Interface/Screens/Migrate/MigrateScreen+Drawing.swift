@@ -13,8 +13,7 @@ extension MigrateScreen {
         foot: isCancelling
           ? Span("stopping … the store stays as it was", theme[.warning])
           : Span(
-            "the original is untouched until the last step; ^C stops and leaves it so",
-            theme[.dim])
+            "the original is untouched until the last step; ^C stops and leaves it so", theme[.dim])
       ).draw(in: &grid, rect, theme: theme)
     case .rollingBack(let progress, let name, let isCancelling):
       MigrationProgressView(
@@ -51,52 +50,48 @@ extension MigrateScreen {
     _ state: State, title: String, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
     let lines = lines(state)
-    let list = receiptList.fitted(to: rect.height - 2, count: lines.count)
-    let inside = grid.box(
+    let inside = drawBox(title, lines.count, with: theme, in: &grid, rect)
+    ReceiptView.draw(
+      lines, receiptList, in: &grid, inside.inset(horizontally: 1, vertically: 0), theme: theme)
+  }
+
+  /// A box that tells which of so many lines are in sight; returns its inside.
+  private func drawBox(
+    _ title: String, _ count: Int, with theme: Theme, in grid: inout Grid, _ rect: Rect
+  ) -> Rect {
+    let visible = receiptList.fitted(to: rect.height - 2, count: count).visible
+    let place =
+      visible.count < count
+      ? "  \(visible.lowerBound + 1)–\(visible.upperBound) of \(count)" : ""
+    return grid.box(
       rect, style: theme[.borderFocused],
-      title: [Span(title, theme[.title]), Span(place(of: list, lines.count), theme[.dim])]
-    ).inset(horizontally: 1, vertically: 0)
-    ReceiptView.draw(lines, list, in: &grid, inside, theme: theme)
+      title: [Span(title, theme[.title]), Span(place, theme[.dim])])
   }
 
   private func drawReady(
     _ state: State, _ error: CoreDataError?, with theme: Theme, in grid: inout Grid, _ rect: Rect
   ) {
-    guard state.mapping.to.map(state.versions.indices.contains) == true else {
+    guard state.versions.element(state.mapping.to) != nil else {
       state.mapping.drawWithoutVersions(state, with: theme, in: &grid, rect)
       return
     }
     let lines = outlook(state, theme)
-    let list = receiptList.fitted(to: rect.height - 2, count: lines.count)
-    let inside = grid.box(
-      rect, style: theme[.borderFocused],
-      title: [
-        Span("what will happen", theme[.title]), Span(place(of: list, lines.count), theme[.dim]),
-      ]
-    ).inset(horizontally: 2, vertically: 0)
-    for (index, place) in list.places(count: lines.count, in: inside) {
+    let inside = drawBox("what will happen", lines.count, with: theme, in: &grid, rect)
+      .inset(horizontally: 2, vertically: 0)
+    for (index, place) in receiptList.places(count: lines.count, in: inside) {
       grid.write(lines[index], at: place.origin, within: place.width)
     }
   }
 
   /// What will happen; empty where there is no version to migrate to.
   func outlook(_ state: State, _ theme: Theme) -> [[Span]] {
-    guard let to = state.mapping.to, state.versions.indices.contains(to) else { return [] }
-    var error: CoreDataError?
-    switch phase {
-    case .ready: break
-    case .failed(let last): error = last
-    default: return []
+    guard let to = state.mapping.to, state.versions.indices.contains(to), canStart else {
+      return []
     }
+    let error: CoreDataError? = if case .failed(let last) = phase { last } else { nil }
     // The box takes two columns, its margins four.
     return MigrateOutlook(
       self, state, to: to, after: error, width: max(1, state.size.width - 6), theme: theme
     ).lines
-  }
-
-  private func place(of list: List, _ count: Int) -> String {
-    let visible = list.visible
-    return visible.count < count
-      ? "  \(visible.lowerBound + 1)–\(visible.upperBound) of \(count)" : ""
   }
 }

@@ -4,49 +4,48 @@ import Terminal
 
 extension MigrateScreen {
   func bindings(_ state: State) -> [Binding] {
-    let isRunning = self.isRunning
-    let busy: String? = isRunning ? "\(workName) is running" : nil
+    let busy = work.map { "\($0) is running" }
     let hasReceipt = if case .done = phase { true } else { false }
     let store = state.storeArgument
-    let isReady = canStart(self)
-    let mapping = Binding([.character("m")], "mapping", .show(.mapping), footer: !isRunning)
+    let isReady = canStart
+    let mapping = Binding(["m"], "mapping", .show(.mapping), footer: !isRunning)
     let other = Binding(
-      [.character("o")], "other version", .chooseVersion,
-      unless: busy
-        ?? (state.versionsTask == nil ? nil : "the versions are still being looked for"),
+      ["o"], "other version", .chooseVersion,
+      unless: busy ?? (state.versionsTask == nil ? nil : "the versions are still being looked for"),
       footer: isReady)
     // What leads on stands first.
     let isStuck = isReady && state.store != nil && reasonNotToStart(state) != nil
     let waysOn = state.mapping.to == nil ? [other, mapping] : [mapping, other]
     return (isStuck ? waysOn : []) + enter(state) + [
       Binding(
-        [.character("p")],
-        pausesBeforeCutover ? "do not pause" : "pause first",
-        .pauseBeforeCutover, unless: busy, command: state.mapping.command(state) + " --confirm",
+        ["p"], pausesBeforeCutover ? "do not pause" : "pause first", .pauseBeforeCutover,
+        unless: busy, command: state.mapping.command(state) + " --confirm",
         footer: isReady && !isStuck),
       Binding(
-        [.character("b")], "roll back", .rollBack, unless: busy,
-        command: "strata rollback \(store)", footer: !isRunning),
+        ["b"], "roll back", .rollBack, unless: busy, command: "strata rollback \(store)",
+        footer: !isRunning),
     ] + (isStuck ? [] : waysOn) + [
       Binding(
-        [.character("w")], "write the receipt", .writeReceipt,
+        ["w"], "write the receipt", .writeReceipt,
         unless: hasReceipt ? nil : "there is no receipt yet",
         command: state.mapping.command(state) + " --receipt FILE", footer: hasReceipt),
       Binding(
-        [.character("P")], "plan again", .planAgain,
-        unless: busy ?? reasonForNoTarget(state),
-        command: state.mapping.command(state, "plan"), footer: hasFailed(self)),
+        ["P"], "plan again", .planAgain, unless: busy ?? reasonForNoTarget(state),
+        command: state.mapping.command(state, "plan"), footer: hasFailed),
       CopyLayer.binding(state),
       Keymap.movement,
     ]
   }
 
-  private func canStart(_ migrate: MigrateScreen) -> Bool {
-    switch migrate.phase {
+  /// Whether nothing runs, and nothing that ran is looked at.
+  var canStart: Bool {
+    switch phase {
     case .ready, .failed: true
     default: false
     }
   }
+
+  private var hasFailed: Bool { if case .failed = phase { true } else { false } }
 
   /// Why there is no version to migrate to; `nil` where there is one.
   private func reasonForNoTarget(_ state: State) -> String? {
@@ -67,10 +66,6 @@ extension MigrateScreen {
     reasonForNoTarget(state) ?? state.mapping.reasonNotToRun(state)
   }
 
-  private func hasFailed(_ migrate: MigrateScreen) -> Bool {
-    if case .failed = migrate.phase { true } else { false }
-  }
-
   /// Enter and Escape mean what the moment asks for.
   private func enter(_ state: State) -> [Binding] {
     switch phase {
@@ -83,9 +78,7 @@ extension MigrateScreen {
       ]
     case .running, .rollingBack:
       return [
-        Binding(
-          [.enter], "migrate", .migrate, unless: "\(workName) is running",
-          footer: false)
+        Binding([.enter], "migrate", .migrate, unless: "\(workName) is running", footer: false)
       ]
     case .verified:
       return [
@@ -105,11 +98,9 @@ extension MigrateScreen {
     case .migrate: return start(in: &state)
     case .pauseBeforeCutover:
       pausesBeforeCutover.toggle()
-      let pauses = pausesBeforeCutover
       state.notice = Notice(
-        pauses
-          ? "will stop before the cut-over and wait for ⏎"
-          : "will not stop before the cut-over")
+        pausesBeforeCutover
+          ? "will stop before the cut-over and wait for ⏎" : "will not stop before the cut-over")
     case .confirmCutover:
       guard let task else { return [] }
       state.note("put in place, as asked")
@@ -147,12 +138,12 @@ extension MigrateScreen {
     }
     var options = MigrationOptions()
     options.allowedLosses = state.mapping.allowedLosses
-    let task = state.newTask()
+    let task = state.tasks.new()
     self.task = task
     phase = .running(nil, isCancelling: false)
     state.note("migrating to “\(plan.steps.last?.to ?? "")”")
     for loss in options.allowedLosses.sorted() { state.note("loss accepted: \(loss)", .warning) }
-    return state.on(MappingScreen.self) { $0.stopReading(in: &$1) }
+    return state.on(MappingScreen.self) { mapping, _ in mapping.codeTask.stop() ?? [] }
       + [.migrate(task, plan, options, confirms: pausesBeforeCutover)]
   }
 
@@ -183,11 +174,13 @@ extension MigrateScreen {
     guard !isRunning else { return [] }
     var options = StoreRollback.Options()
     options.from = entry.backup.path
-    let task = state.newTask()
+    let task = state.tasks.new()
     self.task = task
     phase = .rollingBack(nil, to: entry.name, isCancelling: false)
     state.screen = .migrate
     state.note("rolling back to \(entry.name)")
-    return state.on(MappingScreen.self) { $0.stopReading(in: &$1) } + [.rollBack(task, options)]
+    return state.on(MappingScreen.self) { mapping, _ in mapping.codeTask.stop() ?? [] } + [
+      .rollBack(task, options)
+    ]
   }
 }

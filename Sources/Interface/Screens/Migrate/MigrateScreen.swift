@@ -15,7 +15,6 @@ struct MigrateScreen: ScreenContent {
     case failed(CoreDataError)
     case done(MigrationReceipt)
     case rolledBack(StoreRollback.Receipt)
-
   }
 
   var phase = Phase.ready
@@ -25,8 +24,6 @@ struct MigrateScreen: ScreenContent {
   var task: TaskID?
   /// The last that the engine told, also while a question stands.
   private(set) var progress: MigrationProgress?
-
-  init() {}
 
   var isRunning: Bool {
     switch phase {
@@ -173,17 +170,5 @@ extension MigrateScreen {
     case .rolledBack(let receipt): RollbackText.lines(receipt)
     default: []
     }
-  }
-}
-
-extension Screen {
-  /// The migration itself.
-  package static let migrate = Screen(MigrateScreen.self)
-}
-
-extension State {
-  var migrate: MigrateScreen {
-    get { self[MigrateScreen.self] }
-    set { self[MigrateScreen.self] = newValue }
   }
 }

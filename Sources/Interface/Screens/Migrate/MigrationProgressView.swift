@@ -40,16 +40,14 @@ struct MigrationProgressView {
       title += [Span(from, theme[.entity]), Span(" → ", theme[.dim]), Span(to, theme[.entity])]
     }
     if let progress, progress.steps > 1 {
-      let way = Self.step(progress, of: steps).map { ": \($0.from) → \($0.to)" } ?? ""
-      title.append(Span("   step \(progress.step) of \(progress.steps)\(way)", theme[.dim]))
+      let path = Self.step(progress, of: steps).map { ": \($0.from) → \($0.to)" } ?? ""
+      title.append(Span("   step \(progress.step) of \(progress.steps)\(path)", theme[.dim]))
     }
     return title
   }
 
   /// The step at work; those that have nothing to move are not counted.
-  static func step(
-    _ progress: MigrationProgress, of steps: [MigrationStep]
-  ) -> MigrationStep? {
+  static func step(_ progress: MigrationProgress, of steps: [MigrationStep]) -> MigrationStep? {
     let moving = steps.filter { $0.mapping.kind != .none }
     return moving.element(progress.step - 1)
   }

@@ -55,8 +55,7 @@ struct NextStep {
     let tab = isBelow ? "" : "Tab, then "
     if !plan.failures.isEmpty {
       return NextStep(
-        "\(tab)⏎ shows the rows of a failing check, = computes the value that is missing", .warning
-      )
+        "\(tab)⏎ shows the rows of a failing check, = computes the value that is missing", .warning)
     }
     if !plan.unallowedLosses(mapping.allowedLosses).isEmpty {
       return mapping.canMapLosses(state)

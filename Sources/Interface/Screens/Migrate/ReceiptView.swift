@@ -115,6 +115,11 @@ struct ReceiptView {
       }
   }
 
+  /// The lines as plain text.
+  static func text(_ lines: [Line]) -> String {
+    lines.map { ([$0.sign, $0.text] + $0.numbers).joined(separator: " ") }.joined(separator: "\n")
+  }
+
   /// The lines with those that are only text broken where they end: a checksum is no use cut off.
   static func wrapped(_ lines: [Line], width: Int) -> [Line] {
     lines.flatMap { line -> [Line] in

@@ -29,11 +29,9 @@ enum RollbackText {
       lines.append(
         Line(
           sign: "·", role: .dim,
-          text:
-            NumberText.counted(receipt.orphaned.count, "external data file")
+          text: NumberText.counted(receipt.orphaned.count, "external data file")
             + (receipt.orphaned.count == 1
-              ? " is named by no object now; it stays" : " are named by no object now; they stay")
-        ))
+              ? " is named by no object now; it stays" : " are named by no object now; they stay")))
     }
     if !receipt.missing.isEmpty {
       lines.append(

@@ -14,7 +14,7 @@ extension PickerScreen {
     grid.title(
       [Span(folder + narrowed, theme[.title])],
       note: listing?.isCut == true ? [Span("not all of it", theme[.dim])] : [], on: rect)
-    let lines = self.lines
+    let lines = lines
     guard !lines.isEmpty else {
       let text =
         error.map { "✗ " + $0.description }
@@ -23,12 +23,10 @@ extension PickerScreen {
         text, in: inside.row(1), style: theme[error == nil ? .dim : .error], align: .center)
       return
     }
-    var list = self.list
-    list.setCount(lines.count)
-    list.draw(in: &grid, inside, theme: theme, isFocused: state.layers.isEmpty) { row in
-      guard lines.indices.contains(row) else { return [] }
-      return line(
-        lines[row], width: inside.width - 2, isSelected: row == list.selected, theme: theme)
+    let isFocused = state.layers.isEmpty
+    let selected = selectedLine
+    list.draw(lines, in: &grid, inside, theme: theme, isFocused: isFocused) { line, _ in
+      self.line(line, width: inside.width - 2, isSelected: line == selected, theme: theme)
     }
   }
 
@@ -38,9 +36,7 @@ extension PickerScreen {
     let nameWidth = max(8, width - factsWidth - 2)
     func spans(
       _ name: String, _ role: Theme.Role, _ facts: String, _ factsRole: Theme.Role
-    )
-      -> [Span]
-    {
+    ) -> [Span] {
       // The end of a path tells more than its beginning.
       let name = Self.tail(of: name, width: nameWidth)
       return [
@@ -77,16 +73,15 @@ extension PickerScreen {
       let name = entry.kind == .folder ? entry.name + "/" : entry.name
       return spans(
         name, isStore ? .title : entry.kind == .folder ? .entity : .dim,
-        time.isEmpty ? facts : timed(facts + "  ", time),
-        isStore ? .success : .dim)
+        time.isEmpty ? facts : timed(facts + "  ", time), isStore ? .success : .dim)
     }
   }
 
   private static func tail(of name: String, width: Int) -> String {
     let text = Sanitize.text(name, limit: 4_096)
     guard TextWidth.of(text) > width else { return text }
-    var tail = Substring(text)
-    while TextWidth.of(tail) > width - 1, !tail.isEmpty { tail = tail.dropFirst() }
+    var tail = text
+    while TextWidth.of(tail) > width - 1, !tail.isEmpty { tail.removeFirst() }
     return "…" + tail
   }
 }

@@ -11,14 +11,6 @@ package struct PickerScreen: ScreenContent {
     case recent(RecentStore)
     case entry(FolderListing.Entry)
 
-    var name: String {
-      switch self {
-      case .heading(let text): text
-      case .recent(let store): store.path
-      case .entry(let entry): entry.name
-      }
-    }
-
     var path: String {
       switch self {
       case .heading(let text): text
@@ -89,16 +81,12 @@ package struct PickerScreen: ScreenContent {
 
   /// Moves the selection off a heading, on the way that it came.
   private mutating func leaveHeading(from former: Int) {
-    let lines = lines
-    guard lines.indices.contains(list.selected), lines[list.selected].isHeading else { return }
+    guard selectedLine?.isHeading == true else { return }
     let isUp = list.selected < former && list.selected > 0
     list.move(by: isUp ? -1 : 1)
   }
 
-  var selectedLine: Line? {
-    let lines = lines
-    return lines.element(list.selected)
-  }
+  var selectedLine: Line? { lines.element(list.selected) }
 
   /// Keeps the selected line selected while lines come and go.
   private mutating func keepingSelection(_ change: (inout PickerScreen) -> Void) {
@@ -133,21 +121,18 @@ extension PickerScreen {
         unless: line.map(\.isHeading) == false ? nil : "nothing is selected",
         command: "strata STORE"),
       Binding(
-        [.right, .character("l")], label: "→ l", "into the folder", .rightColumn,
+        [.right, "l"], label: "→ l", "into the folder", .rightColumn,
         unless: isFolder ? nil : "it is no folder"),
       Binding(
-        [.left, .character("h"), .backspace], label: "← h ⌫", "up", .leftColumn,
+        [.left, "h", .backspace], label: "← h ⌫", "up", .leftColumn,
         unless: listing?.parent == nil ? "this is the top" : nil),
-      Binding([.character("/")], "find", .search),
+      Binding(["/"], "find", .search),
+      Binding(["."], showsHidden ? "without hidden files" : "hidden files", .hiddenFiles),
       Binding(
-        [.character(".")], showsHidden ? "without hidden files" : "hidden files",
-        .hiddenFiles),
+        ["~"], "home", .homeFolder, unless: home == nil ? "HOME is not set" : nil, footer: false),
       Binding(
-        [.character("~")], "home", .homeFolder,
-        unless: home == nil ? "HOME is not set" : nil, footer: false),
-      Binding(
-        [.escape], "everything again", .close,
-        unless: filter.isEmpty ? "nothing is narrowed" : nil, footer: false),
+        [.escape], "everything again", .close, unless: filter.isEmpty ? "nothing is narrowed" : nil,
+        footer: false),
       Keymap.movement,
     ]
   }
@@ -170,33 +155,26 @@ extension PickerScreen {
   }
 
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
-    let picker = self
     switch answer {
-    case .recentStores(let stores) where task == picker.recentTask:
+    case .recentStores(let stores) where task == recentTask:
       keepingSelection { $0.recent = stores }
-      if !picker.hasMoved { selectFirstStore() }
-    case .folder(let listing) where task == picker.listTask:
+      if !hasMoved { selectFirstStore() }
+    case .folder(let listing) where task == listTask:
       self.listing = listing
       folder = listing.path
-      if picker.start == nil { start = listing.path }
-      returning = nil
-      let lines = self.lines
-      let height = max(1, state.body.height - 2)
-      list = List(count: lines.count, height: height)
-      if picker.hasMoved,
+      if start == nil { start = listing.path }
+      defer { returning = nil }
+      list = List(count: lines.count, height: state.body.height - 2)
+      if hasMoved,
         let index = lines.firstIndex(where: {
-          if case .entry(let entry) = $0 {
-            picker.returning.map { $0 == entry.path } ?? true
-          } else {
-            false
-          }
+          if case .entry(let entry) = $0 { entry.path == returning ?? entry.path } else { false }
         })
       {
         list.select(index)
       } else {
         leaveHeading(from: 0)
       }
-    case .peeked(let peeks) where task == picker.listTask:
+    case .peeked(let peeks) where task == listTask:
       keepingSelection { $0.peeks.merge(peeks) { $1 } }
       selectFirstStore()
     default: break
@@ -205,9 +183,7 @@ extension PickerScreen {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    guard task == listTask else { return [] }
-    listTask = nil
-    if error.kind == .cancelled { return [] }
+    guard listTask.end(task), error.kind != .cancelled else { return [] }
     self.error = error
     // The way back up stays open.
     listing = FolderListing(path: folder, parent: Self.parent(of: folder), entries: [])
@@ -217,11 +193,7 @@ extension PickerScreen {
 
   mutating func cancel(in state: inout State) -> [Effect]? {
     // What was read stays; a folder that is read already has nothing to stop.
-    guard let task = listTask, isReading else {
-      return nil
-    }
-    listTask = nil
-    return [.cancel(task)]
+    isReading ? listTask.stop() : nil
   }
 
   private static func parent(of path: String) -> String? {
@@ -230,27 +202,26 @@ extension PickerScreen {
   }
 
   mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
-    let picker = self
     hasMoved = true
-    let height = max(1, state.body.height - 2)
-    list.setHeight(height)
+    list.setHeight(state.body.height - 2)
     switch action {
     case .navigate:
       isTouched = true
+      let former = list.selected
       list.handle(key)
-      leaveHeading(from: picker.list.selected)
+      leaveHeading(from: former)
     case .open, .rightColumn:
-      switch picker.selectedLine {
+      switch selectedLine {
       case .recent(let store)?: return action == .open ? [.choose(store.path)] : []
       case .entry(let entry)? where entry.kind == .folder: return go(to: entry.path, in: &state)
       case .entry(let entry)? where action == .open: return open(entry, in: &state)
       default: break
       }
     case .leftColumn:
-      guard let parent = picker.listing?.parent else { return [] }
-      returning = picker.folder
+      guard let parent = listing?.parent else { return [] }
+      returning = folder
       return go(to: parent, in: &state)
-    case .homeFolder: if let home = picker.home { return go(to: home, in: &state) }
+    case .homeFolder: if let home { return go(to: home, in: &state) }
     case .hiddenFiles: keepingSelection { $0.showsHidden.toggle() }
     case .search: state.show(SearchLayer(.screen, in: state))
     case .close: return search("", in: &state)

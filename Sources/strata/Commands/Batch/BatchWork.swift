@@ -1,12 +1,7 @@
 import Dispatch
+import Files
 import ManagedModel
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Synchronous work on several things at once; what it tells arrives on the caller's thread.
 enum BatchWork {

@@ -55,7 +55,7 @@ struct StoreBatch {
       BatchWork.run(paths, jobs: jobs) { path, send in
         let start = ContinuousClock.now
         let outcome = Self.outcome(path, work) { send(Event.progress($0)) }
-        send(.outcome(outcome, seconds: Self.seconds(since: start)))
+        send(.outcome(outcome, seconds: (ContinuousClock.now - start) / .seconds(1)))
       } handle: { index, event in
         switch event {
         case .progress(let progress):
@@ -119,11 +119,6 @@ struct StoreBatch {
     }
   }
 
-  private static func seconds(since start: ContinuousClock.Instant) -> Double {
-    let (whole, parts) = (ContinuousClock.now - start).components
-    return Double(whole) + Double(parts) / 1e18
-  }
-
   // MARK: Telling
 
   private func print(_ outcome: Outcome, _ path: String) {
@@ -183,13 +178,11 @@ struct StoreBatch {
 
   private func write(_ rows: [Row]) {
     console.json { json in
-      json.objects("summary", rows) { json, row in
-        json.fields([
-          ("store", row.path), ("from", row.from), ("to", row.to), ("result", row.result),
-        ])
-        json.field("objects", row.objects)
-        json.field("seconds", row.seconds)
-        json.field("status", Int(row.status.rawValue))
+      json.objects("summary", rows) { row in
+        [
+          "store": row.path, "from": row.from, "to": row.to, "result": row.result,
+          "objects": row.objects, "seconds": row.seconds, "status": Int(row.status.rawValue),
+        ]
       }
     }
   }

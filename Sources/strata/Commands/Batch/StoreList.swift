@@ -76,9 +76,9 @@ struct StoreList {
     guard !isLeftover(name), let status = FileSystem.status(path), status.kind == .file else {
       return false
     }
-    guard let head = try? FileSystem.read(path, limit: 16),
-      head.elementsEqual(Array("SQLite format 3\0".utf8))
-    else { return endings.contains(where: name.lowercased().hasSuffix) }
+    guard FileSystem.isDatabase(path) else {
+      return endings.contains(where: name.lowercased().hasSuffix)
+    }
     do {
       _ = try Store(path: path)
       return true

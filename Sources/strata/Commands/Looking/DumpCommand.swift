@@ -1,6 +1,5 @@
-import Files
-import JSON
 import ManagedStore
+import RowText
 
 /// `strata dump`: every object of a store, a line of JSON each, in a fixed order.
 enum DumpCommand {
@@ -12,94 +11,12 @@ enum DumpCommand {
     let bar = console.isTerminal ? nil : ProgressBar(console)
     let total = bar?.isVisible == true ? try store.counts().values.reduce(0, +) : nil
     defer { bar?.clear() }
-    try dump(
+    try ObjectLines.write(
       store, blobs: arguments.flag("blobs"),
       report: { bar?.show("dump", $0, of: total, "objects") },
       note: { console.note("! " + $0) }
     ) { console.write($0) }
     bar?.clear()
     return console.finish(store, told: warnings)
-  }
-
-  /// The largest file that is printed as a whole; memory holds it four times over.
-  static let blobLimit = 64 << 20
-  /// What is read of a file whose digest is printed: the rest a piece at a time.
-  private static let pieceLimit = 1 << 20
-
-  /// - Parameters:
-  ///   - report: called now and then with the number of objects written.
-  ///   - note: told what is printed in another form than was asked for.
-  static func dump(
-    _ store: Store, blobs: Bool, report: (Int) -> Void = { _ in },
-    note: (String) -> Void = { _ in }, to write: ([UInt8]) -> Void
-  ) throws {
-    var count = 0
-    var json = JSONWriter()
-    for entity in store.model.entities where store.table(of: entity.name) != nil {
-      let cursor = try ObjectCursor(
-        store, entity: entity.name, fileLimit: blobs ? blobLimit : pieceLimit)
-      let tree = PropertyTree(cursor.table.attributes.map(\.path))
-      while let object = try cursor.next() {
-        let digests = try digestsOfLargeFiles(object, store.files)
-        line(object, of: cursor.table, tree, blobs: blobs, digests, to: &json)
-        for name in blobs ? digests.keys.sorted() : [] {
-          note(
-            "The file \(name) of \(entity.name)/p\(object.key) is larger than \(blobLimit >> 20) MB: its size and SHA-256 are printed instead."
-          )
-        }
-        count += 1
-        if json.bytes.count > 1 << 16 {
-          report(count)
-          write(json.bytes)
-          json.removeAll()
-        }
-      }
-    }
-    write(json.bytes)
-  }
-
-  /// SHA-256 of each file that was too large to be held, by its name.
-  private static func digestsOfLargeFiles(
-    _ object: ObjectCursor.Object, _ files: StoreFiles
-  ) throws -> [String: String] {
-    var digests: [String: String] = [:]
-    for case .data(let data) in object.attributes where data.bytes.count < data.count {
-      guard case .file(let name) = data.location,
-        case .file(let path, _, _) = files.externalPlace(of: name)
-      else { continue }
-      digests[name] = try FileSystem.sha256(path)
-    }
-    return digests
-  }
-
-  private static func line(
-    _ object: ObjectCursor.Object, of table: EntityTable, _ tree: PropertyTree, blobs: Bool,
-    _ digests: [String: String], to json: inout JSONWriter
-  ) {
-    json.object { json in
-      json.key("attributes")
-      json.write(tree.nodes, object.attributes) { json, value in
-        if case .data(let data) = value, case .file(let name) = data.location,
-          let digest = digests[name]
-        {
-          json.digest(digest, bytes: data.count)
-        } else {
-          json.value(value, blobs: blobs)
-        }
-      }
-      json.field("entity", table.entity)
-      json.field("pk", object.key)
-      json.object("relationships") { json in
-        for (entry, related) in zip(table.relationships, object.relationships) {
-          json.key(entry.relationship.name)
-          switch related {
-          case .toOne(let id): json.string(id?.description)
-          case .toMany(let ids):
-            json.array { json in for id in ids { json.string(id.description) } }
-          }
-        }
-      }
-    }
-    json.newline()
   }
 }

@@ -1,6 +1,7 @@
 import JSON
 import ManagedModel
 import ManagedStore
+import RowText
 import Terminal
 
 /// `strata frequencies`: how often each value of a property occurs.
@@ -16,11 +17,7 @@ enum FrequenciesCommand {
         of: arguments[2], in: arguments[1], where: filter, limit: limit,
         isCancelled: { Interruption.isRequested })
     }
-    if arguments.flag("json") {
-      console.json { write(found, to: &$0) }
-    } else {
-      print(found, console)
-    }
+    arguments.flag("json") ? console.json { write(found, to: &$0) } : print(found, console)
     return console.finish(store)
   }
 
@@ -56,18 +53,13 @@ enum FrequenciesCommand {
   }
 
   private static func write(_ found: Frequencies, to json: inout JSONWriter) {
-    json.field("distinct", found.distinct)
-    json.field("entity", found.entity)
-    json.field("maximum", found.maximum)
-    json.field("mean", found.mean)
-    json.field("minimum", found.minimum)
-    json.field("nulls", found.nulls)
-    json.field("property", found.path)
-    json.field("total", found.total)
+    json.fields([
+      "distinct": found.distinct, "entity": found.entity, "maximum": found.maximum,
+      "mean": found.mean, "minimum": found.minimum, "nulls": found.nulls, "property": found.path,
+      "total": found.total,
+    ])
     json.objects("values", found.entries) { json, entry in
-      json.field("count", entry.count)
-      json.field("isCut", entry.isCut)
-      json.field("label", entry.label)
+      json.fields(["count": entry.count, "isCut": entry.isCut, "label": entry.label])
       json.key("value")
       if case .toMany(let many) = entry.value {
         json.number(many.count)

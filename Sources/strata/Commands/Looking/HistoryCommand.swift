@@ -1,6 +1,7 @@
 import JSON
 import ManagedModel
 import ManagedStore
+import RowText
 import Terminal
 
 /// `strata history`: the transactions of persistent history, newest first.
@@ -13,9 +14,7 @@ enum HistoryCommand {
     let store = try StoreOpening.reading(arguments[0], model: arguments.value("model"))
     let isJSON = arguments.flag("json")
     guard store.hasHistory else {
-      if isJSON {
-        console.json { $0.null("history") }
-      }
+      if isJSON { console.json { $0.null("history") } }
       console.note("the store keeps no persistent history")
       return console.finish(store, .no)
     }
@@ -97,25 +96,20 @@ enum HistoryCommand {
   }
 
   private static func write(_ counts: HistoryCounts, to json: inout JSONWriter) {
-    json.numbers(
+    json.object(
       "counts",
-      [
-        ("deleted", counts.deleted), ("inserted", counts.inserted), ("updated", counts.updated),
-      ])
+      ["deleted": counts.deleted, "inserted": counts.inserted, "updated": counts.updated])
   }
 
   private static func write(_ author: HistoryAuthor, to json: inout JSONWriter) {
     json.field("author", author.name)
     write(author.counts, to: &json)
-    json.field("first", author.first)
-    json.field("last", author.last)
-    json.field("transactions", author.transactions)
+    json.fields(["first": author.first, "last": author.last, "transactions": author.transactions])
   }
 
   private static func write(_ transaction: HistoryTransaction, to json: inout JSONWriter) {
     json.fields([
-      ("author", transaction.author), ("bundle", transaction.bundle),
-      ("context", transaction.context),
+      "author": transaction.author, "bundle": transaction.bundle, "context": transaction.context,
     ])
     write(transaction.counts, to: &json)
     json.field("date", transaction.timestamp)
@@ -129,10 +123,7 @@ enum HistoryCommand {
     json.field("change", change.kind.map { "\($0)" })
     json.field("object", change.object.description)
     json.field("properties", change.properties)
-    json.objects("tombstone", change.tombstones) { json, tombstone in
-      json.field("property", tombstone.property)
-      json.field("value", tombstone.value)
-    }
+    json.objects("tombstone", change.tombstones) { ["property": $0.property, "value": $0.value] }
     json.field("transaction", transaction.number)
   }
 }

@@ -3,6 +3,7 @@ import JSON
 import ManagedModel
 import ManagedStore
 import Migration
+import RowText
 
 /// `strata info`: what a store is, whose model it has, and what is in it.
 enum InfoCommand {
@@ -10,11 +11,7 @@ enum InfoCommand {
     let facts = try Waiting.tell("counting objects and files", on: console) {
       try Facts(StoreOpening.reading(arguments[0], model: arguments.value("model")))
     }
-    if arguments.flag("json") {
-      console.json { facts.write(to: &$0) }
-    } else {
-      facts.print(to: console)
-    }
+    arguments.flag("json") ? console.json { facts.write(to: &$0) } : facts.print(to: console)
     return console.finish(facts.store, told: facts.warnings)
   }
 
@@ -52,52 +49,53 @@ enum InfoCommand {
     }
 
     func write(to json: inout JSONWriter) {
-      json.field("path", store.path)
-      json.field("uuid", store.metadata.uuid)
-      json.field("storeType", store.metadata.storeType)
-      json.field("frameworkVersion", store.metadata.frameworkVersion)
-      json.field("versionIdentifiers", store.metadata.versionIdentifiers)
-      json.object("model") { json in
-        json.field("source", store.modelSource == .raw ? nil : store.modelSource.rawValue)
-        json.field("matches", store.modelMatches)
-        json.field("configuration", store.configuration)
+      json.fields([
+        "path": store.path, "uuid": store.metadata.uuid, "storeType": store.metadata.storeType,
+        "frameworkVersion": store.metadata.frameworkVersion,
+        "versionIdentifiers": store.metadata.versionIdentifiers,
+      ])
+      json.object(
+        "model",
+        [
+          "source": store.modelSource == .raw ? nil : store.modelSource.rawValue,
+          "matches": store.modelMatches, "configuration": store.configuration,
+        ])
+      json.objects("entities", store.entityTables) { table in
+        [
+          "name": table.entity, "id": table.entityID,
+          "parent": store.model.entity(named: table.entity)?.parent,
+          "count": counts[table.entity] ?? 0,
+        ]
       }
-      json.objects("entities", store.entityTables) { json, table in
-        json.field("name", table.entity)
-        json.field("id", table.entityID)
-        json.field("parent", store.model.entity(named: table.entity)?.parent)
-        json.field("count", counts[table.entity] ?? 0)
-      }
-      json.object("wal") { json in
-        json.field("frames", store.wal.frames)
-        json.field("present", store.wal.isPresent)
-        json.field("unapplied", store.unappliedFrames)
-        json.field("reason", store.unappliedFrames > 0 ? store.wal.unapplied?.reason.rawValue : nil)
-      }
-      json.numbers(
+      json.object(
+        "wal",
+        [
+          "frames": store.wal.frames, "present": store.wal.isPresent,
+          "unapplied": store.unappliedFrames,
+          "reason": store.unappliedFrames > 0 ? store.wal.unapplied?.reason.rawValue : nil,
+        ])
+      json.object(
         "externalData",
         [
-          ("referenced", external.referenced), ("missing", external.missing.count),
-          ("orphaned", external.orphaned.count),
+          "referenced": external.referenced, "missing": external.missing.count,
+          "orphaned": external.orphaned.count,
         ])
-      json.object("history", history) { json, history in
-        json.field("transactions", history.transactions)
-        json.field("changes", history.changes)
-      }
-      json.object("cloudKit", cloudKit) { json, cloudKit in
-        json.field("pendingUploads", cloudKit.pendingUploads)
-        json.field("pendingDeletes", cloudKit.pendingDeletes)
-      }
-      json.field("warnings", warnings)
-      json.field("notes", store.notes)
+      json.object(
+        "history", history.map { ["transactions": $0.transactions, "changes": $0.changes] })
+      json.object(
+        "cloudKit",
+        cloudKit.map {
+          ["pendingUploads": $0.pendingUploads, "pendingDeletes": $0.pendingDeletes]
+        })
+      json.fields(["warnings": warnings, "notes": store.notes])
       json.object("damage", store.damage) { $0.damage($1) }
       json.key("drift")
       json.drift(drift)
-      json.objects("oneSidedLinks", oneSided) { json, links in
-        json.field("entity", links.entity)
-        json.field("relationship", links.relationship)
-        json.field("objects", links.objects)
-        json.field("first", links.first.map(\.description))
+      json.objects("oneSidedLinks", oneSided) { links in
+        [
+          "entity": links.entity, "relationship": links.relationship, "objects": links.objects,
+          "first": links.first.map(\.description),
+        ]
       }
     }
 
@@ -137,17 +135,12 @@ enum InfoCommand {
             + "\(external.orphaned.count) orphaned",
         ],
       ]
-      if let history {
-        rows.append([
-          "history", "\(history.transactions) transactions, \(history.changes) changes",
-        ])
-      }
-      if let cloudKit {
-        rows.append([
-          "CloudKit",
-          "\(cloudKit.pendingUploads) to upload, \(cloudKit.pendingDeletes) to delete",
-        ])
-      }
+      rows += [
+        history.map { ["history", "\($0.transactions) transactions, \($0.changes) changes"] },
+        cloudKit.map {
+          ["CloudKit", "\($0.pendingUploads) to upload, \($0.pendingDeletes) to delete"]
+        },
+      ].compactMap { $0 }
       console.write(TextTable.text([.left, .left], rows, limit: 200))
       console.line()
       var entities = [["entity", "id", "objects"]]
@@ -175,11 +168,11 @@ extension JSONWriter {
   /// What is wrong with a file, and which keys that costs.
   mutating func damage(_ damage: FileDamage) {
     field("problems", damage.problems)
-    objects("holes", damage.holes) { json, hole in
-      json.field("table", hole.table)
-      json.field("first", hole.first)
-      json.field("last", hole.last)
-      json.field("rows", hole.counts?.values.reduce(0, +))
+    objects("holes", damage.holes) { hole in
+      [
+        "table": hole.table, "first": hole.first, "last": hole.last,
+        "rows": hole.counts?.values.reduce(0, +),
+      ]
     }
   }
 }

@@ -1,6 +1,7 @@
 import JSON
 import ManagedModel
 import ManagedStore
+import RowText
 import Terminal
 
 /// `strata object`: one object with all its values, what it points at and what points at it.
@@ -23,11 +24,9 @@ enum ObjectCommand {
     }
     id = object.id
     let references = try store.references(to: id, limit: limit)
-    if isJSON {
-      console.json { write(object, references, of: store, to: &$0) }
-    } else {
-      print(object, references, of: store, console)
-    }
+    isJSON
+      ? console.json { write(object, references, of: store, to: &$0) }
+      : print(object, references, of: store, console)
     return console.finish(store)
   }
 
@@ -124,28 +123,19 @@ enum ObjectCommand {
   private static func write(
     _ object: StoredObject, _ references: [Reference], of store: Store, to json: inout JSONWriter
   ) {
-    let pairs = Array(zip(object.columns, object.values))
-    json.key("attributes")
-    json.attributes(object.columns, object.values) { json, value in
+    let members = { (json: inout JSONWriter) in
+      json.objects("referencedBy", references) { reference in
+        [
+          "count": reference.count, "entity": reference.entity,
+          "inverse": reference.relationship.inverse, "objects": reference.first.map(\.description),
+          "relationship": reference.relationship.name,
+        ]
+      }
+    }
+    json.members(of: object.id, object.columns, object.values, besides: members) { json, value in
       if case .data(let data) = value, !data.isMissing {
         write(data, to: &json)
       } else {
-        json.value(value, blobs: false)
-      }
-    }
-    json.field("entity", object.id.entity)
-    json.field("pk", object.id.key)
-    json.objects("referencedBy", references) { json, reference in
-      json.field("count", reference.count)
-      json.field("entity", reference.entity)
-      json.field("inverse", reference.relationship.inverse)
-      json.field("objects", reference.first.map(\.description))
-      json.field("relationship", reference.relationship.name)
-    }
-    json.object("relationships") { json in
-      for (column, value) in pairs {
-        if case .attribute = column.kind { continue }
-        json.key(column.name)
         json.value(value, blobs: false)
       }
     }
@@ -157,13 +147,9 @@ enum ObjectCommand {
     let content = UnfoldedData(data.bytes, isWhole: isWhole)
     json.object { json in
       json.field("bytes", data.count)
-      if !content.lines.isEmpty {
-        json.field("content", content.lines)
-      }
+      if !content.lines.isEmpty { json.field("content", content.lines) }
       json.field("kind", content.kind.description)
-      if isWhole {
-        json.field("sha256", ByteText.hex(Digest.sha256(data.bytes)))
-      }
+      if isWhole { json.field("sha256", ByteText.hex(Digest.sha256(data.bytes))) }
     }
   }
 }

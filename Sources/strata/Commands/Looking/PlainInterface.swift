@@ -2,13 +2,8 @@ import Files
 import Interface
 import ManagedModel
 import ManagedStore
+import RowText
 import Terminal
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// `strata --plain STORE`: what the four screens say as lines to be read aloud one after the other,
 /// and the commands that do what the screens' keys do.
@@ -41,21 +36,26 @@ struct PlainInterface {
       versions: source.versions(of: store.model, hashes: store.metadata.versionHashes),
       console: console)
     for screen in Screen.allCases { try plain.tell(screen) }
-    guard console.isTerminal, isatty(STDIN_FILENO) == 1 else {
+    if console.isTerminal, isatty(STDIN_FILENO) == 1 {
+      plain.converse()
+    } else {
       plain.tellCommands()
-      return console.finish(store, told: store.warnings(naming: \.typed))
     }
-    plain.converse()
     return console.finish(store, told: store.warnings(naming: \.typed))
   }
 
   private func tell(_ screen: Screen) throws {
     console.line("Screen \(screen.rawValue) of \(Screen.allCases.count), \(screen.title).")
-    switch screen {
-    case .browse: try tellBrowse()
-    case .diff: tellDiff()
-    case .mapping: tellMapping()
-    case .migrate: tellMigrate()
+    switch (screen, destination) {
+    case (.browse, _): try tellBrowse()
+    case (.diff, let other?): perform("diff", [path, other.path])
+    case (.diff, nil):
+      console.line("There is no other version of the model; give one with --model MODEL.")
+    case (.mapping, let other?): perform("plan", [path, "--to", other.path] + plan.words)
+    case (.mapping, nil):
+      console.line("There is nothing to plan without another version of the model.")
+    case (.migrate, let other?): tellMigrate(to: other)
+    case (.migrate, nil): console.line("There is nothing to migrate to.")
     default: break
     }
     console.line()
@@ -70,11 +70,10 @@ struct PlainInterface {
     if store.wal.frames > 0 {
       console.line("\(NumberText.counted(store.wal.frames, "frame")) are in its log only.")
     }
+    let warnings = store.warnings(naming: \.typed)
     console.line(
-      store.warnings(naming: \.typed).isEmpty
-        ? "No warnings."
-        : "\(NumberText.counted(store.warnings(naming: \.typed).count, "warning")).")
-    for warning in store.warnings(naming: \.typed) { console.line("Warning: \(warning)") }
+      warnings.isEmpty ? "No warnings." : "\(NumberText.counted(warnings.count, "warning")).")
+    for warning in warnings { console.line("Warning: \(warning)") }
     let counts = try store.counts()
     let tables = store.entityTables
     console.line(tables.count == 1 ? "1 entity." : "\(tables.count) entities.")
@@ -97,33 +96,11 @@ struct PlainInterface {
 
   /// The version that a migration would lead to.
   private var destination: ModelVersion? {
-    guard let index = versions.destinationIndex, versions.indices.contains(index) else {
-      return nil
-    }
-    return versions[index].path.isEmpty ? nil : versions[index]
+    versions.destinationIndex.flatMap { versions.indices.contains($0) ? versions[$0] : nil }
+      .flatMap { $0.path.isEmpty ? nil : $0 }
   }
 
-  private func tellDiff() {
-    guard let destination else {
-      console.line("There is no other version of the model; give one with --model MODEL.")
-      return
-    }
-    perform("diff", [path, destination.path])
-  }
-
-  private func tellMapping() {
-    guard let destination else {
-      console.line("There is nothing to plan without another version of the model.")
-      return
-    }
-    perform("plan", [path, "--to", destination.path] + plan.words)
-  }
-
-  private func tellMigrate() {
-    guard let destination else {
-      console.line("There is nothing to migrate to.")
-      return
-    }
+  private func tellMigrate(to destination: ModelVersion) {
     let to = ([destination.path] + plan.words).map { ShellText.quoted($0) }.joined(separator: " ")
     console.line("This migrates the store, verifies it and keeps the old one as a backup:")
     console.line("strata migrate \(ShellText.quoted(path)) --to \(to)")
@@ -151,7 +128,7 @@ struct PlainInterface {
   /// The actions of the screens that have a command line, for a reader without keys.
   private func tellCommands() {
     console.line("Commands that do what the screens do:")
-    for section in Keymap.sections(.of(storePath: path)) {
+    for section in Keymap.sections(State(storePath: path)) {
       for binding in section.bindings {
         guard let command = binding.command else { continue }
         console.line("\(section.title), \(binding.title): \(command)")

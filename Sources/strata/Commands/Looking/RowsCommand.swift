@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import RowText
 
 /// `strata rows`: objects of one entity, page by page, in memory that does not grow with them.
 enum RowsCommand {
@@ -20,12 +21,9 @@ enum RowsCommand {
     if let text = arguments.value("where") {
       query.filter = try RowFilter(text, entity: arguments[1], store: store)
     }
-    let limit: Int?
-    if arguments.value("limit") == "all" {
-      limit = nil
-    } else {
-      limit = try arguments.number("limit") ?? (format == .table ? 100 : nil)
-    }
+    let limit =
+      arguments.value("limit") == "all"
+      ? nil : try arguments.number("limit") ?? (format == .table ? 100 : nil)
     var left = limit ?? .max
     var isPast = false
     if let offset = try arguments.number("offset"), offset > 0 {

@@ -1,11 +1,6 @@
+import Files
 import ManagedModel
 import Migration
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// `migrate --confirm`: the receipt so far, and a question at the terminal before the cut-over.
 struct CutoverConfirmation {

@@ -7,10 +7,6 @@ import Migration
 /// `strata migrate`: carries a plan out, telling how far it is, and prints the receipt.
 enum MigrateCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    try Interruption.watching { try run(arguments, to: console) }
-  }
-
-  private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let stores = try StoreList(arguments.positional)
@@ -54,17 +50,10 @@ enum MigrateCommand {
       for text in plan.notes + StoreMigration.cleanUp(after: path) {
         console.note("note: " + text)
       }
-      try file?.write(
-        JSONWriter.line { json in
-          json.null("receipt")
-        })
-      if isJSON {
-        console.json { json in
-          json.null("receipt")
-        }
-      } else {
-        console.line("nothing to do: the store is of that model already")
-      }
+      try file?.write(JSONWriter.line { $0.null("receipt") })
+      isJSON
+        ? console.json { $0.null("receipt") }
+        : console.line("nothing to do: the store is of that model already")
       // Nothing was written, and the store is not what it looks like.
       let faults = plan.faults(allowing: request.options.allowedLosses)
       for fault in faults { console.note("! " + fault) }
@@ -82,11 +71,9 @@ enum MigrateCommand {
           isCancelled: { Interruption.isRequested })
       }
     }
-    if isJSON {
-      console.json { $0.receipt(receipt) }
-    } else {
-      ReceiptText.print(receipt, verb: plan.isNothingToDo ? "copied" : "migrated", to: console)
-    }
+    isJSON
+      ? console.json { $0.receipt(receipt) }
+      : ReceiptText.print(receipt, verb: plan.isNothingToDo ? "copied" : "migrated", to: console)
     try file?.write(JSONWriter.line { $0.receipt(receipt) })
     return .done
   }
@@ -144,21 +131,17 @@ extension ProgressBar.Work {
 extension JSONWriter {
   mutating func progress(_ progress: MigrationProgress) {
     object("progress") { json in
-      json.field("fraction", progress.fraction)
-      json.field("elapsed", progress.elapsed)
-      json.field("remaining", progress.remaining)
       json.fields([
-        ("step", progress.step), ("steps", progress.steps), ("current", progress.current),
-        ("rows", progress.rows), ("bytesWritten", progress.bytesWritten),
+        "fraction": progress.fraction, "elapsed": progress.elapsed, "remaining": progress.remaining,
+        "step": progress.step, "steps": progress.steps, "current": progress.current,
+        "rows": progress.rows, "bytesWritten": progress.bytesWritten,
       ])
-      json.objects("parts", progress.parts) { json, part in
-        json.field("kind", part.kind.rawValue)
-        json.field("title", part.title)
-        json.field("unit", part.unit.rawValue)
-        json.field("done", part.done)
-        json.field("total", part.total)
-        json.field("seconds", part.seconds)
-        json.field("finished", part.isFinished)
+      json.objects("parts", progress.parts) { part in
+        [
+          "kind": part.kind.rawValue, "title": part.title, "unit": part.unit.rawValue,
+          "done": part.done, "total": part.total, "seconds": part.seconds,
+          "finished": part.isFinished,
+        ]
       }
     }
   }

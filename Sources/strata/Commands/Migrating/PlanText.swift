@@ -1,6 +1,7 @@
 import Interface
 import ManagedStore
 import Migration
+import RowText
 import Terminal
 
 /// A plan as a person reads it.
@@ -9,11 +10,7 @@ struct PlanText {
   let unallowed: [Loss]
   let console: Console
 
-  static func print(_ plan: MigrationPlan, unallowed: [Loss], to console: Console) {
-    PlanText(plan: plan, unallowed: unallowed, console: console).print()
-  }
-
-  private func print() {
+  func print() {
     if plan.isNothingToDo {
       console.line("nothing to do: the store is of that model already")
       for note in plan.notes { paragraph("note:", note) }
@@ -94,7 +91,7 @@ struct PlanText {
       return attribute.isRenamed ? "\(attribute.source ?? "") → \(attribute.name)" : nil
     }
     let relationships = mapping.relationships.compactMap { relationship -> String? in
-      if MappingText.way(of: relationship) != nil { return nil }
+      if MappingText.path(of: relationship) != nil { return nil }
       if mapping.children.contains(where: { $0.relationship == relationship.name }) { return nil }
       if relationship.source == nil { return "+ " + relationship.name }
       return relationship.isRenamed
@@ -163,12 +160,8 @@ struct PlanText {
   /// As many columns as there is room for, each at most 24 wide.
   private func write(_ rows: [[String]]) {
     let limit = 24
-    let widths = (rows.first ?? []).indices.map { column in
-      min(
-        limit,
-        rows.map { $0.indices.contains(column) ? TextWidth.of($0[column], upTo: limit) : 0 }.max()
-          ?? 0)
-    }
+    let columns = [TextTable.Alignment](repeating: .left, count: rows.first?.count ?? 0)
+    let widths = TextTable(columns, fitting: rows, limit: limit).widths
     var (room, count) = (console.width, 0)
     for width in widths where count == 0 || room >= width + 2 {
       room -= width + (count == 0 ? 0 : 2)
@@ -176,8 +169,7 @@ struct PlanText {
     }
     let isCut = count < widths.count
     let fitting = rows.map { Array($0.prefix(isCut ? count - 1 : count)) + (isCut ? ["…"] : []) }
-    let table = TextTable(
-      [TextTable.Alignment](repeating: .left, count: count), fitting: fitting, limit: limit)
+    let table = TextTable(Array(columns.prefix(count)), fitting: fitting, limit: limit)
     for row in fitting {
       let line = table.line(row)
       console.line(String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count)))

@@ -37,12 +37,13 @@ enum ReceiptText {
     guard let backup = receipt.backupPath else { return }
     console.line("backup: \(backup)")
     if let sum = receipt.backupSHA256 { console.line("SHA-256 of the backup: \(sum)") }
-    console.line("the way back: \(wayBack(receipt))")
+    console.line("the way back: \(wayBack(receipt.storePath))")
   }
 
-  /// The command that puts the backup back.
-  static func wayBack(_ receipt: MigrationReceipt) -> String {
-    "strata rollback \(ShellText.quoted(receipt.storePath))"
+  /// The command that puts the backup back: the newest, or the one that is named.
+  static func wayBack(_ store: String, from backup: String? = nil) -> String {
+    "strata rollback \(ShellText.quoted(store))"
+      + (backup.map { " --from " + ShellText.quoted($0) } ?? "")
   }
 
   /// Objects before and after, and links.
@@ -67,43 +68,35 @@ extension JSONWriter {
   mutating func receipt(_ receipt: MigrationReceipt) {
     object("receipt") { json in
       json.fields([
-        ("store", receipt.storePath), ("result", receipt.resultPath), ("from", receipt.from),
-        ("to", receipt.to), ("strategy", receipt.strategy.rawValue), ("uuid", receipt.uuid),
-        ("checksum", receipt.checksum), ("backup", receipt.backupPath),
+        "store": receipt.storePath, "result": receipt.resultPath, "from": receipt.from,
+        "to": receipt.to, "strategy": receipt.strategy.rawValue, "uuid": receipt.uuid,
+        "checksum": receipt.checksum, "backup": receipt.backupPath, "steps": receipt.steps,
+        "dropped": receipt.dropped, "created": receipt.created, "changed": receipt.changed,
       ])
-      json.fields([
-        ("steps", receipt.steps), ("dropped", receipt.dropped), ("created", receipt.created),
-      ])
-      json.field("changed", receipt.changed)
       json.counts(receipt.entities, links: receipt.links)
       json.object("blobs") { json in
         json.field("referenced", receipt.externalData.referenced)
         json.field("missing", receipt.externalData.missing)
       }
-      json.object("checksums") { json in
-        json.field("result", receipt.resultSHA256)
-        json.field("backup", receipt.backupSHA256)
-      }
-      json.field("rollback", receipt.backupPath == nil ? nil : ReceiptText.wayBack(receipt))
-      json.array("losses") { json in for loss in receipt.losses { json.loss(loss) } }
-      json.objects("verified", receipt.verified) { json, verified in
-        json.field("what", verified.what)
-        json.field("count", verified.count)
-      }
-      json.field("notes", receipt.notes)
-      json.field("seconds", receipt.seconds)
-      json.field("verificationSeconds", receipt.verificationSeconds)
-      json.field("bytes", receipt.bytes)
+      json.object("checksums", ["result": receipt.resultSHA256, "backup": receipt.backupSHA256])
+      json.field(
+        "rollback", receipt.backupPath == nil ? nil : ReceiptText.wayBack(receipt.storePath))
+      json.losses(receipt.losses)
+      json.objects("verified", receipt.verified) { ["what": $0.what, "count": $0.count] }
+      json.fields([
+        "notes": receipt.notes, "seconds": receipt.seconds,
+        "verificationSeconds": receipt.verificationSeconds, "bytes": receipt.bytes,
+      ])
     }
   }
 
   /// Objects before and after, and links, as members of an object.
   mutating func counts(_ entities: [MigrationReceipt.EntityCount], links: [String: Int]) {
-    objects("entities", entities) { json, entity in
-      json.field("entity", entity.entity)
-      json.field("before", entity.before)
-      json.field("after", entity.after)
-      json.field("changed", entity.changed)
+    objects("entities", entities) { entity in
+      [
+        "entity": entity.entity, "before": entity.before, "after": entity.after,
+        "changed": entity.changed,
+      ]
     }
     numbers("edges", links.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }

@@ -7,14 +7,10 @@ import Migration
 /// `strata rehearse`: the whole migration on private copies, for every store an app ever shipped.
 enum RehearseCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    try Interruption.watching { try run(arguments, to: console) }
-  }
-
-  private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let expectations = try arguments.value("expect").map { path in
-      try Expectations(InputText.read(path), path: path)
+      try Expectations(InputText.text(of: path), path: path)
     }
     let stores = try StoreList(arguments.positional)
     try expectations?.requireStores(named: stores.paths.map(FileSystem.name(of:)))
@@ -157,12 +153,7 @@ extension Rehearsal.Result {
     } else {
       json.null("receipt")
     }
-    json.object("expectations") { json in
-      json.field("checked", checked)
-      json.field("failed", failures)
-    }
-    json.field("faults", faults)
-    json.field("notes", notes)
-    json.field("sourceUnchanged", true)
+    json.object("expectations", ["checked": checked, "failed": failures])
+    json.fields(["faults": faults, "notes": notes, "sourceUnchanged": true])
   }
 }

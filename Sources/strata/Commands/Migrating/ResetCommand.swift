@@ -17,11 +17,9 @@ enum ResetCommand {
     options.isForced = arguments.flag("force")
     options.deletesBackup = arguments.flag("delete-backup")
     let receipt = try StoreReset.run(path: arguments[0], model: model.model, options: options)
-    if arguments.flag("json") {
-      console.json { write(receipt, &$0) }
-    } else {
-      print(receipt, model.name, console)
-    }
+    arguments.flag("json")
+      ? console.json { write(receipt, &$0) }
+      : print(receipt, model.name, console)
     return .done
   }
 
@@ -40,9 +38,7 @@ enum ResetCommand {
     if receipt.isBackupDeleted { console.line("the old store was deleted, as asked") }
     for path in receipt.setAside { console.line("set aside: \(path)") }
     if let backup = receipt.backupPath {
-      console.line(
-        "the way back: strata rollback \(ShellText.quoted(receipt.storePath)) --from "
-          + ShellText.quoted(backup))
+      console.line("the way back: " + ReceiptText.wayBack(receipt.storePath, from: backup))
     }
     for note in receipt.notes { console.line("note: \(note)") }
   }
@@ -56,11 +52,9 @@ enum ResetCommand {
       case .unreadable(let error): ("unreadable", error.message)
       }
     json.fields([
-      ("path", receipt.storePath), ("state", state), ("reason", reason), ("uuid", receipt.uuid),
-      ("backup", receipt.backupPath),
+      "path": receipt.storePath, "state": state, "reason": reason, "uuid": receipt.uuid,
+      "backup": receipt.backupPath, "setAside": receipt.setAside, "notes": receipt.notes,
+      "backupDeleted": receipt.isBackupDeleted,
     ])
-    json.field("setAside", receipt.setAside)
-    json.field("notes", receipt.notes)
-    json.field("backupDeleted", receipt.isBackupDeleted)
   }
 }

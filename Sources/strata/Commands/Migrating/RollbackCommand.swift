@@ -19,11 +19,7 @@ enum RollbackCommand {
           path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
       }
     }
-    if arguments.flag("json") {
-      console.json { write(receipt, to: &$0) }
-    } else {
-      print(receipt, to: console)
-    }
+    arguments.flag("json") ? console.json { write(receipt, to: &$0) } : print(receipt, to: console)
     return .done
   }
 
@@ -43,11 +39,7 @@ enum RollbackCommand {
     }
     for text in StoreMigration.leftovers(of: path) { console.note("! " + text) }
     if isJSON {
-      console.json { json in
-        json.array("backups") { json in
-          for (backup, contents) in backups { write(backup, contents, to: &json) }
-        }
-      }
+      console.json { $0.objects("backups", backups) { members($0.0, $0.1) } }
     } else if backups.isEmpty {
       console.line("no backup of \(path) lies beside it")
     } else {
@@ -84,9 +76,7 @@ enum RollbackCommand {
     }
     if let undone = receipt.undonePath {
       console.line("kept: \(undone)")
-      console.line(
-        "the way back: strata rollback \(ShellText.quoted(receipt.storePath)) --from "
-          + ShellText.quoted(undone))
+      console.line("the way back: " + ReceiptText.wayBack(receipt.storePath, from: undone))
     }
     if let support = receipt.undoneSupportPath {
       console.line("kept: \(support), with the external data of what was there before")
@@ -105,41 +95,32 @@ enum RollbackCommand {
   private static func write(_ receipt: StoreRollback.Receipt, to json: inout JSONWriter) {
     json.object("rollback") { json in
       json.fields([
-        ("store", receipt.storePath), ("backup", receipt.backup.path),
-        ("leftBy", receipt.backup.origin.rawValue), ("undone", receipt.undonePath),
-        ("undoneSupport", receipt.undoneSupportPath),
-        ("uuid", receipt.contents.uuid),
+        "store": receipt.storePath, "backup": receipt.backup.path,
+        "leftBy": receipt.backup.origin.rawValue, "undone": receipt.undonePath,
+        "undoneSupport": receipt.undoneSupportPath, "uuid": receipt.contents.uuid,
+        "backupRemoved": receipt.isBackupRemoved,
+        "versionIdentifiers": receipt.contents.versionIdentifiers,
       ])
-      json.field("backupRemoved", receipt.isBackupRemoved)
-      json.field("versionIdentifiers", receipt.contents.versionIdentifiers)
       json.numbers(
         "entities", receipt.contents.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-      json.field("orphaned", receipt.orphaned)
-      json.field("missing", receipt.missing)
-      json.field("notes", receipt.notes)
-      json.field("bytes", receipt.bytes)
+      json.fields([
+        "orphaned": receipt.orphaned, "missing": receipt.missing, "notes": receipt.notes,
+        "bytes": receipt.bytes,
+      ])
     }
   }
 
-  private static func write(
-    _ backup: StoreBackup, _ contents: Result<StoreBackup.Contents, CoreDataError>,
-    to json: inout JSONWriter
-  ) {
+  private static func members(
+    _ backup: StoreBackup, _ contents: Result<StoreBackup.Contents, CoreDataError>
+  ) -> JSONMembers {
     var problem: String?
     if case .failure(let error) = contents { problem = error.message }
     let facts = try? contents.get()
-    json.object { json in
-      json.fields([
-        ("path", backup.path), ("leftBy", backup.origin.rawValue), ("uuid", facts?.uuid),
-        ("problem", problem), ("modified", CoreDataDate.text(backup.modified)),
-      ])
-      json.field("versionIdentifiers", facts?.versionIdentifiers ?? [])
-      json.field("bytes", backup.bytes)
-      json.field("objects", facts?.counts.values.reduce(0, +))
-    }
+    return [
+      "path": backup.path, "leftBy": backup.origin.rawValue, "uuid": facts?.uuid,
+      "problem": problem, "modified": CoreDataDate.text(backup.modified),
+      "versionIdentifiers": facts?.versionIdentifiers ?? [], "bytes": backup.bytes,
+      "objects": facts?.counts.values.reduce(0, +),
+    ]
   }
-}
-
-extension JSONWriter {
-  /// A list of texts under a key.
 }

@@ -6,10 +6,6 @@ import Migration
 /// `strata verify`: compares a store with what became of it, object by object.
 enum VerifyCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    try Interruption.watching { try run(arguments, to: console) }
-  }
-
-  private static func run(_ arguments: Arguments, to console: Console) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
     let (before, mapping) = try request.mapping(for: arguments[0])
     let after = try Store(path: arguments[1], model: request.destination.model)
@@ -25,11 +21,9 @@ enum VerifyCommand {
         before: before, after: after, mapping: mapping,
         isCancelled: { Interruption.isRequested })
     }
-    if arguments.flag("json") {
-      console.json { write(report, to: &$0) }
-    } else {
-      print(report, arguments[0], arguments[1], to: console)
-    }
+    arguments.flag("json")
+      ? console.json { write(report, to: &$0) }
+      : print(report, arguments[0], arguments[1], to: console)
     let status = console.finish(before, report.isEqual ? .done : .no)
     return console.finish(after, status)
   }
@@ -60,13 +54,11 @@ enum VerifyCommand {
 
   private static func write(_ report: VerificationReport, to json: inout JSONWriter) {
     json.field("same", report.isEqual)
-    json.objects("differences", report.differences) { json, difference in
-      json.fields([
-        ("entity", difference.entity), ("property", difference.property),
-        ("message", difference.message),
-      ])
-      json.field("count", difference.count)
-      json.field("first", difference.first.map(\.description))
+    json.objects("differences", report.differences) { difference in
+      [
+        "entity": difference.entity, "property": difference.property, "message": difference.message,
+        "count": difference.count, "first": difference.first.map(\.description),
+      ]
     }
     json.field("notes", report.notes)
     json.counts(report.entities, links: report.links)

@@ -9,11 +9,9 @@ enum DiffCommand {
     let source = try ModelReference(arguments[0]).load()
     let destination = try ModelReference(arguments[1]).load()
     let difference = ModelDifference(from: source.model, to: destination.model)
-    if arguments.flag("json") {
-      console.json { write(difference, to: &$0) }
-    } else {
-      print(difference, source.name, destination.name, console)
-    }
+    arguments.flag("json")
+      ? console.json { write(difference, to: &$0) }
+      : print(difference, source.name, destination.name, console)
     return difference.isIdentical ? .done : .no
   }
 
@@ -42,25 +40,20 @@ enum DiffCommand {
   }
 
   private static func write(_ difference: ModelDifference, to json: inout JSONWriter) {
-    json.field("identical", difference.isIdentical)
-    json.field("hashesEqual", difference.hashesAreEqual)
-    json.array("entities") { json in
-      for entity in difference.entities where !entity.changes.isEmpty || entity.source == nil {
-        json.object { json in
-          json.fields([
-            ("name", entity.name), ("source", entity.source?.name),
-            ("destination", entity.destination?.name), ("sourceHash", entity.sourceHash?.hex),
-            ("destinationHash", entity.destinationHash?.hex),
-          ])
-          json.objects("changes", entity.changes) { json, change in
-            json.field("property", change.property)
-            json.field("movesHash", change.movesHash)
-            json.field("description", change.description)
-          }
-        }
+    json.fields(["identical": difference.isIdentical, "hashesEqual": difference.hashesAreEqual])
+    let shown = difference.entities.filter { !$0.changes.isEmpty || $0.source == nil }
+    json.objects("entities", shown) { json, entity in
+      json.fields([
+        "name": entity.name, "source": entity.source?.name,
+        "destination": entity.destination?.name, "sourceHash": entity.sourceHash?.hex,
+        "destinationHash": entity.destinationHash?.hex,
+      ])
+      json.objects("changes", entity.changes) {
+        [
+          "property": $0.property, "movesHash": $0.movesHash, "description": $0.description,
+        ]
       }
     }
-    json.field("other", difference.otherChanges)
-    json.field("conflicts", difference.conflicts)
+    json.fields(["other": difference.otherChanges, "conflicts": difference.conflicts])
   }
 }

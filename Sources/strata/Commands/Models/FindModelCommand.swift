@@ -10,7 +10,7 @@ enum FindModelCommand {
     var hashes: [String: HashPattern]
     var store: Store?
     if let log = arguments.value("log") {
-      hashes = HashPattern.read(fromLog: try InputText.read(log))
+      hashes = HashPattern.read(fromLog: try InputText.text(of: log))
       guard !hashes.isEmpty else {
         throw CoreDataError(
           .unreadable, "the text holds no version hashes", path: log,
@@ -42,11 +42,9 @@ enum FindModelCommand {
     let exported = try arguments.value("export").flatMap { folder in
       try search.matches.first?.export(to: folder)
     }
-    if arguments.flag("json") {
-      console.json { write(search, exported, &$0) }
-    } else {
-      print(search, exported, console)
-    }
+    arguments.flag("json")
+      ? console.json { write(search, exported, &$0) }
+      : print(search, exported, console)
     let status: CommandStatus = search.matches.isEmpty ? .no : .done
     return store.map { console.finish($0, status) } ?? status
   }
@@ -100,11 +98,11 @@ enum FindModelCommand {
     json.objects("matches", search.matches) { $0.found($1) }
     json.object("nearest", search.matches.isEmpty ? search.nearest : nil) { $0.found($1) }
     json.field("exported", exported)
-    json.numbers(
+    json.object(
       "searched",
       [
-        ("files", search.filesSeen), ("models", search.modelsRead),
-        ("versionsInHistory", search.versionsRead),
+        "files": search.filesSeen, "models": search.modelsRead,
+        "versionsInHistory": search.versionsRead,
       ])
     json.field("notes", search.notes)
   }
@@ -120,17 +118,16 @@ extension JSONWriter {
       case .store(let path): ("store", path, nil)
       case .git(let origin): ("git", origin.path, origin)
       }
-    fields([("kind", kind), ("path", path)])
+    fields(["kind": kind, "path": path])
     object("git", git) { json, origin in
-      json.fields([("repository", origin.repository), ("blob", origin.blob)])
-      json.field("isCurrent", origin.isCurrent)
+      json.fields([
+        "repository": origin.repository, "blob": origin.blob, "isCurrent": origin.isCurrent,
+      ])
       for (name, commit) in [("first", origin.first), ("last", origin.last)] {
-        json.object(name, commit) { json, commit in
-          json.fields([("id", commit.id), ("date", commit.date), ("subject", commit.subject)])
-        }
+        json.object(
+          name, commit.map { ["id": $0.id, "date": $0.date, "subject": $0.subject] })
       }
     }
-    field("matching", found.matching)
-    field("differing", found.differing)
+    fields(["matching": found.matching, "differing": found.differing])
   }
 }

@@ -2,6 +2,7 @@ import JSON
 import ManagedModel
 import ManagedStore
 import ModelSearch
+import RowText
 
 /// `strata hash`: the digests by which Core Data tells whether a store fits a model.
 enum HashCommand {

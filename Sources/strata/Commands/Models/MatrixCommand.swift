@@ -1,6 +1,7 @@
 import JSON
 import ManagedModel
 import Migration
+import RowText
 
 /// `strata plan BUNDLE --matrix`: how each version of a model becomes each other one.
 enum MatrixCommand {
@@ -17,11 +18,7 @@ enum MatrixCommand {
         of: versions, custom: { try documents.mapping(from: $0, to: $1, names: $2) },
         isCancelled: { Interruption.isRequested })
     }
-    if arguments.flag("json") {
-      console.json { write(matrix, to: &$0) }
-    } else {
-      print(matrix, to: console)
-    }
+    arguments.flag("json") ? console.json { write(matrix, to: &$0) } : print(matrix, to: console)
     return .done
   }
 
@@ -86,8 +83,7 @@ enum MatrixCommand {
         for to in matrix.names.indices where to != from {
           guard let path = matrix[from, to] else { continue }
           json.object { json in
-            json.field("from", matrix.names[from])
-            json.field("to", matrix.names[to])
+            json.fields(["from": matrix.names[from], "to": matrix.names[to]])
             write(path, to: &json)
           }
         }
@@ -97,26 +93,20 @@ enum MatrixCommand {
   }
 
   private static func write(_ path: MigrationMatrix.Path, to json: inout JSONWriter) {
-    var (kind, via, kinds): (String, [String], [MappingModel.Kind])
-    var gap: (from: String, to: String, reason: CoreDataError)?
-    switch path {
-    case .none: (kind, via, kinds) = ("none", [], [])
-    case .direct(let one): (kind, via, kinds) = (one.rawValue, [], [one])
-    case .chain(let names, let all): (kind, via, kinds) = ("chain", names, all)
-    case .impossible(let from, let to, let reason):
-      (kind, via, kinds) = ("impossible", [], [])
-      gap = (from, to, reason)
-    }
-    json.field("kind", kind)
-    json.field("via", via)
-    json.field("kinds", kinds.map(\.rawValue))
-    json.object("gap", gap) { json, gap in
-      json.fields([
-        ("from", gap.from), ("to", gap.to), ("message", gap.reason.message),
-        ("entity", gap.reason.entity), ("property", gap.reason.property),
-        ("hint", gap.reason.typedHint),
+    let (kind, via, kinds): (String, [String], [MappingModel.Kind]) =
+      switch path {
+      case .none: ("none", [], [])
+      case .direct(let one): (one.rawValue, [], [one])
+      case .chain(let names, let all): ("chain", names, all)
+      case .impossible: ("impossible", [], [])
+      }
+    json.fields(["kind": kind, "via": via, "kinds": kinds.map(\.rawValue)])
+    guard case .impossible(let from, let to, let reason) = path else { return json.null("gap") }
+    json.object(
+      "gap",
+      [
+        "from": from, "to": to, "message": reason.message, "entity": reason.entity,
+        "property": reason.property, "hint": reason.typedHint, "code": reason.code,
       ])
-      json.field("code", gap.reason.code)
-    }
   }
 }

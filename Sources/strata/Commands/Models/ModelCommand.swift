@@ -20,6 +20,6 @@ enum ModelCommand {
   private static func print(_ text: String, _ console: Console) {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     if lines.last?.isEmpty == true { lines.removeLast() }
-    console.write(lines.map { Sanitize.text($0) + "\n" }.joined())
+    console.write(lines.map { Sanitize.text(String($0)) + "\n" }.joined())
   }
 }

@@ -2,6 +2,7 @@ import Interface
 import JSON
 import ManagedModel
 import ManagedStore
+import RowText
 import Terminal
 
 /// Values and objects as text for the clipboard, read in full.
@@ -68,26 +69,13 @@ struct CopyText {
 
   private func json(_ id: ObjectID) throws -> String {
     let object = try object(id)
-    let row = RowPage.Row(
-      id: object.id, values: object.values, cursor: RowCursor(key: object.id.key))
     var writer = JSONWriter()
     writer.object { json in
-      let pairs = Array(zip(object.columns, row.values))
-      json.key("attributes")
-      json.attributes(object.columns, row.values) { json, value in
+      json.members(of: object.id, object.columns, object.values) { json, value in
         // Long bytes were cut: their sum would be that of a part.
         if case .data(let data) = value, data.bytes.count < data.count {
           json.summary(value)
         } else {
-          json.value(value, blobs: false)
-        }
-      }
-      json.field("entity", object.id.entity)
-      json.field("pk", object.id.key)
-      json.object("relationships") { json in
-        for (column, value) in pairs {
-          if case .attribute = column.kind { continue }
-          json.key(column.name)
           json.value(value, blobs: false)
         }
       }

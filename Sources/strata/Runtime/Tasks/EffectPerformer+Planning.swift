@@ -81,15 +81,7 @@ extension RecipeFile {
     }
     let text = Recipe.text(
       of: step.mapping, from: from, to: to, source: step.source, destination: step.destination)
-    // Whole or not at all: what is replaced stays when the disk is full.
-    let new = path + ".new"
-    do {
-      try FileSystem.write(Array(text.utf8), to: new)
-      try FileSystem.rename(new, to: path)
-    } catch {
-      FileSystem.remove(new)
-      throw error
-    }
+    try FileSystem.replace(path, with: Array(text.utf8), isPrivate: false)
   }
 }
 

@@ -10,18 +10,17 @@ enum FolderReading {
   private static let limit = 5_000
   /// Names of one subfolder that are looked at for what it is.
   private static let inner = 2_000
-  private static let magic = Array("SQLite format 3\0".utf8)
 
   static func list(_ path: String) throws -> FolderListing {
     let path = FileSystem.canonical(path)
     let names = try FileSystem.list(path)
     var entries: [FolderListing.Entry] = []
-    for name in names where !isCompanion(name) {
+    for name in names where !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix) {
       guard entries.count < limit else { break }
       try Task.checkCancellation()
       let full = path == "/" ? "/" + name : path + "/" + name
       guard let status = FileSystem.status(full), status.kind != .other else { continue }
-      let modified = FileSystem.modification(full).map(FileTime.text) ?? ""
+      let modified = FileSystem.modification(full).map(LocalTime.ofFile) ?? ""
       entries.append(
         FolderListing.Entry(
           name: name, path: full, kind: status.kind == .directory ? .folder : .file,
@@ -73,9 +72,8 @@ enum FolderReading {
   }
 
   private static func file(_ path: String, bytes: Int) -> StorePeek {
-    guard bytes >= 100, (try? FileSystem.read(path, limit: 16)) == magic else { return .nothing }
-    guard let entities = entities(path) else { return .database }
-    return .store(entities: entities)
+    guard bytes >= 100, FileSystem.isDatabase(path) else { return .nothing }
+    return entities(path).map { .store(entities: $0) } ?? .database
   }
 
   /// How many entities the store numbers, 0 where only its -wal knows; `nil` where it is none.
@@ -95,17 +93,7 @@ enum FolderReading {
     }
     // A store that was never checkpointed has its tables in the log only.
     let log = (try? FileSystem.read(path + "-wal", limit: 1 << 18)) ?? []
-    return has(Array("Z_METADATA".utf8), in: log) ? 0 : nil
-  }
-
-  private static func has(_ word: [UInt8], in bytes: [UInt8]) -> Bool {
-    guard let first = word.first else { return true }
-    var rest = bytes[...]
-    while let place = rest.firstIndex(of: first) {
-      if rest[place...].starts(with: word) { return true }
-      rest = rest[(place + 1)...]
-    }
-    return false
+    return log.firstRange(of: "Z_METADATA".utf8) == nil ? nil : 0
   }
 
   private static func folder(_ path: String) -> StorePeek {
@@ -117,11 +105,6 @@ enum FolderReading {
       }
     }
     return .folder(stores: stores, models: models)
-  }
-
-  /// Files that belong to a store.
-  private static func isCompanion(_ name: String) -> Bool {
-    name.hasSuffix("-wal") || name.hasSuffix("-shm") || name.hasSuffix("-journal")
   }
 
   private static func isModel(_ name: String) -> Bool {

@@ -2,12 +2,7 @@ import Files
 import Interface
 import ManagedModel
 import ManagedStore
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import RowText
 
 /// Rows of a query written to a file, page by page: under another name first, so that a file of the
 /// name that was asked for is whole.
@@ -73,7 +68,12 @@ struct RowExport {
     var bytes = 0
     let format = RowFormat(rawValue: request.format.rawValue) ?? .csv
     var writer = format.writer(isExact: true) { piece in
-      try Self.write(piece, to: descriptor, request.path)
+      let number = FileSystem.write(piece, to: descriptor)
+      guard number == 0 else {
+        throw CoreDataError(
+          .failed, "the file could not be written whole: \(String(cString: strerror(number)))",
+          path: request.path, hint: "The half file was removed.")
+      }
       bytes += piece.count
     }
     var query = request.query
@@ -97,25 +97,5 @@ struct RowExport {
     }
     try writer.end()
     return (done, bytes)
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let written = rest.withUnsafeBytes { buffer in
-        #if canImport(Darwin)
-          Darwin.write(descriptor, buffer.baseAddress, buffer.count)
-        #else
-          Glibc.write(descriptor, buffer.baseAddress, buffer.count)
-        #endif
-      }
-      if written < 0, errno == EINTR { continue }
-      guard written > 0 else {
-        throw CoreDataError(
-          .failed, "the file could not be written whole: \(String(cString: strerror(errno)))",
-          path: path, hint: "The half file was removed.")
-      }
-      rest = rest.dropFirst(written)
-    }
   }
 }

@@ -32,7 +32,7 @@ struct HistoryPages: Sendable, Equatable {
 
   mutating func readChanges(of number: Int64, after: Int64?, in state: inout State) -> [Effect] {
     guard !changesTasks.values.contains(number) else { return [] }
-    let task = state.newTask()
+    let task = state.tasks.new()
     changesTasks[task] = number
     return [.look(task, .changes(of: number, after: after))]
   }
@@ -54,8 +54,7 @@ struct HistoryPages: Sendable, Equatable {
 
   /// - Returns: whether the task was one of its own.
   mutating func fail(_ task: TaskID) -> Bool {
-    if task == pageTask {
-      pageTask = nil
+    if pageTask.end(task) {
       hasAll = true
       return true
     }
@@ -134,8 +133,7 @@ struct HistoryPages: Sendable, Equatable {
     return PanelLine(
       [
         .init(text: "    \(sign) ", role: role),
-        .init(text: "\(change.object)", role: .relationship),
-        .init(text: rest, role: .dim),
+        .init(text: "\(change.object)", role: .relationship), .init(text: rest, role: .dim),
       ], change.kind == .delete ? .none : .object(change.object))
   }
 

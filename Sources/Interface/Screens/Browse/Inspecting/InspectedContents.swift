@@ -4,10 +4,10 @@ import Terminal
 
 /// A part of what is inside a value: of an archive, of a property list, of JSON, of text or bytes.
 struct Contents {
-  var depth: Int
-  var label: String
+  var depth = 1
+  var label = ""
   var value: ValueText
-  var hasChildren: Bool
+  var hasChildren = false
 
   /// What bytes hold: an archive's tree, text, or the first bytes in hexadecimal.
   static func unfolded(_ data: DataValue) -> [Contents] {
@@ -28,11 +28,7 @@ struct Contents {
       return String(decoding: data.bytes.prefix(1 << 16), as: UTF8.self)
         .split(maxSplits: 200, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         .prefix(200)
-        .map {
-          Contents(
-            depth: 1, label: "", value: ValueText(String($0.prefix(2_000)), .string),
-            hasChildren: false)
-        }
+        .map { Contents(value: ValueText(String($0.prefix(2_000)), .string)) }
     }
     return hex(data.bytes.prefix(256))
   }
@@ -51,8 +47,7 @@ struct Contents {
     func child(_ text: String, _ role: Theme.Role, _ children: [Contents] = []) -> [Contents] {
       [
         Contents(
-          depth: depth, label: label, value: ValueText(text, role),
-          hasChildren: !children.isEmpty)
+          depth: depth, label: label, value: ValueText(text, role), hasChildren: !children.isEmpty)
       ] + children
     }
     guard depth < 20 else { return child("…", .dim) }
@@ -88,9 +83,7 @@ struct Contents {
       let digits = row.map { ByteText.hex([$0]) }.joined(separator: " ")
       let text = String(
         decoding: row.map { (32..<127).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
-      let padding = String(repeating: " ", count: 48 - digits.count)
-      return Contents(
-        depth: 1, label: "", value: ValueText(digits + padding + text, .data), hasChildren: false)
+      return Contents(value: ValueText(digits.padded(to: 48) + text, .data))
     }
   }
 }

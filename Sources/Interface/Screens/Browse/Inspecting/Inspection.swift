@@ -5,12 +5,12 @@ import Terminal
 
 /// One object told in lines, ready to be shown: what the bytes were is not kept.
 package struct Inspection: Sendable, Equatable {
-  struct Line: Sendable, Equatable {
+  struct Line: TreeLine, Sendable, Equatable {
     /// The path of labels to the line, which names it when it is folded.
     var id: String
-    var depth: Int
-    var label: String
-    var type: String
+    var depth = 0
+    var label = ""
+    var type = ""
     var value: ValueText
     /// The object that Enter goes to.
     var target: ObjectID?
@@ -19,9 +19,8 @@ package struct Inspection: Sendable, Equatable {
     var attribute: String?
     /// Whether the value is a picture that can be shown: unfolded, it stands in the place of bytes.
     var isPicture = false
-
-    var labelText: String { label }
-    var valueText: String { value.text }
+    /// Which row of the picture in sight the line is.
+    var pictureRow: Int?
   }
 
   var id: ObjectID
@@ -109,9 +108,7 @@ package struct Inspection: Sendable, Equatable {
     let parts = nodes.compactMap { node -> String? in
       guard case .column(let name, let index) = node, object.values.indices.contains(index),
         !node.isNull(in: object.values)
-      else {
-        return nil
-      }
+      else { return nil }
       let text = ValueText(object.values[index], of: object.columns[index]).text
       return "\(name) \(text.prefix(40))"
     }
@@ -120,15 +117,9 @@ package struct Inspection: Sendable, Equatable {
 
   private mutating func add(_ column: RowColumn, _ value: PropertyValue) {
     var line = Line(
-      id: column.name, depth: 0, label: column.name, type: "",
+      id: column.name, label: column.name, type: column.typeName,
       value: ValueText(value, of: column))
-    switch column.kind {
-    case .attribute(let type):
-      line.type = type.name
-      line.attribute = column.name
-    case .toOne(let destination): line.type = "→ \(destination)"
-    case .toMany(let destination): line.type = "⇉ \(destination)"
-    }
+    if case .attribute = column.kind { line.attribute = column.name }
     switch value {
     case .value(.string(let text)):
       if text.first == "{" || text.first == "[", let tree = ArchiveTree(json: Array(text.utf8)),
@@ -174,22 +165,21 @@ package struct Inspection: Sendable, Equatable {
         manyDestinations[column.name] = destination
       }
       line.isExpandable = !many.first.isEmpty
-      line.value = ValueText(
+      line.value =
         many.count == 0
-          ? "none"
-          : Self.text(many, \.description), many.count == 0 ? .null : .relationship)
+        ? ValueText("none", .null) : ValueText(Self.text(many, \.description), .relationship)
       self.many[column.name] = many
       lines.append(line)
       for id in many.first {
         lines.append(
           Line(
-            id: "\(column.name)/\(id)", depth: 1, label: "", type: "",
-            value: ValueText("→ \(id)", .relationship), target: id))
+            id: "\(column.name)/\(id)", depth: 1, value: ValueText("→ \(id)", .relationship),
+            target: id))
       }
       if many.count > many.first.count, !many.first.isEmpty {
         lines.append(
           Line(
-            id: "\(column.name)/…", depth: 1, label: "", type: "",
+            id: "\(column.name)/…", depth: 1,
             value: ValueText(
               "and \(NumberText.grouped(many.count - many.first.count)) more", .dim)))
       }
@@ -207,7 +197,7 @@ package struct Inspection: Sendable, Equatable {
     for (index, part) in parts.prefix(200).enumerated() {
       lines.append(
         Line(
-          id: "\(line.id)/\(index)", depth: 1, label: "", type: "",
+          id: "\(line.id)/\(index)", depth: 1,
           value: ValueText(String(part.prefix(2_000)), .string), attribute: line.attribute))
     }
   }
@@ -216,8 +206,8 @@ package struct Inspection: Sendable, Equatable {
     for (index, child) in children.enumerated() {
       lines.append(
         Line(
-          id: "\(id)/\(index)", depth: child.depth, label: child.label, type: "",
-          value: child.value, isExpandable: child.hasChildren, attribute: id))
+          id: "\(id)/\(index)", depth: child.depth, label: child.label, value: child.value,
+          isExpandable: child.hasChildren, attribute: id))
     }
   }
 }

@@ -22,8 +22,8 @@ extension Inspector {
   func pictureLines(_ id: String) -> [Inspection.Line] {
     func line(_ index: Int, _ text: String) -> Inspection.Line {
       Inspection.Line(
-        id: "\(id)/picture/\(index)", depth: 1, label: "", type: "", value: ValueText(text, .dim),
-        attribute: id)
+        id: "\(id)/picture/\(index)", depth: 1, value: ValueText(text, .dim), attribute: id,
+        pictureRow: index)
     }
     switch pictures[id] {
     case nil, .loading: return [line(0, "…")]
@@ -35,14 +35,10 @@ extension Inspector {
   /// What a line of a picture shows; `nil` for any other line.
   func pictureSpans(_ line: Inspection.Line, depth: ColorDepth = .indexed256) -> [Span]? {
     guard let attribute = line.attribute, case .raster(let raster) = pictures[attribute],
-      line.id.hasPrefix("\(attribute)/picture/"),
-      let row = Int(line.id.dropFirst(attribute.count + "/picture/".count))
+      let row = line.pictureRow
     else { return nil }
     return [Span("    ")] + raster.spans(row: row, depth: depth)
   }
-
-  /// The attribute that the selected line is about.
-  var selectedProperty: String? { selectedLine?.attribute }
 }
 
 extension BrowseScreen {
@@ -55,7 +51,7 @@ extension BrowseScreen {
       ? Size(width: max(1, content.width - 8), height: max(2, (content.height - 2) * 2)) : nil
     guard let id = inspector.object, let limit = inspector.pictureLimit else { return [] }
     return inspector.wantedPictures.map { property in
-      let task = state.newTask()
+      let task = state.tasks.new()
       inspector.pictures[property] = .loading(task)
       return .look(task, .picture(id, property: property, fitting: limit))
     }

@@ -16,14 +16,17 @@ struct Inspector: Sendable, Equatable {
   /// The line to select when the object has come.
   private var returning: Int?
 
-  init() {}
-
   /// What the lines are narrowed to, object after object; a line stays with what it is part of.
   private(set) var filter = ""
 
   /// The lines that no fold hides, or those that the filter finds, folded or not.
   var shown: [Inspection.Line] {
-    guard filter.isEmpty else { return found }
+    guard filter.isEmpty else {
+      let match = TextMatch(filter)
+      return (inspection?.lines ?? []).found {
+        match.matches("\($0.label) \($0.type) \($0.value.text)")
+      }
+    }
     var open = Int.max
     var shown: [Inspection.Line] = []
     for line in inspection?.lines ?? [] where line.depth <= open {
@@ -37,19 +40,6 @@ struct Inspector: Sendable, Equatable {
     return shown
   }
 
-  private var found: [Inspection.Line] {
-    let match = TextMatch(filter)
-    var found: [Inspection.Line] = []
-    var needed = 0
-    for line in (inspection?.lines ?? []).reversed() {
-      if line.depth < needed || match.matches("\(line.label) \(line.type) \(line.value.text)") {
-        found.append(line)
-        needed = line.depth
-      }
-    }
-    return found.reversed()
-  }
-
   /// Narrows the lines, keeping the selected one selected where it stays.
   mutating func setFilter(_ text: String) {
     let former = selectedLine?.id
@@ -59,10 +49,10 @@ struct Inspector: Sendable, Equatable {
     if let former, let index = shown.firstIndex(where: { $0.id == former }) { list.select(index) }
   }
 
-  var selectedLine: Inspection.Line? {
-    let shown = shown
-    return shown.element(list.selected)
-  }
+  var selectedLine: Inspection.Line? { shown.element(list.selected) }
+
+  /// The attribute that the selected line is about.
+  var selectedProperty: String? { selectedLine?.attribute }
 
   /// Shows an object, once it has been read.
   ///
@@ -95,9 +85,7 @@ struct Inspector: Sendable, Equatable {
     if line.isExpandable, isFolded == unfolded.contains(line.id) {
       if isFolded { unfolded.remove(line.id) } else { unfolded.insert(line.id) }
       list.setCount(shown.count)
-    } else if isFolded, line.depth > 0,
-      let parent = shown[..<list.selected].lastIndex(where: { $0.depth < line.depth })
-    {
+    } else if isFolded, let parent = shown.parent(of: list.selected) {
       list.select(parent)
     }
   }
@@ -122,10 +110,8 @@ struct Inspector: Sendable, Equatable {
     let labelWidth = names.reduce(4) { max($0, min(third, TextWidth.of($1.label, upTo: third))) }
     let typeWidth =
       rect.width < 60 ? 0 : names.reduce(4) { max($0, min(20, TextWidth.of($1.type, upTo: 20))) }
-    list.draw(in: &grid, rect, theme: theme, isFocused: isFocused) { row in
-      guard let line = shown.element(row) else { return [] }
+    list.draw(shown, in: &grid, rect, theme: theme, isFocused: isFocused) { line, isSelected in
       if let spans = pictureSpans(line) { return spans }
-      let isSelected = isFocused && row == list.selected
       let fold = line.isExpandable ? (unfolded.contains(line.id) ? "▾ " : "▸ ") : ""
       guard line.depth == 0 else {
         let indent = String(repeating: "  ", count: line.depth)
@@ -137,19 +123,14 @@ struct Inspector: Sendable, Equatable {
         ]
       }
       var spans = [
-        theme.span(isSelected, Self.padded(line.label, to: labelWidth) + "  ", .attribute)
+        theme.span(isSelected, line.label.fitted(to: labelWidth) + "  ", .attribute)
       ]
       if typeWidth > 0 {
-        spans.append(theme.span(isSelected, Self.padded(line.type, to: typeWidth) + "  ", .dim))
+        spans.append(theme.span(isSelected, line.type.fitted(to: typeWidth) + "  ", .dim))
       }
       if !fold.isEmpty { spans.append(theme.span(isSelected, fold, .dim)) }
       spans.append(theme.span(isSelected, line.value.text, line.value.role))
       return spans
     }
-  }
-
-  private static func padded(_ text: String, to width: Int) -> String {
-    let text = Sanitize.text(text, limit: width)
-    return text + String(repeating: " ", count: max(0, width - TextWidth.of(text)))
   }
 }

@@ -45,11 +45,7 @@ struct PanelLine: Sendable, Equatable {
 
   func spans(_ theme: Theme, isSelected: Bool) -> [Span] {
     pieces.map { piece in
-      var text = piece.text
-      if piece.width > 0 {
-        text = Sanitize.text(text, limit: piece.width)
-        text += String(repeating: " ", count: max(0, piece.width - TextWidth.of(text)))
-      }
+      let text = piece.width > 0 ? piece.text.fitted(to: piece.width) : piece.text
       return Span(text, isSelected ? .plain : piece.role.map { theme[$0] } ?? .plain)
     }
   }

@@ -5,20 +5,16 @@ import Terminal
 /// What a store knows of itself, in sections: files, metadata, numbers, external data, history,
 /// CloudKit, warnings.
 struct StorePanel: LayerContent {
-  enum Section: Int, Sendable, CaseIterable {
-    case files, metadata, entities, external, history, cloudKit, warnings
+  enum Section: String, Sendable, CaseIterable {
+    case files = "Files"
+    case metadata = "Metadata"
+    case entities = "Entities"
+    case external = "External data"
+    case history = "History"
+    case cloudKit = "CloudKit"
+    case warnings = "Warnings"
 
-    var title: String {
-      switch self {
-      case .files: "Files"
-      case .metadata: "Metadata"
-      case .entities: "Entities"
-      case .external: "External data"
-      case .history: "History"
-      case .cloudKit: "CloudKit"
-      case .warnings: "Warnings"
-      }
-    }
+    var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
   }
 
   private(set) var section: Section
@@ -45,7 +41,7 @@ struct StorePanel: LayerContent {
         unless: selected(state).map { $0.purpose == .none } == false
           ? nil : "the line leads nowhere"),
       Keymap.movement,
-      Binding([.escape, .character("q"), .character("i")], "close", .close),
+      Binding([.escape, "q", "i"], "close", .close),
     ]
   }
 
@@ -63,7 +59,7 @@ struct StorePanel: LayerContent {
     case .nextPane:
       let all = Section.allCases
       let step = key == .left || key == .backTab ? all.count - 1 : 1
-      section = all[(section.rawValue + step) % all.count]
+      section = all[(section.index + step) % all.count]
       return .stay(
         history.wanted(isShown: section == .history && facts?.hasHistory == true, 0, in: &state))
     case .choose:
@@ -97,8 +93,7 @@ struct StorePanel: LayerContent {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    if task == factsTask {
-      factsTask = nil
+    if factsTask.end(task) {
       self.error = error
     } else if history.fail(task) {
       state.notice = Notice(error.description, .warning)
@@ -113,22 +108,17 @@ struct StorePanel: LayerContent {
   }
 
   private func selected(_ state: State) -> PanelLine? {
-    let lines = lines(state, width: state.size.width)
-    let list = list(state)
-    return lines.element(list.selected)
+    lines(state).element(list(state).selected)
   }
 
   private func list(_ state: State) -> List {
-    var list = lists[section] ?? List()
-    list.setCount(lines(state, width: state.size.width).count)
-    list.setHeight(max(1, state.body.height - 4))
-    return list
+    (lists[section] ?? List()).fitted(to: state.body.height - 4, count: lines(state).count)
   }
 
-  private func lines(_ state: State, width: Int) -> [PanelLine] {
+  private func lines(_ state: State) -> [PanelLine] {
     if section == .warnings {
-      return StorePanelText.warnings(
-        facts?.warnings ?? state.store?.warnings ?? [], width: max(1, width - 8))
+      let warnings = facts?.warnings ?? state.store?.warnings ?? []
+      return StorePanelText.warnings(warnings, width: max(1, state.size.width - 8))
     }
     guard let facts else {
       return [error.map { .note("✗ \($0.description)") } ?? .note("…")]
@@ -153,17 +143,15 @@ struct StorePanel: LayerContent {
     for other in Section.allCases {
       let isShown = other == section
       // Where not all fit, the names of the sections before the one that is shown give way.
-      if other.rawValue < section.rawValue - 2, inside.width < 90 { continue }
+      if other.index < section.index - 2, inside.width < 90 { continue }
       tabs.append(
         Span(
-          isShown ? "▸\(other.title) " : " \(other.title) ", theme[isShown ? .headerActive : .dim]))
+          isShown ? "▸\(other.rawValue) " : " \(other.rawValue) ",
+          theme[isShown ? .headerActive : .dim]))
     }
     grid.write(tabs, at: inside.origin, within: inside.width)
-    let lines = lines(state, width: state.size.width)
-    let list = list(state)
-    list.draw(in: &grid, inside.droppingRows(2), theme: theme) { row in
-      guard lines.indices.contains(row) else { return [] }
-      return lines[row].spans(theme, isSelected: row == list.selected)
+    list(state).draw(lines(state), in: &grid, inside.droppingRows(2), theme: theme) {
+      $0.spans(theme, isSelected: $1)
     }
   }
 }

@@ -26,8 +26,7 @@ enum StorePanelText {
     let beside = names.isEmpty ? "none found" : names.joined(separator: ", ")
     return [
       .fact(
-        "model",
-        isKnown ? state.storeModelName.map { "“\($0)”" } ?? "not named in the store" : "…"),
+        "model", isKnown ? state.storeModelName.map { "“\($0)”" } ?? "not named in the store" : "…"),
       .fact("versions beside", isKnown ? beside : "…"),
       .fact("hash", "the digest of its version hashes begins \(store.hashPrefix)"),
       .blank,
@@ -161,8 +160,7 @@ enum StorePanelText {
             Piece(text: sign, role: file.state == .missing ? .warning : .dim, width: 11),
             Piece(
               text: file.state == .missing ? "" : NumberText.bytes(file.bytes), role: .number,
-              width: 9),
-            Piece(text: file.name, role: .identifier, width: 38),
+              width: 9), Piece(text: file.name, role: .identifier, width: 38),
             Piece(
               text: file.object.map { "→ \($0)" + (file.property.map { ".\($0)" } ?? "") } ?? "",
               role: .relationship),
@@ -227,9 +225,4 @@ enum StorePanelText {
     }
     return lines
   }
-}
-
-extension Array {
-  /// The element there, if there is one.
-  func element(_ index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

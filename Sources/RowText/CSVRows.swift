@@ -5,13 +5,8 @@ import Terminal
 ///
 /// Text is kept to the last character unless it goes to a terminal.
 struct CSVRows: RowWriter {
-  private let out: ([UInt8]) throws -> Void
-  private let isExact: Bool
-
-  init(isExact: Bool, _ out: @escaping ([UInt8]) throws -> Void) {
-    self.isExact = isExact
-    self.out = out
-  }
+  let isExact: Bool
+  let out: ([UInt8]) throws -> Void
 
   func begin(_ page: RowPage) throws {
     try out(Array(line(["entity", "key"] + page.columns.map(\.name)).utf8))
@@ -32,7 +27,7 @@ struct CSVRows: RowWriter {
         isExact
         ? cell
         : cell.split(separator: "\n", omittingEmptySubsequences: false)
-          .map { Sanitize.text($0) }.joined(separator: "\n")
+          .map { Sanitize.text(String($0)) }.joined(separator: "\n")
       let isPlain = !safe.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
       return isPlain
         ? safe

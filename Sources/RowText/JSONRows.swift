@@ -3,14 +3,9 @@ import ManagedStore
 
 /// Rows as an array of objects, or an object a line.
 struct JSONRows: RowWriter {
-  private let out: ([UInt8]) throws -> Void
-  private let isArray: Bool
-  private var isFirst = true
-
-  init(isArray: Bool, _ out: @escaping ([UInt8]) throws -> Void) {
-    self.isArray = isArray
-    self.out = out
-  }
+  let isArray: Bool
+  let out: ([UInt8]) throws -> Void
+  var isFirst = true
 
   func begin(_ page: RowPage) throws { if isArray { try out(Array("[".utf8)) } }
 
@@ -29,28 +24,37 @@ struct JSONRows: RowWriter {
 
   /// The shape of a dump's line; a to-many is its number, and bytes are their size.
   static func object(_ row: RowPage.Row, _ columns: [RowColumn]) -> [UInt8] {
-    let pairs = Array(zip(columns, row.values))
     var line = JSONWriter()
-    line.object { json in
-      json.key("attributes")
-      json.attributes(columns, row.values) { $0.summary($1) }
-      json.field("entity", row.id.entity)
-      json.field("pk", row.id.key)
-      json.object("relationships") { json in
-        for (column, value) in pairs {
-          if case .attribute = column.kind { continue }
-          json.key(column.name)
-          json.summary(value)
-        }
-      }
-    }
+    line.object { $0.members(of: row.id, columns, row.values) { $0.summary($1) } }
     return line.bytes
   }
 }
 
 extension JSONWriter {
+  /// The members of an object's line, as a dump has them.
+  ///
+  /// - Parameter besides: writes what comes before the relationships.
+  package mutating func members(
+    of id: ObjectID, _ columns: [RowColumn], _ values: [PropertyValue],
+    besides: (inout JSONWriter) -> Void = { _ in },
+    _ write: (inout JSONWriter, PropertyValue) -> Void
+  ) {
+    key("attributes")
+    attributes(columns, values, write)
+    field("entity", id.entity)
+    field("pk", id.key)
+    besides(&self)
+    object("relationships") { json in
+      for (column, value) in zip(columns, values) {
+        if case .attribute = column.kind { continue }
+        json.key(column.name)
+        write(&json, value)
+      }
+    }
+  }
+
   /// A value as a page knows it: the size of bytes, the number of related objects.
-  mutating func summary(_ value: PropertyValue) {
+  package mutating func summary(_ value: PropertyValue) {
     switch value {
     case .data(let data) where !data.isMissing: object { $0.field("bytes", data.count) }
     case .toMany(let many): object { $0.field("count", many.count) }

@@ -3,14 +3,9 @@ import Terminal
 
 /// Rows as aligned columns for a person.
 struct TableRows: RowWriter {
-  private let out: ([UInt8]) throws -> Void
-  private let heading: (String) -> String
-  private var table = TextTable([], fitting: [])
-
-  init(heading: @escaping (String) -> String, _ out: @escaping ([UInt8]) throws -> Void) {
-    self.heading = heading
-    self.out = out
-  }
+  let heading: (String) -> String
+  let out: ([UInt8]) throws -> Void
+  var table = TextTable([], fitting: [])
 
   mutating func begin(_ page: RowPage) throws {
     let header = ["key"] + page.columns.map(\.name)
@@ -36,13 +31,6 @@ struct TableRows: RowWriter {
 extension RowColumn {
   /// Whether its values are numbers, which stand at the right.
   var isNumber: Bool {
-    switch kind {
-    case .attribute(let type):
-      switch type {
-      case .integer16, .integer32, .integer64, .double, .float, .decimal: true
-      default: false
-      }
-    default: false
-    }
+    if case .attribute(let type) = kind { type.isNumber } else { false }
   }
 }

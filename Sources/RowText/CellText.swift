@@ -2,8 +2,9 @@ import ManagedModel
 import ManagedStore
 
 /// A value as one line of text.
-enum CellText {
-  static func table(_ value: PropertyValue) -> String {
+package enum CellText {
+  /// For a table: what bytes are is told, too.
+  package static func table(_ value: PropertyValue) -> String {
     switch value {
     case .value(.null): "∅"
     case .toOne(let id): id.map { "→ \($0)" } ?? "∅"
@@ -15,7 +16,7 @@ enum CellText {
   }
 
   /// Text that is no UTF-8, with U+FFFD for what is broken; `nil` for anything else.
-  static func broken(_ value: PropertyValue, in column: RowColumn) -> String? {
+  package static func broken(_ value: PropertyValue, in column: RowColumn) -> String? {
     guard case .data(let data) = value, column.kind == .attribute(.string) else { return nil }
     return "! not UTF-8: " + String(decoding: data.bytes, as: UTF8.self)
   }
@@ -28,7 +29,8 @@ enum CellText {
     }
   }
 
-  static func csv(_ value: PropertyValue) -> String {
+  /// For CSV: without what a table adds.
+  package static func csv(_ value: PropertyValue) -> String {
     switch value {
     case .value(let plain): text(plain)
     case .data(let data):
@@ -42,7 +44,8 @@ enum CellText {
     }
   }
 
-  static func text(_ value: AttributeValue) -> String {
+  /// A plain value.
+  package static func text(_ value: AttributeValue) -> String {
     switch value {
     case .null: ""
     case .integer(let number): String(number)

@@ -1,15 +1,17 @@
 import Terminal
 
 /// Columns of text aligned by the cells they take on a terminal.
-struct TextTable {
-  enum Alignment { case left, right }
+package struct TextTable {
+  /// On which side of a column its cells stand.
+  package enum Alignment: Sendable { case left, right }
 
-  private var widths: [Int]
+  /// Cells that each column takes.
+  package let widths: [Int]
   private let alignments: [Alignment]
   private static let gap = "  "
 
   /// - Parameter rows: rows to take the widths from: all, or those of a first page.
-  init(_ alignments: [Alignment], fitting rows: [[String]], limit: Int = 60) {
+  package init(_ alignments: [Alignment], fitting rows: [[String]], limit: Int = 60) {
     self.alignments = alignments
     widths = alignments.indices.map { column in
       min(
@@ -19,7 +21,7 @@ struct TextTable {
   }
 
   /// One line, safe for a terminal; longer text is cut with an ellipsis.
-  func line(_ cells: [String]) -> String {
+  package func line(_ cells: [String]) -> String {
     var line = ""
     for (index, cell) in cells.enumerated() where index < widths.count {
       let text = Sanitize.text(cell, limit: widths[index])
@@ -35,7 +37,8 @@ struct TextTable {
   }
 
   /// A whole small table.
-  static func text(_ alignments: [Alignment], _ rows: [[String]], limit: Int = 60) -> String {
+  package static func text(_ alignments: [Alignment], _ rows: [[String]], limit: Int = 60) -> String
+  {
     let table = TextTable(alignments, fitting: rows, limit: limit)
     return rows.map { table.line($0) + "\n" }.joined()
   }

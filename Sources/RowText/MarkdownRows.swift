@@ -6,13 +6,8 @@ import Terminal
 /// A cell is one line, so that what ends a line becomes `<br>`; other text is kept unless it goes to
 /// a terminal.
 struct MarkdownRows: RowWriter {
-  private let out: ([UInt8]) throws -> Void
-  private let isExact: Bool
-
-  init(isExact: Bool, _ out: @escaping ([UInt8]) throws -> Void) {
-    self.isExact = isExact
-    self.out = out
-  }
+  let isExact: Bool
+  let out: ([UInt8]) throws -> Void
 
   func begin(_ page: RowPage) throws {
     let rules = ["--:"] + page.columns.map { $0.isNumber ? "--:" : "---" }
@@ -34,7 +29,7 @@ struct MarkdownRows: RowWriter {
     "| "
       + cells.map { cell in
         cell.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-          .map { Self.escaped(isExact ? String($0) : Sanitize.text($0)) }
+          .map { Self.escaped(isExact ? String($0) : Sanitize.text(String($0))) }
           .joined(separator: "<br>")
       }.joined(separator: " | ") + " |\n"
   }

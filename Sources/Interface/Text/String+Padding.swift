@@ -1,0 +1,33 @@
+import Terminal
+
+extension String {
+  /// With spaces after it up to a width in cells, so many of them at least.
+  func padded(to width: Int, least: Int = 1) -> String {
+    self + String(repeating: " ", count: max(least, width - TextWidth.of(self)))
+  }
+
+  /// Cut to a width in cells, or with spaces after it up to that.
+  func fitted(to width: Int) -> String {
+    Sanitize.text(self, limit: width).padded(to: width, least: 0)
+  }
+
+  /// With spaces before it up to a width in cells.
+  func trailing(in width: Int, least: Int = 0) -> String {
+    String(repeating: " ", count: max(least, width - TextWidth.of(self))) + self
+  }
+
+  /// Without the spaces around it.
+  var trimmed: String {
+    var text = self[...]
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
+}
+
+extension Array {
+  /// The element there, if there is one.
+  func element(_ index: Int?) -> Element? {
+    index.flatMap { indices.contains($0) ? self[$0] : nil }
+  }
+}
