@@ -1,9 +1,9 @@
 import ManagedStore
-import Migration
 import Terminal
 import Testing
 
 @testable import Interface
+@testable import Migration
 
 @Suite("Copying from every screen")
 struct CopyTests {

@@ -1,10 +1,10 @@
 import ManagedModel
 import ManagedStore
-import Migration
 import Terminal
 import Testing
 
 @testable import Interface
+@testable import Migration
 
 @Suite("Diff, Mapping and Migrate")
 struct MigrationScreenTests {

@@ -1,8 +1,8 @@
-import Migration
 import Terminal
 import Testing
 
 @testable import Interface
+@testable import Migration
 
 @Suite("What the screens look like")
 struct ScreenTests {

@@ -142,12 +142,14 @@ struct DerivedMigrationTests {
     let schemas = StepSchemas(store: source, mapping: step.mapping, destination: step.destination)
     let meter = ProgressMeter(isCancelled: { false }, report: { _ in })
     try MigrationFunctions.define(on: connection, store: source)
+    let contents = MigratedContents(schemas)
     try InPlaceMigration(
-      step: step, schemas: schemas, connection: connection, meter: meter, archive: nil
+      completion: StepCompletion(
+        step: step, schemas: schemas, connection: connection, meter: meter, archive: nil),
+      contents: contents
     ).run()
     let verification = Verification(
-      step: step, schemas: schemas, contents: MigratedContents(schemas), connection: connection,
-      meter: meter)
+      step: step, schemas: schemas, contents: contents, connection: connection, meter: meter)
     #expect(try verification.run().differences == [])
     try connection.execute("UPDATE main.ZBOOK SET ZAUTHORNAME = 'x' WHERE Z_PK = 2")
     let differences = try verification.run().differences

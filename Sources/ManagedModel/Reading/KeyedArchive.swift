@@ -32,6 +32,15 @@ package struct KeyedArchive: Sendable {
     self.top = top
   }
 
+  /// Takes a property list that is an archive, or else is itself what would be archived.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable for an archive that is damaged.
+  package init(holding list: PropertyListValue) throws {
+    let top = PropertyListValue.dictionary([Self.rootKey: list])
+    let alone = PropertyListValue.dictionary(["$objects": .array([]), "$top": top])
+    try self.init(propertyList: Self.isKeyedArchive(list) ? list : alone)
+  }
+
   /// Whether a property list looks like a keyed archive.
   package static func isKeyedArchive(_ value: PropertyListValue) -> Bool {
     value["$objects"]?.array != nil && value["$top"]?.dictionary != nil

@@ -160,7 +160,7 @@ extension RelationshipStorage {
   ///
   /// - Parameter numbers: Z_ENT of the owners: other entities of a to-one's table may have left
   ///   something in its column.
-  package func edges(in schema: String = "", of numbers: [Int64]? = nil) -> String {
+  package func allLinks(in schema: String = "", of numbers: [Int64]? = nil) -> String {
     func column(_ name: String?) -> String { name.map { quoted($0) } ?? "NULL" }
     var conditions: [String] = []
     if kind == .toOne {
@@ -178,9 +178,9 @@ extension RelationshipStorage {
 
   /// SELECT of owner and destination, both directions where they count so.
   package func pairs(in schema: String = "", of numbers: [Int64]? = nil) -> String {
-    let edges = "SELECT owner, destination FROM (\(edges(in: schema, of: numbers)))"
-    guard kind == .reflexive else { return edges }
-    return edges
+    let links = "SELECT owner, destination FROM (\(allLinks(in: schema, of: numbers)))"
+    guard kind == .reflexive else { return links }
+    return links
       + " UNION SELECT \(quoted(destination)), \(quoted(owner)) FROM \(place(schema))"
   }
 
@@ -225,14 +225,14 @@ extension RelationshipStorage {
       """
   }
 
-  /// Adds the links of a SELECT as ``edges(in:of:)`` gives them, kept outside of the owners' rows.
-  package func insertion(of edges: String, in schema: String) -> String {
+  /// Adds the links of a SELECT as ``allLinks(in:of:)`` gives them, kept outside of the owners' rows.
+  package func insertion(of links: String, in schema: String) -> String {
     let place = place(schema)
     guard !isInDestinationRow else {
       let order = position.map { ", \(quoted($0)) = e.position" } ?? ""
       return """
         UPDATE \(place) AS t SET \(quoted(owner)) = e.owner\(order)
-        FROM (SELECT destination, min(owner) AS owner, position FROM (\(edges)) GROUP BY destination) e
+        FROM (SELECT destination, min(owner) AS owner, position FROM (\(links)) GROUP BY destination) e
         WHERE t.\(quoted(destination)) = e.destination
         """
     }
@@ -241,7 +241,7 @@ extension RelationshipStorage {
     if let inversePosition { columns.append((inversePosition, "inverse")) }
     return """
       INSERT OR IGNORE INTO \(place) (\(columns.map { quoted($0.0) }.joined(separator: ", ")))
-      SELECT \(columns.map(\.1).joined(separator: ", ")) FROM (\(edges)) ORDER BY 1, 2
+      SELECT \(columns.map(\.1).joined(separator: ", ")) FROM (\(links)) ORDER BY 1, 2
       """
   }
 

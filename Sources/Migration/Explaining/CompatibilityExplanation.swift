@@ -61,8 +61,7 @@ public struct CompatibilityExplanation: Sendable {
   ///   - source: the store's own model, where it is known.
   ///   - configured: the configuration that the store is of: the model's of that name is looked at.
   public init(
-    hashes: [String: VersionHash], source: Model?, model given: Model,
-    of configured: String? = nil
+    hashes: [String: VersionHash], source: Model?, model given: Model, of configured: String? = nil
   ) {
     let part = StorePart(configuration: configured)
     let (model, source) = (part.model(given), source.map(part.model))

@@ -22,8 +22,7 @@ public struct ErrorMeaning: Sendable, Equatable {
   public let advice: String
 
   init(
-    _ domain: Domain, _ code: Int, _ name: String?, _ meaning: String, cause: String,
-    advice: String
+    _ domain: Domain, _ code: Int, _ name: String?, _ meaning: String, cause: String, advice: String
   ) {
     self.domain = domain
     self.code = code
@@ -56,7 +55,5 @@ public enum ErrorCatalogue {
   }
 
   /// The meaning of a constant such as `NSMigrationMissingMappingModelError` or `SQLITE_CORRUPT`.
-  public static func meaning(named name: String) -> ErrorMeaning? {
-    all.first { $0.name == name }
-  }
+  public static func meaning(named name: String) -> ErrorMeaning? { all.first { $0.name == name } }
 }

@@ -12,7 +12,7 @@ struct DestinationObjectSQL {
   var isLate: Bool
 }
 
-extension MappedStep {
+extension MappingLayout {
   /// What became of a source object, as an object that a relationship can lead to.
   ///
   /// - Parameters:
@@ -63,16 +63,11 @@ extension MappedStep {
       else { continue }
       var conditions = try conditions(of: candidate, from: from, row: "d")
       if conditions.isEmpty { conditions = ["d.Z_ENT = \(own.entityID)"] }
-      let when = conditions.map { "(\($0))" }.joined(separator: " AND ")
+      let when = conditions.allTrue
       let made = assignment.destination(of: "d.Z_PK")
       keyCases.append((when, made))
-      numberCases.append(
-        (
-          {
-            if case .table = assignment { return when + " AND \(made) IS NOT NULL" }
-            return when
-          }(), String(to)
-        ))
+      let isThere = if case .table = assignment { " AND \(made) IS NOT NULL" } else { "" }
+      numberCases.append((when + isThere, String(to)))
     }
     return DestinationObjectSQL(
       key: lookup(key, in: table, keyCases), number: lookup(key, in: table, numberCases),
@@ -83,7 +78,6 @@ extension MappedStep {
     _ key: String, in table: EntityTable, _ cases: [(when: String, then: String)]
   ) -> String {
     let cases = cases.map { "WHEN \($0.when) THEN \($0.then)" }.joined(separator: " ")
-    return
-      "(SELECT CASE \(cases) END FROM src.\(quoted(table.table)) d WHERE d.Z_PK = \(key))"
+    return "(SELECT CASE \(cases) END FROM src.\(quoted(table.table)) d WHERE d.Z_PK = \(key))"
   }
 }

@@ -27,25 +27,29 @@ struct DestinationRows {
 
   /// The SELECT of the rows whose range key lies between `?1` and `?2`.
   var select: String {
-    let values = columns.map { "\($0.sql) AS \(quoted($0.name))" }.joined(separator: ", ")
     let all = ["\(ranges.key) BETWEEN ?1 AND ?2"] + conditions.map { "(\($0))" }
     return "SELECT \(values) FROM \(from) WHERE \(all.joined(separator: " AND "))"
   }
 
   /// The same rows, all at once.
-  var selectAll: String {
-    let values = columns.map { "\($0.sql) AS \(quoted($0.name))" }.joined(separator: ", ")
-    let all =
-      conditions.isEmpty ? "" : " WHERE " + conditions.map { "(\($0))" }.joined(separator: " AND ")
-    return "SELECT \(values) FROM \(from)\(all)"
+  var selectAll: String { "SELECT \(values) FROM \(from)\(conditions.filter)" }
+
+  private var values: String {
+    columns.map { "\($0.sql) AS \(quoted($0.name))" }.joined(separator: ", ")
   }
 
   var insert: String {
     let names = columns.map { quoted($0.name) }.joined(separator: ", ")
-    return """
-      INSERT INTO main.\(quoted(table)) (\(names)) \(select) ORDER BY \(ranges.key)
-      """
+    return "INSERT INTO main.\(quoted(table)) (\(names)) \(select) ORDER BY \(ranges.key)"
   }
+}
+
+/// Conditions of SQL.
+extension [String] {
+  /// True where all of them are.
+  var allTrue: String { map { "(\($0))" }.joined(separator: " AND ") }
+  /// WHERE all of them are true; nothing where there are none.
+  var filter: String { isEmpty ? "" : " WHERE " + allTrue }
 }
 
 /// Links of a relationship that cannot be told row by row: set when all objects are there.

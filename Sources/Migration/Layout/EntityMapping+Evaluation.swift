@@ -14,8 +14,7 @@ extension EntityMapping {
         .refused, code: .migration,
         "in the mapping “\(name)”: an expression fails: \(error.message)",
         entity: destination ?? source, property: property(),
-        hint:
-          "Guard it, such as by CASE WHEN json_valid(x) THEN … END. The store is as it was.")
+        hint: "Guard it, such as by CASE WHEN json_valid(x) THEN … END. The store is as it was.")
     }
   }
 }
@@ -54,21 +53,31 @@ extension DestinationRows {
   private func evaluation(of columns: [(name: String, sql: String)]) -> String? {
     guard !columns.isEmpty else { return nil }
     let counts = columns.map { "count(\($0.sql))" }.joined(separator: ", ")
-    let filter = conditions.map { "(\($0))" }.joined(separator: " AND ")
-    return "SELECT \(counts) FROM \(from)\(filter.isEmpty ? "" : " WHERE " + filter)"
+    return "SELECT \(counts) FROM \(from)\(conditions.filter)"
   }
 }
 
 extension StoreSchema {
+  /// What a column of a row keeps.
+  func content(of column: String, in row: DestinationRows) -> Content? {
+    table(named: row.table)?.columns.first { $0.name == column }?.content
+  }
+
   /// The property that a column of a row keeps.
   func property(of column: String, in row: DestinationRows) -> String? {
-    switch table(named: row.table)?.columns.first(where: {
-      $0.name == column
-    })?.content {
+    switch content(of: column, in: row) {
     case .attribute(_, let name), .toOne(_, let name), .toOneEntity(_, let name),
       .toOneOrder(_, let name), .owner(_, let name), .ownerOrder(_, let name):
       name
     case nil: nil
     }
+  }
+
+  /// The attribute that a column of a row keeps, where it is one of the row's entity.
+  func attribute(of column: String, in row: DestinationRows) -> Attribute? {
+    guard case .attribute(let declarer, let name)? = content(of: column, in: row),
+      model.isKind(row.entity, of: declarer)
+    else { return nil }
+    return model.storedAttribute(named: name, of: row.entity)
   }
 }

@@ -59,8 +59,7 @@ struct JoinNames {
   private static func refusal(
     _ message: String, _ side: StoreSchema.JoinTable.Side, _ hint: String
   ) -> CoreDataError {
-    CoreDataError(
-      .usage, message, entity: side.entity, property: side.relationship, hint: hint)
+    CoreDataError(.usage, message, entity: side.entity, property: side.relationship, hint: hint)
   }
 }
 

@@ -17,9 +17,7 @@ enum KeyAssignment: Equatable {
     case .offset(let distance): "(\(key) + \(distance))"
     case .table(let name, let numbers):
       "(SELECT a.destination FROM temp.\(quoted(name)) a WHERE a.source = \(key)"
-        + (numbers.isEmpty
-          ? "" : " AND a.entity IN (\(numbers.list))")
-        + " LIMIT 1)"
+        + (numbers.isEmpty ? "" : " AND a.entity IN (\(numbers.list))") + " LIMIT 1)"
     }
   }
 }

@@ -6,8 +6,7 @@ import SQLite
 enum MigrationFunctions {
   static func define(on connection: Connection, store: Store) throws {
     try ExpressionFunctions.define(on: connection)
-    try RecipeFunctions.define(
-      on: connection, files: store.files, storeUUID: store.metadata.uuid)
+    try RecipeFunctions.define(on: connection, files: store.files, storeUUID: store.metadata.uuid)
     // Marks bytes as the row's own, in a column that may also name a file.
     try connection.defineFunction("strata_inline", arguments: 1) { arguments in
       switch arguments.first {

@@ -17,7 +17,7 @@ struct PlannedPairs {
     }
 
     /// SELECT of owner and destination as the relationship that an entity declares has them.
-    func edges(of side: OneToOne.Side) -> String {
+    func pairs(of side: OneToOne.Side) -> String {
       side == pair.first
         ? "SELECT owner, destination FROM temp.\(table)"
         : "SELECT destination AS owner, owner AS destination FROM temp.\(table)"
@@ -75,7 +75,7 @@ struct PlannedPairs {
   func keys(in relationship: String, of declarer: String) -> String? {
     for plan in plans {
       for side in plan.pair.sides where side.name == relationship && side.entity == declarer {
-        return "SELECT owner FROM (\(plan.edges(of: side)))"
+        return "SELECT owner FROM (\(plan.pairs(of: side)))"
       }
     }
     return nil
@@ -93,7 +93,7 @@ struct PlannedPairs {
           WHERE c.owner IS NOT NULL AND c.destination IS NOT NULL AND NOT EXISTS
           (SELECT 1 FROM temp.\(plan.table) p WHERE p.\(own) = c.owner AND p.\(other) = c.destination)
           """
-        let count = Int(try connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
+        let count = try connection.number("SELECT count(*) \(rows)")
         guard count > 0 else { continue }
         let first = try connection.rows(
           "SELECT c.owner, c.destination \(rows) ORDER BY 1, 2 LIMIT 5")
@@ -140,10 +140,6 @@ extension PlannedPairs {
   init?(inferred schemas: StepSchemas) throws {
     let links = schemas.looseLinks
     guard !links.isEmpty else { return nil }
-    let connection = try Connection(path: "", mode: .create)
-    try connection.execute("PRAGMA temp_store = FILE")
-    try MigrationFunctions.define(on: connection, store: schemas.store)
-    try connection.attach(schemas.store.connection, as: "src")
-    try self.init(schemas.loose, links: links, connection: connection)
+    try self.init(schemas.loose, links: links, connection: .scratch(over: schemas.store))
   }
 }

@@ -11,10 +11,10 @@ extension StepSchemas {
   /// as the source keeps them; a position is NULL where there is none.
   ///
   /// A relationship that moved up comes from each of the subentities that had it.
-  func edges(of relationship: String, in entity: String) -> String? {
+  func links(of relationship: String, in entity: String) -> String? {
     var selects: [String] = []
     for origin in mapping.origins(of: relationship, in: entity, destinationModel) {
-      guard let select = formerEdges(origin, to: relationship, in: entity),
+      guard let select = formerLinks(origin, to: relationship, in: entity),
         !selects.contains(select)
       else { continue }
       selects.append(select)
@@ -22,11 +22,11 @@ extension StepSchemas {
     return selects.isEmpty ? nil : selects.joined(separator: " UNION ALL ")
   }
 
-  private func formerEdges(
+  private func formerLinks(
     _ origin: (entity: String, name: String), to relationship: String, in entity: String
   ) -> String? {
     let declarer = sourceModel.declaringEntity(of: origin.name, in: origin.entity) ?? origin.entity
-    return store.table(of: origin.entity)?.storage(of: origin.name)?.edges(
+    return store.table(of: origin.entity)?.storage(of: origin.name)?.allLinks(
       in: "src.", of: store.table(of: declarer)?.numbers)
   }
 

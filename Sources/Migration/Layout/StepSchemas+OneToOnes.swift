@@ -18,8 +18,7 @@ extension StepSchemas {
       return loose.flatMap(\.sides).compactMap { side -> LinkSource? in
         guard destinationModel.isKind(to, of: side.entity),
           let former = entityMapping.relationships.first(where: { $0.name == side.name })?.source,
-          table.toOneColumn(of: former) != nil,
-          let key = key(of: side.name, entityMapping, table)
+          table.toOneColumn(of: former) != nil, let key = key(of: side.name, entityMapping, table)
         else { return nil }
         return LinkSource(
           entity: side.entity, relationship: side.name, mapping: entityMapping.name,

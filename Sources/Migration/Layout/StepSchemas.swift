@@ -156,16 +156,12 @@ struct StepSchemas {
   /// Where the source keeps a to-one's inverse, when that is a column of this very table.
   private func inverseStorage(
     of name: String, _ entityMapping: EntityMapping, _ table: EntityTable
-  )
-    -> RelationshipStorage?
-  {
+  ) -> RelationshipStorage? {
     guard let to = entityMapping.destination,
       let relationship = destinationModel.relationship(named: name, of: to),
       let inverse = relationship.inverse,
-      let origin = mapping.origins(
-        of: inverse, in: relationship.destination, destinationModel
-      ).first,
-      let storage = store.table(of: origin.entity)?.storage(of: origin.name)
+      let origin = mapping.origins(of: inverse, in: relationship.destination, destinationModel)
+        .first, let storage = store.table(of: origin.entity)?.storage(of: origin.name)
     else { return nil }
     return storage.isInDestinationRow && storage.table == table.table ? storage : nil
   }
@@ -190,11 +186,11 @@ struct StepSchemas {
     if storage.isInDestinationRow, storage.table == table.table {
       return ("s." + quoted(storage.owner), storage.position.map { "s." + quoted($0) })
     }
-    guard let edges = edges(of: name, in: owner) else { return nil }
+    guard let links = links(of: name, in: owner) else { return nil }
     return (
-      "(SELECT max(e.owner) FROM (\(edges)) e WHERE e.destination = s.Z_PK)",
+      "(SELECT max(e.owner) FROM (\(links)) e WHERE e.destination = s.Z_PK)",
       relationship.isOrdered
-        ? "(SELECT e.position FROM (\(edges)) e WHERE e.destination = s.Z_PK ORDER BY e.owner DESC LIMIT 1)"
+        ? "(SELECT e.position FROM (\(links)) e WHERE e.destination = s.Z_PK ORDER BY e.owner DESC LIMIT 1)"
         : nil
     )
   }
@@ -210,8 +206,7 @@ struct StepSchemas {
       return cases.isEmpty ? sql : "CASE \(sql) \(cases) ELSE \(sql) END"
     }
     if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
-      let entityColumn = table.storage(of: former)?.entityColumn,
-      let from = entityMapping.source,
+      let entityColumn = table.storage(of: former)?.entityColumn, let from = entityMapping.source,
       let destination = sourceModel.relationship(named: former, of: from)?.destination
     {
       return renumbered("s." + quoted(entityColumn), of: destination)
@@ -247,9 +242,8 @@ struct StepSchemas {
   func renumbering(of numbers: [Int64]) -> [(old: Int64, new: Int64)] {
     numbers.compactMap { old in
       guard let from = store.entityNames[old] else { return nil }
-      let taker = mapping.mappings(fromSource: from).lazy.filter {
-        !renumbered.contains($0.name)
-      }.compactMap { $0.destination.flatMap { destination.numbers[$0] } }.first
+      let taker = mapping.mappings(fromSource: from).lazy.filter { !renumbered.contains($0.name) }
+        .compactMap { $0.destination.flatMap { destination.numbers[$0] } }.first
       return taker.map { (old, $0) }
     }
   }

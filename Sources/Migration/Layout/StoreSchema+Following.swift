@@ -23,9 +23,7 @@ extension StoreSchema {
   }
 
   /// The join table that holds the links of one of the destination's.
-  func join(
-    before join: JoinTable, of destination: Model, mapping: MappingModel
-  ) -> JoinTable? {
+  func join(before join: JoinTable, of destination: Model, mapping: MappingModel) -> JoinTable? {
     func find(_ side: JoinTable.Side) -> JoinTable? {
       mapping.origins(of: side.relationship, in: side.entity, destination).lazy
         .compactMap { self.join(of: $0.name, in: $0.entity) }.first
@@ -45,7 +43,6 @@ extension StoreSchema {
     }
     guard let origin = mapping.origins(of: join.inverse, in: join.inverseEntity, destination).first
     else { return true }
-    return former.inverse == origin.name
-      && model.isKind(origin.entity, of: former.inverseEntity)
+    return former.inverse == origin.name && model.isKind(origin.entity, of: former.inverseEntity)
   }
 }

@@ -27,9 +27,7 @@ struct ElementAlignment {
   ///   - given: paths of elements that have a value already, and claim none.
   init(
     _ composite: Attribute, from former: Attribute, byName: Bool = false, given: Set<String> = []
-  ) {
-    align(composite, former, byName: byName, given, depth: 0)
-  }
+  ) { align(composite, former, byName: byName, given, depth: 0) }
 
   private mutating func align(
     _ composite: Attribute, _ former: Attribute, byName: Bool, _ given: Set<String>, depth: Int

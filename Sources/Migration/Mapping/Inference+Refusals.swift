@@ -42,8 +42,7 @@ extension Inference {
     guard let (name, claims) = conflicts.min(by: { $0.key < $1.key }) else { return }
     throw refusal(
       "several properties claim to be the former “\(name)”: \(claims.joined(separator: ", "))",
-      entity: entity, property: claims.last,
-      hint: "Let one of them keep the renaming identifier.")
+      entity: entity, property: claims.last, hint: "Let one of them keep the renaming identifier.")
   }
 
   func refusal(
@@ -51,7 +50,6 @@ extension Inference {
   ) -> CoreDataError {
     CoreDataError(
       .refused, code: .inferredMappingModel, "no mapping can be inferred: \(message)",
-      entity: entity,
-      property: property, hint: hint, reason: message)
+      entity: entity, property: property, hint: hint, reason: message)
   }
 }

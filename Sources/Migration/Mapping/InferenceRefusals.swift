@@ -85,8 +85,7 @@ extension Model {
       func size(_ root: String) -> Int {
         source.subtree(of: root).reduce(0) { $0 + source.attributes(of: $1).count }
       }
-      guard roots.count > 1,
-        let kept = roots.keys.max(by: { (size($0), $1) < (size($1), $0) })
+      guard roots.count > 1, let kept = roots.keys.max(by: { (size($0), $1) < (size($1), $0) })
       else { return nil }
       for name in roots.filter({ $0.key != kept }).values.joined() {
         guard let place = entities.firstIndex(where: { $0.name == name }) else { continue }

@@ -34,9 +34,7 @@ struct Inference {
     /// Sides of one-to-ones that follow the other side, to which a mapping gives links.
     var followers: [String: Set<String>] = [:]
 
-    func touch(_ entity: String) -> Bool {
-      renamed.contains(entity) || followers[entity] != nil
-    }
+    func touch(_ entity: String) -> Bool { renamed.contains(entity) || followers[entity] != nil }
   }
 
   let source: Model
@@ -126,8 +124,7 @@ struct Inference {
 
   /// Whether a pair of entities is one and the same in both models.
   func isCopy(_ entity: String, from former: String) -> Bool {
-    entity == former && sourceHashes[former] == destinationHashes[entity]
-      && !words.touch(entity)
+    entity == former && sourceHashes[former] == destinationHashes[entity] && !words.touch(entity)
   }
 
   private func carried(_ entity: Entity, from former: String) throws -> EntityMapping {
@@ -159,9 +156,7 @@ struct Inference {
   /// - Parameter skipped: attributes that a recipe gives values, which need not be inferable.
   func attributes(
     of entity: String, from former: String, byName: Bool, skipping skipped: Set<String> = []
-  ) throws
-    -> [AttributeMapping]
-  {
+  ) throws -> [AttributeMapping] {
     // Transient attributes take part in the matching: one that becomes persistent is new to the
     // store, and must not be mistaken for another.
     let old = source.attributes(of: former)
@@ -191,9 +186,7 @@ struct Inference {
   /// - Parameter skipped: relationships that a recipe gives links, which need not be inferable.
   func relationships(
     of entity: String, from former: String, byName: Bool, skipping skipped: Set<String> = []
-  ) throws
-    -> [RelationshipMapping]
-  {
+  ) throws -> [RelationshipMapping] {
     let old = source.relationships(of: former)
     let new = destination.relationships(of: entity)
     let matches = try alignment(
@@ -209,8 +202,7 @@ struct Inference {
       else {
         if source.attribute(named: relationship.canonicalName, of: former)?.isStored == true {
           throw refusal(
-            "an attribute would become a relationship", entity: entity,
-            property: relationship.name,
+            "an attribute would become a relationship", entity: entity, property: relationship.name,
             hint: hint(
               "Use another name for the relationship", former, entity, relationship.name,
               isLink: true))

@@ -54,8 +54,7 @@ public struct MappingModel: Sendable, Equatable {
 
   /// The mapping that takes the objects of that source entity.
   public func mapping(fromSource entity: String) -> EntityMapping? {
-    guard let places else { return entityMappings.first { $0.source == entity } }
-    return places.fromSource[entity]?.first.map { entityMappings[$0] }
+    mappings(fromSource: entity).first
   }
 
   /// All mappings that take objects of that source entity, in order.
@@ -66,10 +65,7 @@ public struct MappingModel: Sendable, Equatable {
 
   /// All mappings whose objects become objects of one of these entities, in order.
   func mappings(toDestinations entities: [String]) -> [EntityMapping] {
-    guard let places else {
-      let wanted = Set(entities)
-      return entityMappings.filter { $0.destination.map(wanted.contains) ?? false }
-    }
+    let places = places ?? Places(entityMappings)
     return entities.flatMap { places.toDestination[$0] ?? [] }.sorted().map { entityMappings[$0] }
   }
 
@@ -92,7 +88,7 @@ public struct MappingModel: Sendable, Equatable {
 /// What becomes of the objects of one entity.
 public struct EntityMapping: Sendable, Equatable {
   /// The raw value is the number of NSEntityMappingType.
-  public enum Kind: UInt32, Sendable {
+  public enum Kind: UInt32, Sendable, CaseIterable {
     /// NSEntityMappingType's custom mapping, which inference never makes.
     case custom = 1
     /// Only the destination has the entity: it begins without objects.
@@ -105,15 +101,7 @@ public struct EntityMapping: Sendable, Equatable {
     case transform = 5
 
     /// The kind as plans and receipts write it.
-    public var name: String {
-      switch self {
-      case .custom: "custom"
-      case .add: "add"
-      case .remove: "remove"
-      case .copy: "copy"
-      case .transform: "transform"
-      }
-    }
+    public var name: String { "\(self)" }
   }
 
   /// `IEM_Copy_Person` and the like, as Core Data names inferred mappings.

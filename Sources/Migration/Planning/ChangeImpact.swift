@@ -22,37 +22,18 @@ public struct ChangeImpact: Sendable, Equatable {
   /// What happens to them, as a clause that follows their number.
   public var message: String
   /// The first of them: objects, or values.
-  public var samples: [String]
+  public var samples: [String] = []
   /// The objects among the first, for going there.
-  public var objects: [ObjectID]
-  /// NSPredicate text that takes exactly those objects among those of the source's entity; `nil`
-  /// where none is known.
-  public var predicate: String?
+  public var objects: [ObjectID] = []
   /// How much it matters.
-  public var severity: Severity
+  public var severity = Severity.harmless
   /// Core Data's code, where the migration would be refused with one.
   public var code: CoreDataError.Code?
   /// What to do about it, as a sentence.
   public var hint: String?
-
-  /// Makes an impact.
-  public init(
-    entity: String, property: String? = nil, rows: Int, message: String, samples: [String] = [],
-    objects: [ObjectID] = [], severity: Severity = .harmless, code: CoreDataError.Code? = nil,
-    hint: String? = nil,
-    predicate: String? = nil
-  ) {
-    self.predicate = predicate
-    self.entity = entity
-    self.property = property
-    self.rows = rows
-    self.message = message
-    self.samples = samples
-    self.objects = objects
-    self.severity = severity
-    self.code = code
-    self.hint = hint
-  }
+  /// NSPredicate text that takes exactly those objects among those of the source's entity; `nil`
+  /// where none is known.
+  public var predicate: String?
 }
 
 extension StoreMigration {

@@ -17,12 +17,11 @@ struct DriftAnalysis {
     return try store.reading {
       try store.drift.unexpectedColumns.compactMap { column in
         let (table, name) = (quoted(column.table), quoted(column.column))
-        let count = try store.connection.value(
-          "SELECT count(*) FROM \(table) WHERE \(name) IS NOT NULL")?.integer
-        guard let count, count > 0 else { return nil }
+        let count = try store.connection.number(
+          "SELECT count(*) FROM \(table) WHERE \(name) IS NOT NULL")
+        guard count > 0 else { return nil }
         return Loss(
-          entity: roots[column.table] ?? column.table, property: column.column,
-          values: Int(count))
+          entity: roots[column.table] ?? column.table, property: column.column, values: count)
       }
     }
   }
@@ -30,34 +29,37 @@ struct DriftAnalysis {
   /// Rows that belong to no entity of their table, and tables and columns that are not there: their
   /// values are lost already, and a migration would hide it.
   func checks() throws -> [DataCheck] {
-    var checks = store.drift.missingTables.map { table in
+    func check(
+      _ entity: String, _ property: String? = nil, rows: Int = 0, says message: String, hint: String
+    ) -> DataCheck {
       DataCheck(
-        code: .persistentStoreIncompatibleSchema, entity: table.entity, property: nil, rows: 0,
-        message: "the table \(table.table) is missing",
+        code: .persistentStoreIncompatibleSchema, entity: entity, property: property, rows: rows,
+        message: message, hint: hint)
+    }
+    var checks = store.drift.missingTables.map { table in
+      check(
+        table.entity, says: "the table \(table.table) is missing",
         hint: "Recover it from another copy of the store: whatever it held is not here.")
     }
     checks += store.drift.missingColumns.map { column in
-      DataCheck(
-        code: .persistentStoreIncompatibleSchema, entity: column.entity ?? column.table,
-        property: column.property, rows: 0,
-        message: "the column \(column.column) of \(column.table) is missing",
+      check(
+        column.entity ?? column.table, column.property,
+        says: "the column \(column.column) of \(column.table) is missing",
         hint: "Recover it from another copy of the store, or add an empty column of that name.")
     }
     checks += store.drift.numbers.compactMap { number in
       guard number.problem == .missing, number.number != nil else { return nil }
-      return DataCheck(
-        code: .persistentStoreIncompatibleSchema, entity: number.entity, property: nil, rows: 0,
-        message: "Z_PRIMARYKEY has no row for the entity",
+      return check(
+        number.entity, says: "Z_PRIMARYKEY has no row for the entity",
         hint:
           "Its keys are counted there: new objects would get keys that are taken. Take another copy of the store."
       )
     }
     return try checks
       + store.rowsOfUnknownEntities().map { rows in
-        DataCheck(
-          code: .persistentStoreIncompatibleSchema, entity: rows.table, property: nil,
-          rows: rows.count,
-          message: "rows have the entity number \(rows.number), which belongs to no entity here",
+        check(
+          rows.table, rows: rows.count,
+          says: "rows have the entity number \(rows.number), which belongs to no entity here",
           hint: "Correct Z_ENT of these rows, or delete them, in a copy of the store.")
       }
   }

@@ -13,35 +13,42 @@ struct ImpactAnalysis {
     guard let mapping = rest.mapping, mapping.kind != .none else { return [] }
     let difference = ModelDifference(from: source, to: destination)
     var impacts: [ChangeImpact] = []
+    var met: [Rule: Int] = [:]
+    /// Subentities meet the same rule one by one.
+    func add(_ impact: ChangeImpact, asked: [String]) {
+      let rule = Rule(
+        entity: impact.entity, property: impact.property, code: impact.code,
+        severity: impact.severity, asked: asked)
+      guard let index = met[rule] else {
+        met[rule] = impacts.count
+        return impacts.append(impact)
+      }
+      impacts[index].rows += impact.rows
+      impacts[index].samples = Array((impacts[index].samples + impact.samples).prefix(5))
+      impacts[index].objects = Array((impacts[index].objects + impact.objects).prefix(5))
+    }
     for loss in try LossAnalysis(
       data: data, source: source, destination: rest.destination, mapping: mapping
     ).losses() {
-      add(impact(of: loss, rest.refusals, difference), to: &impacts)
+      add(impact(of: loss, rest.refusals, difference), asked: [])
     }
     for check in try Preflight(
       data: data, source: source, destination: rest.destination, mapping: mapping
     ).checks() {
-      add(impact(of: check), to: &impacts)
+      add(impact(of: check), asked: check.asked)
     }
     for refusal in rest.refusals { try addUnreadable(refusal, to: &impacts) }
     for entity in difference.changed { try addHarmless(entity, to: &impacts) }
     return impacts
   }
 
-  /// Subentities meet the same rule one by one.
-  private func add(_ impact: ChangeImpact, to impacts: inout [ChangeImpact]) {
-    guard
-      let index = impacts.firstIndex(where: {
-        $0.entity == impact.entity && $0.property == impact.property
-          && $0.message == impact.message
-      })
-    else {
-      impacts.append(impact)
-      return
-    }
-    impacts[index].rows += impact.rows
-    impacts[index].samples = Array((impacts[index].samples + impact.samples).prefix(5))
-    impacts[index].objects = Array((impacts[index].objects + impact.objects).prefix(5))
+  /// What tells one impact from another.
+  private struct Rule: Hashable {
+    var entity: String
+    var property: String?
+    var code: CoreDataError.Code?
+    var severity: ChangeImpact.Severity
+    var asked: [String]
   }
 
   private func impact(
@@ -58,8 +65,7 @@ struct ImpactAnalysis {
     let isRefused = refusals.contains { $0.property != nil && $0.property == property }
     return ChangeImpact(
       entity: name, property: property ?? former, rows: loss.values,
-      message: isRefused
-        ? "only a mapping of your own would carry over" : "would go",
+      message: isRefused ? "only a mapping of your own would carry over" : "would go",
       samples: loss.samples, severity: isRefused ? .failure : .loss,
       code: isRefused ? .inferredMappingModel : nil, hint: isRefused ? nil : loss.suggestion,
       predicate: loss.predicate(in: source))
@@ -106,9 +112,7 @@ struct ImpactAnalysis {
   }
 
   /// Renamed and new attributes of objects that go on.
-  private func addHarmless(
-    _ entity: EntityDifference, to impacts: inout [ChangeImpact]
-  ) throws {
+  private func addHarmless(_ entity: EntityDifference, to impacts: inout [ChangeImpact]) throws {
     guard let old = entity.source else { return }
     let objects = source.subtree(of: old.name)
     for change in entity.changes {
@@ -141,9 +145,7 @@ struct ImpactAnalysis {
   }
 
   /// Texts that a number or a truth value could not be made of.
-  private func addUnreadable(
-    _ refusal: CoreDataError, to impacts: inout [ChangeImpact]
-  ) throws {
+  private func addUnreadable(_ refusal: CoreDataError, to impacts: inout [ChangeImpact]) throws {
     guard let entity = refusal.entity, let property = refusal.property,
       let new = destination.storedAttribute(named: property, of: entity),
       let from = destination.entityAlignment(from: source).sources[entity],

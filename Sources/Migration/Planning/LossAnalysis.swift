@@ -46,11 +46,10 @@ struct LossAnalysis {
         }
       }
     }
-    let claimed =
-      try PlannedPairs(
-        inferred: StepSchemas(store: data.store, mapping: mapping, destination: destination))?
-      .losses(mapping, from: source, to: destination) ?? []
-    for loss in try crowdedLinks() + claimed {
+    let schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
+    let claimed = try PlannedPairs(inferred: schemas)?
+      .losses(mapping, from: source, to: destination)
+    for loss in try crowdedLinks(schemas) + (claimed ?? []) {
       if let known = properties[loss.name] {
         properties[loss.name]?.values += loss.values
         properties[loss.name]?.suggestion = known.suggestion ?? loss.suggestion
@@ -63,27 +62,22 @@ struct LossAnalysis {
   }
 
   /// A to-many without an inverse has room for one owner of each object: links that others have.
-  private func crowdedLinks() throws -> [Loss] {
-    let schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
+  private func crowdedLinks(_ schemas: StepSchemas) throws -> [Loss] {
     var losses: [Loss] = []
     for table in schemas.destination.tables {
       for column in table.columns {
         guard case .owner(let owner, let name) = column.content,
           let origin = mapping.origins(of: name, in: owner, destination).first,
-          let former = data.store.table(of: origin.entity)
-        else { continue }
-        guard let storage = former.storage(of: origin.name),
+          let storage = data.store.table(of: origin.entity)?.storage(of: origin.name),
           storage.kind == .toOne || storage.kind == .join
         else { continue }
-        let count = try data.store.reading {
-          try data.store.connection.value(
-            "SELECT count(*) - count(DISTINCT destination) FROM (\(storage.edges()))")
-        }
-        guard let count = count?.integer, count > 0 else { continue }
+        let count = try data.store.number(
+          "SELECT count(*) - count(DISTINCT destination) FROM (\(storage.allLinks()))")
+        guard count > 0 else { continue }
         losses.append(
           Loss(
             entity: source.declaringEntity(of: origin.name, in: origin.entity) ?? origin.entity,
-            property: origin.name, values: Int(count)))
+            property: origin.name, values: count))
       }
     }
     return losses
@@ -104,8 +98,7 @@ struct LossAnalysis {
     }
     let (samples, suggestion) = try details()
     losses[key] = Loss(
-      entity: declarer, property: property, values: count, samples: samples,
-      suggestion: suggestion)
+      entity: declarer, property: property, values: count, samples: samples, suggestion: suggestion)
   }
 
   /// Links of an entity's own objects that neither the relationship nor its inverse carries on,
@@ -140,16 +133,13 @@ struct LossAnalysis {
       // Of a pair that leads to each other the object of the lower key counts.
       once = "AND (o.Z_PK <= d.Z_PK OR d.\(quoted(column)) IS NOT o.Z_PK)"
     }
-    return try data.store.reading {
-      Int(
-        try data.store.connection.value(
-          """
-          SELECT count(*) FROM (\(storage.edges())) e
-          CROSS JOIN \(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.entityID)
-          CROSS JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination
-          AND d.Z_ENT IN (\(numbers.list)) \(once)
-          """)?.integer ?? 0)
-    }
+    return try data.store.number(
+      """
+      SELECT count(*) FROM (\(storage.allLinks())) e
+      CROSS JOIN \(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.entityID)
+      CROSS JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination
+      AND d.Z_ENT IN (\(numbers.list)) \(once)
+      """)
   }
 
   /// Whether a mapping carries a relationship on to objects of a destination entity.

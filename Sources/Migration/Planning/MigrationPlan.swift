@@ -37,9 +37,7 @@ public struct MigrationPlan: Sendable, Equatable {
   public var policies = PolicyBindings()
 
   /// How the result comes about: by copying where one of the steps does.
-  public var strategy: Strategy {
-    steps.contains { $0.strategy == .copy } ? .copy : .inPlace
-  }
+  public var strategy: Strategy { steps.contains { $0.strategy == .copy } ? .copy : .inPlace }
 
   /// Whether the store is of the destination model already.
   public var isNothingToDo: Bool { steps.allSatisfy { $0.mapping.kind == .none } }
@@ -93,12 +91,6 @@ public struct MappingPreview: Sendable, Equatable {
     public var name: String
     /// Its value, as text.
     public var value: String
-
-    /// Makes a property's value.
-    public init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
   }
 
   /// Name of the entity mapping.
@@ -111,17 +103,6 @@ public struct MappingPreview: Sendable, Equatable {
   public var before: [Property]
   /// What becomes of it.
   public var after: [Property]
-
-  /// Makes a preview.
-  public init(
-    mapping: String, source: ObjectID?, destination: String, before: [Property], after: [Property]
-  ) {
-    self.mapping = mapping
-    self.source = source
-    self.destination = destination
-    self.before = before
-    self.after = after
-  }
 }
 
 /// Values or objects of this store that a migration would drop.
@@ -133,25 +114,13 @@ public struct Loss: Sendable, Equatable {
   /// Values, links or objects that would go; never 0.
   public var values: Int
   /// The first of them, as text.
-  public var samples: [String]
+  public var samples: [String] = []
   /// What was probably meant: a renaming identifier that is missing.
   public var suggestion: String?
   /// Whether a recipe says so itself: such a loss needs no further leave.
   public var isIntended = false
   /// Whether what goes are frames of the -wal that are not in the store: rows nobody can read.
   public var isOfLog = false
-
-  /// Makes a loss.
-  public init(
-    entity: String, property: String? = nil, values: Int, samples: [String] = [],
-    suggestion: String? = nil
-  ) {
-    self.entity = entity
-    self.property = property
-    self.values = values
-    self.samples = samples
-    self.suggestion = suggestion
-  }
 
   /// What frames of the -wal are allowed by.
   package static let logName = "wal"
@@ -184,9 +153,6 @@ public struct DataCheck: Sendable, Equatable {
   /// Core Data's code: 134110 or 134111; of a warning, the one that a save would meet (1550–1690),
   /// or 134110.
   public var code: CoreDataError.Code
-  /// Whether the migration runs all the same: Core Data does not look for it while it migrates, but
-  /// these objects are not in order, or will fail to save.
-  public var isWarning: Bool = false
   /// Name of the destination entity.
   public var entity: String
   /// Name of the property, or names of a constraint's properties; `nil` for the entity itself.
@@ -194,34 +160,41 @@ public struct DataCheck: Sendable, Equatable {
   /// Objects that break the rule; 0 where the tables themselves do.
   public var rows: Int
   /// The first few of those objects, as they are called in the source.
-  public var first: [ObjectID]
-  /// NSPredicate text that takes exactly those objects among those of the source's entity; `nil`
-  /// where none is known.
-  public var predicate: String?
+  public var first: [ObjectID] = []
   /// What is wrong, as a clause.
   public var message: String
   /// What to do about it, as a sentence.
   public var hint: String
+  /// Whether the migration runs all the same: Core Data does not look for it while it migrates, but
+  /// these objects are not in order, or will fail to save.
+  public var isWarning = false
+  /// NSPredicate text that takes exactly those objects among those of the source's entity; `nil`
+  /// where none is known.
+  public var predicate: String?
+
+  /// What is asked of each row, in SQL: one rule asks the same of the rows of every subentity.
+  var asked: [String] = []
+
+  /// Whether it is one rule that both break.
+  func asks(as other: DataCheck) -> Bool {
+    code == other.code && isWarning == other.isWarning && asked == other.asked
+  }
+
+  /// What refuses a migration for it.
+  ///
+  /// - Parameter time: when the rows were looked at, where it was not before the run.
+  func refusal(_ time: String = "", path: String? = nil, hint: String) -> CoreDataError {
+    let first = first.map(\.description).joined(separator: ", ")
+    return CoreDataError(
+      .refused, code: code,
+      message + (rows == 0 ? "" : ", in \(rows) rows\(time)")
+        + (first.isEmpty ? "" : " (first: \(first))"),
+      path: path, entity: entity, property: property, hint: hint)
+  }
 
   /// What is wrong, in how many rows, and Core Data's code: one line for a person.
   public var summary: String {
     message + (rows == 0 ? "" : rows == 1 ? ", in 1 row" : ", in \(rows) rows") + " (\(code))"
-  }
-
-  /// Makes a check that failed.
-  public init(
-    code: CoreDataError.Code, entity: String, property: String?, rows: Int, first: [ObjectID] = [],
-    message: String, hint: String, isWarning: Bool = false, predicate: String? = nil
-  ) {
-    self.predicate = predicate
-    self.code = code
-    self.isWarning = isWarning
-    self.entity = entity
-    self.property = property
-    self.rows = rows
-    self.first = first
-    self.message = message
-    self.hint = hint
   }
 }
 

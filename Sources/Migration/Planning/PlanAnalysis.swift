@@ -16,7 +16,6 @@ struct PlanAnalysis {
 
   func run(_ plan: inout MigrationPlan) throws {
     var position = Position(store: store)
-    defer { position.folder?.remove() }
     for index in plan.steps.indices where plan.steps[index].mapping.kind != .none {
       do {
         try look(at: index, of: &plan, &position)
@@ -27,8 +26,7 @@ struct PlanAnalysis {
       guard plan.failures.isEmpty else { break }
     }
     plan.secondsEstimated = MigrationPlan.secondsEstimated(
-      bytes: plan.storeBytes,
-      rows: plan.steps.reduce(0) { $0 + $1.rows.values.reduce(0, +) })
+      bytes: plan.storeBytes, rows: plan.steps.reduce(0) { $0 + $1.rows.values.reduce(0, +) })
     try meter.checkCancelled()
     let drift = DriftAnalysis(store: self.store)
     plan.losses += try drift.losses()
@@ -42,7 +40,9 @@ struct PlanAnalysis {
   private struct Position {
     /// The store itself, or a version on the path in the temporary folder.
     var store: Store
-    var folder: TemporaryResults?
+    var folder: PrivateFolder?
+    /// How many versions were made there.
+    var made = 0
     /// What leads from `store` to the version before the step at hand: nothing, or inferred steps.
     var prefix: [Int] = []
   }
@@ -64,6 +64,8 @@ struct PlanAnalysis {
         try analyse(&plan, position.prefix + [index], whole, in: store)
       }
     }
+    plan.steps[index].strategy = strategy(
+      of: plan.steps[index], isInferred, in: position.prefix.isEmpty ? store : nil)
     if plan.isEdited(before: index) { deferChecks(of: &plan, after: known) }
     plan.notes += try PlanNotes(
       store: store, mapping: plan.steps[index].mapping, source: plan.steps[index].source,
@@ -75,11 +77,33 @@ struct PlanAnalysis {
     position.prefix = []
   }
 
+  /// How a step is carried out: as asked where nothing but inference speaks of it, else as costs less.
+  ///
+  /// - Parameter store: of the version that the step begins at, where one is at hand.
+  private func strategy(
+    of step: MigrationStep, _ isInferred: Bool, in store: Store?
+  ) -> MigrationPlan.Strategy {
+    guard isInferred else { return .copy }
+    let cheapest = { (store: Store) in
+      StepSchemas(store: store, step: step).cheapestStrategy(rows: step.rows)
+    }
+    return strategy ?? store.map(cheapest) ?? .inPlace
+  }
+
   /// Carries a step out in the temporary folder.
-  private func go(_ step: Int, of plan: MigrationPlan, _ position: inout Position) throws {
-    let folder = try position.folder ?? TemporaryResults()
+  private func go(_ index: Int, of plan: MigrationPlan, _ position: inout Position) throws {
+    let folder = try position.folder ?? PrivateFolder()
     position.folder = folder
-    position.store = try folder.result(of: plan, step: step, from: position.store, meter)
+    position.made += 1
+    let path = folder.path + "/\(position.made).sqlite"
+    let store = position.store
+    _ = try StepRun(
+      step: plan.steps[index], source: store, archive: nil, policies: plan.policies, meter: meter
+    ).run(into: path)
+    // A model that what comes next calls by other names is of the same tables.
+    let next = plan.steps[(index + 1)...].first { $0.mapping.kind != .none }?.source
+    position.store = try Store(
+      path: path, files: StoreFiles(path: path, externalDataOf: store.files), model: next)
   }
 
   /// The error with the store that the person named, and the step, in place of a temporary path.
@@ -119,8 +143,6 @@ struct PlanAnalysis {
     step.rows = try StepSequence.rows(of: step.mapping, in: store)
     let data = SourceData(store: store)
     if step.isInferredOnly(plan.policies) {
-      let schemas = StepSchemas(store: store, step: step)
-      step.strategy = strategy ?? schemas.cheapestStrategy(rows: step.rows)
       plan.losses += try LossAnalysis(
         data: data, source: step.source, destination: step.destination, mapping: step.mapping
       ).losses()
@@ -128,7 +150,6 @@ struct PlanAnalysis {
         data: data, source: step.source, destination: step.destination, mapping: step.mapping
       ).checks()
     } else {
-      step.strategy = .copy
       let analysis = try MappedAnalysis(
         step: step, store: store, policies: plan.policies, isCancelled: { meter.shouldStop })
       plan.losses += try analysis.losses()
@@ -163,7 +184,6 @@ struct PlanAnalysis {
           sum + (try mapping.source.map { try data.count($0, where: []) } ?? 0)
         } ?? counts[entityMapping.name] ?? 0
     }
-    plan.steps[last].strategy = strategy ?? .inPlace
     let before = Dictionary(plan.losses.map { ($0.name, $0.values) }) { $0 + $1 }
     for var loss in try LossAnalysis(
       data: data, source: source, destination: plan.steps[last].destination, mapping: whole
@@ -176,37 +196,9 @@ struct PlanAnalysis {
       data: data, source: source, destination: plan.steps[last].destination, mapping: whole
     ).checks().filter { check in
       !known.contains {
-        $0.property == check.property && $0.first == check.first && $0.message == check.message
+        $0.property == check.property && $0.first == check.first && $0.asks(as: check)
       }
     }
-  }
-}
-
-/// Versions on the path, made in the temporary folder to see what the next step would do to them.
-private final class TemporaryResults {
-  private let folder: PrivateFolder
-  private var made = 0
-
-  var path: String { folder.path }
-
-  init() throws { folder = try PrivateFolder() }
-
-  func remove() { FileSystem.removeTree(path) }
-
-  /// The store after a step.
-  func result(
-    of plan: MigrationPlan, step index: Int, from store: Store, _ meter: ProgressMeter
-  ) throws -> Store {
-    made += 1
-    let path = self.path + "/\(made).sqlite"
-    let step = plan.steps[index]
-    // A model that what comes next calls by other names is of the same tables.
-    let next = plan.steps[(index + 1)...].first { $0.mapping.kind != .none }?.source
-    _ = try StepRun(
-      step: step, source: store, archive: nil, policies: plan.policies, meter: meter
-    ).run(into: path)
-    return try Store(
-      path: path, files: StoreFiles(path: path, externalDataOf: store.files), model: next)
   }
 }
 

@@ -4,9 +4,7 @@ import ManagedStore
 extension PlanNotes {
   /// What is not known of composite attributes, and what defaults of elements do to objects that had
   /// none.
-  func composites() throws -> [String] {
-    try destination.entities.flatMap(constraints) + made()
-  }
+  func composites() throws -> [String] { try destination.entities.flatMap(constraints) + made() }
 
   /// No store that Apple's tools wrote shows a constraint or an index on these.
   private func constraints(of entity: Entity) -> [String] {
@@ -54,8 +52,7 @@ extension PlanNotes {
         guard rows > 0 else { continue }
         notes.append(
           (rows == 1 ? "1 object of \(from) has" : "\(rows) objects of \(from) have")
-            + " no \(composite.name): the default value of \(filled.name) makes one."
-        )
+            + " no \(composite.name): the default value of \(filled.name) makes one.")
       }
     }
     return notes

@@ -83,12 +83,7 @@ struct PlanNotes {
     guard !numbers.isEmpty, store.database.columns(of: "ACHANGE").contains("ZENTITY") else {
       return 0
     }
-    let list = numbers.list
-    return try store.reading {
-      Int(
-        try store.connection.value("SELECT count(*) FROM ACHANGE WHERE ZENTITY IN (\(list))")?
-          .integer ?? 0)
-    }
+    return try store.number("SELECT count(*) FROM ACHANGE WHERE ZENTITY IN (\(numbers.list))")
   }
 
   /// Changes of type that Core Data may take otherwise.

@@ -46,8 +46,7 @@ struct StorePart: Sendable {
       return own
     }
     func making(_ mapping: MappingModel) -> Set<String> {
-      Set(
-        mapping.entityMappings.filter { $0.source != nil && $0.destination != nil }.map(\.name))
+      Set(mapping.entityMappings.filter { $0.source != nil && $0.destination != nil }.map(\.name))
     }
     let gone = making(whole).subtracting(making(part))
     for index in part.entityMappings.indices {

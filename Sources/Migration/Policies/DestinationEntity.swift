@@ -20,9 +20,7 @@ final class DestinationEntity {
   /// What a new object starts with.
   let initial: [Value]
 
-  init(
-    _ entity: String, schema: StoreSchema, connection: Connection, files: StoreFiles
-  ) throws {
+  init(_ entity: String, schema: StoreSchema, connection: Connection, files: StoreFiles) throws {
     guard let place = schema.entityTable(of: entity),
       let declared = schema.model.entity(named: entity)
     else {
@@ -68,37 +66,28 @@ final class DestinationEntity {
     return index
   }
 
-  func insert(_ values: [Value]) throws {
-    try insertion.bind(values)
-    try insertion.step()
-    insertion.reset()
-  }
+  func insert(_ values: [Value]) throws { try insertion.run(values) }
 
   /// Writes all attributes of an object that is in the file.
   func update(_ values: [Value]) throws {
     guard !attributes.isEmpty, let key = values.first else { return }
     if update == nil {
       let sets = attributes.map { "\(quoted($0.column)) = ?" }.joined(separator: ", ")
-      update = try connection.prepare(
-        "UPDATE main.\(quoted(table)) SET \(sets) WHERE Z_PK = ?")
+      update = try connection.prepare("UPDATE main.\(quoted(table)) SET \(sets) WHERE Z_PK = ?")
     }
-    try update?.bind(Array(values.dropFirst(3)) + [key])
-    try update?.step()
-    update?.reset()
+    try update?.run(Array(values.dropFirst(3)) + [key])
   }
 
   func values(of key: Int64) throws -> [Value] {
-    if byKey == nil {
-      byKey = try connection.prepare(
+    let statement =
+      try byKey
+      ?? connection.prepare(
         """
         SELECT \(columns.map { quoted($0) }.joined(separator: ", ")) FROM main.\(quoted(table))
         WHERE Z_PK = ?
         """)
-    }
-    guard let byKey else { return [] }
-    try byKey.bind([.integer(key)])
-    defer { byKey.reset() }
-    return try byKey.step() ? byKey.row() : []
+    byKey = statement
+    return try statement.firstRow([.integer(key)])
   }
 
   /// What a column's value means.

@@ -26,9 +26,7 @@ open class EntityMigrationPolicy {
   /// under the source's own key where that is free, and associates the two.
   open func createDestinationInstances(
     for source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
-  ) throws {
-    _ = try manager.makeInstance(of: source, in: mapping)
-  }
+  ) throws { _ = try manager.makeInstance(of: source, in: mapping) }
 
   /// Comes after the last object of the mapping was made.
   open func endInstanceCreation(for mapping: EntityMapping, manager: MigrationManager) throws {}
@@ -38,9 +36,7 @@ open class EntityMigrationPolicy {
   /// The default sets what the mapping's relationship mappings say.
   open func createRelationships(
     for destination: DestinationObject, in mapping: EntityMapping, manager: MigrationManager
-  ) throws {
-    manager.carryRelationships(of: destination)
-  }
+  ) throws { manager.carryRelationships(of: destination) }
 
   /// Comes after the last object of the mapping was linked.
   open func endRelationshipCreation(for mapping: EntityMapping, manager: MigrationManager) throws {}

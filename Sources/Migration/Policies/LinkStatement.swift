@@ -11,9 +11,7 @@ final class LinkStatement {
   /// The greatest position in an order that there is: what is added comes after it.
   private let base: Int64
 
-  init(
-    _ name: String, of entity: String, schema: StoreSchema, connection: Connection
-  ) throws {
+  init(_ name: String, of entity: String, schema: StoreSchema, connection: Connection) throws {
     guard let relationship = schema.model.relationship(named: name, of: entity),
       !relationship.isTransient
     else {
@@ -73,9 +71,7 @@ final class LinkStatement {
     }
   }
 
-  func write(
-    _ owner: ObjectID, _ other: ObjectID, position: Int64, schema: StoreSchema
-  ) throws {
+  func write(_ owner: ObjectID, _ other: ObjectID, position: Int64, schema: StoreSchema) throws {
     try run(
       writing,
       [
@@ -90,9 +86,7 @@ final class LinkStatement {
 
   private func run(_ statements: [Statement], _ values: [Value]) throws {
     for statement in statements {
-      try statement.bind(Array(values.prefix(statement.parameterCount)))
-      while try statement.step() {}
-      statement.reset()
+      try statement.run(Array(values.prefix(statement.parameterCount)))
     }
   }
 }

@@ -8,8 +8,7 @@ extension SourceObject {
   ///
   /// - Throws: ``CoreDataError`` when the entity has no such composite attribute.
   public func composite(_ attribute: String) throws -> [String: AttributeValue]? {
-    try CompositeElements(attribute, of: id.entity, in: entity.scope.layout.model)
-      .value(of: value)
+    try CompositeElements(attribute, of: id.entity, in: entity.scope.layout.model).value(of: value)
   }
 }
 

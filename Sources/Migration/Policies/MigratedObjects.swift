@@ -30,12 +30,7 @@ public final class SourceObject {
   /// The text of a String or URI attribute; `nil` for NULL and for anything else.
   ///
   /// - Throws: ``CoreDataError`` for an unknown attribute.
-  public func text(_ attribute: String) throws -> String? {
-    switch try value(attribute) {
-    case .string(let text), .uri(let text): text
-    default: nil
-    }
-  }
+  public func text(_ attribute: String) throws -> String? { try value(attribute).text }
 
   /// The object that a to-one relationship leads to.
   ///
@@ -52,7 +47,7 @@ public final class SourceObject {
   }
 }
 
-/// What keeps the objects that are being made: a policy's manager, or a stage's context.
+/// What keeps the objects that are being made: the run of policies, or a stage's context.
 protocol ObjectKeeper: AnyObject {
   /// - Throws: ``CoreDataError`` of kind usage where objects can be worked with no longer.
   func requireAtWork() throws
@@ -131,12 +126,7 @@ public final class DestinationObject {
   /// The text of a String or URI attribute; `nil` for NULL and for anything else.
   ///
   /// - Throws: ``CoreDataError`` for an unknown attribute.
-  public func text(_ attribute: String) throws -> String? {
-    switch try value(attribute) {
-    case .string(let text), .uri(let text): text
-    default: nil
-    }
-  }
+  public func text(_ attribute: String) throws -> String? { try value(attribute).text }
 
   /// The object that a to-one relationship leads to.
   ///
@@ -168,6 +158,13 @@ public final class DestinationObject {
 }
 
 extension AttributeValue {
+  fileprivate var text: String? {
+    switch self {
+    case .string(let text), .uri(let text): text
+    default: nil
+    }
+  }
+
   /// A value as a column holds it; SQLite lets any column hold any type.
   init(column: Value, of attribute: Attribute) {
     switch column {

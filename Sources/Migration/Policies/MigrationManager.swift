@@ -17,7 +17,7 @@ public final class MigrationManager {
   /// whose values are ``PropertyListValue``.
   public var userInfo: [String: Any]
   private(set) var cancellation: (any Error)?
-  private unowned let run: PolicyRun
+  unowned let run: PolicyRun
 
   init(run: PolicyRun) {
     self.run = run
@@ -45,68 +45,10 @@ public final class MigrationManager {
   /// - Throws: ``CoreDataError`` for any other source object than the one at hand.
   public func makeInstance(
     of source: SourceObject, in mapping: EntityMapping
-  ) throws -> DestinationObject {
-    try run.makeInstance(of: source, in: mapping)
-  }
-
-  /// Remembers that an object was made of a source object by a mapping.
-  ///
-  /// - Throws: ``CoreDataError`` for a mapping without a policy, or objects that are not its own.
-  public func associate(
-    _ source: SourceObject, with destination: DestinationObject, for mapping: EntityMapping
-  ) throws {
-    try run.associate(source, destination, mapping)
-  }
-
-  /// What a mapping made of source objects.
-  ///
-  /// - Throws: ``CoreDataError`` for an unknown mapping.
-  public func destinationInstances(
-    forEntityMappingName name: String, sourceInstances: [SourceObject]
-  ) throws -> [DestinationObject] {
-    try run.destinationInstances(forEntityMappingName: name, sourceInstances: sourceInstances)
-  }
-
-  /// What a mapping made destination objects of.
-  ///
-  /// - Throws: ``CoreDataError`` for an unknown mapping.
-  public func sourceInstances(
-    forEntityMappingName name: String, destinationInstances: [DestinationObject]
-  ) throws -> [SourceObject] {
-    try run.sourceInstances(
-      forEntityMappingName: name, destinationInstances: destinationInstances)
-  }
-
-  /// The source objects of exactly one entity, by key; those that a predicate in NSPredicate's
-  /// format is true of. For few objects: all are in memory at once.
-  ///
-  /// - Throws: ``CoreDataError`` for an unknown entity or a predicate that cannot be read.
-  public func sourceObjects(
-    of entity: String, where predicate: String? = nil
-  ) throws -> [SourceObject] {
-    try run.sourceObjects(of: entity, where: predicate)
-  }
+  ) throws -> DestinationObject { try run.makeInstance(of: source, in: mapping) }
 
   /// Sets what the mapping's relationship mappings say of an object that it made.
   public func carryRelationships(of destination: DestinationObject) {
-    run.carryRelationships(of: destination)
-  }
-
-}
-
-extension MigrationManager: ObjectKeeper {
-  func requireAtWork() throws {}
-
-  func change(_ object: DestinationObject) { run.change(object) }
-
-  func related(_ relationship: String, of object: DestinationObject) throws -> [DestinationObject] {
-    try run.related(relationship, of: object)
-  }
-
-  func link(
-    _ owner: DestinationObject, to others: [DestinationObject], in relationship: String,
-    isToMany: Bool
-  ) throws {
-    try run.link(owner, to: others, in: relationship, isToMany: isToMany)
+    run.carried.append(destination.id)
   }
 }

@@ -101,8 +101,7 @@ final class ObjectContext {
     let key = "\(owner.id.entity).\(relationship)"
     let statement =
       try links[key]
-      ?? LinkStatement(
-        relationship, of: owner.id.entity, schema: schema, connection: connection)
+      ?? LinkStatement(relationship, of: owner.id.entity, schema: schema, connection: connection)
     links[key] = statement
     try statement.requireFit(others, of: owner, isToMany: isToMany, in: schema.model)
     return statement

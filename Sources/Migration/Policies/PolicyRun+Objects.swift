@@ -2,7 +2,9 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension PolicyRun {
+extension PolicyRun: ObjectKeeper {
+  func requireAtWork() {}
+
   func source(_ id: ObjectID) throws -> SourceObject {
     SourceObject(id: id, entity: try sourceEntity(id.entity))
   }
@@ -33,7 +35,7 @@ extension PolicyRun {
       object = try insert(to)
       object.values = (object.values?.prefix(3)).map { Array($0) + row.values.dropFirst(3) }
     }
-    try associate(source, object, entityMapping)
+    try manager.associate(source, with: object, for: entityMapping)
     return object
   }
 
@@ -48,7 +50,7 @@ extension PolicyRun {
 
   private func add(_ id: ObjectID, values: [Value]) throws -> DestinationObject {
     made[id.entity, default: 0] += 1
-    return try objects.add(id, values: values, keeper: manager)
+    return try objects.add(id, values: values, keeper: self)
   }
 
   func change(_ object: DestinationObject) { _ = objects.change(object) }
@@ -57,19 +59,16 @@ extension PolicyRun {
     _ owner: DestinationObject, to others: [DestinationObject], in relationship: String,
     isToMany: Bool
   ) throws {
-    let statement = try objects.statement(
-      relationship, of: owner, to: others, isToMany: isToMany)
+    let statement = try objects.statement(relationship, of: owner, to: others, isToMany: isToMany)
     queued.append((statement, owner.id, others.map(\.id)))
   }
 
   func related(_ relationship: String, of object: DestinationObject) throws -> [DestinationObject] {
     try save()
     return try objects.related(relationship, of: object.id).map {
-      try objects.object($0, isOwn: object.isOwn, keeper: manager)
+      try objects.object($0, isOwn: object.isOwn, keeper: self)
     }
   }
-
-  func carryRelationships(of object: DestinationObject) { carried.append(object.id) }
 
   /// Writes what is kept: new objects, changed ones, then links: first those that the mapping
   /// tells, so that one set by hand stays.
@@ -98,26 +97,15 @@ extension PolicyRun {
     try connection.execute("DELETE FROM temp.carried")
     let insertion = try connection.cached("INSERT OR IGNORE INTO temp.carried VALUES (?, ?)")
     for id in carried {
-      try insertion.bind([
-        .integer(id.key), .integer(mapped.schema.numbers[id.entity] ?? 0),
-      ])
-      try insertion.step()
-      insertion.reset()
+      try insertion.run([.integer(id.key), .integer(mapped.schema.numbers[id.entity] ?? 0)])
     }
     carried.removeAll(keepingCapacity: true)
-    for statement in carrying {
-      while try statement.step() {}
-      statement.reset()
-    }
+    for statement in carrying { try statement.run([]) }
   }
 
   private func touch(_ id: ObjectID) throws {
-    let insertion = try connection.cached(
-      "INSERT OR IGNORE INTO temp.\(Self.touched) VALUES (?, ?)")
-    try insertion.bind([
+    try connection.cached("INSERT OR IGNORE INTO temp.\(Self.touched) VALUES (?, ?)").run([
       .text(mapped.schema.table(of: id.entity)?.name ?? ""), .integer(id.key),
     ])
-    try insertion.step()
-    insertion.reset()
   }
 }

@@ -6,7 +6,7 @@ import SQLite
 final class PolicyRun {
   let store: Store
   let connection: Connection
-  private(set) var mapped: MappedStep
+  private(set) var mapped: MappingLayout
   private let meter: ProgressMeter
   private var policies: [String: EntityMigrationPolicy] = [:]
   private(set) lazy var manager = MigrationManager(run: self)
@@ -28,7 +28,7 @@ final class PolicyRun {
   var made: [String: Int] = [:]
 
   init(
-    _ mapped: MappedStep, bindings: PolicyBindings, connection: Connection, meter: ProgressMeter
+    _ mapped: MappingLayout, bindings: PolicyBindings, connection: Connection, meter: ProgressMeter
   ) throws {
     store = mapped.store
     self.connection = connection
@@ -39,8 +39,6 @@ final class PolicyRun {
     lastKeys = mapped.bounds
     for entityMapping in mapped.mapping.entityMappings where mapped.isPolicy(entityMapping) {
       policies[entityMapping.name] = bindings.type(for: entityMapping)?.init()
-    }
-    for entityMapping in mapped.mapping.entityMappings where runs(entityMapping) {
       try connection.execute(
         """
         CREATE TEMP TABLE \(mapped.associations(of: entityMapping.name)) (source INTEGER,
@@ -62,7 +60,7 @@ final class PolicyRun {
 
   var runsAny: Bool { !policies.isEmpty }
 
-  var progress: MigrationProgress { meter.snapshot }
+  var progress: MigrationProgress { meter.progress }
 
   func createInstances(of entityMapping: EntityMapping) throws {
     guard let policy = policies[entityMapping.name] else { return }
@@ -103,8 +101,7 @@ final class PolicyRun {
     let rows = try connection.prepare(
       """
       SELECT \((["s.Z_PK"] + source.columns + values).joined(separator: ", "))
-      FROM src.\(quoted(store.table(of: from)?.table ?? "")) s
-      \(conditions.isEmpty ? "" : "WHERE " + conditions.map { "(\($0))" }.joined(separator: " AND "))
+      FROM src.\(quoted(store.table(of: from)?.table ?? "")) s\(conditions.filter)
       ORDER BY s.Z_PK
       """)
     let offset = mapped.policyOffsets[entityMapping.name] ?? 0
@@ -139,19 +136,13 @@ final class PolicyRun {
       SELECT DISTINCT destination, entity FROM temp.\(table) WHERE (destination, entity) > (?, ?)
       ORDER BY destination, entity LIMIT \(ObjectContext.batch)
       """)
-    var last: (key: Int64, entity: Int64) = (.min, .min)
+    var last: [Value] = [.integer(.min), .integer(.min)]
     while true {
-      try next.bind([.integer(last.key), .integer(last.entity)])
-      var ids: [ObjectID] = []
-      while try next.step() {
-        last = (next.integer(at: 0), next.integer(at: 1))
-        guard let name = objects.name(of: last.entity) else { continue }
-        ids.append(ObjectID(entity: name, key: last.key))
-      }
-      next.reset()
-      guard !ids.isEmpty else { break }
-      for id in ids {
-        let object = try objects.object(id, keeper: manager)
+      let rows = try next.rows(last)
+      guard let end = rows.last else { break }
+      last = end
+      for id in rows.compactMap(objects.identifier) {
+        let object = try objects.object(id, keeper: self)
         try step("createRelationships", entityMapping, id) {
           try policy.createRelationships(for: object, in: entityMapping, manager: manager)
         }
@@ -196,9 +187,8 @@ final class PolicyRun {
         ?? (error as? SQLiteError)?.message ?? "\(error)"
       throw CoreDataError(
         .failed, code: .entityMigrationPolicy,
-        "the policy of “\(entityMapping.name)” failed in \(name)"
-          + (id.map { " at \($0)" } ?? "") + ": \(reason)",
-        entity: entityMapping.destination ?? entityMapping.source,
+        "the policy of “\(entityMapping.name)” failed in \(name)" + (id.map { " at \($0)" } ?? "")
+          + ": \(reason)", entity: entityMapping.destination ?? entityMapping.source,
         hint: (known?.hint.map { $0 + " " } ?? "") + unchanged)
     }
     guard let error = manager.cancellation else { return }

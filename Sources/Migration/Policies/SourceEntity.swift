@@ -29,44 +29,29 @@ final class SourceEntity {
   }
 
   /// SQL of the attributes' values in a row `s`, in their order.
-  var columns: [String] {
-    attributes.map { $0.content(in: "s") }
-  }
-
-  /// FROM and WHERE of the rows of exactly this entity.
-  var from: String {
-    "src.\(quoted(table.table)) s" + (table.ownRows("s").map { " WHERE " + $0 } ?? "")
-  }
+  var columns: [String] { attributes.map { $0.content(in: "s") } }
 
   var isThere: Bool { run.store.database.contains(table.table) }
 
   func values(of key: Int64) throws -> [Value] {
-    if byKey == nil {
-      byKey = try run.connection.prepare(
+    let statement =
+      try byKey
+      ?? run.connection.prepare(
         """
         SELECT \((columns + ["1"]).joined(separator: ", ")) FROM src.\(quoted(table.table)) s
         WHERE s.Z_PK = ?
         """)
-    }
-    guard let byKey else { return [] }
-    try byKey.bind([.integer(key)])
-    defer { byKey.reset() }
-    return try byKey.step() ? byKey.row() : []
+    byKey = statement
+    return try statement.firstRow([.integer(key)])
   }
 
   func related(_ relationship: String, of key: Int64) throws -> [SourceObject] {
     let (statement, destination) = try relation(relationship)
-    try statement.bind([.integer(key)])
-    defer { statement.reset() }
-    var ids: [ObjectID] = []
-    while try statement.step() {
-      let number = statement.value(at: 1).integer
-      ids.append(
-        ObjectID(
-          entity: number.flatMap { run.store.entityNames[$0] } ?? destination,
-          key: statement.integer(at: 0)))
+    return try statement.rows([.integer(key)]).compactMap { row in
+      guard let key = row[0].integer else { return nil }
+      let entity = row[1].integer.flatMap { run.store.entityNames[$0] } ?? destination
+      return try run.source(ObjectID(entity: entity, key: key))
     }
-    return try ids.map { try run.source($0) }
   }
 
   private func relation(_ name: String) throws -> (Statement, String) {

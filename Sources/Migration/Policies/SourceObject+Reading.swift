@@ -8,11 +8,10 @@ extension SourceObject {
   ///
   /// - Throws: ``CoreDataError`` when the entity has no such attribute.
   public func elements(_ attribute: String) throws -> [AttributeValue]? {
-    guard case .bytes(let bytes) = try value(attribute), let list = try? PropertyList.read(bytes)
+    guard case .bytes(let bytes) = try value(attribute),
+      let archive = try? KeyedArchive(holding: PropertyList.read(bytes)),
+      case .array(let elements) = archive.root.value
     else { return nil }
-    guard KeyedArchive.isKeyedArchive(list), let archive = try? KeyedArchive(propertyList: list)
-    else { return list.array?.map { AttributeValue(archived: $0) } }
-    guard case .array(let elements) = archive.root.value else { return nil }
     return elements.map { AttributeValue(archived: $0.value) }
   }
 
@@ -40,18 +39,6 @@ extension AttributeValue {
     case .uuid(let bytes): self = .uuid(bytes)
     case .url(let text): self = .uri(text)
     case .null, .array, .set, .dictionary, .object: self = .null
-    }
-  }
-
-  fileprivate init(archived value: PropertyListValue) {
-    switch value {
-    case .boolean(let flag): self = .boolean(flag)
-    case .integer(let number): self = .integer(number)
-    case .real(let number): self = .double(number)
-    case .date(let seconds): self = .date(seconds)
-    case .data(let bytes): self = .bytes(bytes)
-    case .string(let text): self = .string(text)
-    case .null, .array, .dictionary, .uid: self = .null
     }
   }
 }

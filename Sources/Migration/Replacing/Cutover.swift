@@ -61,11 +61,9 @@ struct Cutover {
     try before(.note)
     var handover = try plan(journal, lock)
     handover.bring.append(
-      .init(
-        from: FileSystem.name(of: result.path), to: handover.names.store, file: result.identity))
-    let discarded = handover.aside.filter {
-      discardsOld || (backupPath == nil && !isSupport($0))
-    }
+      .init(from: FileSystem.name(of: result.path), to: handover.names.store, file: result.identity)
+    )
+    let discarded = handover.aside.filter { discardsOld || (backupPath == nil && !isSupport($0)) }
     do {
       try journal.note(handover, discarding: discarded)
       try before(.link)

@@ -99,10 +99,7 @@ extension Cutover {
         throw CoreDataError(.failed, "the store is not open", path: source)
       }
       let file = try FileSystem.createEmpty(path)
-      let backup = try Connection(path: path, mode: .readWrite)
-      try backup.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-      _ = try connection.backup(to: backup) { _, _ in true }
-      backup.close()
+      try connection.clone(to: path).close()
       FileAttributes.copy(from: source, to: path)
       try FileSystem.sync(path)
       return file

@@ -32,9 +32,7 @@ struct Handover: Equatable {
 
   /// The old store's main file, where it gets another name.
   private var main: Move? { aside.first { FileSystem.isSame($0.from, names.store) } }
-  private var logs: [Move] {
-    aside.filter { $0 != main && $0 != support }
-  }
+  private var logs: [Move] { aside.filter { $0 != main && $0 != support } }
   private var support: Move? {
     let name = StoreNames.support(of: names.store)
     return aside.first { FileSystem.isSame($0.from, name) }
@@ -173,9 +171,7 @@ struct Handover: Equatable {
       }
       switch file(move.from) {
       case nil:
-        attempt(move.from) {
-          try FileSystem.renameExclusively(path(move.to), to: path(move.from))
-        }
+        attempt(move.from) { try FileSystem.renameExclusively(path(move.to), to: path(move.from)) }
       case move.file: attempt(move.to) { try FileSystem.removeName(path(move.to)) }
       default:
         guard isFolder else {

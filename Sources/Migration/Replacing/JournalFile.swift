@@ -15,7 +15,9 @@ final class JournalFile {
   /// What an interrupted run wrote.
   private(set) var records: [JournalRecord] = []
 
-  static let busyMessage = "another strata is migrating this store"
+  /// Another strata has the lock.
+  struct Busy: Error {}
+
   /// Tries to get the lock, a fiftieth of a second apart: who only looks holds it for a moment.
   private static let tries = 5
   /// No journal is longer.
@@ -29,7 +31,7 @@ final class JournalFile {
       let opened = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
       guard opened >= 0 else { throw Self.refusal(path, storePath) }
       do {
-        try Self.lock(opened, path, storePath)
+        try Self.lock(opened, path)
         // Whoever held it may have removed the name meanwhile: the lock is on no file then.
         var info = stat()
         guard fstat(opened, &info) == 0, FileIdentity(of: path) == FileIdentity(info) else {
@@ -43,10 +45,7 @@ final class JournalFile {
         throw error
       }
     }
-    guard taken >= 0 else {
-      throw CoreDataError(
-        .failed, Self.busyMessage, path: storePath, hint: "Wait until it is done.")
-    }
+    guard taken >= 0 else { throw Busy() }
     descriptor = taken
     records = JournalRecord.decode(Self.bytes(descriptor))
     // The store's owner may put right what root began.
@@ -106,7 +105,7 @@ final class JournalFile {
   /// Lets others have the lock.
   func letGo() { _ = flock(descriptor, LOCK_UN) }
 
-  private static func lock(_ descriptor: Int32, _ path: String, _ storePath: String) throws {
+  private static func lock(_ descriptor: Int32, _ path: String) throws {
     for attempt in 1...tries {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
       guard errno == EWOULDBLOCK || errno == EINTR else {
@@ -116,7 +115,7 @@ final class JournalFile {
       }
       if attempt < tries { usleep(20_000) }
     }
-    throw CoreDataError(.failed, busyMessage, path: storePath, hint: "Wait until it is done.")
+    throw Busy()
   }
 
   /// A journal tells what to rename and remove: only who may do so to the store may write one.
@@ -143,8 +142,7 @@ final class JournalFile {
     if reason == EACCES, FileIdentity(of: path) != nil {
       return CoreDataError(
         .failed, "another user's strata is migrating this store, or was interrupted",
-        path: storePath,
-        hint: "The journal is \(path): its owner, or root, can go on.")
+        path: storePath, hint: "The journal is \(path): its owner, or root, can go on.")
     }
     if reason == ELOOP {
       return CoreDataError(

@@ -77,9 +77,7 @@ enum JournalRecord: Equatable {
         case "undone": .undone
         case "done": .done
         case "remove":
-          take(3).flatMap { list in
-            identity(list[1], list[2]).map { .remove(list[0], $0) }
-          }
+          take(3).flatMap { list in identity(list[1], list[2]).map { .remove(list[0], $0) } }
         default: nil
         }
       guard let record else { break }

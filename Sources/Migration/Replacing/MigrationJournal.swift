@@ -1,12 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import SQLite
 
 /// A note beside the store of what a run is doing, held under a lock while it runs.
 ///
@@ -36,7 +31,13 @@ final class MigrationJournal {
   /// - Throws: ``CoreDataError`` when another strata is at work on the same store.
   convenience init(storePath: String, for operation: Operation = .migration) throws {
     let names = StoreNames(storePath)
-    try self.init(names, JournalFile(names, storePath))
+    do {
+      try self.init(names, JournalFile(names, storePath))
+    } catch is JournalFile.Busy {
+      throw CoreDataError(
+        .failed, "another strata is migrating this store", path: storePath,
+        hint: "Wait until it is done.")
+    }
     do {
       try file.replace(with: [.run(operation), .work(FileSystem.name(of: workPath))])
       try FileSystem.sync(names.folder)
@@ -87,10 +88,10 @@ final class MigrationJournal {
       let journal = try MigrationJournal(names, JournalFile(names, storePath))
       journal.recoverOutputs()
       return journal.finish() + journal.recovered
-    } catch let error as CoreDataError {
-      return error.message == JournalFile.busyMessage ? [] : [error.message]
+    } catch is JournalFile.Busy {
+      return []
     } catch {
-      return ["\(error)"]
+      return [(error as? CoreDataError)?.message ?? "\(error)"]
     }
   }
 
@@ -126,9 +127,7 @@ final class MigrationJournal {
 
   /// Removes what is no longer needed now that the store is in place.
   func remove(_ list: [String]) {
-    let files = list.compactMap { name in
-      FileIdentity(of: names.path(name)).map { (name, $0) }
-    }
+    let files = list.compactMap { name in FileIdentity(of: names.path(name)).map { (name, $0) } }
     try? file.append(files.map { JournalRecord.remove($0.0, $0.1) })
     problems += Recovery.remove(files, in: names)
   }
@@ -137,8 +136,7 @@ final class MigrationJournal {
   ///
   /// - Returns: what could not be removed, as sentences; the journal then stays, and the next run
   ///   tries again.
-  @discardableResult
-  func finish() -> [String] {
+  @discardableResult func finish() -> [String] {
     guard !isFinished else { return problems }
     isFinished = true
     // What could not be put back needs the run's own files to be told from what is done.
@@ -155,7 +153,10 @@ final class MigrationJournal {
   }
 
   /// An error of the run, with what it put right before, and what is left of it.
-  func completed(_ error: any Error) -> any Error {
+  func completed(_ error: any Error, at path: String) -> any Error {
+    if let error = error as? SQLiteError {
+      return CoreDataError(sqlite: error, path: path, kind: .failed)
+    }
     let told = recovered + kept + problems
     guard !told.isEmpty, var error = error as? CoreDataError else { return error }
     error.advice =

@@ -15,31 +15,10 @@ struct RollbackRun {
   let before: (StoreRollback.Step) throws -> Void
 
   private var temporary: String { journal.workPath }
-  private let support: String
-  private let backupSupport: String
+  private var support: String { StoreNames(path).support }
+  private var backupSupport: String { StoreNames(backup.path).support }
   /// Where the backup's support folder is made ready for the store.
-  private let newSupport: String
-
-  init(
-    path: String, given: String, backup: StoreBackup, journal: MigrationJournal,
-    options: StoreRollback.Options,
-    cloned: @escaping (_ bytes: Int, _ total: Int) throws -> Void,
-    before: @escaping (StoreRollback.Step) throws -> Void
-  ) {
-    self.path = path
-    self.given = given
-    self.backup = backup
-    self.journal = journal
-    self.options = options
-    self.cloned = cloned
-    self.before = before
-    func support(of path: String) -> String {
-      (FileSystem.parent(of: path) ?? ".") + "/" + StoreNames.support(of: FileSystem.name(of: path))
-    }
-    self.support = support(of: path)
-    backupSupport = support(of: backup.path)
-    newSupport = journal.workPath + MigrationJournal.externalSuffix
-  }
+  private var newSupport: String { journal.workPath + MigrationJournal.externalSuffix }
 
   func run() throws -> StoreRollback.Receipt {
     try refuseUse()
@@ -100,8 +79,7 @@ struct RollbackRun {
       guard FileSystem.status(file) != nil, let user = StoreLock.user(of: file) else { continue }
       throw CoreDataError(
         .failed, code: .persistentStoreOpen,
-        "another program (process \(user)) is using the \(what)",
-        path: file == path ? given : file,
+        "another program (process \(user)) is using the \(what)", path: file == path ? given : file,
         hint: "Close it and try again. The store is as it was.")
     }
     if (FileSystem.status(path + "-journal")?.size ?? 0) > 512, !options.isForced {
@@ -134,22 +112,13 @@ struct RollbackRun {
   /// Byte for byte where the main file is all there is, else as SQLite sees it with its -wal.
   private func clone(_ source: Store) throws -> FileIdentity {
     let files = StoreFiles(path: backup.path)
-    let isWhole =
-      source.wal.frames == 0 && (FileSystem.status(files.journalPath)?.size ?? 0) <= 512
+    let isWhole = source.wal.frames == 0 && (FileSystem.status(files.journalPath)?.size ?? 0) <= 512
     let made = try FileSystem.createEmpty(temporary)
     if isWhole {
       let total = FileSystem.status(backup.path)?.size ?? 0
       try FileSystem.copy(backup.path, to: temporary) { try cloned($0, total) }
     } else {
-      let connection = try Connection(path: temporary, mode: .readWrite)
-      try connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-      let pageSize = Int(try source.connection.value("PRAGMA page_size")?.integer ?? 4096)
-      _ = try source.connection.backup(to: connection) { done, total in
-        try cloned(done * pageSize, total * pageSize)
-        return true
-      }
-      try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
-      connection.close()
+      try source.connection.clone(to: temporary, cloned).closeAsLogged()
     }
     try FileSystem.sync(temporary)
     return made
@@ -173,8 +142,7 @@ struct RollbackRun {
     guard try StoreBackup.Contents(clone) == contents else {
       throw CoreDataError(
         .failed, code: .migration, "the clone does not hold what the backup holds",
-        path: backup.path,
-        hint: "The store is as it was. Is a program using the backup?")
+        path: backup.path, hint: "The store is as it was. Is a program using the backup?")
     }
     return file
   }
@@ -196,8 +164,7 @@ struct RollbackRun {
     _ file: VerifiedFile, _ fingerprint: StoreFingerprint, _ present: Present
   ) throws -> (store: String?, support: String?, notes: [String]) {
     let names = journal.names
-    let movesSupport =
-      FileIdentity(of: newSupport) != nil && FileIdentity(of: support) != nil
+    let movesSupport = FileIdentity(of: newSupport) != nil && FileIdentity(of: support) != nil
     let undone = names.undone(withSupport: movesSupport)
     var logs = Cutover.Logs.moved
     // SQLite cannot lock or merge what it cannot read: all its files are kept as they are.
@@ -209,14 +176,10 @@ struct RollbackRun {
       newSupportPath: newSupport, attributesPath: fingerprint.exists ? path : backup.path)
     cutover.before = { try before(.cutover($0)) }
     let outcome = try cutover.run(journal)
-    return (
-      fingerprint.exists ? cutover.backupPath : nil, cutover.supportPath, outcome.notes
-    )
+    return (fingerprint.exists ? cutover.backupPath : nil, cutover.supportPath, outcome.notes)
   }
 
-  private func verified(
-    _ contents: StoreBackup.Contents, _ undone: String?
-  ) throws -> Store {
+  private func verified(_ contents: StoreBackup.Contents, _ undone: String?) throws -> Store {
     let store: Store
     do {
       store = try Store(path: path)

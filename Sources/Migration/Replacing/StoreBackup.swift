@@ -82,39 +82,9 @@ public struct StoreBackup: Sendable, Equatable {
     var (migrations, resets) = (newestFirst(.migration), newestFirst(.reset))
     var all: [StoreBackup] = []
     while let one = migrations.first, let other = resets.first {
-      all.append(
-        one.named >= other.named ? migrations.removeFirst() : resets.removeFirst())
+      all.append(one.named >= other.named ? migrations.removeFirst() : resets.removeFirst())
     }
     return all + migrations + resets + newestFirst(.rollback)
-  }
-
-  init(
-    path: String, origin: Origin, bytes: Int, modified: Double, named: Double
-  ) {
-    self.path = path
-    self.origin = origin
-    self.bytes = bytes
-    self.modified = modified
-    self.named = named
-  }
-
-  /// `nil` where no file is at the path.
-  init?(path: String, origin: Origin) {
-    var info = stat()
-    guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
-    self.path = path
-    self.origin = origin
-    bytes = Int(info.st_size) + (FileSystem.status(path + "-wal")?.size ?? 0)
-    #if canImport(Darwin)
-      let (written, changed) = (info.st_mtimespec, info.st_ctimespec)
-    #else
-      let (written, changed) = (info.st_mtim, info.st_ctim)
-    #endif
-    func seconds(_ time: timespec) -> Double {
-      Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 - CoreDataDate.unixOffset
-    }
-    modified = seconds(written)
-    named = seconds(changed)
   }
 
   /// What a backup holds.
@@ -124,30 +94,41 @@ public struct StoreBackup: Sendable, Equatable {
     /// Identifiers of its model version.
     public var versionIdentifiers: [String]
     /// Hash of each entity of that version.
-    public var versionHashes: [String: VersionHash]
+    public var versionHashes: [String: VersionHash] = [:]
     /// Number of objects of each entity.
     public var counts: [String: Int]
-
-    init(
-      uuid: String, versionIdentifiers: [String], versionHashes: [String: VersionHash] = [:],
-      counts: [String: Int]
-    ) {
-      self.uuid = uuid
-      self.versionIdentifiers = versionIdentifiers
-      self.versionHashes = versionHashes
-      self.counts = counts
-    }
-
-    init(_ store: Store) throws {
-      uuid = store.metadata.uuid
-      versionIdentifiers = store.metadata.versionIdentifiers
-      versionHashes = store.metadata.versionHashes
-      counts = try store.counts()
-    }
   }
 
   /// Opens the backup, without a trace, and counts what is in it.
   ///
   /// - Throws: ``CoreDataError`` where it is no store that can be read.
   public func contents() throws -> Contents { try Contents(Store(path: path)) }
+}
+
+extension StoreBackup.Contents {
+  init(_ store: Store) throws {
+    self.init(
+      uuid: store.metadata.uuid, versionIdentifiers: store.metadata.versionIdentifiers,
+      versionHashes: store.metadata.versionHashes, counts: try store.counts())
+  }
+}
+
+extension StoreBackup {
+  /// `nil` where no file is at the path.
+  init?(path: String, origin: Origin) {
+    var info = stat()
+    guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
+    #if canImport(Darwin)
+      let (written, changed) = (info.st_mtimespec, info.st_ctimespec)
+    #else
+      let (written, changed) = (info.st_mtim, info.st_ctim)
+    #endif
+    func seconds(_ time: timespec) -> Double {
+      Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 - CoreDataDate.unixOffset
+    }
+    self.init(
+      path: path, origin: origin,
+      bytes: Int(info.st_size) + (FileSystem.status(path + "-wal")?.size ?? 0),
+      modified: seconds(written), named: seconds(changed))
+  }
 }

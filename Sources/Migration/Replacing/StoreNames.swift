@@ -22,8 +22,7 @@ struct StoreNames {
 
   /// The store's name, or what stands for one that leaves no room for more in a name of 255 bytes.
   private var label: String {
-    store.utf8.count <= 200
-      ? store : ByteText.hex(Digest.sha256(Array(store.utf8)).prefix(16))
+    store.utf8.count <= 200 ? store : ByteText.hex(Digest.sha256(Array(store.utf8)).prefix(16))
   }
 
   /// The journal's name: one for a store, so that whoever comes next finds it.
@@ -66,15 +65,14 @@ struct StoreNames {
       })
     else { return false }
     let suffix = String(decoding: rest.utf8.dropFirst(Self.randomLength), as: UTF8.self)
-    return Self.workSuffixes.contains { work in
-      Self.fileSuffixes.contains { suffix == work + $0 }
-    }
+    return Self.workSuffixes.contains { work in Self.fileSuffixes.contains { suffix == work + $0 } }
   }
 
   /// Name of the folder that holds a store's external data, and all else the app keeps there.
-  static func support(of store: String) -> String {
-    "." + FileSystem.stem(of: store) + "_SUPPORT"
-  }
+  static func support(of store: String) -> String { "." + FileSystem.stem(of: store) + "_SUPPORT" }
+
+  /// Path of the store's own such folder.
+  var support: String { path(Self.support(of: store)) }
 
   /// Whether a name is the store's own: of its files, of its support folder, or of a file in it.
   func isOwn(_ name: String) -> Bool {
@@ -127,8 +125,7 @@ struct StoreNames {
   /// `App.undone-1`, or `App-undone-1.sqlite` where the support folder goes with it.
   func undone(withSupport: Bool) -> String {
     free(above: ["\(stem).undone-", "\(stem)-undone-", ".\(stem)-undone-"]) {
-      withSupport
-        ? "\(stem)-undone-\($0)\(FileSystem.suffix(of: store))" : "\(stem).undone-\($0)"
+      withSupport ? "\(stem)-undone-\($0)\(FileSystem.suffix(of: store))" : "\(stem).undone-\($0)"
     }
   }
 

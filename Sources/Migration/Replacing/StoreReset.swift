@@ -74,9 +74,7 @@ public enum StoreReset {
   ///   is in use, or when a file could not be moved. The store is as it was then.
   public static func run(
     path given: String, model: Model, options: Options = Options()
-  ) throws -> Receipt {
-    try run(path: given, model: model, options: options) { _ in }
-  }
+  ) throws -> Receipt { try run(path: given, model: model, options: options) { _ in } }
 
   /// - Parameter before: called before each step, for tests that let it fail there.
   static func run(
@@ -111,10 +109,7 @@ public enum StoreReset {
         notes: journal.recovered + outcome.notes + journal.finish())
     } catch {
       journal.finish()
-      if let error = error as? SQLiteError {
-        throw CoreDataError(sqlite: error, path: given, kind: .failed)
-      }
-      throw journal.completed(error)
+      throw journal.completed(error, at: given)
     }
   }
 
@@ -151,9 +146,7 @@ public enum StoreReset {
   private static func make(_ path: String, model: Model, uuid: String) throws -> VerifiedFile {
     let made = try FileSystem.createEmpty(path)
     try StoreCreation.fill(path, model: model, uuid: uuid)
-    let connection = try Connection(path: path, mode: .readWrite)
-    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
-    connection.close()
+    try Connection(path: path, mode: .readWrite).closeAsLogged()
     guard try Store(path: path).metadata.uuid == uuid else {
       throw CoreDataError(
         .failed, code: .migration, "the new store is not what was written", path: path)

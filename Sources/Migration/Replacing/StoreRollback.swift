@@ -36,31 +36,14 @@ public enum StoreRollback {
     /// What the store holds now, equal to what the backup held.
     public var contents: StoreBackup.Contents
     /// External data files that only the version that was undone names, or none.
-    public var orphaned: [String]
+    public var orphaned: [String] = []
     /// External data files that the store names and that are not there.
-    public var missing: [String]
+    public var missing: [String] = []
     /// Size of the store in bytes.
     public var bytes: Int
     /// What else a person should know, as sentences: what an interrupted run had left, and what
     /// could not be as it was.
-    public var notes: [String]
-
-    init(
-      storePath: String, backup: StoreBackup, isBackupRemoved: Bool, undonePath: String?,
-      undoneSupportPath: String? = nil, contents: StoreBackup.Contents, orphaned: [String] = [],
-      missing: [String] = [], bytes: Int, notes: [String] = []
-    ) {
-      self.storePath = storePath
-      self.backup = backup
-      self.isBackupRemoved = isBackupRemoved
-      self.undonePath = undonePath
-      self.undoneSupportPath = undoneSupportPath
-      self.contents = contents
-      self.orphaned = orphaned
-      self.missing = missing
-      self.bytes = bytes
-      self.notes = notes
-    }
+    public var notes: [String] = []
   }
 
   enum Step: Equatable {
@@ -86,8 +69,7 @@ public enum StoreRollback {
   ///   in place. `isCancelled` is asked between steps and while the backup is cloned, the last time
   ///   before the store is locked; `progress` is told as often.
   public static func run(
-    path given: String, options: Options = Options(),
-    isCancelled: @escaping () -> Bool = { false },
+    path given: String, options: Options = Options(), isCancelled: @escaping () -> Bool = { false },
     progress: @escaping (MigrationProgress) -> Void = { _ in }
   ) throws -> Receipt {
     let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
@@ -100,8 +82,7 @@ public enum StoreRollback {
           .init(kind: .replace, title: "put in place", unit: .items, total: 1),
         ])
       let receipt = try run(
-        path: given, options: options,
-        cloned: { try meter.update(done: $0, total: $1, bytes: $0) },
+        path: given, options: options, cloned: { try meter.update(done: $0, total: $1, bytes: $0) },
         before: { step in
           switch step {
           case .clone: try meter.begin(.copy)
@@ -130,16 +111,14 @@ public enum StoreRollback {
     let journal = try MigrationJournal(storePath: path, for: .rollback)
     do {
       return try withExtendedLifetime(journal) {
-        let backup = try choose(options.from, for: path, given)
-        return try RollbackRun(
-          path: path, given: given, backup: backup, journal: journal, options: options,
-          cloned: cloned, before: before
+        try RollbackRun(
+          path: path, given: given, backup: choose(options.from, for: path, given),
+          journal: journal, options: options, cloned: cloned, before: before
         ).run()
       }
     } catch {
       journal.finish()
-      guard let error = error as? SQLiteError else { throw journal.completed(error) }
-      throw CoreDataError(sqlite: error, path: given, kind: .failed)
+      throw journal.completed(error, at: given)
     }
   }
 

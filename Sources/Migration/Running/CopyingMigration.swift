@@ -5,15 +5,15 @@ import SQLite
 /// One step of a migration into a new file: rows by INSERT … SELECT in ranges of keys, then the
 /// links that rows cannot tell, then everything else the old file held, then indexes and triggers.
 struct CopyingMigration {
-  let shared: InPlaceMigration
+  let completion: StepCompletion
   let contents: MigratedContents
   /// Runs the mappings that are carried out object by object.
   let policies: PolicyRun?
 
-  private var connection: Connection { shared.connection }
-  private var meter: ProgressMeter { shared.meter }
-  private var source: Store { shared.source }
-  private var destination: StoreSchema { shared.destination }
+  private var connection: Connection { completion.connection }
+  private var meter: ProgressMeter { completion.meter }
+  private var source: Store { completion.source }
+  private var destination: StoreSchema { completion.destination }
 
   /// Text encoding, page size, vacuuming and the like follow the source; the file is thrown away when anything
   /// fails, so it needs no journal.
@@ -30,34 +30,31 @@ struct CopyingMigration {
   }
 
   func run() throws {
-    try shared.defineFunctions(for: shared.sourceTriggers)
+    try completion.defineFunctions()
     try connection.transaction("BEGIN EXCLUSIVE") {
       for sql in tableStatements { try connection.execute(sql) }
       try copyBookkeeping()
       try makeObjects()
       try makeLinks()
-      for table in destination.tables { try shared.numberNewOrders(of: table) }
-      for join in destination.joins {
-        for numbering in join.storage.numberings { try numbering.run(on: connection) }
+      for numbering in destination.tables.flatMap(\.numberings)
+        + destination.joins.flatMap(\.storage.numberings)
+      {
+        try numbering.run(on: connection)
       }
       try policies?.validate()
       try copyOtherTables()
       if policies?.runsAny == true {
-        try Validation(step: shared.step, schemas: shared.schemas, connection: connection)
+        try Validation(step: completion.step, schemas: completion.schemas, connection: connection)
           .checkConstraints()
       }
-      try shared.makeIndexes()
-      try shared.fillDerivedAttributes()
-      try shared.makeTrees()
-      try shared.makeTriggers(insteadOf: shared.sourceTriggers)
-      try copyRest()
-      try shared.updateBookkeeping()
+      try completion.run(copyingOthers: copyTriggers)
+      try copyStatistics()
     }
   }
 
   /// Tables that nothing changes are made by the source's own text.
   private var tableStatements: [String] {
-    let schemas = shared.schemas
+    let schemas = completion.schemas
     let bookkeeping = StoreSchema.bookkeepingStatements.map { name, sql in
       source.database.sql[name] ?? sql
     }
@@ -66,33 +63,21 @@ struct CopyingMigration {
   }
 
   private func makeObjects() throws {
-    let mappings = shared.step.mapping.entityMappings
-    var isDone: Set<String> = []
-    for entityMapping in mappings {
-      if let policies, policies.runs(entityMapping) {
-        try meter.begin(.entity, title: InPlaceMigration.title(of: entityMapping))
-        try policies.createInstances(of: entityMapping)
+    let mapping = completion.step.mapping
+    for entityMapping in mapping.entityMappings {
+      let rows = contents.rows.filter { $0.mapping == entityMapping.name }
+      let policies = policies.flatMap { $0.runs(entityMapping) ? $0 : nil }
+      guard policies != nil || !rows.isEmpty else { continue }
+      try meter.begin(.entity, title: entityMapping.title)
+      guard policies == nil else {
+        try policies?.createInstances(of: entityMapping)
         continue
       }
-      for row in contents.rows where row.mapping == entityMapping.name {
-        if isDone.insert(row.mapping).inserted {
-          try meter.begin(.entity, title: InPlaceMigration.title(of: entityMapping))
-        }
-        try fill(row)
+      for row in rows {
+        try KeyRanges(connection, table: row.ranges.table, key: row.ranges.column).run(
+          row.insert, meter
+        ) { try mapping.evaluating(row, destination, on: connection, $0) }
       }
-    }
-  }
-
-  private func fill(_ row: DestinationRows) throws {
-    let insert = try connection.prepare(row.insert)
-    try KeyRanges(connection, table: row.ranges.table, key: row.ranges.column).forEach {
-      low, high in
-      try insert.bind([.integer(low), .integer(high)])
-      try shared.step.mapping.evaluating(row, destination, on: connection) {
-        while try insert.step() {}
-      }
-      insert.reset()
-      try meter.advance(by: connection.changes)
     }
   }
 
@@ -100,14 +85,13 @@ struct CopyingMigration {
     try meter.begin(.relationships)
     for join in contents.joins {
       try meter.checkCancelled()
-      try connection.execute(
-        "INSERT OR IGNORE INTO main.\(quoted(join.table)) (\(join.names)) \(join.select)")
+      try connection.execute(join.insert)
     }
     let writer = LinkWriter(schema: destination, connection: connection)
-    for entityMapping in shared.step.mapping.entityMappings {
+    for entityMapping in completion.step.mapping.entityMappings {
       try meter.checkCancelled()
       for link in contents.links where link.mapping == entityMapping.name {
-        try writer.write(link.select, relationship: link.relationship, of: link.entity)
+        try writer.write(link)
       }
       if let policies, policies.runs(entityMapping) {
         try policies.createRelationships(of: entityMapping)
@@ -130,12 +114,7 @@ struct CopyingMigration {
   private func copyOtherTables() throws {
     let own = Set(source.schema.tables.map(\.name) + source.schema.joins.map(\.name))
       .union(StoreSchema.bookkeepingStatements.map(\.name))
-    // A virtual table makes its own shadow tables; SQLite knows them from tables that are only named
-    // like them.
-    let shadows = Set(
-      try connection.rows(
-        "SELECT name FROM pragma_table_list WHERE schema = 'src' AND type = 'shadow'"
-      ).compactMap { $0.first?.text })
+    let shadows = try connection.shadowTables()
     for name in source.database.tables.keys.sorted() where !own.contains(name) {
       guard !name.lowercased().hasPrefix("sqlite_"), !shadows.contains(name), !isRTree(name),
         let sql = source.database.sql[name]
@@ -163,20 +142,17 @@ struct CopyingMigration {
       || (source.schema.rtreeIndexes + destination.rtreeIndexes).contains { $0.name == name }
   }
 
-  /// Indexes, triggers and views over those tables.
-  private func copyRest() throws {
+  /// Triggers over those tables.
+  private func copyTriggers() throws {
     let there = try DatabaseTables(connection)
     let own = Set(source.schema.tables.map(\.name) + source.schema.joins.map(\.name))
-    for (name, table) in source.database.triggers.sorted(by: { $0.key < $1.key })
-    where !own.contains(table) && there.contains(table) && there.triggers[name] == nil {
-      if let sql = source.database.sql[name],
-        InPlaceMigration.fits(sql, there, writtenFor: source.database)
-      {
-        try connection.execute(sql)
-      }
+    for trigger in source.triggerStatements
+    where !own.contains(trigger.table) && there.contains(trigger.table)
+      && there.triggers[trigger.name] == nil
+      && SchemaText.fits(trigger.sql, there, writtenFor: source.database)
+    {
+      try connection.execute(trigger.sql)
     }
-    try shared.makeViews()
-    try copyStatistics()
   }
 
   /// What ANALYZE found out of tables that are still there.
@@ -209,6 +185,7 @@ struct MigratedContents {
 
     /// The columns as SQL.
     var names: String { columns.map { quoted($0) }.joined(separator: ", ") }
+    var insert: String { "INSERT OR IGNORE INTO main.\(quoted(table)) (\(names)) \(select)" }
   }
 
   var rows: [DestinationRows] = []
@@ -220,16 +197,16 @@ struct MigratedContents {
     for table in schemas.destination.tables { rows += schemas.rows(for: table) }
     for join in schemas.destination.joins {
       let former = schemas.sourceJoin(of: join)
-      guard let links = schemas.links(of: join, former: former) else { continue }
+      guard let rows = schemas.joinRows(of: join, former: former) else { continue }
       joins.append(
         Join(
           entity: join.entity, relationship: join.relationship, table: join.name,
-          columns: links.columns, select: links.select))
+          columns: rows.columns, select: rows.select))
     }
     links = schemas.looseLinks
   }
 
-  init(_ mapped: MappedStep) {
+  init(_ mapped: MappingLayout) {
     rows = mapped.rows
     links = mapped.links
   }
@@ -247,8 +224,7 @@ extension StepSchemas {
       var row = DestinationRows(
         mapping: entityMapping.name, entity: to, table: table.name,
         columns: [("Z_PK", "s.Z_PK"), ("Z_ENT", String(number)), ("Z_OPT", "s.Z_OPT")],
-        from: place + " s",
-        conditions: [sourceTable.ownRows("s")].compactMap { $0 },
+        from: place + " s", conditions: [sourceTable.ownRows("s")].compactMap { $0 },
         ranges: (place, "s.Z_PK", "Z_PK"))
       for column in table.columns {
         let isOrder = column.content.isOrder

@@ -35,8 +35,7 @@ struct FirstCounts {
           .compactMap(\.source)
         // One that is copied stays what an earlier step made of it.
         let all =
-          (report.entities[index].changed ?? 0)
-          + copied.reduce(0) { $0 + (changed[$1] ?? 0) }
+          (report.entities[index].changed ?? 0) + copied.reduce(0) { $0 + (changed[$1] ?? 0) }
         report.entities[index].changed = min(all, report.entities[index].after)
         nextChanged[entity] = report.entities[index].changed
         next[entity] = report.entities[index].before

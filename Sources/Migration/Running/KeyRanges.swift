@@ -17,10 +17,23 @@ struct KeyRanges {
     self.key = key
   }
 
+  /// Runs a statement whose parameters are the ends of a range, for each range.
+  ///
+  /// - Parameter evaluating: what each run is wrapped in.
+  func run(
+    _ sql: String, _ meter: ProgressMeter,
+    evaluating: (() throws -> Void) throws -> Void = { try $0() }
+  ) throws {
+    let statement = try connection.prepare(sql)
+    try forEach { low, high in
+      try evaluating { try statement.run([.integer(low), .integer(high)]) }
+      try meter.advance(by: connection.changes)
+    }
+  }
+
   /// Calls `body` with the first and the last key of each range, in rising order.
   func forEach(_ body: (_ low: Int64, _ high: Int64) throws -> Void) throws {
-    guard
-      let bounds = try connection.rows("SELECT min(\(key)), max(\(key)) FROM \(table)").first,
+    guard let bounds = try connection.rows("SELECT min(\(key)), max(\(key)) FROM \(table)").first,
       bounds.count == 2, var low = bounds[0].integer, let last = bounds[1].integer
     else { return }
     // Ranges of keys need no look at the rows; where keys lie far apart, ranges of rows are fewer.

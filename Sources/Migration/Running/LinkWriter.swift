@@ -7,17 +7,16 @@ struct LinkWriter {
   let schema: StoreSchema
   let connection: Connection
 
-  /// Writes the links of a SELECT of owner, destination, position and inverse position.
-  func write(_ select: String, relationship: String, of entity: String) throws {
-    for sql in try statements(select, relationship: relationship, of: entity) {
+  /// Writes links that are told by a SELECT.
+  func write(_ link: LinkSource) throws {
+    for sql in try statements(link.select, relationship: link.relationship, of: link.entity) {
       try connection.execute(sql)
     }
   }
 
-  /// The statements that write the links of such a SELECT.
-  func statements(
-    _ select: String, relationship: String, of entity: String
-  ) throws -> [String] {
+  /// The statements that write the links of a SELECT of owner, destination, position and inverse
+  /// position.
+  func statements(_ select: String, relationship: String, of entity: String) throws -> [String] {
     guard let declared = schema.model.relationship(named: relationship, of: entity),
       let storage = schema.storage(of: relationship, in: entity)
     else { return [] }
@@ -136,7 +135,7 @@ struct LinkWriter {
   }
 
   /// SELECT of owner and destination as the new store has them.
-  func edges(of relationship: String, in entity: String) -> String? {
+  func links(of relationship: String, in entity: String) -> String? {
     schema.entityTable(of: entity).flatMap {
       $0.storage(of: relationship)?.pairs(in: "main.", of: $0.numbers)
     }

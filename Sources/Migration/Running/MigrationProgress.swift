@@ -16,27 +16,13 @@ public struct MigrationProgress: Sendable, Equatable {
     /// What ``done`` and ``total`` count.
     public var unit: Unit
     /// Units done.
-    public var done: Int
+    public var done = 0
     /// Units there are, as far as is known.
     public var total: Int
     /// Seconds this part has taken so far; 0 while it waits.
-    public var seconds: Double
+    public var seconds = 0.0
     /// Whether the part is over.
-    public var isFinished: Bool
-
-    /// Makes a part that waits, unless told otherwise.
-    public init(
-      kind: Kind, title: String, unit: Unit, done: Int = 0, total: Int, seconds: Double = 0,
-      isFinished: Bool = false
-    ) {
-      self.kind = kind
-      self.title = title
-      self.unit = unit
-      self.done = done
-      self.total = total
-      self.seconds = seconds
-      self.isFinished = isFinished
-    }
+    public var isFinished = false
 
     /// Units a second; `nil` before anything is done.
     public var rate: Double? { seconds > 0 && done > 0 ? Double(done) / seconds : nil }
@@ -48,33 +34,19 @@ public struct MigrationProgress: Sendable, Equatable {
   }
 
   /// Which of the steps of a chain this is, counted from 1.
-  public var step: Int
+  public var step = 1
   /// Steps there are.
-  public var steps: Int
+  public var steps = 1
   /// All parts of this step, those to come included.
   public var parts: [Part]
   /// Index of the part at work.
-  public var current: Int
+  public var current = 0
   /// Seconds since the migration began.
-  public var elapsed: Double
+  public var elapsed = 0.0
   /// Rows handled in all, and bytes written in all.
-  public var rows: Int
+  public var rows = 0
   /// Bytes written so far.
-  public var bytesWritten: Int
-
-  /// Makes a snapshot.
-  public init(
-    step: Int = 1, steps: Int = 1, parts: [Part], current: Int = 0, elapsed: Double = 0,
-    rows: Int = 0, bytesWritten: Int = 0
-  ) {
-    self.step = step
-    self.steps = steps
-    self.parts = parts
-    self.current = current
-    self.elapsed = elapsed
-    self.rows = rows
-    self.bytesWritten = bytesWritten
-  }
+  public var bytesWritten = 0
 
   /// Part of the work that is done, 0…1: every part weighs by its kind, since a row verified costs
   /// less than one rewritten.
@@ -99,9 +71,7 @@ public struct MigrationProgress: Sendable, Equatable {
     return done / all
   }
 
-  private var entityRows: Int {
-    parts.filter { $0.kind == .entity }.reduce(0) { $0 + $1.total }
-  }
+  private var entityRows: Int { parts.filter { $0.kind == .entity }.reduce(0) { $0 + $1.total } }
 
   /// Seconds left of the whole, from what the done part took; `nil` while that says little.
   public var remaining: Double? {

@@ -14,14 +14,6 @@ public struct MigrationReceipt: Sendable, Equatable {
     /// Objects that were taken over otherwise than as they are: a property of theirs came, went, or
     /// got another name or value. `nil` where code of a stage changed what nothing tells.
     public var changed: Int?
-
-    /// Makes a count.
-    public init(entity: String, before: Int, after: Int, changed: Int? = nil) {
-      self.entity = entity
-      self.before = before
-      self.after = after
-      self.changed = changed
-    }
   }
 
   /// Something that was compared, and how often.
@@ -30,12 +22,6 @@ public struct MigrationReceipt: Sendable, Equatable {
     public var what: String
     /// How many of them were found equal.
     public var count: Int
-
-    /// Makes an entry.
-    public init(what: String, count: Int) {
-      self.what = what
-      self.count = count
-    }
   }
 
   /// Path of the store that was migrated.
@@ -51,17 +37,17 @@ public struct MigrationReceipt: Sendable, Equatable {
   /// Objects of each entity, before and after.
   public var entities: [EntityCount]
   /// Links in the result, by `Entity.relationship`.
-  public var links: [String: Int]
+  public var links: [String: Int] = [:]
   /// What was lost, as the plan foretold it and the options allowed.
-  public var losses: [Loss]
+  public var losses: [Loss] = []
   /// What was compared after the run and found right.
-  public var verified: [Verified]
+  public var verified: [Verified] = []
   /// The store's identity, which stays the same.
   public var uuid: String
   /// Version checksum of the destination model.
   public var checksum: String
   /// The plan's remarks.
-  public var notes: [String]
+  public var notes: [String] = []
   /// Seconds in all, verification included.
   public var seconds: Double
   /// Seconds spent on verification.
@@ -71,7 +57,7 @@ public struct MigrationReceipt: Sendable, Equatable {
   /// The old store, kept beside the new one; `nil` with `--output` or `--no-backup`.
   public var backupPath: String?
   /// Steps from version to version that it took.
-  public var steps: Int
+  public var steps = 1
   /// Values in files of their own, as the result's rows name them.
   public var externalData = ExternalDataReport()
   /// SHA-256 of the result's file, in hexadecimal, as it was put in place.
@@ -88,32 +74,5 @@ public struct MigrationReceipt: Sendable, Equatable {
   /// Objects that were taken over otherwise than as they are; `nil` where nothing tells.
   public var changed: Int? {
     entities.reduce(0) { sum, count in sum.flatMap { sum in count.changed.map { sum + $0 } } }
-  }
-
-  /// Makes a receipt.
-  public init(
-    storePath: String, resultPath: String, from: String, to: String,
-    strategy: MigrationPlan.Strategy, entities: [EntityCount], links: [String: Int] = [:],
-    losses: [Loss] = [], verified: [Verified] = [], uuid: String, checksum: String,
-    notes: [String] = [], seconds: Double, verificationSeconds: Double, bytes: Int,
-    backupPath: String?, steps: Int = 1
-  ) {
-    self.storePath = storePath
-    self.resultPath = resultPath
-    self.from = from
-    self.to = to
-    self.strategy = strategy
-    self.entities = entities
-    self.links = links
-    self.losses = losses
-    self.verified = verified
-    self.uuid = uuid
-    self.checksum = checksum
-    self.notes = notes
-    self.seconds = seconds
-    self.verificationSeconds = verificationSeconds
-    self.bytes = bytes
-    self.backupPath = backupPath
-    self.steps = steps
   }
 }

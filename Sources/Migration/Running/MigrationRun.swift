@@ -30,9 +30,7 @@ struct MigrationRun {
       storePath: target, for: options.output == nil ? .migration : .output)
     // Kept to the end: letting go of it ends its lock.
     return try withExtendedLifetime(journal) {
-      try run(
-        storePath, target, journal,
-        ProgressMeter(isCancelled: isCancelled, report: progress))
+      try run(storePath, target, journal, ProgressMeter(isCancelled: isCancelled, report: progress))
     }
   }
 
@@ -51,8 +49,7 @@ struct MigrationRun {
         storePath, temporaries,
         StepSequence(
           plan: plan, meter: meter, recovered: journal.recovered,
-          beforeVerification: beforeVerification),
-        fingerprint)
+          beforeVerification: beforeVerification), fingerprint)
       try meter.begin(.replace)
       let hashing = meter.elapsed
       // What is hashed is what was verified and what gets the name: one open file.
@@ -87,7 +84,8 @@ struct MigrationRun {
       return receipt
     } catch {
       journal.finish()
-      throw journal.completed(StepSequence.translated(error, path: plan.storePath))
+      throw journal.completed(
+        StepSequence.translated(error, path: plan.storePath), at: plan.storePath)
     }
   }
 
@@ -151,10 +149,9 @@ struct MigrationRun {
       from: plan.steps.first?.from ?? "", to: plan.steps.last?.to ?? "", strategy: plan.strategy,
       entities: done.report.entities, links: done.report.links, losses: plan.losses,
       verified: done.report.verified, uuid: done.metadata.uuid,
-      checksum: plan.steps.last?.destination.versionChecksum ?? "",
-      notes: plan.notes + done.notes, seconds: meter.elapsed,
-      verificationSeconds: done.verificationSeconds, bytes: FileSystem.status(target)?.size ?? 0,
-      backupPath: backup, steps: plan.steps.count)
+      checksum: plan.steps.last?.destination.versionChecksum ?? "", notes: plan.notes + done.notes,
+      seconds: meter.elapsed, verificationSeconds: done.verificationSeconds,
+      bytes: FileSystem.status(target)?.size ?? 0, backupPath: backup, steps: plan.steps.count)
     receipt.externalData = done.externalData
     return receipt
   }
@@ -175,8 +172,7 @@ struct MigrationRun {
     if (FileSystem.status(storePath + "-journal")?.size ?? 0) > 512 {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
-        "the store's last change was cut off: a -journal lies beside it",
-        path: plan.storePath,
+        "the store's last change was cut off: a -journal lies beside it", path: plan.storePath,
         advice: "Write the result elsewhere with \(.output), or let the app open the store once.")
     }
   }
@@ -201,12 +197,7 @@ struct MigrationRun {
       )
     }
     if let check = plan.failures.first {
-      throw CoreDataError(
-        .refused, code: check.code,
-        check.message + (check.rows == 0 ? "" : ", in \(check.rows) rows")
-          + (check.first.isEmpty
-            ? "" : " (first: \(check.first.map(\.description).joined(separator: ", ")))"),
-        path: plan.storePath, entity: check.entity, property: check.property, hint: check.hint)
+      throw check.refusal(path: plan.storePath, hint: check.hint)
     }
     if let output = options.output {
       if let refusal = OutputPlace.refusal(

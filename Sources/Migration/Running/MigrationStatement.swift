@@ -11,13 +11,6 @@ public struct MigrationStatement: Sendable, Equatable {
   public var part: String
   /// The statement, as the engine hands it to SQLite; `?` are the ends of a range of keys, or values.
   public var sql: String
-
-  /// Makes a statement.
-  public init(step: Int, part: String, sql: String) {
-    self.step = step
-    self.part = part
-    self.sql = sql
-  }
 }
 
 extension StoreMigration {
@@ -50,7 +43,7 @@ private struct StatementRecording {
     guard let first = steps.first else { return [] }
     let store = try Store(path: plan.storePath, model: first.source)
     var bare = folder + "/0.sqlite"
-    try BareStore(of: store, at: bare).write()
+    try BareStore(store: store, path: bare).write()
     var statements: [MigrationStatement] = []
     for (index, step) in steps.enumerated() {
       let source = try Store(path: bare, model: step.source)
@@ -73,12 +66,13 @@ private struct StatementRecording {
     let meter = ProgressMeter(isCancelled: { Task.isCancelled }) { log.follow($0) }
     try meter.begin(step: number, of: count, parts: StepSequence.parts(of: step, plan))
     try FileSystem.createEmpty(path)
-    let made = try StepMaking(
-      step: step, source: source, decisive: store,
+    let making = try StepMaking(
+      step, from: source, decidedBy: store, into: path,
       archive: number == count ? plan.destinationArchive : nil, policies: plan.policies,
       meter: meter
-    ).run(into: path) { $0.onStatement = { log.take($0) } }
-    made.connection.onStatement = nil
+    ) { $0.onStatement = { log.take($0) } }
+    try making.run()
+    making.connection.onStatement = nil
   }
 }
 
@@ -98,7 +92,7 @@ private final class StatementLog {
   }
 
   func take(_ sql: String) {
-    for sql in sql.split(separator: ";\n").map({ $0.trimmingSpaces }) where !sql.isEmpty {
+    for sql in sql.split(separator: ";\n").map(\.trimmed) where !sql.isEmpty {
       let word = sql.prefix { $0.isLetter }.uppercased()
       // Questions decide something; they change nothing.
       guard !["SELECT", "ATTACH", "DETACH", "EXPLAIN"].contains(word),
@@ -109,36 +103,19 @@ private final class StatementLog {
   }
 }
 
-extension Substring {
-  fileprivate var trimmingSpaces: String {
-    let start = drop { $0.isWhitespace }
-    guard let end = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-    return String(start[...end])
-  }
-}
-
 /// A store of the same tables with none of the rows, but those that say what the store is.
 private struct BareStore {
   let store: Store
   let path: String
 
-  init(of store: Store, at path: String) {
-    self.store = store
-    self.path = path
-  }
-
   func write() throws {
     let connection = try Connection(path: path, mode: .create)
     try connection.adoptEncoding(of: store.connection)
-    try MigrationFunctions.define(on: connection, store: store)
-    try connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     let pageSize = try store.connection.value("PRAGMA page_size")?.integer ?? 4096
-    try connection.execute("PRAGMA page_size = \(pageSize)")
-    try connection.attach(store.connection, as: "src")
-    let shadows = Set(
-      try connection.rows(
-        "SELECT name FROM pragma_table_list WHERE schema = 'src' AND type = 'shadow'"
-      ).compactMap { $0.first?.text })
+    try connection.execute(
+      "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA page_size = \(pageSize)")
+    try connection.attachSource(store)
+    let shadows = try connection.shadowTables()
     try connection.transaction("BEGIN EXCLUSIVE") {
       for type in ["table", "index", "view", "trigger"] {
         for row in try connection.rows(

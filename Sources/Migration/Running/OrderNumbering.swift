@@ -45,8 +45,24 @@ extension RelationshipStorage {
     [
       inversePosition.map {
         OrderNumbering(table: table, order: $0, owner: destination, key: owner)
-      },
-      position.map { OrderNumbering(table: table, order: $0, owner: owner, key: destination) },
+      }, position.map { OrderNumbering(table: table, order: $0, owner: owner, key: destination) },
     ].compactMap { $0 }
+  }
+}
+
+extension StoreSchema.Table {
+  /// The positions that its rows hold in ordered to-manys.
+  var numberings: [OrderNumbering] {
+    columns.compactMap { order in
+      let owner: StoreSchema.Column? =
+        switch order.content {
+        case .toOneOrder(let entity, let name): column(.toOne(entity: entity, name: name))
+        case .ownerOrder(let entity, let name): column(.owner(entity: entity, name: name))
+        default: nil
+        }
+      return owner.map {
+        OrderNumbering(table: name, order: order.name, owner: $0.name, key: "Z_PK")
+      }
+    }
   }
 }

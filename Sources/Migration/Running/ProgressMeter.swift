@@ -1,42 +1,34 @@
 import ManagedModel
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Keeps the account of a running migration and reports it, a batch at a time.
 final class ProgressMeter {
-  private var progress: MigrationProgress
+  /// How far it is, without a report.
+  private(set) var progress = MigrationProgress(parts: [])
   private let report: (MigrationProgress) -> Void
   private let isCancelled: () -> Bool
-  private var start = ProgressMeter.now()
+  /// Of a clock that never goes back.
+  private var start = SuspendingClock.now
   private var partStart = 0.0
   private var lastReport = -1.0
 
-  init(
-    isCancelled: @escaping () -> Bool, report: @escaping (MigrationProgress) -> Void
-  ) {
-    progress = MigrationProgress(parts: [])
+  init(isCancelled: @escaping () -> Bool, report: @escaping (MigrationProgress) -> Void) {
     self.isCancelled = isCancelled
     self.report = report
   }
 
-  var elapsed: Double { Self.now() - start }
-
-  /// How far it is, without a report.
-  var snapshot: MigrationProgress { progress }
+  /// Seconds since it began, or since it was made to go on.
+  var elapsed: Double { (SuspendingClock.now - start) / .seconds(1) }
 
   /// Whether the person asked to stop; also asked by SQLite in the middle of long statements.
   var shouldStop: Bool { isCancelled() }
 
   func checkCancelled() throws {
-    guard isCancelled() else { return }
-    throw CoreDataError(
-      .cancelled, code: .migrationCancelled, "cancelled",
-      hint: "Nothing was changed: the store is as it was.")
+    if isCancelled() { throw Self.cancelled }
   }
+
+  static let cancelled = CoreDataError(
+    .cancelled, code: .migrationCancelled, "cancelled",
+    hint: "Nothing was changed: the store is as it was.")
 
   /// Goes on to a step of a chain, with parts of its own.
   func begin(step: Int, of steps: Int, parts: [MigrationProgress.Part]) throws {
@@ -86,8 +78,8 @@ final class ProgressMeter {
 
   /// Waits for something else, such as a person, with the clock stopped.
   func pausing<T>(_ body: () throws -> T) rethrows -> T {
-    let begin = Self.now()
-    defer { start += Self.now() - begin }
+    let begin = SuspendingClock.now
+    defer { start += SuspendingClock.now - begin }
     return try body()
   }
 
@@ -120,12 +112,5 @@ final class ProgressMeter {
       progress.parts[progress.current].seconds = now - partStart
     }
     report(progress)
-  }
-
-  /// Seconds of a clock that never goes back.
-  static func now() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }

@@ -2,53 +2,55 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Makes the result of one step as its strategy says; verifying it is another matter.
+/// A step laid out on a connection to its result, which is made as the strategy says; verifying it is
+/// another matter.
 struct StepMaking {
-  let step: MigrationStep
-  /// What is read.
-  let source: Store
-  /// The store whose rows decide what rows decide; the source, unless that has none.
-  let decisive: Store
-  /// The destination model's own archive, where it came as one.
-  let archive: [UInt8]?
-  let policies: PolicyBindings
-  let meter: ProgressMeter
+  let completion: StepCompletion
+  let contents: MigratedContents
+  /// Runs the mappings that are carried out object by object.
+  let policies: PolicyRun?
 
-  struct Made {
-    let connection: Connection
-    let schemas: StepSchemas
-    let contents: MigratedContents
-    let policies: PolicyRun?
-  }
+  var connection: Connection { completion.connection }
 
+  /// Clones the store or prepares a new file, and lays the step out.
+  ///
   /// - Parameters:
+  ///   - source: what is read.
+  ///   - decisive: the store whose rows decide what rows decide, where the source has none.
+  ///   - archive: the destination model's own archive, where it came as one.
   ///   - path: an empty file.
   ///   - attached: called when the source is attached, before anything is made.
-  func run(into path: String, attached: (Connection) -> Void) throws -> Made {
+  init(
+    _ step: MigrationStep, from source: Store, decidedBy decisive: Store? = nil, into path: String,
+    archive: [UInt8]?, policies bindings: PolicyBindings, meter: ProgressMeter,
+    attached: (Connection) -> Void
+  ) throws {
     if step.strategy == .inPlace { try StepRun.clone(source, to: path, meter) }
     let connection = try Connection(path: path, mode: .readWrite)
-    try MigrationFunctions.define(on: connection, store: decisive)
     if step.strategy == .copy { try CopyingMigration.prepare(connection, like: source) }
-    try connection.attach(source.connection, as: "src")
+    try connection.attachSource(source, functionsOf: decisive)
     attached(connection)
-    var schemas = StepSchemas(store: decisive, step: step)
-    let contents: MigratedContents
-    var run: PolicyRun?
-    if step.strategy == .inPlace || step.isInferredOnly(policies) {
+    var schemas = StepSchemas(store: decisive ?? source, step: step)
+    if step.strategy == .inPlace || step.isInferredOnly(bindings) {
       contents = MigratedContents(schemas)
+      policies = nil
     } else {
-      let mapped = try MappedStep(
-        schemas, connection: connection, policies: step.policyMappings(policies))
+      let mapped = try MappingLayout(
+        schemas, connection: connection, policies: step.policyMappings(bindings))
       schemas.renumbered = mapped.renumbered
       contents = MigratedContents(mapped)
-      run = try PolicyRun(mapped, bindings: policies, connection: connection, meter: meter)
+      policies = try PolicyRun(mapped, bindings: bindings, connection: connection, meter: meter)
     }
-    let shared = InPlaceMigration(
+    completion = StepCompletion(
       step: step, schemas: schemas, connection: connection, meter: meter, archive: archive)
-    switch step.strategy {
-    case .inPlace: try shared.run()
-    case .copy: try CopyingMigration(shared: shared, contents: contents, policies: run).run()
+  }
+
+  /// Makes the result.
+  func run() throws {
+    switch completion.step.strategy {
+    case .inPlace: try InPlaceMigration(completion: completion, contents: contents).run()
+    case .copy:
+      try CopyingMigration(completion: completion, contents: contents, policies: policies).run()
     }
-    return Made(connection: connection, schemas: schemas, contents: contents, policies: run)
   }
 }

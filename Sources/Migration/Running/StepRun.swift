@@ -19,42 +19,30 @@ struct StepRun {
     var file: FileIdentity
     var report: VerificationReport
     var verificationSeconds: Double
-    var notes: [String]
   }
 
   func run(into path: String) throws -> Result {
     // Its owner's only until it is put in place: then those may read it who may read the store.
     let file = try FileSystem.createEmpty(path)
     let made = try StepMaking(
-      step: step, source: source, decisive: source, archive: archive, policies: policies,
-      meter: meter
-    ).run(into: path) { [meter] in $0.onProgress { meter.shouldStop } }
-    let (connection, schemas) = (made.connection, made.schemas)
+      step, from: source, into: path, archive: archive, policies: policies, meter: meter
+    ) { [meter] in $0.onProgress { meter.shouldStop } }
+    try made.run()
+    let (connection, schemas) = (made.connection, made.completion.schemas)
     let start = meter.elapsed
     if made.policies != nil {
       try Validation(step: step, schemas: schemas, connection: connection).run()
     }
     try beforeVerification(connection)
     let report = try Verification(
-      step: step, schemas: schemas, contents: made.contents, connection: connection,
-      meter: meter, madeByPolicies: made.policies?.made ?? [:],
-      policyMappings: step.policyMappings(policies),
+      step: step, schemas: schemas, contents: made.contents, connection: connection, meter: meter,
+      madeByPolicies: made.policies?.made ?? [:], policyMappings: step.policyMappings(policies),
       filePath: path
     ).run()
-    if let difference = report.differences.first {
-      throw CoreDataError(
-        .failed, code: .migration, "verification failed: \(difference.message)",
-        entity: difference.entity, property: difference.property,
-        hint:
-          "The store is as it was. Please report this: the migration did not do what it planned.")
-    }
+    try report.requireEqual(or: "the migration did not do what it planned")
     try connection.execute("DETACH DATABASE src")
-    // Apple's stores say in their header that they are written through a -wal.
-    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
-    connection.onProgress(nil)
-    connection.close()
-    return Result(
-      file: file, report: report, verificationSeconds: meter.elapsed - start, notes: [])
+    try connection.closeAsLogged()
+    return Result(file: file, report: report, verificationSeconds: meter.elapsed - start)
   }
 
   /// A copy of the file itself where nothing can be in a log; else one that SQLite makes.
@@ -67,14 +55,9 @@ struct StepRun {
       }
       return
     }
-    let connection = try Connection(path: path, mode: .readWrite)
-    try connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    let pageSize = Int(try source.connection.value("PRAGMA page_size")?.integer ?? 4096)
-    _ = try source.connection.backup(to: connection) { done, total in
-      try meter.update(done: done * pageSize, total: total * pageSize, bytes: done * pageSize)
-      return true
-    }
-    connection.close()
+    try source.connection.clone(to: path) { done, total in
+      try meter.update(done: done, total: total, bytes: done)
+    }.close()
   }
 }
 

@@ -74,7 +74,6 @@ struct StepSequence {
         policies: plan.policies, meter: meter, beforeVerification: beforeVerification
       ).run(into: path)
       result.verificationSeconds += done.verificationSeconds
-      result.notes += done.notes
       counts?.follow(step.mapping, to: step.destination, into: &done.report)
       if isEdited {
         for index in done.report.entities.indices { done.report.entities[index].changed = nil }
@@ -84,14 +83,8 @@ struct StepSequence {
       var made = try Store(
         path: path, files: StoreFiles(path: path, externalDataOf: files),
         model: isLast ? nil : steps[index + 1].source)
-      guard made.modelMatches, made.metadata.versionHashes == step.destination.versionHashes,
-        made.metadata.uuid == source.metadata.uuid
-      else {
-        throw CoreDataError(
-          .failed, code: .migration,
-          "verification failed: the result's version hashes or identity are not what they should be",
-          path: plan.storePath)
-      }
+      try made.requireIdentity(
+        of: source, hashes: step.destination.versionHashes, what: "result", plan.storePath)
       if result.path != storePath { MigrationJournal.removeTemporary(result.path) }
       if let handler = step.handlers?.didMigrate {
         let edit = StageEdit(
@@ -113,11 +106,9 @@ struct StepSequence {
   /// Objects that each mapping takes of a store.
   static func rows(of mapping: MappingModel, in store: Store) throws -> [String: Int] {
     let counts = try store.counts()
-    var rows: [String: Int] = [:]
-    for entityMapping in mapping.entityMappings {
-      rows[entityMapping.name] = entityMapping.source.map { counts[$0] ?? 0 } ?? 0
+    return mapping.entityMappings.reduce(into: [:]) { rows, entityMapping in
+      rows[entityMapping.name] = entityMapping.source.flatMap { counts[$0] } ?? 0
     }
-    return rows
   }
 
   /// What was compared adds up over the steps; objects are those of the first and the last.
@@ -136,33 +127,22 @@ struct StepSequence {
     return all
   }
 
-  static func parts(
-    of step: MigrationStep, _ plan: MigrationPlan
-  ) -> [MigrationProgress.Part] {
+  static func parts(of step: MigrationStep, _ plan: MigrationPlan) -> [MigrationProgress.Part] {
     let rows = step.mapping.entityMappings.filter { $0.source != nil && $0.destination != nil }
     var parts: [MigrationProgress.Part] = []
     if step.handlers?.willMigrate != nil { parts.append(StageEdit.Phase.willMigrate.part) }
-    if step.strategy == .inPlace {
-      parts.append(
-        MigrationProgress.Part(
-          kind: .copy, title: "copy store", unit: .bytes, total: plan.storeBytes))
-    }
-    parts += rows.map {
-      MigrationProgress.Part(
-        kind: .entity, title: InPlaceMigration.title(of: $0), unit: .rows,
-        total: step.rows[$0.name] ?? 0)
-    }
-    parts.append(.init(kind: .relationships, title: "relationships", unit: .items, total: 1))
-    parts.append(
-      .init(
-        kind: .indexes, title: "indexes", unit: .items,
-        total: StoreSchema(model: step.destination).indexStatements().count))
-    parts.append(
-      .init(
-        kind: .verify, title: "verify", unit: .rows,
-        total: rows.reduce(0) { $0 + (step.rows[$1.name] ?? 0) }))
+    func add(
+      _ kind: MigrationProgress.Part.Kind, _ title: String, _ unit: MigrationProgress.Part.Unit,
+      _ total: Int
+    ) { parts.append(.init(kind: kind, title: title, unit: unit, total: total)) }
+    if step.strategy == .inPlace { add(.copy, "copy store", .bytes, plan.storeBytes) }
+    for row in rows { add(.entity, row.title, .rows, step.rows[row.name] ?? 0) }
+    add(.relationships, "relationships", .items, 1)
+    let indexes = StoreSchema(model: step.destination).indexStatements()
+    add(.indexes, "indexes", .items, indexes.count)
+    add(.verify, "verify", .rows, rows.reduce(0) { $0 + (step.rows[$1.name] ?? 0) })
     if step.handlers?.didMigrate != nil { parts.append(StageEdit.Phase.didMigrate.part) }
-    parts.append(.init(kind: .replace, title: "put in place", unit: .items, total: 1))
+    add(.replace, "put in place", .items, 1)
     return parts
   }
 
@@ -176,22 +156,15 @@ struct StepSequence {
 
   static func translated(_ error: any Error, path: String) -> any Error {
     if var error = error as? CoreDataError {
-      if error.kind == .cancelled {
-        error.hint = error.hint ?? "Nothing was changed: the store is as it was."
-      }
+      if error.kind == .cancelled { error.hint = error.hint ?? ProgressMeter.cancelled.hint }
       return error.at(path: path)
     }
     guard let error = error as? SQLiteError else { return error }
-    if error.isInterrupted {
-      return CoreDataError(
-        .cancelled, code: .migrationCancelled, "cancelled", path: path,
-        hint: "Nothing was changed: the store is as it was.")
-    }
+    if error.isInterrupted { return ProgressMeter.cancelled.at(path: path) }
     if error.isConstraint {
       return CoreDataError(
         .failed, code: .migrationConstraintViolation, "constraint violation: \(error.message)",
-        path: path,
-        hint: "The store is as it was.")
+        path: path, hint: "The store is as it was.")
     }
     return CoreDataError(sqlite: error, path: path, kind: .failed)
   }

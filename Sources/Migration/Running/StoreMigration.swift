@@ -60,8 +60,7 @@ public enum StoreMigration {
     }
     // What goes into the store is the model as it is, as the one that Core Data was given.
     let archive =
-      request.destination.archive
-      ?? (whole == steps.last?.destination ? nil : whole.archived())
+      request.destination.archive ?? (whole == steps.last?.destination ? nil : whole.archived())
     let size =
       (FileSystem.status(store.path)?.size ?? 0)
       + (FileSystem.status(store.files.walPath)?.size ?? 0)
@@ -108,8 +107,7 @@ public enum StoreMigration {
     progress: @escaping (MigrationProgress) -> Void = { _ in },
     isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationReceipt {
-    try MigrationRun(plan: plan, options: options).run(
-      isCancelled: isCancelled, progress: progress)
+    try MigrationRun(plan: plan, options: options).run(isCancelled: isCancelled, progress: progress)
   }
 
   /// Puts right what a run of a store that was interrupted left, as the next run would: taken back

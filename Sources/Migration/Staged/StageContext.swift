@@ -68,8 +68,7 @@ public final class StageContext {
   /// - Throws: ``CoreDataError`` for an unknown entity or a predicate that cannot be read.
   public func count(of entity: String, where predicate: String? = nil) throws -> Int {
     let (from, condition) = try selection(of: entity, where: predicate)
-    return Int(
-      try connection.value("SELECT count(*) FROM \(from) WHERE \(condition)")?.integer ?? 0)
+    return try connection.number("SELECT count(*) FROM \(from) WHERE \(condition)")
   }
 
   /// The object of an identifier; `nil` where it is not there.
@@ -79,8 +78,7 @@ public final class StageContext {
     if let object = kept.held(id), !deleted.contains(id) { return object }
     let (from, condition) = try selection(of: id.entity, where: nil)
     return try connection.rows(
-      "SELECT s.Z_PK, s.Z_ENT FROM \(from) WHERE \(condition) AND s.Z_PK = ?",
-      [.integer(id.key)]
+      "SELECT s.Z_PK, s.Z_ENT FROM \(from) WHERE \(condition) AND s.Z_PK = ?", [.integer(id.key)]
     ).compactMap(kept.identifier).first.map(object)
   }
 
@@ -170,9 +168,7 @@ public final class StageContext {
     return max(given?.integer ?? 0, used?.integer ?? 0, 0)
   }
 
-  private func object(_ id: ObjectID) throws -> StagedObject {
-    try kept.object(id, keeper: self)
-  }
+  private func object(_ id: ObjectID) throws -> StagedObject { try kept.object(id, keeper: self) }
 
   private func selection(
     of entity: String, where predicate: String?
@@ -240,8 +236,7 @@ extension StageContext: ObjectKeeper {
         .usage, "a deleted object cannot be linked", entity: owner.id.entity, property: relationship
       )
     }
-    let statement = try kept.statement(
-      relationship, of: owner, to: others, isToMany: isToMany)
+    let statement = try kept.statement(relationship, of: owner, to: others, isToMany: isToMany)
     let unlinking = StageUnlinking(schema: schema, connection: connection)
     if !isToMany { try unlinking.empty(statement.relationship, of: owner.id) }
     for other in others {

@@ -8,9 +8,7 @@ struct StageEdit {
   enum Phase: String {
     case willMigrate, didMigrate
 
-    var part: MigrationProgress.Part {
-      .init(kind: .edit, title: rawValue, unit: .items, total: 1)
-    }
+    var part: MigrationProgress.Part { .init(kind: .edit, title: rawValue, unit: .items, total: 1) }
   }
 
   /// The store before the handler: a temporary one, or the person's, which is copied first.
@@ -41,11 +39,9 @@ struct StageEdit {
     try connection.execute(
       "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF")
     try MigrationFunctions.define(on: connection, store: store)
-    try StoreFunctions.define(on: connection)
-    try defineTriggerFunctions(on: connection)
+    try connection.defineTriggerFunctions(in: store.triggerStatements)
     let rules = StageRules(schema: store.schema, connection: connection)
-    let context = StageContext(
-      store: store, version: version, connection: connection, meter: meter)
+    let context = StageContext(store: store, version: version, connection: connection, meter: meter)
     try connection.transaction {
       let before = try rules.broken()
       do {
@@ -63,21 +59,10 @@ struct StageEdit {
         .failed, code: .migration, "the edited store is damaged: \(problems ?? "no answer")",
         hint: "The store is as it was.")
     }
-    try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
-    connection.onProgress(nil)
-    connection.close()
+    try connection.closeAsLogged()
     let edited = try Store(
       path: path, files: StoreFiles(path: path, externalDataOf: files), model: model)
     return (edited, path)
-  }
-
-  /// Functions of Core Data's triggers that nothing here knows: they give NULL.
-  private func defineTriggerFunctions(on connection: Connection) throws {
-    let triggers = store.database.triggers.keys.compactMap { store.database.sql[$0] }
-    let names = triggers.reduce(into: Set<String>()) {
-      $0.formUnion(InPlaceMigration.functionNames(in: $1))
-    }
-    for name in names.sorted() { try connection.defineNullFunction(name) }
   }
 
   private func translated(_ error: any Error) -> any Error {
@@ -103,13 +88,8 @@ struct StageEdit {
       mapping: step.mapping
     ).checks()
     guard let check = checks.first(where: { !$0.isWarning }) else { return }
-    throw CoreDataError(
-      .refused, code: check.code,
-      check.message + (check.rows == 0 ? "" : ", in \(check.rows) rows after the stage’s code")
-        + (check.first.isEmpty
-          ? "" : " (first: \(check.first.map(\.description).joined(separator: ", ")))"),
-      entity: check.entity, property: check.property,
-      hint: "Let willMigrate set it right. The store is as it was.")
+    throw check.refusal(
+      " after the stage’s code", hint: "Let willMigrate set it right. The store is as it was.")
   }
 
   /// Counts of the receipt, as the handler left them.

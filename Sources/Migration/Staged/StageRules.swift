@@ -18,11 +18,11 @@ struct StageRules {
   func broken() throws -> [Rule: Int] {
     var broken: [Rule: Int] = [:]
     func check(_ table: EntityTable, _ property: String, _ message: String, _ sql: String) throws {
-      let count = try connection.value(
+      let count = try connection.number(
         "SELECT count(*) FROM main.\(quoted(table.table)) t WHERE t.Z_ENT = \(table.entityID) AND \(sql)"
-      )?.integer
-      guard let count, count > 0 else { return }
-      broken[Rule(entity: table.entity, property: property, message: message)] = Int(count)
+      )
+      guard count > 0 else { return }
+      broken[Rule(entity: table.entity, property: property, message: message)] = count
     }
     for entity in schema.model.entities where !entity.isAbstract {
       guard let table = schema.entityTable(of: entity.name) else { continue }

@@ -60,9 +60,11 @@ public struct StagedMigration: Sendable {
     _ version: StagedVersion, in versions: ModelVersions?
   ) throws -> (name: String, model: Model) {
     if let model = version.model { return (version.name, model) }
-    let known = (versions?.versions ?? []).map { ($0.name, $0.model) }
-    if let found = known.first(where: { $0.1.versionChecksum == version.checksum }) { return found }
-    throw unknown("the stage’s version", version.checksum, known.map { ($0.0, $0.1) })
+    let known = (versions?.versions ?? []).map { (name: $0.name, model: $0.model) }
+    if let found = known.first(where: { $0.model.versionChecksum == version.checksum }) {
+      return found
+    }
+    throw unknown("the stage’s version", version.checksum, known)
   }
 
   /// The stages' own model of a version, or of the last where none is named.
@@ -96,27 +98,17 @@ public struct StagedMigration: Sendable {
         "the store is of a later stage (“\(own.name)”, \(own.model.versionChecksum)) than the model (“\(wanted.name)”, \(wanted.model.versionChecksum))",
         path: store.path, hint: "Use the newer app. Stages lead forwards only.")
     }
-    if begin == end {
-      let stop = stops[begin]
-      return [
-        Self.step(from: stop, to: stop, mapping: MappingModel(kind: .none, entityMappings: []))
-      ]
-    }
-    return try zip(stops[begin..<end], stops[(begin + 1)...end]).map { from, to in
-      Self.step(
-        from: from, to: to,
+    let pairs =
+      begin == end
+      ? [(stops[begin], stops[begin])] : Array(zip(stops[begin..<end], stops[(begin + 1)...end]))
+    return try pairs.map { from, to in
+      var step = MigrationStep(
+        from: from.name, to: to.name, source: from.model, destination: to.model,
         mapping: try MappingInference.mapping(
           from: part.model(from.model), to: part.model(to.model)))
+      step.handlers = to.handlers
+      return step
     }
-  }
-
-  private static func step(
-    from: Stop, to: Stop, mapping: MappingModel
-  ) -> MigrationStep {
-    var step = MigrationStep(
-      from: from.name, to: to.name, source: from.model, destination: to.model, mapping: mapping)
-    step.handlers = to.handlers
-    return step
   }
 
   /// Version hashes of another generation cannot be compared: Core Data counts the ways to compute

@@ -23,8 +23,7 @@ final class IntegrityCheck: Sendable {
   /// - Parameter tables: names of its tables.
   init(of path: String, tables: [String]) {
     state = Mutex(
-      State(
-        tasks: ["quick_check(5)"] + tables.sorted().map { "integrity_check(\(quoted($0)))" }))
+      State(tasks: ["quick_check(5)"] + tables.sorted().map { "integrity_check(\(quoted($0)))" }))
     // @Sendable, so that the closure does not take over the caller's isolation.
     DispatchQueue.global().async { @Sendable [self] in
       do {

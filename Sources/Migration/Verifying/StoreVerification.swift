@@ -23,8 +23,7 @@ public enum StoreVerification {
     guard after.drift.missingTables.isEmpty, after.drift.missingColumns.isEmpty else {
       throw CoreDataError(
         .unreadable, code: .persistentStoreIncompatibleSchema,
-        after.drift.sentences.first ?? "its tables do not fit its model",
-        path: after.path)
+        after.drift.sentences.first ?? "its tables do not fit its model", path: after.path)
     }
     // Of one version: every entity as it is.
     let mapping =
@@ -34,11 +33,10 @@ public enum StoreVerification {
     let connection = after.connection
     let files = after.files
     do {
-      try MigrationFunctions.define(on: connection, store: before)
       try connection.defineFunction("strata_result", arguments: 1) { arguments in
         try RecipeFunctions.digest(arguments.first ?? .null, files)
       }
-      try connection.attach(before.connection, as: "src")
+      try connection.attachSource(before)
       defer { try? connection.execute("DETACH DATABASE src") }
       connection.onProgress(isCancelled)
       defer { connection.onProgress(nil) }
@@ -47,7 +45,7 @@ public enum StoreVerification {
       if mapping.kind == .inferred {
         contents = MigratedContents(schemas)
       } else {
-        let mapped = try MappedStep(schemas, connection: connection)
+        let mapped = try MappingLayout(schemas, connection: connection)
         schemas.renumbered = mapped.renumbered
         contents = MigratedContents(mapped)
       }

@@ -87,10 +87,7 @@ struct StructureVerification {
     keys: Set<String>, keptSQL: String?, former: [String], relationship: String? = nil
   ) {
     func fail(_ message: String) {
-      differences.append(
-        .init(
-          entity: entity, property: relationship, message: "the table \(name) \(message)", count: 1)
-      )
+      self.fail("the table \(name) \(message)", entity: entity, property: relationship)
     }
     compared += 1
     guard let actual = after.tables[name] else { return fail("is missing") }
@@ -127,20 +124,17 @@ struct StructureVerification {
       }
       compared += 1
       guard let sql = after.sql[name], after.indexes[name] == index.table else {
-        differences.append(
-          .init(entity: nil, message: "the index \(name) is missing", count: 1))
+        fail("the index \(name) is missing")
         continue
       }
       if isForeign, Self.isUnique(index.sql), !Self.isUnique(sql) {
-        differences.append(
-          .init(entity: nil, message: "the index \(name) is not unique any more", count: 1))
+        fail("the index \(name) is not unique any more")
       }
       let isAsBefore = own[name]?.sql == index.sql && sql == before.sql[name]
       guard !isForeign, !isAsBefore,
-        stays || InPlaceMigration.normalized(sql) != InPlaceMigration.normalized(index.sql)
+        stays || SchemaText.normalized(sql) != SchemaText.normalized(index.sql)
       else { continue }
-      differences.append(
-        .init(entity: nil, message: "the index \(name) is not what it must be", count: 1))
+      fail("the index \(name) is not what it must be")
     }
     guard !isForeign else { return }
     for (name, table) in before.indexes.sorted(by: { $0.key < $1.key })
@@ -148,10 +142,7 @@ struct StructureVerification {
     {
       compared += 1
       guard after.sql[name] != before.sql[name] else { continue }
-      differences.append(
-        .init(
-          entity: nil, message: "the index \(name) of \(table) is not the same as before", count: 1)
-      )
+      fail("the index \(name) of \(table) is not the same as before")
     }
   }
 
@@ -172,9 +163,8 @@ struct StructureVerification {
     let trees = expected.rtreeIndexes.filter { after.contains($0.name) }
     let treeTriggers = Set(
       (expected.rtreeIndexes + schemas.store.schema.rtreeIndexes).flatMap(\.triggers).map(\.name))
-    func missing(_ name: String) -> VerificationReport.Difference {
-      .init(
-        entity: nil, message: "the trigger \(name) is missing, or another than before", count: 1)
+    func failTrigger(_ name: String) {
+      fail("the trigger \(name) is missing, or another than before")
     }
     for group in groups where !group.statements.isEmpty {
       compared += group.statements.count
@@ -182,25 +172,24 @@ struct StructureVerification {
       let isAsBefore = !names.isEmpty && names.allSatisfy { after.sql[$0] == before.sql[$0] }
       for trigger in group.statements
       where !isAsBefore && after.sql[trigger.name] != trigger.sql {
-        differences.append(missing(trigger.name))
+        failTrigger(trigger.name)
       }
     }
     for tree in expected.rtreeIndexes where hasTrees && !after.contains(tree.name) {
-      differences.append(
-        .init(entity: nil, message: "the R-tree \(tree.name) is missing", count: 1))
+      fail("the R-tree \(tree.name) is missing")
     }
     for trigger in trees.flatMap(\.triggers) {
       compared += 1
-      if after.triggers[trigger.name] != trigger.table { differences.append(missing(trigger.name)) }
+      if after.triggers[trigger.name] != trigger.table { failTrigger(trigger.name) }
     }
     // The app's own, and those of trees that no model tells of.
     for (name, table) in before.triggers.sorted(by: { $0.key < $1.key }) {
       guard !(groups + formerGroups).contains(where: { $0.owns(name, on: table) }),
         !treeTriggers.contains(name), let sql = before.sql[name], after.contains(table),
-        InPlaceMigration.fits(sql, after, writtenFor: before)
+        SchemaText.fits(sql, after, writtenFor: before)
       else { continue }
       compared += 1
-      if after.sql[name] != sql { differences.append(missing(name)) }
+      if after.sql[name] != sql { failTrigger(name) }
     }
   }
 
@@ -227,10 +216,7 @@ struct StructureVerification {
         default: objects.before[object.name] != nil
         }
       guard !isAsked else { continue }
-      differences.append(
-        .init(
-          entity: nil,
-          message: "the \(object.type) \(object.name) is there, and nothing asks for it", count: 1))
+      fail("the \(object.type) \(object.name) is there, and nothing asks for it")
     }
   }
 
@@ -253,23 +239,19 @@ struct StructureVerification {
       let isView = object.type == "view"
       guard let now = objects.after[object.name] else {
         // A view over what is gone goes too, and so does a tree over a table that is.
-        let words = InPlaceMigration.words(of: object.sql ?? "")
+        let words = SchemaText.words(of: object.sql ?? "")
         if isView
           ? words.contains(where: { $0 != object.name && gone.contains($0) }) : isTree(object)
         {
           continue
         }
         compared += 1
-        differences.append(
-          .init(entity: nil, message: "the \(object.type) \(object.name) is missing", count: 1))
+        fail("the \(object.type) \(object.name) is missing")
         continue
       }
       compared += 1
       guard !isForeign, now.sql != object.sql else { continue }
-      differences.append(
-        .init(
-          entity: nil, message: "the \(object.type) \(object.name) is not the same as before",
-          count: 1))
+      fail("the \(object.type) \(object.name) is not the same as before")
     }
   }
 
@@ -277,6 +259,10 @@ struct StructureVerification {
   private func isTree(_ object: SchemaObject) -> Bool {
     guard let tree = RTreeIndex(named: object.name, in: before) else { return false }
     return !after.columns(of: tree.table).isSuperset(of: tree.columns)
+  }
+
+  private mutating func fail(_ message: String, entity: String? = nil, property: String? = nil) {
+    differences.append(.init(entity: entity, property: property, message: message, count: 1))
   }
 
   private static func byName(_ statements: [SchemaStatement]) -> [String: SchemaStatement] {

@@ -27,10 +27,8 @@ extension Validation {
     else { return }
     throw DestinationRule(
       entity: entity, property: constraint.joined(separator: ", "), conditions: [],
-      code: .migrationConstraintViolation,
-      message: "duplicates under a uniqueness constraint",
-      hint:
-        "Let the policy make one object of those that are equal, or leave the constraint out."
+      code: .migrationConstraintViolation, message: "duplicates under a uniqueness constraint",
+      hint: "Let the policy make one object of those that are equal, or leave the constraint out."
     ).refusal(found.rows)
   }
 }

@@ -54,8 +54,7 @@ struct Validation {
     for entry in table.relationships {
       let relationship = entry.relationship
       if relationship.emptiness == .refused, let empty = table.emptiness(of: relationship.name) {
-        var rule = DestinationRule.object(
-          in: relationship.name, of: table.entity, missing: [empty])
+        var rule = DestinationRule.object(in: relationship.name, of: table.entity, missing: [empty])
         rule.former = { try former(relationship.name, of: table.entity, isEmpty: true) }
         rules.append(rule)
       }
@@ -103,8 +102,7 @@ struct Validation {
       {
         count += try data.count(from, where: ["\(column) IS NULL"])
       }
-      guard
-        let source = entityMapping.relationships.first(where: { $0.name == property })?.source,
+      guard let source = entityMapping.relationships.first(where: { $0.name == property })?.source,
         let before = schemas.sourceModel.relationship(named: source, of: from)
       else { continue }
       if isEmpty {

@@ -5,9 +5,8 @@ import SQLite
 /// The file itself, what is counted in it, and that nothing was forgotten.
 extension Verification {
   func tableNames() throws -> [String] {
-    try connection.rows(
-      "SELECT name FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0"
-    ).compactMap { $0.first?.text }
+    try connection.rows("SELECT name FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0")
+      .compactMap { $0.first?.text }
   }
 
   func integrityProblems() throws -> [String] {

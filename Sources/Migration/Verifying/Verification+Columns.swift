@@ -42,26 +42,17 @@ extension Verification {
 
   /// Whether a column is for the entity of the rows, and not for another in the same table.
   private func isOwn(_ column: String, of row: DestinationRows) -> Bool {
-    guard let content = content(of: column, in: row) else { return true }
-    switch content {
+    switch destination.content(of: column, in: row) {
     case .attribute(let declarer, _), .toOne(let declarer, _), .toOneEntity(let declarer, _),
       .toOneOrder(let declarer, _):
-      return step.destination.isKind(row.entity, of: declarer)
-    case .owner, .ownerOrder: return true
+      step.destination.isKind(row.entity, of: declarer)
+    case .owner, .ownerOrder, nil: true
     }
   }
 
   private func mayBeInFile(_ column: String, of row: DestinationRows) -> Bool {
-    property(of: column, in: row).flatMap {
+    destination.property(of: column, in: row).flatMap {
       step.destination.storedAttribute(named: $0, of: row.entity)
     }?.allowsExternalBinaryDataStorage ?? false
-  }
-
-  func property(of column: String, in row: DestinationRows) -> String? {
-    destination.property(of: column, in: row)
-  }
-
-  private func content(of column: String, in row: DestinationRows) -> StoreSchema.Content? {
-    destination.table(named: row.table)?.columns.first { $0.name == column }?.content
   }
 }

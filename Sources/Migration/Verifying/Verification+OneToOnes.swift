@@ -14,9 +14,9 @@ extension Verification {
     for plan in planned.plans {
       try meter.checkCancelled()
       for side in plan.pair.sides {
-        guard let actual = writer.edges(of: side.name, in: side.entity) else { continue }
+        guard let actual = writer.links(of: side.name, in: side.entity) else { continue }
         try compareLinks(
-          expected: plan.edges(of: side), actual: actual, entity: side.entity,
+          expected: plan.pairs(of: side), actual: actual, entity: side.entity,
           relationship: side.name, &report)
         compared += try count("temp.\(plan.table)")
       }

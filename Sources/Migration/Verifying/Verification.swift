@@ -28,13 +28,10 @@ struct Verification {
     try meter.begin(.verify)
     var report = VerificationReport()
     // A store that others may write to is checked through the connection that reads it.
-    let integrity = try filePath.map { path in
-      IntegrityCheck(of: path, tables: try tableNames())
-    }
+    let integrity = try filePath.map { path in IntegrityCheck(of: path, tables: try tableNames()) }
     defer { integrity?.stop() }
     if integrity == nil { try note(integrity: integrityProblems(), &report) }
-    var structure = try StructureVerification(
-      schemas, connection: connection, isForeign: isForeign)
+    var structure = try StructureVerification(schemas, connection: connection, isForeign: isForeign)
     structure.run(into: &report)
     // Contents are looked for by the names that the structure must have.
     guard isForeign || report.isEqual else { return report }
@@ -120,15 +117,14 @@ struct Verification {
       report.differences.append(
         .init(
           entity: row.entity, message: "\(all - found) of \(all) objects are missing",
-          count: all - found,
-          first: try first(row, "d.Z_PK IS NULL")))
+          count: all - found, first: try first(row, "d.Z_PK IS NULL")))
     }
     for (index, column) in compared.enumerated() where wrong[index] - (all - found) > 0 {
       let objects = try first(row, "d.Z_PK IS NOT NULL AND \(column.difference)")
       guard !objects.isEmpty else { continue }
       report.differences.append(
         .init(
-          entity: row.entity, property: property(of: column.name, in: row),
+          entity: row.entity, property: destination.property(of: column.name, in: row),
           message: "values in the column \(column.name) differ from what was planned",
           count: wrong[index], first: objects))
     }
@@ -144,16 +140,13 @@ struct Verification {
     ).compactMap { $0.first?.integer.map { ObjectID(entity: row.entity, key: $0) } }
   }
 
-  func count(_ from: String) throws -> Int {
-    Int(try connection.value("SELECT count(*) FROM \(from)")?.integer ?? 0)
-  }
+  func count(_ from: String) throws -> Int { try connection.number("SELECT count(*) FROM \(from)") }
 
   /// The same SELECT that fills a join table, against what is in it, in both directions.
   private func verifyJoins(_ report: inout VerificationReport) throws {
     var compared = 0
     for join in destination.joins {
-      report.links["\(join.entity).\(join.relationship)"] = try count(
-        "main.\(quoted(join.name))")
+      report.links["\(join.entity).\(join.relationship)"] = try count("main.\(quoted(join.name))")
     }
     for join in contents.joins {
       try meter.checkCancelled()
@@ -219,7 +212,7 @@ struct Verification {
     for name in names {
       try meter.checkCancelled()
       let links = contents.links.filter { "\($0.entity)\n\($0.relationship)" == name }
-      guard let one = links.first, let actual = writer.edges(of: one.relationship, in: one.entity),
+      guard let one = links.first, let actual = writer.links(of: one.relationship, in: one.entity),
         let relationship = step.destination.relationship(named: one.relationship, of: one.entity),
         !step.destination.oneToOnes.contains(where: {
           $0.contains(one.relationship, of: one.entity)
@@ -229,12 +222,10 @@ struct Verification {
         .joined(separator: " UNION ")
       // Where a side is to-one, one of several claims wins.
       if !relationship.isToMany {
-        expected =
-          "SELECT owner, min(destination) AS destination FROM (\(expected)) GROUP BY owner"
+        expected = "SELECT owner, min(destination) AS destination FROM (\(expected)) GROUP BY owner"
       }
       if let (_, inverse) = destination.inverse(of: relationship), !inverse.isToMany {
-        expected =
-          "SELECT min(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
+        expected = "SELECT min(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
       }
       if !policyMappings.isEmpty, let own = destination.table(of: one.entity),
         let other = destination.table(of: relationship.destination)

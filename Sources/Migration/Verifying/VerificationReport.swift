@@ -15,19 +15,7 @@ public struct VerificationReport: Sendable, Equatable {
     /// Values, links or objects concerned.
     public var count: Int
     /// The first objects concerned.
-    public var first: [ObjectID]
-
-    /// Makes a difference.
-    public init(
-      entity: String?, property: String? = nil, message: String, count: Int,
-      first: [ObjectID] = []
-    ) {
-      self.entity = entity
-      self.property = property
-      self.message = message
-      self.count = count
-      self.first = first
-    }
+    public var first: [ObjectID] = []
   }
 
   /// Objects of each entity before and after.
@@ -44,6 +32,15 @@ public struct VerificationReport: Sendable, Equatable {
   /// Whether everything is as the mapping says.
   public var isEqual: Bool { differences.isEmpty }
 
+  /// - Throws: ``CoreDataError`` for the first difference.
+  func requireEqual(or reason: String) throws {
+    guard let difference = differences.first else { return }
+    throw CoreDataError(
+      .failed, code: .migration, "verification failed: \(difference.message)",
+      entity: difference.entity, property: difference.property,
+      hint: "The store is as it was. Please report this: \(reason).")
+  }
+
   /// Links of each relationship in `main`.
   mutating func countLinks(in schema: StoreSchema, _ connection: Connection) throws {
     for entity in schema.model.entities {
@@ -51,8 +48,8 @@ public struct VerificationReport: Sendable, Equatable {
       _ = try countObjects(table, connection)
     }
     for join in schema.joins {
-      links["\(join.entity).\(join.relationship)"] = Int(
-        try connection.value("SELECT count(*) FROM main.\(quoted(join.name))")?.integer ?? 0)
+      links["\(join.entity).\(join.relationship)"] = try connection.number(
+        "SELECT count(*) FROM main.\(quoted(join.name))")
     }
   }
 

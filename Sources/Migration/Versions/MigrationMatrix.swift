@@ -47,19 +47,13 @@ public struct MigrationMatrix: Sendable, Equatable {
       steps.append(row)
       graph.forget(from)
     }
-    var paths: [[Path]] = []
-    for from in 0..<count {
-      paths.append(
-        try (0..<count).map { to in
-          try Self.path(from, to, steps, graph.nodes.map(\.name))
-        })
+    let names = graph.nodes.map(\.name)
+    paths = try (0..<count).map { from in
+      try (0..<count).map { try Self.path(from, $0, steps, names) }
     }
-    self.paths = paths
-    var nodes: [Int] = []
-    for (index, node) in graph.nodes.enumerated() {
-      nodes += [Int](repeating: index, count: node.names.count)
+    nodes = graph.nodes.enumerated().flatMap { index, node in
+      [Int](repeating: index, count: node.names.count)
     }
-    self.nodes = nodes
   }
 
   /// The path between two versions, by their places in ``names``; `nil` outside of them.

@@ -53,7 +53,7 @@ public struct MigrationPath: Sendable, Equatable {
       exit = end
       graph.use(destination, named: names.to, at: end)
     } else {
-      graph.append(destination, named: names.to)
+      graph.append(destination, named: names.to, hashes.destination)
       exit = graph.nodes.count - 1
     }
     // A version that came back has two places. The one of that name is meant, else an upgrade comes
@@ -68,7 +68,7 @@ public struct MigrationPath: Sendable, Equatable {
     for entry in entries { graph.use(source, named: names.from, at: entry) }
     var failure: CoreDataError?
     for entry in entries {
-      switch try route(from: entry, to: exit, in: &graph) {
+      switch try search(from: entry, to: exit, in: &graph) {
       case .found(let nodes): return try MigrationPath(nodes: nodes, graph: &graph)
       case .gap(let from, let to, let reason):
         let error = gap(
@@ -93,7 +93,7 @@ public struct MigrationPath: Sendable, Equatable {
     }
   }
 
-  private static func route(
+  private static func search(
     from entry: Int, to exit: Int, in graph: inout VersionGraph
   ) throws -> PathSearch.Outcome {
     let count = graph.nodes.count

@@ -12,7 +12,7 @@ public struct ModelVersions: Sendable, Equatable {
   public struct Version: Sendable, Equatable {
     /// The version's name; with its bundle's before it where two bundles have different versions of
     /// one name.
-    public let name: String
+    public internal(set) var name: String
     /// The model itself.
     public let model: Model
     /// Hash of each entity: computed once, since they are compared often.
@@ -24,16 +24,9 @@ public struct ModelVersions: Sendable, Equatable {
 
     /// Makes a version of a model.
     public init(name: String, model: Model, path: String? = nil, archive: [UInt8]? = nil) {
-      self.init(
-        name: name, model: model, hashes: model.versionHashes, path: path, archive: archive)
-    }
-
-    init(
-      name: String, model: Model, hashes: [String: VersionHash], path: String?, archive: [UInt8]?
-    ) {
       self.name = name
       self.model = model
-      self.hashes = hashes
+      hashes = model.versionHashes
       self.path = path
       self.archive = archive
     }
@@ -52,10 +45,8 @@ public struct ModelVersions: Sendable, Equatable {
   /// Puts versions in order.
   public init(_ versions: [Version], unreadable: [CoreDataError] = [], path: String? = nil) {
     self.versions = versions.enumerated().sorted { a, b in
-      if a.element.name != b.element.name {
-        return ModelBundle.naturallyPrecedes(a.element.name, b.element.name)
-      }
-      return a.offset < b.offset
+      a.element.name == b.element.name
+        ? a.offset < b.offset : ModelBundle.naturallyPrecedes(a.element.name, b.element.name)
     }.map(\.element)
     self.unreadable = unreadable
     self.path = path
@@ -156,8 +147,7 @@ private struct Reading {
       let archive =
         file.hasSuffix(".mom") ? try? FileSystem.read(file, limit: ModelReference.limit) : nil
       add(
-        .init(
-          model: model, name: version.name, path: path + "@" + version.name, archive: archive),
+        .init(model: model, name: version.name, path: path + "@" + version.name, archive: archive),
         bundle: bundle.name)
     case .failure(let error): note(error, path + "@" + version.name)
     }
@@ -184,11 +174,10 @@ private struct Reading {
 
   var versions: [ModelVersions.Version] {
     let shared = Dictionary(grouping: found, by: \.version.name).filter { $0.value.count > 1 }
-    return found.map { bundle, version in
-      guard shared[version.name] != nil else { return version }
-      return ModelVersions.Version(
-        name: bundle + "/" + version.name, model: version.model, hashes: version.hashes,
-        path: version.path, archive: version.archive)
+    return found.map { bundle, found in
+      var version = found
+      if shared[found.name] != nil { version.name = bundle + "/" + found.name }
+      return version
     }
   }
 }

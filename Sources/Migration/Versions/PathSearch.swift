@@ -22,8 +22,7 @@ enum PathSearch {
   ///
   /// - Parameter refusal: why there is no step from one to another; `nil` where there is one.
   static func search(
-    from entry: Int, to exit: Int, count: Int,
-    refusal: (Int, Int) throws -> CoreDataError?
+    from entry: Int, to exit: Int, count: Int, refusal: (Int, Int) throws -> CoreDataError?
   ) throws -> Outcome {
     var previous: [Int: Int] = [:]
     var reached = Set([entry])

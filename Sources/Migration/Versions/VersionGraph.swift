@@ -48,10 +48,7 @@ struct VersionGraph {
         nodes[last].model = version.model
         nodes[last].names.append(version.name)
       } else {
-        nodes.append(
-          Node(
-            name: version.name, model: version.model, hashes: version.hashes,
-            names: [version.name]))
+        append(version.model, named: version.name, version.hashes)
       }
     }
   }
@@ -64,9 +61,8 @@ struct VersionGraph {
     if !nodes[node].names.contains(name) { nodes[node].names.append(name) }
   }
 
-  mutating func append(_ model: Model, named name: String) {
-    nodes.append(
-      Node(name: name, model: model, hashes: model.versionHashes, names: [name]))
+  mutating func append(_ model: Model, named name: String, _ hashes: [String: VersionHash]) {
+    nodes.append(Node(name: name, model: model, hashes: hashes, names: [name]))
   }
 
   /// - Throws: what looking for a custom mapping ended in.

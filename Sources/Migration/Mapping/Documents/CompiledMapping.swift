@@ -65,8 +65,7 @@ struct CompiledMapping {
       let expression = object["NSValueExpression"]
       return MappingSource.Property(
         name: name,
-        value: expression.isNull
-          ? .untouched : .expression(try expressions.expression(expression)))
+        value: expression.isNull ? .untouched : .expression(try expressions.expression(expression)))
     }
   }
 

@@ -58,9 +58,7 @@ extension MappingAssembly {
         holder = relationship.destination
         continue
       }
-      guard
-        let attribute = source.attribute(
-          at: path[index...].joined(separator: "."), of: holder),
+      guard let attribute = source.attribute(at: path[index...].joined(separator: "."), of: holder),
         attribute.type == .composite, attribute.isStored
       else { return nil }
       return (Array(path[..<index]), attribute)

@@ -35,8 +35,7 @@ extension MappingAssembly {
         entity, name, "links objects by an expression that is not understood: \(expression)",
         hint: "Give the relationship in a recipe's entity mapping, with “from” and “through”.")
     }
-    guard
-      case .function(let selector, receiver: .variable("manager")?, let arguments) = expression,
+    guard case .function(let selector, receiver: .variable("manager")?, let arguments) = expression,
       arguments.count == 2, case .constant(.string(let word)) = arguments[0]
     else {
       guard case .function(_, receiver: .variable("entityPolicy")?, _) = expression else {
@@ -86,8 +85,7 @@ extension MappingAssembly {
       }
       holder = next.destination
     }
-    return RelationshipMapping(
-      name: name, source: names.joined(separator: "."), through: through)
+    return RelationshipMapping(name: name, source: names.joined(separator: "."), through: through)
   }
 
   private func known(

@@ -113,8 +113,7 @@ struct MappingAssembly {
       return try elements(of: attribute, values[attribute.name] ?? .untouched, entity).map {
         whole in
         guard let value = values[whole.name],
-          let element = destination.storedAttribute(
-            named: whole.name, of: entity.destination ?? "")
+          let element = destination.storedAttribute(named: whole.name, of: entity.destination ?? "")
         else { return whole }
         return mapping(of: element, value, entity)
       }

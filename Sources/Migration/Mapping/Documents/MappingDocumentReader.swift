@@ -85,8 +85,7 @@ final class MappingDocumentReader {
     // Objects that nothing refers to are left over from editing.
     let mappings = try members(root.relationships["entitymappings"]).map { id, object in
       (number: Int(Self.nonEmpty(object, "mappingnumber") ?? "") ?? Int.max, id: id, object: object)
-    }
-    .sorted { ($0.number, $0.id) < ($1.number, $1.id) }
+    }.sorted { ($0.number, $0.id) < ($1.number, $1.id) }
     return MappingSource(
       origin: origin(root), entityMappings: try mappings.map { try entity($0.object) })
   }

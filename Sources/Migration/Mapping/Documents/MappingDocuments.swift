@@ -80,8 +80,7 @@ public struct MappingDocuments: Sendable, Equatable {
     return CoreDataError(
       .refused, code: .migrationMissingMappingModel,
       "the mapping is not for the way from “\(names.from)” to “\(names.to)”"
-        + (reason.map { ": \($0)" } ?? ""),
-      path: path,
+        + (reason.map { ": \($0)" } ?? ""), path: path,
       advice:
         "Give the mapping of these two versions, or the versions on the way with \(.versions).")
   }

@@ -50,9 +50,7 @@ struct MappingFit {
     mapping.entityMappings.lazy.compactMap(misfit).first
   }
 
-  private static func differs(
-    _ entity: String?, _ hash: VersionHash?, _ side: Side
-  ) -> String? {
+  private static func differs(_ entity: String?, _ hash: VersionHash?, _ side: Side) -> String? {
     guard let entity else { return nil }
     guard let actual = side.hashes[entity] else { return missing(entity, side) }
     guard actual != hash else { return nil }

@@ -47,9 +47,8 @@ struct SnapshotReader {
     let values = try self.values(of: object)
     let parents = object["XDBucketForGeneralizationsstorage"].references
     try charge(parents.count)
-    let parent = parents.lazy.compactMap {
-      $0.value.object?["_general"].object?["_name"].string
-    }.first
+    let parent = parents.lazy.compactMap { $0.value.object?["_general"].object?["_name"].string }
+      .first
     var entity = Entity(name, parent: parent)
     entity.isAbstract =
       values["XD_PSK_isAbstract"]?.boolean ?? object["_isAbstract"].boolean ?? false
@@ -59,9 +58,7 @@ struct SnapshotReader {
     try charge(constraints.count)
     entity.uniquenessConstraints = try constraints.map { constraint in
       try charge(constraint.value.references.count)
-      return constraint.value.elements.compactMap {
-        $0.string ?? $0.object?["_name"].string
-      }
+      return constraint.value.elements.compactMap { $0.string ?? $0.object?["_name"].string }
     }
     check(values, known: Self.entityKeys)
     for (name, reference) in object["XDBucketForOwnedAttributesstorage"].entries {
@@ -118,9 +115,7 @@ struct SnapshotReader {
   }
 
   /// The named values of all stereotypes of an entity or a property.
-  private mutating func values(
-    of object: ArchivedObject
-  ) throws -> [String: ArchivedValue] {
+  private mutating func values(of object: ArchivedObject) throws -> [String: ArchivedValue] {
     var result: [String: ArchivedValue] = [:]
     let stereotypes = object["XDBucketForStereotypesstorage"].entries
     try charge(stereotypes.count)

@@ -110,8 +110,7 @@ extension MappingEdits {
   /// - Throws: ``CoreDataError`` for an expression that is none.
   package func recipe(from source: Model, to destination: Model) throws -> Recipe {
     try Recipe(
-      RecipeSource(
-        text: text(from: source, to: destination), path: Self.name, isWritten: false))
+      RecipeSource(text: text(from: source, to: destination), path: Self.name, isWritten: false))
   }
 
   /// The recipe's text; versions are named by their digests.
@@ -184,8 +183,7 @@ extension MappingEdits {
     let names = source.entities.reduce(into: Set()) {
       $0.formUnion(words($1.attributes, $1.relationships))
     }
-    let own = words(
-      source.attributes(of: pair.source), source.relationships(of: pair.source))
+    let own = words(source.attributes(of: pair.source), source.relationships(of: pair.source))
     let particular = Set(
       values.keys.filter { Place($0)?.source == pair.source }.compactMap { isOf($0) })
     let attributes = values.sorted { $0.key < $1.key }.compactMap { place, expression -> String? in

@@ -3,9 +3,7 @@ import ManagedModel
 extension MappingSuggestion {
   /// Whether a renaming identifier can say that one is the other: plain attributes, or elements of
   /// what is the same composite attribute.
-  static func isIdentifiable(
-    _ former: String, _ name: String, in mapping: EntityMapping
-  ) -> Bool {
+  static func isIdentifiable(_ former: String, _ name: String, in mapping: EntityMapping) -> Bool {
     guard let composite = ElementPath.composite(of: former) else { return !name.contains(".") }
     return mapping.attributes.contains {
       $0.source.flatMap(ElementPath.composite) == composite

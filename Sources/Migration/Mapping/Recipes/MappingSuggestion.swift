@@ -96,9 +96,7 @@ extension MappingSuggestion {
   }
 
   /// What objects of an entity that goes could become.
-  private static func forEntity(
-    _ entity: String, in step: MigrationStep
-  ) -> [MappingSuggestion] {
+  private static func forEntity(_ entity: String, in step: MigrationStep) -> [MappingSuggestion] {
     sorted(
       step.destination.entities.compactMap { candidate in
         guard !candidate.isAbstract else { return nil }

@@ -80,9 +80,7 @@ public struct Recipe: Sendable, Equatable {
   /// - Throws: ``CoreDataError`` of kind usage for a mistake in a stand-in, with its place.
   public func standIn(
     in mapping: inout MappingModel, from source: Model, to destination: Model
-  ) throws {
-    try RecipeMapping(self, from: source, to: destination).standIn(in: &mapping)
-  }
+  ) throws { try RecipeMapping(self, from: source, to: destination).standIn(in: &mapping) }
 
   private static func names(_ reference: String, _ model: Model, called name: String) -> Bool {
     if reference == name || model.versionIdentifiers.contains(reference) { return true }

@@ -15,9 +15,8 @@ struct RecipeMapping {
     text = recipe.source
     document = recipe.document
     self.source = source
-    let changed = try RecipeRenaming(
-      text: recipe.source, source: source, destination: destination
-    ).applying(recipe.document.renames)
+    let changed = try RecipeRenaming(text: recipe.source, source: source, destination: destination)
+      .applying(recipe.document.renames)
     self.destination = changed
     renamed = Set(
       destination.entities.filter { entity in
@@ -147,9 +146,8 @@ struct RecipeMapping {
       isChanged: !attributes.isEmpty || !relationships.isEmpty || mapping.condition != nil,
       isCustom: mapping.distinct != nil || !mapping.children.isEmpty)
     var result = EntityMapping(
-      name: mapping.name?.text ?? "\(from)To\(to)",
-      kind: mapping.kind ?? kind,
-      source: from, destination: to)
+      name: mapping.name?.text ?? "\(from)To\(to)", kind: mapping.kind ?? kind, source: from,
+      destination: to)
     do {
       let named = Set(attributes.map(\.name))
       let others = try inference.attributes(of: to, from: from, byName: isCopy, skipping: named)
@@ -240,8 +238,7 @@ struct RecipeMapping {
       if pair.destination == nil, let source = pair.source, kept.contains(source) {
         throw text.wrong(
           "“\(source)” is deleted here and mapped elsewhere",
-          mapping.source?.range ?? mapping.range,
-          hint: "Leave one of them out.")
+          mapping.source?.range ?? mapping.range, hint: "Leave one of them out.")
       }
     }
   }

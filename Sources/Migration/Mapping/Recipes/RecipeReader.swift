@@ -36,8 +36,7 @@ struct RecipeReader {
       },
       renames: try object.names("rename").map { name, value in
         (name, try RecipeObject.text(value, name.text, in: source))
-      },
-      userInfo: try userInfo(object))
+      }, userInfo: try userInfo(object))
     let isPair = document.from != nil && document.to != nil
     let needsPair =
       !document.mappings.isEmpty || !document.renames.isEmpty || document.from != nil
@@ -47,8 +46,7 @@ struct RecipeReader {
         "a recipe says from which version it leads to which",
         object.range.lowerBound..<object.range.lowerBound + 1,
         hint:
-          "Add \"from\": and \"to\": with versions' names, or the digests that strata hash prints."
-      )
+          "Add \"from\": and \"to\": with versions' names, or the digests that strata hash prints.")
     }
     return document
   }
@@ -76,7 +74,7 @@ struct RecipeReader {
 
   private func kind(_ object: RecipeObject) throws -> EntityMapping.Kind? {
     guard let word = try object.text("kind") else { return nil }
-    let known: [EntityMapping.Kind] = [.custom, .add, .remove, .copy, .transform]
+    let known = EntityMapping.Kind.allCases
     guard let kind = known.first(where: { $0.name == word.text }) else {
       throw source.wrong(
         "there is no kind “\(word.text)”", word.range,
@@ -91,12 +89,8 @@ struct RecipeReader {
         return RecipeDocument.Attribute(name: name, value: try value(json, name.text))
       }
       let detail = try RecipeObject(
-        json, "an attribute", keys: ["sql", "expression", "predicate", "source", "default"],
-        in: source)
-      var value = RecipeDocument.Value.none
-      for key in ["sql", "expression", "predicate"] {
-        if let word = try detail.text(key) { value = try expression(word, key) }
-      }
+        json, "an attribute", keys: Self.forms + ["source", "default"], in: source)
+      var value = try form(detail) ?? .none
       if let word = try detail.text("source") { value = .source(word) }
       return RecipeDocument.Attribute(
         name: name, value: value, defaultText: try detail.text("default"), isExact: true)
@@ -158,10 +152,15 @@ struct RecipeReader {
       let value = try value(json, key)
       return value == .none ? nil : value
     }
-    let detail = try RecipeObject(
-      json, "“\(key)”", keys: ["sql", "expression", "predicate"], in: source)
-    for key in ["sql", "expression", "predicate"] {
-      if let word = try detail.text(key) { return try expression(word, key) }
+    return try form(RecipeObject(json, "“\(key)”", keys: Self.forms, in: source))
+  }
+
+  private static let forms = ["sql", "expression", "predicate"]
+
+  /// The value that an object gives in one of the forms.
+  private mutating func form(_ object: RecipeObject) throws -> RecipeDocument.Value? {
+    for form in Self.forms {
+      if let word = try object.text(form) { return try expression(word, form) }
     }
     return nil
   }

@@ -10,8 +10,7 @@ struct RecipeRenaming {
     guard !renames.isEmpty else { return destination }
     var entities = Dictionary(destination.entities.map { ($0.name, $0) }) { first, _ in first }
     // What is around an element is renamed before it.
-    let depth = { (rename: (from: RecipeWord, to: RecipeWord)) in
-      rename.to.text.count { $0 == "." }
+    let depth = { (rename: (from: RecipeWord, to: RecipeWord)) in rename.to.text.count { $0 == "." }
     }
     for (from, to) in renames.sorted(by: { depth($0) < depth($1) }) {
       let old = try place(from, in: source, "source")

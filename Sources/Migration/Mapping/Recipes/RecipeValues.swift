@@ -78,15 +78,13 @@ struct RecipeValues {
     case .expression(let expression, let word):
       let parsed = try parsed(expression, word)
       if copies, !given.isExact, let name = parsed?.plainPath,
-        let former = source.storedAttribute(named: name, of: entity),
-        Self.isCopy(former, attribute)
+        let former = source.storedAttribute(named: name, of: entity), Self.isCopy(former, attribute)
       {
         mapping = .copy(of: former, to: attribute)
       } else {
         mapping = AttributeMapping(
           name: attribute.name, source: nil,
-          defaultValue: attribute.isOptional ? nil : attribute.defaultValue,
-          expression: expression)
+          defaultValue: attribute.isOptional ? nil : attribute.defaultValue, expression: expression)
       }
     }
     if let word = given.defaultText {
@@ -145,9 +143,8 @@ struct RecipeValues {
       }
       mapping.fetched = word.text
       mapping.condition = try given.condition.flatMap { condition in
-        try RecipeValues(
-          text: text, source: source, destination: destination, entity: word.text
-        ).expression(condition)
+        try RecipeValues(text: text, source: source, destination: destination, entity: word.text)
+          .expression(condition)
       }
     }
     return mapping
@@ -216,7 +213,6 @@ struct RecipeValues {
       destination: child.name, relationship: relationship.name, each: each,
       attributes: try inner.attributes(
         given.attributes.filter { $0.value != .none || $0.defaultText != nil }, of: child.name,
-        copies: false),
-      children: try given.children.map { try inner.child($0, of: child.name) })
+        copies: false), children: try given.children.map { try inner.child($0, of: child.name) })
   }
 }

@@ -10,8 +10,7 @@ extension RecipeWriter {
     let names = Set(mapping.attributes.map(\.name))
     let attributes = mapping.attributes.filter { attribute in
       let others = names.subtracting([attribute.name])
-      let inferred = try? inference.attributes(
-        of: to, from: from, byName: byName, skipping: others)
+      let inferred = try? inference.attributes(of: to, from: from, byName: byName, skipping: others)
       return isFull || inferred?.contains(attribute) != true
     }
     if !attributes.isEmpty {
@@ -70,8 +69,7 @@ extension RecipeWriter {
       } else {
         members = [String(value(expression).dropFirst(2).dropLast(2))]
       }
-    } else if let name = mapping.source,
-      let former = source.storedAttribute(named: name, of: from)
+    } else if let name = mapping.source, let former = source.storedAttribute(named: name, of: from)
     {
       rule = AttributeMapping.copy(of: former, to: attribute).defaultValue
       members.append("\"source\": \(JSONValue.quoted(name))")

@@ -121,9 +121,7 @@ struct RecipeWriter {
     let inference = Inference(
       source: source, destination: renamed,
       given: Self.given(written.map { mapping.entityMappings[$0] }))
-    var members = [
-      "\"from\": \(JSONValue.quoted(from))", "\"to\": \(JSONValue.quoted(to))",
-    ]
+    var members = ["\"from\": \(JSONValue.quoted(from))", "\"to\": \(JSONValue.quoted(to))"]
     if !written.isEmpty {
       let mappings = written.map { entityMapping(mapping.entityMappings[$0], inference) }
       members.append("\"entityMappings\": " + Self.block("[", "]", mappings))
@@ -150,12 +148,10 @@ struct RecipeWriter {
     while true {
       let given = Self.given(written.sorted().map { mapping.entityMappings[$0] })
       guard
-        let inferred = try? Inference(source: source, destination: renamed, given: given)
-          .mapping()
+        let inferred = try? Inference(source: source, destination: renamed, given: given).mapping()
       else { return all }
       let others = all.filter { index in
-        !written.contains(index)
-          && !inferred.entityMappings.contains(mapping.entityMappings[index])
+        !written.contains(index) && !inferred.entityMappings.contains(mapping.entityMappings[index])
       }
       if others.isEmpty { return written.sorted() }
       written.formUnion(others)
@@ -222,9 +218,7 @@ struct RecipeWriter {
   static func block(_ open: String, _ close: String, _ members: [String]) -> String {
     let line = "\(open) " + members.joined(separator: ", ") + " \(close)"
     if line.utf8.count <= 80, !line.contains("\n") { return line }
-    let body = members.map { member in
-      "  " + member.replacing("\n", with: "\n  ") + ","
-    }
+    let body = members.map { member in "  " + member.replacing("\n", with: "\n  ") + "," }
     return ([open] + body + [close]).joined(separator: "\n")
   }
 }
@@ -253,7 +247,6 @@ extension Model {
     attribute(at: property, of: entity).map {
       // An element is named by its path, and identified by its name within the composite.
       $0.renamingIdentifier ?? ElementPath.last(of: $0.name)
-    }
-      ?? relationship(named: property, of: entity)?.canonicalName
+    } ?? relationship(named: property, of: entity)?.canonicalName
   }
 }

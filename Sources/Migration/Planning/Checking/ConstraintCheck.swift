@@ -33,7 +33,8 @@ struct ConstraintCheck {
         rows: duplicates.rows.count, first: duplicates.rows.first,
         message:
           "duplicates under a \(isNew ? "new " : "")uniqueness constraint, \(duplicates.groups) groups",
-        hint: "Merge or change the duplicates first, or leave the constraint out.")
+        hint: "Merge or change the duplicates first, or leave the constraint out.",
+        asked: constraint)
     ]
   }
 }
@@ -47,9 +48,7 @@ struct Duplicates {
   /// - Parameters:
   ///   - select: rows with Z_PK and the columns.
   ///   - keys: the columns, quoted.
-  init?(
-    of select: String, by keys: [String], entity: String, on connection: Connection
-  ) throws {
+  init?(of select: String, by keys: [String], entity: String, on connection: Connection) throws {
     let groups = """
       FROM (SELECT min(Z_PK) AS k, count(*) AS n FROM (\(select))
       WHERE \(keys.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))

@@ -24,15 +24,12 @@ struct DestinationRule {
   func check(_ rows: FoundRows) -> DataCheck {
     DataCheck(
       code: code, entity: entity, property: property, rows: rows.count, first: rows.first,
-      message: message, hint: hint, isWarning: isWarning, predicate: predicate)
+      message: message, hint: hint, isWarning: isWarning, predicate: predicate, asked: conditions)
   }
 
   /// What refuses a result in which rows break it.
   func refusal(_ rows: FoundRows) -> CoreDataError {
-    let first = rows.first.map(\.description).joined(separator: ", ")
-    return CoreDataError(
-      .refused, code: code, "\(message), in \(rows.count) rows (first: \(first))", entity: entity,
-      property: property, hint: hint + " The store is as it was.")
+    check(rows).refusal(hint: hint + " The store is as it was.")
   }
 }
 
@@ -81,9 +78,7 @@ extension DestinationRule {
   /// What an expression gives is of the attribute's type.
   static func type(
     of attribute: Attribute, in entity: String, wrong condition: String
-  )
-    -> DestinationRule
-  {
+  ) -> DestinationRule {
     DestinationRule(
       entity: entity, property: attribute.name, conditions: [condition],
       message: "values that are no \(attribute.type.name)",
@@ -102,13 +97,9 @@ extension [DestinationRule] {
     in table: String, where condition: String = "1", key: String, on connection: Connection
   ) throws -> [(rule: DestinationRule, rows: FoundRows)] {
     guard !isEmpty else { return [] }
-    let broken = map { rule in
-      rule.conditions.isEmpty
-        ? "1" : rule.conditions.map { "(\($0))" }.joined(separator: " AND ")
-    }
+    let broken = map { $0.conditions.isEmpty ? "1" : $0.conditions.allTrue }
     let sums = broken.map { "sum(\($0))" }.joined(separator: ", ")
-    let counts =
-      try connection.rows("SELECT \(sums) FROM \(table) WHERE \(condition)").first ?? []
+    let counts = try connection.rows("SELECT \(sums) FROM \(table) WHERE \(condition)").first ?? []
     return try zip(zip(self, broken), counts).compactMap { rule, count in
       let (rule, broken) = rule
       guard let count = count.integer, count > 0, try count > rule.former() else { return nil }

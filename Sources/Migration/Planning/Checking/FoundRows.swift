@@ -5,7 +5,9 @@ import SQLite
 struct FoundRows {
   let count: Int
   let first: [ObjectID]
+}
 
+extension FoundRows {
   /// - Parameters:
   ///   - rows: `FROM … WHERE …`.
   ///   - key: SQL of an object's key.
@@ -13,14 +15,23 @@ struct FoundRows {
   init(
     _ rows: String, key: String, of entity: String, on connection: Connection, count: Int? = nil
   ) throws {
-    self.count =
-      try count ?? Int(connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
+    try self.init(rows, columns: key, on: connection, count: count) {
+      $0.first?.integer.map { ObjectID(entity: entity, key: $0) }
+    }
+  }
+
+  /// - Parameters:
+  ///   - columns: SQL of what `object` makes an object of; the first five rows by these are taken.
+  init(
+    _ rows: String, columns: String, on connection: Connection, count: Int? = nil,
+    object: ([Value]) -> ObjectID?
+  ) throws {
+    self.count = try count ?? connection.number("SELECT count(*) \(rows)")
     first =
       self.count == 0
       ? []
-      : try connection.rows("SELECT \(key) \(rows) ORDER BY 1 LIMIT 5").compactMap {
-        $0.first?.integer.map { ObjectID(entity: entity, key: $0) }
-      }
+      : try connection.rows("SELECT \(columns) \(rows) ORDER BY \(columns) LIMIT 5").compactMap(
+        object)
   }
 }
 

@@ -18,8 +18,7 @@ extension MappedAnalysis {
         let empty = rows.map {
           "SELECT e.Z_PK AS key FROM (\($0.selectAll)) e WHERE e.Z_PK NOT IN (\(keys))"
         }.joined(separator: " UNION ALL ")
-        let found = try FoundRows(
-          "FROM (\(empty))", key: "key", of: entity.name, on: connection)
+        let found = try FoundRows("FROM (\(empty))", key: "key", of: entity.name, on: connection)
         guard found.count > 0,
           try found.count > validation.former(relationship.name, of: entity.name, isEmpty: true)
         else { continue }

@@ -25,17 +25,13 @@ extension MappedAnalysis {
       let values =
         read.map { "s.\(quoted($0.column))" }
         + after.map { entry in row.columns.first { $0.name == entry.column }?.sql ?? "NULL" }
-      let conditions =
-        row.conditions.isEmpty
-        ? "" : " WHERE " + row.conditions.map { "(\($0))" }.joined(separator: " AND ")
       let rows = try connection.rows(
-        "SELECT \((["s.Z_PK"] + values).joined(separator: ", ")) FROM \(row.from)\(conditions) ORDER BY \(row.ranges.key) LIMIT \(limit)"
+        "SELECT \((["s.Z_PK"] + values).joined(separator: ", ")) FROM \(row.from)\(row.conditions.filter) ORDER BY \(row.ranges.key) LIMIT \(limit)"
       )
       for values in rows where values.count == 1 + read.count + after.count {
         previews.append(
           MappingPreview(
-            mapping: row.mapping,
-            source: values[0].integer.map { ObjectID(entity: from, key: $0) },
+            mapping: row.mapping, source: values[0].integer.map { ObjectID(entity: from, key: $0) },
             destination: row.entity,
             before: read.enumerated().map { index, entry in
               .init(

@@ -14,18 +14,11 @@ extension MappedAnalysis {
   ///
   /// Numbers and text become one another in a column; bytes become nothing else.
   private func computedColumns(of row: DestinationRows) -> [DestinationRule] {
-    guard let table = schemas.destination.table(of: row.entity),
-      let entityMapping = step.mapping.mapping(named: row.mapping)
-    else { return [] }
+    guard let entityMapping = step.mapping.mapping(named: row.mapping) else { return [] }
     let isChild = entityMapping.destination != row.entity
     return row.columns.compactMap { column in
-      guard
-        case .attribute(let declarer, let name)? = table.columns.first(where: {
-          $0.name == column.name
-        })?.content, step.destination.isKind(row.entity, of: declarer),
-        let attribute = step.destination.storedAttribute(named: name, of: row.entity),
-        isChild
-          || entityMapping.attribute(named: name)?.expression != nil
+      guard let attribute = schemas.destination.attribute(of: column.name, in: row),
+        isChild || entityMapping.attribute(named: attribute.name)?.expression != nil
       else { return nil }
       let type = "typeof(e.\(quoted(column.name)))"
       switch attribute.type {
@@ -41,17 +34,12 @@ extension MappedAnalysis {
 
   /// Columns whose numbers are copied from one of another type.
   private func copiedColumns(of row: DestinationRows) -> [DestinationRule] {
-    guard let table = schemas.destination.table(of: row.entity),
-      let entityMapping = step.mapping.mapping(named: row.mapping),
+    guard let entityMapping = step.mapping.mapping(named: row.mapping),
       entityMapping.destination == row.entity, let from = entityMapping.source
     else { return [] }
     return row.columns.compactMap { column in
-      guard
-        case .attribute(let declarer, let name)? = table.columns.first(where: {
-          $0.name == column.name
-        })?.content, step.destination.isKind(row.entity, of: declarer),
-        let attribute = step.destination.storedAttribute(named: name, of: row.entity),
-        let former = entityMapping.attribute(named: name)?.source,
+      guard let attribute = schemas.destination.attribute(of: column.name, in: row),
+        let former = entityMapping.attribute(named: attribute.name)?.source,
         let before = step.source.storedAttribute(named: former, of: from),
         let change = TypeChange(from: before.type, to: attribute.type),
         let misfit = change.misfit("e.\(quoted(column.name))")

@@ -7,7 +7,7 @@ struct MappedAnalysis {
   let step: MigrationStep
   let store: Store
   let schemas: StepSchemas
-  let mapped: MappedStep
+  let mapped: MappingLayout
   /// What the links of one-to-ones come to; `nil` where policies take part, which nobody can foretell.
   let planned: PlannedPairs?
   let connection: Connection
@@ -35,14 +35,9 @@ struct MappedAnalysis {
           "Say what it does in a recipe, under policies: { \"\(policy)\": … }, and give that with \(.documents); or bind a Swift EntityMigrationPolicy to its name."
       )
     }
-    // An empty path is a private database that goes away with the connection.
-    connection = try Connection(path: "", mode: .create)
-    connection.onProgress(isCancelled)
-    try connection.execute("PRAGMA temp_store = FILE")
-    try MigrationFunctions.define(on: connection, store: store)
-    try connection.attach(store.connection, as: "src")
+    connection = try .scratch(over: store, isCancelled: isCancelled)
     schemas = StepSchemas(store: store, step: step)
-    mapped = try MappedStep(
+    mapped = try MappingLayout(
       schemas, connection: connection, policies: step.policyMappings(policies))
     data = SourceData(store: store)
     planned =
@@ -128,9 +123,7 @@ struct MappedAnalysis {
   }
 
   /// The source's tables under the name they have here.
-  func qualified(_ rows: String) -> String {
-    rows.replacingFirst("FROM ", with: "FROM src.")
-  }
+  func qualified(_ rows: String) -> String { "FROM src." + rows.dropFirst(5) }
 
   /// Values and links that no mapping reads.
   private func valueLosses(_ entity: String) throws -> [Loss] {
@@ -148,7 +141,7 @@ struct MappedAnalysis {
     losses += try emptied(entity)
     for relationship in step.source.relationships(of: entity) where !relationship.isTransient {
       if isReplaced(relationship, of: entity) {
-        let count = try data.edges(relationship.name, of: entity)
+        let count = try data.links(relationship.name, of: entity)
         if count > 0 {
           losses.append(Loss(entity: entity, property: relationship.name, values: count))
         }
@@ -162,7 +155,7 @@ struct MappedAnalysis {
           entityMapping.destination != nil && entityMapping.source.map(others.contains) == true
         })
       else { continue }
-      let count = try data.edges(relationship.name, of: entity)
+      let count = try data.links(relationship.name, of: entity)
       guard count > 0 else { continue }
       losses.append(Loss(entity: entity, property: relationship.name, values: count))
     }
@@ -172,9 +165,7 @@ struct MappedAnalysis {
   /// Values of which all that is computed of them comes to nothing, as a function answers what it
   /// cannot read.
   private func emptied(_ entity: String) throws -> [Loss] {
-    let takers = step.mapping.entityMappings.filter {
-      $0.source == entity && $0.destination != nil
-    }
+    let takers = step.mapping.entityMappings.filter { $0.source == entity && $0.destination != nil }
     guard takers.count == 1, let taker = takers.first, taker.children.isEmpty,
       taker.condition == nil, taker.distinct == nil, let table = store.table(of: entity)
     else { return [] }
@@ -231,9 +222,8 @@ struct MappedAnalysis {
   private func isReplaced(_ loss: Loss) -> Bool {
     guard let property = loss.property else { return false }
     return step.source.subtree(of: loss.entity).contains { entity in
-      step.source.relationship(named: property, of: entity).map {
-        isReplaced($0, of: entity)
-      } ?? false
+      step.source.relationship(named: property, of: entity).map { isReplaced($0, of: entity) }
+        ?? false
     }
   }
 
@@ -259,12 +249,5 @@ struct MappedAnalysis {
       }
     }
     return all
-  }
-}
-
-extension String {
-  func replacingFirst(_ part: String, with other: String) -> String {
-    guard hasPrefix(part) else { return self }
-    return other + dropFirst(part.count)
   }
 }

@@ -22,15 +22,13 @@ extension Preflight {
     }
     if !isLoose(after, of: to), let oneSided = data.isOneSided(name, of: from) {
       checks += try rows(
-        of: from, where: [oneSided], break: place,
-        "links of a one-to-one whose two sides disagree",
+        of: from, where: [oneSided], break: place, "links of a one-to-one whose two sides disagree",
         hint: "Both sides stay as they are. Set the relationship anew in the app.",
         warning: .migration)
     }
     if before.isOrdered, let unordered = data.hasNoPosition(name, of: from) {
       checks += try rows(
-        of: from, where: [unordered], break: place,
-        "ordered objects without a position",
+        of: from, where: [unordered], break: place, "ordered objects without a position",
         hint: "Their order is not known: they are put in the order of their keys.",
         warning: .migration)
     }
@@ -66,20 +64,18 @@ extension Preflight {
   /// Links kept elsewhere than in the row they start from which lead to no object: in join tables,
   /// and as the owner's key of a to-many without an inverse.
   func brokenJoins() throws -> [DataCheck] {
-    let kept = Set(
-      mapping.entityMappings.filter { $0.destination != nil }.compactMap(\.source))
+    let kept = Set(mapping.entityMappings.filter { $0.destination != nil }.compactMap(\.source))
     func warning(
-      _ broken: (rows: Int, first: [ObjectID])?, _ entity: String, _ relationship: String,
-      in table: String
+      _ broken: FoundRows?, _ entity: String, _ relationship: String, in table: String
     ) -> [DataCheck] {
-      guard let broken, broken.rows > 0 else { return [] }
+      guard let broken, broken.count > 0 else { return [] }
       return [
         DataCheck(
           code: .managedObjectReferentialIntegrity, entity: entity, property: relationship,
-          rows: broken.rows,
-          first: broken.first,
+          rows: broken.count, first: broken.first,
           message: "links that lead to objects that are not there, in \(table)",
-          hint: "Core Data passes them over or meets a fault (133000).", isWarning: true)
+          hint: "Core Data passes them over or meets a fault (133000).", isWarning: true,
+          asked: [table])
       ]
     }
     var checks: [DataCheck] = []

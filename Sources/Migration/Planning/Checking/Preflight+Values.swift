@@ -20,7 +20,7 @@ extension Preflight {
         hint:
           "Copy them from another copy of the store: into \(data.store.files.externalDataFolder).",
         // A value that is to move into its row would lose even the file's name.
-        isWarning: attribute.allowsExternalBinaryDataStorage)
+        isWarning: attribute.allowsExternalBinaryDataStorage, asked: missing.files)
     ]
   }
 

@@ -112,8 +112,7 @@ struct Preflight {
       checks += try rows(
         of: from,
         where: before.flatMap { data.column(of: $0.name, in: from) }.map { ["\($0) IS NULL"] }
-          ?? [],
-        break: (to, attribute.name),
+          ?? [], break: (to, attribute.name),
         "a default value on the way that is no \(attribute.type.name): \(value.literal)",
         hint: "Give the attribute a default value that fits both types.")
     }
@@ -162,8 +161,7 @@ struct Preflight {
       // What the inverse carries is in it, too.
       conditions = inverseLinks(of: relationship).map { ["t.Z_PK NOT IN (\($0))"] } ?? []
     }
-    return try former
-      + check(.objects(in: relationship, of: to, missing: conditions), of: from)
+    return try former + check(.objects(in: relationship, of: to, missing: conditions), of: from)
   }
 
   /// SELECT of keys of source objects that are led to by what a relationship's inverse carries; `nil`
@@ -178,7 +176,7 @@ struct Preflight {
       else { return nil }
       return table.storage(of: former).map {
         """
-        SELECT e.destination FROM (\($0.edges())) e JOIN \(quoted(table.table)) o
+        SELECT e.destination FROM (\($0.allLinks())) e JOIN \(quoted(table.table)) o
         ON o.Z_PK = e.owner AND o.Z_ENT = \(table.entityID)
         """
       }
@@ -199,10 +197,9 @@ struct Preflight {
     {
       conditions.append("NOT (\(empty))")
     }
-    guard
-      let rows = data.rows(of: from, where: conditions)?.replacingFirst("FROM ", with: "FROM src.")
-    else { return [] }
-    let found = try FoundRows(rows, key: "t.Z_PK", of: from, on: planned.connection)
+    guard let rows = data.rows(of: from, where: conditions) else { return [] }
+    let found = try FoundRows(
+      "FROM src." + rows.dropFirst(5), key: "t.Z_PK", of: from, on: planned.connection)
     guard found.count > 0 else { return [] }
     return [DestinationRule.objects(in: relationship, of: to).check(found)]
   }
@@ -211,13 +208,13 @@ struct Preflight {
   private func onlyToRemoved(_ relationship: String, of entity: String) -> String? {
     guard let declared = source.relationship(named: relationship, of: entity), declared.isToMany,
       let other = data.store.table(of: declared.destination),
-      let edges = data.store.table(of: entity)?.storage(of: relationship)?.edges()
+      let all = data.store.table(of: entity)?.storage(of: relationship)?.allLinks()
     else { return nil }
     let removed = source.subtree(of: declared.destination).filter {
       mapping.mapping(fromSource: $0)?.destination == nil
     }.compactMap { data.store.table(of: $0)?.entityID }
     guard !removed.isEmpty else { return nil }
-    let links = "SELECT 1 FROM (\(edges)) e JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination"
+    let links = "SELECT 1 FROM (\(all)) e JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination"
     let list = removed.list
     return """
       EXISTS (\(links) WHERE e.owner = t.Z_PK)
@@ -231,9 +228,7 @@ struct Preflight {
       entity.uniquenessConstraints.map { (entity.name, $0) }
     }.filter { !isKept($0.1, of: $0.0) }
     guard !wanted.isEmpty else { return [] }
-    let connection = try Connection(path: "", mode: .create)
-    try MigrationFunctions.define(on: connection, store: data.store)
-    try connection.attach(data.store.connection, as: "src")
+    let connection = try Connection.scratch(over: data.store)
     return try data.store.reading {
       let check = ConstraintCheck(
         schema: schemas.destination,

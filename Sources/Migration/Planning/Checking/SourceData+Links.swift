@@ -38,54 +38,42 @@ extension SourceData {
   }
 
   /// Rows of a join table with a key that no object has, and the objects at their other ends.
-  func brokenRows(
-    of join: StoreSchema.JoinTable
-  ) throws -> (rows: Int, first: [ObjectID])? {
+  func brokenRows(of join: StoreSchema.JoinTable) throws -> FoundRows? {
     guard store.database.contains(join.name),
       let one = object("t.\(quoted(join.first))", of: join.entity),
       let two = object("t.\(quoted(join.second))", of: join.inverseEntity)
     else { return nil }
-    let rows = "FROM \(quoted(join.name)) t WHERE NOT \(one) OR NOT \(two)"
     return try store.reading {
-      let count = try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0
-      guard count > 0 else { return (0, []) }
-      let first = try store.connection.rows(
-        """
-        SELECT \(one), t.\(quoted(join.first)), t.\(quoted(join.second)) \(rows)
-        ORDER BY 2, 3 LIMIT 5
-        """
-      ).compactMap { row -> ObjectID? in
-        guard row.count == 3 else { return nil }
-        let isFirst = row[0].integer == 1
-        return row[isFirst ? 1 : 2].integer.map {
+      try FoundRows(
+        "FROM \(quoted(join.name)) t WHERE NOT \(one) OR NOT \(two)",
+        columns: "t.\(quoted(join.first)), t.\(quoted(join.second)), \(one)", on: store.connection
+      ) { row in
+        let isFirst = row[2].integer == 1
+        return row[isFirst ? 0 : 1].integer.map {
           ObjectID(entity: isFirst ? join.entity : join.inverseEntity, key: $0)
         }
       }
-      return (Int(count), first)
     }
   }
 
   /// Rows that are in a to-many without an inverse, of an owner that does not exist.
   func rowsWithoutOwner(
     in table: StoreSchema.Table, _ column: StoreSchema.Column, owner: String
-  ) throws -> (rows: Int, first: [ObjectID])? {
+  ) throws -> FoundRows? {
     let key = "t.\(quoted(column.name))"
     guard store.database.columns(of: table.name).contains(column.name),
       let isThere = object(key, of: owner)
     else { return nil }
-    let rows = "FROM \(quoted(table.name)) t WHERE \(key) IS NOT NULL AND NOT \(isThere)"
     return try store.reading {
-      let count = try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0
-      guard count > 0 else { return (0, []) }
-      let first = try store.connection.rows(
-        "SELECT t.Z_PK, t.Z_ENT \(rows) ORDER BY 1 LIMIT 5"
-      ).compactMap { row -> ObjectID? in
-        guard row.count == 2, let key = row[0].integer, let number = row[1].integer,
-          let entity = store.entityNames[number]
+      try FoundRows(
+        "FROM \(quoted(table.name)) t WHERE \(key) IS NOT NULL AND NOT \(isThere)",
+        columns: "t.Z_PK, t.Z_ENT", on: store.connection
+      ) { row in
+        guard let key = row[0].integer,
+          let entity = row[1].integer.flatMap({ store.entityNames[$0] })
         else { return nil }
         return ObjectID(entity: entity, key: key)
       }
-      return (Int(count), first)
     }
   }
 

@@ -22,10 +22,7 @@ struct SourceData {
 
   /// Number of rows of an entity that fulfil a condition.
   func count(_ entity: String, where conditions: [String]) throws -> Int {
-    guard let rows = rows(of: entity, where: conditions) else { return 0 }
-    return try store.reading {
-      Int(try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0)
-    }
+    try rows(of: entity, where: conditions).map { try store.number("SELECT count(*) \($0)") } ?? 0
   }
 
   /// SQL that is true for rows without any object in a relationship; `nil` where it is not kept.
@@ -51,15 +48,15 @@ struct SourceData {
   }
 
   /// Number of links that a relationship of an entity's own rows has.
-  func edges(_ relationship: String, of entity: String) throws -> Int {
+  func links(_ relationship: String, of entity: String) throws -> Int {
     guard let table = store.table(of: entity), let storage = table.storage(of: relationship),
       let owners = rows(of: entity)
     else { return 0 }
     // Pairs that count both ways have both their ends here.
     let isOwn = storage.kind == .toOne || storage.kind == .reflexive
     let condition = isOwn ? "" : " WHERE owner IN (SELECT t.Z_PK \(owners))"
-    let sql = "SELECT count(*) FROM (\(storage.edges(of: [table.entityID])))\(condition)"
-    return try store.reading { Int(try store.connection.value(sql)?.integer ?? 0) }
+    return try store.number(
+      "SELECT count(*) FROM (\(storage.allLinks(of: [table.entityID])))\(condition)")
   }
 
   /// A few different values of an attribute, as text.
@@ -86,13 +83,17 @@ struct SourceData {
         texts.first { $0.attribute.name.lowercased().hasSuffix(name) }
       }.first ?? texts.first
     let page = try store.rows(
-      RowQuery(
-        entity: entity, limit: limit, properties: label.map { [$0.attribute.name] } ?? []))
+      RowQuery(entity: entity, limit: limit, properties: label.map { [$0.attribute.name] } ?? []))
     return page.rows.filter { $0.id.entity == entity }.map { row in
       guard let value = row.values.first, value != .value(.null) else { return "\(row.id)" }
       return "\(row.id) “\(SampleText.text(of: value))”"
     }
   }
+}
+
+extension Store {
+  /// The number that a query over the store answers.
+  func number(_ sql: String) throws -> Int { try reading { try connection.number(sql) } }
 }
 
 /// Values as short text for lists of samples.

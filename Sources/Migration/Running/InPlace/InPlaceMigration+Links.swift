@@ -36,18 +36,15 @@ extension InPlaceMigration {
       try connection.execute(rename.back("strata_\(index)"))
     }
     for join in plans {
-      let former = schemas.sourceJoin(of: join)
       try connection.execute(schemas.sql(of: join))
-      guard let links = schemas.links(of: join, former: former) else { continue }
+      guard let rows = contents.joins.first(where: { $0.table == join.name }) else { continue }
       try meter.checkCancelled()
-      try connection.execute(
-        "INSERT OR IGNORE INTO main.\(quoted(join.name)) (\(links.columns.map { quoted($0) }.joined(separator: ", "))) \(links.select)"
-      )
+      try connection.execute(rows.insert)
     }
     let writer = LinkWriter(schema: destination, connection: connection)
-    for link in schemas.looseLinks {
+    for link in contents.links {
       try meter.checkCancelled()
-      try writer.write(link.select, relationship: link.relationship, of: link.entity)
+      try writer.write(link)
     }
   }
 
@@ -108,16 +105,14 @@ extension StoreSchema.JoinTable {
 
 extension StepSchemas {
   /// A join table's columns and the SELECT of its rows from the source; `nil` for links that are new.
-  func links(
+  func joinRows(
     of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?
-  ) -> (
-    columns: [String], select: String
-  )? {
+  ) -> (columns: [String], select: String)? {
     var first = "owner"
     var second = "destination"
     var firstOrder = "inverse"
     var secondOrder = "position"
-    let edges: String
+    let links: String
     if let former {
       // Both positions are in the former table, whichever side names it.
       let isStraight = isStraight(join, former)
@@ -127,11 +122,11 @@ extension StepSchemas {
         : (quoted(former.second), quoted(former.first))
       let orders = [former.firstOrder, former.secondOrder].map { $0.map { quoted($0) } ?? "NULL" }
       (firstOrder, secondOrder) = isStraight ? (orders[0], orders[1]) : (orders[1], orders[0])
-      edges = "SELECT * FROM src.\(quoted(former.name))"
-    } else if let own = self.edges(of: join.relationship, in: join.entity) {
-      edges = own
-    } else if let back = self.edges(of: join.inverse, in: join.inverseEntity) {
-      edges = back
+      links = "SELECT * FROM src.\(quoted(former.name))"
+    } else if let own = self.links(of: join.relationship, in: join.entity) {
+      links = own
+    } else if let back = self.links(of: join.inverse, in: join.inverseEntity) {
+      links = back
       (first, second) = ("destination", "owner")
       (firstOrder, secondOrder) = ("position", "inverse")
     } else {
@@ -158,7 +153,7 @@ extension StepSchemas {
     ].compactMap { $0 }
     let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
     let named = zip(values, columns).map { "\($0) AS \(quoted($1))" }
-    return (columns, "SELECT \(named.joined(separator: ", ")) FROM (\(edges)) e\(filter)")
+    return (columns, "SELECT \(named.joined(separator: ", ")) FROM (\(links)) e\(filter)")
   }
 
   /// Source entities that the two sides of a join table's links were of; `nil` where they can be any.

@@ -7,12 +7,12 @@ import SQLite
 /// The source is attached read-only as `src`: rows of tables that are written again, and every
 /// value that is looked up, come from there, so that no statement depends on what another did.
 struct InPlaceMigration {
-  let step: MigrationStep
-  let schemas: StepSchemas
-  let connection: Connection
-  let meter: ProgressMeter
-  let archive: [UInt8]?
+  let completion: StepCompletion
+  let contents: MigratedContents
 
+  var schemas: StepSchemas { completion.schemas }
+  var connection: Connection { completion.connection }
+  var meter: ProgressMeter { completion.meter }
   var source: Store { schemas.store }
   var destination: StoreSchema { schemas.destination }
 
@@ -25,34 +25,17 @@ struct InPlaceMigration {
       PRAGMA main.journal_mode = OFF; PRAGMA main.synchronous = OFF; PRAGMA foreign_keys = OFF;
       PRAGMA legacy_alter_table = ON; PRAGMA main.cache_size = -16000; PRAGMA temp_store = FILE;
       """)
-    let triggers = try dropTriggers()
-    try dropViews()
-    try defineFunctions(for: triggers)
-    try connection.transaction("BEGIN EXCLUSIVE") {
-      try migrateRows()
-      try migrateLinks()
-      try makeIndexes()
-      try fillDerivedAttributes()
-      try makeTrees()
-      try makeTriggers(insteadOf: triggers)
-      try makeViews()
-      try updateBookkeeping()
-    }
-  }
-
-  /// The triggers that the source has.
-  var sourceTriggers: [SchemaStatement] {
-    source.database.triggers.sorted(by: { $0.key < $1.key }).compactMap { name, table in
-      source.database.sql[name].map { SchemaStatement(name: name, table: table, sql: $0) }
-    }
-  }
-
-  /// Triggers of derived attributes must not run while rows move.
-  private func dropTriggers() throws -> [SchemaStatement] {
+    // Triggers of derived attributes must not run while rows move.
     for name in source.database.triggers.keys.sorted() {
       try connection.execute("DROP TRIGGER IF EXISTS main.\(quoted(name))")
     }
-    return sourceTriggers
+    try completion.dropViews()
+    try completion.defineFunctions()
+    try connection.transaction("BEGIN EXCLUSIVE") {
+      try migrateRows()
+      try migrateLinks()
+      try completion.run()
+    }
   }
 
   private func migrateRows() throws {
@@ -85,21 +68,15 @@ struct InPlaceMigration {
     }
     let mappings = schemas.mappings(into: table)
     let kept = Set(mappings.compactMap { $0.source.flatMap { source.table(of: $0)?.entityID } })
-    let actual = source.schema.table(named: table.name)
-    let removed =
-      actual.map { source.model.subtree(of: $0.root) }?.compactMap {
-        source.table(of: $0)?.entityID
-      }
-      .filter { !kept.contains($0) } ?? []
+    let former = source.schema.table(named: table.name).map { source.model.subtree(of: $0.root) }
+    let removed = (former ?? []).compactMap { source.table(of: $0)?.entityID }
+      .filter { !kept.contains($0) }
     if !removed.isEmpty {
-      try connection.execute(
-        "DELETE FROM \(name) WHERE Z_ENT IN (\(removed.list))")
+      try connection.execute("DELETE FROM \(name) WHERE Z_ENT IN (\(removed.list))")
     }
-    for entityMapping in mappings {
-      try meter.begin(.entity, title: Self.title(of: entityMapping))
-    }
+    for entityMapping in mappings { try meter.begin(.entity, title: entityMapping.title) }
     try update(table, alteration, kept: kept, mappings)
-    try numberNewOrders(of: table)
+    for numbering in table.numberings { try numbering.run(on: connection) }
   }
 
   /// Everything about a row in one UPDATE: what is read is what the row held before, its entity
@@ -124,52 +101,20 @@ struct InPlaceMigration {
       let cases = assignment.values.map { "WHEN \($0.number) THEN \($0.sql)" }
       return "\(column) = CASE s.Z_ENT \(cases.joined(separator: " ")) ELSE s.\(column) END"
     }
-    let statement = try connection.prepare(
+    try KeyRanges(connection, table: "src." + quoted(any.table)).run(
       """
       UPDATE main.\(quoted(table.name)) AS s SET \(sets.joined(separator: ", "))
       WHERE s.Z_PK BETWEEN ? AND ?
       AND s.Z_ENT IN (\(numbers.sorted().list))
-      """)
-    try KeyRanges(connection, table: "src." + quoted(any.table)).forEach { low, high in
-      try statement.bind([.integer(low), .integer(high)])
-      while try statement.step() {}
-      statement.reset()
-      try meter.advance(by: connection.changes)
-    }
+      """, meter)
   }
 
   private func rebuild(_ table: StoreSchema.Table) throws {
     try connection.execute(schemas.sql(of: table))
-    for row in schemas.rows(for: table) {
+    for row in contents.rows where row.table == table.name {
       try meter.begin(.entity, title: row.entity)
-      let insert = try connection.prepare(row.insert)
-      try KeyRanges(connection, table: row.ranges.table).forEach { low, high in
-        try insert.bind([.integer(low), .integer(high)])
-        while try insert.step() {}
-        insert.reset()
-        try meter.advance(by: connection.changes)
-      }
+      try KeyRanges(connection, table: row.ranges.table).run(row.insert, meter)
     }
-    try numberNewOrders(of: table)
-  }
-
-  /// Positions of objects that have none in an ordered to-many.
-  func numberNewOrders(of table: StoreSchema.Table) throws {
-    for column in table.columns {
-      let key: StoreSchema.Column?
-      switch column.content {
-      case .toOneOrder(let entity, let name): key = table.column(.toOne(entity: entity, name: name))
-      case .ownerOrder(let entity, let name): key = table.column(.owner(entity: entity, name: name))
-      default: key = nil
-      }
-      guard let key else { continue }
-      try OrderNumbering(table: table.name, order: column.name, owner: key.name, key: "Z_PK")
-        .run(on: connection)
-    }
-  }
-
-  /// What the progress of an entity mapping is called.
-  static func title(of entityMapping: EntityMapping) -> String {
-    entityMapping.destination ?? entityMapping.source ?? entityMapping.name
+    for numbering in table.numberings { try numbering.run(on: connection) }
   }
 }

@@ -59,13 +59,10 @@ extension StepSchemas {
     let renamed = Set(alteration.renamed.map(\.to.name))
     // What is there under its name once columns have been renamed.
     let kept = present.filter { !gone.contains($0.key) && !renamed.contains($0.key) }
-    alteration.added = table.columns.filter {
-      kept[$0.name] == nil && !renamed.contains($0.name)
-    }
+    alteration.added = table.columns.filter { kept[$0.name] == nil && !renamed.contains($0.name) }
     let wanted = Set(table.columns.map(\.name))
     // A column of the source model that the destination does not have must go.
-    guard
-      former.columns.allSatisfy({ kept[$0.name] == nil || wanted.contains($0.name) }),
+    guard former.columns.allSatisfy({ kept[$0.name] == nil || wanted.contains($0.name) }),
       table.columns.allSatisfy({ kept[$0.name].map { $0.uppercased() } ?? $0.type == $0.type })
     else { return .rebuild }
     var foreign: [(number: Int64, column: String)] = []

@@ -18,14 +18,9 @@ struct ArchiveJSON {
   /// The root of a keyed archive, or a plain property list; `nil` for other bytes, and where the
   /// text would pass the bounds: shared objects can make a small archive grow without end.
   static func text(_ bytes: [UInt8]) -> String? {
-    guard let list = try? PropertyList.read(bytes) else { return nil }
     var writer = ArchiveJSON()
     do {
-      if KeyedArchive.isKeyedArchive(list) {
-        try writer.write(KeyedArchive(propertyList: list).root, depth: 0)
-      } else {
-        try writer.write(list, depth: 0)
-      }
+      try writer.write(KeyedArchive(holding: PropertyList.read(bytes)).root, depth: 0)
     } catch {
       return nil
     }
@@ -65,8 +60,7 @@ struct ArchiveJSON {
     case .uuid(let bytes): quote(UUIDText.text(bytes))
     case .url(let value): quote(value)
     case .array(let elements), .set(let elements):
-      try list("[", "]", elements) { writer, element in
-        try writer.write(element, depth: depth + 1)
+      try list("[", "]", elements) { writer, element in try writer.write(element, depth: depth + 1)
       }
     case .dictionary(let pairs):
       try list("{", "}", pairs) { writer, pair in
@@ -94,30 +88,6 @@ struct ArchiveJSON {
       try write(object.reference(key), depth: depth + 1)
     }
     text += "}"
-  }
-
-  private mutating func write(_ value: PropertyListValue, depth: Int) throws {
-    try enter(depth)
-    switch value {
-    case .null, .uid: text += "null"
-    case .boolean(let value): text += value ? "true" : "false"
-    case .integer(let value): text += String(value)
-    case .real(let value): number(value)
-    case .date(let seconds): quote(CoreDataDate.text(seconds))
-    case .data(let bytes): data(bytes)
-    case .string(let value): quote(value)
-    case .array(let elements):
-      try list("[", "]", elements) { writer, element in
-        try writer.write(element, depth: depth + 1)
-      }
-    case .dictionary(let fields):
-      let pairs = fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-      try list("{", "}", pairs) { writer, pair in
-        writer.quote(pair.key)
-        writer.text += ":"
-        try writer.write(pair.value, depth: depth + 1)
-      }
-    }
   }
 
   private mutating func list<Element>(

@@ -8,15 +8,12 @@ import ManagedModel
 /// months and no era, whose meaning depends on a language. Days are of the Gregorian calendar, also
 /// before it was made, in UTC unless the text tells an offset.
 struct DatePattern: Equatable {
+  enum Part: Int { case year, month, day, hour, minute, second }
+
   enum Field: Equatable {
     case literal([UInt8])
-    case year
-    /// Exactly so many digits, or one to two.
-    case month(Int)
-    case day(Int)
-    case hour(Int)
-    case minute(Int)
-    case second(Int)
+    /// With the least number of digits: exactly four of a year, one to two or two of all else.
+    case part(Part, Int)
     case fraction(Int)
     case offset(withColon: Bool)
   }
@@ -74,12 +71,12 @@ struct DatePattern: Equatable {
 
   private static func field(_ letter: UInt8, _ count: Int) throws -> Field {
     switch (Character(Unicode.Scalar(letter)), count) {
-    case ("y", 4): return .year
-    case ("M", 1...2): return .month(count)
-    case ("d", 1...2): return .day(count)
-    case ("H", 1...2): return .hour(count)
-    case ("m", 1...2): return .minute(count)
-    case ("s", 1...2): return .second(count)
+    case ("y", 4): return .part(.year, 4)
+    case ("M", 1...2): return .part(.month, count)
+    case ("d", 1...2): return .part(.day, count)
+    case ("H", 1...2): return .part(.hour, count)
+    case ("m", 1...2): return .part(.minute, count)
+    case ("s", 1...2): return .part(.second, count)
     case ("S", 1...9): return .fraction(count)
     case ("Z", 1...3): return .offset(withColon: false)
     case ("Z", 5): return .offset(withColon: true)
@@ -99,9 +96,8 @@ struct DatePattern: Equatable {
   /// What the pattern leaves out is that of 2000-01-01 00:00:00, as with Apple's DateFormatter.
   func seconds(_ text: String) -> Double? {
     var rest = Array(text.utf8)[...]
-    var (year, month, day) = (2000, 1, 1)
-    var (hour, minute, second, offset) = (0, 0, 0, 0)
-    var fraction = 0.0
+    var parts = [2000, 1, 1, 0, 0, 0]
+    var (offset, fraction) = (0, 0.0)
     func number(_ least: Int, _ most: Int) -> Int? {
       let digits = rest.prefix(most).prefix { (48...57).contains($0) }
       guard digits.count >= least else { return nil }
@@ -109,32 +105,16 @@ struct DatePattern: Equatable {
       return digits.reduce(0) { $0 * 10 + Int($1 - 48) }
     }
     for field in fields {
-      var read: Int? = 0
       switch field {
       case .literal(let bytes):
         guard rest.starts(with: bytes) else { return nil }
         rest = rest.dropFirst(bytes.count)
-      case .year:
-        read = number(4, 4)
-        year = read ?? 0
-      case .month(let digits):
-        read = number(digits, 2)
-        month = read ?? 0
-      case .day(let digits):
-        read = number(digits, 2)
-        day = read ?? 0
-      case .hour(let digits):
-        read = number(digits, 2)
-        hour = read ?? 0
-      case .minute(let digits):
-        read = number(digits, 2)
-        minute = read ?? 0
-      case .second(let digits):
-        read = number(digits, 2)
-        second = read ?? 0
+      case .part(let part, let digits):
+        guard let read = number(digits, max(digits, 2)) else { return nil }
+        parts[part.rawValue] = read
       case .fraction(let digits):
-        read = number(digits, digits)
-        fraction = Double(read ?? 0) / Self.powers[digits]
+        guard let read = number(digits, digits) else { return nil }
+        fraction = Double(read) / Self.powers[digits]
       case .offset(let withColon):
         guard let sign = rest.popFirst() else { return nil }
         if withColon, sign == UInt8(ascii: "Z") { continue }
@@ -145,8 +125,9 @@ struct DatePattern: Equatable {
         guard let minutes = number(2, 2), minutes < 60 else { return nil }
         offset = (hours * 60 + minutes) * (sign == UInt8(ascii: "-") ? -60 : 60)
       }
-      if read == nil { return nil }
     }
+    let (year, month, day) = (parts[0], parts[1], parts[2])
+    let (hour, minute, second) = (parts[3], parts[4], parts[5])
     guard rest.isEmpty, year > 0, (1...12).contains(month),
       (1...CoreDataDate.days(in: month, of: year)).contains(day), hour < 24, minute < 60,
       second < 60
@@ -169,16 +150,12 @@ struct DatePattern: Equatable {
       let text = String(number)
       return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
+    let parts = [year, month, day, second / 3600, second / 60 % 60, second % 60]
     var text = ""
     for field in fields {
       switch field {
       case .literal(let bytes): text += String(decoding: bytes, as: UTF8.self)
-      case .year: text += padded(year, 4)
-      case .month(let digits): text += padded(month, digits)
-      case .day(let digits): text += padded(day, digits)
-      case .hour(let digits): text += padded(second / 3600, digits)
-      case .minute(let digits): text += padded(second / 60 % 60, digits)
-      case .second(let digits): text += padded(second % 60, digits)
+      case .part(let part, let digits): text += padded(parts[part.rawValue], digits)
       case .fraction(let digits):
         let nines = padded(micros - unix * 1_000_000, 6) + "000"
         text += nines.prefix(digits)

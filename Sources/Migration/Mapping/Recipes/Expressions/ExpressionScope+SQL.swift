@@ -12,9 +12,7 @@ extension ExpressionScope {
   /// - Parameter attribute: what the value is for; `uuid()` is text in a String.
   /// - Throws: ``CoreDataError`` of kind usage with the place in the text: unknown names, words of
   ///   SQL that an expression may not use.
-  func compile(
-    recipe text: String, for attribute: Attribute? = nil
-  ) throws -> CompiledExpression {
+  func compile(recipe text: String, for attribute: Attribute? = nil) throws -> CompiledExpression {
     let expression = try parsed(text)
     var properties: Set<String> = []
     let sql = try expression.joined { located in

@@ -18,9 +18,7 @@ enum RecipeFunctions {
   static func define(on connection: Connection, files: StoreFiles, storeUUID: String) throws {
     func define(
       _ name: String, _ arguments: Int32, _ body: @escaping ([Value]) throws -> Value
-    ) throws {
-      try connection.defineFunction(name, arguments: arguments, body)
-    }
+    ) throws { try connection.defineFunction(name, arguments: arguments, body) }
     try define("strata_content", 1) { try content($0[0], files) }
     try define("strata_digest", 1) { try digest($0[0], files) }
     try define("unarchive", 1) { arguments in
@@ -64,9 +62,7 @@ enum RecipeFunctions {
     try define("sha256", 1) { arguments in
       arguments[0].bytes.map { .text(ByteText.hex(Digest.sha256($0))) } ?? .null
     }
-    let expressions = PatternCache {
-      try TextReplacement(pattern: $0)
-    }
+    let expressions = PatternCache { try TextReplacement(pattern: $0) }
     try define("regex_replace", 3) { arguments in
       guard let text = arguments[0].plainText, let pattern = arguments[1].text,
         let replacement = arguments[2].plainText,

@@ -21,9 +21,7 @@ struct SQLExpressionReader {
     var first: Int
   }
 
-  init(
-    text: String, tokens: [SQLToken], entity: String, model: Model, variables: Set<String>
-  ) {
+  init(text: String, tokens: [SQLToken], entity: String, model: Model, variables: Set<String>) {
     self.text = text
     self.tokens = tokens
     self.entity = entity
@@ -61,8 +59,7 @@ struct SQLExpressionReader {
     switch token.text {
     case "(":
       let function: String? =
-        if index > 0, case .name(let name) = tokens[index - 1].kind,
-          SQLVocabulary.isFunction(name)
+        if index > 0, case .name(let name) = tokens[index - 1].kind, SQLVocabulary.isFunction(name)
         { name.lowercased() } else { nil }
       open.append(Call(range: token.range, function: function, first: index + 1))
       guard open.count <= SQLExpression.maximumDepth else {
@@ -225,8 +222,7 @@ struct SQLExpressionReader {
       !relationship.isTransient
     else {
       if isAttribute(last.text, of: holder) {
-        throw wrong(
-          "count takes a relationship, and “\(last.text)” is an attribute", last.range)
+        throw wrong("count takes a relationship, and “\(last.text)” is an attribute", last.range)
       }
       throw unknown(last.text, in: holder, last.range)
     }

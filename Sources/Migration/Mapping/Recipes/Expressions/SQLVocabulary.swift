@@ -17,13 +17,11 @@ enum SQLVocabulary {
     "abs", "char", "coalesce", "concat", "concat_ws", "format", "glob", "hex", "ifnull", "iif",
     "instr", "length", "like", "lower", "ltrim", "max", "min", "nullif", "octet_length", "printf",
     "quote", "replace", "round", "rtrim", "sign", "substr", "substring", "trim", "typeof", "unhex",
-    "unicode", "upper",
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "ceiling", "cos", "cosh",
-    "degrees", "exp", "floor", "ln", "log", "log10", "log2", "mod", "pi", "pow", "power",
-    "radians", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
-    "json", "json_array", "json_array_length", "json_extract", "json_insert", "json_object",
-    "json_patch", "json_quote", "json_remove", "json_replace", "json_set", "json_type",
-    "json_valid",
+    "unicode", "upper", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil",
+    "ceiling", "cos", "cosh", "degrees", "exp", "floor", "ln", "log", "log10", "log2", "mod", "pi",
+    "pow", "power", "radians", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "json", "json_array",
+    "json_array_length", "json_extract", "json_insert", "json_object", "json_patch", "json_quote",
+    "json_remove", "json_replace", "json_set", "json_type", "json_valid",
   ]
 
   /// Why a word that people try is not there, and what to write in its place.

@@ -21,8 +21,7 @@ enum UUIDCalls {
   private static func calls(in text: String) -> [(number: Int?, place: Int)] {
     guard let tokens = try? SQLTokenizer.tokens(of: text) else { return [] }
     return tokens.indices.compactMap { index in
-      guard tokens[index].word == "UUID", index + 2 < tokens.count,
-        tokens[index + 1].isSymbol("(")
+      guard tokens[index].word == "UUID", index + 2 < tokens.count, tokens[index + 1].isSymbol("(")
       else { return nil }
       let argument = tokens[index + 2]
       if argument.isSymbol(")") { return (nil, argument.range.lowerBound) }

@@ -3,7 +3,7 @@ import ManagedStore
 import SQLite
 
 /// An app's own views, of which no model speaks.
-extension InPlaceMigration {
+extension StepCompletion {
   /// SQLite renames no column while a view cannot be read, be it for a function of its app.
   func dropViews() throws {
     for (name, _) in try sourceViews() {

@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension MappedStep {
+extension MappingLayout {
   /// Adds the rows of objects that hang on those of a mapping, and of those that hang on them.
   ///
   /// Which objects there are is worked out first, in a temporary table: their keys, the object each
@@ -21,7 +21,6 @@ extension MappedStep {
     let base = planning.bound(of: root)
     var outer: [String: String] = [:]
     if parent.from.contains(" t JOIN ") { outer = Self.elementVariables }
-    let filter = parent.conditions.map { "(\($0))" }.joined(separator: " AND ")
     let parentKey = parent.columns.first?.sql ?? "s.Z_PK"
     let elements: String
     if let each = child.each {
@@ -44,7 +43,7 @@ extension MappedStep {
         """
         CREATE TEMP TABLE \(tree) (key INTEGER PRIMARY KEY, parent INTEGER, source INTEGER, item, position INTEGER);
         INSERT INTO temp.\(tree) (key, parent, source, item, position)
-        SELECT \(base) + row_number() OVER (), * FROM (\(elements)\(filter.isEmpty ? "" : " WHERE \(filter)"));
+        SELECT \(base) + row_number() OVER (), * FROM (\(elements)\(parent.conditions.filter));
         CREATE INDEX temp.\(tree)_parent ON \(tree) (parent);
         """)
     }

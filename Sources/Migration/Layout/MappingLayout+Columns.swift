@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension MappedStep {
+extension MappingLayout {
   /// What a column of a new row holds.
   enum ColumnValue {
     case sql(String)
@@ -42,8 +42,7 @@ extension MappedStep {
     guard let attributeMapping = entityMapping.attribute(named: name) else {
       return attribute.defaultValue.map { $0.sqlLiteral(for: attribute) }
     }
-    return try value(
-      of: attribute, attributeMapping, in: entityMapping, from: from, variables: [:])
+    return try value(of: attribute, attributeMapping, in: entityMapping, from: from, variables: [:])
   }
 
   /// The same for a mapping that a policy carries out: what only the policy can tell is left to it.
@@ -95,8 +94,7 @@ extension MappedStep {
       // Perhaps its inverse is mapped.
       return schema.inverse(of: model.relationship(named: name, of: to)) == nil ? .none : .later
     }
-    guard
-      let origin = try origin(of: relationshipMapping, in: entityMapping, from: from),
+    guard let origin = try origin(of: relationshipMapping, in: entityMapping, from: from),
       case .one(let key) = origin.value
     else { return .later }
     use([origin.property], of: from)
@@ -109,9 +107,7 @@ extension MappedStep {
   }
 
   /// A to-one's place in its ordered inverse, where the source keeps one in the same row.
-  func order(
-    of name: String, in entityMapping: EntityMapping, from: String
-  ) -> ColumnValue {
+  func order(of name: String, in entityMapping: EntityMapping, from: String) -> ColumnValue {
     guard let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
       let storage = store.table(of: from)?.storage(of: former), storage.kind == .toOne,
       let column = storage.inversePosition
@@ -128,7 +124,5 @@ extension StoreSchema {
 
 extension EntityMapping {
   /// The mapping of an attribute, or of an element by its path.
-  func attribute(named name: String) -> AttributeMapping? {
-    attributes.first { $0.name == name }
-  }
+  func attribute(named name: String) -> AttributeMapping? { attributes.first { $0.name == name } }
 }

@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension InPlaceMigration {
+extension StepCompletion {
   /// Metadata, model cache, primary keys, and the entity numbers that history and CloudKit use.
   func updateBookkeeping() throws {
     try updatePrimaryKeys()
@@ -35,9 +35,7 @@ extension InPlaceMigration {
         let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")
         maximum = max(maximum, used?.integer ?? 0)
       }
-      rows.append([
-        .integer(row.number), .text(row.name), .integer(row.parent), .integer(maximum),
-      ])
+      rows.append([.integer(row.number), .text(row.name), .integer(row.parent), .integer(maximum)])
     }
     try connection.execute(
       "DELETE FROM main.Z_PRIMARYKEY WHERE Z_ENT < \(EntityNumbering.firstReserved)")
@@ -68,8 +66,7 @@ extension InPlaceMigration {
       }
       if !removed.isEmpty {
         try connection.execute(
-          "DELETE FROM main.\(quoted(table)) WHERE \(column) IN (\(removed.list))"
-        )
+          "DELETE FROM main.\(quoted(table)) WHERE \(column) IN (\(removed.list))")
       }
       if !cases.isEmpty {
         // By way of negative numbers: a unique index over the column is checked row by row, while

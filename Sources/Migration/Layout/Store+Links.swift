@@ -4,13 +4,13 @@ import SQLite
 
 extension Store {
   /// SELECT of where a path of relationships leads, in the columns of
-  /// ``RelationshipStorage/edges(in:of:)``: each object once, however many ways lead to it.
-  func edges(along path: [String], from entity: String) -> String? {
+  /// ``RelationshipStorage/allLinks(in:of:)``: each object once, however many ways lead to it.
+  func links(along path: [String], from entity: String) -> String? {
     var holder = entity
     var walked: String?
     for name in path {
       guard let step = model.relationship(named: name, of: holder),
-        let next = table(of: holder)?.storage(of: name)?.edges(in: "src.")
+        let next = table(of: holder)?.storage(of: name)?.allLinks(in: "src.")
       else { return nil }
       walked =
         walked.map {

@@ -1,7 +1,7 @@
 import ManagedModel
 import ManagedStore
 
-extension MappedStep {
+extension MappingLayout {
   /// The mappings that may have made an object that a relationship can lead to of a source object.
   func takers(
     of sourceEntity: String, through: String?, to destination: String,
@@ -43,8 +43,7 @@ extension MappedStep {
       of: sourceEntity, through: through, to: relationship.destination, in: entityMapping,
       relationship.name)
     guard candidates.contains(where: isPolicy) else { return nil }
-    let numbers = model.subtree(of: relationship.destination).compactMap { schema.numbers[$0] }
-      .map(String.init).joined(separator: ", ")
+    let numbers = model.subtree(of: relationship.destination).compactMap { schema.numbers[$0] }.list
     return try candidates.compactMap { candidate -> String? in
       guard let from = candidate.source, let assignment = keys[candidate.name] else { return nil }
       if isPolicy(candidate) {
@@ -54,10 +53,9 @@ extension MappedStep {
           """
       }
       let rows = try sourceRows(of: candidate, from: from)
-      let filter = rows.conditions.map { "(\($0))" }.joined(separator: " AND ")
       return """
         SELECT s.Z_PK AS source, \(assignment.destination(of: "s.Z_PK")) AS destination
-        FROM \(rows.from)\(filter.isEmpty ? "" : " WHERE " + filter)
+        FROM \(rows.from)\(rows.conditions.filter)
         """
     }.joined(separator: " UNION ALL ")
   }

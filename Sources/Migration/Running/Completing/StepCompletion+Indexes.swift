@@ -1,7 +1,7 @@
 import ManagedStore
 import SQLite
 
-extension InPlaceMigration {
+extension StepCompletion {
   /// Brings indexes to those the destination has; what neither model asks for stays.
   func makeIndexes() throws {
     try meter.begin(.indexes)
@@ -16,7 +16,7 @@ extension InPlaceMigration {
     func isRight(_ name: String, _ sql: String) -> Bool {
       guard let target = targets[name] else { return false }
       return target == own[name] && sql == source.database.sql[name]
-        || Self.normalized(target) == Self.normalized(sql)
+        || SchemaText.normalized(target) == SchemaText.normalized(sql)
     }
     let there = try DatabaseTables(connection)
     for name in there.indexes.keys.sorted() {
@@ -31,7 +31,7 @@ extension InPlaceMigration {
     for (name, table) in source.database.indexes.sorted(by: { $0.key < $1.key }) {
       guard let sql = source.database.sql[name], left.indexes[name] == nil, left.contains(table),
         isRight(name, sql) || targets[name] == nil && own[name] == nil,
-        Self.fits(sql, left, writtenFor: source.database)
+        SchemaText.fits(sql, left, writtenFor: source.database)
       else { continue }
       try connection.execute(sql)
     }
@@ -86,38 +86,5 @@ extension InPlaceMigration {
         try connection.execute(tree.fill)
       }
     }
-  }
-
-  /// Whether every table and column that an index or trigger names is still there.
-  ///
-  /// Core Data's names are all in capitals and begin with Z; the statement's own name comes third.
-  ///
-  /// - Parameter former: the tables that it was written for.
-  static func fits(
-    _ sql: String, _ database: DatabaseTables, writtenFor former: DatabaseTables
-  ) -> Bool {
-    let known = Set(database.tables.keys).union(
-      database.tables.values.flatMap { $0.map(\.name) })
-    let gone = Set(former.tables.keys).subtracting(known)
-    var words = words(of: sql)
-    guard
-      let name = words.firstIndex(where: {
-        $0.uppercased() == "INDEX" || $0.uppercased() == "TRIGGER"
-      }),
-      name + 1 < words.count
-    else { return false }
-    words.remove(at: name + 1)
-    return words.allSatisfy { word in
-      !gone.contains(word)
-        && (!word.hasPrefix("Z") || word != word.uppercased() || known.contains(word))
-    }
-  }
-
-  static func words(of sql: String) -> [String] {
-    sql.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
-  }
-
-  static func normalized(_ sql: String) -> String {
-    sql.filter { !$0.isWhitespace && $0 != "\"" }.uppercased()
   }
 }

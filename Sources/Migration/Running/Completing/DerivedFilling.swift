@@ -19,9 +19,8 @@ extension StepSchemas {
   func derivedFilling(
     for column: StoreSchema.Column, in entityMapping: EntityMapping, row: String = "s"
   ) -> DerivedFilling? {
-    guard case .attribute(let declarer, let name) = column.content,
-      let from = entityMapping.source, let to = entityMapping.destination,
-      destinationModel.isKind(to, of: declarer),
+    guard case .attribute(let declarer, let name) = column.content, let from = entityMapping.source,
+      let to = entityMapping.destination, destinationModel.isKind(to, of: declarer),
       let attribute = destinationModel.attribute(named: name, of: to), attribute.isDerived,
       let attributeMapping = entityMapping.attributes.first(where: { $0.name == name }),
       attributeMapping.expression == nil
@@ -34,7 +33,7 @@ extension StepSchemas {
   }
 }
 
-extension InPlaceMigration {
+extension StepCompletion {
   /// Computes derived attributes that are new, as the store's triggers would have kept them up.
   ///
   /// Rows, links and indexes are in place by now, and the numbers are the destination's.

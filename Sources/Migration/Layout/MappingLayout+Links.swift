@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension MappedStep {
+extension MappingLayout {
   /// Source objects that a relationship mapping speaks of.
   struct Origin {
     enum Value {
@@ -58,26 +58,26 @@ extension MappedStep {
     guard let last = path.last, let relationship = store.model.relationship(named: last, of: holder)
     else { throw scope.unknown(path.last ?? source, in: holder) }
     if isThroughMany {
-      guard let edges = store.edges(along: path, from: from) else { return nil }
-      return Origin(value: .many(edges), entity: relationship.destination, property: path[0])
+      guard let links = store.links(along: path, from: from) else { return nil }
+      return Origin(value: .many(links), entity: relationship.destination, property: path[0])
     }
     if !relationship.isToMany {
       return Origin(
         value: .one(try scope.value(of: path).sql), entity: relationship.destination,
         property: path[0])
     }
-    guard let edges = store.table(of: holder)?.storage(of: last)?.edges(in: "src.") else {
+    guard let links = store.table(of: holder)?.storage(of: last)?.allLinks(in: "src.") else {
       return nil
     }
     guard path.count > 1, let own = store.table(of: from) else {
-      return Origin(value: .many(edges), entity: relationship.destination, property: path[0])
+      return Origin(value: .many(links), entity: relationship.destination, property: path[0])
     }
     let middle = try scope.value(of: Array(path.dropLast())).sql
     return Origin(
       value: .many(
         """
         SELECT s.Z_PK AS owner, e.destination, e.position, NULL AS inverse
-        FROM src.\(quoted(own.table)) s JOIN (\(edges)) e ON e.owner = \(middle)
+        FROM src.\(quoted(own.table)) s JOIN (\(links)) e ON e.owner = \(middle)
         """), entity: relationship.destination, property: path[0])
   }
 
@@ -116,14 +116,14 @@ extension MappedStep {
       return nil
     }
     let conditions = try conditions(of: entityMapping, from: from, row: "s")
-    let edges: String
+    let links: String
     switch origin.value {
     case .one(let key):
-      edges = """
+      links = """
         SELECT s.Z_PK AS owner, \(key) AS destination, NULL AS position, NULL AS inverse
         FROM src.\(quoted(own.table)) s
         """
-    case .many(let select): edges = select
+    case .many(let select): links = select
     }
     guard
       let object = try destinationObject(
@@ -132,15 +132,12 @@ extension MappedStep {
     else { return nil }
     let many = try destinations(
       of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
-    let filter =
-      conditions.isEmpty
-      ? "" : " WHERE " + conditions.map { "(\($0))" }.joined(separator: " AND ")
     return """
       SELECT owner, destination, position, inverse FROM (
       SELECT \(assignment.destination(of: "e.owner")) AS owner,
       \(many == nil ? object.key : "m.destination") AS destination, e.position, e.inverse
-      FROM (\(edges)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner
-      \(many.map { "JOIN (\($0)) m ON m.source = e.destination" } ?? "")\(filter))
+      FROM (\(links)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner
+      \(many.map { "JOIN (\($0)) m ON m.source = e.destination" } ?? "")\(conditions.filter))
       WHERE owner IS NOT NULL AND destination IS NOT NULL
       """
   }
@@ -152,17 +149,17 @@ extension MappedStep {
   ) throws -> String? {
     guard let own = store.table(of: from) else { return nil }
     let made = associations(of: entityMapping.name)
-    let (key, position, inverse, edges): (String, String, String, String)
+    let (key, position, inverse, links): (String, String, String, String)
     switch origin.value {
     case .one(let sql):
       var place = "NULL"
       if case .sql(let order) = order(of: relationship.name, in: entityMapping, from: from) {
         place = order
       }
-      (key, position, inverse, edges) = (sql, "NULL", place, "")
+      (key, position, inverse, links) = (sql, "NULL", place, "")
     case .many(let select):
       (key, position, inverse) = ("e.destination", "e.position", "e.inverse")
-      edges = " CROSS JOIN (\(select)) e ON e.owner = s.Z_PK"
+      links = " CROSS JOIN (\(select)) e ON e.owner = s.Z_PK"
     }
     guard
       let object = try destinationObject(
@@ -173,15 +170,14 @@ extension MappedStep {
     let many = try destinations(
       of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
     // A policy may have associated objects of other entities as well.
-    let numbers = model.subtree(of: to).compactMap { schema.numbers[$0] }.map(String.init)
-      .joined(separator: ", ")
+    let numbers = model.subtree(of: to).compactMap { schema.numbers[$0] }.list
     return """
       SELECT owner, destination, position, inverse FROM (
       SELECT a.destination AS owner, \(many == nil ? object.key : "m.destination") AS destination,
       \(position) AS position, \(inverse) AS inverse
       FROM temp.carried b CROSS JOIN temp.\(made) a ON a.destination = b.key AND a.entity = b.entity
       AND a.entity IN (\(numbers))
-      CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(edges)
+      CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(links)
       \(many.map { "CROSS JOIN (\($0)) m ON m.source = \(key)" } ?? ""))
       WHERE destination IS NOT NULL
       """
@@ -217,8 +213,7 @@ extension MappedStep {
     // A to-one tells; of two to-many sides the one that names the table does.
     if !inverse.isToMany { return !carriers.contains(where: isPolicy) }
     let isFirst = schema.joins.contains {
-      $0.relationship == relationship.name
-        && model.isKind(to, of: $0.entity)
+      $0.relationship == relationship.name && model.isKind(to, of: $0.entity)
     }
     return !isFirst && !carriers.contains(where: isPolicy)
   }

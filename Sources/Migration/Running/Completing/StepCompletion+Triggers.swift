@@ -2,22 +2,20 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-extension InPlaceMigration {
+extension StepCompletion {
   /// Defines what SQL of this migration calls: functions for derived values, and stand-ins for those
   /// of triggers, which only Core Data has.
   ///
   /// Before anything runs: SQLite defines no function anew while an R-tree has a node open.
-  func defineFunctions(for former: [SchemaStatement]) throws {
-    try StoreFunctions.define(on: connection)
-    let triggers = former + destination.triggerStatements
-    for function in triggers.reduce(into: Set(), { $0.formUnion(Self.functionNames(in: $1.sql)) }) {
-      try connection.defineNullFunction(function)
-    }
+  func defineFunctions() throws {
+    try connection.defineTriggerFunctions(
+      in: source.triggerStatements + destination.triggerStatements)
   }
 
   /// Makes the triggers that the destination model asks for. Those that only the source model asked
   /// for are gone; the app's own, of which neither knows, come back.
-  func makeTriggers(insteadOf former: [SchemaStatement]) throws {
+  func makeTriggers() throws {
+    let former = source.triggerStatements
     let database = try DatabaseTables(connection)
     let before = source.schema.triggerGroups
     var made: [SchemaStatement] = []
@@ -28,7 +26,8 @@ extension InPlaceMigration {
       let same = before.first { $0.entity == group.entity && $0.attribute == group.attribute }
       // Where nothing that they depend on changes, those that Core Data wrote are better than ours.
       let stays =
-        !own.isEmpty && own.allSatisfy { Self.fits($0.sql, database, writtenFor: source.database) }
+        !own.isEmpty
+        && own.allSatisfy { SchemaText.fits($0.sql, database, writtenFor: source.database) }
       made += stays && isUnchanged(group, since: same) ? own : group.statements
     }
     let trees = destination.rtreeIndexes
@@ -47,7 +46,7 @@ extension InPlaceMigration {
       // SQLite looks at a trigger's columns only when it runs: one over a column that is gone would
       // make every later write fail, so it is not put back.
       if database.contains(trigger.table),
-        Self.fits(trigger.sql, database, writtenFor: source.database)
+        SchemaText.fits(trigger.sql, database, writtenFor: source.database)
       {
         made.append(trigger)
       }
@@ -66,9 +65,22 @@ extension InPlaceMigration {
     return derivation(source.model) == derivation(step.destination)
       && schemas.renumbering.allSatisfy { $0.old == $0.new }
   }
+}
 
-  /// Names of functions that only Core Data has.
-  static func functionNames(in sql: String) -> Set<String> {
-    Set(words(of: sql).filter { $0.hasPrefix("NSCoreData") })
+extension Store {
+  /// The triggers that are in the store, by name.
+  var triggerStatements: [SchemaStatement] {
+    database.triggers.sorted(by: { $0.key < $1.key }).compactMap { name, table in
+      database.sql[name].map { SchemaStatement(name: name, table: table, sql: $0) }
+    }
+  }
+}
+
+extension Connection {
+  /// Stand-ins for the functions that triggers call and only Core Data has: they give NULL.
+  func defineTriggerFunctions(in triggers: [SchemaStatement]) throws {
+    for name in Set(triggers.flatMap { SchemaText.functionNames(in: $0.sql) }) {
+      try defineNullFunction(name)
+    }
   }
 }

@@ -6,7 +6,7 @@ import SQLite
 ///
 /// Everything is a SELECT over the source, attached as `src`, and over temporary tables that are
 /// made of it alone; so it can be asked for in any order, and asked again to compare.
-struct MappedStep {
+struct MappingLayout {
   private let schemas: StepSchemas
   let store: Store
   let mapping: MappingModel
@@ -32,9 +32,7 @@ struct MappedStep {
   ///   - connection: has the source attached as `src`; temporary tables are made in it.
   ///   - policies: names of mappings that run object by object.
   /// - Throws: ``CoreDataError`` for an expression that cannot be compiled, with its place.
-  init(
-    _ schemas: StepSchemas, connection: Connection, policies: Set<String> = []
-  ) throws {
+  init(_ schemas: StepSchemas, connection: Connection, policies: Set<String> = []) throws {
     self.schemas = schemas
     store = schemas.store
     mapping = schemas.mapping
@@ -122,8 +120,7 @@ struct MappedStep {
     let (groups, sources) = ("groups_\(index)", "sources_\(index)")
     let value = try compile(distinct, of: from, in: entityMapping).sql
     let rows = try sourceRows(of: entityMapping, from: from)
-    let filter = (rows.conditions + ["\(value) IS NOT NULL"]).map { "(\($0))" }
-      .joined(separator: " AND ")
+    let filter = (rows.conditions + ["\(value) IS NOT NULL"]).allTrue
     let base = planning.bound(of: root)
     // What mappings before this one made of equal values is what these become, too.
     let earlier = mapping.entityMappings.filter {
@@ -184,8 +181,7 @@ struct MappedStep {
         columns: [
           ("Z_PK", key.destination(of: "s.Z_PK")), ("Z_ENT", String(number)),
           ("Z_OPT", isKept ? "s.Z_OPT" : "1"),
-        ],
-        from: source.from, conditions: source.conditions, ranges: (place, "s.Z_PK", "Z_PK"))
+        ], from: source.from, conditions: source.conditions, ranges: (place, "s.Z_PK", "Z_PK"))
     }
     for column in table.columns {
       if column.content.isOrder { row.orders.insert(column.name) }
@@ -248,15 +244,11 @@ struct MappedStep {
         .refused, code: .migrationMissingMappingModel, "the source has no such entity", entity: from
       )
     }
-    return (
-      "src.\(quoted(table.table)) s", try conditions(of: entityMapping, from: from, row: "s")
-    )
+    return ("src.\(quoted(table.table)) s", try conditions(of: entityMapping, from: from, row: "s"))
   }
 
   /// What is true of the source rows that a mapping takes.
-  func conditions(
-    of entityMapping: EntityMapping, from: String, row: String
-  ) throws -> [String] {
+  func conditions(of entityMapping: EntityMapping, from: String, row: String) throws -> [String] {
     guard let table = store.table(of: from) else { return ["0"] }
     var conditions = [table.ownRows(row)].compactMap { $0 }
     if let condition = entityMapping.condition {

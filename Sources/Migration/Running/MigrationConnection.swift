@@ -1,0 +1,78 @@
+import ManagedStore
+import SQLite
+
+extension Connection {
+  /// A private database with a store attached, which goes away with the connection.
+  static func scratch(over store: Store, isCancelled: (() -> Bool)? = nil) throws -> Connection {
+    let connection = try Connection(path: "", mode: .create)
+    connection.onProgress(isCancelled)
+    try connection.execute("PRAGMA temp_store = FILE")
+    try connection.attachSource(store)
+    return connection
+  }
+
+  /// Attaches a store as `src`, and defines what SQL over it calls.
+  ///
+  /// - Parameter other: the store whose files and identity the functions take, where it is another.
+  func attachSource(_ store: Store, functionsOf other: Store? = nil) throws {
+    try MigrationFunctions.define(on: self, store: other ?? store)
+    try attach(store.connection, as: "src")
+  }
+
+  /// Tables of `src` that its virtual tables make for themselves; SQLite knows them from tables that
+  /// are only named like them.
+  func shadowTables() throws -> Set<String> {
+    let sql = "SELECT name FROM pragma_table_list WHERE schema = 'src' AND type = 'shadow'"
+    return Set(try rows(sql).compactMap { $0.first?.text })
+  }
+
+  /// The number that a query answers; 0 where that is NULL.
+  func number(_ sql: String, _ values: [Value] = []) throws -> Int {
+    Int(try value(sql, values)?.integer ?? 0)
+  }
+
+  /// Copies what this connection sees into an empty file, through SQLite.
+  ///
+  /// - Returns: the connection to the copy.
+  func clone(
+    to path: String, _ progress: (_ bytes: Int, _ total: Int) throws -> Void = { _, _ in }
+  ) throws -> Connection {
+    let copy = try Connection(path: path, mode: .readWrite)
+    try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+    let pageSize = Int(try value("PRAGMA page_size")?.integer ?? 4096)
+    _ = try backup(to: copy) { done, total in
+      try progress(done * pageSize, total * pageSize)
+      return true
+    }
+    return copy
+  }
+
+  /// Closes a store as Apple's are left: their header says that they are written through a -wal.
+  func closeAsLogged() throws {
+    try execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
+    close()
+  }
+}
+
+extension Statement {
+  /// Runs the statement with these values, to its end.
+  func run(_ values: [Value]) throws {
+    try bind(values)
+    while try step() {}
+  }
+
+  /// All rows that the statement answers; for few.
+  func rows(_ values: [Value]) throws -> [[Value]] {
+    try bind(values)
+    var rows: [[Value]] = []
+    while try step() { rows.append(row()) }
+    return rows
+  }
+
+  /// The first row that the statement answers; empty where there is none.
+  func firstRow(_ values: [Value]) throws -> [Value] {
+    try bind(values)
+    defer { reset() }
+    return try step() ? row() : []
+  }
+}
