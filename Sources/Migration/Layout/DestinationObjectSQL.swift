@@ -6,7 +6,6 @@ import SQLite
 struct DestinationObjectSQL {
   /// Its key; NULL where there is none.
   var key: String
-  /// Its Z_ENT.
   var number: String
   /// Only known when policies have run.
   var isLate: Bool

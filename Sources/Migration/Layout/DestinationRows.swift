@@ -3,11 +3,8 @@ import SQLite
 /// The rows that an entity mapping gives one table of the destination: filled, and compared
 /// afterwards, by one SELECT over the source.
 struct DestinationRows {
-  /// Name of the entity mapping.
   var mapping: String
-  /// Destination entity.
   var entity: String
-  /// Destination table.
   var table: String
   /// Column names with the SQL of their values, Z_PK, Z_ENT and Z_OPT first.
   var columns: [(name: String, sql: String)]
@@ -46,7 +43,6 @@ struct DestinationRows {
 
 /// Conditions of SQL.
 extension [String] {
-  /// True where all of them are.
   var allTrue: String { map { "(\($0))" }.joined(separator: " AND ") }
   /// WHERE all of them are true; nothing where there are none.
   var filter: String { isEmpty ? "" : " WHERE " + allTrue }
@@ -57,7 +53,6 @@ struct LinkSource {
   /// The destination entity that declares the relationship, and its name.
   var entity: String
   var relationship: String
-  /// Name of the entity mapping they come from.
   var mapping: String
   /// SELECT of owner, destination (keys of the new store) and position (NULL where there is none).
   var select: String

@@ -58,12 +58,10 @@ extension DestinationRows {
 }
 
 extension StoreSchema {
-  /// What a column of a row keeps.
   func content(of column: String, in row: DestinationRows) -> Content? {
     table(named: row.table)?.columns.first { $0.name == column }?.content
   }
 
-  /// The property that a column of a row keeps.
   func property(of column: String, in row: DestinationRows) -> String? {
     switch content(of: column, in: row) {
     case .attribute(_, let name), .toOne(_, let name), .toOneEntity(_, let name),

@@ -17,7 +17,7 @@ extension StepSchemas {
     guard let former = store.schema.tables.first(where: { $0.name == table.name }),
       let actual = store.database.tables[table.name]
     else { return nil }
-    let present = Dictionary(actual.map { ($0.name, $0.type.uppercased()) }) { first, _ in first }
+    let present = Dictionary(first: actual.map { ($0.name, $0.type.uppercased()) })
     let wanted = Set(table.columns.map(\.name))
     guard ["Z_PK", "Z_ENT", "Z_OPT"].allSatisfy({ present[$0] != nil }),
       table.columns.allSatisfy({ present[$0.name] == $0.type }),

@@ -88,7 +88,7 @@ extension MappingLayout {
   ) throws -> ColumnValue {
     guard !isLoose(name, of: to) else { return .later }
     guard let relationship = model.relationship(named: name, of: to),
-      let relationshipMapping = entityMapping.relationships.first(where: { $0.name == name }),
+      let relationshipMapping = entityMapping.relationship(named: name),
       relationshipMapping.source != nil || relationshipMapping.fetched != nil
     else {
       // Perhaps its inverse is mapped.
@@ -108,7 +108,7 @@ extension MappingLayout {
 
   /// A to-one's place in its ordered inverse, where the source keeps one in the same row.
   func order(of name: String, in entityMapping: EntityMapping, from: String) -> ColumnValue {
-    guard let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
+    guard let former = entityMapping.relationship(named: name)?.source,
       let storage = store.table(of: from)?.storage(of: former), storage.kind == .toOne,
       let column = storage.inversePosition
     else { return .later }
@@ -125,4 +125,18 @@ extension StoreSchema {
 extension EntityMapping {
   /// The mapping of an attribute, or of an element by its path.
   func attribute(named name: String) -> AttributeMapping? { attributes.first { $0.name == name } }
+
+  func relationship(named name: String) -> RelationshipMapping? {
+    relationships.first { $0.name == name }
+  }
+
+  /// Whether what it makes is of an entity, or of one below it.
+  func makes(_ entity: String, in model: Model) -> Bool {
+    destination.map { model.isKind($0, of: entity) } ?? false
+  }
+}
+
+extension Dictionary {
+  /// Of several values for one key the first.
+  init(first pairs: some Sequence<(Key, Value)>) { self.init(pairs) { first, _ in first } }
 }

@@ -13,7 +13,6 @@ extension MappingLayout {
     }
 
     var value: Value
-    /// Source entity of the objects.
     var entity: String
     /// The source entity's property that is read.
     var property: String
@@ -206,7 +205,7 @@ extension MappingLayout {
       let formerInverse = store.model.relationship(named: former, of: from)?.inverse
     else { return false }
     let carriers = mapping.entityMappings.filter { other in
-      other.destination.map { model.isKind($0, of: relationship.destination) } == true
+      other.makes(relationship.destination, in: model)
         && other.relationships.contains { $0.name == inverse.name && $0.source == formerInverse }
     }
     guard !carriers.isEmpty else { return false }

@@ -26,9 +26,7 @@ extension MappingLayout {
       return [named]
     }
     return store.model.subtree(of: sourceEntity).compactMap { entity in
-      mapping.entityMappings.first {
-        $0.source == entity && $0.destination.map { model.isKind($0, of: destination) } == true
-      }
+      mapping.entityMappings.first { $0.source == entity && $0.makes(destination, in: model) }
     }
   }
 

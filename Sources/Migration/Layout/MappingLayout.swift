@@ -52,9 +52,7 @@ struct MappingLayout {
     for entityMapping in mapping.entityMappings { try addLinks(of: entityMapping) }
     // Objects that are made take the place of those that a to-one led to.
     links += treeLinks
-    bounds = Dictionary(
-      schema.tables.map { ($0.root, planning.bound(of: $0.root)) }
-    ) { first, _ in first }
+    bounds = Dictionary(first: schema.tables.map { ($0.root, planning.bound(of: $0.root)) })
   }
 
   /// Whether source and destination are the same entity, by its name or its renaming identifier.
@@ -225,7 +223,6 @@ struct MappingLayout {
   mutating func append(_ link: LinkSource) { links.append(link) }
   mutating func append(tree link: LinkSource) { treeLinks.append(link) }
 
-  /// Whether a to-one of an entity is of a loose one-to-one.
   func isLoose(_ relationship: String, of entity: String) -> Bool {
     model.declaringEntity(of: relationship, in: entity).map {
       schemas.isLoose(relationship, of: $0)

@@ -116,9 +116,9 @@ struct PlannedPairs {
     try lost().compactMap { lost in
       guard let entityMapping = mapping.mapping(named: lost.link.mapping),
         let from = entityMapping.source, let to = entityMapping.destination,
-        let former = entityMapping.relationships.first(where: {
-          $0.name == lost.link.relationship
-        })?.source?.split(separator: ".").first.map(String.init),
+        let former = entityMapping.relationship(named: lost.link.relationship)?.source?.split(
+          separator: "."
+        ).first.map(String.init),
         source.relationship(named: former, of: from) != nil,
         let relationship = destination.relationship(named: lost.link.relationship, of: to)
       else { return nil }

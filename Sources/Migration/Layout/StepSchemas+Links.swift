@@ -44,7 +44,7 @@ extension MappingModel {
   ) -> [(entity: String, name: String)] {
     model.subtree(of: entity).compactMap { name in
       guard let entityMapping = mapping(toDestination: name), let from = entityMapping.source,
-        let former = entityMapping.relationships.first(where: { $0.name == relationship })?.source
+        let former = entityMapping.relationship(named: relationship)?.source
       else { return nil }
       return (from, former)
     }

@@ -17,7 +17,7 @@ extension StepSchemas {
       else { return [] }
       return loose.flatMap(\.sides).compactMap { side -> LinkSource? in
         guard destinationModel.isKind(to, of: side.entity),
-          let former = entityMapping.relationships.first(where: { $0.name == side.name })?.source,
+          let former = entityMapping.relationship(named: side.name)?.source,
           table.toOneColumn(of: former) != nil, let key = key(of: side.name, entityMapping, table)
         else { return nil }
         return LinkSource(

@@ -76,7 +76,7 @@ struct StepSchemas {
       else { return nil }
       let number = entityNumber(of: name, relationship, entityMapping, table, key: key)
       // Where neither changes, the column stays as it is.
-      if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
+      if let former = entityMapping.relationship(named: name)?.source,
         let storage = table.storage(of: former), let entityColumn = storage.entityColumn,
         key == "s." + quoted(storage.destination), number == "s." + quoted(entityColumn)
       {
@@ -109,12 +109,12 @@ struct StepSchemas {
       let relationship = destinationModel.relationship(named: name, of: to)
     else { return nil }
     var column = inverseStorage(of: name, entityMapping, table).map { "s." + quoted($0.owner) }
-    if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
+    if let former = entityMapping.relationship(named: name)?.source,
       let own = table.toOneColumn(of: former)
     {
       column = "s." + quoted(own)
     }
-    let former = entityMapping.relationships.first { $0.name == name }?.source.flatMap { former in
+    let former = entityMapping.relationship(named: name)?.source.flatMap { former in
       entityMapping.source.flatMap { sourceModel.relationship(named: former, of: $0)?.destination }
     }
     return column.map { column in
@@ -205,7 +205,7 @@ struct StepSchemas {
         .filter { $0.old != $0.new }.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
       return cases.isEmpty ? sql : "CASE \(sql) \(cases) ELSE \(sql) END"
     }
-    if let former = entityMapping.relationships.first(where: { $0.name == name })?.source,
+    if let former = entityMapping.relationship(named: name)?.source,
       let entityColumn = table.storage(of: former)?.entityColumn, let from = entityMapping.source,
       let destination = sourceModel.relationship(named: former, of: from)?.destination
     {
@@ -215,9 +215,7 @@ struct StepSchemas {
       let formerDestination = mapping.mapping(toDestination: relationship.destination)?.source
         ?? mapping.entityMappings.first(where: { candidate in
           candidate.source != nil
-            && candidate.destination.map {
-              destinationModel.isKind($0, of: relationship.destination)
-            } == true
+            && candidate.makes(relationship.destination, in: destinationModel)
         })?.source,
       let target = store.table(of: formerDestination)
     else { return "NULL" }

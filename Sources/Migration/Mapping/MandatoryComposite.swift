@@ -7,7 +7,6 @@ import ManagedModel
 /// whose properties are all optional. Apple's migration lets rows without one through, as reports
 /// from apps tell, and SwiftData stops the app when it reads one.
 struct MandatoryComposite: Equatable {
-  /// Its name, or its path within another composite.
   var name: String
   /// Paths of the elements that have columns; never empty.
   var elements: [String]

@@ -33,16 +33,15 @@ extension MappingModel {
   ///   carries all that the other does.
   func firstMissing(of other: MappingModel) -> (entity: String, property: String?)? {
     let mine = Dictionary(
-      entityMappings.compactMap { mapping in mapping.destination.map { ($0, mapping) } }
-    ) { first, _ in first }
+      first: entityMappings.compactMap { mapping in mapping.destination.map { ($0, mapping) } })
     for theirs in other.entityMappings {
       guard let to = theirs.destination, let from = theirs.source else { continue }
       guard let own = mine[to], own.source == from else { return (to, nil) }
-      let attributes = Dictionary(own.attributes.map { ($0.name, $0.source) }) { first, _ in first }
+      let attributes = Dictionary(first: own.attributes.map { ($0.name, $0.source) })
       for attribute in theirs.attributes where attribute.source != nil {
         if attributes[attribute.name] != attribute.source { return (to, attribute.name) }
       }
-      let links = Dictionary(own.relationships.map { ($0.name, $0.source) }) { first, _ in first }
+      let links = Dictionary(first: own.relationships.map { ($0.name, $0.source) })
       for relationship in theirs.relationships where relationship.source != nil {
         if links[relationship.name] != relationship.source { return (to, relationship.name) }
       }
@@ -55,7 +54,6 @@ private struct Composition {
   let second: MappingModel
   /// Mappings of the first step by their destination.
   let former: [String: EntityMapping]
-  /// What the first step removes.
   let removed: [String]
   /// Names of the composed mappings by those of the second step.
   let names: [String: String]
@@ -63,15 +61,14 @@ private struct Composition {
   init(first: MappingModel, second: MappingModel) {
     self.second = second
     let former = Dictionary(
-      first.entityMappings.compactMap { mapping in mapping.destination.map { ($0, mapping) } }
-    ) { first, _ in first }
+      first: first.entityMappings.compactMap { mapping in mapping.destination.map { ($0, mapping) }
+      })
     self.former = former
     removed = first.entityMappings.filter { $0.destination == nil }.compactMap(\.source)
     names = Dictionary(
-      second.entityMappings.compactMap { mapping in
+      first: second.entityMappings.compactMap { mapping in
         mapping.destination.map { (mapping.name, Self.name(of: mapping, to: $0, former)) }
-      }
-    ) { first, _ in first }
+      })
   }
 
   func mapping() -> MappingModel? {
@@ -102,8 +99,8 @@ private struct Composition {
   private func carried(
     _ one: EntityMapping, _ last: EntityMapping, to entity: String
   ) -> EntityMapping? {
-    let attributes = Dictionary(one.attributes.map { ($0.name, $0) }) { first, _ in first }
-    let links = Dictionary(one.relationships.map { ($0.name, $0) }) { first, _ in first }
+    let attributes = Dictionary(first: one.attributes.map { ($0.name, $0) })
+    let links = Dictionary(first: one.relationships.map { ($0.name, $0) })
     var result = EntityMapping(
       name: names[last.name] ?? last.name, kind: Self.kind(of: last, one), source: one.source,
       destination: entity)

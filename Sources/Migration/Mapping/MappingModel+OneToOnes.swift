@@ -12,14 +12,13 @@ extension MappingModel {
       guard !isMade(pair, destination) else { return true }
       let makers = pair.sides.map { side in
         entityMappings.filter { entityMapping in
-          entityMapping.source != nil
-            && entityMapping.destination.map { destination.isKind($0, of: side.entity) } == true
+          entityMapping.source != nil && entityMapping.makes(side.entity, in: destination)
         }
       }
       // Without objects on one side there is nothing to link.
       guard makers.allSatisfy({ !$0.isEmpty }) else { return false }
       let carried = zip(pair.sides, makers).map { side, makers in
-        makers.map { maker in maker.relationships.first { $0.name == side.name } }
+        makers.map { maker in maker.relationship(named: side.name) }
       }
       guard carried.joined().contains(where: { $0?.source != nil || $0?.fetched != nil }) else {
         return false
@@ -58,7 +57,7 @@ extension MappingModel {
         // Of an object that becomes several, or of several that become one, only one can be led to.
         guard let from = maker.source, maker.distinct == nil,
           entityMappings.count(where: { $0.source == from && $0.destination != nil }) == 1,
-          let relationshipMapping = maker.relationships.first(where: { $0.name == side.name }),
+          let relationshipMapping = maker.relationship(named: side.name),
           relationshipMapping.fetched == nil, let former = relationshipMapping.source,
           let relationship = source.relationship(named: former, of: from), !relationship.isToMany,
           let inverse = relationship.inverse,

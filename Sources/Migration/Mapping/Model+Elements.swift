@@ -26,7 +26,6 @@ enum ElementPath {
     path.lastIndex(of: ".").map { String(path[..<$0]) }
   }
 
-  /// The last name of a path.
   static func last(of path: String) -> String {
     path.lastIndex(of: ".").map { String(path[path.index(after: $0)...]) } ?? path
   }

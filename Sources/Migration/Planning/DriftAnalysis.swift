@@ -12,8 +12,7 @@ struct DriftAnalysis {
   /// Columns with values that the model does not know; allowed as `Entity.ZCOLUMN`.
   func losses() throws -> [Loss] {
     let roots = Dictionary(
-      store.entityTables.filter(\.isWholeTable).map { ($0.table, $0.entity) }
-    ) { first, _ in first }
+      first: store.entityTables.filter(\.isWholeTable).map { ($0.table, $0.entity) })
     return try store.reading {
       try store.drift.unexpectedColumns.compactMap { column in
         let (table, name) = (quoted(column.table), quoted(column.column))

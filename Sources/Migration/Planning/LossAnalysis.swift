@@ -142,7 +142,6 @@ struct LossAnalysis {
       """)
   }
 
-  /// Whether a mapping carries a relationship on to objects of a destination entity.
   private func isCarried(
     _ relationship: Relationship, by entityMapping: EntityMapping, to other: String
   ) -> Bool {

@@ -41,7 +41,6 @@ struct PlanAnalysis {
     /// The store itself, or a version on the path in the temporary folder.
     var store: Store
     var folder: PrivateFolder?
-    /// How many versions were made there.
     var made = 0
     /// What leads from `store` to the version before the step at hand: nothing, or inferred steps.
     var prefix: [Int] = []

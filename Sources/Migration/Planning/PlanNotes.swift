@@ -117,7 +117,7 @@ struct PlanNotes {
           guard case .attribute(let declarer, let name) = column.content,
             destination.isKind(to, of: declarer),
             let attribute = destination.attribute(named: name, of: to), attribute.isDerived,
-            let attributeMapping = entityMapping.attributes.first(where: { $0.name == name })
+            let attributeMapping = entityMapping.attribute(named: name)
           else { continue }
           let former = attributeMapping.source.flatMap {
             store.model.attribute(named: $0, of: from)

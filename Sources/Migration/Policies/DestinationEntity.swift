@@ -41,8 +41,7 @@ final class DestinationEntity {
     self.files = files
     columns = ["Z_PK", "Z_ENT", "Z_OPT"] + place.attributes.map(\.column)
     indexes = Dictionary(
-      place.attributes.enumerated().map { ($0.element.attribute.name, $0.offset + 3) }
-    ) { first, _ in first }
+      first: place.attributes.enumerated().map { ($0.element.attribute.name, $0.offset + 3) })
     let marks = [String](repeating: "?", count: columns.count).joined(separator: ", ")
     insertion = try connection.prepare(
       """

@@ -23,7 +23,7 @@ final class ObjectContext {
     self.schema = schema
     self.connection = connection
     self.files = files
-    names = Dictionary(schema.numbers.map { ($0.value, $0.key) }) { first, _ in first }
+    names = Dictionary(first: schema.numbers.map { ($0.value, $0.key) })
   }
 
   /// Whether enough is kept to be written.
@@ -55,7 +55,6 @@ final class ObjectContext {
     return object
   }
 
-  /// Adds an object that is new.
   func add(_ id: ObjectID, values: [Value], keeper: any ObjectKeeper) throws -> DestinationObject {
     let object = DestinationObject(
       id: id, entity: try entity(id.entity), values: values, isStored: false, keeper: keeper)
@@ -115,8 +114,6 @@ final class ObjectContext {
   /// What is added from now on comes after the links that were made without statements.
   func forgetLinks() { links = [:] }
 
-  /// Writes the values that are kept.
-  ///
   /// - Parameter touch: called for each object whose values were set.
   func save(_ touch: (DestinationObject) throws -> Void = { _ in }) throws {
     for object in pending {

@@ -24,8 +24,7 @@ final class SourceEntity {
     self.run = run
     attributes = table.attributes
     indexes = Dictionary(
-      table.attributes.enumerated().map { ($0.element.attribute.name, $0.offset) }
-    ) { first, _ in first }
+      first: table.attributes.enumerated().map { ($0.element.attribute.name, $0.offset) })
   }
 
   /// SQL of the attributes' values in a row `s`, in their order.

@@ -18,7 +18,6 @@ enum JournalRecord: Equatable {
   case go
   /// All of it was taken back.
   case undone
-  /// The store is in place.
   case done
   /// No longer needed now that the store is in place.
   case remove(String, FileIdentity)

@@ -74,7 +74,7 @@ struct CopyingMigration {
         continue
       }
       for row in rows {
-        try KeyRanges(connection, table: row.ranges.table, key: row.ranges.column).run(
+        try KeyRanges(connection: connection, table: row.ranges.table, key: row.ranges.column).run(
           row.insert, meter
         ) { try mapping.evaluating(row, destination, on: connection, $0) }
       }

@@ -4,18 +4,11 @@ import SQLite
 struct KeyRanges {
   static let rows: Int64 = 20_000
 
-  private let connection: Connection
-  private let table: String
-  private let key: String
-
-  /// - Parameters:
-  ///   - table: as SQL, with its schema.
-  ///   - key: the column that is its INTEGER PRIMARY KEY.
-  init(_ connection: Connection, table: String, key: String = "Z_PK") {
-    self.connection = connection
-    self.table = table
-    self.key = key
-  }
+  let connection: Connection
+  /// As SQL, with its schema.
+  let table: String
+  /// The column that is its INTEGER PRIMARY KEY.
+  var key = "Z_PK"
 
   /// Runs a statement whose parameters are the ends of a range, for each range.
   ///

@@ -4,7 +4,6 @@ import SQLite
 /// A column of positions in an ordered to-many.
 struct OrderNumbering {
   let table: String
-  /// The column that holds the positions.
   let order: String
   /// The column that tells whose relationship it is.
   let owner: String

@@ -15,7 +15,6 @@ struct StepRun {
   var beforeVerification: (Connection) throws -> Void = { _ in }
 
   struct Result {
-    /// Which file was made and verified.
     var file: FileIdentity
     var report: VerificationReport
     var verificationSeconds: Double

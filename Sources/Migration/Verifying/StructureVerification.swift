@@ -95,7 +95,7 @@ struct StructureVerification {
       guard after.sql[name] != keptSQL else { return }
       return fail("is not the same in sqlite_master as before, though nothing changes it")
     }
-    var there = Dictionary(actual.map { ($0.name, $0) }) { first, _ in first }
+    var there = Dictionary(first: actual.map { ($0.name, $0) })
     for column in columns {
       guard let found = there.removeValue(forKey: column.name) else {
         fail("has no column \(column.name)")
@@ -266,6 +266,6 @@ struct StructureVerification {
   }
 
   private static func byName(_ statements: [SchemaStatement]) -> [String: SchemaStatement] {
-    Dictionary(statements.map { ($0.name, $0) }) { first, _ in first }
+    Dictionary(first: statements.map { ($0.name, $0) })
   }
 }

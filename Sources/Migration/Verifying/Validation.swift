@@ -96,13 +96,13 @@ struct Validation {
     var count = 0
     for entityMapping in step.mapping.entityMappings where entityMapping.destination == entity {
       guard let from = entityMapping.source else { continue }
-      if let source = entityMapping.attributes.first(where: { $0.name == property })?.source,
+      if let source = entityMapping.attribute(named: property)?.source,
         schemas.sourceModel.storedAttribute(named: source, of: from)?.isOptional == false,
         let column = data.column(of: source, in: from)
       {
         count += try data.count(from, where: ["\(column) IS NULL"])
       }
-      guard let source = entityMapping.relationships.first(where: { $0.name == property })?.source,
+      guard let source = entityMapping.relationship(named: property)?.source,
         let before = schemas.sourceModel.relationship(named: source, of: from)
       else { continue }
       if isEmpty {

@@ -31,12 +31,10 @@ extension Verification {
     let sources = Set(step.mapping.entityMappings.compactMap(\.source))
     let destinations = Set(step.mapping.entityMappings.compactMap(\.destination))
     for entity in schemas.store.model.entities where !sources.contains(entity.name) {
-      report.differences.append(
-        .init(entity: entity.name, message: "no mapping took the objects", count: 1))
+      report.fail(entity: entity.name, message: "no mapping took the objects")
     }
     for entity in step.destination.entities where !destinations.contains(entity.name) {
-      report.differences.append(
-        .init(entity: entity.name, message: "no mapping made the entity", count: 1))
+      report.fail(entity: entity.name, message: "no mapping made the entity")
     }
   }
 
@@ -45,8 +43,7 @@ extension Verification {
       try connection.rows("SELECT Z_ENT FROM main.Z_PRIMARYKEY").compactMap { $0.first?.integer })
     for (entity, number) in destination.numbers.sorted(by: { $0.key.precedes($1.key) })
     where !known.contains(number) {
-      report.differences.append(
-        .init(entity: entity, message: "Z_PRIMARYKEY has no row for the entity", count: 1))
+      report.fail(entity: entity, message: "Z_PRIMARYKEY has no row for the entity")
     }
     for table in destination.tables {
       guard let number = destination.numbers[table.root], known.contains(number) else { continue }
@@ -54,9 +51,7 @@ extension Verification {
         "SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = \(number)")?.integer
       let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")?.integer
       if (maximum ?? -1) < used ?? 0 {
-        report.differences.append(
-          .init(
-            entity: table.root, message: "the last key given out (Z_MAX) is too small", count: 1))
+        report.fail(entity: table.root, message: "the last key given out (Z_MAX) is too small")
       }
     }
     guard !isForeign else { return }

@@ -60,19 +60,17 @@ extension Verification {
       )
       return
     }
-    report.differences.append(
-      .init(
-        entity: side.entity, property: side.name,
-        message: "the two sides of a one-to-one disagree", count: found - before, first: first))
+    report.fail(
+      entity: side.entity, property: side.name,
+      message: "the two sides of a one-to-one disagree", count: found - before, first: first)
   }
 
   /// Objects whose partner does not lead back in the source.
   private func formerDisagreement(_ side: OneToOne.Side) throws -> Int {
     let data = SourceData(store: schemas.store)
     return try step.mapping.entityMappings.reduce(0) { sum, entityMapping in
-      guard let from = entityMapping.source,
-        entityMapping.destination.map({ step.destination.isKind($0, of: side.entity) }) == true,
-        let former = entityMapping.relationships.first(where: { $0.name == side.name })?.source,
+      guard let from = entityMapping.source, entityMapping.makes(side.entity, in: step.destination),
+        let former = entityMapping.relationship(named: side.name)?.source,
         let oneSided = data.isOneSided(former, of: from)
       else { return sum }
       return try sum + data.count(from, where: [oneSided])

@@ -68,11 +68,10 @@ struct Verification {
       let after = try report.countObjects(table, connection)
       let wanted = expected[entity.name] ?? 0
       if after != wanted {
-        report.differences.append(
-          .init(
-            entity: entity.name,
-            message: "there are \(after) objects where there should be \(wanted)",
-            count: abs(after - wanted)))
+        report.fail(
+          entity: entity.name,
+          message: "there are \(after) objects where there should be \(wanted)",
+          count: abs(after - wanted))
       }
       report.entities.append(
         .init(
@@ -101,7 +100,7 @@ struct Verification {
       """)
     var (all, found) = (0, 0)
     var wrong = [Int](repeating: 0, count: compared.count)
-    try KeyRanges(connection, table: row.ranges.table, key: row.ranges.column).forEach {
+    try KeyRanges(connection: connection, table: row.ranges.table, key: row.ranges.column).forEach {
       low, high in
       try statement.bind([.integer(low), .integer(high)])
       guard try statement.step() else { return }
@@ -114,19 +113,17 @@ struct Verification {
     }
     values += found * compared.count
     if all != found {
-      report.differences.append(
-        .init(
-          entity: row.entity, message: "\(all - found) of \(all) objects are missing",
-          count: all - found, first: try first(row, "d.Z_PK IS NULL")))
+      report.fail(
+        entity: row.entity, message: "\(all - found) of \(all) objects are missing",
+        count: all - found, first: try first(row, "d.Z_PK IS NULL"))
     }
     for (index, column) in compared.enumerated() where wrong[index] - (all - found) > 0 {
       let objects = try first(row, "d.Z_PK IS NOT NULL AND \(column.difference)")
       guard !objects.isEmpty else { continue }
-      report.differences.append(
-        .init(
-          entity: row.entity, property: destination.property(of: column.name, in: row),
-          message: "values in the column \(column.name) differ from what was planned",
-          count: wrong[index], first: objects))
+      report.fail(
+        entity: row.entity, property: destination.property(of: column.name, in: row),
+        message: "values in the column \(column.name) differ from what was planned",
+        count: wrong[index], first: objects)
     }
     return all
   }
@@ -167,10 +164,9 @@ struct Verification {
       {
         let extra = try count("main.\(quoted(join.name))")
         guard extra > 0 else { continue }
-        report.differences.append(
-          .init(
-            entity: join.entity, property: join.relationship,
-            message: "links appeared in a new relationship", count: extra))
+        report.fail(
+          entity: join.entity, property: join.relationship,
+          message: "links appeared in a new relationship", count: extra)
       }
     }
     report.verified.append(.init(what: "links compared with the source", count: compared))
@@ -197,11 +193,9 @@ struct Verification {
     let missing = try count("(\(all) EXCEPT \(there))")
     let extra = isMissingOnly ? 0 : try count("(\(there) EXCEPT \(all))")
     guard missing > 0 || extra > 0 else { return }
-    report.differences.append(
-      .init(
-        entity: entity, property: relationship,
-        message: "\(missing) links are missing and \(extra) were not planned",
-        count: missing + extra))
+    report.fail(
+      entity: entity, property: relationship,
+      message: "\(missing) links are missing and \(extra) were not planned", count: missing + extra)
   }
 
   /// Links that were set when all objects were there.

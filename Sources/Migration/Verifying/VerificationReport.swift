@@ -32,6 +32,14 @@ public struct VerificationReport: Sendable, Equatable {
   /// Whether everything is as the mapping says.
   public var isEqual: Bool { differences.isEmpty }
 
+  mutating func fail(
+    entity: String?, property: String? = nil, message: String, count: Int = 1,
+    first: [ObjectID] = []
+  ) {
+    differences.append(
+      Difference(entity: entity, property: property, message: message, count: count, first: first))
+  }
+
   /// - Throws: ``CoreDataError`` for the first difference.
   func requireEqual(or reason: String) throws {
     guard let difference = differences.first else { return }

@@ -105,7 +105,7 @@ struct MappingAssembly {
   private func attributes(
     of entity: MappingSource.Entity, _ attributes: [Attribute]
   ) throws -> [AttributeMapping] {
-    let values = Dictionary(entity.attributes.map { ($0.name, $0.value) }) { first, _ in first }
+    let values = Dictionary(first: entity.attributes.map { ($0.name, $0.value) })
     return try attributes.filter(\.isStored).flatMap { attribute in
       guard attribute.type == .composite else {
         return [mapping(of: attribute, values[attribute.name] ?? .untouched, entity)]

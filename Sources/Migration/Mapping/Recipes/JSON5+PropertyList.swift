@@ -12,7 +12,7 @@ extension JSON5 {
     case .string(let text, _): .string(text)
     case .array(let elements): .array(elements.map(\.propertyList))
     case .object(let members):
-      .dictionary(Dictionary(members.map { ($0.key, $0.value.propertyList) }) { first, _ in first })
+      .dictionary(Dictionary(first: members.map { ($0.key, $0.value.propertyList) }))
     }
   }
 

@@ -215,28 +215,24 @@ extension MappingEdits {
     var entity: String
     var property: String
 
-    init(source: String? = nil, entity: String, property: String) {
-      self.source = source
-      self.entity = entity
-      self.property = property
-    }
-
-    init?(_ text: String) {
-      var rest = text[...]
-      let arrow = Self.arrow
-      // Names are identifiers: no name has a space in it.
-      if let space = text.firstIndex(of: " "), text[space...].hasPrefix(arrow) {
-        source = String(text[..<space])
-        rest = text[space...].dropFirst(arrow.count)
-      }
-      let parts = rest.split(separator: ".", maxSplits: 1).map(String.init)
-      guard parts.count == 2 else { return nil }
-      (entity, property) = (parts[0], parts[1])
-    }
-
-    private static let arrow = " → "
+    fileprivate static let arrow = " → "
 
     /// As the keys of ``MappingEdits/values`` have it.
     package var text: String { (source.map { $0 + Self.arrow } ?? "") + "\(entity).\(property)" }
+  }
+}
+
+extension MappingEdits.Place {
+  init?(_ text: String) {
+    var rest = text[...]
+    let arrow = Self.arrow
+    // Names are identifiers: no name has a space in it.
+    if let space = text.firstIndex(of: " "), text[space...].hasPrefix(arrow) {
+      source = String(text[..<space])
+      rest = text[space...].dropFirst(arrow.count)
+    }
+    let parts = rest.split(separator: ".", maxSplits: 1).map(String.init)
+    guard parts.count == 2 else { return nil }
+    (entity, property) = (parts[0], parts[1])
   }
 }

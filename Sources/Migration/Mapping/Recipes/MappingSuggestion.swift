@@ -203,7 +203,7 @@ extension MappingSuggestion {
       }
     }
     let taker = mappings.first(where: isBare) ?? mappings.first
-    let mapping = taker?.attributes.first { $0.name == property }
+    let mapping = taker?.attribute(named: property)
     let holder = step.destination.declaringEntity(of: property, in: entity) ?? entity
     let place = MappingEdits.Place(
       source: mappings.count > 1 ? taker?.source : nil, entity: holder, property: property)

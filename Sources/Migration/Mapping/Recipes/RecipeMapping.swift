@@ -106,13 +106,7 @@ struct RecipeMapping {
   }
 
   private func entity(_ word: RecipeWord, in model: Model, _ side: String) throws -> String {
-    guard let entity = model.entity(named: word.text) else {
-      let known = model.entities.map(\.name)
-      throw text.wrong(
-        "the \(side) model has no entity “\(word.text)”", word.range,
-        hint: Nearest.match(word.text, in: known).map { "Did you mean \($0)?" }
-          ?? "It has: " + known.joined(separator: ", "))
-    }
+    let entity = try text.entity(word, in: model, side, listing: true)
     guard !entity.isAbstract else {
       throw text.wrong(
         "“\(word.text)” is abstract: no object is of exactly this entity", word.range,
@@ -220,8 +214,7 @@ struct RecipeMapping {
         let target = destination.relationship(named: relationship.name.text, of: to)?.destination
       else { continue }
       let isMade = result.entityMappings.contains { mapping in
-        mapping.source == from
-          && mapping.destination.map { destination.isKind($0, of: target) } == true
+        mapping.source == from && mapping.makes(target, in: destination)
       }
       guard !isMade else { continue }
       throw text.wrong(
@@ -260,7 +253,7 @@ struct RecipeMapping {
       guard let through = relationship.through, !names.contains(through.text) else { continue }
       throw text.wrong(
         "there is no mapping “\(through.text)”", through.range,
-        hint: Nearest.match(through.text, in: names.sorted()).map { "Did you mean \($0)?" }
+        hint: Nearest.question(through.text, in: names.sorted())
           ?? "There are: " + names.sorted().joined(separator: ", "))
     }
   }

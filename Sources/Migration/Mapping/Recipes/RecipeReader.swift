@@ -207,8 +207,6 @@ struct RecipeReader {
   }
 
   private func userInfo(_ object: RecipeObject) throws -> [String: PropertyListValue] {
-    Dictionary(
-      try object.names("userInfo").map { ($0.name.text, $0.value.propertyList) }
-    ) { first, _ in first }
+    Dictionary(first: try object.names("userInfo").map { ($0.name.text, $0.value.propertyList) })
   }
 }

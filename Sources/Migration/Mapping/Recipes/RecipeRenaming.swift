@@ -8,7 +8,7 @@ struct RecipeRenaming {
 
   func applying(_ renames: [(from: RecipeWord, to: RecipeWord)]) throws -> Model {
     guard !renames.isEmpty else { return destination }
-    var entities = Dictionary(destination.entities.map { ($0.name, $0) }) { first, _ in first }
+    var entities = Dictionary(first: destination.entities.map { ($0.name, $0) })
     // What is around an element is renamed before it.
     let depth = { (rename: (from: RecipeWord, to: RecipeWord)) in rename.to.text.count { $0 == "." }
     }
@@ -100,12 +100,8 @@ struct RecipeRenaming {
     _ word: RecipeWord, in model: Model, _ side: String
   ) throws -> (entity: String, property: String?) {
     let parts = word.text.split(separator: ".", maxSplits: 1).map(String.init)
-    guard let entity = parts.first, model.entity(named: entity) != nil else {
-      throw text.wrong(
-        "the \(side) model has no entity “\(parts.first ?? "")”", word.range,
-        hint: Nearest.match(parts.first ?? "", in: model.entities.map(\.name))
-          .map { "Did you mean \($0)?" })
-    }
+    let first = RecipeWord(text: parts.first ?? "", range: word.range)
+    let entity = try text.entity(first, in: model, side).name
     guard parts.count == 2 else { return (entity, nil) }
     guard
       model.attribute(at: parts[1], of: entity) != nil

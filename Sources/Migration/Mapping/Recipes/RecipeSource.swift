@@ -47,6 +47,29 @@ struct RecipeSource: Sendable, Equatable {
   }
 }
 
+extension RecipeSource {
+  /// The entity of a model that a word names.
+  ///
+  /// - Parameter listing: whether an error lists all that there are, where none is near.
+  func entity(
+    _ word: RecipeWord, in model: Model, _ side: String, listing: Bool = false
+  ) throws -> Entity {
+    if let entity = model.entity(named: word.text) { return entity }
+    let known = model.entities.map(\.name)
+    throw wrong(
+      "the \(side) model has no entity “\(word.text)”", word.range,
+      hint: Nearest.question(word.text, in: known)
+        ?? (listing ? "It has: " + known.joined(separator: ", ") : nil))
+  }
+}
+
+extension Nearest {
+  /// What was probably meant, as a question.
+  static func question(_ word: String, in known: [String]) -> String? {
+    match(word, in: known).map { "Did you mean \($0)?" }
+  }
+}
+
 /// A text in a recipe, with its place.
 struct RecipeWord: Sendable, Equatable {
   var text: String

@@ -71,8 +71,7 @@ struct RecipeValues {
       guard let former = source.storedAttribute(named: word.text, of: entity) else {
         throw text.wrong(
           "\(entity) keeps no attribute “\(word.text)”", word.range,
-          hint: Nearest.match(word.text, in: source.storedAttributes(of: entity).map(\.name))
-            .map { "Did you mean \($0)?" })
+          hint: Nearest.question(word.text, in: source.storedAttributes(of: entity).map(\.name)))
       }
       mapping = .copy(of: former, to: attribute)
     case .expression(let expression, let word):
@@ -116,7 +115,7 @@ struct RecipeValues {
         "the destination entity \(to) has no attribute “\(word.text)”", word.range,
         hint: isLink
           ? "It is a relationship: it belongs under \"relationships\"."
-          : Nearest.match(word.text, in: names).map { "Did you mean \($0)?" })
+          : Nearest.question(word.text, in: names))
     }
     guard attribute.isStored else {
       throw text.wrong("“\(word.text)” is not kept in the store", word.range)
@@ -135,12 +134,7 @@ struct RecipeValues {
       name: relationship.name, source: given.from?.text, through: given.through?.text)
     if let word = given.from { try check(word, for: relationship) }
     if let word = given.fetched {
-      guard source.entity(named: word.text) != nil else {
-        throw text.wrong(
-          "the source model has no entity “\(word.text)”", word.range,
-          hint: Nearest.match(word.text, in: source.entities.map(\.name))
-            .map { "Did you mean \($0)?" })
-      }
+      _ = try text.entity(word, in: source, "source")
       mapping.fetched = word.text
       mapping.condition = try given.condition.flatMap { condition in
         try RecipeValues(text: text, source: source, destination: destination, entity: word.text)
@@ -156,8 +150,7 @@ struct RecipeValues {
     else {
       throw text.wrong(
         "the destination entity \(to) keeps no relationship “\(word.text)”", word.range,
-        hint: Nearest.match(word.text, in: destination.relationships(of: to).map(\.name))
-          .map { "Did you mean \($0)?" })
+        hint: Nearest.question(word.text, in: destination.relationships(of: to).map(\.name)))
     }
     return relationship
   }
@@ -172,7 +165,7 @@ struct RecipeValues {
         let known = source.relationships(of: holder).map(\.name)
         throw text.wrong(
           "the source entity \(holder) keeps no relationship “\(name)”", word.range,
-          hint: Nearest.match(String(name), in: known).map { "Did you mean \($0)?" }
+          hint: Nearest.question(String(name), in: known)
             ?? "\"self\" is the source object itself.")
       }
       guard relationship.isToMany || !step.isToMany else {
@@ -186,12 +179,7 @@ struct RecipeValues {
 
   func child(_ given: RecipeDocument.Child, of parent: String) throws -> ChildMapping {
     let relationship = try self.relationship(given.relationship, of: parent)
-    guard let child = destination.entity(named: given.destination.text) else {
-      throw text.wrong(
-        "the destination model has no entity “\(given.destination.text)”", given.destination.range,
-        hint: Nearest.match(given.destination.text, in: destination.entities.map(\.name))
-          .map { "Did you mean \($0)?" })
-    }
+    let child = try text.entity(given.destination, in: destination, "destination")
     guard destination.isKind(child.name, of: relationship.destination) else {
       throw text.wrong(
         "“\(relationship.name)” leads to \(relationship.destination), not to \(child.name)",

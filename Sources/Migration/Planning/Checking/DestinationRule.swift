@@ -9,7 +9,6 @@ struct DestinationRule {
   let property: String?
   /// SQL that is true, each, of a row that breaks it; none: of every row.
   var conditions: [String]
-  /// Core Data's code.
   var code = CoreDataError.Code.migration
   let message: String
   let hint: String

@@ -55,7 +55,7 @@ extension MappedAnalysis {
   private func wasBroken(_ property: String, _ row: DestinationRows) -> Bool {
     guard let entityMapping = step.mapping.mapping(named: row.mapping),
       entityMapping.destination == row.entity, let from = entityMapping.source,
-      let source = entityMapping.attributes.first(where: { $0.name == property })?.source
+      let source = entityMapping.attribute(named: property)?.source
     else { return false }
     return step.source.storedAttribute(named: source, of: from)?.isOptional == false
   }

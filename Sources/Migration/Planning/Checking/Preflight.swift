@@ -170,9 +170,8 @@ struct Preflight {
     guard let inverse = relationship.inverse else { return nil }
     let selects = mapping.entityMappings.compactMap { entityMapping -> String? in
       guard let from = entityMapping.source, let table = data.store.table(of: from),
-        entityMapping.destination.map({ destination.isKind($0, of: relationship.destination) })
-          == true,
-        let former = entityMapping.relationships.first(where: { $0.name == inverse })?.source
+        entityMapping.makes(relationship.destination, in: destination),
+        let former = entityMapping.relationship(named: inverse)?.source
       else { return nil }
       return table.storage(of: former).map {
         """
@@ -256,8 +255,8 @@ struct Preflight {
       else { return true }
       let former = Set(
         constraint.map { name in
-          entityMapping.attributes.first { $0.name == name }?.source
-            ?? entityMapping.relationships.first { $0.name == name }?.source ?? name
+          entityMapping.attribute(named: name)?.source
+            ?? entityMapping.relationship(named: name)?.source ?? name
         })
       return source.lineage(of: from).contains { ancestor in
         ancestor.uniquenessConstraints.contains { Set($0) == former }

@@ -20,7 +20,6 @@ struct SourceData {
     store.table(of: entity)?.attribute(named: attribute)?.place(in: "t")
   }
 
-  /// Number of rows of an entity that fulfil a condition.
   func count(_ entity: String, where conditions: [String]) throws -> Int {
     try rows(of: entity, where: conditions).map { try store.number("SELECT count(*) \($0)") } ?? 0
   }
@@ -47,7 +46,6 @@ struct SourceData {
       """
   }
 
-  /// Number of links that a relationship of an entity's own rows has.
   func links(_ relationship: String, of entity: String) throws -> Int {
     guard let table = store.table(of: entity), let storage = table.storage(of: relationship),
       let owners = rows(of: entity)

@@ -4,7 +4,6 @@ import SQLite
 
 /// The value of a derived attribute that a migration computes for rows that are there already.
 struct DerivedFilling {
-  /// Name of the destination's column.
   let column: String
   /// SQL over the destination's tables.
   let sql: String
@@ -22,7 +21,7 @@ extension StepSchemas {
     guard case .attribute(let declarer, let name) = column.content, let from = entityMapping.source,
       let to = entityMapping.destination, destinationModel.isKind(to, of: declarer),
       let attribute = destinationModel.attribute(named: name, of: to), attribute.isDerived,
-      let attributeMapping = entityMapping.attributes.first(where: { $0.name == name }),
+      let attributeMapping = entityMapping.attribute(named: name),
       attributeMapping.expression == nil
     else { return nil }
     let former = attributeMapping.source.flatMap { sourceModel.attribute(named: $0, of: from) }
@@ -48,7 +47,7 @@ extension StepCompletion {
         else { continue }
         let assignments = fillings.map { "\(quoted($0.column)) = \($0.sql)" }
         let name = "main." + quoted(table.name)
-        try KeyRanges(connection, table: name).forEach { low, high in
+        try KeyRanges(connection: connection, table: name).forEach { low, high in
           try meter.checkCancelled()
           try connection.run(
             """

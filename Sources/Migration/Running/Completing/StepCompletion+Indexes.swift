@@ -7,10 +7,8 @@ extension StepCompletion {
     try meter.begin(.indexes)
     let style = IndexStyle(frameworkVersion: source.metadata.frameworkVersion)
     let wanted = destination.indexStatements(style)
-    let targets = Dictionary(wanted.map { ($0.name, $0.sql) }) { first, _ in first }
-    let own = Dictionary(
-      source.schema.indexStatements(style).map { ($0.name, $0.sql) }
-    ) { first, _ in first }
+    let targets = Dictionary(first: wanted.map { ($0.name, $0.sql) })
+    let own = Dictionary(first: source.schema.indexStatements(style).map { ($0.name, $0.sql) })
     // Where both models ask for the same, what the store has was right before and still is, however
     // its framework words it: unless a column of it was renamed, which changes the words.
     func isRight(_ name: String, _ sql: String) -> Bool {

@@ -101,7 +101,7 @@ struct InPlaceMigration {
       let cases = assignment.values.map { "WHEN \($0.number) THEN \($0.sql)" }
       return "\(column) = CASE s.Z_ENT \(cases.joined(separator: " ")) ELSE s.\(column) END"
     }
-    try KeyRanges(connection, table: "src." + quoted(any.table)).run(
+    try KeyRanges(connection: connection, table: "src." + quoted(any.table)).run(
       """
       UPDATE main.\(quoted(table.name)) AS s SET \(sets.joined(separator: ", "))
       WHERE s.Z_PK BETWEEN ? AND ?
@@ -113,7 +113,7 @@ struct InPlaceMigration {
     try connection.execute(schemas.sql(of: table))
     for row in contents.rows where row.table == table.name {
       try meter.begin(.entity, title: row.entity)
-      try KeyRanges(connection, table: row.ranges.table).run(row.insert, meter)
+      try KeyRanges(connection: connection, table: row.ranges.table).run(row.insert, meter)
     }
     for numbering in table.numberings { try numbering.run(on: connection) }
   }

@@ -44,7 +44,7 @@ extension StepSchemas {
     guard sourceTables == [table.name], let actual = store.database.tables[table.name],
       let former = store.schema.table(named: table.name)
     else { return .rebuild }
-    let present = Dictionary(actual.map { ($0.name, $0.type) }) { first, _ in first }
+    let present = Dictionary(first: actual.map { ($0.name, $0.type) })
     let isKept = keptSQL(of: table) != nil
     // No ALTER reaches a constraint that is written into the table.
     guard isKept || store.database.sql[table.name].map(Self.hasConstraint) != true else {

@@ -28,13 +28,9 @@ struct SQLExpression {
 
   let text: String
   let parts: [Located]
+}
 
-  /// Parts as they are, for SQL that was not read from a recipe.
-  init(text: String, parts: [Located]) {
-    self.text = text
-    self.parts = parts
-  }
-
+extension SQLExpression {
   /// - Parameter variables: names that the place of the expression adds; they hide properties.
   /// - Throws: ``CoreDataError`` of kind usage with the place in the text.
   init(_ text: String, entity: String, model: Model, variables: Set<String> = []) throws {

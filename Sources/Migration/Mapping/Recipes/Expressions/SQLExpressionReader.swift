@@ -8,25 +8,17 @@ struct SQLExpressionReader {
   let model: Model
   let variables: Set<String>
 
-  private var index = 0
-  private var parts: [SQLExpression.Located] = []
-  private var uuids = 0
+  private(set) var index = 0
+  private(set) var parts: [SQLExpression.Located] = []
+  private(set) var uuids = 0
   /// Open parentheses: where, the function before, and how many arguments and tokens so far.
-  private var open: [Call] = []
+  private(set) var open: [Call] = []
 
-  private struct Call {
+  struct Call {
     var range: Range<Int>
     var function: String?
     var commas = 0
     var first: Int
-  }
-
-  init(text: String, tokens: [SQLToken], entity: String, model: Model, variables: Set<String>) {
-    self.text = text
-    self.tokens = tokens
-    self.entity = entity
-    self.model = model
-    self.variables = variables
   }
 
   private func wrong(_ message: String, _ range: Range<Int>, hint: String? = nil) -> CoreDataError {
@@ -123,7 +115,7 @@ struct SQLExpressionReader {
       let known = SQLVocabulary.functions.union(SQLVocabulary.ours).union(["count", "uuid"])
       throw wrong(
         "there is no function “\(name)”", token.range,
-        hint: Nearest.match(name.lowercased(), in: known.sorted()).map { "Did you mean \($0)?" }
+        hint: Nearest.question(name.lowercased(), in: known.sorted())
           ?? "Known are SQLite's own that depend on nothing else, and "
           + SQLVocabulary.ours.union(["uuid"]).sorted().joined(separator: ", "))
     }
@@ -274,7 +266,7 @@ struct SQLExpressionReader {
       + model.relationships(of: entity).map(\.name) + variables.sorted()
     return wrong(
       "\(entity) has no property “\(name)”", range,
-      hint: Nearest.match(name, in: known).map { "Did you mean \($0)?" }
+      hint: Nearest.question(name, in: known)
         ?? "It has: " + known.sorted().joined(separator: ", ") + ". Text stands in single quotes.")
   }
 }
