@@ -156,13 +156,15 @@ package struct JSONWriter {
     needsComma = false
   }
 
-  private mutating func open(_ mark: Unicode.Scalar) {
+  /// Begins an object or an array whose members come one by one.
+  package mutating func open(_ mark: Unicode.Scalar) {
     comma()
     bytes.append(UInt8(ascii: mark))
     needsComma = false
   }
 
-  private mutating func close(_ mark: Unicode.Scalar) {
+  /// Ends what was begun.
+  package mutating func close(_ mark: Unicode.Scalar) {
     bytes.append(UInt8(ascii: mark))
     needsComma = true
   }

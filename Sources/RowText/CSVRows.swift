@@ -14,7 +14,7 @@ struct CSVRows: RowWriter {
 
   func write(_ page: RowPage) throws {
     let lines = page.rows.map {
-      line([$0.id.entity, String($0.id.key)] + $0.values.map(CellText.csv))
+      line([$0.id.entity, String($0.id.key)] + $0.values.map(CellText.line))
     }
     try out(Array(lines.joined().utf8))
   }

@@ -10,8 +10,8 @@ package enum CellText {
     case .toOne(let id): id.map { "→ \($0)" } ?? "∅"
     case .toMany(let many): "(\(many.count))"
     case .data(let data) where !data.isMissing:
-      kind(data).map { "\($0), " + csv(value) } ?? csv(value)
-    default: csv(value)
+      kind(data).map { "\($0), " + line(value) } ?? line(value)
+    default: line(value)
     }
   }
 
@@ -29,10 +29,10 @@ package enum CellText {
     }
   }
 
-  /// For CSV: without what a table adds.
-  package static func csv(_ value: PropertyValue) -> String {
+  /// In a line, for people as for CSV: without what a table adds.
+  package static func line(_ value: PropertyValue) -> String {
     switch value {
-    case .value(let plain): text(plain)
+    case .value(let plain): plain.line
     case .data(let data):
       switch data.location {
       case .row: "\(data.count) bytes"
@@ -41,21 +41,6 @@ package enum CellText {
       }
     case .toOne(let id): id?.description ?? ""
     case .toMany(let many): String(many.count)
-    }
-  }
-
-  /// A plain value.
-  package static func text(_ value: AttributeValue) -> String {
-    switch value {
-    case .null: ""
-    case .integer(let number): String(number)
-    case .boolean(let flag): flag ? "true" : "false"
-    case .double(let number): number.description
-    case .decimal(let digits): digits
-    case .string(let text), .uri(let text): text
-    case .date(let seconds): CoreDataDate.text(seconds)
-    case .bytes(let bytes): "\(bytes.count) bytes"
-    case .uuid(let bytes): UUIDText.text(bytes)
     }
   }
 }

@@ -17,7 +17,7 @@ struct MarkdownRows: RowWriter {
 
   func write(_ page: RowPage) throws {
     let lines = page.rows.map { row in
-      line([String(row.id.key)] + row.values.map(CellText.csv))
+      line([String(row.id.key)] + row.values.map(CellText.line))
     }
     try out(Array(lines.joined().utf8))
   }

@@ -35,17 +35,15 @@ struct ValueText: Sendable, Equatable {
   init(_ value: AttributeValue) {
     switch value {
     case .null: self.init("—", .null)
-    case .integer(let number): self.init(String(number), .number)
-    case .boolean(let truth): self.init(truth ? "true" : "false", .boolean)
+    case .integer, .decimal: self.init(value.line, .number)
+    case .boolean: self.init(value.line, .boolean)
     case .double(let number):
-      self.init(Int64(exactly: number).map { "\($0).0" } ?? "\(number)", .number)
-    case .decimal(let digits): self.init(digits, .number)
+      self.init(Int64(exactly: number).map { "\($0).0" } ?? value.line, .number)
+    case .date(let seconds): self.init(DateText.utc(seconds), .date)
+    case .bytes: self.init(value.line, .data)
     // Text of megabytes is cut where nobody looks any more.
     case .string(let text): self.init(String(text.prefix(2_000)), .string)
-    case .date(let seconds): self.init(DateText.utc(seconds), .date)
-    case .bytes(let bytes): self.init("\(bytes.count) bytes", .data)
-    case .uuid(let bytes): self.init(UUIDText.text(bytes), .identifier)
-    case .uri(let text): self.init(String(text.prefix(2_000)), .identifier)
+    case .uuid, .uri: self.init(String(value.line.prefix(2_000)), .identifier)
     }
   }
 

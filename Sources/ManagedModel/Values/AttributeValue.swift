@@ -15,3 +15,19 @@ public enum AttributeValue: Sendable, Hashable {
   case uuid([UInt8])
   case uri(String)
 }
+
+extension AttributeValue {
+  /// The value as a line for people: dates by ISO 8601, bytes by their number, nothing for null.
+  package var line: String {
+    switch self {
+    case .null: ""
+    case .integer(let number): String(number)
+    case .boolean(let flag): flag ? "true" : "false"
+    case .double(let number): number.description
+    case .decimal(let text), .string(let text), .uri(let text): text
+    case .date(let seconds): CoreDataDate.text(seconds)
+    case .bytes(let bytes): "\(bytes.count) bytes"
+    case .uuid(let bytes): UUIDText.text(bytes)
+    }
+  }
+}

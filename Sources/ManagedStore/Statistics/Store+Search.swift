@@ -139,10 +139,8 @@ extension SearchNeedle {
   func excerpt(of value: PropertyValue) -> String {
     switch value {
     case .value(.string(let text)), .value(.uri(let text)): excerpt(of: text)
-    case .value(.integer(let number)): String(number)
-    case .value(.double(let number)): number.description
-    case .value(.decimal(let digits)): String(digits.prefix(200)).printable
-    case .value(.uuid(let bytes)): UUIDText.text(bytes)
+    case .value(.date), .value(.boolean), .value(.bytes): ""
+    case .value(let plain): String(plain.line.prefix(200)).printable
     case .data(let data): excerpt(of: String(decoding: data.bytes, as: UTF8.self))
     default: ""
     }

@@ -2,12 +2,6 @@ import Files
 import ManagedModel
 import ManagedStore
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// The file of a journal: opened without following a link, locked, and trusted by its owner.
 final class JournalFile {
   let path: String

@@ -2,12 +2,6 @@ import Files
 import ManagedModel
 import ManagedStore
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// A former state of a store that lies beside it.
 ///
 /// The two kinds of name are two on purpose. Core Data finds external data by the part of a name

@@ -2,12 +2,6 @@ import Files
 import ManagedModel
 import ManagedStore
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// What tells that a store's files have not changed since they were looked at.
 ///
 /// Asked of the file system only: opening the file a second time and closing it again would drop

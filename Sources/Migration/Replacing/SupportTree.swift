@@ -2,12 +2,6 @@ import Files
 import ManagedModel
 import ManagedStore
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// A store's support folder with all that lies in it: external data, and what else an app keeps there.
 package enum SupportTree {
   /// Copies a store's support folder for another store, which knows nothing of the first.

@@ -93,26 +93,3 @@ extension Store {
   /// The number that a query over the store answers.
   func number(_ sql: String) throws -> Int { try reading { try connection.number(sql) } }
 }
-
-/// Values as short text for lists of samples.
-enum SampleText {
-  static func text(of value: PropertyValue) -> String {
-    switch value {
-    case .value(let plain):
-      switch plain {
-      case .null: "NULL"
-      case .integer(let number): String(number)
-      case .boolean(let flag): flag ? "true" : "false"
-      case .double(let number): number.description
-      case .date(let seconds): CoreDataDate.text(seconds)
-      case .decimal(let text), .uri(let text): text
-      case .string(let text): text.count > 60 ? text.prefix(60) + "…" : text
-      case .bytes(let bytes): "\(bytes.count) bytes"
-      case .uuid(let bytes): UUIDText.text(bytes)
-      }
-    case .data(let data): data.isMissing ? "file missing" : "\(data.count) bytes"
-    case .toOne(let id): id?.description ?? "NULL"
-    case .toMany(let many): "\(many.count) objects"
-    }
-  }
-}

@@ -25,7 +25,7 @@ enum FrequenciesCommand {
     console.line("\(found.entity).\(found.path)")
     var facts = ["\(found.total) objects", "\(found.distinct) values", "\(found.nulls) without"]
     if let minimum = found.minimum, let maximum = found.maximum {
-      facts.append("\(CellText.text(minimum)) to \(CellText.text(maximum))")
+      facts.append("\(minimum.line) to \(maximum.line)")
     }
     if let mean = found.mean { facts.append("mean \(mean)") }
     console.line(facts.joined(separator: ", "))
@@ -48,7 +48,7 @@ enum FrequenciesCommand {
     switch entry.value {
     case .toOne(let id): (id?.description ?? "∅") + (entry.label.map { "  \($0)" } ?? "")
     case .toMany(let many): String(many.count)
-    default: CellText.csv(entry.value) + (entry.isCut ? "…" : "")
+    default: CellText.line(entry.value) + (entry.isCut ? "…" : "")
     }
   }
 

@@ -91,7 +91,7 @@ enum HistoryCommand {
       }
     let rest =
       (change.properties.map { [$0.joined(separator: ", ")] } ?? [])
-      + change.tombstones.map { "\($0.property ?? "?") was \(CellText.csv($0.value))" }
+      + change.tombstones.map { "\($0.property ?? "?") was \(CellText.line($0.value))" }
     console.line("  \(sign) \(change.object)" + rest.map { "  " + $0 }.joined())
   }
 

@@ -94,7 +94,7 @@ enum ObjectCommand {
       return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     case .toOne(let id?): return ["\(id)"]
     case .toMany(let many): return [listed(many.first, of: many.count)]
-    case .value(let plain): return [CellText.text(plain)]
+    case .value(let plain): return [plain.line]
     case .data(let data):
       if case .missing(let name) = data.location { return ["! the file \(name) is missing"] }
       let content = UnfoldedData(data.bytes, isWhole: data.bytes.count == data.count)

@@ -52,7 +52,7 @@ struct CopyText {
     guard let index = object.columns.firstIndex(where: { $0.name == property }),
       index < object.values.count
     else { return "" }
-    guard case .data = object.values[index] else { return CellText.csv(object.values[index]) }
+    guard case .data = object.values[index] else { return CellText.line(object.values[index]) }
     guard
       let content = try store.content(of: property, in: object.id, count: CopyLayer.limit + 1)
     else { return "" }
@@ -111,7 +111,7 @@ struct CopyText {
   private func tsv(_ id: ObjectID, _ columns: [String]) throws -> String {
     let page = try page(id, columns)
     let values = page.rows.first?.values ?? []
-    return ([String(id.key)] + values.map(CellText.csv)).map { cell in
+    return ([String(id.key)] + values.map(CellText.line)).map { cell in
       cell.split(omittingEmptySubsequences: false) { $0 == "\t" || $0.isNewline }
         .joined(separator: " ")
     }.joined(separator: "\t")

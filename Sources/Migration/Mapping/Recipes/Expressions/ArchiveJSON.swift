@@ -11,7 +11,7 @@ struct ArchiveJSON {
   static let maximumNodes = 1_000_000
   static let maximumBytes = 64 << 20
 
-  private var text = ""
+  private var json = JSONWriter()
   private var nodes = 0
   private var path: [Int] = []
 
@@ -24,7 +24,7 @@ struct ArchiveJSON {
     } catch {
       return nil
     }
-    return writer.text
+    return String(decoding: writer.json.bytes, as: UTF8.self)
   }
 
   private struct TooLarge: Error {}
@@ -32,42 +32,38 @@ struct ArchiveJSON {
   private mutating func enter(_ depth: Int) throws {
     nodes += 1
     guard depth < Self.maximumDepth, nodes <= Self.maximumNodes,
-      text.utf8.count <= Self.maximumBytes
+      json.bytes.count <= Self.maximumBytes
     else { throw TooLarge() }
   }
 
   private mutating func write(_ reference: ArchivedReference, depth: Int) throws {
     try enter(depth)
     if let uid = reference.uid {
-      if path.contains(uid) {
-        text += "null"
-        return
-      }
+      if path.contains(uid) { return json.null() }
       path.append(uid)
     }
     defer { if reference.uid != nil { path.removeLast() } }
     switch reference.value {
-    case .null: text += "null"
-    case .boolean(let value): text += value ? "true" : "false"
-    case .integer(let value): text += String(value)
-    case .real(let value): number(value)
+    case .null: json.null()
+    case .boolean(let value): json.bool(value)
+    case .integer(let value): json.number(value)
+    case .real(let value): json.raw(value.isFinite ? value.description : "null")
     case .decimal(let digits):
       // NaN is a Decimal, too.
-      text += digits.utf8.allSatisfy { "-.0123456789eE".utf8.contains($0) } ? digits : "null"
-    case .date(let seconds): quote(CoreDataDate.text(seconds))
-    case .data(let bytes): data(bytes)
-    case .string(let value): quote(value)
-    case .uuid(let bytes): quote(UUIDText.text(bytes))
-    case .url(let value): quote(value)
+      json.raw(digits.utf8.allSatisfy { "-.0123456789eE".utf8.contains($0) } ? digits : "null")
+    case .data(let bytes): json.object { $0.field("base64", ByteText.base64(bytes)) }
+    case .date, .string, .uuid, .url: json.string(Self.key(reference.value))
     case .array(let elements), .set(let elements):
-      try list("[", "]", elements) { writer, element in try writer.write(element, depth: depth + 1)
-      }
+      json.open("[")
+      for element in elements { try write(element, depth: depth + 1) }
+      json.close("]")
     case .dictionary(let pairs):
-      try list("{", "}", pairs) { writer, pair in
-        writer.quote(Self.key(pair.key.value))
-        writer.text += ":"
-        try writer.write(pair.value, depth: depth + 1)
+      json.open("{")
+      for pair in pairs {
+        json.key(Self.key(pair.key.value))
+        try write(pair.value, depth: depth + 1)
       }
+      json.close("}")
     case .object(let object): try write(object, depth: depth)
     }
   }
@@ -76,30 +72,15 @@ struct ArchiveJSON {
     if object.isKind(of: "NSAttributedString") || object.isKind(of: "NSConcreteAttributedString"),
       let string = object["NSString"].string
     {
-      quote(string)
-      return
+      return json.string(string)
     }
-    text += "{\"$class\":"
-    quote(object.className)
+    json.open("{")
+    json.field("$class", object.className)
     for key in object.keys {
-      text += ","
-      quote(key)
-      text += ":"
+      json.key(key)
       try write(object.reference(key), depth: depth + 1)
     }
-    text += "}"
-  }
-
-  private mutating func list<Element>(
-    _ open: String, _ close: String, _ elements: [Element],
-    _ write: (inout ArchiveJSON, Element) throws -> Void
-  ) throws {
-    text += open
-    for (index, element) in elements.enumerated() {
-      if index > 0 { text += "," }
-      try write(&self, element)
-    }
-    text += close
+    json.close("}")
   }
 
   /// Keys of dictionaries are text nearly always; numbers and dates serve as their text.
@@ -116,14 +97,4 @@ struct ArchiveJSON {
     case .null, .array, .set, .dictionary: ""
     }
   }
-
-  private mutating func number(_ value: Double) {
-    text += value.isFinite ? value.description : "null"
-  }
-
-  private mutating func data(_ bytes: [UInt8]) {
-    text += "{\"base64\":\"" + ByteText.base64(bytes) + "\"}"
-  }
-
-  private mutating func quote(_ value: String) { text += JSONValue.quoted(value) }
 }
