@@ -32,9 +32,9 @@ extension Bool: JSONField {
   package func write(to json: inout JSONWriter) { json.bool(self) }
 }
 
-extension Array: JSONField where Element == String {
-  /// An array of texts.
+extension Array: JSONField where Element: JSONField {
+  /// An array of values.
   package func write(to json: inout JSONWriter) {
-    json.array { json in for text in self { json.string(text) } }
+    json.array { json in for element in self { element.write(to: &json) } }
   }
 }

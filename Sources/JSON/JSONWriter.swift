@@ -4,15 +4,19 @@
 package struct JSONWriter {
   /// What was written so far, as UTF-8.
   package private(set) var bytes: [UInt8] = []
-  private var needsComma = false
+  private var place = Place.value
+  /// How deep what is written lies, where each member has a line of its own.
+  private var depth: Int?
+
+  private enum Place { case value, first, next }
 
   /// A writer of nothing yet.
-  package init() {}
+  package init(indented: Bool = false) { depth = indented ? 0 : nil }
 
   /// Forgets what was written and keeps the room for it.
   package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
-    needsComma = false
+    place = .value
   }
 
   /// An object as a line of its own.
@@ -26,7 +30,7 @@ package struct JSONWriter {
   /// Ends a line of NDJSON.
   package mutating func newline() {
     bytes.append(UInt8(ascii: "\n"))
-    needsComma = false
+    place = .value
   }
 
   /// An object with what the closure writes.
@@ -47,15 +51,14 @@ package struct JSONWriter {
   package mutating func key(_ name: String) {
     comma()
     quote(name)
-    bytes.append(UInt8(ascii: ":"))
-    needsComma = false
+    bytes += (depth == nil ? ":" : ": ").utf8
   }
 
   /// A text, as ``JSONText`` writes it.
   package mutating func string(_ text: String) {
     comma()
     quote(text)
-    needsComma = true
+    place = .next
   }
 
   /// A text, or null.
@@ -148,25 +151,33 @@ package struct JSONWriter {
   package mutating func raw(_ text: String) {
     comma()
     bytes.append(contentsOf: text.utf8)
-    needsComma = true
+    place = .next
   }
 
   private mutating func comma() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
-    needsComma = false
+    if place == .next { bytes.append(UInt8(ascii: ",")) }
+    if place != .value { line() }
+    place = .value
+  }
+
+  private mutating func line() {
+    if let depth { bytes += ("\n" + String(repeating: "  ", count: depth)).utf8 }
   }
 
   /// Begins an object or an array whose members come one by one.
   package mutating func open(_ mark: Unicode.Scalar) {
     comma()
     bytes.append(UInt8(ascii: mark))
-    needsComma = false
+    depth = depth.map { $0 + 1 }
+    place = .first
   }
 
   /// Ends what was begun.
   package mutating func close(_ mark: Unicode.Scalar) {
+    depth = depth.map { $0 - 1 }
+    if place == .next { line() }
     bytes.append(UInt8(ascii: mark))
-    needsComma = true
+    place = .next
   }
 
   private mutating func quote(_ text: String) { JSONText.quote(text, into: &bytes) }

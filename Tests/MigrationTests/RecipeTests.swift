@@ -111,8 +111,8 @@ struct RecipeTests {
       let text = Self.recipe(
         #"{ "source": "Transaction", "destination": "Transaction" }, { "source": "Questions", "delete": true }"#
       )
-      .replacing("\"old\"", with: JSONValue.quoted(names.0))
-      .replacing("\"new\"", with: JSONValue.quoted(names.1))
+      .replacing("\"old\"", with: JSONText.quoted(names.0))
+      .replacing("\"new\"", with: JSONText.quoted(names.1))
       let recipe = try Recipe(text: text, path: "r.json5")
       #expect(recipe.isFor?.from == names.0)
       return try recipe.mapping(from: from, to: to, names: ("old", "new")) != nil

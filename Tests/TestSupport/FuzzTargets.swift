@@ -84,7 +84,7 @@ extension Fuzzing {
         let recipe = try Recipe(
           text: """
             { from: "1", to: "2", entityMappings: [ { source: "Book", destination: "Book",
-              attributes: { title: \(JSONValue.quoted(text)) } } ] }
+              attributes: { title: \(JSONText.quoted(text)) } } ] }
             """, path: "fuzz.json5")
         _ = try recipe.mapping(from: model, to: model, names: ("1", "2"))
       },

@@ -63,7 +63,7 @@ private struct Unfolding {
     case .data(let bytes):
       tree.text =
         "\(bytes.count) bytes" + (bytes.isEmpty ? "" : " \(ByteText.hex(bytes.prefix(16)))")
-    case .string(let text): tree.text = JSONValue.quoted(String(text.prefix(500)))
+    case .string(let text): tree.text = JSONText.quoted(String(text.prefix(500)))
     case .uuid(let bytes): tree.text = UUIDText.text(bytes)
     case .url(let text): tree.text = String(text.prefix(500))
     case .array(let items):

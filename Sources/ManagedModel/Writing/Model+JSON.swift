@@ -5,134 +5,117 @@ extension Model {
   ///
   /// What is false, empty or absent is left out, so that the text stays small and a line-wise
   /// comparison of two of them tells what differs.
-  public var json: String { jsonValue.text(indented: true) + "\n" }
-
-  var jsonValue: JSONValue {
+  public var json: String {
     let hashes = versionHashes
-    return .object([
-      ("versionIdentifiers", .strings(versionIdentifiers)),
-      ("versionChecksum", .string(Self.versionChecksum(of: hashes))),
-      ("entities", .array(entities.map { $0.jsonValue(hash: hashes[$0.name]) })),
-      (
-        "configurations",
-        .object(configurations.sorted { $0.key < $1.key }.map { ($0.key, .strings($0.value)) })
-      ),
-      (
-        "fetchRequests",
-        .array(
-          fetchRequests.map { request in
-            .members([
-              ("name", .string(request.name)), ("entity", .optional(request.entity)),
-              ("predicate", .optional(request.predicate)),
-            ])
-          })
-      ),
-    ])
+    var json = JSONWriter(indented: true)
+    json.object { json in
+      json.field("versionIdentifiers", versionIdentifiers)
+      json.field("versionChecksum", Self.versionChecksum(of: hashes))
+      json.objects("entities", entities) { $1.write(to: &$0, hash: hashes[$1.name]) }
+      json.object("configurations") { json in
+        for (name, entities) in configurations.sorted(by: { $0.key < $1.key }) {
+          json.field(name, entities)
+        }
+      }
+      json.objects("fetchRequests", fetchRequests) { json, request in
+        json.told([
+          "name": request.name, "entity": request.entity, "predicate": request.predicate,
+        ])
+      }
+    }
+    return String(decoding: json.bytes, as: UTF8.self) + "\n"
   }
 }
 
-extension JSONValue {
-  /// An object without the members that say nothing: null, false, and empty lists and objects.
-  fileprivate static func members(_ members: [(key: String, value: JSONValue)]) -> JSONValue {
-    .object(
-      members.filter { member in
-        switch member.value {
-        case .null, .boolean(false): false
-        case .array(let values): !values.isEmpty
-        case .object(let values): !values.isEmpty
-        default: true
-        }
-      })
+extension JSONWriter {
+  /// Members without those that say nothing: absent, false, or empty lists.
+  fileprivate mutating func told(_ members: JSONMembers) {
+    for (name, value) in members {
+      guard let value, value as? Bool != false, (value as? [any JSONField])?.isEmpty != true
+      else { continue }
+      key(name)
+      value.write(to: &self)
+    }
   }
 
-  fileprivate static func userInfo(_ info: [String: String]) -> JSONValue {
-    .object(info.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
+  fileprivate mutating func told<Element>(
+    _ name: String, _ elements: [Element], _ body: (inout JSONWriter, Element) -> Void
+  ) {
+    if !elements.isEmpty { objects(name, elements, body) }
+  }
+
+  fileprivate mutating func told(userInfo: [String: String]) {
+    guard !userInfo.isEmpty else { return }
+    object("userInfo") { json in
+      for (key, text) in userInfo.sorted(by: { $0.key < $1.key }) { json.field(key, text) }
+    }
   }
 }
 
 extension Entity {
-  fileprivate func jsonValue(hash: VersionHash?) -> JSONValue {
-    .members([
-      ("name", .string(name)), ("parent", .optional(parent)), ("abstract", .boolean(isAbstract)),
-      ("class", .optional(className)), ("renamingIdentifier", .optional(renamingIdentifier)),
-      ("versionHashModifier", .optional(versionHashModifier)),
-      ("versionHash", .optional(hash?.hex)),
-      ("attributes", .array(attributes.map(\.jsonValue))),
-      ("relationships", .array(relationships.map(\.jsonValue))),
-      ("fetchedProperties", .array(fetchedProperties.map(\.jsonValue))),
-      ("uniquenessConstraints", .array(uniquenessConstraints.map { .strings($0) })),
-      ("fetchIndexes", .array(fetchIndexes.map(\.jsonValue))),
-      ("compoundIndexes", .array(compoundIndexes.map { .strings($0) })),
-      ("userInfo", .userInfo(userInfo)),
+  fileprivate func write(to json: inout JSONWriter, hash: VersionHash?) {
+    json.told([
+      "name": name, "parent": parent, "abstract": isAbstract, "class": className,
+      "renamingIdentifier": renamingIdentifier, "versionHashModifier": versionHashModifier,
+      "versionHash": hash?.hex,
     ])
+    json.told("attributes", attributes) { $1.write(to: &$0) }
+    json.told("relationships", relationships) { $1.write(to: &$0) }
+    json.told("fetchedProperties", fetchedProperties) { json, property in
+      json.told([
+        "name": property.name, "optional": property.isOptional, "entity": property.entity,
+        "predicate": property.predicate, "renamingIdentifier": property.renamingIdentifier,
+      ])
+      json.told(userInfo: property.userInfo)
+    }
+    json.told(["uniquenessConstraints": uniquenessConstraints])
+    json.told("fetchIndexes", fetchIndexes) { $1.write(to: &$0) }
+    json.told(["compoundIndexes": compoundIndexes])
+    json.told(userInfo: userInfo)
   }
 }
 
 extension Attribute {
-  fileprivate var jsonValue: JSONValue {
-    .members([
-      ("name", .string(name)), ("type", .string(type.name)), ("optional", .boolean(isOptional)),
-      ("transient", .boolean(isTransient)),
-      ("default", .optional(defaultValue.flatMap(DefaultValueText.text))),
-      ("derivation", .optional(derivation?.expression)),
-      ("derivationFilter", .optional(derivation?.filter)),
-      ("renamingIdentifier", .optional(renamingIdentifier)),
-      ("versionHashModifier", .optional(versionHashModifier)),
-      ("externalStorage", .boolean(allowsExternalBinaryDataStorage)),
-      ("preservedInHistory", .boolean(preservesValueInHistoryOnDeletion)),
-      ("cloudEncryption", .boolean(allowsCloudEncryption)), ("indexed", .boolean(isIndexed)),
-      ("spotlight", .boolean(isIndexedBySpotlight)),
-      ("valueTransformer", .optional(valueTransformerName)), ("class", .optional(className)),
-      ("minimum", .optional(validation.minimum)), ("maximum", .optional(validation.maximum)),
-      ("pattern", .optional(validation.pattern)), ("rules", .strings(validation.predicates)),
-      ("composite", .optional(compositeName)), ("elements", .array(elements.map(\.jsonValue))),
-      ("userInfo", .userInfo(userInfo)),
+  fileprivate func write(to json: inout JSONWriter) {
+    json.told([
+      "name": name, "type": type.name, "optional": isOptional, "transient": isTransient,
+      "default": defaultValue.flatMap(DefaultValueText.text),
+      "derivation": derivation?.expression, "derivationFilter": derivation?.filter,
+      "renamingIdentifier": renamingIdentifier, "versionHashModifier": versionHashModifier,
+      "externalStorage": allowsExternalBinaryDataStorage,
+      "preservedInHistory": preservesValueInHistoryOnDeletion,
+      "cloudEncryption": allowsCloudEncryption, "indexed": isIndexed,
+      "spotlight": isIndexedBySpotlight, "valueTransformer": valueTransformerName,
+      "class": className, "minimum": validation.minimum, "maximum": validation.maximum,
+      "pattern": validation.pattern, "rules": validation.predicates, "composite": compositeName,
     ])
+    json.told("elements", elements) { $1.write(to: &$0) }
+    json.told(userInfo: userInfo)
   }
 }
 
 extension Relationship {
-  fileprivate var jsonValue: JSONValue {
-    .members([
-      ("name", .string(name)), ("destination", .string(destination)),
-      ("inverse", .optional(inverse)), ("toMany", .boolean(isToMany)),
-      ("ordered", .boolean(isOrdered)), ("optional", .boolean(isOptional)),
-      ("transient", .boolean(isTransient)), ("minCount", .integer(Int64(minCount))),
-      ("maxCount", .integer(Int64(maxCount))), ("deleteRule", .string(deleteRule.name)),
-      ("renamingIdentifier", .optional(renamingIdentifier)),
-      ("versionHashModifier", .optional(versionHashModifier)),
-      ("spotlight", .boolean(isIndexedBySpotlight)), ("userInfo", .userInfo(userInfo)),
+  fileprivate func write(to json: inout JSONWriter) {
+    json.told([
+      "name": name, "destination": destination, "inverse": inverse, "toMany": isToMany,
+      "ordered": isOrdered, "optional": isOptional, "transient": isTransient,
+      "minCount": Int(minCount), "maxCount": Int(maxCount), "deleteRule": deleteRule.name,
+      "renamingIdentifier": renamingIdentifier, "versionHashModifier": versionHashModifier,
+      "spotlight": isIndexedBySpotlight,
     ])
-  }
-}
-
-extension FetchedProperty {
-  fileprivate var jsonValue: JSONValue {
-    .members([
-      ("name", .string(name)), ("optional", .boolean(isOptional)), ("entity", .optional(entity)),
-      ("predicate", .optional(predicate)),
-      ("renamingIdentifier", .optional(renamingIdentifier)), ("userInfo", .userInfo(userInfo)),
-    ])
+    json.told(userInfo: userInfo)
   }
 }
 
 extension FetchIndex {
-  fileprivate var jsonValue: JSONValue {
-    .members([
-      ("name", .string(name)),
-      (
-        "elements",
-        .array(
-          elements.map { element in
-            .members([
-              ("property", .optional(element.property)),
-              ("expression", .optional(element.expression)),
-              ("type", .string(element.kind == .rtree ? "RTree" : "Binary")),
-              ("descending", .boolean(!element.isAscending)),
-            ])
-          })
-      ),
-      ("partialPredicate", .optional(partialPredicate)),
-    ])
+  fileprivate func write(to json: inout JSONWriter) {
+    json.field("name", name)
+    json.told("elements", elements) { json, element in
+      json.told([
+        "property": element.property, "expression": element.expression,
+        "type": element.kind == .rtree ? "RTree" : "Binary", "descending": !element.isAscending,
+      ])
+    }
+    json.told(["partialPredicate": partialPredicate])
   }
 }

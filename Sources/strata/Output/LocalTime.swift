@@ -24,13 +24,6 @@ enum LocalTime {
     moment(seconds).flatMap { formatted($0, "%Y-%m-%d %H:%M")?.text } ?? ""
   }
 
-  /// Now, in seconds since 2001-01-01 UTC.
-  static var now: Double {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 - CoreDataDate.unixOffset
-  }
-
   private static func moment(_ seconds: Double) -> time_t? {
     guard seconds.isFinite, abs(seconds) < 2e11 else { return nil }
     return time_t((seconds + CoreDataDate.unixOffset).rounded(.down))

@@ -1,4 +1,6 @@
+import Files
 import Interface
+import ManagedModel
 
 /// How the store is seen, kept at the end and now and then, and shown again the next time.
 struct SessionKeeping {
@@ -42,7 +44,7 @@ struct SessionKeeping {
     guard session != kept else { return }
     kept = session
     let record = SessionFolder.Record(
-      path: store.path, uuid: store.uuid, model: state.modelName ?? "", opened: LocalTime.now,
+      path: store.path, uuid: store.uuid, model: state.modelName ?? "", opened: CoreDataDate.now,
       session: session)
     if isLast {
       folder.keep(record)

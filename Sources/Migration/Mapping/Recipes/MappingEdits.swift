@@ -116,18 +116,18 @@ extension MappingEdits {
   /// The recipe's text; versions are named by their digests.
   func text(from source: Model, to destination: Model) -> String {
     var members = [
-      "\"from\": \(JSONValue.quoted(source.versionHashesDigest))",
-      "\"to\": \(JSONValue.quoted(destination.versionHashesDigest))",
+      "\"from\": \(JSONText.quoted(source.versionHashesDigest))",
+      "\"to\": \(JSONText.quoted(destination.versionHashesDigest))",
     ]
     let mappings =
-      deletions.sorted().map { "{ \"source\": \(JSONValue.quoted($0)), \"delete\": true }" }
+      deletions.sorted().map { "{ \"source\": \(JSONText.quoted($0)), \"delete\": true }" }
       + written(from: source, to: destination).map { entityMapping($0, source, destination) }
     if !mappings.isEmpty {
       members.append("\"entityMappings\": " + RecipeWriter.block("[", "]", mappings))
     }
     if !renames.isEmpty {
       let names = renames.sorted { $0.key < $1.key }.map {
-        "\(JSONValue.quoted($0.key)): \(JSONValue.quoted($0.value))"
+        "\(JSONText.quoted($0.key)): \(JSONText.quoted($0.value))"
       }
       members.append("\"rename\": " + RecipeWriter.block("{", "}", names))
     }
@@ -164,8 +164,8 @@ extension MappingEdits {
 
   private func entityMapping(_ pair: Pair, _ source: Model, _ destination: Model) -> String {
     var members = [
-      "\"source\": \(JSONValue.quoted(pair.source))",
-      "\"destination\": \(JSONValue.quoted(pair.destination))",
+      "\"source\": \(JSONText.quoted(pair.source))",
+      "\"destination\": \(JSONText.quoted(pair.destination))",
     ]
     func isOf(_ place: String) -> String? {
       guard let place = Place(place), place.source == nil || place.source == pair.source,
@@ -196,12 +196,12 @@ extension MappingEdits {
       guard words.intersection(names).isSubset(of: own) || pairs[pair.source] == nil else {
         return nil
       }
-      return "\(JSONValue.quoted(property)): \(JSONValue.quoted(expression))"
+      return "\(JSONText.quoted(property)): \(JSONText.quoted(expression))"
     }
     if !attributes.isEmpty {
       members.append("\"attributes\": " + RecipeWriter.block("{", "}", attributes))
     }
-    let links = emptied.sorted().compactMap { isOf($0) }.map { "\(JSONValue.quoted($0)): null" }
+    let links = emptied.sorted().compactMap { isOf($0) }.map { "\(JSONText.quoted($0)): null" }
     if !links.isEmpty {
       members.append("\"relationships\": " + RecipeWriter.block("{", "}", links))
     }

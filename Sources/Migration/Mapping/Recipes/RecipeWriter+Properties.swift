@@ -32,7 +32,7 @@ extension RecipeWriter {
       members.append(
         "\"relationships\": "
           + Self.block(
-            "{", "}", relationships.map { "\(JSONValue.quoted($0.name)): \(self.relationship($0))" }
+            "{", "}", relationships.map { "\(JSONText.quoted($0.name)): \(self.relationship($0))" }
           ))
     }
     return members
@@ -45,7 +45,7 @@ extension RecipeWriter {
       "{", "}",
       attributes.map { mapping in
         let value = self.attribute(mapping, of: to, from: from, isChild: isChild)
-        return "\(JSONValue.quoted(mapping.name)): \(value)"
+        return "\(JSONText.quoted(mapping.name)): \(value)"
       })
   }
 
@@ -62,7 +62,7 @@ extension RecipeWriter {
       rule = attribute.isOptional ? nil : attribute.defaultValue
       short = value(expression)
       if case .sql(let sql) = expression.form {
-        members.append("\"sql\": \(JSONValue.quoted(sql))")
+        members.append("\"sql\": \(JSONText.quoted(sql))")
         // A bare name would be read as a copy.
         let former = source.storedAttribute(named: sql, of: from)
         if !isChild, former.map({ RecipeValues.isCopy($0, attribute) }) == true { short = nil }
@@ -72,9 +72,9 @@ extension RecipeWriter {
     } else if let name = mapping.source, let former = source.storedAttribute(named: name, of: from)
     {
       rule = AttributeMapping.copy(of: former, to: attribute).defaultValue
-      members.append("\"source\": \(JSONValue.quoted(name))")
+      members.append("\"source\": \(JSONText.quoted(name))")
       if !isChild, RecipeValues.isCopy(former, attribute), Self.isBare(name) {
-        short = JSONValue.quoted(name)
+        short = JSONText.quoted(name)
       }
     } else {
       rule = attribute.defaultValue
@@ -84,7 +84,7 @@ extension RecipeWriter {
       if let short { return short }
     } else {
       let text = mapping.defaultValue.flatMap(DefaultValueText.text) ?? "NULL"
-      members.append("\"default\": \(JSONValue.quoted(text))")
+      members.append("\"default\": \(JSONText.quoted(text))")
     }
     return "{ " + members.joined(separator: ", ") + " }"
   }
@@ -99,15 +99,15 @@ extension RecipeWriter {
   private func relationship(_ mapping: RelationshipMapping) -> String {
     var members: [String] = []
     if let from = mapping.source {
-      guard let through = mapping.through else { return JSONValue.quoted(from) }
+      guard let through = mapping.through else { return JSONText.quoted(from) }
       members = [
-        "\"from\": \(JSONValue.quoted(from))", "\"through\": \(JSONValue.quoted(through))",
+        "\"from\": \(JSONText.quoted(from))", "\"through\": \(JSONText.quoted(through))",
       ]
     } else if let fetched = mapping.fetched {
-      members = ["\"fetch\": \(JSONValue.quoted(fetched))"]
+      members = ["\"fetch\": \(JSONText.quoted(fetched))"]
       if let condition = mapping.condition { members.append("\"where\": \(value(condition))") }
       if let through = mapping.through {
-        members.append("\"through\": \(JSONValue.quoted(through))")
+        members.append("\"through\": \(JSONText.quoted(through))")
       }
     } else {
       return "null"
@@ -120,8 +120,8 @@ extension RecipeWriter {
       "[", "]",
       children.map { child in
         var members = [
-          "\"destination\": \(JSONValue.quoted(child.destination))",
-          "\"relationship\": \(JSONValue.quoted(child.relationship))",
+          "\"destination\": \(JSONText.quoted(child.destination))",
+          "\"relationship\": \(JSONText.quoted(child.relationship))",
         ]
         if let each = child.each { members.append("\"each\": \(value(each))") }
         if !child.attributes.isEmpty {
@@ -138,10 +138,10 @@ extension RecipeWriter {
 
   func value(_ expression: ValueExpression) -> String {
     switch expression.form {
-    case .sql(let text): JSONValue.quoted(text)
+    case .sql(let text): JSONText.quoted(text)
     case .expression(let expression):
-      "{ \"expression\": \(JSONValue.quoted(expression.description)) }"
-    case .predicate(let format): "{ \"predicate\": \(JSONValue.quoted(format)) }"
+      "{ \"expression\": \(JSONText.quoted(expression.description)) }"
+    case .predicate(let format): "{ \"predicate\": \(JSONText.quoted(format)) }"
     }
   }
 }

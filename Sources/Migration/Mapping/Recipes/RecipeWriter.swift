@@ -121,13 +121,13 @@ struct RecipeWriter {
     let inference = Inference(
       source: source, destination: renamed,
       given: Self.given(written.map { mapping.entityMappings[$0] }))
-    var members = ["\"from\": \(JSONValue.quoted(from))", "\"to\": \(JSONValue.quoted(to))"]
+    var members = ["\"from\": \(JSONText.quoted(from))", "\"to\": \(JSONText.quoted(to))"]
     if !written.isEmpty {
       let mappings = written.map { entityMapping(mapping.entityMappings[$0], inference) }
       members.append("\"entityMappings\": " + Self.block("[", "]", mappings))
     }
     if !isFull, !renames.isEmpty {
-      let names = renames.map { "\(JSONValue.quoted($0.from)): \(JSONValue.quoted($0.to))" }
+      let names = renames.map { "\(JSONText.quoted($0.from)): \(JSONText.quoted($0.to))" }
       members.append("\"rename\": " + Self.block("{", "}", names))
     }
     if !mapping.userInfo.isEmpty { members.append("\"userInfo\": " + json(mapping.userInfo)) }
@@ -167,9 +167,9 @@ struct RecipeWriter {
   private func entityMapping(_ mapping: EntityMapping, _ inference: Inference) -> String {
     var members: [String] = []
     func add(_ key: String, _ value: String) { members.append("\"\(key)\": \(value)") }
-    if mapping.name != defaultName(of: mapping) { add("name", JSONValue.quoted(mapping.name)) }
-    if let from = mapping.source { add("source", JSONValue.quoted(from)) }
-    if let to = mapping.destination { add("destination", JSONValue.quoted(to)) }
+    if mapping.name != defaultName(of: mapping) { add("name", JSONText.quoted(mapping.name)) }
+    if let from = mapping.source { add("source", JSONText.quoted(from)) }
+    if let to = mapping.destination { add("destination", JSONText.quoted(to)) }
     let deletes = mapping.isDeletionIntended
     if mapping.destination == nil { add("delete", deletes ? "true" : "false") }
     let properties = self.properties(mapping, inference)
@@ -183,8 +183,8 @@ struct RecipeWriter {
         : RecipeMapping.kind(
           isCopy: isCopy, isChanged: !properties.isEmpty || mapping.condition != nil,
           isCustom: isCustom)
-    if mapping.kind != kind { add("kind", JSONValue.quoted(mapping.kind.name)) }
-    if let policy = mapping.policy { add("policy", JSONValue.quoted(policy)) }
+    if mapping.kind != kind { add("kind", JSONText.quoted(mapping.kind.name)) }
+    if let policy = mapping.policy { add("policy", JSONText.quoted(policy)) }
     if let condition = mapping.condition {
       add("where", value(condition))
       if !deletes { add("delete", "false") }
@@ -210,7 +210,9 @@ struct RecipeWriter {
     Self.block(
       "{", "}",
       values.sorted { $0.key < $1.key }.map { key, value in
-        "\(JSONValue.quoted(key)): \(JSONValue(value).text())"
+        var json = JSONWriter()
+        value.write(to: &json)
+        return "\(JSONText.quoted(key)): \(String(decoding: json.bytes, as: UTF8.self))"
       })
   }
 
@@ -223,20 +225,25 @@ struct RecipeWriter {
   }
 }
 
-extension JSONValue {
-  fileprivate init(_ value: PropertyListValue) {
-    switch value {
-    case .null, .uid: self = .null
-    case .boolean(let value): self = .boolean(value)
-    case .integer(let value): self = .integer(value)
-    case .real(let value), .date(let value): self = .number(value)
-    case .data(let bytes): self = .string(ByteText.base64(bytes))
-    case .string(let text): self = .string(text)
-    case .array(let elements): self = .array(elements.map(JSONValue.init))
+extension PropertyListValue {
+  fileprivate func write(to json: inout JSONWriter) {
+    switch self {
+    case .null, .uid: json.null()
+    case .boolean(let value): json.bool(value)
+    case .integer(let value): json.number(value)
+    case .real(let value), .date(let value):
+      value.isFinite ? json.raw("\(value)") : json.string("\(value)")
+    case .data(let bytes): json.string(ByteText.base64(bytes))
+    case .string(let text): json.string(text)
+    case .array(let elements):
+      json.array { json in for element in elements { element.write(to: &json) } }
     case .dictionary(let members):
-      self = .object(
-        members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-          .map { ($0.key, JSONValue($0.value)) })
+      json.object { json in
+        for member in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+          json.key(member.key)
+          member.value.write(to: &json)
+        }
+      }
     }
   }
 }
