@@ -140,8 +140,6 @@ public struct ModelSearch {
     )
   }
 
-  // MARK: History
-
   private mutating func history(around folder: String, isAsked: Bool) {
     guard !isGitMissing else { return }
     do {

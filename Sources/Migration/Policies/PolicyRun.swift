@@ -199,8 +199,6 @@ final class PolicyRun {
         entity: entityMapping.destination ?? entityMapping.source, hint: unchanged)
   }
 
-  // MARK: Default relationships
-
   /// Compiled statements that set, for the objects in `temp.carried`, what the mapping says.
   private func defaultLinks(of entityMapping: EntityMapping) throws -> [Statement] {
     guard let from = entityMapping.source, let to = entityMapping.destination else { return [] }

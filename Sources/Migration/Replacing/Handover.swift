@@ -53,8 +53,6 @@ struct Handover: Equatable {
     aside.append(Move(from: name, to: other, file: file))
   }
 
-  // MARK: forward
-
   /// Gives the old store's files their second names; the store is as it was.
   ///
   /// - Parameter link: false where the file system has no second names: the file then moves later.
@@ -123,8 +121,6 @@ struct Handover: Equatable {
       .failed, "a file of the backup's name appeared meanwhile", path: path(name),
       hint: "The store is as it was. Try again.")
   }
-
-  // MARK: back
 
   /// What taking back left.
   struct Undoing {

@@ -36,8 +36,6 @@ public final class StageContext {
     kept = ObjectContext(schema: schema, connection: connection, files: store.files)
   }
 
-  // MARK: Reading
-
   /// The objects of an entity and of those below it, by key; those that a predicate in NSPredicate's
   /// format is true of. All are in the list at once: ``forEach(_:where:_:)`` takes them in turn.
   ///
@@ -81,8 +79,6 @@ public final class StageContext {
       "SELECT s.Z_PK, s.Z_ENT FROM \(from) WHERE \(condition) AND s.Z_PK = ?", [.integer(id.key)]
     ).compactMap(kept.identifier).first.map(object)
   }
-
-  // MARK: Editing
 
   /// Makes an object of an entity, with the model's defaults.
   ///
@@ -140,8 +136,6 @@ public final class StageContext {
       edits += 1
     }
   }
-
-  // MARK: Keeping
 
   /// Writes what is kept.
   func save() throws {

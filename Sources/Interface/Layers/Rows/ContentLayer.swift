@@ -88,8 +88,6 @@ struct ContentLayer: LayerContent {
     return state.ask(&findTask) { .look($0, find) }
   }
 
-  // MARK: - Moving
-
   func room(_ state: State) -> Size {
     Size(width: max(1, state.body.width - 6), height: max(1, state.body.height - 3))
   }
@@ -148,8 +146,6 @@ struct ContentLayer: LayerContent {
     guard isNearStart || isNearEnd else { return [] }
     return read(from: max(0, top - Self.before), in: &state)
   }
-
-  // MARK: - Answers
 
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
     guard case .looked(let answer) = answer else { return [] }

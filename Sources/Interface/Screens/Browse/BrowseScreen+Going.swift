@@ -3,8 +3,6 @@ import ManagedStore
 import Terminal
 
 extension BrowseScreen {
-  // MARK: Jumps
-
   /// Goes to a row of the table by its number, counted from 1, wherever it is.
   mutating func goTo(row: Int, in state: inout State) -> [Effect] {
     guard let table else { return [] }
@@ -106,8 +104,6 @@ extension BrowseScreen {
     tree.select(entity)
     return show(entity, view, in: &state)
   }
-
-  // MARK: Relationships
 
   /// Goes where a relationship of an object leads: to its object, or to the rows of its objects.
   mutating func follow(_ relation: RelationOf, in state: inout State) -> [Effect] {

@@ -150,8 +150,6 @@ struct RowTable: Sendable, Equatable {
     }
   }
 
-  // MARK: What is asked of the store
-
   var isFiltered: Bool { rowFilter != nil }
 
   /// Shows only the rows that a predicate takes, of those that a relationship leads to.

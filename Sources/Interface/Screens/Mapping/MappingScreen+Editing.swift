@@ -163,8 +163,6 @@ extension MappingScreen {
     return isKnown ? plan(to: to, in: &state) : []
   }
 
-  // MARK: Writing it down
-
   mutating func write(_ file: RecipeFile, in state: inout State) -> [Effect] {
     writing = file
     return state.ask(&writeTask) { .writeRecipe($0, file) }

@@ -105,8 +105,6 @@ struct Expectations: Sendable {
     return (checked, failures)
   }
 
-  // MARK: Reading
-
   private func checks(_ members: [String: ExpectedValue], _ place: String) throws -> Checks {
     var checks = Checks()
     if let counts = members["counts"] {

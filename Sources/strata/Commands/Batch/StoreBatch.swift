@@ -119,8 +119,6 @@ struct StoreBatch {
     }
   }
 
-  // MARK: Telling
-
   private func print(_ outcome: Outcome, _ path: String) {
     switch outcome {
     case .receipt(let receipt): ReceiptText.print(receipt, verb: title, to: console)

@@ -39,8 +39,6 @@ struct PlanText {
     }
   }
 
-  // MARK: Steps
-
   private func print(_ step: MigrationStep, number: Int) {
     let count = plan.steps.count
     let head = count > 1 ? "step \(number) of \(count): " : ""
@@ -113,8 +111,6 @@ struct PlanText {
     }
   }
 
-  // MARK: Previews
-
   private func print(_ previews: [MappingPreview], of mapping: MappingModel) {
     let names = previews.reduce(into: [String]()) { names, preview in
       let name = "\(preview.mapping)\u{0}\(preview.destination)"
@@ -175,8 +171,6 @@ struct PlanText {
       console.line(String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count)))
     }
   }
-
-  // MARK: Losses and checks
 
   private func print(_ loss: Loss) {
     let mark =
