@@ -51,7 +51,8 @@ package struct JSONWriter {
   package mutating func key(_ name: String) {
     comma()
     quote(name)
-    bytes += (depth == nil ? ":" : ": ").utf8
+    bytes.append(UInt8(ascii: ":"))
+    if depth != nil { bytes.append(UInt8(ascii: " ")) }
   }
 
   /// A text, as ``JSONText`` writes it.
@@ -156,7 +157,7 @@ package struct JSONWriter {
 
   private mutating func comma() {
     if place == .next { bytes.append(UInt8(ascii: ",")) }
-    if place != .value { line() }
+    if place != .value, depth != nil { line() }
     place = .value
   }
 
@@ -175,7 +176,7 @@ package struct JSONWriter {
   /// Ends what was begun.
   package mutating func close(_ mark: Unicode.Scalar) {
     depth = depth.map { $0 - 1 }
-    if place == .next { line() }
+    if place == .next, depth != nil { line() }
     bytes.append(UInt8(ascii: mark))
     place = .next
   }

@@ -73,8 +73,10 @@ package enum ObjectLines {
           json.value(value, blobs: blobs)
         }
       }
-      json.field("entity", table.entity)
-      json.field("pk", object.key)
+      json.key("entity")
+      json.string(table.entity)
+      json.key("pk")
+      json.number(object.key)
       json.object("relationships") { json in
         for (entry, related) in zip(table.relationships, object.relationships) {
           json.key(entry.relationship.name)
