@@ -1,17 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What a release build costs is the optimiser's work, on one core for a module as a whole. These two
-// settings halve it, and `Benchmarks` shows no difference: what runs once a row or a byte is in modules
-// with neither.
-/// SQLite does the work of these, or they print what others made.
+// Half of a release build was the optimiser's work on modules in which SQLite does the work, or what
+// others made is printed. What runs once a row, a byte or a cell of the screen is in other modules.
 let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-/// These are as fast with each file optimised by itself, on both cores.
-let fileByFile: [SwiftSetting] = [
-  .unsafeFlags(
-    ["-no-whole-module-optimization", "-enable-batch-mode", "-num-threads", "0"],
-    .when(configuration: .release))
-]
+// Small code is compiled sooner, and answers a key as soon.
+let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 // Folders and arrows: a target may import only what is listed here, so a wrong arrow is a compile
 // error. Nothing below Interface knows that a terminal exists.
@@ -40,7 +34,6 @@ let package = Package(
     .target(name: "SQLite", dependencies: ["CSQLite"]),
     .target(
       name: "ManagedModel", dependencies: ["JSON", "CExpat", "CCrypto"],
-      swiftSettings: fileByFile,
       // Rounding of Double is in libm, which a program without Foundation does not link.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     .target(name: "Files", dependencies: ["ManagedModel"]),
@@ -60,7 +53,7 @@ let package = Package(
     .target(
       name: "Interface",
       dependencies: ["Terminal", "ManagedModel", "ManagedStore", "ModelSearch", "Migration"],
-      swiftSettings: fileByFile),
+      swiftSettings: small),
     .target(
       name: "Curses", dependencies: ["CNcurses", "Terminal"],
       linkerSettings: [
