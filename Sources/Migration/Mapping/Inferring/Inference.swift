@@ -1,23 +1,5 @@
 import ManagedModel
 
-/// Works out the mapping that Core Data would infer between two models.
-public enum MappingInference {
-  /// - Throws: ``CoreDataError`` of kind refused, code 134190, naming the entity and property whose
-  ///   change cannot be inferred, and the way out.
-  public static func mapping(from source: Model, to destination: Model) throws -> MappingModel {
-    try mapping(
-      from: source, to: destination, hashes: (source.versionHashes, destination.versionHashes))
-  }
-
-  /// The same for models whose hashes are known: a search through versions asks thousands of times.
-  static func mapping(
-    from source: Model, to destination: Model,
-    hashes: (source: [String: VersionHash], destination: [String: VersionHash])
-  ) throws -> MappingModel {
-    try Inference(source: source, destination: destination, hashes: hashes).mapping()
-  }
-}
-
 /// Two models and what is known of their counterparts while a mapping is being worked out.
 struct Inference {
   /// A pair of entities that somebody mapped: what is new or goes has one name.
