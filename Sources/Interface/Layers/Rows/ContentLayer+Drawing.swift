@@ -3,7 +3,7 @@ import Terminal
 
 extension ContentLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ body: Rect) {
-    let inside = Popup("\(object) \(property)", note: note, size: body.size)
+    let inside = Popup("\(object) \(property)", note: note(in: room(state)), size: body.size)
       .draw(in: &grid, body, theme: theme)
     guard !inside.isEmpty else { return }
     guard let part else {
@@ -27,12 +27,17 @@ extension ContentLayer {
     }
   }
 
-  private var note: String {
+  private func note(in room: Size) -> String {
     guard let part else { return "" }
-    let percent = part.total > 0 ? top * 100 / part.total : 100
+    // Of what is in sight as a whole there is no place to tell.
+    let isWhole =
+      top == 0 && form != .hex && part.bytes.count >= part.total
+      && TextLayout(part, width: room.width).lines(from: 0, count: room.height + 1).count
+        <= room.height
+    let percent = isWhole ? "" : "  \(part.total > 0 ? top * 100 / part.total : 100) %"
     let what = isBroken ? "! not UTF-8  " : ""
     let find = findTask == nil ? "" : "searching …  "
-    return "\(find)\(what)\(NumberText.bytes(part.total))  \(percent) %"
+    return "\(find)\(what)\(NumberText.bytes(part.total))\(percent)"
   }
 
   private func drawText(
