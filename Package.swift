@@ -1,9 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Half of a release build was the optimiser's work on modules in which SQLite does the work, or what
-// others made is printed. What runs once a row, a byte or a cell of the screen is in other modules; only
-// policies written in Swift run a sixth slower for it.
+// Half of a release build was the optimiser's work on modules in which SQLite does the work, or that
+// work once for a model or a command. What runs once a row, a byte or a cell of the screen is in others.
 let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 // Small code is compiled sooner.
 let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
@@ -34,13 +33,18 @@ let package = Package(
     .target(name: "JSON"),
     .target(name: "SQLite", dependencies: ["CSQLite"]),
     .target(
-      name: "ManagedModel", dependencies: ["JSON", "CExpat", "CCrypto"],
+      name: "Values", dependencies: ["JSON", "CExpat", "CCrypto"],
       // Rounding of Double is in libm, which a program without Foundation does not link.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
+    .target(
+      name: "ManagedModel", dependencies: ["JSON", "Values"], swiftSettings: unoptimized),
     .target(name: "Files", dependencies: ["ManagedModel"]),
     .target(
-      name: "ManagedStore", dependencies: ["SQLite", "ManagedModel", "Files", "JSON", "CZlib"]),
-    .target(name: "ModelSearch", dependencies: ["ManagedStore", "ManagedModel", "Files"]),
+      name: "ManagedStore", dependencies: ["SQLite", "ManagedModel", "Files", "JSON", "CZlib"],
+      swiftSettings: small),
+    .target(
+      name: "ModelSearch", dependencies: ["ManagedStore", "ManagedModel", "Files"],
+      swiftSettings: unoptimized),
     .target(
       name: "Migration",
       dependencies: ["ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON"],

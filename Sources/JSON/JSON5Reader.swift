@@ -44,12 +44,9 @@ struct JSON5Reader {
           while let byte = next, byte != 10, byte != 13 { place += 1 }
         } else if has(Array("/*".utf8)) {
           let start = place
+          let end = Array("*/".utf8)
           place += 2
-          while place < bytes.count,
-            bytes[place] != UInt8(ascii: "*") || !has(Array("*/".utf8))
-          {
-            place += 1
-          }
+          while place < bytes.count, !has(end) { place += 1 }
           guard place < bytes.count else {
             throw wrong("the comment is not closed", start..<start + 2)
           }

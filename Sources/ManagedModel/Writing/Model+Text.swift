@@ -126,18 +126,3 @@ extension FetchIndex {
       + (partialPredicate.map { " where \($0.printable)" } ?? "")
   }
 }
-
-extension StringProtocol {
-  /// With control characters as `\u{1B}`, which a terminal does not obey.
-  package var printable: String {
-    var result = ""
-    for scalar in unicodeScalars {
-      switch scalar.value {
-      case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069:
-        result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
-  }
-}

@@ -82,10 +82,7 @@ extension XMLText {
         ("usesScalarValueType", Self.flag(attribute.usesScalarValueType)),
         ("valueTransformerName", attribute.valueTransformerName),
         ("customClassName", attribute.className), ("elementName", attribute.compositeName),
-        (
-          "allowsExternalBinaryDataStorage",
-          Self.yes(attribute.allowsExternalBinaryDataStorage)
-        ),
+        ("allowsExternalBinaryDataStorage", Self.yes(attribute.allowsExternalBinaryDataStorage)),
         ("allowsCloudEncryption", Self.yes(attribute.allowsCloudEncryption)),
         ("preserveAfterDeletion", Self.yes(attribute.preservesValueInHistoryOnDeletion)),
         ("indexed", Self.yes(attribute.isIndexed)),

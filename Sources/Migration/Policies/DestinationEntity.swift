@@ -17,6 +17,8 @@ final class DestinationEntity {
   private let insertion: Statement
   private var byKey: Statement?
   private var update: Statement?
+  /// Objects made so far.
+  var made = 0
   /// What a new object starts with.
   let initial: [Value]
 

@@ -59,6 +59,11 @@ protocol ObjectKeeper: AnyObject {
   ) throws
 }
 
+/// The keeper of objects, for as long as it is at work.
+final class KeeperReference {
+  weak var keeper: (any ObjectKeeper)?
+}
+
 /// An object of the store that is being made, or that a stage edits.
 ///
 /// Values are kept until the engine saves, every 500 objects.
@@ -71,11 +76,11 @@ public final class DestinationObject {
   var isStored: Bool
   /// Whether it was made by who holds it, and not by a mapping.
   let isOwn: Bool
-  private weak var keeper: (any ObjectKeeper)?
+  private let keeper: KeeperReference
 
   init(
     id: ObjectID, entity: DestinationEntity, values: [Value]?, isStored: Bool, isOwn: Bool = true,
-    keeper: any ObjectKeeper
+    keeper: KeeperReference
   ) {
     self.id = id
     self.entity = entity
@@ -86,7 +91,7 @@ public final class DestinationObject {
   }
 
   private func atWork() throws -> any ObjectKeeper {
-    guard let keeper else {
+    guard let keeper = keeper.keeper else {
       throw CoreDataError(.usage, "the migration is over: its objects are gone")
     }
     try keeper.requireAtWork()

@@ -9,21 +9,12 @@ extension MigrationManager {
   public func associate(
     _ source: SourceObject, with destination: DestinationObject, for mapping: EntityMapping
   ) throws {
-    guard run.runs(mapping) else {
-      throw CoreDataError(
-        .usage, "objects can be associated for mappings with a policy only: not “\(mapping.name)”")
-    }
     guard source.id.entity == mapping.source else {
       throw CoreDataError(
         .usage, "\(source.id) is none of the objects that “\(mapping.name)” takes",
         entity: mapping.source)
     }
-    let statement =
-      try run.associating[mapping.name]
-      ?? run.connection.prepare(
-        "INSERT OR IGNORE INTO temp.\(run.mapped.associations(of: mapping.name)) VALUES (?, ?, ?)")
-    run.associating[mapping.name] = statement
-    try statement.run([
+    try run.association(of: mapping).run([
       .integer(source.id.key), .integer(destination.id.key), .integer(destination.entity.entityID),
     ])
   }
@@ -53,7 +44,7 @@ extension MigrationManager {
     let ids = try sourceInstances.filter { $0.id.entity == from }.flatMap { source in
       try statement.rows([.integer(source.id.key)]).compactMap(run.objects.identifier)
     }
-    return try ids.map { try run.objects.object($0, isOwn: isOwn, keeper: run) }
+    return try ids.map { try run.objects.object($0, isOwn: isOwn) }
   }
 
   /// What a mapping made destination objects of.

@@ -11,6 +11,8 @@ final class ObjectContext {
   private let names: [Int64: String]
   private var entities: [String: DestinationEntity] = [:]
   private var links: [String: LinkStatement] = [:]
+  // Most objects are of the entity of the one before.
+  private var latest: DestinationEntity?
   private var live = LiveObjects()
   private var pending: [DestinationObject] = []
   private var changed: [ObjectID: DestinationObject] = [:]
@@ -18,6 +20,9 @@ final class ObjectContext {
   private var position: Int64 = 0
 
   static let batch = 500
+
+  /// Whose objects they are.
+  let keeper = KeeperReference()
 
   init(schema: StoreSchema, connection: Connection, files: StoreFiles) {
     self.schema = schema
@@ -30,11 +35,17 @@ final class ObjectContext {
   var isFull: Bool { pending.count + changed.count >= Self.batch }
 
   func entity(_ name: String) throws -> DestinationEntity {
-    if let known = entities[name] { return known }
-    let made = try DestinationEntity(name, schema: schema, connection: connection, files: files)
-    entities[name] = made
-    return made
+    if let latest, latest.name == name { return latest }
+    let entity =
+      try entities[name]
+      ?? DestinationEntity(name, schema: schema, connection: connection, files: files)
+    entities[name] = entity
+    latest = entity
+    return entity
   }
+
+  /// Objects made so far, by entity.
+  var made: [String: Int] { entities.mapValues(\.made).filter { $0.value > 0 } }
 
   func name(of number: Int64) -> String? { names[number] }
 
@@ -44,9 +55,7 @@ final class ObjectContext {
   /// An object that is in the file: the very one that somebody holds, where somebody does.
   ///
   /// - Parameter isOwn: whether a policy made it.
-  func object(
-    _ id: ObjectID, isOwn: Bool = true, keeper: any ObjectKeeper
-  ) throws -> DestinationObject {
+  func object(_ id: ObjectID, isOwn: Bool = true) throws -> DestinationObject {
     if let known = held(id) { return known }
     let object = DestinationObject(
       id: id, entity: try entity(id.entity), values: nil, isStored: true, isOwn: isOwn,
@@ -55,9 +64,11 @@ final class ObjectContext {
     return object
   }
 
-  func add(_ id: ObjectID, values: [Value], keeper: any ObjectKeeper) throws -> DestinationObject {
+  func add(_ id: ObjectID, values: [Value]) throws -> DestinationObject {
+    let entity = try entity(id.entity)
     let object = DestinationObject(
-      id: id, entity: try entity(id.entity), values: values, isStored: false, keeper: keeper)
+      id: id, entity: entity, values: values, isStored: false, keeper: keeper)
+    entity.made += 1
     pending.append(object)
     live[id] = object
     return object

@@ -20,8 +20,8 @@ extension PolicyRun: ObjectKeeper {
   func makeInstance(
     of source: SourceObject, in entityMapping: EntityMapping
   ) throws -> DestinationObject {
-    guard let row, row.id == source.id, let to = entityMapping.destination,
-      entityMapping.name == manager.currentEntityMapping?.name
+    guard let row, row.id == source.id, row.mapping == entityMapping.name,
+      let to = entityMapping.destination
     else {
       throw CoreDataError(
         .usage, "only the object at hand can be made an instance of", entity: source.id.entity,
@@ -30,7 +30,7 @@ extension PolicyRun: ObjectKeeper {
     let object: DestinationObject
     if let key = row.values.first?.integer, takenBy != row.id {
       takenBy = row.id
-      object = try add(ObjectID(entity: to, key: key), values: row.values)
+      object = try objects.add(ObjectID(entity: to, key: key), values: row.values)
     } else {
       object = try insert(to)
       object.values = (object.values?.prefix(3)).map { Array($0) + row.values.dropFirst(3) }
@@ -44,13 +44,8 @@ extension PolicyRun: ObjectKeeper {
     let (key, isTooLarge) = (lastKeys[entity.root] ?? 0).addingReportingOverflow(1)
     guard !isTooLarge else { throw KeyPlanning.exhausted(entity.root) }
     lastKeys[entity.root] = key
-    return try add(
+    return try objects.add(
       ObjectID(entity: name, key: key), values: [.integer(key)] + entity.initial.dropFirst())
-  }
-
-  private func add(_ id: ObjectID, values: [Value]) throws -> DestinationObject {
-    made[id.entity, default: 0] += 1
-    return try objects.add(id, values: values, keeper: self)
   }
 
   func change(_ object: DestinationObject) { _ = objects.change(object) }
@@ -66,7 +61,7 @@ extension PolicyRun: ObjectKeeper {
   func related(_ relationship: String, of object: DestinationObject) throws -> [DestinationObject] {
     try save()
     return try objects.related(relationship, of: object.id).map {
-      try objects.object($0, isOwn: object.isOwn, keeper: self)
+      try objects.object($0, isOwn: object.isOwn)
     }
   }
 

@@ -14,18 +14,20 @@ final class PolicyRun {
   var sources: [String: SourceEntity] = [:]
   /// The last key given out, by root entity.
   var lastKeys: [String: Int64]
-  var associating: [String: Statement] = [:]
+  private var associating: [String: Statement] = [:]
+  // Most objects are of the mapping of the one before.
+  private var association: (name: String, statement: Statement)?
   let objects: ObjectContext
   var queued: [(statement: LinkStatement, owner: ObjectID, others: [ObjectID])] = []
   /// Objects whose relationships the mapping tells, and the statements that set them.
   var carried: [ObjectID] = []
   var carrying: [Statement] = []
   /// The source row at hand, and the values that its mapping gives.
-  var row: (id: ObjectID, values: [Value])?
+  var row: (id: ObjectID, mapping: String, values: [Value])?
   /// The source object whose key has been given to an instance.
   var takenBy: ObjectID?
   /// Objects made, by entity.
-  var made: [String: Int] = [:]
+  var made: [String: Int] { objects.made }
 
   init(
     _ mapped: MappingLayout, bindings: PolicyBindings, connection: Connection, meter: ProgressMeter
@@ -37,6 +39,7 @@ final class PolicyRun {
     self.mapped = mapped
     self.meter = meter
     lastKeys = mapped.bounds
+    objects.keeper.keeper = self
     for entityMapping in mapped.mapping.entityMappings where mapped.isPolicy(entityMapping) {
       policies[entityMapping.name] = bindings.type(for: entityMapping)?.init()
       try connection.execute(
@@ -55,6 +58,25 @@ final class PolicyRun {
   /// The temporary table of objects (table and key) that policies linked or changed by hand: no
   /// mapping says what they are to be.
   static let touched = "touched"
+
+  /// The statement that remembers what a mapping made of a source object.
+  ///
+  /// - Throws: ``CoreDataError`` for a mapping without a policy.
+  func association(of entityMapping: EntityMapping) throws -> Statement {
+    let name = entityMapping.name
+    if let association, association.name == name { return association.statement }
+    guard runs(entityMapping) else {
+      throw CoreDataError(
+        .usage, "objects can be associated for mappings with a policy only: not “\(name)”")
+    }
+    let statement =
+      try associating[name]
+      ?? connection.prepare(
+        "INSERT OR IGNORE INTO temp.\(mapped.associations(of: name)) VALUES (?, ?, ?)")
+    associating[name] = statement
+    association = (name, statement)
+    return statement
+  }
 
   func runs(_ entityMapping: EntityMapping) -> Bool { policies[entityMapping.name] != nil }
 
@@ -106,13 +128,14 @@ final class PolicyRun {
       """)
     let offset = mapped.policyOffsets[entityMapping.name] ?? 0
     takenBy = nil
+    let name = entityMapping.name
     while try entityMapping.evaluating({ try rows.step() }) {
       let id = ObjectID(entity: from, key: rows.integer(at: 0))
       if head.isEmpty {
         row = nil
       } else {
         head[0] = .integer(id.key + offset)
-        row = (id, rows.row(own..<own + values.count, behind: head))
+        row = (id, name, rows.row(own..<own + values.count, behind: head))
       }
       let object = SourceObject(id: id, entity: source, values: rows.row(1..<own))
       try step("createDestinationInstances", entityMapping, id) {
@@ -142,7 +165,7 @@ final class PolicyRun {
       guard let end = rows.last else { break }
       last = end
       for id in rows.compactMap(objects.identifier) {
-        let object = try objects.object(id, keeper: self)
+        let object = try objects.object(id)
         try step("createRelationships", entityMapping, id) {
           try policy.createRelationships(for: object, in: entityMapping, manager: manager)
         }

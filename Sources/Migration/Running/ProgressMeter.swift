@@ -9,7 +9,9 @@ final class ProgressMeter {
   /// Of a clock that never goes back.
   private var start = SuspendingClock.now
   private var partStart = 0.0
-  private var lastReport = -1.0
+  private var lastReport: SuspendingClock.Instant?
+  /// A report every hundredth of a second is more than any screen shows.
+  private static let interval = Duration.milliseconds(10)
 
   init(isCancelled: @escaping () -> Bool, report: @escaping (MigrationProgress) -> Void) {
     self.isCancelled = isCancelled
@@ -101,10 +103,10 @@ final class ProgressMeter {
   }
 
   private func send(always: Bool) {
+    let instant = SuspendingClock.now
+    if !always, let lastReport, instant - lastReport < Self.interval { return }
+    lastReport = instant
     let now = elapsed
-    // A report every hundredth of a second is more than any screen shows.
-    guard always || now - lastReport >= 0.01 else { return }
-    lastReport = now
     progress.elapsed = now
     if progress.parts.indices.contains(progress.current),
       !progress.parts[progress.current].isFinished

@@ -34,6 +34,7 @@ public final class StageContext {
     model = store.model
     schema = store.schema
     kept = ObjectContext(schema: schema, connection: connection, files: store.files)
+    kept.keeper.keeper = self
   }
 
   /// The objects of an entity and of those below it, by key; those that a predicate in NSPredicate's
@@ -96,7 +97,7 @@ public final class StageContext {
     var values = place.initial
     values[0] = .integer(key)
     edits += 1
-    return try kept.add(ObjectID(entity: entity, key: key), values: values, keeper: self)
+    return try kept.add(ObjectID(entity: entity, key: key), values: values)
   }
 
   /// Deletes an object by its relationships' rules: cascade takes related objects along, deny refuses;
@@ -162,7 +163,7 @@ public final class StageContext {
     return max(given?.integer ?? 0, used?.integer ?? 0, 0)
   }
 
-  private func object(_ id: ObjectID) throws -> StagedObject { try kept.object(id, keeper: self) }
+  private func object(_ id: ObjectID) throws -> StagedObject { try kept.object(id) }
 
   private func selection(
     of entity: String, where predicate: String?

@@ -87,6 +87,7 @@ struct CountingTriggers {
     func stays(_ first: String, _ second: String) -> String {
       isToMany ? " AND (\(first).\(key) == \(second).\(key))" : ""
     }
+    let row = "Z_PK = NEW.Z_PK"
     let made = [
       trigger(
         "\(base)_INSERT_INCREMENT", on: other, "INSERT", " FOR EACH ROW WHEN \(holds("NEW."))", up,
@@ -102,13 +103,12 @@ struct CountingTriggers {
       trigger(
         "\(base)_DELETE_DECREMENT", on: other, "DELETE", " FOR EACH ROW WHEN \(holds("OLD."))",
         down, linked("OLD"), told("OLD")),
+      trigger(
+        "\(base)_\(table)_INSERT_INCREMENT", on: table, "INSERT", " FOR EACH ROW",
+        counted(isToMany ? "(\(key) = NEW.Z_PK)" : "(Z_PK = NEW.\(key))"), row, row),
     ]
-    let row = "Z_PK = NEW.Z_PK"
     guard isToMany else {
       return made + [
-        trigger(
-          "\(base)_\(table)_INSERT_INCREMENT", on: table, "INSERT", " FOR EACH ROW",
-          counted("(Z_PK = NEW.\(key))"), row, row),
         trigger(
           "\(base)_\(key)_UPDATE_TO_NULL", on: table, "UPDATE OF \(key)",
           " WHEN (NEW.\(key) IS NULL AND OLD.\(key) IS NOT NULL)", "0", row, row),
@@ -118,9 +118,6 @@ struct CountingTriggers {
       ]
     }
     return made + [
-      trigger(
-        "\(base)_\(table)_INSERT_INCREMENT", on: table, "INSERT", " FOR EACH ROW",
-        counted("(\(key) = NEW.Z_PK)"), row, row),
       trigger(
         "\(base)_\(key)_UPDATE_INCREMENT", on: other, "UPDATE OF \(key)",
         " WHEN (\(holds("NEW."))) AND (\(isMoved("NEW", "OLD")))", up, told("NEW"), told("NEW")),

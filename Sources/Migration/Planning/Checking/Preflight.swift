@@ -81,17 +81,10 @@ struct Preflight {
     var checks: [DataCheck] = []
     let before = attributeMapping.source.flatMap { source.storedAttribute(named: $0, of: from) }
     if !attribute.isOptional, attributeMapping.defaultValue == nil {
-      var conditions: [String]?
-      if let before {
-        if before.isOptional, let column = data.column(of: before.name, in: from) {
-          conditions = ["\(column) IS NULL"]
-        }
-      } else {
-        conditions = []
-      }
-      if let conditions {
+      let optional = before.flatMap { $0.isOptional ? data.column(of: $0.name, in: from) : nil }
+      if before == nil || optional != nil {
         var rule = DestinationRule.value(
-          of: attribute.name, in: to, missing: conditions,
+          of: attribute.name, in: to, missing: optional.map { ["\($0) IS NULL"] } ?? [],
           hint:
             "Give \(to).\(attribute.name) a default value, make it optional, or fill those rows first."
         )
@@ -103,8 +96,6 @@ struct Preflight {
       checks += try missingFiles(before, from: from, attribute, of: to)
       checks += try formerGaps(before, from: from, attribute, attributeMapping, of: to)
       checks += try brokenRules(before, from: from, attribute, of: to)
-    }
-    if let before {
       checks += try misfits(before, from: from, attribute, of: to)
     }
     if let value = attributeMapping.defaultValue, !attribute.type.holds(value) {

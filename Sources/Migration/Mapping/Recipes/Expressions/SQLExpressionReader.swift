@@ -181,13 +181,8 @@ struct SQLExpressionReader {
   ) throws -> String {
     var holder = entity
     for name in names {
-      guard let relationship = model.relationship(named: name.text, of: holder),
-        !relationship.isTransient
-      else {
-        if isAttribute(name.text, of: holder) {
-          throw wrong("“\(name.text)” is an attribute: nothing can follow it", name.range)
-        }
-        throw unknown(name.text, in: holder, name.range)
+      let relationship = try relationship(name, of: holder) {
+        "“\($0)” is an attribute: nothing can follow it"
       }
       guard !relationship.isToMany else {
         throw wrong(
@@ -197,6 +192,17 @@ struct SQLExpressionReader {
       holder = relationship.destination
     }
     return holder
+  }
+
+  private func relationship(
+    _ name: (text: String, range: Range<Int>), of holder: String,
+    orAttribute message: (String) -> String
+  ) throws -> Relationship {
+    if let found = model.relationship(named: name.text, of: holder), !found.isTransient {
+      return found
+    }
+    if isAttribute(name.text, of: holder) { throw wrong(message(name.text), name.range) }
+    throw unknown(name.text, in: holder, name.range)
   }
 
   private mutating func count(_ function: SQLToken) throws {
@@ -210,13 +216,8 @@ struct SQLExpressionReader {
     let (names, length) = try path()
     guard let last = names.last else { return }
     let holder = try self.holder(of: names.dropLast(), from: entity)
-    guard let relationship = model.relationship(named: last.text, of: holder),
-      !relationship.isTransient
-    else {
-      if isAttribute(last.text, of: holder) {
-        throw wrong("count takes a relationship, and “\(last.text)” is an attribute", last.range)
-      }
-      throw unknown(last.text, in: holder, last.range)
+    _ = try relationship(last, of: holder) {
+      "count takes a relationship, and “\($0)” is an attribute"
     }
     index += length
     guard let close = self.token(), close.isSymbol(")") else {

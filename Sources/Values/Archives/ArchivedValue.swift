@@ -36,26 +36,22 @@ package enum ArchivedValue: Sendable {
 
 extension ArchivedValue {
   /// The text of a string; `nil` for anything else.
-  package var string: String? {
-    if case .string(let value) = self { value } else { nil }
-  }
+  package var string: String? { plain.string }
 
   /// The truth value; a number is true where it is not 0, as NSNumber has it.
-  package var boolean: Bool? {
-    switch self {
-    case .boolean(let value): value
-    case .integer(let value): value != 0
-    default: nil
-    }
-  }
+  package var boolean: Bool? { plain.boolean }
 
   /// The whole number; of a real one only where it has no fraction.
-  package var integer: Int64? {
+  package var integer: Int64? { plain.integer }
+
+  /// A text, a number or a truth value, as a property list has it.
+  private var plain: PropertyListValue {
     switch self {
-    case .integer(let value): value
-    case .boolean(let value): value ? 1 : 0
-    case .real(let value): Int64(exactly: value)
-    default: nil
+    case .string(let value): .string(value)
+    case .boolean(let value): .boolean(value)
+    case .integer(let value): .integer(value)
+    case .real(let value): .real(value)
+    default: .null
     }
   }
 

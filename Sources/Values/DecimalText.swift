@@ -1,7 +1,7 @@
 /// Decimal numbers as digits and as the 16-bit words of an NSDecimal.
-enum DecimalText {
+package enum DecimalText {
   /// The number in plain digits, without trailing zeros behind the point.
-  static func text(words: [UInt32], exponent: Int, isNegative: Bool) -> String {
+  package static func text(words: [UInt32], exponent: Int, isNegative: Bool) -> String {
     var words = words
     var digits: [UInt8] = []
     while words.contains(where: { $0 != 0 }) {
@@ -34,7 +34,7 @@ enum DecimalText {
 
   /// The words and the power of ten of plain digits such as `-12.50`; `nil` for other text or for
   /// more than the 38 digits an NSDecimal holds.
-  static func words(_ text: String) -> (words: [UInt16], exponent: Int, isNegative: Bool)? {
+  package static func words(_ text: String) -> (words: [UInt16], exponent: Int, isNegative: Bool)? {
     var characters = Array(text.utf8)[...]
     let isNegative = characters.first == UInt8(ascii: "-")
     if let first = characters.first, [UInt8(ascii: "-"), UInt8(ascii: "+")].contains(first) {

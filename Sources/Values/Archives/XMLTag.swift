@@ -1,6 +1,7 @@
 /// A tag's attributes, which are read by name; what was not asked for in the end is not known.
 package struct XMLTag {
-  let name: String
+  /// What stands first in the tag.
+  package let name: String
   // A tag has a handful of attributes: walking them costs less than hashing their names.
   private var attributes: [(name: String, value: String, isRead: Bool)]
   private let xml: XMLReader
@@ -36,7 +37,8 @@ package struct XMLTag {
   /// YES or NO.
   package mutating func boolean(_ key: String) -> Bool? { text(key).map { $0 == "YES" } }
 
-  mutating func number(_ key: String) throws -> UInt32? {
+  /// A number of 32 bits, which documents write with a sign too.
+  package mutating func number(_ key: String) throws -> UInt32? {
     guard let text = text(key) else { return nil }
     guard let value = Int64(text), let number = UInt32(exactly: value & 0xFFFF_FFFF),
       value >= -1, value <= Int64(UInt32.max)

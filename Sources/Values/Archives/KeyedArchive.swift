@@ -9,7 +9,8 @@ package struct KeyedArchive: Sendable {
   /// The entry of `$top` that archivers use when one object is archived.
   package static let rootKey = "root"
 
-  let objects: [PropertyListValue]
+  /// What the archive holds, in its own order.
+  package let objects: [PropertyListValue]
   let top: [String: PropertyListValue]
 
   /// Reads an archive from a property list, binary or XML.

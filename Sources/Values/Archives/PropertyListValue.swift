@@ -43,15 +43,6 @@ extension PropertyListValue {
     }
   }
 
-  /// The number as a Double; `nil` when this is none.
-  public var real: Double? {
-    switch self {
-    case .real(let value): value
-    case .integer(let value): Double(value)
-    default: nil
-    }
-  }
-
   /// The bytes; `nil` when these are none.
   public var data: [UInt8]? {
     if case .data(let value) = self { value } else { nil }

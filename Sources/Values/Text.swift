@@ -1,0 +1,28 @@
+extension StringProtocol {
+  /// Without the white space at both ends.
+  package var trimmed: String {
+    var text = Substring(self)
+    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+    guard let start = text.utf8.firstIndex(where: { !isBlank($0) }),
+      let end = text.utf8.lastIndex(where: { !isBlank($0) })
+    else { return "" }
+    // ASCII at both ends, as nearly all text is: letters with marks need no look.
+    if text.utf8[start] < 0x80, text.utf8[end] < 0x80 { return String(text[start...end]) }
+    while let first = text.first, first.isWhitespace { text.removeFirst() }
+    while let last = text.last, last.isWhitespace { text.removeLast() }
+    return String(text)
+  }
+
+  /// With control characters as `\u{1B}`, which a terminal does not obey.
+  package var printable: String {
+    var result = ""
+    for scalar in unicodeScalars {
+      switch scalar.value {
+      case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069:
+        result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}
