@@ -50,6 +50,8 @@ let package = Package(
       dependencies: ["ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON"],
       swiftSettings: unoptimized),
 
+    // What demo stores and their models hold.
+    .target(name: "Demo", dependencies: ["ManagedStore", "ManagedModel"]),
     .target(name: "Terminal"),
     .target(
       name: "RowText",
@@ -69,7 +71,7 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "SQLite", "Files", "JSON", "RowText",
+        "ManagedModel", "SQLite", "Files", "JSON", "RowText", "Demo",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized),
@@ -122,7 +124,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "strata", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files",
-        "JSON", "RowText", "TestSupport",
+        "JSON", "RowText", "Demo", "TestSupport",
       ]),
     .testTarget(
       name: "EndToEndTests",

@@ -44,6 +44,11 @@ public struct Entity: Sendable, Equatable {
   /// else the name.
   public var canonicalName: String { renamingIdentifier ?? name }
 
+  /// Names of all properties that this entity declares itself.
+  package var propertyNames: [String] {
+    attributes.map(\.name) + relationships.map(\.name) + fetchedProperties.map(\.name)
+  }
+
   /// The attribute of that name that this entity declares itself.
   public func attribute(named name: String) -> Attribute? {
     attributes.first { $0.name == name }

@@ -31,7 +31,7 @@ public struct Model: Sendable, Equatable {
     configurations: [String: [String]] = [:], fetchRequests: [FetchRequestTemplate] = [],
     warnings: [String] = []
   ) throws {
-    let sorted = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    let sorted = entities.sortedByBytes(\.name)
     var indexes: [String: Int] = [:]
     var children: [String: [String]] = [:]
     for (index, entity) in sorted.enumerated() {
@@ -40,10 +40,7 @@ public struct Model: Sendable, Equatable {
       }
       if let parent = entity.parent { children[parent, default: []].append(entity.name) }
       var names: Set<String> = []
-      let all =
-        entity.attributes.map(\.name) + entity.relationships.map(\.name)
-        + entity.fetchedProperties.map(\.name)
-      for name in all where !names.insert(name).inserted {
+      for name in entity.propertyNames where !names.insert(name).inserted {
         throw CoreDataError(
           .unreadable, "two properties share a name", entity: entity.name, property: name)
       }
@@ -132,9 +129,10 @@ public struct Model: Sendable, Equatable {
   /// Entities by name, in the order of siblings: whoever comes first names what two of them share.
   package var entitiesByName: [Entity] {
     // Each name is lowered once: a model can have thousands.
-    entities.map { (lower: $0.name.lowercased(), entity: $0) }.sorted { a, b in
-      a.lower == b.lower
-        ? a.entity.name.utf8.lexicographicallyPrecedes(b.entity.name.utf8) : a.lower < b.lower
+    typealias Lowered = (name: String, entity: Entity)
+    return entities.map { ($0.name.lowercased(), $0) }.sorted { (a: Lowered, b: Lowered) -> Bool in
+      a.name == b.name
+        ? a.entity.name.precedes(b.entity.name) : a.name < b.name
     }.map(\.entity)
   }
 
@@ -193,8 +191,8 @@ public struct Model: Sendable, Equatable {
     guard names.count > 1 else { return names }
     return names.map { (lower: $0.lowercased(), name: $0) }.sorted { a, b in
       a.lower == b.lower
-        ? a.name.utf8.lexicographicallyPrecedes(b.name.utf8)
-        : a.lower.utf8.lexicographicallyPrecedes(b.lower.utf8)
+        ? a.name.precedes(b.name)
+        : a.lower.precedes(b.lower)
     }.map(\.name)
   }
 }

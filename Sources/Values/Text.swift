@@ -26,3 +26,18 @@ extension StringProtocol {
     return result
   }
 }
+
+extension String {
+  /// Byte order, which is how Core Data sorts names of properties.
+  package func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}
+
+extension Sequence {
+  /// The elements by the bytes of their names.
+  package func sortedByBytes(_ name: (Element) -> String) -> [Element] {
+    let elements = Array(self)
+    // Texts are compared here, in a module that is optimised, and not in that of the elements.
+    let names = elements.map(name)
+    return names.indices.sorted { names[$0].precedes(names[$1]) }.map { elements[$0] }
+  }
+}

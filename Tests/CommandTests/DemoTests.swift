@@ -1,3 +1,4 @@
+import Demo
 import ManagedModel
 import ManagedStore
 import ModelSearch

@@ -4,12 +4,6 @@ import Terminal
 ///
 /// Input, the footer, the help page and the README's table of keys are made of the same list.
 package struct Binding: Sendable, Equatable {
-  enum Availability: Sendable, Equatable {
-    case available
-    /// Why not, as the rest of a sentence that begins with the binding's title.
-    case unavailable(String)
-  }
-
   /// What is pressed; none where only the palette does it.
   package var keys: [Key]
   /// How the keys are shown; the first key's name unless it stands for several.
@@ -18,7 +12,8 @@ package struct Binding: Sendable, Equatable {
   package var title: String
   /// What it asks for.
   package var action: Action
-  var availability: Availability
+  /// Why it cannot be done now, as the rest of a sentence that begins with the title.
+  var reason: String?
   /// The command line that does the same.
   package var command: String?
   /// Whether the footer shows it, room allowing.
@@ -32,17 +27,12 @@ package struct Binding: Sendable, Equatable {
     self.label = label ?? keys.first?.name ?? ""
     self.title = title
     self.action = action
-    availability = reason.map { .unavailable($0) } ?? .available
+    self.reason = reason
     self.command = command
     isInFooter = footer
   }
 
-  var isAvailable: Bool { availability == .available }
-
-  /// Why not, where it is not available.
-  var reason: String? {
-    if case .unavailable(let reason) = availability { reason } else { nil }
-  }
+  var isAvailable: Bool { reason == nil }
 
   /// The same on other keys; on none it can still be had from the palette.
   func on(_ keys: [Key]) -> Binding {

@@ -47,7 +47,7 @@ public struct ModelDifference: Sendable, Equatable {
               description: "entity “\(entity.name.printable)” removed")
           ]))
     }
-    entities = differences.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    entities = differences.sortedByBytes(\.name)
     otherChanges = Self.otherChanges(source, destination)
     self.conflicts = conflicts
   }

@@ -33,7 +33,7 @@ extension Model {
   /// The digest of hashes that a store or a VersionInfo.plist states.
   public static func versionHashesDigest(of hashes: [String: VersionHash]) -> String {
     var bytes: [UInt8] = []
-    for (name, hash) in sortedByName(hashes) {
+    for (name, hash) in hashes.sortedByBytes(\.key) {
       bytes.append(contentsOf: name.utf8)
       bytes.append(contentsOf: hash.bytes)
     }
@@ -42,20 +42,24 @@ extension Model {
 
   /// The checksum of hashes that a store or a VersionInfo.plist states.
   public static func versionChecksum(of hashes: [String: VersionHash]) -> String {
-    ByteText.base64(Digest.sha256(sortedByName(hashes).flatMap(\.value.bytes)))
+    ByteText.base64(Digest.sha256(hashes.sortedByBytes(\.key).flatMap(\.value.bytes)))
   }
 
   /// Why a hash computed here may differ from Apple's: entity name to a sentence, for the features
   /// that no file written by Apple's tools was at hand to check against.
   public var unverifiedVersionHashes: [String: String] {
+    func declaring(_ isMatch: (Attribute) -> Bool) -> Set<String> {
+      Set(entities.filter { $0.attributes.contains { !$0.isTransient && isMatch($0) } }.map(\.name))
+    }
+    let nested = declaring { $0.elements.contains { $0.type == .composite } }
+    let filtered = declaring { $0.derivation?.filter != nil }
     var result: [String: String] = [:]
     for entity in entities {
       let lineage = lineage(of: entity.name)
-      let attributes = lineage.flatMap(\.attributes).filter { !$0.isTransient }
-      if attributes.contains(where: { $0.elements.contains { $0.type == .composite } }) {
+      if lineage.contains(where: { nested.contains($0.name) }) {
         result[entity.name] =
           "a composite attribute within another: the hash rule was not checked against Apple's"
-      } else if attributes.contains(where: { $0.derivation?.filter != nil }) {
+      } else if lineage.contains(where: { filtered.contains($0.name) }) {
         result[entity.name] = "a filtering predicate: the hash rule was not checked against Apple's"
       } else if hasOverride(in: lineage) {
         result[entity.name] =
@@ -70,11 +74,5 @@ extension Model {
     for relationship in lineage.flatMap(\.relationships)
     where !seen.insert(relationship.name).inserted { return true }
     return false
-  }
-
-  private static func sortedByName(
-    _ hashes: [String: VersionHash]
-  ) -> [(key: String, value: VersionHash)] {
-    hashes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }
 }

@@ -22,7 +22,7 @@ struct ModelHashing {
       for property in properties { bytes.append(contentsOf: property.hash.bytes) }
       bytes.append(contentsOf: (entity.versionHashModifier ?? "").utf8)
       let constraints = entity.uniquenessConstraints.map { $0.joined(separator: ".") }
-      for constraint in constraints.sorted(by: Self.byBytes) {
+      for constraint in constraints.sortedByBytes(\.self) {
         bytes.append(contentsOf: constraint.utf8)
       }
       entityHashes[entity.name] = VersionHash(of: bytes)
@@ -38,7 +38,7 @@ struct ModelHashing {
       .map { ($0.name, hash(of: $0)) }
     let relationships = entity.relationships.filter { !$0.isTransient }
       .map { ($0.name, hash(of: $0, in: entity)) }
-    return (attributes + relationships).sorted { byBytes($0.0, $1.0) }
+    return (attributes + relationships).sortedByBytes(\.0)
   }
 
   static func hash(of attribute: Attribute) -> VersionHash {
@@ -47,7 +47,7 @@ struct ModelHashing {
     }
     if attribute.type == .composite {
       // Its elements alone: neither its own name nor whether it is optional enters.
-      let elements = attribute.elements.sorted { byBytes($0.name, $1.name) }
+      let elements = attribute.elements.sortedByBytes(\.name)
       return VersionHash(of: elements.flatMap { hash(of: $0).bytes })
     }
     var bytes = base(
@@ -91,15 +91,11 @@ struct ModelHashing {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  static func byBytes(_ a: String, _ b: String) -> Bool {
-    a.utf8.lexicographicallyPrecedes(b.utf8)
-  }
-
   /// Two lists sorted by name as one; where both hold a name, the entity's own stands.
   private static func merged(_ inherited: [NamedHash], _ own: [NamedHash]) -> [NamedHash] {
     guard !inherited.isEmpty else { return own }
     let names = Set(own.map(\.name))
     let kept = inherited.filter { !names.contains($0.name) }
-    return (kept + own).sorted { byBytes($0.name, $1.name) }
+    return (kept + own).sortedByBytes(\.name)
   }
 }

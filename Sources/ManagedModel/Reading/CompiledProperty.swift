@@ -51,7 +51,7 @@ struct CompiledPropertyReader {
       guard let content = try content(object, name: name, entity: entity) else { continue }
       result.append(CompiledProperty(name: name, isProxy: isProxy, content: content))
     }
-    return result.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    return result.sortedByBytes(\.name)
   }
 
   private mutating func content(

@@ -68,7 +68,13 @@ private final class ModelDocumentReader {
   private func start(_ tag: XMLTag, _ xml: XMLReader) throws {
     var tag = tag
     let parent = path.dropLast().last
+    // What there is most of comes first.
     switch (parent, tag.name) {
+    case ("entity", "attribute"), ("composite", "attribute"), ("compositeAttribute", "attribute"),
+      ("attribute", "attribute"):
+      attributes.append(try ModelDocumentTags.attribute(&tag, warn: { self.warn($0, xml) }))
+    case ("entity", "relationship"):
+      relationship = try ModelDocumentTags.relationship(&tag, warn: { self.warn($0, xml) })
     case (nil, "model"):
       hasModel = true
       versionIdentifiers = tag.list("userDefinedModelVersionIdentifier")
@@ -93,11 +99,6 @@ private final class ModelDocumentReader {
       ignoreFetchRequestOptions(&tag)
     case ("model", "compositeAttribute"), ("model", "composite"):
       composite = (try tag.required("name"), [])
-    case ("entity", "attribute"), ("composite", "attribute"), ("compositeAttribute", "attribute"),
-      ("attribute", "attribute"):
-      attributes.append(try ModelDocumentTags.attribute(&tag, warn: { self.warn($0, xml) }))
-    case ("entity", "relationship"):
-      relationship = try ModelDocumentTags.relationship(&tag, warn: { self.warn($0, xml) })
     case ("entity", "fetchedProperty"):
       var property = FetchedProperty(try tag.required("name"))
       property.isOptional = tag.boolean("optional") ?? false

@@ -16,8 +16,8 @@ struct ChangedProperties {
   init?(_ model: Model, entity: String, framework: Int?) {
     let attributes = model.attributes(of: entity).filter { !$0.isTransient }.map(\.name)
     let relationships = model.relationships(of: entity).filter { !$0.isTransient }.map(\.name)
-    let byKind = attributes.sorted { $0.precedes($1) } + relationships.sorted { $0.precedes($1) }
-    names = (attributes + relationships).sorted { $0.precedes($1) }
+    let byKind = attributes.sortedByBytes(\.self) + relationships.sortedByBytes(\.self)
+    names = (attributes + relationships).sortedByBytes(\.self)
     guard !names.isEmpty, (framework ?? 0) >= Self.ordered || names == byKind else { return nil }
   }
 
@@ -45,6 +45,6 @@ extension Model {
       }
     }
     return attributes(of: entity).filter(\.preservesValueInHistoryOnDeletion).map(\.name)
-      .sorted { $0.precedes($1) }
+      .sortedByBytes(\.self)
   }
 }

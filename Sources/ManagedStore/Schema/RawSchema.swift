@@ -85,7 +85,7 @@ struct RawSchema {
         table: tableNames[root] ?? StoreSchema.tableName(root: root),
         numbers: model.subtree(of: entity.name).compactMap { numbers[$0] },
         isWholeTable: entity.name == root,
-        attributes: attributes.sorted { $0.attribute.name.precedes($1.attribute.name) },
+        attributes: attributes.sortedByBytes(\.attribute.name),
         relationships: [])
     }
   }

@@ -19,8 +19,8 @@ extension StoreSchema {
       entity: name, entityID: number, table: table.name,
       numbers: model.subtree(of: name).compactMap { numbers[$0] },
       isWholeTable: name == model.root(of: name),
-      attributes: attributes.sorted { $0.attribute.name.precedes($1.attribute.name) },
-      relationships: relationships.sorted { $0.relationship.name.precedes($1.relationship.name) })
+      attributes: attributes.sortedByBytes(\.attribute.name),
+      relationships: relationships.sortedByBytes(\.relationship.name))
   }
 
   /// How a relationship, own or inherited, is kept; `nil` for an unknown name or a transient one.

@@ -22,7 +22,7 @@ extension StoreSchema {
   /// name, the elements of a composite one in its place and in its order.
   func storedAttributes(of entity: Entity) -> [AttributeStorage.Column] {
     entity.attributes.filter { !isOverride($0.name, in: entity) }
-      .sorted { $0.name.precedes($1.name) }.flatMap(\.storage.columns)
+      .sortedByBytes(\.name).flatMap(\.storage.columns)
   }
 
   func makeTable(
@@ -44,7 +44,7 @@ extension StoreSchema {
           .attribute(entity: entity.name, name: stored.attribute.name), rank: type.rank,
           type: type.name)
       }
-      for relationship in entity.relationships.sorted(by: { $0.name.precedes($1.name) })
+      for relationship in entity.relationships.sortedByBytes(\.name)
       where !relationship.isToMany && !relationship.isTransient
         && !isOverride(relationship.name, in: entity)
       {
@@ -94,7 +94,7 @@ extension StoreSchema {
       let own = entity.relationships.filter {
         $0.isToMany && !$0.isTransient && inverse(of: $0) == nil
       }
-      for relationship in own.sorted(by: { $0.name.precedes($1.name) }) {
+      for relationship in own.sortedByBytes(\.name) {
         result[relationship.destination, default: []].append((entity.name, relationship))
       }
     }

@@ -149,8 +149,3 @@ package struct StoreSchema: Sendable, Equatable {
     return copy
   }
 }
-
-extension String {
-  /// Byte order, which is how Core Data sorts names of properties.
-  package func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
-}

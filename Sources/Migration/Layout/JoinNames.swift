@@ -127,10 +127,6 @@ extension Model {
     let entity = entitiesByName.first {
       isKind($0.name, of: join.entity) && isKind($0.name, of: join.inverseEntity)
     }
-    return Set(
-      lineage(of: entity?.name ?? join.entity).flatMap { entity in
-        entity.attributes.map(\.name) + entity.relationships.map(\.name)
-          + entity.fetchedProperties.map(\.name)
-      })
+    return Set(lineage(of: entity?.name ?? join.entity).flatMap(\.propertyNames))
   }
 }

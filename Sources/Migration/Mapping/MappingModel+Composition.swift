@@ -90,7 +90,7 @@ private struct Composition {
     }
     // An entity of the model between that the second step does not speak of.
     guard former.keys.allSatisfy(taken.contains) else { return nil }
-    mappings += removals.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map {
+    mappings += removals.sortedByBytes(\.self).map {
       EntityMapping(name: "IEM_Remove_\($0)", kind: .remove, source: $0, destination: nil)
     }
     return MappingModel(kind: .inferred, entityMappings: mappings)

@@ -10,7 +10,7 @@ extension Model {
     for (new, old) in zip(lineage(of: entity), source.lineage(of: entity)) {
       let composites = [new, old].map { entity in
         entity.attributes.filter { $0.type == .composite && $0.isStored }.map(\.name)
-          .sorted { $0.precedes($1) }
+          .sortedByBytes(\.self)
       }
       guard composites[0].count == composites[1].count else { continue }
       for (name, former) in zip(composites[0], composites[1]) { names[name] = former }

@@ -41,7 +41,7 @@ extension Verification {
   func verifyBookkeeping(_ report: inout VerificationReport) throws {
     let known = Set(
       try connection.rows("SELECT Z_ENT FROM main.Z_PRIMARYKEY").compactMap { $0.first?.integer })
-    for (entity, number) in destination.numbers.sorted(by: { $0.key.precedes($1.key) })
+    for (entity, number) in destination.numbers.sortedByBytes(\.key)
     where !known.contains(number) {
       report.fail(entity: entity, message: "Z_PRIMARYKEY has no row for the entity")
     }

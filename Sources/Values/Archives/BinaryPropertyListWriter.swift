@@ -57,7 +57,7 @@ struct BinaryPropertyListWriter {
     case .dictionary(let values):
       let index = items.count
       items.append(.array([]))
-      let pairs = values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+      let pairs = values.sortedByBytes(\.key)
       let keys = pairs.map { number(.string($0.key)) }
       items[index] = .dictionary(keys: keys, values: pairs.map { number($0.value) })
       return index

@@ -81,7 +81,7 @@ package struct KeyedArchive: Sendable {
     guard case .uid(let type) = fields["$class"], objects.indices.contains(type),
       let name = objects[type]["$classname"]?.string
     else {
-      let pairs = fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+      let pairs = fields.sortedByBytes(\.key)
       return .dictionary(
         pairs.map {
           (

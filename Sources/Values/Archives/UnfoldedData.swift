@@ -61,7 +61,7 @@ extension PropertyListValue {
       children = items.prefix(nodes + 1).enumerated().map { (String($0.offset), $0.element) }
     case .dictionary(let fields):
       result.text = "dictionary of \(fields.count)"
-      children = fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+      children = fields.sortedByBytes(\.key)
         .prefix(nodes + 1).map { ($0.key, $0.value) }
     }
     for (label, child) in children {

@@ -43,8 +43,9 @@ extension TextPattern {
       place += 1
     }
     guard budget > 0, let found else { return nil }
-    return stride(from: 0, to: found.count, by: 2).map { index in
-      found[index] < 0 || found[index + 1] < found[index] ? nil : found[index]..<found[index + 1]
+    return stride(from: 0, to: found.count, by: 2).map { index -> Range<Int>? in
+      let (first, end) = (found[index], found[index + 1])
+      return first < 0 || end < first ? nil : first..<end
     }
   }
 

@@ -1,3 +1,4 @@
+import Demo
 import Files
 import ManagedModel
 import ManagedStore

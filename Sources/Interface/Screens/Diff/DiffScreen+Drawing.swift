@@ -136,10 +136,10 @@ extension DiffScreen {
     if line.property == nil {
       let isFolded = folded.contains(line.entity) && searched.isEmpty
       let hidden = isFolded ? [Span("  …", theme[.dim])] : []
+      let dim: Style = plain ? .plain : theme[.dim]
+      let head = [Span(isFolded ? "▸ " : "▾ ", dim)] + found(side.name, style.adding(.bold))
       grid.write(
-        [Span(isFolded ? "▸ " : "▾ ", plain ? .plain : theme[.dim])]
-          + found(side.name, style.adding(.bold)) + [Span("  ")]
-          + found(side.text, plain ? .plain : theme[.dim]) + hidden,
+        head + [Span("  ")] + found(side.text, dim) + hidden,
         at: Point(x: x, y: place.y), within: room)
     } else {
       grid.write(found(side.name, style), at: Point(x: x, y: place.y), within: nameWidth)

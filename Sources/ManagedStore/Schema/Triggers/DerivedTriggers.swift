@@ -28,7 +28,7 @@ extension StoreSchema {
   /// The triggers of derived attributes, and of those that Apple's own apps count with.
   package var triggerGroups: [TriggerGroup] {
     model.entitiesInStoreOrder.flatMap { entity in
-      entity.attributes.sorted { $0.name.precedes($1.name) }.compactMap { attribute in
+      entity.attributes.sortedByBytes(\.name).compactMap { attribute in
         derivedTriggers(attribute, of: entity.name) ?? countingTriggers(attribute, of: entity.name)
       }
     }

@@ -239,7 +239,7 @@ extension PropertyListValue {
       json.array { json in for element in elements { element.write(to: &json) } }
     case .dictionary(let members):
       json.object { json in
-        for member in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+        for member in members.sortedByBytes(\.key) {
           json.key(member.key)
           member.value.write(to: &json)
         }

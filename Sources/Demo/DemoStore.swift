@@ -2,8 +2,9 @@ import ManagedModel
 import ManagedStore
 
 /// Fills a recipe box with objects: the same ones for the same number.
-struct DemoStore {
-  static let uuid = "9F2C41D0-5B7E-4A63-8C1D-2E90F7A4B611"
+package struct DemoStore {
+  /// UUID of the store.
+  package static let uuid = "9F2C41D0-5B7E-4A63-8C1D-2E90F7A4B611"
   /// 2019-01-01, in seconds since 2001.
   private static let begin = 567_993_600.0
 
@@ -16,7 +17,7 @@ struct DemoStore {
   private var ingredients: [ObjectID] = []
 
   /// Writes about `objects` objects, at least one of each kind.
-  static func write(to path: String, model: Model, objects: Int) throws -> Int {
+  package static func write(to path: String, model: Model, objects: Int) throws -> Int {
     var store = try DemoStore(
       writer: StoreWriter(creating: path, model: model, uuid: uuid))
     try store.fill(objects)

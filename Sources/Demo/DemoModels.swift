@@ -1,9 +1,9 @@
 import ManagedModel
 
 /// The recipe box's model in four versions, each of which migrates in another way.
-enum DemoModels {
+package enum DemoModels {
   /// Version name to model, in order. The store is of the first.
-  static func versions() throws -> [(name: String, model: Model)] {
+  package static func versions() throws -> [(name: String, model: Model)] {
     [
       ("Recipes", try model(first(), "1")),
       // Inferable without a loss.
