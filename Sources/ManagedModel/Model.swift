@@ -101,7 +101,11 @@ public struct Model: Sendable, Equatable {
   }
 
   /// Name of the topmost ancestor, or of the entity itself; it names the table in a store.
-  public func root(of name: String) -> String { lineage(of: name).first?.name ?? name }
+  public func root(of name: String) -> String {
+    var root = name
+    while let parent = indexes[root].flatMap({ entities[$0].parent }) { root = parent }
+    return root
+  }
 
   /// The entity and all its descendants, in pre-order, siblings in case-insensitive name order:
   /// the order in which Core Data numbers entities.
@@ -128,12 +132,7 @@ public struct Model: Sendable, Equatable {
 
   /// Entities by name, in the order of siblings: whoever comes first names what two of them share.
   package var entitiesByName: [Entity] {
-    // Each name is lowered once: a model can have thousands.
-    typealias Lowered = (name: String, entity: Entity)
-    return entities.map { ($0.name.lowercased(), $0) }.sorted { (a: Lowered, b: Lowered) -> Bool in
-      a.name == b.name
-        ? a.entity.name.precedes(b.entity.name) : a.name < b.name
-    }.map(\.entity)
+    Self.inOrder(entities.map(\.name)).compactMap(entity(named:))
   }
 
   /// Attributes an entity has, inherited ones first, each level in declaration order.
@@ -183,7 +182,12 @@ public struct Model: Sendable, Equatable {
 
   /// Whether `name` is `ancestor` or below it.
   public func isKind(_ name: String, of ancestor: String) -> Bool {
-    lineage(of: name).contains { $0.name == ancestor }
+    var place = indexes[name]
+    while let index = place {
+      if entities[index].name == ancestor { return true }
+      place = entities[index].parent.flatMap { indexes[$0] }
+    }
+    return false
   }
 
   /// The order of siblings: by name without regard to case, then by bytes.

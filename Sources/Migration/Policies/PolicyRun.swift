@@ -15,7 +15,6 @@ final class PolicyRun {
   /// The last key given out, by root entity.
   var lastKeys: [String: Int64]
   private var associating: [String: Statement] = [:]
-  // Most objects are of the mapping of the one before.
   private var association: (name: String, statement: Statement)?
   let objects: ObjectContext
   var queued: [(statement: LinkStatement, owner: ObjectID, others: [ObjectID])] = []
