@@ -94,7 +94,8 @@ let package = Package(
       path: "Tests/Benchmarks",
       swiftSettings: unoptimized),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
-    .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel", "JSON", "TestSupport"]),
+    .testTarget(
+      name: "ManagedModelTests", dependencies: ["ManagedModel", "Values", "JSON", "TestSupport"]),
     .testTarget(
       name: "ManagedStoreTests",
       dependencies: [
