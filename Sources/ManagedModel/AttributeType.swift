@@ -41,9 +41,11 @@ public enum AttributeType: UInt32, Sendable, Hashable, CaseIterable {
 
   /// The type of that name, as model XML spells it.
   public init?(name: String) {
-    guard let match = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    guard let match = Self.named[name] else { return nil }
     self = match
   }
+
+  private static let named = Dictionary(allCases.map { ($0.name, $0) }) { first, _ in first }
 
   /// Whether values are whole numbers in an INTEGER column: the types that inference may exchange.
   public var isInteger: Bool {

@@ -39,18 +39,17 @@ public struct Model: Sendable, Equatable {
         throw CoreDataError(.unreadable, "two entities share a name", entity: entity.name)
       }
       if let parent = entity.parent { children[parent, default: []].append(entity.name) }
-      var names: Set<String> = []
-      for name in entity.propertyNames where !names.insert(name).inserted {
+      let names = entity.propertyNames
+      if let name = names.firstRepeated {
         throw CoreDataError(
           .unreadable, "two properties share a name", entity: entity.name, property: name)
       }
-      for attribute in entity.attributes where !attribute.elements.isEmpty {
-        for path in attribute.storage.columns.map(\.attribute.name)
-        where !names.insert(path).inserted {
-          throw CoreDataError(
-            .unreadable, "two elements of a composite attribute share a name",
-            entity: entity.name, property: path)
-        }
+      let composites = entity.attributes.filter { !$0.elements.isEmpty }
+      let paths = composites.flatMap { $0.storage.columns.map(\.attribute.name) }
+      if !paths.isEmpty, let path = (names + paths).firstRepeated {
+        throw CoreDataError(
+          .unreadable, "two elements of a composite attribute share a name",
+          entity: entity.name, property: path)
       }
     }
     for entity in sorted {

@@ -25,9 +25,10 @@ package enum ObjectLines {
       let cursor = try ObjectCursor(
         store, entity: entity.name, fileLimit: blobs ? blobLimit : pieceLimit)
       let tree = PropertyTree(cursor.table.attributes.map(\.path))
+      let names = cursor.table.relationships.map(\.relationship.name)
       while let object = try cursor.next() {
         let digests = try digestsOfLargeFiles(object, store.files)
-        line(object, of: cursor.table, tree, blobs: blobs, digests, to: &json)
+        line(object, of: entity.name, tree, names, blobs: blobs, digests, to: &json)
         for name in blobs ? digests.keys.sorted() : [] {
           note(
             "The file \(name) of \(entity.name)/p\(object.key) is larger than \(blobLimit >> 20) MB: its size and SHA-256 are printed instead."
@@ -59,8 +60,8 @@ package enum ObjectLines {
   }
 
   private static func line(
-    _ object: ObjectCursor.Object, of table: EntityTable, _ tree: PropertyTree, blobs: Bool,
-    _ digests: [String: String], to json: inout JSONWriter
+    _ object: ObjectCursor.Object, of entity: String, _ tree: PropertyTree, _ names: [String],
+    blobs: Bool, _ digests: [String: String], to json: inout JSONWriter
   ) {
     json.object { json in
       json.key("attributes")
@@ -74,12 +75,12 @@ package enum ObjectLines {
         }
       }
       json.key("entity")
-      json.string(table.entity)
+      json.string(entity)
       json.key("pk")
       json.number(object.key)
       json.object("relationships") { json in
-        for (entry, related) in zip(table.relationships, object.relationships) {
-          json.key(entry.relationship.name)
+        for (name, related) in zip(names, object.relationships) {
+          json.key(name)
           switch related {
           case .toOne(let id): json.string(id?.description)
           case .toMany(let ids):

@@ -13,9 +13,13 @@ package enum DecimalText {
       }
       digits.append(UInt8(ascii: "0") + UInt8(remainder))
     }
-    digits.reverse()
+    return plain(digits.reversed(), exponent: exponent, isNegative: isNegative)
+  }
+
+  /// Digits and a power of ten in plain digits.
+  package static func plain(_ digits: [UInt8], exponent: Int, isNegative: Bool) -> String {
     guard !digits.isEmpty else { return "0" }
-    var exponent = exponent
+    var (digits, exponent) = (digits, exponent)
     while exponent < 0, digits.last == UInt8(ascii: "0") {
       digits.removeLast()
       exponent += 1

@@ -4,17 +4,17 @@ import CCrypto
 package enum Digest {
   /// The 32 bytes of SHA-256.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
-    digest(of: bytes, algorithms.sha256, count: 32)
+    digest(of: bytes, Self.sha256, count: 32)
   }
 
   /// The 64 bytes of SHA-512.
   package static func sha512(_ bytes: [UInt8]) -> [UInt8] {
-    digest(of: bytes, algorithms.sha512, count: 64)
+    digest(of: bytes, Self.sha512, count: 64)
   }
 
   /// The 20 bytes of SHA-1: no safeguard, but what a UUID of version 5 is made of.
   package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
-    digest(of: bytes, algorithms.sha1, count: 20)
+    digest(of: bytes, Self.sha1, count: 20)
   }
 
   private static func digest(of bytes: [UInt8], _ algorithm: OpaquePointer?, count: Int) -> [UInt8]
@@ -27,10 +27,9 @@ package enum Digest {
   /// Fetched once: SHA256() and EVP_sha256() look the algorithm up under a lock each time.
   ///
   /// OpenSSL's method objects never change once made, so any thread may use them.
-  nonisolated(unsafe) fileprivate static let algorithms = (
-    sha256: EVP_MD_fetch(nil, "SHA256", nil), sha512: EVP_MD_fetch(nil, "SHA512", nil),
-    sha1: EVP_MD_fetch(nil, "SHA1", nil)
-  )
+  nonisolated(unsafe) fileprivate static let sha256 = EVP_MD_fetch(nil, "SHA256", nil)
+  nonisolated(unsafe) private static let sha512 = EVP_MD_fetch(nil, "SHA512", nil)
+  nonisolated(unsafe) private static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)
 }
 
 /// SHA-256 of bytes that come a piece at a time, such as a file too large to hold.
@@ -41,7 +40,7 @@ package final class SHA256Stream {
   /// A stream that nothing was given to.
   package init() {
     context = EVP_MD_CTX_new()
-    _ = EVP_DigestInit_ex(context, Digest.algorithms.sha256, nil)
+    _ = EVP_DigestInit_ex(context, Digest.sha256, nil)
   }
 
   deinit { EVP_MD_CTX_free(context) }
@@ -56,7 +55,7 @@ package final class SHA256Stream {
   package func finish() -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     _ = EVP_DigestFinal_ex(context, &digest, nil)
-    _ = EVP_DigestInit_ex(context, Digest.algorithms.sha256, nil)
+    _ = EVP_DigestInit_ex(context, Digest.sha256, nil)
     return digest
   }
 }

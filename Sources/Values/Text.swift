@@ -41,3 +41,11 @@ extension Sequence {
     return names.indices.sorted { names[$0].precedes(names[$1]) }.map { elements[$0] }
   }
 }
+
+extension [String] {
+  /// The first text that stood before.
+  package var firstRepeated: String? {
+    var seen: Set<String> = []
+    return first { !seen.insert($0).inserted }
+  }
+}

@@ -55,24 +55,17 @@ extension Model {
     let filtered = declaring { $0.derivation?.filter != nil }
     var result: [String: String] = [:]
     for entity in entities {
-      let lineage = lineage(of: entity.name)
+      let lineage = entity.parent == nil ? [entity] : lineage(of: entity.name)
       if lineage.contains(where: { nested.contains($0.name) }) {
         result[entity.name] =
           "a composite attribute within another: the hash rule was not checked against Apple's"
       } else if lineage.contains(where: { filtered.contains($0.name) }) {
         result[entity.name] = "a filtering predicate: the hash rule was not checked against Apple's"
-      } else if hasOverride(in: lineage) {
+      } else if lineage.flatMap(\.relationships).map(\.name).firstRepeated != nil {
         result[entity.name] =
           "an inherited relationship is overridden: the hash rule was not checked against Apple's"
       }
     }
     return result
-  }
-
-  private func hasOverride(in lineage: [Entity]) -> Bool {
-    var seen: Set<String> = []
-    for relationship in lineage.flatMap(\.relationships)
-    where !seen.insert(relationship.name).inserted { return true }
-    return false
   }
 }

@@ -7,24 +7,21 @@ struct ModelHashing {
 
   init(model: Model) { self.model = model }
 
-  private typealias NamedHash = (name: String, hash: VersionHash)
-
   mutating func run() {
-    var pending: [(entity: Entity, inherited: [NamedHash])] =
-      model.entities.filter { $0.parent == nil }.map { ($0, []) }
+    var pending: [(entity: Entity, inherited: NamedDigests)] =
+      model.entities.filter { $0.parent == nil }.map { ($0, NamedDigests()) }
     while let (entity, inherited) = pending.popLast() {
-      let properties = Self.merged(inherited, Self.ownPropertyHashes(of: entity))
-      var bytes = Array(entity.name.utf8)
+      // Where both hold a name, the entity's own stands.
+      var properties = inherited
+      for (name, hash) in Self.ownPropertyHashes(of: entity) { properties.set(name, hash.bytes) }
+      var bytes: [UInt8] = []
+      bytes.append(text: entity.name)
       bytes.append(entity.isAbstract ? 1 : 0)
-      if let parent = entity.parent.flatMap({ entityHashes[$0] }) {
-        bytes.append(contentsOf: parent.bytes)
-      }
-      for property in properties { bytes.append(contentsOf: property.hash.bytes) }
-      bytes.append(contentsOf: (entity.versionHashModifier ?? "").utf8)
+      if let parent = entity.parent.flatMap({ entityHashes[$0] }) { bytes += parent.bytes }
+      properties.append(to: &bytes)
+      bytes.append(text: entity.versionHashModifier ?? "")
       let constraints = entity.uniquenessConstraints.map { $0.joined(separator: ".") }
-      for constraint in constraints.sortedByBytes(\.self) {
-        bytes.append(contentsOf: constraint.utf8)
-      }
+      for constraint in constraints.sortedByBytes(\.self) { bytes.append(text: constraint) }
       entityHashes[entity.name] = VersionHash(of: bytes)
       for child in model.children(of: entity.name).compactMap(model.entity(named:)) {
         pending.append((child, properties))
@@ -32,13 +29,16 @@ struct ModelHashing {
     }
   }
 
-  /// Hashes of the persistent properties that the entity declares itself, sorted by name.
+  /// Hashes of the persistent properties that the entity declares itself.
   static func ownPropertyHashes(of entity: Entity) -> [(name: String, hash: VersionHash)] {
-    let attributes = entity.attributes.filter { !$0.isTransient }
-      .map { ($0.name, hash(of: $0)) }
-    let relationships = entity.relationships.filter { !$0.isTransient }
-      .map { ($0.name, hash(of: $0, in: entity)) }
-    return (attributes + relationships).sortedByBytes(\.0)
+    var hashes: [(name: String, hash: VersionHash)] = []
+    for property in entity.attributes where !property.isTransient {
+      hashes.append((property.name, hash(of: property)))
+    }
+    for property in entity.relationships where !property.isTransient {
+      hashes.append((property.name, hash(of: property, in: entity)))
+    }
+    return hashes
   }
 
   static func hash(of attribute: Attribute) -> VersionHash {
@@ -53,7 +53,7 @@ struct ModelHashing {
     var bytes = base(
       attribute.name, optional: attribute.isOptional, transient: attribute.isTransient,
       modifier: attribute.versionHashModifier)
-    append(attribute.type.rawValue, to: &bytes)
+    bytes.append(number: attribute.type.rawValue)
     if attribute.allowsExternalBinaryDataStorage { bytes.append(1) }
     if attribute.preservesValueInHistoryOnDeletion { bytes.append(1) }
     return VersionHash(of: bytes)
@@ -63,14 +63,12 @@ struct ModelHashing {
     var bytes = base(
       relationship.name, optional: relationship.isOptional, transient: relationship.isTransient,
       modifier: relationship.versionHashModifier)
-    bytes.append(contentsOf: relationship.destination.utf8)
+    bytes.append(text: relationship.destination)
     let isOwnInverse =
       relationship.inverse == relationship.name && relationship.destination == entity.name
-    if let inverse = relationship.inverse, !isOwnInverse {
-      bytes.append(contentsOf: inverse.utf8)
-    }
-    append(relationship.maxCount, to: &bytes)
-    append(relationship.minCount, to: &bytes)
+    if let inverse = relationship.inverse, !isOwnInverse { bytes.append(text: inverse) }
+    bytes.append(number: relationship.maxCount)
+    bytes.append(number: relationship.minCount)
     if relationship.isOrdered { bytes.append(contentsOf: [1, 0]) }
     return VersionHash(of: bytes)
   }
@@ -78,24 +76,13 @@ struct ModelHashing {
   private static func base(
     _ name: String, optional: Bool, transient: Bool, modifier: String?
   ) -> [UInt8] {
-    var bytes = Array(name.utf8)
+    var bytes: [UInt8] = []
+    bytes.append(text: name)
     // The third flag, read-only (4), is set for derived and fetched properties alone, which never
     // come here.
     bytes.append((optional ? 1 : 0) | (transient ? 2 : 0))
     bytes.append(0)
-    bytes.append(contentsOf: (modifier ?? "").utf8)
+    bytes.append(text: modifier ?? "")
     return Digest.sha256(bytes)
-  }
-
-  private static func append(_ value: UInt32, to bytes: inout [UInt8]) {
-    withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-  }
-
-  /// Two lists sorted by name as one; where both hold a name, the entity's own stands.
-  private static func merged(_ inherited: [NamedHash], _ own: [NamedHash]) -> [NamedHash] {
-    guard !inherited.isEmpty else { return own }
-    let names = Set(own.map(\.name))
-    let kept = inherited.filter { !names.contains($0.name) }
-    return (kept + own).sortedByBytes(\.name)
   }
 }

@@ -67,7 +67,7 @@ private final class ModelDocumentReader {
 
   private func start(_ tag: XMLTag, _ xml: XMLReader) throws {
     var tag = tag
-    let parent = path.dropLast().last
+    let parent = path.count > 1 ? path[path.count - 2] : nil
     // What there is most of comes first.
     switch (parent, tag.name) {
     case ("entity", "attribute"), ("composite", "attribute"), ("compositeAttribute", "attribute"),
@@ -138,7 +138,7 @@ private final class ModelDocumentReader {
       return
     }
     guard skippedDepth == nil else { return }
-    for name in tag.unread {
+    for name in tag.hasUnread ? tag.unread : [] {
       warn("the attribute \(name) of <\(tag.name)> is not known", xml)
     }
   }
@@ -180,6 +180,7 @@ private final class ModelDocumentReader {
 
   /// Composite attributes name their definition, which may come behind them in the file.
   private func withComposites(_ entity: Entity) -> Entity {
+    guard entity.attributes.contains(where: { $0.type == .composite }) else { return entity }
     var copy = entity
     copy.attributes = entity.attributes.map { filled($0, in: entity, depth: 0) }
     return copy

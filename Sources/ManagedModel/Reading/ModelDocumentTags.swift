@@ -18,6 +18,8 @@ enum ModelDocumentTags {
     var attribute = Attribute(try tag.required("name"), type ?? .undefined)
     if type == nil { warn("“\(typeName ?? "")” is no attribute type that is known") }
     attribute.isOptional = tag.boolean("optional") ?? false
+    // Most tags say no more, and everything else starts out as without a word.
+    guard tag.hasUnread else { return attribute }
     attribute.isTransient = tag.boolean("transient") ?? false
     attribute.isIndexed = tag.boolean("indexed") ?? false
     attribute.isIndexedBySpotlight = tag.boolean("spotlightIndexingEnabled") ?? false

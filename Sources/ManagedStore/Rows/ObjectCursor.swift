@@ -32,6 +32,7 @@ public final class ObjectCursor {
   private var last: Int64?
   private var readers: [Reader] = []
   private let decoder: ValueDecoder
+  private let shapes: [ValueShape]
 
   private enum Reader {
     case toOne(column: Int, destination: String)
@@ -46,6 +47,7 @@ public final class ObjectCursor {
     let table = try store.knownTable(of: entity)
     self.table = table
     self.store = store
+    shapes = table.attributes.map { ValueShape($0.attribute) }
     decoder = ValueDecoder(files: store.files, limit: nil, fileLimit: fileLimit)
     guard store.database.contains(table.table) else { return }
     try store.reading { try begin() }
@@ -98,9 +100,9 @@ public final class ObjectCursor {
     guard let rows, try rows.step() else { return nil }
     let key = rows.integer(at: 0)
     var attributes: [PropertyValue] = []
-    attributes.reserveCapacity(table.attributes.count)
-    for (index, entry) in table.attributes.enumerated() {
-      attributes.append(decoder.decode(rows.stored(at: index + 1), of: entry.attribute))
+    attributes.reserveCapacity(shapes.count)
+    for (index, shape) in shapes.enumerated() {
+      attributes.append(decoder.decode(rows.stored(at: index + 1), as: shape))
     }
     var relationships: [RelatedObjects] = []
     relationships.reserveCapacity(readers.count)
@@ -122,7 +124,8 @@ private final class RelatedCursor {
   private let names: [Int64: String]
   private let destination: String
   private let isOrdered: Bool
-  private var hasRow: Bool
+  /// Whose pair comes next.
+  private var owner: Int64?
 
   init(
     _ store: Store, _ entry: EntityTable.RelationshipColumns, _ storage: RelationshipStorage
@@ -139,22 +142,20 @@ private final class RelatedCursor {
     names = store.entityNames
     destination = entry.relationship.destination
     isOrdered = entry.relationship.isOrdered && storage.position != nil
-    hasRow = try store.sortingInLittleMemory { [statement] in try statement.step() }
+    try store.sortingInLittleMemory { try step() }
   }
+
+  private func step() throws { owner = try statement.step() ? statement.integer(at: 0) : nil }
 
   /// Objects related to `key`; keys must be asked for in rising order.
   func related(to key: Int64) throws -> [ObjectID] {
-    while hasRow, statement.integer(at: 0) < key { hasRow = try statement.step() }
-    guard hasRow, statement.integer(at: 0) == key else { return [] }
+    while let next = owner, next < key { try step() }
     var found: [(order: Int64, id: ObjectID)] = []
-    while hasRow, statement.integer(at: 0) == key {
+    while owner == key {
       let entity = names[statement.integer(at: 2)] ?? destination
-      found.append(
-        (
-          isOrdered ? statement.integer(at: 3) : 0,
-          ObjectID(entity: entity, key: statement.integer(at: 1))
-        ))
-      hasRow = try statement.step()
+      let id = ObjectID(entity: entity, key: statement.integer(at: 1))
+      found.append((isOrdered ? statement.integer(at: 3) : 0, id))
+      try step()
     }
     if found.count > 1 {
       found.sort { a, b in

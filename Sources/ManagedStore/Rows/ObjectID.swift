@@ -23,7 +23,7 @@ public struct ObjectID: Sendable, Hashable {
 
 extension ObjectID: CustomStringConvertible {
   /// `Entity/p12`, the short form of Core Data's object URI.
-  public var description: String { "\(entity)/p\(key)" }
+  public var description: String { entity + "/p" + String(key) }
 
   /// The URI that Core Data gives this object in the store of that UUID.
   public func uri(store uuid: String) -> String { "x-coredata://\(uuid)/\(self)" }

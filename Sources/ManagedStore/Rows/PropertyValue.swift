@@ -46,6 +46,16 @@ public struct DataValue: Sendable, Hashable {
   }
 }
 
+/// What of an attribute its values depend on: little, since it is looked at for every value.
+struct ValueShape {
+  let type: AttributeType
+  let isExternal: Bool
+
+  init(_ attribute: Attribute) {
+    (type, isExternal) = (attribute.type, attribute.allowsExternalBinaryDataStorage)
+  }
+}
+
 /// Turns columns into values.
 struct ValueDecoder {
   let files: StoreFiles
@@ -58,6 +68,11 @@ struct ValueDecoder {
   ///
   /// SQLite lets a column hold any type: what does not fit the attribute is shown as it is.
   func decode(_ value: StoredColumn, of attribute: Attribute) -> PropertyValue {
+    decode(value, as: ValueShape(attribute))
+  }
+
+  /// Decodes what a column holds whose attribute is of that shape.
+  func decode(_ value: StoredColumn, as attribute: ValueShape) -> PropertyValue {
     switch value {
     case .null: return .value(.null)
     case .integer(let number):
@@ -97,8 +112,8 @@ struct ValueDecoder {
     }
   }
 
-  private func data(_ bytes: [UInt8], count: Int, _ attribute: Attribute) -> PropertyValue {
-    switch attribute.allowsExternalBinaryDataStorage ? MarkedBytes(bytes) : .row(bytes) {
+  private func data(_ bytes: [UInt8], count: Int, _ attribute: ValueShape) -> PropertyValue {
+    switch attribute.isExternal ? MarkedBytes(bytes) : .row(bytes) {
     case .row(let own):
       let mark = bytes.count - own.count
       return .data(DataValue(location: .row, count: count - mark, bytes: clipped(own)))
@@ -135,20 +150,9 @@ package func decimalDigits(of number: Double) -> String {
   guard let mark = text.firstIndex(where: { $0 == "e" || $0 == "E" }),
     let exponent = Int(text[text.index(after: mark)...])
   else { return text }
-  let mantissa = text[..<mark]
-  let isNegative = mantissa.hasPrefix("-")
-  let parts = mantissa.drop { $0 == "-" }.split(separator: ".", omittingEmptySubsequences: false)
-  let whole = parts.first.map(String.init) ?? "0"
+  let parts = text[..<mark].drop { $0 == "-" }.split(separator: ".")
   let fraction = parts.count > 1 && parts[1] != "0" ? String(parts[1]) : ""
-  let digits = whole + fraction
-  let point = whole.count + exponent
-  let plain: String
-  if point <= 0 {
-    plain = "0." + String(repeating: "0", count: -point) + digits
-  } else if point >= digits.count {
-    plain = digits + String(repeating: "0", count: point - digits.count)
-  } else {
-    plain = digits.prefix(point) + "." + digits.dropFirst(point)
-  }
-  return isNegative ? "-" + plain : plain
+  return DecimalText.plain(
+    Array(((parts.first ?? "") + fraction).utf8), exponent: exponent - fraction.count,
+    isNegative: number < 0)
 }

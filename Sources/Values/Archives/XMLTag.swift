@@ -16,6 +16,9 @@ package struct XMLTag {
   /// Names of the attributes that nobody asked for, as the document orders them.
   package var unread: [String] { attributes.filter { !$0.isRead }.map(\.name) }
 
+  /// Whether there are such attributes.
+  package var hasUnread: Bool { attributes.contains { !$0.isRead } }
+
   /// The attribute's text, which may be empty; `nil` where the tag has no such attribute.
   package mutating func text(_ key: String) -> String? {
     guard let index = attributes.firstIndex(where: { $0.name == key }) else { return nil }
