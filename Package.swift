@@ -14,7 +14,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .executable(name: "strata", targets: ["strata"]),
-    .library(name: "ManagedModel", targets: ["ManagedModel"]),
+    .library(name: "ManagedModel", targets: ["ManagedModel", "ModelWriting"]),
     .library(name: "ManagedStore", targets: ["ManagedStore", "ModelSearch"]),
     .library(name: "Migration", targets: ["Migration"]),
     // For tests: preloaded into the program, it lets system calls fail.
@@ -37,21 +37,26 @@ let package = Package(
       // Rounding of Double is in libm, which a program without Foundation does not link.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     .target(
-      name: "ManagedModel", dependencies: ["JSON", "Values"], swiftSettings: unoptimized),
+      name: "ManagedModel", dependencies: ["JSON", "Values"], swiftSettings: small),
+    .target(
+      name: "ModelWriting", dependencies: ["ManagedModel", "JSON"], swiftSettings: unoptimized),
     .target(name: "Files", dependencies: ["ManagedModel"]),
     .target(
-      name: "ManagedStore", dependencies: ["SQLite", "ManagedModel", "Files", "JSON", "CZlib"],
+      name: "ManagedStore",
+      dependencies: ["SQLite", "ManagedModel", "ModelWriting", "Files", "JSON", "CZlib"],
       swiftSettings: small),
     .target(
-      name: "ModelSearch", dependencies: ["ManagedStore", "ManagedModel", "Files"],
+      name: "ModelSearch", dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "Files"],
       swiftSettings: unoptimized),
     .target(
       name: "Migration",
-      dependencies: ["ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON"],
+      dependencies: [
+        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+      ],
       swiftSettings: unoptimized),
 
     // What demo stores and their models hold.
-    .target(name: "Demo", dependencies: ["ManagedStore", "ManagedModel"]),
+    .target(name: "Demo", dependencies: ["ManagedStore", "ManagedModel", "ModelWriting"]),
     .target(name: "Terminal"),
     .target(
       name: "RowText",
@@ -59,7 +64,9 @@ let package = Package(
     .target(name: "Images", dependencies: ["CPictures", "Terminal"]),
     .target(
       name: "Interface",
-      dependencies: ["Terminal", "ManagedModel", "ManagedStore", "ModelSearch", "Migration"],
+      dependencies: [
+        "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
+      ],
       swiftSettings: small),
     .target(
       name: "Curses", dependencies: ["CNcurses", "Terminal"],
@@ -71,7 +78,7 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "SQLite", "Files", "JSON", "RowText", "Demo",
+        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized),
@@ -81,36 +88,44 @@ let package = Package(
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
       name: "TestSupport",
-      dependencies: ["Migration", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON"],
+      dependencies: [
+        "Migration", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+      ],
       path: "Tests/TestSupport",
       swiftSettings: unoptimized),
     // Timing and long fuzzing: run by hand, never by the tests.
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "TestSupport", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "SQLite",
+        "TestSupport", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting",
+        "SQLite",
         "Files",
       ],
       path: "Tests/Benchmarks",
       swiftSettings: unoptimized),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
     .testTarget(
-      name: "ManagedModelTests", dependencies: ["ManagedModel", "Values", "JSON", "TestSupport"]),
+      name: "ManagedModelTests",
+      dependencies: ["ManagedModel", "ModelWriting", "Values", "JSON", "TestSupport"]),
     .testTarget(
       name: "ManagedStoreTests",
       dependencies: [
-        "ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files", "TestSupport",
+        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files",
+        "TestSupport",
       ]),
     .testTarget(
       name: "MigrationTests",
       dependencies: [
-        "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files", "JSON",
+        "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
+        "Files", "JSON",
         "TestSupport",
       ]),
     // What a program sees that uses the products.
     .testTarget(
       name: "ClientTests",
-      dependencies: ["Migration", "ModelSearch", "ManagedStore", "ManagedModel", "TestSupport"],
+      dependencies: [
+        "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
+      ],
       packageAccess: false),
     .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPictures"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
@@ -119,17 +134,21 @@ let package = Package(
       name: "InterfaceTests",
       dependencies: [
         "Interface", "Terminal", "Migration", "ModelSearch", "ManagedStore", "ManagedModel",
+        "ModelWriting",
       ],
       exclude: ["Snapshots"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "SQLite", "Files",
+        "strata", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting",
+        "SQLite", "Files",
         "JSON", "RowText", "Demo", "TestSupport",
       ]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["TestSupport", "ManagedStore", "ManagedModel", "SQLite", "Files"]),
+      dependencies: [
+        "TestSupport", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

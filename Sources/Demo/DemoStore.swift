@@ -1,5 +1,5 @@
-import ManagedModel
 import ManagedStore
+import ModelWriting
 
 /// Fills a recipe box with objects: the same ones for the same number.
 package struct DemoStore {

@@ -62,4 +62,19 @@ public enum AttributeType: UInt32, Sendable, Hashable, CaseIterable {
     default: false
     }
   }
+
+  /// The class of Apple's that values have in an archived model, where it names no other.
+  package var archivedClassName: String? {
+    switch self {
+    case .integer16, .integer32, .integer64, .double, .float, .boolean: "NSNumber"
+    case .decimal: "NSDecimalNumber"
+    case .string: "NSString"
+    case .date: "NSDate"
+    case .binary: "NSData"
+    case .uuid: "NSUUID"
+    case .uri: "NSURL"
+    case .composite: "NSDictionary"
+    case .undefined, .transformable, .objectID: nil
+    }
+  }
 }

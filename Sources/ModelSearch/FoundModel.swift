@@ -1,5 +1,5 @@
 import Files
-import ManagedModel
+import ModelWriting
 
 /// A model that a search came upon, with where it was and how well it fits.
 public struct FoundModel: Sendable, Equatable {

@@ -33,21 +33,19 @@ extension Grid {
   /// A line across, joined to those that it meets.
   package mutating func hline(x: Int, y: Int, length: Int, style: Style = .plain) {
     for column in max(0, x)..<max(0, x, min(x + max(0, length), width)) {
-      var arms: Arms = []
-      if column > x || length == 1 { arms.insert(.left) }
-      if column < x + length - 1 || length == 1 { arms.insert(.right) }
-      join(arms, column, y, style)
+      join(Self.arms(column - x, of: length, .left, .right), column, y, style)
     }
   }
 
   /// A line down, joined to those that it meets.
   package mutating func vline(x: Int, y: Int, length: Int, style: Style = .plain) {
     for row in max(0, y)..<max(0, y, min(y + max(0, length), height)) {
-      var arms: Arms = []
-      if row > y || length == 1 { arms.insert(.up) }
-      if row < y + length - 1 || length == 1 { arms.insert(.down) }
-      join(arms, x, row, style)
+      join(Self.arms(row - y, of: length, .up, .down), x, row, style)
     }
+  }
+
+  private static func arms(_ place: Int, of length: Int, _ back: Arms, _ on: Arms) -> Arms {
+    length == 1 ? [back, on] : place == 0 ? on : place == length - 1 ? back : [back, on]
   }
 
   private mutating func join(_ arms: Arms, _ x: Int, _ y: Int, _ style: Style) {

@@ -1,8 +1,8 @@
 import Files
-import ManagedModel
 import ManagedStore
 import Migration
 import ModelSearch
+import ModelWriting
 import SQLite
 import TestSupport
 

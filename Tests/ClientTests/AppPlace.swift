@@ -1,6 +1,6 @@
-import ManagedModel
 import ManagedStore
 import ModelSearch
+import ModelWriting
 import TestSupport
 
 #if canImport(Darwin)

@@ -1,7 +1,7 @@
 import Files
 import FoundationEssentials
-import ManagedModel
 import ModelSearch
+import ModelWriting
 import SQLite
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@ import Files
 
 #if os(Linux)
   import Glibc
-  import ManagedModel
+  import ModelWriting
   import ManagedStore
   import TestSupport
   import Testing

@@ -1,5 +1,5 @@
-import ManagedModel
 import Migration
+import ModelWriting
 import Testing
 
 @testable import Interface

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedModel
+@testable import ModelWriting
 
 @Suite("models with composite attributes")
 struct CompositeModelTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedModel
+@testable import ModelWriting
 
 @Suite("models that Apple's tools wrote", .enabled(if: Fixtures.isAvailable, "no fixtures"))
 struct FixtureModelTests {

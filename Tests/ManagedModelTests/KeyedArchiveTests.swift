@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedModel
+@testable import ModelWriting
 
 @Suite("keyed archives")
 struct KeyedArchiveTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedModel
+@testable import ModelWriting
 
 @Suite("the forms of a model")
 struct ModelFormTests {

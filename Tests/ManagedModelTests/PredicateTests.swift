@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ManagedModel
+@testable import ModelWriting
 
 @Suite("predicate format")
 struct PredicateTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import ManagedModel
+@testable import ModelWriting
 
 @Suite("models written and read again", .enabled(if: Fixtures.isAvailable, "no fixtures"))
 struct FixtureRoundTripTests {

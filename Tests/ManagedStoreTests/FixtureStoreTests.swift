@@ -1,4 +1,4 @@
-import ManagedModel
+import ModelWriting
 import SQLite
 import TestSupport
 import Testing

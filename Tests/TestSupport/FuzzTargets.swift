@@ -1,8 +1,8 @@
 import Files
 import JSON
-import ManagedModel
 import ManagedStore
 import Migration
+import ModelWriting
 
 extension Fuzzing {
   /// Every reader of bytes from outside, with input that the tests make and, where they are there,

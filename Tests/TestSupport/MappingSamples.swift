@@ -1,4 +1,4 @@
-import ManagedModel
+import ModelWriting
 
 /// Mapping models in both of Xcode's formats, made by the tests.
 public enum MappingSamples {

@@ -1,5 +1,5 @@
-import ManagedModel
 import Migration
+import ModelWriting
 
 /// Two versions of a model compared, with what Core Data's inference makes of them.
 package struct Comparison: Sendable, Equatable {

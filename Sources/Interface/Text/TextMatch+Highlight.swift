@@ -3,7 +3,10 @@ import Terminal
 extension TextMatch {
   /// A text as spans, what was searched for in a style of its own.
   func highlight(_ text: String, _ style: Style, match: Style) -> [Span] {
-    guard !isEmpty, matchesAny(text) else { return [Span(text, style)] }
+    // All words need not be in the same column.
+    guard !isEmpty, foldedWords.contains(where: { TextMatch($0).matches(text) }) else {
+      return [Span(text, style)]
+    }
     let characters = Array(text.prefix(4_000))
     var isFound = [Bool](repeating: false, count: characters.count)
     for word in foldedWords {
@@ -25,10 +28,5 @@ extension TextMatch {
     }
     if let last = isFound.last { spans.append(Span(run, last ? match : style)) }
     return spans
-  }
-
-  /// Whether one of the words is in a text, where all of them need not be in the same column.
-  private func matchesAny(_ text: String) -> Bool {
-    foldedWords.contains { TextMatch($0).matches(text) }
   }
 }

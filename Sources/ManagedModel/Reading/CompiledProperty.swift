@@ -89,7 +89,7 @@ struct CompiledPropertyReader {
     attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
     // Every attribute names the class of its type; only another one is worth keeping.
     let className = object["NSAttributeValueClassName"].string
-    if className != ArchiveClasses.valueClassName(of: attribute.type) {
+    if className != attribute.type.archivedClassName {
       attribute.className = className
     }
     if object.has("NSDerivationExpression"),

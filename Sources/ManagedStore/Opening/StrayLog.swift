@@ -23,7 +23,9 @@ package struct StrayLog: Sendable, Equatable {
     let known = Set(names)
     return names.filter {
       $0 != own && $0 != own + "-wal" && !$0.hasSuffix(setAsideSuffix)
-        && looksLike($0, logOf: own) && !isAnothers($0, known)
+        && looksLike($0, logOf: own)
+        // Not the log of another file that is there.
+        && !($0.hasSuffix("-wal") && known.contains(String($0.dropLast(4))))
     }.prefix(20).compactMap { name in
       let file = folder + "/" + name
       // What it is, its first bytes tell: the name alone is no sign.
@@ -45,11 +47,6 @@ package struct StrayLog: Sendable, Equatable {
     // A short stem is part of too many words.
     guard stem.utf8.count > 2 || place.lowerBound == name.startIndex else { return false }
     return (name[..<place.lowerBound] + "/" + name[place.upperBound...]).contains("wal")
-  }
-
-  /// Whether it is the log of another file that is there.
-  private static func isAnothers(_ name: String, _ names: Set<String>) -> Bool {
-    name.hasSuffix("-wal") && names.contains(String(name.dropLast(4)))
   }
 }
 

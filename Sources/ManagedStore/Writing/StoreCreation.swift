@@ -1,5 +1,5 @@
 import Files
-import ManagedModel
+import ModelWriting
 import SQLite
 
 extension StoreSchema {

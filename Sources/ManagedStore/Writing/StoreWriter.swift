@@ -46,7 +46,7 @@ public final class StoreWriter {
         .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
     }
     self.path = path
-    self.uuid = uuid ?? Self.randomUUID()
+    self.uuid = uuid ?? Self.uuidText((0..<16).map { _ in UInt8.random(in: 0...255) })
     files = StoreFiles(path: path)
     temporaryPath = path + ".writing"
     FileSystem.remove(temporaryPath)
@@ -226,10 +226,6 @@ public final class StoreWriter {
   /// A UUID made of what it names, so that the same objects give the same files.
   private func externalName(entity: String, key: Int64, attribute: String) -> String {
     Self.uuidText(Digest.sha256(Array("\(uuid)/\(entity)/\(key)/\(attribute)".utf8)).prefix(16))
-  }
-
-  private static func randomUUID() -> String {
-    uuidText((0..<16).map { _ in UInt8.random(in: 0...255) })
   }
 
   private static func uuidText(_ bytes: some Sequence<UInt8>) -> String {

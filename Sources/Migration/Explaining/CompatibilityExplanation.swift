@@ -1,5 +1,5 @@
-import ManagedModel
 import ManagedStore
+import ModelWriting
 
 /// Whether a store opens with a model as Core Data decides it, and if not, what moved each hash.
 public struct CompatibilityExplanation: Sendable {

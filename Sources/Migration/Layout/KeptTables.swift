@@ -26,7 +26,8 @@ extension StepSchemas {
     else { return nil }
     // Frameworks up to 851 wrote a uniqueness constraint into the table.
     guard
-      !Self.hasConstraint(sql) || constraints(on: table.name) == formerConstraints(on: table.name)
+      !Self.hasConstraint(sql)
+        || constraints(on: table.name) == Self.constraints(of: store.schema, on: table.name)
     else { return nil }
     return sql
   }
@@ -60,10 +61,6 @@ extension StepSchemas {
 
   private func constraints(on table: String) -> Set<String> {
     Self.constraints(of: destination, on: table)
-  }
-
-  private func formerConstraints(on table: String) -> Set<String> {
-    Self.constraints(of: store.schema, on: table)
   }
 
   private static func constraints(of schema: StoreSchema, on table: String) -> Set<String> {

@@ -1,5 +1,5 @@
-import ManagedModel
 import ManagedStore
+import ModelWriting
 
 /// What one change of a model means for the rows of one store.
 public struct ChangeImpact: Sendable, Equatable {

@@ -63,7 +63,10 @@ struct Cutover {
     handover.bring.append(
       .init(from: FileSystem.name(of: result.path), to: handover.names.store, file: result.identity)
     )
-    let discarded = handover.aside.filter { discardsOld || (backupPath == nil && !isSupport($0)) }
+    let support = StoreNames.support(of: FileSystem.name(of: storePath))
+    let discarded = handover.aside.filter {
+      discardsOld || (backupPath == nil && !FileSystem.isSame($0.from, support))
+    }
     do {
       try journal.note(handover, discarding: discarded)
       try before(.link)
@@ -95,10 +98,6 @@ struct Cutover {
     journal.remove(discarded)
     outcome.setAside = handover.aside.map(\.to).map(handover.names.path)
     return outcome
-  }
-
-  private func isSupport(_ move: Handover.Move) -> Bool {
-    FileSystem.isSame(move.from, StoreNames.support(of: FileSystem.name(of: storePath)))
   }
 
   /// Private until now, the new file becomes what the old one is.

@@ -1,6 +1,6 @@
 import Files
-import ManagedModel
 import ManagedStore
+import ModelWriting
 import SQLite
 
 /// An empty store of a model in the place of one that does not open with it.

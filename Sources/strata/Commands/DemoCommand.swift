@@ -1,7 +1,7 @@
 import Demo
 import Files
-import ManagedModel
 import ManagedStore
+import ModelWriting
 
 /// `strata demo`: a believable store with its model versions, to try everything on.
 enum DemoCommand {

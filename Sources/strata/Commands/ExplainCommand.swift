@@ -1,8 +1,8 @@
 import JSON
-import ManagedModel
 import ManagedStore
 import Migration
 import ModelSearch
+import ModelWriting
 
 /// `strata explain`: why a store does not open with a model, or what an error means.
 enum ExplainCommand {

@@ -57,7 +57,7 @@ enum BashCompletions {
             ((index++))
         done
         case $command in
-            \(commandNames)|'') ;;
+            \(CommandTable.commands.map(\.name).joined(separator: "|"))|'') ;;
             *)
                 # No command but a store.
                 command=STORE
@@ -80,10 +80,6 @@ enum BashCompletions {
     complete -F _strata strata
 
     """
-  }
-
-  private static var commandNames: String {
-    CommandTable.commands.map(\.name).joined(separator: "|")
   }
 
   private static func pattern(_ command: Command) -> String {

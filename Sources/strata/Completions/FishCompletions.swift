@@ -69,7 +69,8 @@ enum FishCompletions {
         guard kind != .free else { continue }
         let condition =
           argument.hasSuffix("…") ? seen : "'__strata_at \(command.name) \(index)'"
-        lines.append("complete -c strata -n \(condition) " + argumentAction(kind))
+        lines.append(
+          "complete -c strata -n \(condition) " + (choices(kind).map { "-a " + $0 } ?? "-F"))
       }
     }
     return lines
@@ -77,10 +78,6 @@ enum FishCompletions {
 
   private static func action(_ kind: Completions.Kind?) -> String {
     choices(kind).map { "-xa " + $0 } ?? (kind == .files ? "-rF" : "-x")
-  }
-
-  private static func argumentAction(_ kind: Completions.Kind?) -> String {
-    choices(kind).map { "-a " + $0 } ?? "-F"
   }
 
   /// What there is to choose from, as a word of fish; `nil` where it is any file, or anything.

@@ -54,7 +54,7 @@ struct SessionFolder: Sendable {
     let path = file(uuid: record.uuid, path: record.path)
     try? FileSystem.makeDirectory(folder, permissions: 0o700)
     try? FileSystem.replace(path, with: Array(data))
-    forgetOldest()
+    for file in files.dropFirst(Self.limit) { FileSystem.remove(file.path) }
   }
 
   @concurrent static func keep(_ record: Record, in folder: SessionFolder) async {
@@ -66,10 +66,6 @@ struct SessionFolder: Sendable {
       .map { folder + "/" + $0 }
       .compactMap { path in FileSystem.modification(path).map { (path, $0) } }
       .sorted { $0.1 > $1.1 }
-  }
-
-  private func forgetOldest() {
-    for file in files.dropFirst(Self.limit) { FileSystem.remove(file.path) }
   }
 
   /// The stores of late that are still there, the last first.

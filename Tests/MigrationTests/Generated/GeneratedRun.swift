@@ -1,6 +1,6 @@
 import Files
-import ManagedModel
 import ManagedStore
+import ModelWriting
 import SQLite
 import TestSupport
 

@@ -1,4 +1,4 @@
-import ManagedModel
+import ModelWriting
 
 /// One line of two versions side by side: an entity or a property, with its counterpart.
 struct DiffLine: Sendable, Equatable {

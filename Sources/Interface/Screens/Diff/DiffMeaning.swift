@@ -1,5 +1,5 @@
-import ManagedModel
 import Migration
+import ModelWriting
 import Terminal
 
 /// What the selected line of a comparison means to Core Data and to this store, as sentences.

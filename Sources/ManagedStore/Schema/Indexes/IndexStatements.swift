@@ -67,7 +67,9 @@ extension StoreSchema {
         default: break
         }
       }
-      if !model.children(of: table.root).isEmpty, !omitsEntityIndex(table.root) {
+      // A wish that Photos' model shows.
+      let omits = model.entity(named: table.root)?.userInfo["_NSEntityOmitSubentityColumnIndex"]
+      if !model.children(of: table.root).isEmpty, omits != "YES" {
         add("\(table.name)_Z_ENT_INDEX", table.name, ["Z_ENT"])
       }
     }
@@ -159,11 +161,6 @@ extension StoreSchema {
       $0.elements.count == 1 && $0.elements.first?.property == name
         && $0.elements.first?.kind == .binary
     } ?? false
-  }
-
-  /// A wish that Photos' model shows.
-  private func omitsEntityIndex(_ root: String) -> Bool {
-    model.entity(named: root)?.userInfo["_NSEntityOmitSubentityColumnIndex"] == "YES"
   }
 
   private func indexedColumn(_ element: FetchIndex.Element, in entity: String) -> String? {

@@ -1,4 +1,4 @@
-import ManagedModel
+import ModelWriting
 
 /// Which element of a composite attribute is which of a former one, down to what has a column.
 ///

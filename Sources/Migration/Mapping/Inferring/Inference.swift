@@ -1,4 +1,4 @@
-import ManagedModel
+import ModelWriting
 
 /// Two models and what is known of their counterparts while a mapping is being worked out.
 struct Inference {

@@ -1,4 +1,4 @@
-import ManagedModel
+import ModelWriting
 
 extension MappingInference {
   /// What can be inferred between two models when every change that cannot is set aside.

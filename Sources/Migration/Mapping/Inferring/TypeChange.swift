@@ -1,4 +1,4 @@
-import ManagedModel
+import ModelWriting
 
 /// What a change of an attribute's type asks of its values: the rule for inference, for checks and
 /// for what a plan tells, whichever way a migration is carried out.

@@ -1,5 +1,5 @@
 import JSON
-import ManagedModel
+import ModelWriting
 
 /// What a person changed of a mapping by hand; it becomes a recipe.
 ///

@@ -1,4 +1,4 @@
-import ManagedModel
+import ModelWriting
 
 /// A change of a mapping that a person may have meant, with the reasons for it.
 package struct MappingSuggestion: Sendable, Equatable {

@@ -35,8 +35,4 @@ enum SchemaText {
   static func normalized(_ sql: String) -> String {
     sql.filter { !$0.isWhitespace && $0 != "\"" }.uppercased()
   }
-  /// Names of functions that only Core Data has.
-  static func functionNames(in sql: String) -> Set<String> {
-    Set(words(of: sql).filter { $0.hasPrefix("NSCoreData") })
-  }
 }

@@ -1,5 +1,5 @@
-import ManagedModel
 import ManagedStore
+import ModelWriting
 import SQLite
 
 extension StepCompletion {

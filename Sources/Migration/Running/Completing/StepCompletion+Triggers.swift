@@ -79,7 +79,9 @@ extension Store {
 extension Connection {
   /// Stand-ins for the functions that triggers call and only Core Data has: they give NULL.
   func defineTriggerFunctions(in triggers: [SchemaStatement]) throws {
-    for name in Set(triggers.flatMap { SchemaText.functionNames(in: $0.sql) }) {
+    // Functions that only Core Data has.
+    let words = Set(triggers.flatMap { SchemaText.words(of: $0.sql) })
+    for name in words where name.hasPrefix("NSCoreData") {
       try defineNullFunction(name)
     }
   }

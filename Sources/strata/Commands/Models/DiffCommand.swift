@@ -1,7 +1,7 @@
 import JSON
-import ManagedModel
 import ManagedStore
 import ModelSearch
+import ModelWriting
 
 /// `strata diff`: what differs between two models, and what of it makes a store need migrating.
 enum DiffCommand {

@@ -1,6 +1,6 @@
-import ManagedModel
 import ManagedStore
 import ModelSearch
+import ModelWriting
 import Terminal
 
 /// `strata model`: a model as text, JSON, Xcode's XML or a diagram.

@@ -96,7 +96,7 @@ private struct ModelArchiveWriter {
       userInfo: attribute.userInfo)
     fields["NSAttributeType"] = .integer(Int64(attribute.type.rawValue))
     fields["NSAttributeValueClassName"] = writer.string(
-      attribute.className ?? ArchiveClasses.valueClassName(of: attribute.type))
+      attribute.className ?? attribute.type.archivedClassName)
     fields["NSValueTransformerName"] = writer.string(attribute.valueTransformerName)
     fields["NSDefaultValue"] =
       attribute.defaultValue.map { writer.add(attributeValue: $0) } ?? KeyedArchiveWriter.null
