@@ -102,7 +102,7 @@ let package = Package(
         "Files",
       ],
       path: "Tests/Benchmarks",
-      swiftSettings: unoptimized),
+      swiftSettings: small),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"]),
     .testTarget(
       name: "ManagedModelTests",
