@@ -5,6 +5,7 @@ import TestSupport
 ///
 ///     swift build -c release && swift run -c release Benchmarks read
 ///     swift run -c release Benchmarks migrate
+///     swift run -c release Benchmarks salvage
 ///     swift run -c release Benchmarks interface
 ///     swift run -c release Benchmarks fuzz 1000000
 ///     swift build && swift run Benchmarks strain
@@ -24,6 +25,18 @@ struct Benchmarks {
     case "migrate":
       try MigrationBenchmark.run(
         strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_700_000)
+    case "salvage":
+      try SalvageBenchmark.run(
+        strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 1_300_000)
+    case "fuzz-pages":
+      let folder = try TemporaryFolder()
+      let inputs = words.dropFirst().first.flatMap { Int($0) } ?? 1_000_000
+      let result = Fuzzing.run(
+        try SalvageFuzzing.target(in: folder), count: inputs,
+        seed: words.dropFirst(2).first.flatMap { UInt64($0) } ?? 1)
+      print(
+        "\(result.inputs) stores of mutated pages and logs, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
+      )
     case "interface":
       try InterfaceBenchmark.run(
         strata: words.dropFirst(2).first ?? Built.strata,
@@ -33,7 +46,7 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | salvage [OBJECTS] "
           + "| interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }

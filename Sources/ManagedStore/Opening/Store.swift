@@ -98,8 +98,7 @@ public final class Store {
     let soundness: Soundness
     do {
       wal = try WriteAheadLog(besideStore: files.path)
-      opened = try files.openForReading(wal: wal)
-      soundness = try Soundness(opened.connection, bytes: files.size)
+      (opened, soundness) = try files.openAnyhow(wal: wal, model: given)
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path)
     } catch var error as CoreDataError {

@@ -147,7 +147,6 @@ public struct StoreFiles: Sendable, Equatable {
   ) throws -> (
     connection: Connection, access: Access, snapshot: Snapshot?
   ) {
-    try check()
     // Pages are being written: whatever is read or copied now could be half of a change.
     if let holder = StoreLock.writer(of: path) {
       throw CoreDataError(
@@ -181,6 +180,42 @@ public struct StoreFiles: Sendable, Equatable {
         hint: "Is a program writing to the store? Close it and try again.")
     }
     return (connection, .snapshot, snapshot)
+  }
+
+  /// Opens the store, and where it is damaged what of it can be read: through SQLite if that opens it,
+  /// else page by page.
+  func openAnyhow(
+    wal: WriteAheadLog, model: Model?
+  ) throws -> (
+    (connection: Connection, access: Access, snapshot: Snapshot?), Soundness
+  ) {
+    let failure: CoreDataError
+    if let wrong = try checked() {
+      failure = wrong
+    } else {
+      do {
+        let opened = try openForReading(wal: wal)
+        return (opened, try Soundness(opened.connection, bytes: size))
+      } catch let error as SQLiteError where error.isDamage {
+        failure = CoreDataError(sqlite: error, path: path)
+      }
+    }
+    let soundness = try Soundness(salvaging: self, model: model, after: failure)
+    guard let connection = soundness.mended?.connection else { throw failure }
+    return ((connection, .snapshot, nil), soundness)
+  }
+
+  /// What is wrong with the file's beginning or its length; `nil` where nothing is.
+  ///
+  /// - Throws: ``CoreDataError`` where there is no file, or a program is writing to it.
+  private func checked() throws -> CoreDataError? {
+    do {
+      try check()
+      return nil
+    } catch let error as CoreDataError {
+      guard FileSystem.isFile(path), StoreLock.writer(of: path) == nil else { throw error }
+      return error
+    }
   }
 
   /// Bytes of the main file and of its log, as far as they can be told.

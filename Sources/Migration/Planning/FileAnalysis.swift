@@ -25,7 +25,8 @@ struct FileAnalysis {
   func checks(isCancelled: @escaping () -> Bool) throws -> [DataCheck] {
     try store.stopping(when: isCancelled) { try store.inspect() }
     guard let damage = store.damage else { return [] }
-    let hint = "strata dump prints every row that can be read. Take another copy of the store."
+    let hint =
+      "strata dump prints every row that can be read, strata salvage makes a new store of them. Or take another copy of the store."
     var checks = damage.holes.prefix(20).map { hole in
       let entity = store.entityTables.first { $0.table == hole.table && $0.isWholeTable }?.entity
       let count = hole.counts?.values.reduce(0, +)

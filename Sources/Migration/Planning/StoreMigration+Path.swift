@@ -76,6 +76,13 @@ extension StoreMigration {
 
   static func refuseUnknownModel(of store: Store) throws {
     guard store.modelSource != .raw else {
+      // What the store has lost is the likelier reason.
+      if let gap = store.gaps.first {
+        throw CoreDataError(
+          .refused, code: .migrationMissingSourceModel, "the store's model was lost: \(gap)",
+          path: store.path,
+          advice: "Salvage the store first, or give its model with \(.source, "MODEL").")
+      }
       throw CoreDataError(
         .refused, code: .migrationMissingSourceModel,
         "the store has no model in it, and none was found beside it",

@@ -20,6 +20,8 @@ public struct FileDamage: Sendable, Equatable {
   public var problems: [String] = []
   /// What could not be read.
   public var holes: [Hole] = []
+  /// Why the store does not open as it is, and what its pages told besides; empty for one that does.
+  var opening: [String] = []
 
   /// Faults of data in a sound file: nothing that reading would have to go round.
   private static let harmless = [
@@ -34,7 +36,8 @@ public struct FileDamage: Sendable, Equatable {
 
   /// Whether pages or indexes are damaged.
   var concernsFile: Bool {
-    !holes.isEmpty || problems.contains { line in !Self.harmless.contains { line.hasPrefix($0) } }
+    !holes.isEmpty || !opening.isEmpty
+      || problems.contains { line in !Self.harmless.contains { line.hasPrefix($0) } }
   }
 }
 
@@ -43,10 +46,14 @@ extension FileDamage {
   ///
   /// - Parameter tables: entities by their tables.
   func sentences(_ tables: [EntityTable]) -> [String] {
-    var result = holes.prefix(100).map { $0.sentence(tables) }
+    var result = opening.prefix(1).map {
+      "The store does not open as it is (\($0)): what follows was found page by page."
+    }
+    result += opening.dropFirst()
+    result += holes.prefix(100).map { $0.sentence(tables) }
     if holes.count > 100 { result.append("… and \(holes.count - 100) more places.") }
     // Where rows are lost, that is what is to be said.
-    if holes.isEmpty, let first = problems.first {
+    if holes.isEmpty, opening.isEmpty, let first = problems.first {
       let count = problems.count == 1 ? "a fault" : "\(problemCount) faults"
       result.append(
         "SQLite finds \(count) in the file: \(first)\(concernsFile ? ". Every row could be read." : ".")"

@@ -42,6 +42,33 @@ final class MendedCopy {
     try? connection.execute("DETACH DATABASE src")
   }
 
+  /// All of a store that SQLite does not open, found page by page.
+  ///
+  /// - Throws: an error where nothing of it is known by name.
+  init(salvaging source: SalvageSource, model given: Model?) throws {
+    let model = try given ?? source.model()
+    guard model != nil || source.hasTables else {
+      throw CoreDataError(.unreadable, "the store's schema is gone")
+    }
+    folder = try PrivateFolder()
+    let copy = try SalvagedCopy(of: source, at: folder.path + "/mended.sqlite", model: model)
+    _ = try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
+    connection = copy.connection
+    if (try? StoreMetadata(connection, path: "")) == nil {
+      // Without model and metadata the tables can still be looked at, under their own names.
+      try connection.run(
+        "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, '', ?)",
+        [.blob(PropertyList.binary(.dictionary([:])))])
+    }
+    holes = copy.tables.flatMap { table in
+      table.holes.map { keys in
+        .init(
+          table: table.name, first: keys.lowerBound,
+          last: keys.upperBound == .max ? nil : keys.upperBound, counts: nil)
+      }
+    }
+  }
+
   private func copy(_ table: String) throws {
     let name = quoted(table)
     do {

@@ -1,3 +1,5 @@
+import Files
+import ManagedModel
 import SQLite
 
 /// What a look at a whole file found, and the copy that is read in its place where it is damaged.
@@ -50,6 +52,21 @@ struct Soundness {
     isInspected = true
     damage = FileDamage(problems: problems)
     try copy(connection)
+  }
+
+  /// Takes what can be read of a store that does not open, page by page.
+  ///
+  /// - Throws: `failure` where nothing can be.
+  init(salvaging files: StoreFiles, model: Model?, after failure: CoreDataError) throws {
+    guard FileSystem.isFile(files.path), let source = try? SalvageSource(path: files.path),
+      let copy = try? MendedCopy(salvaging: source, model: model)
+    else { throw failure }
+    isInspected = true
+    mended = copy
+    var found = FileDamage(problems: [failure.message])
+    found.holes = copy.holes
+    found.opening = [failure.message] + source.notes
+    damage = found
   }
 
   private mutating func copy(_ connection: Connection) throws {

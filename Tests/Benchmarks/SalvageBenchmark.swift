@@ -1,0 +1,48 @@
+import Files
+import ManagedModel
+import ManagedStore
+import TestSupport
+
+/// How fast and in how much memory a large store is salvaged, beside the sqlite3 shell's copy of it.
+enum SalvageBenchmark {
+  /// - Parameter objects: of the demo store; 1,300,000 make about 230 MB.
+  static func run(strata: String, objects: Int) throws {
+    let folder = try TemporaryFolder()
+    let demo = Measured.run(
+      strata, ["demo", folder.path("demo"), "--objects", "\(objects)", "--no-open"])
+    guard demo.status == 0 else { throw CoreDataError(.failed, "strata demo failed") }
+    let path = folder.path("demo/Recipes.sqlite")
+    print("demo store: \(objects) objects, \(megabytes(FileSystem.status(path)?.size ?? 0))")
+    try compare("whole", path, strata, folder)
+    // Without its first page nothing but the pages themselves tells what is where.
+    var bytes = try FileSystem.read(path)
+    bytes.replaceSubrange(0..<4096, with: repeatElement(0, count: 4096))
+    try FileSystem.write(bytes, to: folder.path("demo/Damaged.sqlite"))
+    bytes = []
+    try compare("without page 1", folder.path("demo/Damaged.sqlite"), strata, folder, beside: path)
+  }
+
+  private static func compare(
+    _ what: String, _ path: String, _ strata: String, _ folder: TemporaryFolder,
+    beside whole: String? = nil
+  ) throws {
+    var best: (copy: Double, salvage: Double, peak: Int) = (.infinity, .infinity, 0)
+    for _ in 0..<3 {
+      let (copy, saved) = (folder.path("copy.sqlite"), folder.path("saved.sqlite"))
+      let backup = Measured.run("sqlite3", [whole ?? path, ".backup '\(copy)'"])
+      let salvage = Measured.run(strata, ["salvage", path, "--output", saved])
+      guard backup.status == 0, salvage.status == 0 else {
+        throw CoreDataError(.failed, "sqlite3 said \(backup.status), salvage \(salvage.status)")
+      }
+      best.copy = min(best.copy, backup.seconds)
+      best.salvage = min(best.salvage, salvage.seconds)
+      best.peak = max(best.peak, salvage.peakBytes)
+      for name in try FileSystem.list(folder.path) where name != "demo" {
+        FileSystem.removeTree(folder.path(name))
+      }
+    }
+    print(
+      "salvage, \(what): \(milliseconds(best.salvage)), \(ratio(best.salvage, best.copy)) the .backup (\(milliseconds(best.copy))), \(megabytes(best.peak))"
+    )
+  }
+}
