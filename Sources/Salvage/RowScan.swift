@@ -35,17 +35,18 @@ public struct RowScan {
     self.trees = trees
   }
 
-  /// Reads the rows of the leaves that trees lead to, or of those that were found besides.
+  /// Reads the rows of pages.
   ///
   /// - Parameters:
-  ///   - roles: the pages to read.
-  ///   - root: only those of this tree; `nil` for all.
+  ///   - isWanted: whether to read a page, by what it is and by the root of its tree, 0 for none.
   ///   - isCancelled: asked every few pages; the scan then ends.
+  ///   - progress: told every few pages how many were looked at.
   ///   - body: takes each row; the record is good until it returns.
   /// - Throws: `CoreDataError` where the file cannot be read; what `body` throws.
   public mutating func rows(
-    _ roles: Set<TreeMap.Role>, of root: Int? = nil, isCancelled: () -> Bool = { false },
-    progress: (Int) -> Void = { _ in }, _ body: (Row, borrowing Record) throws -> Void
+    where isWanted: (_ role: TreeMap.Role, _ root: Int) -> Bool,
+    isCancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in },
+    _ body: (Row, borrowing Record) throws -> Void
   ) throws {
     for number in 1...max(1, image.pageCount) {
       if number % 256 == 0 {
@@ -53,9 +54,9 @@ public struct RowScan {
         progress(number)
       }
       let role = trees.role(of: number)
-      guard roles.contains(role), root == nil || trees.owner(of: number) == root,
-        let page = try image.page(number)
-      else { continue }
+      guard isWanted(role, trees.owner(of: number)), let page = try image.page(number) else {
+        continue
+      }
       try rows(of: page, role, body)
     }
   }

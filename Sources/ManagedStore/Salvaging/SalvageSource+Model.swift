@@ -2,12 +2,17 @@ import ManagedModel
 import Salvage
 
 extension SalvageSource {
+  /// Whether a page is of a tree, or of what a tree lacks.
+  static func isLive(_ role: TreeMap.Role, _ root: Int) -> Bool {
+    role == .leaf || role == .adopted
+  }
+
   /// The model that is kept in the store, wherever the page of its cache is; `nil` where it is in none.
   package func model() throws -> Model? {
     var found: Model?
     var scan = RowScan(image, trees)
     // The cache is one row, whose only column is what the archive deflates to.
-    try scan.rows([.leaf, .adopted], isCancelled: { found != nil }) { _, record in
+    try scan.rows(where: Self.isLive, isCancelled: { found != nil }) { _, record in
       guard found == nil, record.count == 1, record.kind(0) == .blob,
         let bytes = record.content(0), bytes.count > 64
       else { return }
@@ -23,7 +28,7 @@ extension SalvageSource {
     var scan = RowScan(image, trees)
     let known = Set(
       model.entities.flatMap { [$0.name] + [$0.renamingIdentifier].compactMap { $0 } })
-    try scan.rows([.leaf, .adopted]) { row, record in
+    try scan.rows(where: Self.isLive) { row, record in
       guard record.count == 4, record.kind(0) == .null, record.kind(1) == .text,
         record.kind(2) == .integer, let name = Self.text(record, 1, image), known.contains(name)
       else { return }

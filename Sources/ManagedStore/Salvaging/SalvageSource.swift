@@ -78,7 +78,7 @@ package struct SalvageSource {
     var names: Set<String> = []
     var scan = RowScan(image, master)
     // Where its first page is gone, the others are found by what they hold.
-    try scan.rows([.leaf, .adopted]) { _, record in
+    try scan.rows(where: Self.isLive) { _, record in
       guard record.count == 5, let type = Self.text(record, 0, image),
         ["table", "index", "trigger", "view"].contains(type),
         let name = Self.text(record, 1, image), let root = record.integer(3),

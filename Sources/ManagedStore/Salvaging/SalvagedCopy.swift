@@ -91,7 +91,7 @@ package final class SalvagedCopy {
     let entries = source.objects.filter { $0.object.type == "table" && !$0.object.isSQLites }
     for entry in entries.sorted(by: { $0.root < $1.root }) {
       guard let sql = entry.object.sql else { continue }
-      do { try connection.execute(sql) } catch let error as SQLiteError {
+      do { try create(sql) } catch let error as SQLiteError {
         let info = try connection.rows("PRAGMA table_info(\(quoted(entry.object.name)))")
         guard !info.isEmpty else {
           notes.append("The table \(entry.object.name) could not be made: \(error.message).")
@@ -127,13 +127,23 @@ package final class SalvagedCopy {
     }
   }
 
+  /// Runs what the file says made a part of its schema: one statement, and none of another kind.
+  private func create(_ sql: String) throws {
+    guard sql.prefix(7).uppercased() == "CREATE " else {
+      throw SQLiteError(extendedCode: 11, message: "its text is no CREATE statement")
+    }
+    try connection.run(sql)
+  }
+
   private func fill() throws {
     var scan = RowScan(source.image, source.trees)
     let pages = Double(max(1, source.image.pageCount))
+    let named = byRoot
     try scan.rows(
-      [.leaf], isCancelled: isCancelled, progress: { self.progress(Double($0) / pages) }
+      where: { $0 == .leaf && named[$1] != nil }, isCancelled: isCancelled,
+      progress: { self.progress(Double($0) / pages) }
     ) { row, record in
-      guard let table = byRoot[row.root] else { return }
+      guard let table = named[row.root] else { return }
       try table.insert(row.key, record, isGuessed: false)
     }
     try check()
@@ -144,12 +154,10 @@ package final class SalvagedCopy {
     var placing = RowPlacing(tables: all.filter { !joins.keys.contains($0.name) })
     var joining = JoinPlacing(connection)
     var waiting = 0
-    let named = Set(byRoot.keys)
-    try scan.rows([.leaf, .broken, .adopted], isCancelled: isCancelled) { row, record in
-      let isKnown = named.contains(row.root)
-      // The schema's own rows are no table's.
-      if row.root == 1 || isKnown && row.certainty == .certain { return }
-      if let table = isKnown ? byRoot[row.root] : placing.table(for: record, in: row.root) {
+    // The schema's own rows are no table's; leaves of the tables that it names were read.
+    try scan.rows(where: { Self.isFound($0, $1, besides: named) }, isCancelled: isCancelled) {
+      row, record in
+      if let table = named[row.root] ?? placing.table(for: record, in: row.root) {
         guard table.fits(record) else { return unplaced += 1 }
         try table.insert(row.key, record, isGuessed: true)
       } else if joining.add(row, record) {
@@ -166,10 +174,12 @@ package final class SalvagedCopy {
     let groups = try joining.tables(
       among: joinCandidates(),
       isInOrder: placing.isInOrder(schema?.tables.map(\.name) ?? []))
-    let open = Set(groups.keys)
-    try scan.rows([.leaf, .broken, .adopted], isCancelled: isCancelled) { row, record in
-      guard open.contains(JoinPlacing.group(of: row)), byRoot[row.root] == nil,
-        let table = groups[JoinPlacing.group(of: row)], table.fits(record)
+    let known = byRoot
+    scan = RowScan(source.image, source.trees)
+    try scan.rows(where: { Self.isFound($0, $1, besides: known) }, isCancelled: isCancelled) {
+      row, record in
+      guard known[row.root] == nil, let table = groups[JoinPlacing.group(of: row)],
+        table.fits(record)
       else { return }
       try table.insert(row.key, record, isGuessed: true)
       waiting -= 1
@@ -177,6 +187,14 @@ package final class SalvagedCopy {
     try check()
     for (root, table) in groups where root > 0 { byRoot[root] = table }
     unplaced += max(0, waiting)
+  }
+
+  /// Whether a page's rows were found besides the tables that the schema names.
+  private static func isFound(
+    _ role: TreeMap.Role, _ root: Int, besides named: [Int: SalvagedTable]
+  ) -> Bool {
+    root != 1
+      && (role == .broken || role == .adopted || role == .leaf && named[root] == nil)
   }
 
   private var joins: [String: StoreSchema.JoinTable] {
@@ -216,7 +234,7 @@ package final class SalvagedCopy {
       for type in ["index", "view", "trigger"] {
         for entry in source.objects where entry.object.type == type {
           guard let sql = entry.object.sql else { continue }
-          do { try connection.execute(sql) } catch let error as SQLiteError {
+          do { try create(sql) } catch let error as SQLiteError {
             notes.append("The \(type) \(entry.object.name) could not be made: \(error.message).")
           }
         }
