@@ -2,7 +2,8 @@
 ///
 /// What is left of the list of cells is in the order of keys, and names cells for certain. Cells of which
 /// the list lost the places are looked for in the room that is left: each must be a record whose end is
-/// where its own header says, with a key in the order of the rest.
+/// where its own header says, with a key in the order of the rest. A key may come more than once: an
+/// older state of a row can stand in room that is no longer used.
 struct BrokenLeaf {
   /// The cells, in the order of their keys.
   private(set) var cells: [Cell] = []
@@ -43,14 +44,13 @@ struct BrokenLeaf {
     var more: [Cell] = []
     var offset = max(8, best.first + 2 * best.listed.count)
     let limit = found.first?.key ?? .max
-    while offset < usable, more.count < lost {
+    while offset < usable {
       if let block = taken.first(where: { $0.contains(offset) }) {
         offset = block.upperBound
         continue
       }
       guard let cell = cell(offset), found.isEmpty || cell.key < limit,
-        !taken.contains(where: { $0.overlaps(offset..<cell.end) }),
-        !more.contains(where: { $0.key == cell.key })
+        !taken.contains(where: { $0.overlaps(offset..<cell.end) })
       else {
         offset += 1
         continue
@@ -59,7 +59,12 @@ struct BrokenLeaf {
       taken.append(offset..<cell.end)
       offset = cell.end
     }
-    found += more
+    // Pages are filled from their end: what stands nearest to it is the likeliest.
+    var keys: Set<Int64> = []
+    for cell in more.reversed() where keys.contains(cell.key) || keys.count < lost {
+      keys.insert(cell.key)
+      found.append(cell)
+    }
     cells = found.sorted { $0.key < $1.key }
   }
 }

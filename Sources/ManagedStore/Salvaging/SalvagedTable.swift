@@ -26,6 +26,8 @@ final class SalvagedTable {
   private let connection: Connection
   private let encoding: FileHeader.Encoding
   private var statements: [Int: Statement] = [:]
+  /// Z_OPT of the objects that were found by looking, which each save raises, by key.
+  private var savesOfGuessed: [Int64: Int64] = [:]
   private static let mostListed = 10_000
 
   init(
@@ -75,8 +77,16 @@ final class SalvagedTable {
     }
   }
 
-  /// Puts a row in, unless one with its key is there.
+  /// Puts a row in, unless one with its key is there; of two that were found by looking, the one that was
+  /// saved more often stays.
   func insert(_ key: Int64, _ record: borrowing Record, isGuessed: Bool) throws {
+    let saves = isGuessed && !numbers.isEmpty ? record.integer(2) : nil
+    if let saves, let other = savesOfGuessed[key] {
+      guard saves > other else { return }
+      try connection.run("DELETE FROM \(quoted(name)) WHERE rowid = ?", [.integer(key)])
+      rows -= 1
+      guessed -= 1
+    }
     let count = min(record.count, columns.count)
     let statement = try statement(count)
     statement.reset()
@@ -96,6 +106,7 @@ final class SalvagedTable {
     if connection.changes > 0 {
       rows += 1
       if isGuessed { guessed += 1 }
+      if let saves { savesOfGuessed[key] = saves }
     } else if !isGuessed, refused.count < Self.mostListed {
       refused.append(key)
     }
