@@ -142,7 +142,7 @@ public struct StoreFiles: Sendable, Equatable {
   /// SQLite's own ways all have a catch: an ordinary open rewrites the file and deletes the -wal on
   /// close; `mode=ro` leaves a -shm behind; `immutable=1` does not look at the -wal. So: immutable
   /// where no -wal matters, in place where a program has it open already, else a private snapshot.
-  func openForReading(
+  package func openForReading(
     wal: WriteAheadLog
   ) throws -> (
     connection: Connection, access: Access, snapshot: Snapshot?
@@ -190,7 +190,7 @@ public struct StoreFiles: Sendable, Equatable {
 }
 
 /// A private copy of a store's files in the temporary folder, removed when it is let go.
-final class Snapshot {
+package final class Snapshot {
   let path: String
   private let folder: PrivateFolder
 

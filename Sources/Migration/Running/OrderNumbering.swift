@@ -2,13 +2,15 @@ import ManagedStore
 import SQLite
 
 /// A column of positions in an ordered to-many.
-struct OrderNumbering {
-  let table: String
-  let order: String
+package struct OrderNumbering {
+  /// The table.
+  package let table: String
+  /// The column of positions.
+  package let order: String
   /// The column that tells whose relationship it is.
-  let owner: String
+  package let owner: String
   /// The column by which those are ordered that have no position.
-  let key: String
+  package let key: String
 
   /// Gives a position to those that have none, as in a to-many that was not ordered before: by key,
   /// after those that have one, with room in between as Core Data leaves it.
@@ -40,7 +42,7 @@ struct OrderNumbering {
 
 extension RelationshipStorage {
   /// The positions that a link holds, on either side.
-  var numberings: [OrderNumbering] {
+  package var numberings: [OrderNumbering] {
     [
       inversePosition.map {
         OrderNumbering(table: table, order: $0, owner: destination, key: owner)
@@ -51,7 +53,7 @@ extension RelationshipStorage {
 
 extension StoreSchema.Table {
   /// The positions that its rows hold in ordered to-manys.
-  var numberings: [OrderNumbering] {
+  package var numberings: [OrderNumbering] {
     columns.compactMap { order in
       let owner: StoreSchema.Column? =
         switch order.content {

@@ -57,6 +57,13 @@ enum CommandTable {
       arguments: ["STORE"], options: [Command.model, Command.json],
       example: "strata info Recipes.sqlite --json", run: InfoCommand.run),
     Command(
+      "doctor", .look, "what is wrong with a store, what follows, what to do; reads only",
+      arguments: ["STORE"], options: [Command.model, Command.json],
+      details: DoctorCommand.help, example: "strata doctor Recipes.sqlite",
+      statuses:
+        "1 where there are errors or warnings, 4 where nothing of the store can be read",
+      run: Interruption.watched(DoctorCommand.run)),
+    Command(
       "rows", .look, "objects of an entity as a table, JSON, CSV or Markdown",
       arguments: ["STORE", "ENTITY"],
       options: [

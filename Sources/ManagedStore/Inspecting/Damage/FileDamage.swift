@@ -33,7 +33,7 @@ public struct FileDamage: Sendable, Equatable {
   }
 
   /// Whether pages or indexes are damaged.
-  var concernsFile: Bool {
+  package var concernsFile: Bool {
     !holes.isEmpty || problems.contains { line in !Self.harmless.contains { line.hasPrefix($0) } }
   }
 }
