@@ -13,6 +13,9 @@ struct BookkeepingLayer {
       + HistoryCheck(place: place, store: store).findings()
   }
 
+  /// The frameworks of iOS 7 and before, 419 to 519, leave it out.
+  private static let firstCaching = 520
+
   private func models() -> [Finding] {
     var found: [Finding] = []
     let isRaw = store.modelSource == .raw
@@ -25,11 +28,11 @@ struct BookkeepingLayer {
     if let error = store.flaws.modelCache {
       found.append(Finding(.modelCache, error.message.asSentence, in: place))
     } else if !hasCache {
-      // Core Data has kept one since iOS 5 or so, but not in every store.
+      let isOld = store.metadata.frameworkVersion.map { $0 < Self.firstCaching } ?? false
       found.append(
         Finding(
           .modelCache, "The store has no model in it (Z_MODELCACHE).",
-          severity: isRaw ? .warning : .note, in: place))
+          severity: isOld ? .note : .warning, in: place))
     }
     guard store.flaws.metadata == nil, !isRaw, !store.modelMatches else { return found }
     let hashes = store.metadata.versionHashes

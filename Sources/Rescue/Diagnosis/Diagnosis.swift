@@ -46,13 +46,17 @@ public struct Diagnosis {
     let facts = try FileFacts(files.path)
     let store = open(files, model: model)
     findings += try log(place, files, facts, store)
-    let file = try FileLayer(place: place, facts: facts, log: knownLog, refusal: refusal).findings()
-    findings += file.all
-    isReadable = store != nil || file.isReadable
     if let store {
       modelSource = store.modelSource
       try store.stopping(when: isCancelled) { try look(at: store, place) }
-    } else if !findings.contains(where: { $0.severity == .error && $0.kind.isOfFile }) {
+    }
+    let file = try FileLayer(
+      place: place, facts: facts, log: knownLog,
+      isDamaged: store.map { $0.damage?.concernsFile ?? false } ?? true
+    ).findings()
+    findings += file.all
+    isReadable = store != nil || file.isReadable
+    if store == nil, !findings.contains(where: { $0.severity == .error && $0.kind.isOfFile }) {
       let found = Unopened(place: place, files: files, log: knownLog).findings()
       isReadable = !found.isEmpty
       findings += found
@@ -115,6 +119,9 @@ public struct Diagnosis {
       return first.offset < second.offset
     }
     findings = order.map(\.element)
+    if let lost = findings.first(where: { $0.kind == .pageUnreadable || $0.kind == .cutOff }) {
+      for index in findings.indices { findings[index].putOff(for: lost) }
+    }
   }
 
   /// How many there are of a severity.

@@ -9,6 +9,8 @@ struct FileFacts {
   let head: [UInt8]
   /// How evenly the sampled bytes are spread: 8 bits a byte for what is encrypted or packed.
   let entropy: Double
+  /// The kind of page that the first one is.
+  private let firstKind: UInt8?
   private let file: OpenFile
 
   private static let magic = Array("SQLite format 3\0".utf8)
@@ -18,6 +20,7 @@ struct FileFacts {
     file = try OpenFile(path)
     size = file.size
     head = try file.read(at: 0, count: 100)
+    firstKind = try file.read(at: 100, count: 1).first
     var counts = [Int](repeating: 0, count: 256)
     for offset in [0, size / 2, size - 8192] {
       for byte in try file.read(at: max(0, offset), count: 8192) { counts[Int(byte)] += 1 }
@@ -73,6 +76,9 @@ struct FileFacts {
 
   /// Whether the header asks for a -wal.
   var isLogged: Bool { head.count >= 20 && head[18] == 2 }
+
+  /// Whether a tree of tables stands behind the header.
+  var hasFirstTree: Bool { firstKind.map { $0 == 5 || $0 == 13 } ?? false }
 
   /// Whether anything but random bytes is there; a small file says too little.
   var isNoise: Bool { size >= 4096 && entropy > 7.9 }

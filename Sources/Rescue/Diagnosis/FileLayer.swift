@@ -10,8 +10,8 @@ struct FileLayer {
   let place: StorePlace
   let facts: FileFacts
   let log: WriteAheadLog
-  /// What keeps the file from being opened; `nil` where it opens.
-  let refusal: CoreDataError?
+  /// Whether the store cannot be opened, or not be read whole.
+  let isDamaged: Bool
 
   /// The findings, and whether anything of the store can be read by whatever means.
   func findings() throws -> (all: [Finding], isReadable: Bool) {
@@ -33,8 +33,30 @@ struct FileLayer {
         shown != nil || log.frames > 0
       )
     }
-    let sizes = try sizes(pageSize)
-    return (sizes, true)
+    return (try hidden(pageSize) + sizes(pageSize), true)
+  }
+
+  /// What is wrong with the first page while the -wal has a whole one: as long as that is there.
+  private func hidden(_ pageSize: Int) throws -> [Finding] {
+    guard log.frames > 0, !isDamaged else { return [] }
+    func note(_ kind: FindingKind, _ what: String) -> Finding {
+      Finding(
+        kind, "\(what); the -wal has a whole first page, which counts while it is there.",
+        severity: .note, in: place)
+    }
+    if !facts.hasFirstTree {
+      return [note(.schemaGone, "The list of tables in the main file is gone")]
+    }
+    if let real = try facts.shownPageSize(), real != pageSize {
+      return [
+        note(.pageSize, "The header says that pages have \(pageSize) bytes; they have \(real)")
+      ]
+    }
+    let whole = facts.size / pageSize
+    guard let pages = facts.statedPages, pages < whole || max(whole, log.pages) < pages else {
+      return []
+    }
+    return [note(.pageCount, "The header counts \(pages) pages; the file has \(whole)")]
   }
 
   private func finding(_ kind: FindingKind, _ sentence: String, count: Int? = nil) -> Finding {
@@ -78,7 +100,7 @@ struct FileLayer {
   private func sizes(_ pageSize: Int) throws -> [Finding] {
     guard let pages = facts.statedPages, facts.size != pages * pageSize else { return [] }
     // A -wal that is applied says how many there are.
-    if log.frames > 0, refusal == nil { return [] }
+    if log.frames > 0, !isDamaged { return [] }
     if let real = try facts.shownPageSize(), real != pageSize,
       try facts.share(ofPagesOf: real) > 2 * facts.share(ofPagesOf: pageSize)
         || pages * real == facts.size
@@ -91,7 +113,7 @@ struct FileLayer {
     let whole = facts.size / pageSize
     if facts.size > pages * pageSize {
       // SQLite lets what stands behind the last page be.
-      guard refusal != nil else { return [] }
+      guard isDamaged else { return [] }
       return [
         finding(
           .pageCount, "The header counts \(pages) pages; the file has \(whole).",

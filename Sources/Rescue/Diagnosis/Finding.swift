@@ -73,6 +73,16 @@ public struct Finding: Sendable, Equatable {
   }
 }
 
+extension Finding {
+  /// Offers what helps against pages that are lost instead of a repair: what leads nowhere may lead
+  /// to what is on them.
+  mutating func putOff(for lost: Finding) {
+    guard kind != lost.kind, command?.hasPrefix("strata repair ") == true else { return }
+    advice = "This may come of the pages that cannot be read: salvage the store first."
+    command = lost.command
+  }
+}
+
 /// The store that commands are about.
 struct StorePlace: Sendable, Equatable {
   /// Its path as it was given.

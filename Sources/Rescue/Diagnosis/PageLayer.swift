@@ -21,6 +21,12 @@ struct PageLayer {
     // A page that the free list claims is met twice.
     if lines[.freelist] != nil || lines[.pointerMap] != nil { lines[.pageUnreadable] = nil }
     if lines[.freelist] != nil { lines[.pointerMap] = nil }
+    // Every row was read, so that what cannot be is an index.
+    if damage.holes.isEmpty, lines.count == 1, let only = lines[.pageUnreadable], only.count == 1,
+      only.first?.hasPrefix("database disk image") == true
+    {
+      lines = [.indexWrong: only]
+    }
     for (kind, lines) in lines.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       found.append(contentsOf: findings(kind, lines))
     }
@@ -83,14 +89,13 @@ struct PageLayer {
 
   /// What a line of `PRAGMA integrity_check` is about; `nil` for what tells nothing by itself.
   static func kind(of line: String) -> FindingKind? {
-    if line.contains("ptrmap") || line.contains("ptr map") {
-      return line.hasPrefix("Main freelist") || line.hasPrefix("Freelist") ? .freelist : .pointerMap
-    }
+    if line.contains("Failed to read ptrmap") { return .pointerMap }
     if line.hasPrefix("Main freelist") || line.hasPrefix("Freelist")
       || line.hasSuffix("is never used") || line.hasSuffix("never used")
     {
       return .freelist
     }
+    if line.contains("ptr map") { return .pointerMap }
     if line.hasPrefix("non-unique entry in index ") { return .uniqueness }
     if line.hasPrefix("NULL value in ") || line.hasPrefix("CHECK constraint failed in ")
       || line.hasPrefix("NUMERIC value in ") || line.hasPrefix("TEXT value in ")

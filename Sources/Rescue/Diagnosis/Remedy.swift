@@ -1,5 +1,6 @@
 import Files
 import ManagedModel
+import ManagedStore
 
 /// What helps against a finding, as a command.
 enum Remedy: Sendable, Equatable {
@@ -15,8 +16,10 @@ enum Remedy: Sendable, Equatable {
   case copyWithoutLog
   /// A copy in which a file has the -wal's name.
   case copyWithLog(String)
-  /// A look at the objects.
+  /// A look at the objects that a predicate takes.
   case rows(entity: String, predicate: String)
+  /// A look at these objects.
+  case objects([ObjectID], of: String)
   /// The models compared.
   case explain
   /// Nothing that a command does.
@@ -45,6 +48,9 @@ enum Remedy: Sendable, Equatable {
     case .rows(let entity, let predicate):
       return
         "strata rows \(path) \(ShellText.quoted(entity)) --where \(ShellText.quoted(predicate))\(model)"
+    case .objects(let objects, let entity):
+      let names = objects.map { "\"\($0)\"" }.joined(separator: ", ")
+      return Remedy.rows(entity: entity, predicate: "SELF IN {\(names)}").command(for: kind, store)
     case .explain: return "strata explain \(path) \(store.model.map(ShellText.quoted) ?? "MODEL")"
     case .none: return nil
     }

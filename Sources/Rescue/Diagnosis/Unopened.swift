@@ -12,9 +12,17 @@ struct Unopened {
     do {
       let opened = try files.openForReading(wal: log)
       return try withExtendedLifetime(opened.snapshot) { try findings(opened.connection) }
+    } catch let error as SQLiteError where error.isDamage {
+      return [gone(error)]
     } catch {
       return []
     }
+  }
+
+  private func gone(_ error: SQLiteError) -> Finding {
+    Finding(
+      .schemaGone, "The list of tables (sqlite_master) cannot be read: \(error.message).", in: place
+    )
   }
 
   private func findings(_ connection: Connection) throws -> [Finding] {
@@ -23,11 +31,7 @@ struct Unopened {
       names = Set(
         try connection.rows("SELECT name FROM sqlite_master").compactMap { $0.first?.text })
     } catch let error as SQLiteError where error.isDamage {
-      return [
-        Finding(
-          .schemaGone, "The list of tables (sqlite_master) cannot be read: \(error.message).",
-          in: place)
-      ]
+      return [gone(error)]
     }
     guard !names.isEmpty else {
       return [Finding(.schemaGone, "The list of tables (sqlite_master) is empty.", in: place)]

@@ -22,11 +22,13 @@ struct AttributeRules {
     let column = entry.place(in: "t")
     var rules: [RowRule] = []
     func add(
-      _ kind: FindingKind, _ condition: String, _ what: String, predicate: String? = nil
+      _ kind: FindingKind, _ condition: String, _ what: String, predicate: String? = nil,
+      severity: Finding.Severity? = nil
     ) {
       rules.append(
         RowRule(
-          kind: kind, property: attribute.name, condition: condition, what: what,
+          kind: kind, severity: severity, property: attribute.name, condition: condition,
+          what: what,
           predicate: predicate))
     }
     // Whether an element of a composite attribute must be there, the composite decides.
@@ -51,7 +53,7 @@ struct AttributeRules {
       add(
         .range,
         "typeof(\(column)) IN ('integer', 'real') AND \(column) NOT BETWEEN \(Self.dates.first) AND \(Self.dates.last)",
-        "have dates beyond the year 9999")
+        "have dates beyond the year 9999", severity: .note)
     }
     if attribute.type == .uuid {
       add(

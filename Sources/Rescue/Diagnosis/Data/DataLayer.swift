@@ -15,6 +15,7 @@ struct DataLayer {
       for table in store.entityTables where store.database.contains(table.table) {
         found += try RowRules(place: place, store: store).findings(of: table)
       }
+      found += try EntityCheck(place: place, store: store).findings()
       found += try LinkChecks(place: place, store: store).findings()
       found += try OrderCheck(place: place, store: store).findings()
       found += try UniquenessCheck(place: place, store: store).findings()

@@ -7,7 +7,7 @@ struct LinkChecks {
   let place: StorePlace
   let store: Store
 
-  func findings() throws -> [Finding] { try joins() + ownerless() + oneToOnes() }
+  func findings() throws -> [Finding] { try joins() + misplaced() + ownerless() + oneToOnes() }
 
   private func oneToOnes() throws -> [Finding] {
     try store.oneSidedLinks().map { links in
@@ -46,6 +46,37 @@ struct LinkChecks {
         first: pairs.map { pair in
           "\(join.entity)/p\(pair.first?.integer ?? 0) – \(join.inverseEntity)/p\(pair.last?.integer ?? 0)"
         }, in: place)
+    }
+  }
+
+  /// Rows of join tables of which one end is of an entity that has no such relationship.
+  private func misplaced() throws -> [Finding] {
+    try store.schema.joins.flatMap { join in
+      try [(join.first, join.entity), (join.second, join.inverseEntity)].compactMap {
+        column, name in
+        guard store.database.columns(of: join.name).contains(column),
+          let table = store.table(of: name), store.database.contains(table.table),
+          let own = table.kindRows("o")
+        else { return nil }
+        let rows = """
+          FROM \(quoted(table.table)) o
+          WHERE NOT (\(own)) AND o.Z_PK IN (SELECT \(quoted(column)) FROM \(quoted(join.name)))
+          """
+        let (count, first) = try store.reading {
+          (
+            try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0,
+            try store.connection.rows("SELECT o.Z_PK, o.Z_ENT \(rows) ORDER BY 1 LIMIT 5")
+          )
+        }
+        guard count > 0 else { return nil }
+        let root = store.model.root(of: name)
+        let objects = first.compactMap { store.id($0, else: root) }
+        return Finding(
+          .entityWrong,
+          "\(count) objects have links in \(join.name) as a \(name) has them, and are none.",
+          entity: name, count: Int(count), first: objects.map(\.description), in: place,
+          remedy: .objects(objects, of: root))
+      }
     }
   }
 

@@ -46,18 +46,15 @@ struct RowRules {
     _ rule: RowRule, _ entity: String, _ count: Int, _ keys: [Int64]
   ) -> Finding {
     let name = [entity, rule.property].compactMap { $0 }.joined(separator: ".")
+    let objects = keys.map { ObjectID(entity: entity, key: $0) }
+    let look =
+      rule.predicate.map { Remedy.rows(entity: entity, predicate: $0) }
+      ?? .objects(objects, of: entity)
     return Finding(
       rule.kind, "\(count) \(count == 1 ? "object" : "objects") of \(name) \(rule.what).",
       severity: rule.severity, entity: entity, property: rule.property, count: count,
-      first: keys.map { ObjectID(entity: entity, key: $0).description }, in: place,
-      remedy: rule.kind.remedy == .none
-        ? .rows(entity: entity, predicate: rule.predicate ?? Self.these(entity, keys)) : nil)
-  }
-
-  /// The first of the objects, as a predicate.
-  private static func these(_ entity: String, _ keys: [Int64]) -> String {
-    let names = keys.map { "\"\(ObjectID(entity: entity, key: $0))\"" }
-    return "SELF IN {\(names.joined(separator: ", "))}"
+      first: objects.map(\.description), in: place,
+      remedy: rule.kind.remedy == .none ? look : nil)
   }
 
   /// Values in columns that only other entities of the table have, as rows have whose Z_ENT was
