@@ -63,11 +63,12 @@ struct PageLayer {
       let names = Set(lines.compactMap(Self.indexName)).sorted()
       let what =
         names.isEmpty
-        ? "Indexes do not agree with their tables."
-        : "\(names.count == 1 ? "An index does" : "\(names.count) indexes do") not agree with the table: \(names.prefix(5).joined(separator: ", "))."
+        ? "An index cannot be read, while every row can."
+        : "\(names.count) \(names.count == 1 ? "index does" : "indexes do") not agree with the table."
       return [
         Finding(
-          kind, what, count: max(1, names.count), first: Array(lines.prefix(5)), in: place)
+          kind, what, count: max(1, names.count),
+          first: Array((names.isEmpty ? lines : names).prefix(5)), in: place)
       ]
     case .uniqueness:
       return [

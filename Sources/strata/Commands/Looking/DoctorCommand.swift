@@ -40,17 +40,28 @@ enum DoctorCommand {
     return diagnosis.count(.error) + diagnosis.count(.warning) == 0 ? .done : .no
   }
 
+  private static func print(_ finding: Finding, to console: Console) {
+    console.paragraph(
+      "\(finding.severity.sign) \(finding.sentence) [\(finding.kind.rawValue)]", indent: 2)
+    guard !finding.first.isEmpty else { return }
+    console.paragraph("  first: " + finding.first.joined(separator: ", "), indent: 4)
+  }
+
   private static func print(_ diagnosis: Diagnosis, to console: Console) {
-    for finding in diagnosis.findings {
-      console.line("\(finding.severity.sign) \(finding.sentence)  [\(finding.kind.rawValue)]")
-      if !finding.first.isEmpty {
-        console.line("  first: " + finding.first.joined(separator: ", "))
+    var rest = diagnosis.findings[...]
+    while let finding = rest.first {
+      // What follows from them, and what helps, is told once for all that agree in it.
+      let group = rest.prefix {
+        ($0.kind, $0.severity, $0.advice, $0.command)
+          == (finding.kind, finding.severity, finding.advice, finding.command)
       }
+      for finding in group { print(finding, to: console) }
       if let consequence = finding.consequence {
-        console.line("  Core Data: " + consequence.text)
+        console.paragraph("  Core Data: " + consequence.text, indent: 4)
       }
-      console.line("  " + finding.advice)
+      console.paragraph("  " + finding.advice, indent: 2)
       if let command = finding.command { console.line("    " + command) }
+      rest = rest.dropFirst(group.count)
     }
     if !diagnosis.findings.isEmpty { console.line() }
     console.line(diagnosis.summary)
