@@ -28,7 +28,7 @@ struct FileFaultTests {
     let patient = try Patient(objects: 200)
     try patient.spoil { $0 = Array($0.prefix(60)) }
     let diagnosis = try patient.diagnosis()
-    #expect(diagnosis.findings.map(\.kind) == [.cutOff])
+    #expect(diagnosis.findings.first?.kind == .cutOff)
     #expect(!diagnosis.isReadable)
   }
 

@@ -30,6 +30,26 @@ struct HealthyStoreTests {
     #expect(try Diagnosis(of: folder.path("Library.sqlite")).alarms == [])
   }
 
+  @Test("triggers that call what only Core Data has")
+  func triggers() throws {
+    let folder = try TemporaryFolder()
+    var count = Attribute("tagCount", .integer64, optional: true)
+    count.derivation = Attribute.Derivation(expression: "tags.@count")
+    var book = Entity("Book")
+    book.attributes = [count]
+    book.relationships = [
+      Relationship("tags", to: "Tag", inverse: "book", toMany: true, optional: true)
+    ]
+    var tag = Entity("Tag")
+    tag.relationships = [Relationship("book", to: "Book", inverse: "tags", optional: true)]
+    let path = folder.path("Books.sqlite")
+    try StoreCreation.create(
+      at: path, model: Model(entities: [book, tag]), uuid: "A")
+    let store = try Store(path: path)
+    #expect(!store.database.triggers.isEmpty)
+    #expect(try Diagnosis(of: path).alarms == [])
+  }
+
   @Test("rows that only the -wal has")
   func log() throws {
     let patient = try Patient()

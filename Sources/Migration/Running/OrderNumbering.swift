@@ -2,15 +2,13 @@ import ManagedStore
 import SQLite
 
 /// A column of positions in an ordered to-many.
-package struct OrderNumbering {
-  /// The table.
-  package let table: String
-  /// The column of positions.
-  package let order: String
+struct OrderNumbering {
+  let table: String
+  let order: String
   /// The column that tells whose relationship it is.
-  package let owner: String
+  let owner: String
   /// The column by which those are ordered that have no position.
-  package let key: String
+  let key: String
 
   /// Gives a position to those that have none, as in a to-many that was not ordered before: by key,
   /// after those that have one, with room in between as Core Data leaves it.
@@ -42,7 +40,7 @@ package struct OrderNumbering {
 
 extension RelationshipStorage {
   /// The positions that a link holds, on either side.
-  package var numberings: [OrderNumbering] {
+  var numberings: [OrderNumbering] {
     [
       inversePosition.map {
         OrderNumbering(table: table, order: $0, owner: destination, key: owner)
@@ -53,7 +51,7 @@ extension RelationshipStorage {
 
 extension StoreSchema.Table {
   /// The positions that its rows hold in ordered to-manys.
-  package var numberings: [OrderNumbering] {
+  var numberings: [OrderNumbering] {
     columns.compactMap { order in
       let owner: StoreSchema.Column? =
         switch order.content {

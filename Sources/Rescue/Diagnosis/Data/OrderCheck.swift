@@ -1,6 +1,5 @@
 import ManagedModel
 import ManagedStore
-import Migration
 import SQLite
 
 /// Places in ordered relationships that are missing, or that two objects share.
@@ -9,41 +8,54 @@ struct OrderCheck {
   let store: Store
 
   func findings() throws -> [Finding] {
-    let numberings =
-      store.schema.tables.flatMap(\.numberings) + store.schema.joins.flatMap(\.storage.numberings)
-    return try numberings.flatMap { try findings(of: $0) }
+    var told: Set<String> = []
+    return try store.entityTables.flatMap { table -> [Finding] in
+      guard store.database.contains(table.table) else { return [] }
+      return try table.relationships.flatMap { entry -> [Finding] in
+        guard let storage = entry.storage, let position = storage.position,
+          told.insert(storage.table + "." + position).inserted
+        else { return [] }
+        return try findings(entry.relationship, of: table, storage, position)
+      }
+    }
   }
 
-  private func findings(of numbering: OrderNumbering) throws -> [Finding] {
-    let columns = store.database.columns(of: numbering.table)
-    guard Set([numbering.order, numbering.owner]).isSubset(of: columns) else { return [] }
-    let (table, order, owner) = (
-      quoted(numbering.table), quoted(numbering.order), quoted(numbering.owner)
-    )
-    let (missing, equal) = try store.reading {
-      (
-        try store.connection.value(
-          "SELECT count(*) FROM \(table) WHERE \(owner) IS NOT NULL AND \(order) IS NULL")?.integer
-          ?? 0,
-        try store.connection.value(
-          """
-          SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM \(table)
-          WHERE \(owner) IS NOT NULL AND \(order) IS NOT NULL
-          GROUP BY \(owner), \(order) HAVING count(*) > 1)
-          """)?.integer ?? 0
-      )
-    }
-    let entity = store.entityTables.first { $0.table == numbering.table && $0.isWholeTable }?.entity
-    func finding(_ count: Int64, _ what: String) -> [Finding] {
-      guard count > 0 else { return [] }
+  private func findings(
+    _ relationship: Relationship, of table: EntityTable, _ storage: RelationshipStorage,
+    _ position: String
+  ) throws -> [Finding] {
+    let (owner, order) = ("t." + quoted(storage.owner), "t." + quoted(position))
+    // Of owners that are not there, others tell.
+    let rows = """
+      FROM \(quoted(storage.table)) t JOIN \(quoted(table.table)) o ON o.Z_PK = \(owner)
+      """
+    let entity =
+      store.model.declaringEntity(of: relationship.name, in: table.entity) ?? table.entity
+    func finding(_ owners: String, _ what: String) throws -> [Finding] {
+      let (found, first) = try store.reading {
+        (
+          try store.connection.rows("SELECT count(*), coalesce(sum(n), 0) FROM (\(owners))").first,
+          try store.connection.rows(
+            "SELECT DISTINCT k, e FROM (\(owners)) ORDER BY 1 LIMIT 5")
+        )
+      }
+      guard let count = found?.last?.integer, count > 0 else { return [] }
       return [
         Finding(
-          .order, "\(count) rows of \(numbering.table) \(what) (\(numbering.order)).",
-          entity: entity ?? numbering.table, property: numbering.order, count: Int(count),
-          in: place)
+          .order,
+          "\(count) objects in \(entity).\(relationship.name) \(what) (\(storage.table).\(position)).",
+          entity: entity, property: relationship.name, count: Int(count),
+          first: first.compactMap { store.id($0, else: entity)?.description }, in: place)
       ]
     }
-    return finding(missing, "have no place in their ordered relationship")
-      + finding(equal, "share their place in an ordered relationship")
+    return try finding(
+      """
+      SELECT o.Z_PK AS k, o.Z_ENT AS e, count(*) AS n \(rows) WHERE \(order) IS NULL GROUP BY o.Z_PK
+      """, "have no place in the order")
+      + finding(
+        """
+        SELECT o.Z_PK AS k, o.Z_ENT AS e, count(*) AS n \(rows) WHERE \(order) IS NOT NULL
+        GROUP BY o.Z_PK, \(order) HAVING count(*) > 1
+        """, "share their place in the order")
   }
 }
