@@ -192,4 +192,36 @@ struct DataFaultTests {
     #expect(
       found.contains { $0.kind == .entityWrong && $0.sentence.contains("than history says") })
   }
+
+  @Test("values that break bounds, patterns and predicates are notes with their own errors")
+  func validation() throws {
+    let folder = try TemporaryFolder()
+    var code = Attribute("code", .string, optional: true)
+    code.validation.minimum = "3"
+    code.validation.pattern = "[A-Z]+"
+    code.validation.predicates = ["SELF BEGINSWITH \"A\"", "length <= 5"]
+    var size = Attribute("size", .integer16, optional: true)
+    size.validation.maximum = "10"
+    var item = Entity("Item")
+    item.attributes = [code, size]
+    let path = folder.path("Items.sqlite")
+    try StoreCreation.create(at: path, model: Model(entities: [item]), uuid: "A")
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(
+      """
+      INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZCODE, ZSIZE) VALUES
+      (1, 1, 1, 'ABC', 10), (2, 1, 1, 'AB', 11), (3, 1, 1, 'bcde', NULL), (4, 1, 1, NULL, 1),
+      (5, 1, 1, 'ABCDEF', 2);
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 5;
+      """)
+    connection.close()
+    let diagnosis = try Diagnosis(of: path)
+    #expect(diagnosis.alarms == [])
+    let found = diagnosis.findings.filter { $0.kind == .validation }
+    #expect(
+      Set(found.map { "\($0.consequence?.meaning.code ?? 0) \($0.first.joined(separator: " "))" })
+        == [
+          "1670 Item/p2", "1680 Item/p3", "1610 Item/p2", "1550 Item/p3", "1660 Item/p5",
+        ])
+  }
 }

@@ -137,7 +137,12 @@ struct FileFaultTests {
   @Test("another file, an empty one, and none")
   func others() throws {
     let folder = try TemporaryFolder()
-    for (name, bytes) in [("a.txt", Array("some text".utf8)), ("a.zip", [0x50, 0x4B, 3, 4])] {
+    var random = SeededGenerator(seed: 3)
+    let noise = (0..<20_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+    for (name, bytes) in [
+      ("a.txt", Array("some text".utf8)), ("a.zip", [0x50, 0x4B, 3, 4] + noise),
+      ("a.png", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + noise),
+    ] {
       try FileSystem.write(bytes, to: folder.path(name))
       let diagnosis = try Diagnosis(of: folder.path(name))
       #expect(diagnosis.findings.isEmpty && !diagnosis.isReadable && diagnosis.refusal != nil)

@@ -124,6 +124,11 @@ public struct StoreFiles: Sendable, Equatable {
   }
 
   private static func describe(_ head: [UInt8]) -> String {
+    known(head) ?? "something else (or it is encrypted)"
+  }
+
+  /// What a file is that begins so, where that can be told.
+  package static func known(_ head: [UInt8]) -> String? {
     let text = String(decoding: head.prefix(256), as: UTF8.self)
     if head.starts(with: Array("bplist00".utf8)) { return "a binary property list" }
     if head.starts(with: Array("CBIN".utf8)) { return "a Core Data store of the binary type" }
@@ -134,7 +139,10 @@ public struct StoreFiles: Sendable, Equatable {
     if head.starts(with: [0x50, 0x4B, 3, 4]) { return "a ZIP archive" }
     if head.starts(with: [0x1F, 0x8B]) { return "a gzip file" }
     if head.allSatisfy({ $0 >= 0x20 || $0 == 9 || $0 == 10 || $0 == 13 }) { return "text" }
-    return "something else (or it is encrypted)"
+    switch DataKind(head, isWhole: false) {
+    case .image, .pdf: return DataKind(head, isWhole: false).description
+    default: return nil
+    }
   }
 
   /// Opens the store so that neither its bytes nor its folder change.

@@ -83,6 +83,12 @@ public struct Diagnosis {
     _ place: StorePlace, _ files: StoreFiles, _ facts: FileFacts, _ store: Store?
   ) throws -> [Finding] {
     do {
+      let isInterrupted = try files.hasHotJournal()
+      if isInterrupted {
+        findings.append(
+          Finding(
+            .journal, "A save was interrupted: its -journal lies beside the store.", in: place))
+      }
       knownLog = try store?.wal ?? WriteAheadLog(besideStore: files.path)
     } catch let error as CoreDataError {
       return [Finding(.walUnreadable, error.message + ".", in: place)]
@@ -95,13 +101,24 @@ public struct Diagnosis {
 
   private mutating func look(at store: Store, _ place: StorePlace) throws {
     try store.inspect()
-    findings += try BookkeepingLayer(place: place, store: store).findings()
-    findings += try DataLayer(place: place, store: store).findings()
+    let checks: [() throws -> [Finding]] =
+      BookkeepingLayer(place: place, store: store).checks
+      + DataLayer(place: place, store: store).checks
+    isComplete = true
+    for check in checks {
+      do {
+        findings += try store.translating(check)
+      } catch let error as CoreDataError where error.kind != .cancelled {
+        // One that fails leaves the others.
+        findings.append(
+          Finding(.unchecked, "A check could not be carried out: \(error.message).", in: place))
+        isComplete = false
+      }
+    }
     // Last: reading finds out what else cannot be read.
     if let damage = store.damage {
       findings += PageLayer(place: place, damage: damage, tables: store.entityTables).findings()
     }
-    isComplete = true
   }
 
   /// The gravest first; within a severity in the order of kinds, then the most.

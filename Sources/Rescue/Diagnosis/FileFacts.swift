@@ -92,10 +92,19 @@ struct FileFacts {
     let places = Array(stride(from: 1, to: pages, by: max(2, pages / 128 * 2)).prefix(128))
     var found = 0
     for page in places {
-      guard let kind = try file.read(at: page * pageSize, count: 8).first else { continue }
-      if [2, 5, 10, 13].contains(kind) { found += 1 }
+      if Self.isTreePage(try file.read(at: page * pageSize, count: 8), pageSize) { found += 1 }
     }
     return places.isEmpty ? 0 : Double(found) / Double(places.count)
+  }
+
+  /// Whether a page that begins so can be one of a table or an index: its kind, first free block,
+  /// number of cells, start of their content, and bytes lost between them.
+  private static func isTreePage(_ head: [UInt8], _ pageSize: Int) -> Bool {
+    guard head.count == 8, [2, 5, 10, 13].contains(head[0]) else { return false }
+    func number(_ offset: Int) -> Int { Int(head[offset]) << 8 | Int(head[offset + 1]) }
+    let content = number(5) == 0 ? 65536 : number(5)
+    return number(1) < pageSize && content <= pageSize && 8 + 2 * number(3) <= content
+      && head[7] <= 60
   }
 
   /// The page size that the file itself shows; `nil` where it shows none.

@@ -33,6 +33,10 @@ struct FileLayer {
         shown != nil || log.frames > 0
       )
     }
+    // Some leave the header readable, so that a system knows what the file is.
+    if isDamaged, facts.isNoise, try facts.shownPageSize() == nil {
+      return ([encrypted("behind the header")], false)
+    }
     return (try hidden(pageSize) + sizes(pageSize), true)
   }
 
@@ -63,6 +67,11 @@ struct FileLayer {
     Finding(kind, sentence, count: count, in: place)
   }
 
+  private func encrypted(_ place: String) -> Finding {
+    finding(
+      .encrypted, "The bytes are spread as evenly as those of an encrypted file, \(place).")
+  }
+
   private func emptyMain() -> (all: [Finding], isReadable: Bool) {
     let frames = log.frames + (log.unapplied?.frames ?? 0)
     let sentence =
@@ -76,14 +85,11 @@ struct FileLayer {
 
   private func noMagic() throws -> (all: [Finding], isReadable: Bool) {
     let shown = try facts.shownPageSize()
+    if shown == nil, !facts.hasFractions, StoreFiles.known(facts.head) != nil {
+      return ([], log.frames > 0)
+    }
     if facts.isNoise, shown == nil || !facts.hasFractions {
-      return (
-        [
-          finding(
-            .encrypted,
-            "The bytes are spread as evenly as those of an encrypted file, from the first one on.")
-        ], false
-      )
+      return ([encrypted("from the first one on")], false)
     }
     let isZero = facts.head.allSatisfy { $0 == 0 }
     guard facts.hasFractions || shown != nil else { return ([], log.frames > 0) }

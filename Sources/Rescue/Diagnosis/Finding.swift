@@ -49,14 +49,12 @@ public struct Finding: Sendable, Equatable {
   public var command: String?
 
   /// What Core Data will say of it; `nil` where it says nothing.
-  public var consequence: Consequence? {
-    kind.error.flatMap { ErrorCatalogue.meaning(of: $0.code, domain: $0.domain.rawValue) }
-      .map { Consequence(meaning: $0) }
-  }
+  public var consequence: Consequence?
 
   /// A finding whose advice and command are those of its kind.
   init(
-    _ kind: FindingKind, _ sentence: String, severity: Severity? = nil, entity: String? = nil,
+    _ kind: FindingKind, _ sentence: String, severity: Severity? = nil,
+    code: CoreDataError.Code? = nil, entity: String? = nil,
     property: String? = nil, count: Int? = nil, first: [String] = [], in store: StorePlace,
     remedy: Remedy? = nil
   ) {
@@ -68,6 +66,10 @@ public struct Finding: Sendable, Equatable {
     self.count = count
     self.first = first
     self.sentence = sentence
+    let error = code.map { (domain: ErrorMeaning.Domain.cocoa, code: $0.rawValue) } ?? kind.error
+    consequence = error.flatMap {
+      ErrorCatalogue.meaning(of: $0.code, domain: $0.domain.rawValue)
+    }.map { Consequence(meaning: $0) }
     advice = kind.advice
     command = remedy.command(for: kind, store)
   }

@@ -82,6 +82,10 @@ extension FindingKind {
     case .interrupted:
       Facts(
         .warning, "something was interrupted", .none, "The sentence says what the next run does.")
+    case .journal:
+      Facts(
+        .note, "a save was interrupted", .none,
+        "Whoever opens the store takes that save back; keep the -journal with the store.")
     case .walHeader:
       Facts(.error, "the -wal's header is damaged", .salvage, Self.frames)
     case .walSalts:
@@ -226,6 +230,10 @@ extension FindingKind {
       Facts(
         .note, "files that no object names", .repair,
         "Core Data leaves such files behind; a repair moves them aside.")
+    case .unchecked:
+      Facts(
+        .warning, "something could not be checked", .none,
+        "The store may have faults that are not in this list.")
     case .externalSize:
       Facts(
         .warning, "files of external data are empty", .none,

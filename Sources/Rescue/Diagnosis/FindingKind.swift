@@ -14,6 +14,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case freelist
   case pointerMap = "pointer-map"
   case interrupted
+  case journal
 
   // Its -wal.
   case walHeader = "wal-header"
@@ -58,6 +59,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case externalMissing = "external-missing"
   case externalOrphaned = "external-orphaned"
   case externalSize = "external-size"
+  case unchecked
 }
 
 extension FindingKind {

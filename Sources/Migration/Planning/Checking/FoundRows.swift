@@ -3,7 +3,9 @@ import SQLite
 
 /// Rows that something is true of: how many they are, and the first few.
 package struct FoundRows {
+  /// How many there are.
   package let count: Int
+  /// The first few, by key.
   package let first: [ObjectID]
 }
 

@@ -1,5 +1,6 @@
 import ManagedModel
 import ManagedStore
+import Migration
 import SQLite
 
 /// What the attributes of an entity ask of its rows.
@@ -83,36 +84,29 @@ struct AttributeRules {
   }
 
   private func validation(_ attribute: Attribute, _ column: String) -> [RowRule] {
+    guard let kind = RuleKind(attribute.type) else { return [] }
     let rule = attribute.validation
-    let isText = attribute.type == .string
-    guard isText || attribute.type.isNumber || attribute.type == .date else { return [] }
-    let value = isText ? "strata_length(\(column))" : column
-    func add(_ condition: String, _ what: String) -> RowRule {
+    func broken(_ condition: String, _ what: String, _ code: CoreDataError.Code) -> RowRule {
       RowRule(
-        kind: .validation, property: attribute.name,
-        condition: "\(column) IS NOT NULL AND \(condition)", what: what)
+        kind: .validation, code: code, property: attribute.name,
+        condition: "\(column) IS NOT NULL AND \(condition)", what: "have values \(what)")
     }
+    let subject = kind.subject(column)
     var rules: [RowRule] = []
-    if let bound = rule.minimum.flatMap(Self.number) {
+    if let text = rule.minimum, let bound = Double(text), bound.isFinite {
       rules.append(
-        add("\(value) < \(bound)", "are \(isText ? "shorter" : "smaller") than the model allows"))
+        broken("\(subject) < \(bound)", "\(kind.below) the minimum \(text)", kind.belowCode))
     }
-    if let bound = rule.maximum.flatMap(Self.number) {
+    if let text = rule.maximum, let bound = Double(text), bound.isFinite {
       rules.append(
-        add("\(value) > \(bound)", "are \(isText ? "longer" : "larger") than the model allows"))
+        broken("\(subject) > \(bound)", "\(kind.above) the maximum \(text)", kind.aboveCode))
     }
-    if isText, let pattern = rule.pattern {
+    if kind == .text, let pattern = rule.pattern {
       rules.append(
-        add(
+        broken(
           "strata_matches(\(column), \(Value.text(pattern).literal), 0) = 0",
-          "do not match the model's pattern"))
+          "that do not match the pattern “\(pattern)”", .validationStringPatternMatching))
     }
     return rules
-  }
-
-  /// A bound as SQL; `nil` for what is no number.
-  private static func number(_ text: String) -> String? {
-    if let whole = Int64(text) { return "\(whole)" }
-    return Double(text).flatMap { $0.isFinite ? "\($0)" : nil }
   }
 }

@@ -8,8 +8,6 @@ struct ExternalCheck {
   let store: Store
 
   func findings() throws -> [Finding] {
-    // Without a model, nobody tells which columns name files.
-    guard store.modelSource != .raw else { return [] }
     let (files, _) = try store.externalFiles(limit: .max)
     var found: [Finding] = []
     func add(_ kind: FindingKind, _ files: [ExternalFile], _ sentence: String) {

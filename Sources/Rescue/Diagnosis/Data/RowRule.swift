@@ -4,6 +4,8 @@ import ManagedModel
 struct RowRule {
   let kind: FindingKind
   var severity: Finding.Severity?
+  /// The error of Core Data's that it is, where it is not the kind's.
+  var code: CoreDataError.Code?
   let property: String?
   /// SQL over the row `t`.
   let condition: String

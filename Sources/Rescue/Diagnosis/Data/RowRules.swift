@@ -12,9 +12,11 @@ struct RowRules {
 
   /// What rows of exactly an entity break.
   func findings(of table: EntityTable) throws -> [Finding] {
+    try ValueFunctions.define(on: store.connection)
     let rules =
       AttributeRules(table: table, encoding: try encoding()).rules()
       + RelationshipRules(table: table, store: store).rules() + foreignValues(table)
+      + abstract(table)
     var found: [Finding] = []
     for start in stride(from: 0, to: rules.count, by: Self.batch) {
       found += try findings(of: table, rules[start..<min(rules.count, start + Self.batch)])
@@ -52,7 +54,8 @@ struct RowRules {
       ?? .objects(objects, of: entity)
     return Finding(
       rule.kind, "\(count) \(count == 1 ? "object" : "objects") of \(name) \(rule.what).",
-      severity: rule.severity, entity: entity, property: rule.property, count: count,
+      severity: rule.severity, code: rule.code, entity: entity, property: rule.property,
+      count: count,
       first: objects.map(\.description), in: place,
       remedy: rule.kind.remedy == .none ? look : nil)
   }
@@ -73,14 +76,26 @@ struct RowRules {
         foreign.remove(entry.column)
       }
     }
-    let columns = foreign.subtracting(own).sorted()
-    guard !columns.isEmpty else { return [] }
+    let columns = foreign.subtracting(own).sorted().map { "t.\(quoted($0))" }
+    // SQLite's functions take a hundred arguments or so.
+    let parts = stride(from: 0, to: columns.count, by: 100).map { start in
+      "coalesce(\(columns[start..<min(columns.count, start + 100)].joined(separator: ", ")), NULL) IS NOT NULL"
+    }
+    guard !parts.isEmpty else { return [] }
     return [
       RowRule(
-        kind: .entityWrong, property: nil,
-        condition: "(" + columns.map { "t.\(quoted($0)) IS NOT NULL" }.joined(separator: " OR ")
-          + ")",
+        kind: .entityWrong, property: nil, condition: "(\(parts.joined(separator: " OR ")))",
         what: "have values that only another entity of their table has")
+    ]
+  }
+
+  /// An entity that no object can be of.
+  private func abstract(_ table: EntityTable) -> [RowRule] {
+    guard store.model.entity(named: table.entity)?.isAbstract == true else { return [] }
+    return [
+      RowRule(
+        kind: .entityUnknown, severity: .warning, property: nil, condition: "1",
+        what: "are of an abstract entity")
     ]
   }
 }
