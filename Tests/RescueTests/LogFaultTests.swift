@@ -41,6 +41,21 @@ struct LogFaultTests {
     }
   }
 
+  @Test("what may come of lost frames is not repaired before these are looked for")
+  func order() throws {
+    let patient = try Self.patient { log in log[32 + 24 + 2000] ^= 1 }
+    // The log has no frame that counts: what is written to the file beside it stays.
+    let log = try FileSystem.read(patient.path + "-wal")
+    FileSystem.remove(patient.path + "-wal")
+    try patient.change(
+      "PRAGMA journal_mode = DELETE; UPDATE ZSTEP SET ZRECIPE = 9999 WHERE Z_PK = 1")
+    try FileSystem.write(log, to: patient.path + "-wal")
+    let findings = try patient.diagnosis().findings
+    let cause = try #require(findings.first { $0.kind == .walChecksum })
+    let link = try #require(findings.first { $0.kind == .toOneDangling })
+    #expect(link.command == cause.command && link.advice.contains("-wal"))
+  }
+
   @Test("under another name")
   func renamed() throws {
     let patient = try Self.patient { _ in }

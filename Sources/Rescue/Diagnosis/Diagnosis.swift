@@ -136,9 +136,10 @@ public struct Diagnosis {
       return first.offset < second.offset
     }
     findings = order.map(\.element)
-    if let lost = findings.first(where: { $0.kind == .pageUnreadable || $0.kind == .cutOff }) {
-      for index in findings.indices { findings[index].putOff(for: lost) }
-    }
+    let cause =
+      findings.first { $0.severity == .error && $0.kind.losesPages }
+      ?? findings.first { $0.severity == .error && $0.kind.losesFrames }
+    if let cause { for index in findings.indices { findings[index].putOff(for: cause) } }
   }
 
   /// How many there are of a severity.

@@ -76,12 +76,15 @@ public struct Finding: Sendable, Equatable {
 }
 
 extension Finding {
-  /// Offers what helps against pages that are lost instead of a repair: what leads nowhere may lead
-  /// to what is on them.
-  mutating func putOff(for lost: Finding) {
-    guard kind != lost.kind, command?.hasPrefix("strata repair ") == true else { return }
-    advice = "This may come of the pages that cannot be read: salvage the store first."
-    command = lost.command
+  /// Offers what helps against rows that are lost instead of a repair: what leads nowhere may lead to
+  /// them.
+  mutating func putOff(for cause: Finding) {
+    guard kind != cause.kind, command?.hasPrefix("strata repair ") == true else { return }
+    advice =
+      cause.kind.losesPages
+      ? "This may come of the pages that cannot be read: salvage the store first."
+      : "This may come of the -wal: see to that first."
+    command = cause.command
   }
 }
 

@@ -72,4 +72,20 @@ extension FindingKind {
     default: false
     }
   }
+
+  /// Whether rows are lost with pages of the file.
+  var losesPages: Bool {
+    switch self {
+    case .cutOff, .schemaGone, .pageUnreadable: true
+    default: false
+    }
+  }
+
+  /// Whether rows are lost, or older ones, because of what is wrong with the -wal.
+  var losesFrames: Bool {
+    switch self {
+    case .walHeader, .walSalts, .walChecksum, .walCutOff, .walZeros, .walOlder, .walRenamed: true
+    default: false
+    }
+  }
 }
