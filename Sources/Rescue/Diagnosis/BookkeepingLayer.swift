@@ -37,22 +37,27 @@ struct BookkeepingLayer {
           .modelCache, "The store has no model in it (Z_MODELCACHE).",
           severity: isOld ? .note : .warning, in: place))
     }
-    guard store.flaws.metadata == nil, !isRaw, !store.modelMatches else { return found }
+    return found + [otherModel].compactMap { $0 }
+  }
+
+  /// That the model is not the one that the metadata tells of; `nil` where it is.
+  var otherModel: Finding? {
+    guard store.flaws.metadata == nil, store.modelSource != .raw, !store.modelMatches else {
+      return nil
+    }
     let hashes = store.metadata.versionHashes
     let own = store.wholeModel.versionHashes
     let differing = Set(hashes.keys).union(own.keys).filter { hashes[$0] != own[$0] }.sorted()
     let names = differing.prefix(5).joined(separator: ", ")
-    found.append(
-      store.modelSource == .store
-        ? Finding(
-          .modelCache,
-          "The model in the store is not the one of its metadata: \(differing.count) entities differ (\(names)).",
-          count: differing.count, first: Array(differing.prefix(5)), in: place)
-        : Finding(
-          .versionHashes,
-          "The model is not the one that made the store: \(differing.count) entities differ (\(names)).",
-          count: differing.count, first: Array(differing.prefix(5)), in: place))
-    return found
+    let isCache = store.modelSource == .store
+    let what =
+      isCache
+      ? "The model in the store is not the one of its metadata"
+      : "The model is not the one that made the store"
+    return Finding(
+      isCache ? .modelCache : .versionHashes,
+      "\(what): \(differing.count) \(differing.count == 1 ? "entity differs" : "entities differ") (\(names)).",
+      count: differing.count, first: Array(differing.prefix(5)), in: place)
   }
 
   private var hasCache: Bool {

@@ -11,7 +11,7 @@ import SQLite
 ///     for finding in diagnosis.findings { print(finding.severity, finding.sentence) }
 ///
 /// Reads only: the store, its -wal and its folder stay as they are, however damaged.
-public struct Diagnosis {
+public struct Diagnosis: Sendable {
   /// The store's path as it was given.
   public let path: String
   /// What was found: errors, then warnings, then notes, each in the order of ``FindingKind``.
@@ -44,11 +44,31 @@ public struct Diagnosis {
       throw FileSystem.failure(.read, path)
     }
     let facts = try FileFacts(files.path)
-    let store = open(files, model: model)
+    var store: Store?
+    do {
+      store = try open(files, model: model)
+    } catch {
+      refusal = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
+    }
+    if model != nil, let given = store {
+      // The objects are judged by the model that made them.
+      if let other = BookkeepingLayer(place: place, store: given).otherModel,
+        let own = try? open(files, model: nil), own.modelSource != .raw
+      {
+        findings.append(other)
+        store = own
+      }
+    }
     findings += try log(place, files, facts, store)
     if let store {
       modelSource = store.modelSource
       try store.stopping(when: isCancelled) { try look(at: store, place) }
+    }
+    // What is being written is neither whole nor damaged.
+    if store == nil, StoreLock.writer(of: files.path) != nil {
+      isReadable = false
+      rank()
+      return
     }
     let file = try FileLayer(
       place: place, facts: facts, log: knownLog,
@@ -67,15 +87,10 @@ public struct Diagnosis {
 
   private var knownLog = WriteAheadLog.absent
 
-  /// Opens the store as far as it opens; what keeps it from that is a part of the answer.
-  private mutating func open(_ files: StoreFiles, model: Model?) -> Store? {
-    do {
-      return try Store(path: path, files: files, model: model, isLenient: true) { [path] metadata in
-        ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
-      }
-    } catch {
-      refusal = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
-      return nil
+  /// Opens the store as far as it opens.
+  private func open(_ files: StoreFiles, model: Model?) throws -> Store {
+    try Store(path: path, files: files, model: model, isLenient: true) { [path] metadata in
+      ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
     }
   }
 
