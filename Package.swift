@@ -63,7 +63,8 @@ let package = Package(
     .target(
       name: "Rescue",
       dependencies: [
-        "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
+        "Salvage", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting",
+        "SQLite",
         "Files", "JSON",
       ],
       swiftSettings: unoptimized),
@@ -91,7 +92,8 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Rescue", "Migration", "ModelSearch",
-        "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo",
+        "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText",
+        "Demo",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized),

@@ -102,6 +102,6 @@ struct LogFaultTests {
     try FileSystem.write(old, to: log)
     let found = try patient.diagnosis().findings
     let older = try #require(found.first { $0.kind == .walOlder })
-    #expect(older.severity == .error && older.command?.hasPrefix("cp -p ") == true)
+    #expect(older.severity == .error && older.command?.hasSuffix(" --ignore-wal") == true)
   }
 }

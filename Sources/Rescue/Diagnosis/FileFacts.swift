@@ -1,5 +1,6 @@
 import Files
 import ManagedModel
+import Salvage
 
 /// What the header of a store's file, its size and a few samples of it say, without SQLite.
 struct FileFacts {
@@ -13,7 +14,6 @@ struct FileFacts {
   private let firstKind: UInt8?
   private let file: OpenFile
 
-  private static let magic = Array("SQLite format 3\0".utf8)
   static let pageSizes = (9...16).map { 1 << $0 }
 
   init(_ path: String) throws {
@@ -53,22 +53,19 @@ struct FileFacts {
     return result
   }
 
+  /// What the header says, as far as it can be believed.
+  private var header: FileHeader { FileHeader(head) }
+
   /// Whether it begins as every SQLite file does.
-  var hasMagic: Bool { head.starts(with: Self.magic) }
+  var hasMagic: Bool { header.isMagic }
 
   /// The page size as the header states it; `nil` for no possible one.
-  var statedPageSize: Int? {
-    guard head.count >= 18 else { return nil }
-    let stated = Int(head[16]) << 8 | Int(head[17])
-    let size = stated == 1 ? 65536 : stated
-    return Self.pageSizes.contains(size) ? size : nil
-  }
+  var statedPageSize: Int? { header.pageSize }
 
   /// Pages as the header counts them; `nil` where it says itself that the count is not kept up.
   var statedPages: Int? {
-    guard head.count == 100, head[24..<28].elementsEqual(head[92..<96]) else { return nil }
-    let count = head[28..<32].reduce(0) { $0 << 8 | Int($1) }
-    return count > 0 ? count : nil
+    let header = header
+    return header.pages > 0 && header.changeCounter == header.versionValidFor ? header.pages : nil
   }
 
   /// Whether the three bytes that never vary are as they are in every SQLite file.

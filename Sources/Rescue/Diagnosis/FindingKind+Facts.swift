@@ -33,7 +33,7 @@ extension FindingKind {
   }
 
   private static let salvaging =
-    "Everything that can still be read goes into a new store; this one stays as it is."
+    "Everything that can still be read goes into a new store; this one stays as it is. Where the list of tables is lost, add --model MODEL."
   private static let frames =
     "Salvaging reads the frames where they stand. Do not open the store with SQLite or the app: it would delete this -wal."
   private static let copyAgain = " A second copy of the store may have what this one lacks."
@@ -61,7 +61,7 @@ extension FindingKind {
     case .schemaGone:
       Facts(
         .error, "the list of tables cannot be read", sqlite: 11, .salvage,
-        Self.salvaging + " Give the model, if the one in the store is lost too.")
+        Self.salvaging)
     case .pageUnreadable:
       Facts(
         .error, "pages cannot be read", sqlite: 11, .salvage, Self.salvaging + Self.copyAgain)
@@ -98,8 +98,8 @@ extension FindingKind {
     case .walZeros: Facts(.error, "zeros stand in the -wal", .salvage, Self.frames)
     case .walOlder:
       Facts(
-        .error, "the -wal is older than the store", sqlite: 11, .copyWithoutLog,
-        "Look at a copy without the -wal: it is the newer state, if the main file was put back later."
+        .error, "the -wal is older than the store", sqlite: 11, .salvageMain,
+        "The main file alone is the newer state, if it was put back or written to without the -wal: what is salvaged of it can be compared with the store."
       )
     case .walRenamed:
       Facts(
@@ -141,8 +141,9 @@ extension FindingKind {
         "A repair writes the rows of Z_PRIMARYKEY by the model and the rows of the tables.")
     case .entityUnknown:
       Facts(
-        .error, "rows are of an entity that is not of their table", .salvage,
-        "No fetch finds these objects. Salvaging takes them for what their values say.")
+        .error, "rows are of an entity that is not of their table", .repair,
+        "No fetch finds these objects. Where a table has one entity only, a repair gives them its number."
+      )
     case .entityWrong:
       Facts(
         .warning, "rows hold what only another entity has", .none,

@@ -12,8 +12,8 @@ enum Remedy: Sendable, Equatable {
   case repairByModel
   /// The same with a choice between objects.
   case repairKeeping
-  /// A copy of the main file alone, to compare with.
-  case copyWithoutLog
+  /// The same of the main file alone.
+  case salvageMain
   /// A copy in which a file has the -wal's name.
   case copyWithLog(String)
   /// A look at the objects that a predicate takes.
@@ -38,8 +38,7 @@ enum Remedy: Sendable, Equatable {
       return "strata repair \(path) --fix \(kind.rawValue)"
         + (store.model == nil ? " --model MODEL" : model)
     case .repairKeeping: return "strata repair \(path) --fix \(kind.rawValue) --keep newest"
-    case .copyWithoutLog:
-      return "cp -p \(path) \(Self.word(Self.beside(store.path, "without-wal")))"
+    case .salvageMain: return Remedy.salvage.command(for: kind, store).map { $0 + " --ignore-wal" }
     case .copyWithLog(let name):
       let folder = FileSystem.parent(of: store.path) ?? "."
       let copy = Self.beside(store.path, "with-wal")

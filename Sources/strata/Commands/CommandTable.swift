@@ -57,13 +57,6 @@ enum CommandTable {
       arguments: ["STORE"], options: [Command.model, Command.json],
       example: "strata info Recipes.sqlite --json", run: InfoCommand.run),
     Command(
-      "doctor", .look, "what is wrong with a store, what follows, what to do; reads only",
-      arguments: ["STORE"], options: [Command.model, Command.json],
-      details: DoctorCommand.help, example: "strata doctor Recipes.sqlite",
-      statuses:
-        "1 where there are errors or warnings, 4 where nothing of the store can be read",
-      run: Interruption.watched(DoctorCommand.run)),
-    Command(
       "rows", .look, "objects of an entity as a table, JSON, CSV or Markdown",
       arguments: ["STORE", "ENTITY"],
       options: [
@@ -203,6 +196,13 @@ enum CommandTable {
       statuses:
         "1 where the stores differ, 3 where the models cannot be told, 130 where it was cancelled",
       run: Interruption.watched(VerifyCommand.run)),
+    Command(
+      "doctor", .rescue, "what is wrong with a store, what follows, what to do; reads only",
+      arguments: ["STORE"], options: [Command.model, Command.json],
+      details: DoctorCommand.help, example: "strata doctor Recipes.sqlite",
+      statuses:
+        "1 where there are errors or warnings, 4 where nothing of the store can be read",
+      run: Interruption.watched(DoctorCommand.run)),
     Command(
       "salvage", .rescue, "a new store of everything that can be read of a damaged one",
       arguments: ["STORE"],
