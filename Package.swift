@@ -59,10 +59,12 @@ let package = Package(
       ],
       swiftSettings: unoptimized),
 
+    // What is wrong with a store, and what can be done about it.
     .target(
       name: "Rescue",
       dependencies: [
-        "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
+        "Salvage", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting",
+        "SQLite",
         "Files", "JSON",
       ],
       swiftSettings: unoptimized),
@@ -89,9 +91,9 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo",
-        "Rescue",
+        "Curses", "Images", "Interface", "Terminal", "Rescue", "Migration", "ModelSearch",
+        "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText",
+        "Demo",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized),
@@ -136,8 +138,8 @@ let package = Package(
     .testTarget(
       name: "RescueTests",
       dependencies: [
-        "Rescue", "Salvage", "Demo", "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files",
-        "TestSupport",
+        "Rescue", "Salvage", "Demo", "Migration", "ModelSearch", "ManagedStore", "ManagedModel",
+        "ModelWriting", "SQLite", "Files", "TestSupport",
       ]),
     // What a program sees that uses the products.
     .testTarget(
@@ -159,9 +161,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting",
-        "SQLite", "Files",
-        "JSON", "RowText", "Demo", "TestSupport",
+        "strata", "Rescue", "Migration", "ModelSearch", "ManagedStore", "ManagedModel",
+        "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "TestSupport",
       ]),
     .testTarget(
       name: "EndToEndTests",

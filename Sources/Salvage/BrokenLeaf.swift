@@ -59,12 +59,9 @@ struct BrokenLeaf {
       taken.append(offset..<cell.end)
       offset = cell.end
     }
-    // Pages are filled from their end: what stands nearest to it is the likeliest.
-    var keys: Set<Int64> = []
-    for cell in more.reversed() where keys.contains(cell.key) || keys.count < lost {
-      keys.insert(cell.key)
-      found.append(cell)
-    }
+    // What was lost of the list stood before its first: the next lesser keys are the likeliest.
+    let keys = Set(Set(more.map(\.key)).sorted(by: >).prefix(lost))
+    found += more.filter { keys.contains($0.key) }
     cells = found.sorted { $0.key < $1.key }
   }
 }

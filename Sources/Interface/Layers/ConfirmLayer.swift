@@ -1,3 +1,4 @@
+import ManagedModel
 import Terminal
 
 /// A question with yes and no.

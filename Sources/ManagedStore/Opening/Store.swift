@@ -44,14 +44,16 @@ public final class Store {
   /// What is wrong with the file, as far as it is known: a large one is only checked when it is read
   /// whole. `nil` where nothing is.
   public internal(set) var damage: FileDamage?
+  /// What of the bookkeeping could not be read and was done without.
+  package let flaws: StoreFlaws
   /// What a person should know of the model and the tables, as sentences.
   let openingWarnings: [Advice]
   /// Files beside the store that look like its -wal under another name.
-  let strays: [StrayLog]
+  package let strays: [StrayLog]
   /// Whether a program had the store open when it was opened here.
-  let isInUse: Bool
+  package let isInUse: Bool
   /// Whether the file is in WAL mode.
-  let isLogged: Bool
+  package let isLogged: Bool
   /// Whether the whole file was checked.
   var isInspected: Bool
   /// What is read in place of a damaged file.
@@ -88,9 +90,12 @@ public final class Store {
       fallback: fallback)
   }
 
-  /// - Parameter files: where the store's external data is, besides its main file.
+  /// - Parameters:
+  ///   - files: where the store's external data is, besides its main file.
+  ///   - isLenient: whether metadata and a model cache that cannot be read are done without, and told
+  ///     by ``flaws``: for looking at a store that is known to be damaged.
   package init(
-    path: String, files: StoreFiles, model given: Model? = nil,
+    path: String, files: StoreFiles, model given: Model? = nil, isLenient: Bool = false,
     fallback: (StoreMetadata) -> Model? = { _ in nil }
   ) throws {
     let wal: WriteAheadLog
@@ -107,7 +112,14 @@ public final class Store {
     }
     let connection = soundness.mended?.connection ?? opened.connection
     Self.setCache(of: connection, kilobytes: Self.cacheSize)
-    let metadata = try StoreMetadata(connection, path: path)
+    var flaws = StoreFlaws()
+    let metadata: StoreMetadata
+    do {
+      metadata = try StoreMetadata(connection, path: path)
+    } catch let error as CoreDataError where isLenient && StoreFlaws.isOfCoreData(connection) {
+      metadata = StoreMetadata(uuid: "", values: [:])
+      flaws.metadata = error
+    }
     do {
       try StoreFunctions.define(on: connection)
       // Of a damaged file, too, as it is: not every index can be made anew.
@@ -119,7 +131,8 @@ public final class Store {
       if let given {
         (model, source) = (given, .file)
       } else if let (cached, damage) = try Self.cachedModel(
-        connection, database, orElse: { fallback(metadata) })
+        connection, database, isLenient: isLenient, flaws: &flaws,
+        orElse: { fallback(metadata) })
       {
         (model, source) = (cached, damage == nil ? .store : .file)
         if let damage {
@@ -154,7 +167,9 @@ public final class Store {
         }
         modelMatches = configuration != nil || hashes == metadata.versionHashes
         if !modelMatches { warnings.append(Self.mismatch) }
-        let keys = try connection.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
+        let keys =
+          isLenient && !database.contains("Z_PRIMARYKEY")
+          ? [] : try connection.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
         var numbers = EntityNumbering.match(
           model: model,
           rows: keys.compactMap { row in
@@ -165,7 +180,7 @@ public final class Store {
           })
         // Their rows tell what Z_PRIMARYKEY does not.
         let told =
-          modelMatches
+          modelMatches || flaws.metadata != nil
           ? try EntityNumbering.told(byRowsOf: model, besides: numbers, database, connection) : [:]
         numbers.merge(told) { first, _ in first }
         let fresh = StoreSchema(model: model, numbers: numbers)
@@ -183,6 +198,7 @@ public final class Store {
           schema.entityTable(of: $0.name)?.fitted(to: database)
         }
       }
+      self.flaws = flaws
       entityTables = tables
       layout = StoreLayout(
         path: path, uuid: metadata.uuid, model: model, entityTables: tables)
@@ -216,7 +232,8 @@ public final class Store {
   /// The model in Z_MODELCACHE, `nil` where there is none; a damaged one is replaced by another
   /// where there is another, and its damage told.
   private static func cachedModel(
-    _ connection: Connection, _ database: DatabaseTables, orElse fallback: () -> Model?
+    _ connection: Connection, _ database: DatabaseTables, isLenient: Bool,
+    flaws: inout StoreFlaws, orElse fallback: () -> Model?
   ) throws -> (model: Model, damage: CoreDataError?)? {
     guard database.contains("Z_MODELCACHE"),
       let bytes = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")?.blob,
@@ -225,7 +242,11 @@ public final class Store {
     do {
       return (try Model(archive: ModelCache.inflate(bytes)), nil)
     } catch let error as CoreDataError {
-      guard let other = fallback() else { throw error }
+      flaws.modelCache = error
+      guard let other = fallback() else {
+        guard isLenient else { throw error }
+        return nil
+      }
       return (other, error)
     }
   }

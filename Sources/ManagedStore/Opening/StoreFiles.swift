@@ -124,6 +124,11 @@ public struct StoreFiles: Sendable, Equatable {
   }
 
   private static func describe(_ head: [UInt8]) -> String {
+    known(head) ?? "something else (or it is encrypted)"
+  }
+
+  /// What a file is that begins so, where that can be told.
+  package static func known(_ head: [UInt8]) -> String? {
     let text = String(decoding: head.prefix(256), as: UTF8.self)
     if head.starts(with: Array("bplist00".utf8)) { return "a binary property list" }
     if head.starts(with: Array("CBIN".utf8)) { return "a Core Data store of the binary type" }
@@ -134,7 +139,10 @@ public struct StoreFiles: Sendable, Equatable {
     if head.starts(with: [0x50, 0x4B, 3, 4]) { return "a ZIP archive" }
     if head.starts(with: [0x1F, 0x8B]) { return "a gzip file" }
     if head.allSatisfy({ $0 >= 0x20 || $0 == 9 || $0 == 10 || $0 == 13 }) { return "text" }
-    return "something else (or it is encrypted)"
+    switch DataKind(head, isWhole: false) {
+    case .image, .pdf: return DataKind(head, isWhole: false).description
+    default: return nil
+    }
   }
 
   /// Opens the store so that neither its bytes nor its folder change.
@@ -142,7 +150,7 @@ public struct StoreFiles: Sendable, Equatable {
   /// SQLite's own ways all have a catch: an ordinary open rewrites the file and deletes the -wal on
   /// close; `mode=ro` leaves a -shm behind; `immutable=1` does not look at the -wal. So: immutable
   /// where no -wal matters, in place where a program has it open already, else a private snapshot.
-  func openForReading(
+  package func openForReading(
     wal: WriteAheadLog
   ) throws -> (
     connection: Connection, access: Access, snapshot: Snapshot?
@@ -225,7 +233,7 @@ public struct StoreFiles: Sendable, Equatable {
 }
 
 /// A private copy of a store's files in the temporary folder, removed when it is let go.
-final class Snapshot {
+package final class Snapshot {
   let path: String
   private let folder: PrivateFolder
 

@@ -12,7 +12,7 @@ package struct StrayLog: Sendable, Equatable {
   /// The file's name, in the store's folder.
   package var name: String
   /// Frames in it, as far as they can be counted.
-  var frames: Int
+  package var frames: Int
 
   /// Those beside a store whose frames are not in it already.
   package static func all(beside path: String) -> [StrayLog] {
@@ -52,7 +52,7 @@ package struct StrayLog: Sendable, Equatable {
 
 extension StrayLog {
   /// - Parameter isNeeded: whether the store has no log of its own.
-  func sentence(store: String, isNeeded: Bool) -> String {
+  package func sentence(store: String, isNeeded: Bool) -> String {
     let name = FileSystem.name(of: store)
     let what =
       "The file \(self.name) beside the store looks like its -wal under another name (\(NumberOf.frames(frames)), not applied)."

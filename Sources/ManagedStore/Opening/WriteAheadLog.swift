@@ -78,7 +78,7 @@ public struct WriteAheadLog: Sendable, Equatable {
 
 extension WriteAheadLog.Unapplied {
   /// How many, why, and what follows.
-  var sentence: String {
+  package var sentence: String {
     let count = NumberOf.frames(frames)
     if reason == .header, frames == 0 {
       return "The -wal is cut off within its header: nothing of it is applied. Rows may be missing."

@@ -144,7 +144,7 @@ extension Store {
   }
 
   /// The object of a row of key and Z_ENT; an unknown number is of the entity that is named.
-  func id(_ row: [Value], else entity: String) -> ObjectID? {
+  package func id(_ row: [Value], else entity: String) -> ObjectID? {
     guard row.count == 2, let key = row[0].integer else { return nil }
     return ObjectID(entity: row[1].integer.flatMap { entityNames[$0] } ?? entity, key: key)
   }

@@ -104,7 +104,10 @@ extension StoreSchema {
       used[table.root] =
         try connection.value("SELECT max(Z_PK) FROM \(quoted(table.name))")?.integer ?? 0
     }
-    for row in try connection.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY") {
+    let rows =
+      database.contains("Z_PRIMARYKEY")
+      ? try connection.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY") : []
+    for row in rows {
       guard row.count == 4, let number = row[0].integer, number < EntityNumbering.firstReserved
       else { continue }
       guard let name = names[number], let entity = model.entity(named: name) else {
@@ -138,13 +141,15 @@ extension Store {
   /// Z_ENT, only the first and the last thousand rows are looked at, so that a look at a large store
   /// stays quick.
   ///
+  /// - Parameter isExact: whether all rows of every table are looked at.
   /// - Throws: ``CoreDataError`` when SQLite fails.
-  public func rowsOfUnknownEntities() throws -> [StoreDrift.Rows] {
+  public func rowsOfUnknownEntities(isExact: Bool = false) throws -> [StoreDrift.Rows] {
     var result: [StoreDrift.Rows] = []
     try reading {
       for table in entityTables where table.isWholeTable {
         guard database.columns(of: table.table).contains("Z_ENT") else { continue }
-        for row in try connection.rows(Self.unknownRows(of: table, in: database))
+        for row in try connection.rows(
+          Self.unknownRows(of: table, in: database, isExact: isExact))
         where row.count == 2 && row[1] != .integer(0) {
           result.append(
             .init(
@@ -155,10 +160,12 @@ extension Store {
     return result
   }
 
-  private static func unknownRows(of table: EntityTable, in database: DatabaseTables) -> String {
+  private static func unknownRows(
+    of table: EntityTable, in database: DatabaseTables, isExact: Bool
+  ) -> String {
     let name = quoted(table.table)
     let known = table.numbers.list
-    if table.numbers.count == 1 {
+    if table.numbers.count == 1, !isExact {
       return """
         SELECT Z_ENT, count(*) FROM (
           SELECT Z_ENT FROM (SELECT Z_ENT FROM \(name) ORDER BY Z_PK LIMIT 1000)

@@ -37,7 +37,7 @@ extension ErrorCatalogue {
     sqlite(
       11, "SQLITE_CORRUPT", "The database is damaged.",
       "Pages are overwritten or cut off; also a -wal of another store beside a replaced one.",
-      "Look at a copy without the -wal; strata dump prints what can be read; strata reset sets it aside."
+      "strata doctor STORE says what is wrong and what helps; strata dump prints what can be read; strata reset sets it aside."
     ),
     sqlite(
       12, "SQLITE_NOTFOUND", "Something was not found.", "Used within SQLite.",
@@ -83,7 +83,8 @@ extension ErrorCatalogue {
       "Look at the message."),
     sqlite(
       26, "SQLITE_NOTADB", "The file is no SQLite database.",
-      "It is encrypted, overwritten, or another file.", "strata info STORE says what it is."),
+      "It is encrypted, overwritten, or another file.",
+      "strata doctor STORE says what it is, and what helps."),
     sqlite(
       27, "SQLITE_NOTICE", "A notice, no failure.", "A -wal was recovered, for one.",
       "Nothing needs doing."),

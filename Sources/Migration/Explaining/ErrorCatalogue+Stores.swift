@@ -58,7 +58,7 @@ extension ErrorCatalogue {
       .cocoa, 133000, "NSManagedObjectReferentialIntegrityError",
       "An object could not be fulfilled: its row is gone.",
       cause: "The row was deleted by another context, another process or by hand.",
-      advice: "Refresh or reset the context; strata verify finds links that lead nowhere."),
+      advice: "Refresh or reset the context; strata doctor STORE finds links that lead nowhere."),
     M(
       .cocoa, 133010, "NSManagedObjectExternalRelationshipError",
       "An object is linked to one in another store.",
@@ -91,7 +91,7 @@ extension ErrorCatalogue {
       "The tables do not fit the model.",
       cause:
         "They were changed by hand, a migration was left half done, or a deferred one unfinished.",
-      advice: "strata info STORE lists the tables and columns that differ."),
+      advice: "strata doctor STORE lists the tables and columns that differ."),
     M(
       .cocoa, 134030, "NSPersistentStoreSaveError", "Saving failed.",
       cause: "The store could not be written; the underlying error says why.",
@@ -118,7 +118,7 @@ extension ErrorCatalogue {
     M(
       .cocoa, 134080, "NSPersistentStoreOpenError", "The store could not be opened.",
       cause: "A missing folder, missing permissions, file protection, or a damaged file.",
-      advice: "strata info STORE says what is wrong with the file."),
+      advice: "strata doctor STORE says what is wrong with it, and what helps."),
     M(
       .cocoa, 134090, "NSPersistentStoreTimeoutError",
       "The store could not be reached in time.",

@@ -41,8 +41,8 @@ struct Validation {
         entityMapping.destination == table.entity
           && entityMapping.attribute(named: attribute.name)?.source != nil
       }
-      if !isCopied, let types = Self.storageClasses(of: attribute) {
-        if let range = TypeChange.range(of: attribute.type) {
+      if !isCopied, let types = attribute.type.storageClasses {
+        if let range = attribute.type.wholeNumbers {
           let condition = "\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
           rules.append(.type(of: attribute, in: table.entity, wrong: condition))
         }
@@ -68,16 +68,6 @@ struct Validation {
       }
     }
     return rules
-  }
-
-  private static func storageClasses(of attribute: Attribute) -> [String]? {
-    switch attribute.type {
-    case .integer16, .integer32, .integer64, .boolean: ["integer"]
-    case .double, .float, .date, .decimal: ["integer", "real"]
-    case .string, .uri: ["text"]
-    case .uuid, .binary, .transformable: ["blob"]
-    default: nil
-    }
   }
 
   private func dangling(_ entry: EntityTable.RelationshipColumns) -> String? {

@@ -197,6 +197,13 @@ enum CommandTable {
         "1 where the stores differ, 3 where the models cannot be told, 130 where it was cancelled",
       run: Interruption.watched(VerifyCommand.run)),
     Command(
+      "doctor", .rescue, "what is wrong with a store, what follows, what to do; reads only",
+      arguments: ["STORE"], options: [Command.model, Command.json],
+      details: DoctorCommand.help, example: "strata doctor Recipes.sqlite",
+      statuses:
+        "1 where there are errors or warnings, 4 where nothing of the store can be read",
+      run: Interruption.watched(DoctorCommand.run)),
+    Command(
       "salvage", .rescue, "a new store of everything that can be read of a damaged one",
       arguments: ["STORE"],
       options: [

@@ -1,4 +1,5 @@
 import Interface
+import ManagedModel
 
 /// Lines for fish's `complete`, made from the table of commands.
 enum FishCompletions {

@@ -35,7 +35,7 @@ public struct FileDamage: Sendable, Equatable {
   }
 
   /// Whether pages or indexes are damaged.
-  var concernsFile: Bool {
+  package var concernsFile: Bool {
     !holes.isEmpty || !opening.isEmpty
       || problems.contains { line in !Self.harmless.contains { line.hasPrefix($0) } }
   }

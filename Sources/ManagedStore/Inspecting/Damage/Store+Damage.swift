@@ -146,7 +146,7 @@ extension Store {
   }
 
   /// Runs `body` once, telling SQLite's failures as failures of this store.
-  func translating<T>(_ body: () throws -> T) throws -> T {
+  package func translating<T>(_ body: () throws -> T) throws -> T {
     do {
       return try body()
     } catch let error as SQLiteError {

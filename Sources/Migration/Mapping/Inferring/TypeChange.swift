@@ -1,3 +1,4 @@
+import ManagedStore
 import ModelWriting
 
 /// What a change of an attribute's type asks of its values: the rule for inference, for checks and
@@ -53,7 +54,7 @@ package struct TypeChange: Equatable, Sendable {
     switch new {
     case .boolean, .integer16, .integer32, .integer64:
       var conditions: [String] = []
-      if let range = Self.range(of: new) {
+      if let range = new.wholeNumbers {
         conditions.append("\(value) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)")
       }
       // A fraction, or a text of more digits than a number has.
@@ -81,16 +82,6 @@ package struct TypeChange: Equatable, Sendable {
     new.isInteger && !old.isInteger
       ? "values that are no whole numbers in the range of \(new.name)"
       : "values that do not fit the narrower type \(new.name)"
-  }
-
-  /// The values of an integer type; `nil` where SQLite's own are no more.
-  static func range(of type: AttributeType) -> ClosedRange<Int64>? {
-    switch type {
-    case .boolean: 0...1
-    case .integer16: Int64(Int16.min)...Int64(Int16.max)
-    case .integer32: Int64(Int32.min)...Int64(Int32.max)
-    default: nil
-    }
   }
 
   private static let greatestFloat = "3.4028234663852886e38"
@@ -125,7 +116,7 @@ extension AttributeType {
         number = whole
       default: return true
       }
-      return TypeChange.range(of: self)?.contains(number) ?? true
+      return wholeNumbers?.contains(number) ?? true
     default: return true
     }
   }

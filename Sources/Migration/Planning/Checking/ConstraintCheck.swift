@@ -40,15 +40,18 @@ struct ConstraintCheck {
 }
 
 /// Rows that are equal in some columns; NULL is never equal.
-struct Duplicates {
-  let groups: Int
+package struct Duplicates {
+  /// How many groups of equal rows there are.
+  package let groups: Int
   /// How many rows there are in all groups, and the first of the first groups.
-  let rows: FoundRows
+  package let rows: FoundRows
 
   /// - Parameters:
   ///   - select: rows with Z_PK and the columns.
   ///   - keys: the columns, quoted.
-  init?(of select: String, by keys: [String], entity: String, on connection: Connection) throws {
+  package init?(
+    of select: String, by keys: [String], entity: String, on connection: Connection
+  ) throws {
     let groups = """
       FROM (SELECT min(Z_PK) AS k, count(*) AS n FROM (\(select))
       WHERE \(keys.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))

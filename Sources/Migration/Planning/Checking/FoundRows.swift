@@ -2,9 +2,11 @@ import ManagedStore
 import SQLite
 
 /// Rows that something is true of: how many they are, and the first few.
-struct FoundRows {
-  let count: Int
-  let first: [ObjectID]
+package struct FoundRows {
+  /// How many there are.
+  package let count: Int
+  /// The first few, by key.
+  package let first: [ObjectID]
 }
 
 extension FoundRows {
@@ -12,7 +14,7 @@ extension FoundRows {
   ///   - rows: `FROM … WHERE …`.
   ///   - key: SQL of an object's key.
   ///   - count: how many there are, where that is known.
-  init(
+  package init(
     _ rows: String, key: String, of entity: String, on connection: Connection, count: Int? = nil
   ) throws {
     try self.init(rows, columns: key, on: connection, count: count) {

@@ -65,7 +65,7 @@ extension Preflight {
     var checks: [DataCheck] = []
     let hint = "Change those values, or loosen the rule: such objects cannot be saved."
     if let kind = RuleKind(attribute.type) {
-      let subject = kind == .text ? "strata_length(\(column))" : column
+      let subject = kind.subject(column)
       if let text = new.minimum, let bound = Double(text), bound.isFinite,
         old.minimum.flatMap(Double.init).map({ $0 < bound }) ?? true
       {
@@ -90,32 +90,5 @@ extension Preflight {
         hint: hint, warning: .validationStringPatternMatching)
     }
     return checks
-  }
-}
-
-/// What bounds mean for a type, with the codes of NSValidationErrors.
-private enum RuleKind {
-  case number, date, text
-
-  init?(_ type: AttributeType) {
-    switch type {
-    case .integer16, .integer32, .integer64, .decimal, .double, .float: self = .number
-    case .date: self = .date
-    case .string: self = .text
-    default: return nil
-    }
-  }
-
-  var below: String { self == .number ? "below" : self == .date ? "before" : "shorter than" }
-  var above: String { self == .number ? "above" : self == .date ? "after" : "longer than" }
-  var belowCode: CoreDataError.Code {
-    self == .number
-      ? .validationNumberTooSmall
-      : self == .date ? .validationDateTooSoon : .validationStringTooShort
-  }
-  var aboveCode: CoreDataError.Code {
-    self == .number
-      ? .validationNumberTooLarge
-      : self == .date ? .validationDateTooLate : .validationStringTooLong
   }
 }

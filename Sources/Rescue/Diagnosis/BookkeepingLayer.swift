@@ -1,0 +1,202 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// What is wrong with what Core Data keeps for itself: metadata, model cache, numbers, tables.
+struct BookkeepingLayer {
+  let place: StorePlace
+  let store: Store
+
+  /// Each by itself, so that one which fails leaves the others.
+  var checks: [() throws -> [Finding]] {
+    [
+      models, numbers, tables, unknownEntities,
+      TriggerCheck(place: place, store: store).findings,
+      HistoryCheck(place: place, store: store).findings,
+    ]
+  }
+
+  /// The frameworks of iOS 7 and before, 419 to 519, leave it out.
+  private static let firstCaching = 520
+
+  private func models() -> [Finding] {
+    var found: [Finding] = []
+    let isRaw = store.modelSource == .raw
+    if let error = store.flaws.metadata {
+      found.append(
+        Finding(
+          .metadata, error.message.asSentence, in: place,
+          remedy: isRaw ? .repairByModel : .repair))
+    }
+    if let error = store.flaws.modelCache {
+      found.append(Finding(.modelCache, error.message.asSentence, in: place))
+    } else if !hasCache {
+      let isOld = store.metadata.frameworkVersion.map { $0 < Self.firstCaching } ?? false
+      found.append(
+        Finding(
+          .modelCache, "The store has no model in it (Z_MODELCACHE).",
+          severity: isOld ? .note : .warning, in: place))
+    }
+    return found + [otherModel].compactMap { $0 }
+  }
+
+  /// That the model is not the one that the metadata tells of; `nil` where it is.
+  var otherModel: Finding? {
+    guard store.flaws.metadata == nil, store.modelSource != .raw, !store.modelMatches else {
+      return nil
+    }
+    let hashes = store.metadata.versionHashes
+    let own = store.wholeModel.versionHashes
+    let differing = Set(hashes.keys).union(own.keys).filter { hashes[$0] != own[$0] }.sorted()
+    let names = differing.prefix(5).joined(separator: ", ")
+    let isCache = store.modelSource == .store
+    let what =
+      isCache
+      ? "The model in the store is not the one of its metadata"
+      : "The model is not the one that made the store"
+    return Finding(
+      isCache ? .modelCache : .versionHashes,
+      "\(what): \(differing.count) \(differing.count == 1 ? "entity differs" : "entities differ") (\(names)).",
+      count: differing.count, first: Array(differing.prefix(5)), in: place)
+  }
+
+  private var hasCache: Bool {
+    guard store.database.contains("Z_MODELCACHE") else { return false }
+    let length = try? store.reading {
+      try store.connection.value("SELECT length(Z_CONTENT) FROM Z_MODELCACHE LIMIT 1")?.integer
+    }
+    return length ?? 0 > 0
+  }
+
+  private func numbers() throws -> [Finding] {
+    var found: [Finding] = []
+    let wrong = store.drift.numbers
+    let missing = wrong.filter { $0.problem == .missing }
+    let low = try lowKeys()
+    if !missing.isEmpty, missing.count == store.model.entities.count {
+      found.append(
+        Finding(
+          .primaryKey,
+          store.database.contains("Z_PRIMARYKEY")
+            ? "Z_PRIMARYKEY has no row of any of the \(missing.count) entities."
+            : "There is no Z_PRIMARYKEY.", count: missing.count, in: place,
+          remedy: store.modelSource == .file && place.model == nil ? .repairByModel : nil))
+    } else if !missing.isEmpty {
+      found.append(
+        listed(.entityNumbers, "entities have no row in Z_PRIMARYKEY", missing.map(\.entity)))
+    }
+    if !low.isEmpty {
+      found.append(
+        Finding(
+          .primaryKey, low.prefix(3).map(\.sentence).joined(separator: " "), count: low.count,
+          first: low.prefix(5).map(\.entity), in: place))
+    }
+    let unknown = wrong.filter { $0.problem == .unknown }
+    if !unknown.isEmpty {
+      found.append(
+        listed(
+          .entityNumbers, "rows of Z_PRIMARYKEY name entities that the model does not have",
+          unknown.map { "\($0.entity) (\($0.number ?? 0))" }))
+    }
+    let parents = wrong.filter { if case .parent = $0.problem { true } else { false } }
+    if !parents.isEmpty {
+      found.append(
+        listed(
+          .entityNumbers, "rows of Z_PRIMARYKEY name another parent than the model",
+          parents.map(\.entity)))
+    }
+    return found
+  }
+
+  private struct LowKey {
+    let entity: String
+    let stated: Int64
+    let used: Int64
+
+    var sentence: String { "Z_MAX of \(entity) is \(stated), the largest key is \(used)." }
+  }
+
+  /// Entities whose last key given out is below one in use.
+  private func lowKeys() throws -> [LowKey] {
+    if store.modelSource == .raw {
+      guard store.database.contains("Z_PRIMARYKEY") else { return [] }
+      return try store.entityNumbers().compactMap { row in
+        row.greatestKey.flatMap {
+          row.parent == 0 && $0 > row.maximum
+            ? LowKey(entity: row.name, stated: row.maximum, used: $0) : nil
+        }
+      }
+    }
+    return store.drift.numbers.compactMap { number in
+      if case .maximum(let stated, let used) = number.problem {
+        LowKey(entity: number.entity, stated: stated, used: used)
+      } else {
+        nil
+      }
+    }
+  }
+
+  private func tables() -> [Finding] {
+    let drift = store.drift
+    var found: [Finding] = []
+    func add(_ kind: FindingKind, _ what: String, _ names: [String]) {
+      if !names.isEmpty { found.append(listed(kind, what, names)) }
+    }
+    add(
+      .tableMissing, "tables of entities are missing",
+      drift.missingTables.map { "\($0.table) of \($0.entity)" }
+        + drift.joins.filter { $0.found == nil }.map {
+          "\($0.expected) of \($0.entity).\($0.relationship)"
+        })
+    add(
+      .columnMissing, "columns of the model are missing",
+      drift.missingColumns.map { "\($0.table).\($0.column)" })
+    add(
+      .columnUnknown, "columns are in no model",
+      drift.unexpectedColumns.map { "\($0.table).\($0.column)" })
+    add(
+      .columnType, "columns are declared with another type than the model's",
+      drift.otherTypes.map { "\($0.table).\($0.column)" })
+    for join in drift.joins {
+      guard let table = join.found else { continue }
+      let names = [table == join.expected ? nil : join.expected] + join.columns
+      found.append(
+        Finding(
+          .joinName,
+          "The links of \(join.entity).\(join.relationship) are in the table \(table); Core Data looks for \(names.compactMap { $0 }.joined(separator: ", ")).",
+          entity: join.entity, property: join.relationship, count: 1, first: [table], in: place))
+    }
+    return found
+  }
+
+  private func listed(_ kind: FindingKind, _ what: String, _ names: [String]) -> Finding {
+    Finding(
+      kind, "\(names.count) \(what).", count: names.count, first: Array(names.prefix(5)), in: place)
+  }
+
+  private func unknownEntities() throws -> [Finding] {
+    guard store.modelSource != .raw else { return [] }
+    return try store.rowsOfUnknownEntities(isExact: true).map { rows in
+      let first = try store.reading {
+        try store.connection.rows(
+          """
+          SELECT Z_PK FROM \(quoted(rows.table)) WHERE ifnull(Z_ENT, 0) = ? ORDER BY Z_PK LIMIT 5
+          """, [.integer(rows.number)])
+      }
+      return Finding(
+        .entityUnknown,
+        "\(rows.count) rows of the table \(rows.table) have the entity number \(rows.number), which is of no entity in it.",
+        entity: store.entityTables.first { $0.table == rows.table && $0.isWholeTable }?.entity,
+        count: rows.count, first: first.compactMap { $0.first?.integer.map { "p\($0)" } },
+        in: place)
+    }
+  }
+}
+
+extension String {
+  /// A clause as a sentence of its own.
+  fileprivate var asSentence: String {
+    guard let first else { return "" }
+    return first.uppercased() + dropFirst() + "."
+  }
+}

@@ -1,0 +1,112 @@
+import ManagedModel
+import ManagedStore
+import Migration
+import SQLite
+
+/// What the attributes of an entity ask of its rows.
+struct AttributeRules {
+  let table: EntityTable
+  /// The text encoding of the database.
+  let encoding: String
+
+  /// Seconds from 2001 to the years -9999 and 9999: whoever shows a date beyond shows nonsense.
+  private static let dates = (first: "-378691200000.0", last: "252423993600.0")
+  private static let archivers: Set<String> = [
+    "", "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
+    "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformerName",
+  ]
+
+  func rules() -> [RowRule] { table.attributes.flatMap(rules) }
+
+  private func rules(_ entry: EntityTable.AttributeColumn) -> [RowRule] {
+    let attribute = entry.attribute
+    let column = entry.place(in: "t")
+    var rules: [RowRule] = []
+    func add(
+      _ kind: FindingKind, _ condition: String, _ what: String, predicate: String? = nil,
+      severity: Finding.Severity? = nil
+    ) {
+      rules.append(
+        RowRule(
+          kind: kind, severity: severity, property: attribute.name, condition: condition,
+          what: what,
+          predicate: predicate))
+    }
+    // Whether an element of a composite attribute must be there, the composite decides.
+    if !attribute.isOptional, !attribute.isDerived, entry.path.count == 1 {
+      add(
+        .mandatory, "\(column) IS NULL", "have no value, which the model asks for",
+        predicate: "\(attribute.name) == nil")
+    }
+    if let classes = attribute.type.storageClasses {
+      let list = classes.map { "'\($0)'" }.joined(separator: ", ")
+      add(
+        .storageClass, "typeof(\(column)) NOT IN (\(list), 'null')",
+        "have values that are no \(attribute.type.name)")
+    }
+    if let range = attribute.type.wholeNumbers {
+      add(
+        .range,
+        "typeof(\(column)) = 'integer' AND \(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)",
+        "have numbers beyond what \(attribute.type.name) holds")
+    }
+    if attribute.type == .date {
+      add(
+        .range,
+        "typeof(\(column)) IN ('integer', 'real') AND \(column) NOT BETWEEN \(Self.dates.first) AND \(Self.dates.last)",
+        "have dates beyond the year 9999", severity: .note)
+    }
+    if attribute.type == .uuid {
+      add(
+        .range, "typeof(\(column)) = 'blob' AND length(\(column)) <> 16",
+        "have UUIDs that are not 16 bytes long")
+    }
+    if attribute.type == .string || attribute.type == .uri, encoding == "UTF-8" {
+      add(
+        .textEncoding, "typeof(\(column)) = 'text' AND strata_utf8(CAST(\(column) AS BLOB)) = 0",
+        "have texts that are no UTF-8")
+    }
+    if attribute.type == .transformable, !attribute.allowsExternalBinaryDataStorage {
+      add(.archive, broken(attribute, column), "have archives that do not open")
+    }
+    return rules + validation(attribute, column)
+  }
+
+  /// Of a transformer that archives, every value is an archive; of an app's own, what begins as one.
+  private func broken(_ attribute: Attribute, _ column: String) -> String {
+    let isArchive =
+      Self.archivers.contains(attribute.valueTransformerName ?? "")
+      ? "length(\(column)) > 0" : "substr(\(column), 1, 8) = x'62706C6973743030'"
+    return """
+      CASE WHEN typeof(\(column)) = 'blob' AND length(\(column)) <= \(ValueFunctions.largestArchive) \
+      AND \(isArchive) THEN strata_opens(\(column)) = 0 ELSE 0 END
+      """
+  }
+
+  private func validation(_ attribute: Attribute, _ column: String) -> [RowRule] {
+    guard let kind = RuleKind(attribute.type) else { return [] }
+    let rule = attribute.validation
+    func broken(_ condition: String, _ what: String, _ code: CoreDataError.Code) -> RowRule {
+      RowRule(
+        kind: .validation, code: code, property: attribute.name,
+        condition: "\(column) IS NOT NULL AND \(condition)", what: "have values \(what)")
+    }
+    let subject = kind.subject(column)
+    var rules: [RowRule] = []
+    if let text = rule.minimum, let bound = Double(text), bound.isFinite {
+      rules.append(
+        broken("\(subject) < \(bound)", "\(kind.below) the minimum \(text)", kind.belowCode))
+    }
+    if let text = rule.maximum, let bound = Double(text), bound.isFinite {
+      rules.append(
+        broken("\(subject) > \(bound)", "\(kind.above) the maximum \(text)", kind.aboveCode))
+    }
+    if kind == .text, let pattern = rule.pattern {
+      rules.append(
+        broken(
+          "strata_matches(\(column), \(Value.text(pattern).literal), 0) = 0",
+          "that do not match the pattern “\(pattern)”", .validationStringPatternMatching))
+    }
+    return rules
+  }
+}

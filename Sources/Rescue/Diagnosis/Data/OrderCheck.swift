@@ -1,0 +1,61 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Places in ordered relationships that are missing, or that two objects share.
+struct OrderCheck {
+  let place: StorePlace
+  let store: Store
+
+  func findings() throws -> [Finding] {
+    var told: Set<String> = []
+    return try store.entityTables.flatMap { table -> [Finding] in
+      guard store.database.contains(table.table) else { return [] }
+      return try table.relationships.flatMap { entry -> [Finding] in
+        guard let storage = entry.storage, let position = storage.position,
+          told.insert(storage.table + "." + position).inserted
+        else { return [] }
+        return try findings(entry.relationship, of: table, storage, position)
+      }
+    }
+  }
+
+  private func findings(
+    _ relationship: Relationship, of table: EntityTable, _ storage: RelationshipStorage,
+    _ position: String
+  ) throws -> [Finding] {
+    let (owner, order) = ("t." + quoted(storage.owner), "t." + quoted(position))
+    // Of owners that are not there, others tell.
+    let rows = """
+      FROM \(quoted(storage.table)) t JOIN \(quoted(table.table)) o ON o.Z_PK = \(owner)
+      """
+    let entity =
+      store.model.declaringEntity(of: relationship.name, in: table.entity) ?? table.entity
+    func finding(_ owners: String, _ what: String) throws -> [Finding] {
+      let (found, first) = try store.reading {
+        (
+          try store.connection.rows("SELECT count(*), coalesce(sum(n), 0) FROM (\(owners))").first,
+          try store.connection.rows(
+            "SELECT DISTINCT k, e FROM (\(owners)) ORDER BY 1 LIMIT 5")
+        )
+      }
+      guard let count = found?.last?.integer, count > 0 else { return [] }
+      return [
+        Finding(
+          .order,
+          "\(count) objects in \(entity).\(relationship.name) \(what) (\(storage.table).\(position)).",
+          entity: entity, property: relationship.name, count: Int(count),
+          first: first.compactMap { store.id($0, else: entity)?.description }, in: place)
+      ]
+    }
+    return try finding(
+      """
+      SELECT o.Z_PK AS k, o.Z_ENT AS e, count(*) AS n \(rows) WHERE \(order) IS NULL GROUP BY o.Z_PK
+      """, "have no place in the order")
+      + finding(
+        """
+        SELECT o.Z_PK AS k, o.Z_ENT AS e, count(*) AS n \(rows) WHERE \(order) IS NOT NULL
+        GROUP BY o.Z_PK, \(order) HAVING count(*) > 1
+        """, "share their place in the order")
+  }
+}

@@ -1,0 +1,16 @@
+import ManagedModel
+
+/// Something that is true of a row that breaks a rule of the model.
+struct RowRule {
+  let kind: FindingKind
+  var severity: Finding.Severity?
+  /// The error of Core Data's that it is, where it is not the kind's.
+  var code: CoreDataError.Code?
+  let property: String?
+  /// SQL over the row `t`.
+  let condition: String
+  /// What such objects have, as the rest of a sentence.
+  let what: String
+  /// NSPredicate text that takes these rows; `nil` where none does.
+  var predicate: String?
+}

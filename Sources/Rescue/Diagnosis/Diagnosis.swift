@@ -1,0 +1,164 @@
+import Files
+import ManagedModel
+import ManagedStore
+import Migration
+import ModelSearch
+import SQLite
+
+/// What is wrong with a store: one list, the gravest first.
+///
+///     let diagnosis = try Diagnosis(of: "Recipes.sqlite")
+///     for finding in diagnosis.findings { print(finding.severity, finding.sentence) }
+///
+/// Reads only: the store, its -wal and its folder stay as they are, however damaged.
+public struct Diagnosis: Sendable {
+  /// The store's path as it was given.
+  public let path: String
+  /// What was found: errors, then warnings, then notes, each in the order of ``FindingKind``.
+  public private(set) var findings: [Finding] = []
+  /// Whether anything of the store can be read, if only by salvaging it.
+  public private(set) var isReadable = true
+  /// Whether the objects were looked at: a store that does not open has told of its file alone.
+  public private(set) var isComplete = false
+  /// What kept the store from being opened; `nil` where it was.
+  public private(set) var refusal: CoreDataError?
+  /// Where the model came from; `nil` where the store was not opened.
+  public private(set) var modelSource: Store.ModelSource?
+
+  /// Looks at a store, layer by layer: file, -wal, what Core Data keeps for itself, data.
+  ///
+  /// - Parameters:
+  ///   - model: look with this model instead of the one in the store.
+  ///   - modelName: what commands call that model.
+  ///   - isCancelled: asked now and then, also within long SQL statements.
+  /// - Throws: ``CoreDataError`` where there is no such file, or when cancelled (134120).
+  public init(
+    of path: String, model: Model? = nil, modelName: String? = nil,
+    isCancelled: @escaping () -> Bool = { false }
+  ) throws {
+    self.path = path
+    let place = StorePlace(path: path, model: modelName)
+    let files = StoreFiles(path: FileSystem.canonical(path))
+    guard FileSystem.isFile(files.path) else {
+      try files.check()
+      throw FileSystem.failure(.read, path)
+    }
+    let facts = try FileFacts(files.path)
+    var store: Store?
+    do {
+      store = try open(files, model: model)
+    } catch {
+      refusal = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
+    }
+    if model != nil, let given = store {
+      // The objects are judged by the model that made them.
+      if let other = BookkeepingLayer(place: place, store: given).otherModel,
+        let own = try? open(files, model: nil), own.modelSource != .raw
+      {
+        findings.append(other)
+        store = own
+      }
+    }
+    findings += try log(place, files, facts, store)
+    if let store {
+      modelSource = store.modelSource
+      try store.stopping(when: isCancelled) { try look(at: store, place) }
+    }
+    // What is being written is neither whole nor damaged.
+    if store == nil, StoreLock.writer(of: files.path) != nil {
+      isReadable = false
+      rank()
+      return
+    }
+    let file = try FileLayer(
+      place: place, facts: facts, log: knownLog,
+      isDamaged: store.map { $0.damage?.concernsFile ?? false } ?? true
+    ).findings()
+    findings += file.all
+    isReadable = store != nil || file.isReadable
+    if store == nil, !findings.contains(where: { $0.severity == .error && $0.kind.isOfFile }) {
+      let found = Unopened(place: place, files: files, log: knownLog).findings()
+      isReadable = !found.isEmpty
+      findings += found
+    }
+    findings += StoreMigration.leftovers(of: path).map { Finding(.interrupted, $0, in: place) }
+    rank()
+  }
+
+  private var knownLog = WriteAheadLog.absent
+
+  /// Opens the store as far as it opens.
+  private func open(_ files: StoreFiles, model: Model?) throws -> Store {
+    try Store(path: path, files: files, model: model, isLenient: true) { [path] metadata in
+      ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
+    }
+  }
+
+  private mutating func log(
+    _ place: StorePlace, _ files: StoreFiles, _ facts: FileFacts, _ store: Store?
+  ) throws -> [Finding] {
+    do {
+      let isInterrupted = try files.hasHotJournal()
+      if isInterrupted {
+        findings.append(
+          Finding(
+            .journal, "A save was interrupted: its -journal lies beside the store.", in: place))
+      }
+      knownLog = try store?.wal ?? WriteAheadLog(besideStore: files.path)
+    } catch let error as CoreDataError {
+      return [Finding(.walUnreadable, error.message + ".", in: place)]
+    }
+    return LogLayer(
+      place: place, log: knownLog, strays: store?.strays ?? StrayLog.all(beside: files.path),
+      isInUse: store?.isInUse ?? (StoreLock.user(of: files.path) != nil), isLogged: facts.isLogged
+    ).findings()
+  }
+
+  private mutating func look(at store: Store, _ place: StorePlace) throws {
+    try store.inspect()
+    let checks: [() throws -> [Finding]] =
+      BookkeepingLayer(place: place, store: store).checks
+      + DataLayer(place: place, store: store).checks
+    isComplete = true
+    for check in checks {
+      do {
+        findings += try store.translating(check)
+      } catch let error as CoreDataError where error.kind != .cancelled {
+        // One that fails leaves the others.
+        findings.append(
+          Finding(.unchecked, "A check could not be carried out: \(error.message).", in: place))
+        isComplete = false
+      }
+    }
+    // Last: reading finds out what else cannot be read.
+    if let damage = store.damage {
+      findings += PageLayer(place: place, damage: damage, tables: store.entityTables).findings()
+    }
+  }
+
+  /// The gravest first; within a severity in the order of kinds, then the most.
+  private mutating func rank() {
+    let kinds = Dictionary(
+      uniqueKeysWithValues: FindingKind.allCases.enumerated().map { ($1, $0) })
+    // SQLite tells of duplicates as well as the model does.
+    let isUnique = findings.contains { $0.kind == .uniqueness && $0.entity != nil }
+    findings.removeAll { isUnique && $0.kind == .uniqueness && $0.entity == nil }
+    let order = findings.enumerated().sorted { first, second in
+      let (one, two) = (first.element, second.element)
+      if one.severity != two.severity { return one.severity < two.severity }
+      if one.kind != two.kind { return (kinds[one.kind] ?? 0) < (kinds[two.kind] ?? 0) }
+      if one.count != two.count { return (one.count ?? .max) > (two.count ?? .max) }
+      return first.offset < second.offset
+    }
+    findings = order.map(\.element)
+    let cause =
+      findings.first { $0.severity == .error && $0.kind.losesPages }
+      ?? findings.first { $0.severity == .error && $0.kind.losesFrames }
+    if let cause { for index in findings.indices { findings[index].putOff(for: cause) } }
+  }
+
+  /// How many there are of a severity.
+  public func count(_ severity: Finding.Severity) -> Int {
+    findings.count { $0.severity == severity }
+  }
+}

@@ -1,0 +1,97 @@
+import ManagedModel
+import Migration
+
+/// Something about a store that is not as it should be.
+public struct Finding: Sendable, Equatable {
+  /// How grave a finding is; the gravest comes first.
+  public enum Severity: String, Sendable, Comparable, CaseIterable {
+    /// Objects are lost or cannot be read, or Core Data will fail.
+    case error
+    /// Something that should not be, and that an app may trip over.
+    case warning
+    /// Something to know: healthy stores have it, too.
+    case note
+
+    /// Whether one is graver than the other.
+    public static func < (first: Severity, second: Severity) -> Bool {
+      (allCases.firstIndex(of: first) ?? 0) < (allCases.firstIndex(of: second) ?? 0)
+    }
+  }
+
+  /// What Core Data, or SQLite beneath it, says of a store with such a fault.
+  public struct Consequence: Sendable, Equatable {
+    /// The error that an app meets.
+    public var meaning: ErrorMeaning
+
+    /// The domain and the code, as a log shows them.
+    public var text: String {
+      "\(meaning.domain.rawValue) \(meaning.code), “\(meaning.meaning)”"
+    }
+  }
+
+  /// What is wrong.
+  public var kind: FindingKind
+  /// How grave it is here.
+  public var severity: Severity
+  /// The entity that is concerned, or its table where no entity is known.
+  public var entity: String?
+  /// The property that is concerned.
+  public var property: String?
+  /// How many objects, pages, frames or files; `nil` where that is not known.
+  public var count: Int?
+  /// The first of them: objects, ranges of keys, or names of files.
+  public var first: [String]
+  /// What was found, in a sentence.
+  public var sentence: String
+  /// What to do, in a sentence.
+  public var advice: String
+  /// The command that does it; `nil` where no command can.
+  public var command: String?
+
+  /// What Core Data will say of it; `nil` where it says nothing.
+  public var consequence: Consequence?
+
+  /// A finding whose advice and command are those of its kind.
+  init(
+    _ kind: FindingKind, _ sentence: String, severity: Severity? = nil,
+    code: CoreDataError.Code? = nil, entity: String? = nil,
+    property: String? = nil, count: Int? = nil, first: [String] = [], in store: StorePlace,
+    remedy: Remedy? = nil
+  ) {
+    let remedy = remedy ?? kind.remedy
+    self.kind = kind
+    self.severity = severity ?? kind.severity
+    self.entity = entity
+    self.property = property
+    self.count = count
+    self.first = first
+    self.sentence = sentence
+    let error = code.map { (domain: ErrorMeaning.Domain.cocoa, code: $0.rawValue) } ?? kind.error
+    consequence = error.flatMap {
+      ErrorCatalogue.meaning(of: $0.code, domain: $0.domain.rawValue)
+    }.map { Consequence(meaning: $0) }
+    advice = kind.advice
+    command = remedy.command(for: kind, store)
+  }
+}
+
+extension Finding {
+  /// Offers what helps against rows that are lost instead of a repair: what leads nowhere may lead to
+  /// them.
+  mutating func putOff(for cause: Finding) {
+    guard kind != cause.kind, command?.hasPrefix("strata repair ") == true else { return }
+    advice =
+      cause.kind.losesPages
+      ? "This may come of the pages that cannot be read: salvage the store first."
+      : "This may come of the -wal: see to that first."
+    command = cause.command
+  }
+}
+
+/// The store that commands are about.
+struct StorePlace: Sendable, Equatable {
+  /// Its path as it was given.
+  let path: String
+  /// The model as it was given on the command line.
+  var model: String?
+}

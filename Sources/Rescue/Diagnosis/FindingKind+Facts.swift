@@ -1,0 +1,245 @@
+import Migration
+
+/// What is true of every fault of a kind.
+extension FindingKind {
+  /// How grave a fault of the kind is, where nothing else is known.
+  public var severity: Finding.Severity { facts.severity }
+  /// What the kind means, in a few words.
+  public var title: String { facts.title }
+  /// What to do about it, in a sentence.
+  public var advice: String { facts.advice }
+  /// The command that helps.
+  var remedy: Remedy { facts.remedy }
+  /// The error that Core Data reports; `nil` where it reports none.
+  var error: (domain: ErrorMeaning.Domain, code: Int)? { facts.error }
+
+  private struct Facts {
+    let severity: Finding.Severity
+    let title: String
+    let error: (domain: ErrorMeaning.Domain, code: Int)?
+    let remedy: Remedy
+    let advice: String
+
+    init(
+      _ severity: Finding.Severity, _ title: String, cocoa: Int? = nil, sqlite: Int? = nil,
+      _ remedy: Remedy, _ advice: String
+    ) {
+      self.severity = severity
+      self.title = title
+      error = cocoa.map { (.cocoa, $0) } ?? sqlite.map { (.sqlite, $0) }
+      self.remedy = remedy
+      self.advice = advice
+    }
+  }
+
+  private static let salvaging =
+    "Everything that can still be read goes into a new store; this one stays as it is. Where the list of tables is lost, add --model MODEL."
+  private static let frames =
+    "Salvaging reads the frames where they stand. Do not open the store with SQLite or the app: it would delete this -wal."
+  private static let copyAgain = " A second copy of the store may have what this one lacks."
+
+  private var facts: Facts {
+    switch self {
+    case .emptyMain:
+      Facts(.error, "the main file is empty", sqlite: 26, .salvage, Self.frames)
+    case .encrypted:
+      Facts(
+        .error, "the file looks encrypted", sqlite: 26, .none,
+        "Only the app that has the key can read it: let it export the objects, or a store that is not encrypted."
+      )
+    case .header:
+      Facts(.error, "the file's header is damaged", sqlite: 26, .salvage, Self.salvaging)
+    case .cutOff:
+      Facts(
+        .error, "the file is cut off", sqlite: 11, .salvage, Self.salvaging + Self.copyAgain)
+    case .pageSize:
+      Facts(
+        .error, "the header has a wrong page size", sqlite: 11, .salvage, Self.salvaging)
+    case .pageCount:
+      Facts(
+        .error, "the header has a wrong page count", sqlite: 11, .salvage, Self.salvaging)
+    case .schemaGone:
+      Facts(
+        .error, "the list of tables cannot be read", sqlite: 11, .salvage,
+        Self.salvaging)
+    case .pageUnreadable:
+      Facts(
+        .error, "pages cannot be read", sqlite: 11, .salvage, Self.salvaging + Self.copyAgain)
+    case .indexWrong:
+      Facts(
+        .error, "an index is not what its table says", sqlite: 11, .repair,
+        "The rows are whole; the indexes are made anew.")
+    case .freelist:
+      Facts(
+        .error, "the list of free pages is wrong", sqlite: 11, .repair,
+        "Written to as it is, the store loses pages that are in use; a repair copies every row into a sound file."
+      )
+    case .pointerMap:
+      Facts(
+        .error, "the map of pages is wrong", sqlite: 11, .repair,
+        "Reading does not need it, giving pages back does; a repair copies every row into a sound file."
+      )
+    case .interrupted:
+      Facts(
+        .warning, "something was interrupted", .none, "The sentence says what the next run does.")
+    case .journal:
+      Facts(
+        .note, "a save was interrupted", .none,
+        "Whoever opens the store takes that save back; keep the -journal with the store.")
+    case .walHeader:
+      Facts(.error, "the -wal's header is damaged", .salvage, Self.frames)
+    case .walSalts:
+      Facts(.error, "the -wal's frames are of another time", .salvage, Self.frames)
+    case .walChecksum:
+      Facts(.error, "a checksum in the -wal is wrong", .salvage, Self.frames)
+    case .walCutOff:
+      Facts(
+        .error, "the -wal is cut off", .salvage, Self.frames + " A second copy may be longer.")
+    case .walZeros: Facts(.error, "zeros stand in the -wal", .salvage, Self.frames)
+    case .walOlder:
+      Facts(
+        .error, "the -wal is older than the store", sqlite: 11, .salvageMain,
+        "The main file alone is the newer state, if it was put back or written to without the -wal: what is salvaged of it can be compared with the store."
+      )
+    case .walRenamed:
+      Facts(
+        .error, "a -wal has another name", .none,
+        "Look at a copy in which it has its own name.")
+    case .walUncommitted:
+      Facts(
+        .note, "a save was never finished", .none,
+        "Nothing is missing that was saved: Core Data leaves these frames out as well.")
+    case .walMissing:
+      Facts(
+        .note, "there is no -wal", .none,
+        "If the store was copied while the app ran, ask for the -wal beside the original: what was saved last is in it."
+      )
+    case .walUnreadable:
+      Facts(
+        .error, "the -wal cannot be read", .none, "Check its permissions, and where a link leads.")
+    case .metadata:
+      Facts(
+        .error, "the store's metadata cannot be read", cocoa: 134080, .repairByModel,
+        "Core Data does not open the store without it; a repair writes it anew from the model that made the store."
+      )
+    case .versionHashes:
+      Facts(
+        .error, "the model is not the one that made the store", cocoa: 134100, .explain,
+        "Find the version that made the store, or migrate to this one.")
+    case .modelCache:
+      Facts(
+        .warning, "the model in the store is missing or another", .repairByModel,
+        "Core Data opens the store with the app's own model; without the cache it cannot be inspected or migrated without one."
+      )
+    case .primaryKey:
+      Facts(
+        .error, "the last keys given out are wrong", sqlite: 19, .repair,
+        "New objects would get keys that are in use. A repair counts the keys of each table.")
+    case .entityNumbers:
+      Facts(
+        .error, "the list of entities does not fit the model", cocoa: 134020, .repair,
+        "A repair writes the rows of Z_PRIMARYKEY by the model and the rows of the tables.")
+    case .entityUnknown:
+      Facts(
+        .error, "rows are of an entity that is not of their table", .repair,
+        "No fetch finds these objects. Where a table has one entity only, a repair gives them its number."
+      )
+    case .entityWrong:
+      Facts(
+        .warning, "rows hold what only another entity has", .none,
+        "Look at these objects: their entity may have been changed by something else than Core Data."
+      )
+    case .tableMissing:
+      Facts(
+        .error, "tables of the model are missing", cocoa: 134020, .salvage,
+        "Their objects are lost unless their pages are still in the file, which salvaging looks for."
+      )
+    case .columnMissing:
+      Facts(
+        .error, "columns of the model are missing", cocoa: 134020, .salvage,
+        "Salvaging makes tables as the model wants them, and fills what is there.")
+    case .columnUnknown:
+      Facts(
+        .note, "columns that the model does not know", .none,
+        "Core Data leaves them as they are; an app's own SQL may use them.")
+    case .columnType:
+      Facts(
+        .note, "columns are declared with another type", .none,
+        "SQLite holds any value in any column; Core Data reads them all the same.")
+    case .joinName:
+      Facts(
+        .error, "a join table has a name that Core Data does not look for", cocoa: 134020, .repair,
+        "A repair gives the table the name that the model asks for.")
+    case .triggers:
+      Facts(
+        .error, "triggers call what is not there", sqlite: 1, .repair,
+        "Every save of such an object fails. A repair makes the model's triggers anew.")
+    case .history:
+      Facts(
+        .warning, "history points nowhere", cocoa: 134301, .repair,
+        "Apps that follow history stop there. A repair takes out the rows that lead nowhere.")
+    case .toOneDangling:
+      Facts(
+        .error, "objects lead to ones that are not there", cocoa: 133000, .repair,
+        "An app that follows the link ends with this error. A repair empties these links.")
+    case .joinDangling:
+      Facts(
+        .error, "links of a many-to-many lead to nothing", cocoa: 133000, .repair,
+        "A repair takes these links out.")
+    case .oneToOne:
+      Facts(
+        .note, "the sides of a one-to-one disagree", .repair,
+        "Core Data's own migrations leave such links, and reads each side as it is.")
+    case .order:
+      Facts(
+        .warning, "places in an ordered relationship are missing or equal", .repair,
+        "The order of these objects is not told; a repair numbers them anew, by place and key.")
+    case .mandatory:
+      Facts(
+        .warning, "mandatory values are missing", cocoa: 1570, .none,
+        "Such objects cannot be saved again, nor migrated, before they get a value.")
+    case .uniqueness:
+      Facts(
+        .error, "objects are equal that must differ", cocoa: 133021, .repairKeeping,
+        "Choose which of them stays; links of the others go to it.")
+    case .storageClass:
+      Facts(
+        .warning, "values are of another class than their type", cocoa: 134060, .none,
+        "Core Data reads zero, nothing, or fails. Look at these objects.")
+    case .range:
+      Facts(
+        .warning, "numbers or dates are out of range", cocoa: 134060, .none,
+        "Core Data cuts such numbers off. Look at these objects.")
+    case .textEncoding:
+      Facts(
+        .warning, "texts are no UTF-8", cocoa: 134060, .none,
+        "Core Data reads such a text as nil, or with other letters.")
+    case .validation:
+      Facts(
+        .note, "values break a rule of the model", cocoa: 1550, .none,
+        "Nobody looks before the object is saved again; then it is refused.")
+    case .archive:
+      Facts(
+        .warning, "archived values do not open", cocoa: 134060, .none,
+        "The property reads as nil, or an app ends there. Look at these objects.")
+    case .externalMissing:
+      Facts(
+        .warning, "files of external data are missing", cocoa: 260, .repair,
+        "Was the store copied without its hidden folder? A copy of that beside the store brings them back; a repair empties the values."
+      )
+    case .externalOrphaned:
+      Facts(
+        .note, "files that no object names", .repair,
+        "Core Data leaves such files behind; a repair moves them aside.")
+    case .unchecked:
+      Facts(
+        .warning, "something could not be checked", .none,
+        "The store may have faults that are not in this list.")
+    case .externalSize:
+      Facts(
+        .warning, "files of external data are empty", .none,
+        "Core Data keeps what is empty in the row: such a file was cut off. Take another copy of it."
+      )
+    }
+  }
+}

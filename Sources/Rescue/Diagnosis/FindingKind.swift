@@ -1,0 +1,91 @@
+/// Every kind of fault that is looked for, in the order of trust: the file, its -wal, what Core Data
+/// keeps for itself, the data. The raw value is the name in lists, in JSON and after `--fix`.
+public enum FindingKind: String, Sendable, CaseIterable {
+  // The file.
+  case emptyMain = "empty-main"
+  case encrypted
+  case header
+  case cutOff = "cut-off"
+  case pageSize = "page-size"
+  case pageCount = "page-count"
+  case schemaGone = "schema-gone"
+  case pageUnreadable = "page-unreadable"
+  case indexWrong = "index-wrong"
+  case freelist
+  case pointerMap = "pointer-map"
+  case interrupted
+  case journal
+
+  // Its -wal.
+  case walHeader = "wal-header"
+  case walSalts = "wal-salts"
+  case walChecksum = "wal-checksum"
+  case walCutOff = "wal-cut-off"
+  case walZeros = "wal-zeros"
+  case walOlder = "wal-older"
+  case walRenamed = "wal-renamed"
+  case walUncommitted = "wal-uncommitted"
+  case walMissing = "wal-missing"
+  case walUnreadable = "wal-unreadable"
+
+  // Core Data's own.
+  case metadata
+  case versionHashes = "version-hashes"
+  case modelCache = "model-cache"
+  case primaryKey = "primary-key"
+  case entityNumbers = "entity-numbers"
+  case entityUnknown = "entity-unknown"
+  case entityWrong = "entity-wrong"
+  case tableMissing = "table-missing"
+  case columnMissing = "column-missing"
+  case columnUnknown = "column-unknown"
+  case columnType = "column-type"
+  case joinName = "join-name"
+  case triggers
+  case history
+
+  // The data.
+  case toOneDangling = "to-one-dangling"
+  case joinDangling = "join-dangling"
+  case oneToOne = "one-to-one"
+  case order
+  case mandatory
+  case uniqueness
+  case storageClass = "storage-class"
+  case range
+  case textEncoding = "text-encoding"
+  case validation
+  case archive
+  case externalMissing = "external-missing"
+  case externalOrphaned = "external-orphaned"
+  case externalSize = "external-size"
+  case unchecked
+}
+
+extension FindingKind {
+  /// Whether it is about the main file, and not about what stands in it.
+  var isOfFile: Bool {
+    switch self {
+    case .emptyMain, .encrypted, .header, .cutOff, .pageSize, .pageCount, .schemaGone,
+      .pageUnreadable:
+      true
+    default: false
+    }
+  }
+
+  /// Whether rows are lost with pages of the file.
+  var losesPages: Bool {
+    switch self {
+    case .cutOff, .schemaGone, .pageUnreadable: true
+    default: false
+    }
+  }
+
+  /// Whether rows are lost, or older ones, because of what is wrong with the -wal.
+  var losesFrames: Bool {
+    switch self {
+    case .walHeader, .walSalts, .walChecksum, .walCutOff, .walZeros, .walOlder, .walRenamed: true
+    default: false
+    }
+  }
+}

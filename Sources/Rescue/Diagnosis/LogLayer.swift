@@ -1,0 +1,55 @@
+import ManagedModel
+import ManagedStore
+
+/// What of a store's -wal is not applied, and why: everything of “never silent”.
+struct LogLayer {
+  let place: StorePlace
+  let log: WriteAheadLog
+  let strays: [StrayLog]
+  /// Whether a program has the store open, and may be writing a transaction.
+  let isInUse: Bool
+  /// Whether the main file is in WAL mode.
+  let isLogged: Bool
+
+  func findings() -> [Finding] {
+    var found: [Finding] = []
+    if let unapplied = log.unapplied {
+      let isLost = log.mayMissRows(isInUse: isInUse)
+      let kind = unapplied.kind
+      if kind == .walUncommitted || isLost {
+        found.append(
+          Finding(
+            kind, unapplied.sentence, count: unapplied.frames, in: place))
+      }
+    }
+    if log.isOlderThanStore, let sentence = log.sentences(isInUse: isInUse).last {
+      found.append(Finding(.walOlder, sentence, count: log.frames, in: place))
+    }
+    for stray in strays {
+      // With a log of its own, the store has no need of another.
+      let isNeeded = log.frames == 0
+      found.append(
+        Finding(
+          .walRenamed, stray.sentence(store: place.path, isNeeded: isNeeded),
+          severity: isNeeded ? nil : .warning, count: stray.frames, first: [stray.name],
+          in: place, remedy: .copyWithLog(stray.name)))
+    }
+    if isLogged, !log.isPresent, strays.isEmpty {
+      found.append(Finding(.walMissing, "The store is in WAL mode and has no -wal.", in: place))
+    }
+    return found
+  }
+}
+
+extension WriteAheadLog.Unapplied {
+  fileprivate var kind: FindingKind {
+    switch reason {
+    case .header: .walHeader
+    case .salts: .walSalts
+    case .checksum: .walChecksum
+    case .cutOff: .walCutOff
+    case .uncommitted: .walUncommitted
+    case .zeros: .walZeros
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Files
+import ManagedModel
+import ManagedStore
+
+/// What helps against a finding, as a command.
+enum Remedy: Sendable, Equatable {
+  /// Everything that can be read, in a new store.
+  case salvage
+  /// What Core Data keeps beside the data, put right.
+  case repair
+  /// The same with a model, which has to be given.
+  case repairByModel
+  /// The same with a choice between objects.
+  case repairKeeping
+  /// The same of the main file alone.
+  case salvageMain
+  /// A copy in which a file has the -wal's name.
+  case copyWithLog(String)
+  /// A look at the objects that a predicate takes.
+  case rows(entity: String, predicate: String)
+  /// A look at these objects.
+  case objects([ObjectID], of: String)
+  /// The models compared.
+  case explain
+  /// Nothing that a command does.
+  case none
+
+  /// The command, quoted for a shell.
+  func command(for kind: FindingKind, _ store: StorePlace) -> String? {
+    let path = Self.word(store.path)
+    let model = store.model.map { " --model \(ShellText.quoted($0))" } ?? ""
+    switch self {
+    case .salvage:
+      return
+        "strata salvage \(path) --output \(Self.word(Self.beside(store.path, "salvaged")))\(model)"
+    case .repair: return "strata repair \(path) --fix \(kind.rawValue)"
+    case .repairByModel:
+      return "strata repair \(path) --fix \(kind.rawValue)"
+        + (store.model == nil ? " --model MODEL" : model)
+    case .repairKeeping: return "strata repair \(path) --fix \(kind.rawValue) --keep newest"
+    case .salvageMain: return Remedy.salvage.command(for: kind, store).map { $0 + " --ignore-wal" }
+    case .copyWithLog(let name):
+      let folder = FileSystem.parent(of: store.path) ?? "."
+      let copy = Self.beside(store.path, "with-wal")
+      return
+        "cp -p \(path) \(Self.word(copy)) && cp -p \(Self.word(folder + "/" + name)) \(Self.word(copy + "-wal"))"
+    case .rows(let entity, let predicate):
+      return
+        "strata rows \(path) \(ShellText.quoted(entity)) --where \(ShellText.quoted(predicate))\(model)"
+    case .objects(let objects, let entity):
+      let names = objects.map { "\"\($0)\"" }.joined(separator: ", ")
+      return Remedy.rows(entity: entity, predicate: "SELF IN {\(names)}").command(for: kind, store)
+    case .explain: return "strata explain \(path) \(store.model.map(ShellText.quoted) ?? "MODEL")"
+    case .none: return nil
+    }
+  }
+
+  /// A path that no command takes for an option.
+  private static func word(_ path: String) -> String {
+    ShellText.quoted(path.hasPrefix("-") ? "./" + path : path)
+  }
+
+  /// A name beside the store: `Recipes-salvaged.sqlite`.
+  private static func beside(_ path: String, _ what: String) -> String {
+    let stem = FileSystem.stem(of: path)
+    let ending = FileSystem.name(of: path).dropFirst(stem.count)
+    let folder = FileSystem.parent(of: path).map { $0 == "/" ? "/" : $0 + "/" }
+    let name = stem + "-" + what + ending
+    return path.contains("/") ? (folder ?? "") + name : name
+  }
+}

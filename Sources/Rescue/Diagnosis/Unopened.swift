@@ -1,0 +1,51 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// What can be told of a store that does not open though its header and its size are in order.
+struct Unopened {
+  let place: StorePlace
+  let files: StoreFiles
+  let log: WriteAheadLog
+
+  func findings() -> [Finding] {
+    do {
+      let opened = try files.openForReading(wal: log)
+      return try withExtendedLifetime(opened.snapshot) { try findings(opened.connection) }
+    } catch let error as SQLiteError where error.isDamage {
+      return [gone(error)]
+    } catch {
+      return []
+    }
+  }
+
+  private func gone(_ error: SQLiteError) -> Finding {
+    Finding(
+      .schemaGone, "The list of tables (sqlite_master) cannot be read: \(error.message).", in: place
+    )
+  }
+
+  private func findings(_ connection: Connection) throws -> [Finding] {
+    let names: Set<String>
+    do {
+      names = Set(
+        try connection.rows("SELECT name FROM sqlite_master").compactMap { $0.first?.text })
+    } catch let error as SQLiteError where error.isDamage {
+      return [gone(error)]
+    }
+    guard !names.isEmpty else {
+      return [Finding(.schemaGone, "The list of tables (sqlite_master) is empty.", in: place)]
+    }
+    // A database of somebody else.
+    guard names.contains(where: { $0.hasPrefix("Z_") }) else { return [] }
+    let own = ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"].filter { !names.contains($0) }
+    if own.contains("Z_PRIMARYKEY") {
+      return [
+        Finding(
+          .tableMissing, "Core Data's own tables are missing: \(own.joined(separator: ", ")).",
+          count: own.count, first: own, in: place)
+      ]
+    }
+    return [Finding(.pageUnreadable, "Pages that the store begins with cannot be read.", in: place)]
+  }
+}

@@ -1,0 +1,128 @@
+import Files
+import JSON
+import ManagedModel
+import ManagedStore
+import ModelSearch
+import Rescue
+
+/// `strata doctor`: everything that is wrong with a store, the gravest first.
+enum DoctorCommand {
+  static let help = """
+    One list: errors (✗: objects are lost, or Core Data fails), warnings (!) and notes (·, which
+    healthy stores have too), each with what was found, the first objects, what Core Data says of it,
+    and the command that helps. The kind in brackets is what strata repair --fix takes.
+
+    The store is looked at in this order: its file, its -wal, what Core Data keeps for itself, the
+    data. Of a store that does not open, the first two are told. Notes alone are no finding: the
+    status is 0 then.
+    """
+
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    // Copies that an earlier run could not remove hold somebody's data.
+    PrivateFolder.removeAbandoned()
+    let name = arguments.value("model")
+    let model = try name.map { try ModelReference($0).load().model }
+    let diagnosis = try Waiting.tell("looking for what is wrong", on: console) {
+      try Diagnosis(
+        of: arguments[0], model: model, modelName: name,
+        isCancelled: { Interruption.isRequested })
+    }
+    guard arguments.flag("json") else {
+      print(diagnosis, to: console)
+      return status(of: diagnosis)
+    }
+    console.json { diagnosis.write(to: &$0) }
+    return status(of: diagnosis)
+  }
+
+  private static func status(of diagnosis: Diagnosis) -> CommandStatus {
+    guard diagnosis.isReadable else { return .unreadable }
+    return diagnosis.count(.error) + diagnosis.count(.warning) == 0 ? .done : .no
+  }
+
+  private static func print(_ finding: Finding, to console: Console) {
+    console.paragraph(
+      "\(finding.severity.sign) \(finding.sentence) [\(finding.kind.rawValue)]", indent: 2)
+    guard !finding.first.isEmpty else { return }
+    console.paragraph("  first: " + finding.first.joined(separator: ", "), indent: 4)
+  }
+
+  private static func print(_ diagnosis: Diagnosis, to console: Console) {
+    var rest = diagnosis.findings[...]
+    while let finding = rest.first {
+      // What follows from them, and what helps, is told once for all that agree in it.
+      let group = rest.prefix {
+        ($0.kind, $0.severity, $0.advice, $0.command)
+          == (finding.kind, finding.severity, finding.advice, finding.command)
+      }
+      for finding in group { print(finding, to: console) }
+      if let consequence = finding.consequence {
+        console.paragraph("  Core Data: " + consequence.text, indent: 4)
+      }
+      console.paragraph("  " + finding.advice, indent: 2)
+      if let command = finding.command { console.line("    " + command) }
+      rest = rest.dropFirst(group.count)
+    }
+    if !diagnosis.findings.isEmpty { console.line() }
+    console.line(diagnosis.summary)
+    if let refusal = diagnosis.refusal, !diagnosis.isReadable {
+      CommandLineTool.report(refusal, asJSON: false, console)
+    }
+  }
+}
+
+extension Finding.Severity {
+  fileprivate var sign: String {
+    switch self {
+    case .error: "✗"
+    case .warning: "!"
+    case .note: "·"
+    }
+  }
+}
+
+extension Diagnosis {
+  /// How many there are of each severity, in a line.
+  fileprivate var summary: String {
+    func number(_ severity: Finding.Severity) -> String {
+      let count = count(severity)
+      return "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
+    }
+    if !isReadable { return "✗ nothing of the store can be read" }
+    let rest =
+      isComplete ? "" : "; the store does not open, so that its objects were not looked at"
+    if count(.error) + count(.warning) == 0, isComplete {
+      let notes = count(.note) == 0 ? "" : " (\(number(.note)))"
+      return "✓ nothing is wrong\(notes)"
+    }
+    return Finding.Severity.allCases.filter { count($0) > 0 }.map(number).joined(separator: ", ")
+      + rest
+  }
+
+  fileprivate func write(to json: inout JSONWriter) {
+    json.fields([
+      "path": path, "readable": isReadable, "complete": isComplete, "errors": count(.error),
+      "warnings": count(.warning), "notes": count(.note),
+    ])
+    json.objects("findings", findings) { $1.write(to: &$0) }
+    if let refusal, !isReadable { json.error(refusal) }
+  }
+}
+
+extension Finding {
+  fileprivate func write(to json: inout JSONWriter) {
+    json.fields([
+      "kind": kind.rawValue, "severity": severity.rawValue, "entity": entity,
+      "property": property, "count": count, "first": first, "message": sentence,
+    ])
+    json.object(
+      "coreData",
+      consequence.map {
+        [
+          "domain": $0.meaning.domain.rawValue, "code": $0.meaning.code, "name": $0.meaning.name,
+          "meaning": $0.meaning.meaning,
+        ]
+      })
+    json.fields(["advice": advice, "command": command])
+  }
+}

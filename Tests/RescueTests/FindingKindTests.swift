@@ -1,0 +1,62 @@
+import ManagedModel
+import Migration
+import Testing
+
+@testable import Rescue
+
+@Suite("Kinds of findings")
+struct FindingKindTests {
+  @Test(
+    "each has a title, an advice and a name for a command line", arguments: FindingKind.allCases)
+  func facts(kind: FindingKind) {
+    #expect(!kind.title.isEmpty && kind.advice.hasSuffix("."))
+    #expect(kind.rawValue.allSatisfy { $0.isLowercase || $0 == "-" })
+    #expect(kind.rawValue.first != "-")
+  }
+
+  @Test("what Core Data says is in the catalogue of errors", arguments: FindingKind.allCases)
+  func errors(kind: FindingKind) throws {
+    guard let error = kind.error else { return }
+    #expect(ErrorCatalogue.meaning(of: error.code, domain: error.domain.rawValue) != nil)
+  }
+
+  @Test("a command names the store as a shell takes it, and the kind that repairs fix")
+  func commands() {
+    let odd = StorePlace(path: "/tmp/it's a store.sqlite")
+    #expect(
+      Remedy.repair.command(for: .primaryKey, odd)
+        == "strata repair '/tmp/it'\\''s a store.sqlite' --fix primary-key")
+    #expect(
+      Remedy.salvage.command(for: .cutOff, odd)
+        == "strata salvage '/tmp/it'\\''s a store.sqlite' --output '/tmp/it'\\''s a store-salvaged.sqlite'"
+    )
+    let dashed = StorePlace(path: "-a.sqlite", model: "A B.momd")
+    #expect(
+      Remedy.repairByModel.command(for: .metadata, dashed)
+        == "strata repair ./-a.sqlite --fix metadata --model 'A B.momd'")
+    #expect(
+      Remedy.repairByModel.command(for: .metadata, StorePlace(path: "a.sqlite"))
+        == "strata repair a.sqlite --fix metadata --model MODEL")
+    #expect(Remedy.none.command(for: .encrypted, odd) == nil)
+  }
+
+  @Test(
+    "lines of SQLite's check are told apart",
+    arguments: [
+      ("row 127 missing from index ZAMOUNT_ZINGREDIENT_INDEX", FindingKind.indexWrong),
+      ("wrong # of entries in index ZSTEP_ZRECIPE_INDEX", .indexWrong),
+      ("the index ZSTEP_ZRECIPE_INDEX of ZSTEP cannot be read", .indexWrong),
+      ("non-unique entry in index Z_Recipe_UNIQUE_identifier", .uniqueness),
+      ("Main freelist: freelist leaf count too big on page 202", .freelist),
+      ("Main freelist: Bad ptr map entry key=202 expected=(2,0) got=(5,3)", .freelist),
+      ("Main freelist: Failed to read ptrmap key=127", .pointerMap),
+      ("Page 658 is never used", .freelist),
+      ("Failed to read ptrmap key=18", .pointerMap),
+      ("On tree page 19 cell 0: Failed to read ptrmap key=204", .pointerMap),
+      ("On tree page 19 cell 0: Rowid 4 out of order", .pageUnreadable),
+      ("database disk image is malformed", .pageUnreadable),
+    ] as [(String, FindingKind)])
+  func lines(line: String, kind: FindingKind) {
+    #expect(PageLayer.kind(of: line) == kind)
+  }
+}

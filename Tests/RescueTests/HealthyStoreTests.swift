@@ -1,0 +1,97 @@
+import Demo
+import Files
+import ManagedModel
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Rescue
+
+@Suite("Nothing is wrong with a healthy store")
+struct HealthyStoreTests {
+  @Test("the recipe box of every version", arguments: [0, 1, 2, 3])
+  func demo(version: Int) throws {
+    let patient = try Patient()
+    let versions = try DemoModels.versions()
+    try #require(version < versions.count)
+    let path = patient.folder.path("Version.sqlite")
+    try StoreCreation.create(at: path, model: versions[version].model, uuid: "A")
+    let diagnosis = try Diagnosis(of: path)
+    #expect(diagnosis.alarms == [])
+    #expect(diagnosis.isComplete && diagnosis.isReadable && diagnosis.refusal == nil)
+    #expect(try patient.diagnosis().alarms == [])
+  }
+
+  @Test("composite attributes")
+  func composites() throws {
+    let folder = try TemporaryFolder()
+    try CompositeSamples.writeLibrary(to: folder.path("Library.sqlite"))
+    #expect(try Diagnosis(of: folder.path("Library.sqlite")).alarms == [])
+  }
+
+  @Test("triggers that call what only Core Data has")
+  func triggers() throws {
+    let folder = try TemporaryFolder()
+    var count = Attribute("tagCount", .integer64, optional: true)
+    count.derivation = Attribute.Derivation(expression: "tags.@count")
+    var book = Entity("Book")
+    book.attributes = [count]
+    book.relationships = [
+      Relationship("tags", to: "Tag", inverse: "book", toMany: true, optional: true)
+    ]
+    var tag = Entity("Tag")
+    tag.relationships = [Relationship("book", to: "Book", inverse: "tags", optional: true)]
+    let path = folder.path("Books.sqlite")
+    try StoreCreation.create(
+      at: path, model: Model(entities: [book, tag]), uuid: "A")
+    let store = try Store(path: path)
+    #expect(!store.database.triggers.isEmpty)
+    #expect(try Diagnosis(of: path).alarms == [])
+  }
+
+  @Test("rows that only the -wal has")
+  func log() throws {
+    let patient = try Patient()
+    let live = patient.path + ".live"
+    try FileSystem.copy(patient.path, to: live)
+    let connection = try Connection(path: live, mode: .readWrite)
+    try connection.execute(
+      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; UPDATE ZTAG SET Z_OPT = 9")
+    for suffix in ["", "-wal"] {
+      FileSystem.remove(patient.path + suffix)
+      try FileSystem.copy(live + suffix, to: patient.path + suffix)
+    }
+    connection.close()
+    for suffix in ["", "-wal", "-shm"] { FileSystem.remove(live + suffix) }
+    let diagnosis = try patient.diagnosis()
+    #expect(diagnosis.findings == [])
+  }
+
+  /// Fixtures that lack something, and what.
+  private static let lacking: [String: FindingKind] = [
+    "system/NotesV7.storedata": .metadata
+  ]
+
+  @Test(
+    "stores that Apple's engine wrote",
+    .enabled(if: Fixtures.isAvailable, "fixtures are absent"),
+    arguments: ["sqlite", "store", "wiredatabase", "moody", "db", "storedata"].flatMap {
+      Fixtures.paths(endingWith: "." + $0)
+    })
+  func fixtures(path: String) throws {
+    // They are told from other files of these endings by their first bytes.
+    guard try FileSystem.read(Fixtures.path(path), limit: 15) == Array("SQLite format 3".utf8)
+    else { return }
+    let diagnosis = try Diagnosis(of: Fixtures.path(path))
+    let alarms = diagnosis.findings.filter { $0.severity != .note }
+    if let kind = Self.lacking[path] {
+      #expect(alarms.contains { $0.kind == kind })
+    } else {
+      // The one file that the wire stores of old name was not published with them.
+      #expect(
+        alarms.allSatisfy { $0.kind == .externalMissing && path.hasPrefix("wire/") },
+        "\(diagnosis.alarms)")
+    }
+  }
+}

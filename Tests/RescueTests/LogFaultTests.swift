@@ -1,0 +1,107 @@
+import Files
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Rescue
+
+@Suite("What of a -wal is not applied is told")
+struct LogFaultTests {
+  /// A recipe box whose last changes are in its -wal, spoilt.
+  private static func patient(_ spoil: (inout [UInt8]) -> Void) throws -> Patient {
+    let patient = try Patient()
+    let live = patient.path + ".live"
+    try FileSystem.copy(patient.path, to: live)
+    let connection = try Connection(path: live, mode: .readWrite)
+    try connection.execute("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE)")
+    FileSystem.remove(patient.path)
+    try FileSystem.copy(live, to: patient.path)
+    try connection.execute(
+      "PRAGMA wal_autocheckpoint = 0; UPDATE ZTAG SET Z_OPT = 7; UPDATE ZRECIPE SET Z_OPT = 8")
+    var log = try FileSystem.read(live + "-wal")
+    spoil(&log)
+    try FileSystem.write(log, to: patient.path + "-wal")
+    connection.close()
+    for suffix in ["", "-wal", "-shm"] { FileSystem.remove(live + suffix) }
+    return patient
+  }
+
+  @Test("the header gone, other salts, a wrong bit, cut off")
+  func kinds() throws {
+    let spoils: [(FindingKind, (inout [UInt8]) -> Void)] = [
+      (.walHeader, { log in for index in 0..<32 { log[index] = 0 } }),
+      (.walChecksum, { log in log[32 + 24 + 2000] ^= 1 }),
+      (.walCutOff, { log in log.removeLast(log.count / 2) }),
+    ]
+    for (kind, spoil) in spoils {
+      let found = try Self.patient(spoil).finding(kind)
+      #expect(found.severity == .error && (found.count ?? 0) > 0, "\(kind)")
+      #expect(found.command?.hasPrefix("strata salvage ") == true)
+    }
+  }
+
+  @Test("what may come of lost frames is not repaired before these are looked for")
+  func order() throws {
+    let patient = try Self.patient { log in log[32 + 24 + 2000] ^= 1 }
+    // The log has no frame that counts: what is written to the file beside it stays.
+    let log = try FileSystem.read(patient.path + "-wal")
+    FileSystem.remove(patient.path + "-wal")
+    try patient.change(
+      "PRAGMA journal_mode = DELETE; UPDATE ZSTEP SET ZRECIPE = 9999 WHERE Z_PK = 1")
+    try FileSystem.write(log, to: patient.path + "-wal")
+    let findings = try patient.diagnosis().findings
+    let cause = try #require(findings.first { $0.kind == .walChecksum })
+    let link = try #require(findings.first { $0.kind == .toOneDangling })
+    #expect(link.command == cause.command && link.advice.contains("-wal"))
+  }
+
+  @Test("under another name")
+  func renamed() throws {
+    let patient = try Self.patient { _ in }
+    let name = "Recipes (1).sqlite-wal"
+    try FileSystem.rename(patient.path + "-wal", to: patient.folder.path(name))
+    let found = try patient.finding(.walRenamed)
+    #expect(found.first == [name])
+    #expect(found.command?.contains("cp -p '\(patient.folder.path(name))'") == true)
+  }
+
+  @Test("missing beside a store in WAL mode, which is a note")
+  func missing() throws {
+    let patient = try Self.patient { _ in }
+    FileSystem.remove(patient.path + "-wal")
+    let diagnosis = try patient.diagnosis()
+    #expect(diagnosis.findings.map(\.kind) == [.walMissing] && diagnosis.alarms == [])
+  }
+
+  @Test("beside an empty main file")
+  func emptyMain() throws {
+    let patient = try Self.patient { _ in }
+    try FileSystem.write([], to: patient.path)
+    let diagnosis = try patient.diagnosis()
+    let found = try #require(diagnosis.findings.first)
+    #expect(found.kind == .emptyMain && (found.count ?? 0) > 0 && diagnosis.isReadable)
+    #expect(found.command?.hasPrefix("strata salvage ") == true)
+  }
+
+  @Test("older than the store")
+  func older() throws {
+    let patient = try Self.patient { _ in }
+    // Its first page comes into the log with a table, and the store goes on without it.
+    let (log, live) = (patient.path + "-wal", patient.path + ".live")
+    let connection = try Connection(path: patient.path, mode: .readWrite)
+    try connection.execute("PRAGMA wal_autocheckpoint = 0; CREATE TABLE AOWN (A)")
+    let old = try FileSystem.read(log)
+    try FileSystem.copy(log, to: live)
+    try connection.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
+    for number in 0..<9 { try connection.execute("INSERT INTO AOWN VALUES (\(number))") }
+    try connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    FileSystem.remove(live)
+    FileSystem.remove(patient.path + "-shm")
+    try FileSystem.write(old, to: log)
+    let found = try patient.diagnosis().findings
+    let older = try #require(found.first { $0.kind == .walOlder })
+    #expect(older.severity == .error && older.command?.hasSuffix(" --ignore-wal") == true)
+  }
+}
