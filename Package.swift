@@ -45,6 +45,11 @@ let package = Package(
       name: "ManagedStore",
       dependencies: ["SQLite", "ManagedModel", "ModelWriting", "Files", "JSON", "CZlib"],
       swiftSettings: small),
+    // What stores come in: folders, apps' data, backups, archives.
+    .target(
+      name: "Containers",
+      dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files", "CZlib"],
+      swiftSettings: unoptimized),
     .target(
       name: "ModelSearch", dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "Files"],
       swiftSettings: unoptimized),
@@ -78,7 +83,7 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo",
+        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "Containers",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized),
@@ -142,7 +147,7 @@ let package = Package(
       dependencies: [
         "strata", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting",
         "SQLite", "Files",
-        "JSON", "RowText", "Demo", "TestSupport",
+        "JSON", "RowText", "Demo", "Containers", "TestSupport",
       ]),
     .testTarget(
       name: "EndToEndTests",

@@ -1,0 +1,78 @@
+import Files
+import ManagedModel
+import SQLite
+
+/// The list of an iOS backup that says which of its files is which: files are named by the SHA-1 of
+/// `domain-path`, in folders of the first two digits.
+struct BackupManifest {
+  /// Where a file was on the device, by its name in the backup.
+  private let names: [String: String]
+
+  /// Reads `Manifest.db`.
+  ///
+  /// - Parameters:
+  ///   - path: where it is, without a trace left beside it.
+  ///   - properties: the bytes of the `Manifest.plist` beside it.
+  ///   - container: what errors are about.
+  init(
+    database path: String, properties: [UInt8]?, of container: String, limits: ContainerLimits
+  ) throws {
+    let list = properties.flatMap { try? PropertyList.read($0) }
+    guard list?["IsEncrypted"]?.boolean != true, FileSystem.isDatabase(path) else {
+      throw CoreDataError(
+        .unreadable, "this is an encrypted iOS backup, which only its password opens",
+        path: container,
+        hint: "Ask for a backup without encryption (Finder or iTunes: without “Encrypt local backup”), or decrypt it and name the folder that comes of it."
+      )
+    }
+    var names: [String: String] = [:]
+    do {
+      let connection = try Connection(path: path, mode: .immutable)
+      let statement = try connection.prepare(
+        "SELECT fileID, domain, relativePath FROM Files WHERE flags = 1")
+      while try statement.step() {
+        let name = statement.text(at: 0)
+        // Anything else leads to no file of a backup.
+        guard name.utf8.count == 40, name.utf8.allSatisfy(Self.isDigit) else { continue }
+        guard names.count < limits.entries else {
+          throw CoreDataError(
+            .unreadable, "more than \(limits.entries) files are in the backup", path: container)
+        }
+        names[name] = statement.text(at: 1) + "/" + statement.text(at: 2)
+      }
+    } catch let error as SQLiteError {
+      throw CoreDataError(
+        .unreadable, "the backup's list of files (Manifest.db) cannot be read: \(error.message)",
+        path: container, hint: "The backup is damaged or of an unknown kind: make another.")
+    }
+    self.names = names
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+  }
+
+  /// Whether a folder is a backup: older ones list their files in another form, and are named too.
+  static func isBackup(_ folder: String) -> Bool {
+    FileSystem.isFile(folder + "/Manifest.plist")
+      && ["Manifest.db", "Manifest.mbdb"].contains { FileSystem.isFile(folder + "/" + $0) }
+  }
+
+  /// The files of a backup under the names that they had on the device, behind the folder that the
+  /// backup is in.
+  ///
+  /// - Parameter folder: the backup's own folder in the container, with a slash; empty for all of it.
+  func renamed(_ entries: [ContainerEntry], in folder: String) -> [ContainerEntry] {
+    entries.compactMap { entry in
+      guard let inner = FileSystem.rest(of: entry.name, after: folder) else { return entry }
+      let file = inner.utf8.count > 40 ? FileSystem.name(of: inner) : inner
+      // `ab/abcdef…`, and `abcdef…` in a flat one.
+      guard inner == file || inner == file.prefix(2) + "/" + file, let name = names[file] else {
+        return nil
+      }
+      var renamed = entry
+      renamed.name = folder + name
+      return renamed
+    }
+  }
+}
