@@ -63,8 +63,9 @@ extension Container {
     struct Enough: Error {}
     var (index, left) = (-1, members.count)
     var file: NewFile?
+    var fault: CoreDataError?
     do {
-      try tar.read(
+      fault = try tar.read(
         TarReader.Visitor(
           begin: { member in
             index += 1
@@ -87,8 +88,9 @@ extension Container {
           }))
     } catch is Enough {}
     guard left == 0 else {
-      throw CoreDataError(
-        .unreadable, "the archive changed while it was read", path: path, hint: "Try again.")
+      throw fault
+        ?? CoreDataError(
+          .unreadable, "the archive changed while it was read", path: path, hint: "Try again.")
     }
   }
 

@@ -69,6 +69,7 @@ package final class Container {
   }
 
   private func listTar(_ tar: TarArchive) throws {
+    var whole = -1
     let visitor = TarReader.Visitor(
       begin: { [self] member in
         guard entries.count < limits.entries else {
@@ -86,8 +87,12 @@ package final class Container {
         let index = entries.count - 1
         let missing = Self.headSize - (heads[index]?.count ?? 0)
         if missing > 0 { heads[index, default: []] += piece.prefix(missing) }
-      })
-    try tar.read(visitor)
+      }, end: { [self] in whole = entries.count - 1 })
+    guard let fault = try tar.read(visitor) else { return }
+    // What came before is there all the same.
+    if entries.last?.kind == .file, whole < entries.count - 1 { entries.removeLast() }
+    guard !entries.isEmpty else { throw fault }
+    notes.append(fault.message + ": what came before it is listed.")
   }
 
   private static let headSize = 16

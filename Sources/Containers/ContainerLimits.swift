@@ -7,8 +7,8 @@ package struct ContainerLimits: Sendable, Equatable {
   /// Most bytes of all that is unpacked at once.
   package var totalBytes = 16 << 30
   /// What no honest data is packed to: a file of more than ``suspiciousBytes`` that is this many times
-  /// what it takes packed is refused. DEFLATE reaches 1,032, with zeros.
-  package var ratio = 300
+  /// what it takes packed is refused. Zeros reach 230 to 1,032, stores 3 to 10.
+  package var ratio = 100
   /// From which size on ``ratio`` counts.
   package var suspiciousBytes = 1 << 30
 

@@ -8,7 +8,9 @@ struct TarArchive {
   let limits: ContainerLimits
 
   /// Passes the members by, from the first to the last.
-  func read(_ visitor: TarReader.Visitor) throws {
+  ///
+  /// - Returns: why it ended before its end, where it is damaged or cut off.
+  func read(_ visitor: TarReader.Visitor) throws -> CoreDataError? {
     var reader = TarReader()
     do {
       switch form {
@@ -18,8 +20,10 @@ struct TarArchive {
       }
     } catch let error as CoreDataError {
       throw error.at(path: path)
+    } catch let damage as TarReader.Damage {
+      return damage.error.at(path: path)
     }
-    guard !reader.isIncomplete else { throw cutOff(reader) }
+    return reader.isIncomplete ? cutOff(reader).error : nil
   }
 
   private func readPlain(_ reader: inout TarReader, _ visitor: TarReader.Visitor) throws {
@@ -62,11 +66,7 @@ struct TarArchive {
         try reader.read(piece, visitor)
       }
       guard isSound else {
-        throw CoreDataError(
-          .unreadable,
-          "the archive is damaged"
-            + (reader.last.isEmpty ? "" : " in or after \(EntryName.quoted(reader.last))"),
-          hint: "Ask for it again, or unpack what is left of it and name the folder.")
+        throw broken("damaged", reader)
       }
     }
     if !reader.isAtEnd, !inflation.isFinished { throw cutOff(reader) }
@@ -90,9 +90,7 @@ struct TarArchive {
         hint: "Install it (apt-get install \(program.package)), or unpack the archive and name the folder.")
     }
     guard result.status == 0 || reader.isAtEnd else {
-      throw CoreDataError(
-        .unreadable, "\(program.name) could not unpack the archive: \(result.message.trimmed.printable)",
-        hint: "Ask for it again, or unpack what is left of it and name the folder.")
+      throw broken("damaged (\(program.name): \(result.message.trimmed.printable))", reader)
     }
   }
 
@@ -104,11 +102,14 @@ struct TarArchive {
       hint: "It is made to fill the disk, or holds nothing: ask for another.")
   }
 
-  private func cutOff(_ reader: TarReader) -> CoreDataError {
-    CoreDataError(
-      .unreadable,
-      "the archive is cut off"
-        + (reader.last.isEmpty ? "" : " in or after \(EntryName.quoted(reader.last))"),
-      path: path, hint: "Ask for it again, or unpack what is left of it and name the folder.")
+  private func cutOff(_ reader: TarReader) -> TarReader.Damage { broken("cut off", reader) }
+
+  private func broken(_ how: String, _ reader: TarReader) -> TarReader.Damage {
+    TarReader.Damage(
+      error: CoreDataError(
+        .unreadable,
+        "the archive is \(how)"
+          + (reader.last.isEmpty ? "" : " in or after \(EntryName.quoted(reader.last))"),
+        path: path, hint: "Ask for it again, or unpack what is left of it and name the folder."))
   }
 }

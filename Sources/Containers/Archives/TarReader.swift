@@ -19,6 +19,11 @@ struct TarReader {
     var end: () throws -> Void = {}
   }
 
+  /// What ends the reading of an archive that is damaged: what came before it is sound.
+  struct Damage: Error {
+    var error: CoreDataError
+  }
+
   /// What blocks before a member say of it.
   private struct Attributes {
     var name: String?
@@ -95,12 +100,13 @@ struct TarReader {
     }
     emptyBlocks = 0
     guard let header = TarHeader(block) else {
-      throw CoreDataError(
-        .unreadable,
-        last.isEmpty
-          ? "this is no tar archive"
-          : "the tar archive is damaged after \(EntryName.quoted(last))",
-        hint: "Ask for it again, or unpack what is left of it and name the folder.")
+      throw Damage(
+        error: CoreDataError(
+          .unreadable,
+          last.isEmpty
+            ? "this is no tar archive"
+            : "the tar archive is damaged after \(EntryName.quoted(last))",
+          hint: "Ask for it again, or unpack what is left of it and name the folder."))
     }
     switch header.type {
     case UInt8(ascii: "x"), UInt8(ascii: "g"), UInt8(ascii: "L"), UInt8(ascii: "K"):
