@@ -65,8 +65,10 @@ extension Container {
       }
       paths.append((path(group.main, ""), group.log.map { path($0, "-wal") }))
     }
-    if !wanted.isEmpty { try unpack(wanted, progress: progress) }
-    return paths.map { StoreLook(at: $0.main, log: $0.log ?? "") }
+    return try withExtendedLifetime(folder) {
+      if !wanted.isEmpty { try unpack(wanted, progress: progress) }
+      return paths.map { StoreLook(at: $0.main, log: $0.log ?? "") }
+    }
   }
 
   /// A main file with what belongs to it.

@@ -198,7 +198,9 @@ package final class Container {
     if case .file(let path) = entry.place { return try body(path) }
     let folder = try PrivateFolder()
     let path = folder.path + "/file"
-    try unpack([(entry, path)])
-    return try body(path)
+    return try withExtendedLifetime(folder) {
+      try unpack([(entry, path)])
+      return try body(path)
+    }
   }
 }

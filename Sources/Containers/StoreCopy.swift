@@ -6,6 +6,8 @@ import ManagedModel
 package final class StoreCopy {
   /// Where the copy of the main file is.
   package let path: String
+  /// The store's path in the container.
+  package let name: String
   /// The folder that stands for the container.
   package let root: String
   private let folder: PrivateFolder
@@ -20,6 +22,7 @@ package final class StoreCopy {
     let main = try container.main(named: inner)
     let group = try container.group(of: main)
     folder = try PrivateFolder()
+    name = main.name
     root = folder.path + "/" + rootName
     path = root + "/" + main.name
     for entry in group.all {

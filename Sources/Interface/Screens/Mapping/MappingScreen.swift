@@ -93,6 +93,7 @@ struct MappingScreen: ScreenContent {
       text += " --mapping \(ShellText.quoted(recipePath ?? defaultRecipePath(state)))"
     }
     if verb == "plan" || verb == "verify" { return text }
+    if state.isCopy, verb == "migrate" { text += " --output FILE" }
     return text
       + allowedLosses.sorted().map { " --allow-loss \(ShellText.quoted($0))" }.joined()
   }
