@@ -108,6 +108,23 @@ extension Container {
     }
   }
 
+  /// The files of a bundle of models that an inner path names, which may have `@VERSION` behind it;
+  /// `nil` where it names none.
+  func models(named inner: String) throws -> (files: [ContainerEntry], path: String)? {
+    let bytes = Array(inner.utf8)
+    let marks = bytes.indices.filter { bytes[$0] == UInt8(ascii: "@") }
+    for end in [bytes.count] + marks.reversed() {
+      let name = EntryName.checked(String(decoding: bytes[..<end], as: UTF8.self)).name
+      guard [".momd", ".xcdatamodeld", ".xcdatamodel"].contains(where: name.hasSuffix) else {
+        continue
+      }
+      let files = entries(below: name + "/").filter { $0.kind != .folder }
+      guard !files.isEmpty else { continue }
+      return (files, name + String(decoding: bytes[end...], as: UTF8.self))
+    }
+    return nil
+  }
+
   /// The entry that an inner path names: the path itself, or the end of one path alone.
   func main(named inner: String) throws -> ContainerEntry {
     let name = EntryName.checked(inner).name

@@ -1,11 +1,14 @@
 import Files
 import ManagedModel
 
-/// A store of a container put together in a private folder, with its -wal and external data; gone
+/// A store of a container put together in a private folder, with its -wal and external data, or a
+/// bundle of models; gone
 /// with all that is beside it when it is let go.
 package final class StoreCopy {
   /// Where the copy of the main file is.
   package let path: String
+  /// The container it came out of, links followed.
+  package let container: String
   /// The store's path in the container.
   package let name: String
   /// The folder that stands for the container.
@@ -19,21 +22,30 @@ package final class StoreCopy {
     of inner: String, in container: Container, rootName: String = "copy",
     progress: @escaping Container.Progress = { _ in }
   ) throws {
-    let main = try container.main(named: inner)
-    let group = try container.group(of: main)
+    let (wanted, main) = try Self.wanted(inner, in: container)
     folder = try PrivateFolder()
-    name = main.name
+    self.container = FileSystem.canonical(container.path)
+    name = main
     root = folder.path + "/" + rootName
-    path = root + "/" + main.name
-    for entry in group.all {
+    path = root + "/" + main
+    for entry in wanted {
       let place = root + "/" + entry.name
       try FileSystem.makeDirectory(
         FileSystem.parent(of: place) ?? root, permissions: 0o700)
     }
     let root = self.root
     try container.unpack(
-      group.all.map { ($0, root + "/" + $0.name) }, progress: progress)
+      wanted.map { ($0, root + "/" + $0.name) }, progress: progress)
     try Self.requireFiles(root)
+  }
+
+  /// What belongs to a store, or what is in a bundle of models.
+  private static func wanted(
+    _ inner: String, in container: Container
+  ) throws -> (entries: [ContainerEntry], name: String) {
+    if let (files, name) = try container.models(named: inner) { return (files, name) }
+    let main = try container.main(named: inner)
+    return (try container.group(of: main).all, main.name)
   }
 
   /// Links were never made; this makes sure.

@@ -45,10 +45,10 @@ enum GivenStores {
       var copies: [StoreCopy] = []
       var shown: [(root: String, container: String)] = []
       for (slot, path, inner) in inside {
-        let (copy, container) = try self.copy(of: inner, in: path, console)
+        let copy = try self.copy(of: inner, in: path, console)
         replace(slot, with: copy.path, in: &arguments)
         copies.append(copy)
-        shown.append((copy.root, container))
+        shown.append((copy.root, path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path))
       }
       return try withExtendedLifetime(copies) {
         try ShownPaths.showing(shown) {
@@ -65,19 +65,18 @@ enum GivenStores {
   /// A private copy of a store, put together with a bar where that takes long.
   static func copy(
     of inner: String?, in path: String, _ console: Console
-  ) throws -> (copy: StoreCopy, container: String) {
+  ) throws -> StoreCopy {
     let bar = ProgressBar(console)
     defer { bar.clear() }
     let container = try Container(path)
     let inner = try inner ?? onlyStore(of: container)
-    let copy = try StoreCopy(
+    return try StoreCopy(
       of: inner, in: container,
       // What needs quoting in a shell needs it here too: the path stands for the container's.
       rootName: ShellText.quoted(path) == path ? "copy" : "a copy"
     ) { done in
       bar.show(ProgressBar.Work(title: "unpacking", done: Size.text(done)))
     }
-    return (copy, container.path)
   }
 
   /// The store of a container that has one.

@@ -119,10 +119,10 @@ extension Runtime {
   /// A private copy of a store in a container, and what the person calls it.
   private static func opened(_ path: String) throws -> (copy: StoreCopy?, name: String) {
     guard case .inside(let container, let inner) = StorePlace(path) else { return (nil, path) }
-    let (copy, place) = try Interruption.removingCopies {
+    let copy = try Interruption.removingCopies {
       try GivenStores.copy(of: inner, in: container, .process)
     }
-    return (copy, FileSystem.canonical(place) + "//" + copy.name)
+    return (copy, copy.container + "//" + copy.name)
   }
 
   /// What a run ended in.

@@ -84,7 +84,7 @@ final class Runtime {
       mailbox: mailbox, sessions: kept)
     state = State(
       storePath: storePath ?? "", size: Terminal.Size(width: 80, height: 24), themeName: name)
-    state.isCopy = copy != nil
+    state.copy = copy.map { CopyPlace(root: $0.root, container: $0.container) }
     state.planOptions = request.plan
     state.notice = notice
     state.keys = configuration.keys

@@ -89,7 +89,7 @@ struct MigrateOutlook {
   /// Whether the plan can run, but not in the place of a store that came out of a container.
   private var isForCopy: Bool {
     let mapping = state.mapping
-    return state.isCopy && mapping.plan != nil && mapping.reasonNotToRun(state) == nil
+    return state.copy != nil && mapping.plan != nil && mapping.reasonNotToRun(state) == nil
   }
 
   private var advice: String {
@@ -140,6 +140,10 @@ struct MigrateOutlook {
     if plan.steps.count > 1 {
       let names = plan.steps.prefix(1).map(\.from) + plan.steps.map(\.to)
       item("·", .dim, "in \(plan.steps.count) steps: \(names.joined(separator: " → "))")
+    }
+    guard state.copy == nil else {
+      for note in plan.notes { item("·", .dim, note) }
+      return
     }
     let free = plan.bytesFree.map { ", \(NumberText.bytes($0)) free" } ?? ""
     item(

@@ -68,7 +68,7 @@ extension MigrateScreen {
 
   /// Why nothing is put in the place of a store that came out of an archive or a backup.
   private func reasonOfCopy(_ state: State) -> String? {
-    state.isCopy ? "what the store is in is never changed" : nil
+    state.copy != nil ? "what the store is in is never changed" : nil
   }
 
   /// Enter and Escape mean what the moment asks for.
