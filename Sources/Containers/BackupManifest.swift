@@ -22,7 +22,8 @@ struct BackupManifest {
       throw CoreDataError(
         .unreadable, "this is an encrypted iOS backup, which only its password opens",
         path: container,
-        hint: "Ask for a backup without encryption (Finder or iTunes: without “Encrypt local backup”), or decrypt it and name the folder that comes of it."
+        hint:
+          "Ask for a backup without encryption (Finder or iTunes: without “Encrypt local backup”), or decrypt it and name the folder that comes of it."
       )
     }
     var names: [String: String] = [:]

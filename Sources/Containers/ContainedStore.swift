@@ -33,7 +33,8 @@ package struct ContainedStore: Sendable, Equatable {
   static func app(of name: String, in container: String) -> String? {
     let parts = (FileSystem.name(of: container) + "/" + name).split(separator: "/").map(String.init)
     for (index, part) in parts.enumerated() {
-      for prefix in ["AppDomain-", "AppDomainGroup-", "AppDomainPlugin-"] where part.hasPrefix(prefix) {
+      for prefix in ["AppDomain-", "AppDomainGroup-", "AppDomainPlugin-"]
+      where part.hasPrefix(prefix) {
         return String(part.dropFirst(prefix.count))
       }
       if part.lowercased().hasSuffix(".xcappdata"), let word = part.split(separator: " ").first {

@@ -22,7 +22,8 @@ extension Container {
   /// - Throws: ``CoreDataError`` where one is a link, or cannot be unpacked to be looked at.
   package func stores(progress: @escaping Progress = { _ in }) throws -> [ContainedStore] {
     var candidates: [Group] = []
-    for entry in entries where entry.kind != .folder && places[entry.name].map({ entries[$0] }) == entry {
+    for entry in entries
+    where entry.kind != .folder && places[entry.name].map({ entries[$0] }) == entry {
       try Task.checkCancellation()
       guard !StoreFileName.isCompanion(entry.name), !StoreFileName.isResourceFork(entry.name) else {
         continue
@@ -89,7 +90,8 @@ extension Container {
     for part in group.companions + group.external where part.kind != .file {
       throw refused(
         part.name,
-        part.kind == .link ? "is a link, which may lead anywhere" : "is neither a file nor a folder")
+        part.kind == .link ? "is a link, which may lead anywhere" : "is neither a file nor a folder"
+      )
     }
     group.models = models(in: folder)
     return group

@@ -31,7 +31,8 @@ package final class Container {
       throw CoreDataError(
         .unreadable,
         FileSystem.status(path) == nil
-          ? "there is no such file or folder" : "neither a folder, a backup nor an archive that is read",
+          ? "there is no such file or folder"
+          : "neither a folder, a backup nor an archive that is read",
         path: path,
         hint: "Read are folders, .xcappdata, iOS backups, and .zip, .tar and .tar.gz of such.")
     }
@@ -58,7 +59,8 @@ package final class Container {
       guard !limits.isBomb(bytes: member.bytes, packed: member.packed) else {
         throw refused(
           member.name,
-          "is \(member.bytes / max(1, member.packed)) times as large unpacked (\(member.bytes >> 20) MB)")
+          "is \(member.bytes / max(1, member.packed)) times as large unpacked (\(member.bytes >> 20) MB)"
+        )
       }
       entries.append(
         ContainerEntry(
@@ -108,7 +110,9 @@ package final class Container {
     CoreDataError(
       .unreadable, "\(EntryName.quoted(entry)) in it \(fault), so nothing of it is unpacked",
       path: path,
-      hint: "The archive is damaged or made to harm: ask for another, or unpack it yourself and name the folder.")
+      hint:
+        "The archive is damaged or made to harm: ask for another, or unpack it yourself and name the folder."
+    )
   }
 
   /// Gives the files of backups the names that they had on the device.

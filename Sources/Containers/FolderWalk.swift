@@ -31,7 +31,8 @@ struct FolderWalk {
         var info = stat()
         guard lstat(place, &info) == 0 else { continue }
         var kind = Self.kind(info)
-        if kind == .link, followsLinks, let status = FileSystem.status(place), status.kind == .file {
+        if kind == .link, followsLinks, let status = FileSystem.status(place), status.kind == .file
+        {
           kind = .file
           info.st_size = off_t(status.size)
         }

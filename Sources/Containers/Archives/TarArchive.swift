@@ -87,7 +87,9 @@ struct TarArchive {
       throw CoreDataError(
         .unreadable, "\(form.noun) is unpacked by \(program.name), which is not installed",
         path: path,
-        hint: "Install it (apt-get install \(program.package)), or unpack the archive and name the folder.")
+        hint:
+          "Install it (apt-get install \(program.package)), or unpack the archive and name the folder."
+      )
     }
     guard result.status == 0 || reader.isAtEnd else {
       throw broken("damaged (\(program.name): \(result.message.trimmed.printable))", reader)

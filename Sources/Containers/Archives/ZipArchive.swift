@@ -141,7 +141,8 @@ final class ZipArchive {
     case 8: inflation = try Inflation(.raw)
     default:
       throw CoreDataError(
-        .unreadable, "\(name) in the archive is packed in a way that is not read here (\(member.method))",
+        .unreadable,
+        "\(name) in the archive is packed in a way that is not read here (\(member.method))",
         path: file.path, hint: "Unpack the archive and name the folder.")
     }
     var (done, checksum) = (0, crc32(0, nil, 0))
@@ -149,7 +150,8 @@ final class ZipArchive {
       done += piece.count
       guard done <= member.bytes else {
         throw CoreDataError(
-          .unreadable, "\(name) in the archive holds more than the \(member.bytes) bytes that it says",
+          .unreadable,
+          "\(name) in the archive holds more than the \(member.bytes) bytes that it says",
           path: file.path, hint: "The archive is damaged or made to harm: ask for another.")
       }
       checksum = piece.withUnsafeBufferPointer {

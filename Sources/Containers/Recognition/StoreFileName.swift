@@ -17,7 +17,8 @@ enum StoreFileName {
 
   /// Whether macOS made it beside a file, to keep that file's attributes in an archive.
   static func isResourceFork(_ name: String) -> Bool {
-    name.hasPrefix("__MACOSX/") || name.utf8.split(separator: UInt8(ascii: "/")).last?
-      .starts(with: "._".utf8) == true
+    name.hasPrefix("__MACOSX/")
+      || name.utf8.split(separator: UInt8(ascii: "/")).last?
+        .starts(with: "._".utf8) == true
   }
 }

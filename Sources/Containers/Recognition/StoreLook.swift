@@ -20,7 +20,8 @@ package enum StoreLook: Sendable, Equatable {
   ///   its tables only there.
   package init(at path: String, log: String? = nil) {
     guard (FileSystem.status(path)?.size ?? 0) >= 100, FileSystem.isDatabase(path) else {
-      self = Self.isStoreLog(log ?? path + "-wal")
+      self =
+        Self.isStoreLog(log ?? path + "-wal")
         ? .store(entities: [], versionIdentifiers: []) : .nothing
       return
     }
@@ -32,7 +33,8 @@ package enum StoreLook: Sendable, Equatable {
         WHERE type = 'table' AND name IN ('Z_METADATA', 'Z_PRIMARYKEY')
         """)
       guard case .integer(2)? = tables else {
-        self = Self.isStoreLog(log ?? path + "-wal")
+        self =
+          Self.isStoreLog(log ?? path + "-wal")
           ? .store(entities: [], versionIdentifiers: []) : .database
         return
       }

@@ -13,7 +13,8 @@ package struct CopyPlace: Sendable, Equatable {
   /// What the person calls a path: one of a copy is gone before it can be typed.
   func named(_ path: String) -> String {
     guard path.utf8.starts(with: (root + "/").utf8) else { return path }
-    return container + "//" + String(decoding: path.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self)
+    return container + "//"
+      + String(decoding: path.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self)
   }
 }
 

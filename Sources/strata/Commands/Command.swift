@@ -148,7 +148,7 @@ enum CommandStatus: Int32, Sendable, CaseIterable {
     switch self {
     case .done: "Done, and the answer is yes."
     case .no:
-      "The answer is no: models or stores differ, the store does not fit, an expectation does not hold."
+      "The answer is no: models or stores differ, the store does not fit, an expectation does not hold, no store is there."
     case .usage: "Wrong usage."
     case .refused:
       "Refused: values would be lost, a check failed, or no mapping can be inferred or leads there. Of several stores the gravest status counts."

@@ -48,7 +48,8 @@ enum GivenStores {
         let copy = try self.copy(of: inner, in: path, console)
         replace(slot, with: copy.path, in: &arguments)
         copies.append(copy)
-        shown.append((copy.root, path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path))
+        shown.append(
+          (copy.root, path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path))
       }
       return try withExtendedLifetime(copies) {
         try ShownPaths.showing(shown) {
@@ -107,7 +108,9 @@ enum GivenStores {
     let isInterface = command.name.isEmpty && !arguments.flag("plain")
     var result: [(Slot, String, Bool)] = []
     for (index, text) in arguments.positional.enumerated() {
-      guard let name = index < command.arguments.count ? command.arguments[index] : command.arguments.last
+      guard
+        let name = index < command.arguments.count
+          ? command.arguments[index] : command.arguments.last
       else { continue }
       switch name {
       case "STORE", "BEFORE", "AFTER", "STORE…":

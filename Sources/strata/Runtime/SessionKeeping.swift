@@ -49,7 +49,8 @@ struct SessionKeeping {
     guard session != kept else { return }
     kept = session
     let record = SessionFolder.Record(
-      path: place ?? store.path, uuid: store.uuid, model: state.modelName ?? "", opened: CoreDataDate.now,
+      path: place ?? store.path, uuid: store.uuid, model: state.modelName ?? "",
+      opened: CoreDataDate.now,
       session: session)
     if isLast {
       folder.keep(record)

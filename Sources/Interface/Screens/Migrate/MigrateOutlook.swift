@@ -162,7 +162,11 @@ struct MigrateOutlook {
     guard isForCopy || migrate.reasonNotToStart(state) == nil else { return }
     let isWritten = mapping.currentEdits.isEmpty || mapping.recipePath != nil
     lines.append([])
-    lines.append([Span("\(isForCopy ? "what writes the result to a file" : "the same as")\(isWritten ? "" : " (after w in Mapping)")", theme[.dim])])
+    lines.append([
+      Span(
+        "\(isForCopy ? "what writes the result to a file" : "the same as")\(isWritten ? "" : " (after w in Mapping)")",
+        theme[.dim])
+    ])
     let command = mapping.command(state) + (migrate.pausesBeforeCutover ? " --confirm" : "")
     lines += Wrapping.lines(command, width: width).map { [Span("   "), Span($0, theme[.code])] }
   }

@@ -22,7 +22,8 @@ extension MigrateScreen {
         unless: busy, command: state.mapping.command(state) + " --confirm",
         footer: isReady && !isStuck),
       Binding(
-        ["b"], "roll back", .rollBack, unless: busy ?? reasonOfCopy(state), command: "strata rollback \(store)",
+        ["b"], "roll back", .rollBack, unless: busy ?? reasonOfCopy(state),
+        command: "strata rollback \(store)",
         footer: !isRunning),
     ] + (isStuck ? [] : waysOn) + [
       Binding(

@@ -82,7 +82,8 @@ enum FolderReading {
 
   /// By its name first: not every file of a folder is read for this.
   private static func isArchive(_ path: String, bytes: Int) -> Bool {
-    guard bytes > 0, [".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst"].contains(where: path.hasSuffix)
+    guard bytes > 0,
+      [".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst"].contains(where: path.hasSuffix)
     else { return false }
     if case .archive? = ContainerForm(at: path) { return true }
     return false
