@@ -20,7 +20,7 @@ extension Container {
   /// The stores in it, by their paths.
   ///
   /// - Throws: ``CoreDataError`` where one is a link, or cannot be unpacked to be looked at.
-  package func stores(progress: @escaping Progress = { _ in }) throws -> [ContainedStore] {
+  package func stores() throws -> [ContainedStore] {
     var candidates: [Group] = []
     for entry in entries
     where entry.kind != .folder && places[entry.name].map({ entries[$0] }) == entry {
@@ -41,7 +41,7 @@ extension Container {
       }
       candidates.append(try group(of: entry))
     }
-    let looks = try self.looks(at: candidates, progress)
+    let looks = try self.looks(at: candidates)
     return zip(candidates, looks).compactMap { group, look in
       guard look != .database else { return nil }
       let external = group.external.filter { $0.kind == .file }
@@ -53,7 +53,7 @@ extension Container {
   }
 
   /// What the main files are, those of an archive all unpacked in one go.
-  private func looks(at groups: [Group], _ progress: @escaping Progress) throws -> [StoreLook] {
+  private func looks(at groups: [Group]) throws -> [StoreLook] {
     let folder = try groups.isEmpty ? nil : PrivateFolder()
     var wanted: [(ContainerEntry, String)] = []
     var paths: [(main: String, log: String?)] = []
@@ -67,7 +67,7 @@ extension Container {
       paths.append((path(group.main, ""), group.log.map { path($0, "-wal") }))
     }
     return try withExtendedLifetime(folder) {
-      if !wanted.isEmpty { try unpack(wanted, progress: progress) }
+      if !wanted.isEmpty { try unpack(wanted) }
       return paths.map { StoreLook(at: $0.main, log: $0.log ?? "") }
     }
   }

@@ -29,7 +29,9 @@ enum GivenStores {
           index >= command.arguments.count || !command.arguments[index].hasSuffix("…"),
           !isModelBundle(folder)
         else { break }
-        let store = try onlyStore(of: Container(folder))
+        let store = try Waiting.tell("looking into \(folder)", on: console) {
+          try onlyStore(of: Container(folder))
+        }
         if FileSystem.isFile(folder + "/" + store) {
           replace(slot, with: joined(folder, store), in: &arguments)
         } else {
@@ -67,10 +69,12 @@ enum GivenStores {
   static func copy(
     of inner: String?, in path: String, _ console: Console
   ) throws -> StoreCopy {
+    let (container, inner) = try Waiting.tell("looking into \(path)", on: console) {
+      let container = try Container(path)
+      return (container, try inner ?? onlyStore(of: container))
+    }
     let bar = ProgressBar(console)
     defer { bar.clear() }
-    let container = try Container(path)
-    let inner = try inner ?? onlyStore(of: container)
     return try StoreCopy(
       of: inner, in: container,
       // What needs quoting in a shell needs it here too: the path stands for the container's.

@@ -19,13 +19,10 @@ enum StoresCommand {
   }
 
   private static func list(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    let bar = ProgressBar(console)
-    defer { bar.clear() }
-    let container = try Container(arguments[0])
-    let stores = try container.stores { done in
-      bar.show(ProgressBar.Work(title: "unpacking", done: Size.text(done)))
+    let (container, stores) = try Waiting.tell("looking into \(arguments[0])", on: console) {
+      let container = try Container(arguments[0])
+      return (container, try container.stores())
     }
-    bar.clear()
     if arguments.flag("json") {
       write(stores, of: container, console)
     } else {
