@@ -22,8 +22,7 @@ extension Container {
   /// - Throws: ``CoreDataError`` where one is a link, or cannot be unpacked to be looked at.
   package func stores() throws -> [ContainedStore] {
     var candidates: [Group] = []
-    for entry in entries
-    where entry.kind != .folder && places[entry.name].map({ entries[$0] }) == entry {
+    for entry in entries where entry.kind != .folder {
       try Task.checkCancellation()
       guard !StoreFileName.isCompanion(entry.name), !StoreFileName.isResourceFork(entry.name) else {
         continue
@@ -33,9 +32,12 @@ extension Container {
       if entry.kind == .link, isNamed, form != .folder {
         throw refused(entry.name, "is a link, which may lead anywhere")
       }
+      if entry.kind == .other, isNamed {
+        notes.append("\(EntryName.quoted(entry.name)) is in a form that is not read here.")
+      }
       guard entry.kind == .file else { continue }
       let isDatabase =
-        entry.bytes >= 100 && head(of: entry) == Array("SQLite format 3\0".utf8)
+        entry.bytes >= 100 && FileSystem.isDatabaseHead(head(of: entry))
       guard isDatabase || isNamed && (entry.bytes > 0 || log.map { $0.bytes > 32 } == true) else {
         continue
       }
@@ -99,14 +101,12 @@ extension Container {
 
   /// Models beside a store: a store of an early system has none in it.
   private func models(in folder: String) -> [ContainerEntry] {
-    let endings = [".momd/", ".xcdatamodeld/", ".xcdatamodel/"]
     return entries.filter { entry in
       guard entry.kind == .file, entry.bytes < 16 << 20,
         let rest = FileSystem.rest(of: entry.name, after: folder)
       else { return false }
-      let first = rest.prefix { $0 != "/" }
-      return rest == first
-        ? rest.hasSuffix(".mom") : endings.contains { (first + "/").hasSuffix($0) }
+      let first = String(rest.prefix { $0 != "/" })
+      return rest == first ? rest.hasSuffix(".mom") : StoreFileName.isModelBundle(first)
     }
   }
 
@@ -117,9 +117,7 @@ extension Container {
     let marks = bytes.indices.filter { bytes[$0] == UInt8(ascii: "@") }
     for end in [bytes.count] + marks.reversed() {
       let name = EntryName.checked(String(decoding: bytes[..<end], as: UTF8.self)).name
-      guard [".momd", ".xcdatamodeld", ".xcdatamodel"].contains(where: name.hasSuffix) else {
-        continue
-      }
+      guard StoreFileName.isModelBundle(name) else { continue }
       let files = entries(below: name + "/").filter { $0.kind != .folder }
       guard !files.isEmpty else { continue }
       return (files, name + String(decoding: bytes[end...], as: UTF8.self))

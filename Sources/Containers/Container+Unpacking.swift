@@ -3,13 +3,27 @@ import ManagedModel
 
 /// Bytes of a container written into a private folder: new files, for their owner only.
 extension Container {
-  /// Writes files, each where it is wanted; the folders must be there.
+  /// Writes files, each where it is wanted, and the folders that they are to be in.
   ///
   /// - Parameter progress: told how many bytes were written.
   func unpack(
     _ wanted: [(entry: ContainerEntry, path: String)], progress: @escaping Progress = { _ in }
   ) throws {
+    do { try unpackAll(wanted, progress) } catch var error as CoreDataError {
+      // What cannot be put together cannot be read; nothing of it was begun.
+      error.kind = .unreadable
+      throw error
+    }
+  }
+
+  private func unpackAll(
+    _ wanted: [(entry: ContainerEntry, path: String)], _ progress: @escaping Progress
+  ) throws {
     try check(wanted.map(\.entry), into: wanted.first?.path)
+    for (_, path) in wanted {
+      guard let folder = FileSystem.parent(of: path) else { continue }
+      try FileSystem.makeDirectory(folder, permissions: 0o700)
+    }
     var done = 0
     func count(_ bytes: Int) {
       done += bytes

@@ -11,14 +11,14 @@ package final class Container {
   /// What it is.
   package let form: ContainerForm
   /// What of it could not be looked into, as sentences.
-  package private(set) var notes: [String] = []
+  package internal(set) var notes: [String] = []
   let limits: ContainerLimits
   private(set) var entries: [ContainerEntry]
   private var zip: ZipArchive?
   /// The first bytes of the members of a tar archive, which come along with their names.
   private var heads: [Int: [UInt8]] = [:]
-  /// The places of files in ``entries`` by their names; the last of a name counts, as in tar.
-  private(set) var places: [String: Int] = [:]
+  /// The places of files in ``entries`` by their names.
+  private var places: [String: Int] = [:]
 
   /// How far listing or unpacking is, in bytes; it throws to stop.
   package typealias Progress = (_ done: Int) -> Void
@@ -43,14 +43,20 @@ package final class Container {
     guard case .archive(let archive) = form else {
       let walk = try FolderWalk(path, followsLinks: form == .folder, limits: limits)
       entries = walk.entries
-      notes = walk.unreadable.map { "\(EntryName.quoted($0)) could not be looked into." }
+      notes = walk.unreadable.prefix(3).map {
+        "\(EntryName.quoted($0)) could not be looked into."
+      }
+      if walk.unreadable.count > notes.count {
+        notes.append(
+          "\(walk.unreadable.count - notes.count) more folders could not be looked into.")
+      }
       try nameBackups()
-      try sort()
+      sort()
       return
     }
     try archive == .zip ? listZip() : listTar(TarArchive(path: path, form: archive, limits: limits))
     try nameBackups()
-    try sort()
+    sort()
   }
 
   private func listZip() throws {
@@ -148,16 +154,18 @@ package final class Container {
     }
   }
 
-  private func sort() throws {
-    entries.removeAll { $0.name.isEmpty }
+  /// Puts the entries in order, each file once: of one name twice, as in an archive that was added to,
+  /// the last is the one that unpacking would leave.
+  private func sort() {
+    var last: [String: Int] = [:]
+    for (index, entry) in entries.enumerated() where entry.kind != .folder {
+      last[entry.name] = index
+    }
+    entries = entries.enumerated().filter { index, entry in
+      !entry.name.isEmpty && (entry.kind == .folder || last[entry.name] == index)
+    }.map(\.element)
     entries.sort { $0.name < $1.name }
     for (index, entry) in entries.enumerated() where entry.kind != .folder {
-      // Of one name twice, the later member is the one that unpacking would leave.
-      if let other = places[entry.name], case .member(let earlier) = entries[other].place,
-        case .member(let later) = entry.place, later < earlier
-      {
-        continue
-      }
       places[entry.name] = index
     }
   }
@@ -183,7 +191,7 @@ package final class Container {
       guard let zip else { return heads[index] ?? [] }
       var head: [UInt8] = []
       struct Enough: Error {}
-      try? zip.read(zip.members[index]) { piece in
+      try? zip.read(zip.members[index], chunk: 4096) { piece in
         head += piece.prefix(Self.headSize - head.count)
         if head.count == Self.headSize { throw Enough() }
       }

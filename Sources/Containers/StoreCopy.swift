@@ -2,8 +2,7 @@ import Files
 import ManagedModel
 
 /// A store of a container put together in a private folder, with its -wal and external data, or a
-/// bundle of models; gone
-/// with all that is beside it when it is let go.
+/// bundle of models; gone with all that is beside it when it is let go.
 package final class StoreCopy {
   /// Where the copy of the main file is.
   package let path: String
@@ -28,11 +27,6 @@ package final class StoreCopy {
     name = main
     root = folder.path + "/" + rootName
     path = root + "/" + main
-    for entry in wanted {
-      let place = root + "/" + entry.name
-      try FileSystem.makeDirectory(
-        FileSystem.parent(of: place) ?? root, permissions: 0o700)
-    }
     let root = self.root
     try container.unpack(
       wanted.map { ($0, root + "/" + $0.name) }, progress: progress)

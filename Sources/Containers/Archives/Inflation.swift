@@ -12,13 +12,14 @@ final class Inflation {
 
   /// zlib keeps the address of its state, so that it must not move; freed in `deinit`.
   private let stream: UnsafeMutablePointer<z_stream>
-  private var chunk = [UInt8](repeating: 0, count: 1 << 17)
+  private var chunk: [UInt8]
   private let wrapping: Wrapping
   /// Whether the packed bytes have come to their end.
   private(set) var isFinished = false
 
-  init(_ wrapping: Wrapping) throws {
+  init(_ wrapping: Wrapping, chunk: Int = 1 << 17) throws {
     self.wrapping = wrapping
+    self.chunk = [UInt8](repeating: 0, count: chunk)
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     let result =

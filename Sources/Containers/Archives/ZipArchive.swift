@@ -123,7 +123,11 @@ final class ZipArchive {
   }
 
   /// Reads a member's bytes a piece at a time, and checks them in the end.
-  func read(_ member: Member, _ output: (ArraySlice<UInt8>) throws -> Void) throws {
+  ///
+  /// - Parameter chunk: how many are read and unpacked at a time: few where only the first are wanted.
+  func read(
+    _ member: Member, chunk: Int = 1 << 17, _ output: (ArraySlice<UInt8>) throws -> Void
+  ) throws {
     let name = EntryName.quoted(member.name)
     guard member.flags & 1 == 0 else {
       throw CoreDataError(
@@ -138,7 +142,7 @@ final class ZipArchive {
     let inflation: Inflation?
     switch member.method {
     case 0: inflation = nil
-    case 8: inflation = try Inflation(.raw)
+    case 8: inflation = try Inflation(.raw, chunk: chunk)
     default:
       throw CoreDataError(
         .unreadable,
@@ -161,7 +165,7 @@ final class ZipArchive {
     }
     while place < end {
       try Task.checkCancellation()
-      let bytes = try file.read(at: place, count: min(1 << 18, end - place))
+      let bytes = try file.read(at: place, count: min(chunk, end - place))
       guard !bytes.isEmpty else { throw damaged(name) }
       place += bytes.count
       if let inflation {

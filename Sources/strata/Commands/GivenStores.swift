@@ -27,7 +27,7 @@ enum GivenStores {
       case .folder(let folder):
         guard !isModel, command.effect == .readsStore, case .argument(let index) = slot,
           index >= command.arguments.count || !command.arguments[index].hasSuffix("…"),
-          !isModelBundle(folder)
+          !StoreFileName.isModelBundle(FileSystem.name(of: folder))
         else { break }
         let store = try Waiting.tell("looking into \(folder)", on: console) {
           try onlyStore(of: Container(folder))
@@ -154,12 +154,6 @@ enum GivenStores {
       .refused,
       "\(command.name) would write into \(ContainerForm(at: container)?.noun ?? "it"), which is never changed",
       path: inner.map { container + "//" + $0 } ?? container, hint: hint)
-  }
-
-  private static func isModelBundle(_ path: String) -> Bool {
-    [".momd", ".xcdatamodeld", ".xcdatamodel"].contains {
-      FileSystem.name(of: path).lowercased().hasSuffix($0)
-    }
   }
 
   private static func joined(_ folder: String, _ name: String) -> String {

@@ -72,6 +72,7 @@ struct ContainerReadingTests {
     var tar = TarWriter()
     tar.add("App.sqlite", Array(samples.files[0].bytes.prefix(5000)))
     tar.add("App.sqlite", samples.files[0].bytes)
+    for _ in 0..<2 { tar.add(".App_SUPPORT/_EXTERNAL_DATA/AAAA", [1]) }
     let path = samples.folder.path("twice.tar")
     try FileSystem.write(tar.bytes, to: path)
     #expect(Captured("dump", path).status == .done)

@@ -15,7 +15,7 @@ enum FolderReading {
     let path = FileSystem.canonical(path)
     let names = try FileSystem.list(path)
     var entries: [FolderListing.Entry] = []
-    for name in names where !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix) {
+    for name in names where !StoreFileName.isCompanion(name) {
       guard entries.count < limit else { break }
       try Task.checkCancellation()
       let full = path == "/" ? "/" + name : path + "/" + name
@@ -94,9 +94,7 @@ enum FolderReading {
     var (stores, models) = (0, 0)
     for name in ((try? FileSystem.list(path)) ?? []).prefix(inner) {
       if isModel(name) { models += 1 }
-      if [".sqlite", ".sqlite3", ".db", ".store", ".storedata"].contains(where: name.hasSuffix) {
-        stores += 1
-      }
+      if StoreFileName.isStore(name) { stores += 1 }
     }
     return .folder(stores: stores, models: models)
   }
