@@ -33,8 +33,7 @@ struct BackupManifest {
         "SELECT fileID, domain, relativePath FROM Files WHERE flags = 1")
       while try statement.step() {
         let name = statement.text(at: 0)
-        // Anything else leads to no file of a backup.
-        guard name.utf8.count == 40, name.utf8.allSatisfy(Self.isDigit) else { continue }
+        guard name.utf8.count == Self.digits else { continue }
         guard names.count < limits.entries else {
           throw CoreDataError(
             .unreadable, "more than \(limits.entries) files are in the backup", path: container)
@@ -49,9 +48,8 @@ struct BackupManifest {
     self.names = names
   }
 
-  private static func isDigit(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
-  }
+  /// Digits of a SHA-1, which files are named by.
+  private static let digits = 40
 
   /// Whether a folder is a backup: older ones list their files in another form, and are named too.
   static func isBackup(_ folder: String) -> Bool {
@@ -65,12 +63,12 @@ struct BackupManifest {
   /// - Parameter folder: the backup's own folder in the container, with a slash; empty for all of it.
   func renamed(_ entries: [ContainerEntry], in folder: String) -> [ContainerEntry] {
     entries.compactMap { entry in
-      guard let inner = FileSystem.rest(of: entry.name, after: folder) else { return entry }
-      let file = inner.utf8.count > 40 ? FileSystem.name(of: inner) : inner
-      // `ab/abcdef…`, and `abcdef…` in a flat one.
-      guard inner == file || inner == file.prefix(2) + "/" + file, let name = names[file] else {
-        return nil
-      }
+      guard folder.isEmpty || entry.name.hasPrefix(folder) else { return entry }
+      let file = String(decoding: entry.name.utf8.suffix(Self.digits), as: UTF8.self)
+      // `ab/abcdef…`, or `abcdef…` in a flat one: whatever the list says, a file of the backup.
+      guard let name = names[file],
+        entry.name == folder + file.prefix(2) + "/" + file || entry.name == folder + file
+      else { return nil }
       var renamed = entry
       renamed.name = folder + name
       return renamed

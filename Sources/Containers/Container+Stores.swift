@@ -10,11 +10,9 @@ extension Container {
     var companions: [ContainerEntry]
     /// What is in its support folder.
     var external: [ContainerEntry]
-    /// Models that lie in the same folder.
-    var models: [ContainerEntry] = []
 
     var log: ContainerEntry? { companions.first { $0.name.hasSuffix("-wal") } }
-    var all: [ContainerEntry] { [main] + companions + external + models }
+    var all: [ContainerEntry] { [main] + companions + external }
   }
 
   /// The stores in it, by their paths.
@@ -80,7 +78,7 @@ extension Container {
   func group(of main: ContainerEntry) throws -> Group {
     let folder = EntryName.folder(of: main.name)
     let support = folder + "." + FileSystem.stem(of: main.name) + "_SUPPORT"
-    var group = Group(
+    let group = Group(
       main: main,
       companions: ["-wal", "-journal"].compactMap { entry(main.name + $0) },
       external: entries(below: support + "/").filter {
@@ -95,14 +93,15 @@ extension Container {
         part.kind == .link ? "is a link, which may lead anywhere" : "is neither a file nor a folder"
       )
     }
-    group.models = models(in: folder)
     return group
   }
 
   /// Models beside a store: a store of an early system has none in it.
-  private func models(in folder: String) -> [ContainerEntry] {
-    return entries.filter { entry in
+  func models(beside main: ContainerEntry) -> [ContainerEntry] {
+    let folder = EntryName.folder(of: main.name)
+    return (folder.isEmpty ? entries : entries(below: folder)).filter { entry in
       guard entry.kind == .file, entry.bytes < 16 << 20,
+        strstr(entry.name, ".mom") != nil || strstr(entry.name, ".xcdatamodel") != nil,
         let rest = FileSystem.rest(of: entry.name, after: folder)
       else { return false }
       let first = String(rest.prefix { $0 != "/" })

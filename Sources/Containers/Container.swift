@@ -128,9 +128,8 @@ package final class Container {
       && FileSystem.name(of: manifest.name) == "Manifest.db"
     {
       let folder = EntryName.folder(of: manifest.name)
-      guard let properties = entries.first(where: { $0.name == folder + "Manifest.plist" }) else {
-        continue
-      }
+      let list = folder + "Manifest.plist"
+      guard let properties = entries.first(where: { $0.name == list }) else { continue }
       let names: BackupManifest
       do {
         names = try withFile(of: manifest) { database in

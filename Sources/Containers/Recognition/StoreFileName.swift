@@ -30,6 +30,7 @@ package enum StoreFileName {
 
   /// Whether macOS made it beside a file, to keep that file's attributes in an archive.
   static func isResourceFork(_ name: String) -> Bool {
-    name.hasPrefix("__MACOSX/") || FileSystem.name(of: name).hasPrefix("._")
+    name.hasPrefix("__MACOSX/") || name.hasPrefix("._")
+      || strstr(name, "/._") != nil && FileSystem.name(of: name).hasPrefix("._")
   }
 }
