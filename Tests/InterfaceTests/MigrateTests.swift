@@ -71,6 +71,8 @@ struct MigrateTests {
     #expect(
       session.state.named("/tmp/strata-copy.x/copy/a/M.momd@2") == "/data/Backup.zip//a/M.momd@2")
     #expect(session.state.named("/tmp/other") == "/tmp/other")
+    let error = CoreDataError(.unreadable, "gone", path: "/tmp/strata-copy.x/copy/a/A.sqlite")
+    #expect(session.state.named(error).path == "/data/Backup.zip//a/A.sqlite")
   }
 
   @Test("what will happen begins with the verdict and scrolls to its end")

@@ -1,3 +1,5 @@
+import ManagedModel
+
 /// Where a private copy of a store lies, and the container that it came out of.
 package struct CopyPlace: Sendable, Equatable {
   /// The folder that stands for the container.
@@ -21,4 +23,11 @@ package struct CopyPlace: Sendable, Equatable {
 extension State {
   /// A path as the person can type it.
   func named(_ path: String) -> String { copy?.named(path) ?? path }
+
+  /// A failure with the path that the person can type.
+  func named(_ error: CoreDataError) -> CoreDataError {
+    var error = error
+    error.path = error.path.map(named)
+    return error
+  }
 }
