@@ -96,6 +96,19 @@ extension Container {
     return group
   }
 
+  /// Files beside a store that may be its -wal under another name: they are told wherever it is read.
+  func strayLogs(beside main: ContainerEntry) -> [ContainerEntry] {
+    let folder = EntryName.folder(of: main.name)
+    var files: [String: ContainerEntry] = [:]
+    for entry in folder.isEmpty ? entries : entries(below: folder)
+    where entry.kind == .file && entry.bytes > 32 && EntryName.folder(of: entry.name) == folder {
+      files[FileSystem.name(of: entry.name)] = entry
+    }
+    return StrayLog.candidates(
+      in: files.keys.sorted(), besideStore: FileSystem.name(of: main.name)
+    ).compactMap { files[$0] }.filter { StrayLog.isLogHead(head(of: $0)) }
+  }
+
   /// Models beside a store: a store of an early system has none in it.
   func models(beside main: ContainerEntry) -> [ContainerEntry] {
     let folder = EntryName.folder(of: main.name)

@@ -39,7 +39,10 @@ package final class StoreCopy {
   ) throws -> (entries: [ContainerEntry], name: String) {
     if let (files, name) = try container.models(named: inner) { return (files, name) }
     let main = try container.main(named: inner)
-    return (try container.group(of: main).all + container.models(beside: main), main.name)
+    let group = try container.group(of: main)
+    return (
+      group.all + container.strayLogs(beside: main) + container.models(beside: main), main.name
+    )
   }
 
   /// Links were never made; this makes sure.

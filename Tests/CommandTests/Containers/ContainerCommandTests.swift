@@ -186,6 +186,20 @@ struct ContainerCommandTests {
     #expect(Captured("stores", path).out.contains("! a/Zeroed.sqlite"))
   }
 
+  @Test("a -wal under another name comes along, and is told of as beside the plain store")
+  func strayLog() throws {
+    let samples = try SampleContainers()
+    var zip = ZipWriter()
+    try zip.add("a/Recipes.sqlite", samples.files[0].bytes)
+    try zip.add("a/Recipes (1).sqlite-wal", samples.files[1].bytes)
+    try zip.add("a/wal of Recipes.txt", Array("no log, but a text about one".utf8))
+    let path = samples.folder.path("renamed.zip")
+    try FileSystem.write(zip.bytes, to: path)
+    let dump = Captured("dump", path)
+    #expect(dump.status == .unreadable)
+    #expect(dump.err.contains("Recipes (1).sqlite-wal"), "\(dump.err)")
+  }
+
   @Test("a plain folder with one store is read in place; one with several lists them")
   func folders() throws {
     let samples = try SampleContainers()
