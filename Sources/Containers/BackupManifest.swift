@@ -29,6 +29,15 @@ struct BackupManifest {
     var names: [String: String] = [:]
     do {
       let connection = try Connection(path: path, mode: .immutable)
+      // A view would have SQLite run whatever is in it.
+      guard
+        try connection.value("SELECT type FROM sqlite_schema WHERE name = 'Files'")
+          == .text("table")
+      else {
+        throw CoreDataError(
+          .unreadable, "the backup's list of files (Manifest.db) has no table Files",
+          path: container, hint: "The backup is damaged or of an unknown kind: make another.")
+      }
       let statement = try connection.prepare(
         "SELECT fileID, domain, relativePath FROM Files WHERE flags = 1")
       while try statement.step() {

@@ -42,6 +42,7 @@ extension Container {
       candidates.append(try group(of: entry))
     }
     let looks = try self.looks(at: candidates)
+    if candidates.isEmpty { noteArchives() }
     return zip(candidates, looks).compactMap { group, look in
       guard look != .database else { return nil }
       let external = group.external.filter { $0.kind == .file }
@@ -49,6 +50,18 @@ extension Container {
         name: group.main.name, app: ContainedStore.app(of: group.main.name, in: path),
         bytes: group.main.bytes, logBytes: group.log?.bytes, externalFiles: external.count,
         externalBytes: external.reduce(0) { $0 + $1.bytes }, look: look)
+    }
+  }
+
+  /// Says which archives are in it, where stores are not.
+  private func noteArchives() {
+    let archives = entries.lazy.filter { entry in
+      entry.kind == .file
+        && [".zip", ".tar", ".tgz", ".tar.gz"].contains(where: entry.name.hasSuffix)
+    }
+    for archive in archives.prefix(3) {
+      notes.append(
+        "\(EntryName.quoted(archive.name)) in it is an archive itself: unpack it, and name that.")
     }
   }
 

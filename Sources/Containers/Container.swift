@@ -32,7 +32,9 @@ package final class Container {
         .unreadable,
         FileSystem.status(path) == nil
           ? "there is no such file or folder"
-          : "neither a folder, a backup nor an archive that is read",
+          : FileSystem.isDatabase(path)
+            ? "this is an SQLite file itself, and nothing that stores are in"
+            : "neither a folder, a backup nor an archive that is read",
         path: path,
         hint: "Read are folders, .xcappdata, iOS backups, and .zip, .tar and .tar.gz of such.")
     }

@@ -76,8 +76,11 @@ extension Interruption {
       kill(getpid(), Int32(number))
     }
     let handler: @Sendable @convention(c) (Int32) -> Void = { number in
+      // What it interrupts may be about to ask why a call failed.
+      let reason = errno
       var byte = UInt8(truncatingIfNeeded: number)
       _ = write(removalEnd, &byte, 1)
+      errno = reason
     }
     let previous = [SIGINT, SIGTERM, SIGHUP, SIGPIPE].map { ($0, signal($0, handler)) }
     defer {

@@ -38,7 +38,8 @@ package enum StoreLook: Sendable, Equatable {
           ? .store(entities: [], versionIdentifiers: []) : .database
         return
       }
-      let names = try? connection.rows("SELECT Z_NAME FROM Z_PRIMARYKEY ORDER BY Z_NAME")
+      let names = try? connection.rows(
+        "SELECT Z_NAME FROM Z_PRIMARYKEY ORDER BY Z_NAME LIMIT 10000")
       let metadata = try? StoreMetadata(connection, path: path)
       self = .store(
         entities: (names ?? []).compactMap { $0.first?.text },

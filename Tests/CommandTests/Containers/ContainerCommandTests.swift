@@ -128,6 +128,11 @@ struct ContainerCommandTests {
     #expect(Captured("stores", folder.path).status == .no)
     #expect(Captured("dump", folder.path("notes.zip")).status == .unreadable)
     #expect(Captured("stores", folder.path("absent.zip")).status == .unreadable)
+    var nested = ZipWriter()
+    try nested.add("mail/notes.zip", zip.bytes)
+    try FileSystem.write(nested.bytes, to: folder.path("nested.zip"))
+    #expect(Captured("stores", folder.path("nested.zip")).err.contains("“mail/notes.zip”"))
+    #expect(Captured("dump", folder.path("nested.zip")).err.contains("“mail/notes.zip”"))
   }
 
   @Test("models in a container are named as its stores are")
