@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "ManagedModel", targets: ["ManagedModel", "ModelWriting"]),
     .library(name: "ManagedStore", targets: ["ManagedStore", "ModelSearch"]),
     .library(name: "Migration", targets: ["Migration"]),
+    .library(name: "Salvage", targets: ["Salvage"]),
     // For tests: preloaded into the program, it lets system calls fail.
     .library(name: "FaultShim", type: .dynamic, targets: ["FaultShim"]),
   ],
@@ -40,10 +41,13 @@ let package = Package(
       name: "ManagedModel", dependencies: ["JSON", "Values"], swiftSettings: small),
     .target(
       name: "ModelWriting", dependencies: ["ManagedModel", "JSON"], swiftSettings: unoptimized),
-    .target(name: "Files", dependencies: ["ManagedModel"]),
+    .target(name: "Files", dependencies: ["Values"]),
+    .target(name: "Salvage", dependencies: ["Files", "Values"]),
     .target(
       name: "ManagedStore",
-      dependencies: ["SQLite", "ManagedModel", "ModelWriting", "Files", "JSON", "CZlib"],
+      dependencies: [
+        "SQLite", "Salvage", "ManagedModel", "ModelWriting", "Files", "JSON", "CZlib",
+      ],
       swiftSettings: small),
     // What stores come in: folders, apps' data, backups, archives.
     .target(
@@ -57,6 +61,14 @@ let package = Package(
       name: "Migration",
       dependencies: [
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+      ],
+      swiftSettings: unoptimized),
+
+    .target(
+      name: "Rescue",
+      dependencies: [
+        "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
+        "Files", "JSON",
       ],
       swiftSettings: unoptimized),
 
@@ -84,6 +96,7 @@ let package = Package(
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Migration", "ModelSearch", "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "Containers",
+        "Rescue",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized),
@@ -123,6 +136,12 @@ let package = Package(
       dependencies: [
         "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
         "Files", "JSON",
+        "TestSupport",
+      ]),
+    .testTarget(
+      name: "RescueTests",
+      dependencies: [
+        "Rescue", "Salvage", "Demo", "Migration", "ManagedStore", "ManagedModel", "SQLite", "Files",
         "TestSupport",
       ]),
     // What a program sees that uses the products.

@@ -1,4 +1,4 @@
-import ManagedModel
+import Values
 
 extension CoreDataDate {
   /// This moment, in seconds since 2001-01-01 UTC.

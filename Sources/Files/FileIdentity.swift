@@ -1,4 +1,4 @@
-import ManagedModel
+import Values
 
 /// Which file it is, whatever its name: the same for each of its names, another for a copy.
 package struct FileIdentity: Sendable, Hashable {

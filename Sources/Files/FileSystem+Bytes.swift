@@ -1,4 +1,4 @@
-import ManagedModel
+import Values
 
 /// What files hold, read and written whole.
 extension FileSystem {

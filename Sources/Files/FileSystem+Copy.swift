@@ -1,4 +1,4 @@
-import ManagedModel
+import Values
 
 extension FileSystem {
   /// Copies a file: by sharing its blocks where the file system can, else what is not a hole in it.

@@ -1,4 +1,4 @@
-import ManagedModel
+import Values
 
 /// Names that change hands without ever taking one that is given.
 extension FileSystem {

@@ -1,4 +1,4 @@
-import ManagedModel
+import Values
 
 // Whoever works with files needs the C library: importing this module is enough.
 #if canImport(Darwin)

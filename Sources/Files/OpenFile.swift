@@ -1,4 +1,4 @@
-import ManagedModel
+import Values
 
 /// A file that is read in pieces through one descriptor: every piece is of the same file, and one
 /// that cannot be read is an error, never an end.

@@ -1,4 +1,4 @@
-import ManagedModel
+import Values
 
 /// Where a file may be written that a person names: a receipt, rows, a recipe, a model, a new store.
 ///

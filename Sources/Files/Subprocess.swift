@@ -1,4 +1,4 @@
-import ManagedModel
+import Values
 
 /// Runs another program without a shell and reads what it prints as it prints it.
 ///

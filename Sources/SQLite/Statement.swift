@@ -50,6 +50,26 @@ package final class Statement {
     guard result == SQLITE_OK else { throw failure(result) }
   }
 
+  /// Binds bytes as a text or a blob without a String in between; SQLite copies them.
+  ///
+  /// - Parameter isText: whether they are UTF-8, of which nothing is checked.
+  package func bind(_ bytes: UnsafeRawBufferPointer, isText: Bool, at offset: Int) throws {
+    // Of no bytes, a null pointer would bind NULL.
+    guard !bytes.isEmpty else { return try bind(isText ? .text("") : .blob([]), at: offset) }
+    let index = Int32(clamping: offset + 1)
+    let size = UInt64(bytes.count)
+    let result =
+      if isText {
+        bytes.withMemoryRebound(to: CChar.self) {
+          sqlite3_bind_text64(
+            handle, index, $0.baseAddress, size, Self.transient, UInt8(SQLITE_UTF8))
+        }
+      } else {
+        sqlite3_bind_blob64(handle, index, bytes.baseAddress, size, Self.transient)
+      }
+    guard result == SQLITE_OK else { throw failure(result) }
+  }
+
   private func failure(_ result: Int32) -> SQLiteError {
     // The handle outlives its connection until the last statement is finalized (close_v2).
     let message = sqlite3_errmsg(sqlite3_db_handle(handle)).map { String(cString: $0) } ?? ""

@@ -1,5 +1,6 @@
 import Files
 import ManagedModel
+import Salvage
 
 extension WriteAheadLog {
   /// Reads the log beside a store.
@@ -33,9 +34,7 @@ extension WriteAheadLog {
 private struct LogReading {
   private let file: OpenFile
   private let store: OpenFile?
-  private let header: [UInt8]
-  private let isHeaderWhole: Bool
-  private let isBigEndian: Bool
+  private let header: LogHeader
   private let pageSize: Int
   /// Whole frames in the file, whatever they are.
   private let total: Int
@@ -48,59 +47,41 @@ private struct LogReading {
   /// Where the newest frame of each page is, of those that are applied.
   private var applied: [UInt32: Int] = [:]
 
-  private var frameSize: Int { 24 + pageSize }
+  private var frameSize: Int { LogHeader.frameHeaderSize + pageSize }
 
   init(_ file: OpenFile, store path: String) throws {
     self.file = file
     store = FileSystem.isFile(path) ? try OpenFile(path) : nil
-    header = try file.read(at: 0, count: 32)
-    let magic = Self.big(header, 0)
-    let isMagic = magic == 0x377f_0682 || magic == 0x377f_0683
-    isBigEndian = magic & 1 == 1
-    let stated = Int(Self.big(header, 8))
-    let isSize = stated >= 512 && stated <= 65536 && stated & (stated - 1) == 0
-    var isWhole = header.count == 32 && isMagic && isSize && Self.big(header, 4) == 3_007_000
-    if isWhole {
-      let sum = Self.checksum(header[0..<24], from: (0, 0), bigEndian: isBigEndian)
-      isWhole = sum.0 == Self.big(header, 24) && sum.1 == Self.big(header, 28)
-    }
-    isHeaderWhole = isWhole
-    pageSize = isMagic && isSize ? stated : try Self.pageSize(of: store)
+    header = LogHeader(try file.read(at: 0, count: LogHeader.size))
+    pageSize =
+      if header.isMagic, let stated = header.pageSize {
+        stated
+      } else {
+        FileHeader(try store?.read(at: 0, count: FileHeader.size) ?? []).pageSize ?? 4096
+      }
     total = max(0, file.size - 32) / (24 + pageSize)
-  }
-
-  /// The size that a database's own header states.
-  private static func pageSize(of store: OpenFile?) throws -> Int {
-    guard let head = try store?.read(at: 16, count: 2), head.count == 2 else { return 4096 }
-    let size = Int(head[0]) << 8 | Int(head[1])
-    return size == 1 ? 65536 : size >= 512 && size & (size - 1) == 0 ? size : 4096
   }
 
   /// Follows the checksums as far as they go. Frames are read in batches, so that a large log does
   /// not become a large array.
   mutating func scan() throws {
-    guard isHeaderWhole else { return }
-    var sum = (Self.big(header, 24), Self.big(header, 28))
+    guard header.isWhole else { return }
+    var sum = header.checksum
     let batch = max(1, (4 << 20) / frameSize)
     var pending: [UInt32: Int] = [:]
     while valid < total {
       let bytes = try file.read(at: 32 + valid * frameSize, count: batch * frameSize)
       guard bytes.count >= frameSize else { return }
       for offset in stride(from: 0, to: bytes.count - frameSize + 1, by: frameSize) {
-        let frame = bytes[offset..<(offset + frameSize)]
-        let page = Self.big(bytes, offset)
-        guard page > 0, bytes[(offset + 8)..<(offset + 16)].elementsEqual(header[16..<24]) else {
-          return
-        }
-        sum = Self.checksum(frame.prefix(8), from: sum, bigEndian: isBigEndian)
-        sum = Self.checksum(frame.dropFirst(24), from: sum, bigEndian: isBigEndian)
-        guard sum.0 == Self.big(bytes, offset + 16), sum.1 == Self.big(bytes, offset + 20) else {
-          return
-        }
+        let page = BigEndian.word(bytes, offset)
+        guard page > 0, LogHeader.salts(bytes, at: offset + 8) == header.salts else { return }
+        sum.add(bytes, offset..<offset + 8, bigEndian: header.isBigEndian)
+        sum.add(bytes, offset + 24..<offset + frameSize, bigEndian: header.isBigEndian)
+        guard sum == LogChecksum(bytes, offset + 16) else { return }
         pending[page] = valid
         valid += 1
         // A frame that commits says how large the database is then.
-        let size = Self.big(bytes, offset + 4)
+        let size = BigEndian.word(bytes, offset + 4)
         if size != 0 {
           frames = valid
           pages = Int(size)
@@ -131,7 +112,7 @@ private struct LogReading {
 
   /// The frames that could hold what the store does not; `nil` where there are none.
   private func group() throws -> Group? {
-    let own = isHeaderWhole ? Array(header[16..<24]) : nil
+    let own = header.isWhole ? header.saltBytes : nil
     let tail = Array(frames..<valid)
     guard valid < total else {
       // Behind whole frames of its own, a part of one is its own as well.
@@ -141,9 +122,9 @@ private struct LogReading {
     }
     let head = try file.read(at: 32 + valid * frameSize, count: 24)
     let salts = Array(head[8..<16])
-    if Self.big(head, 0) == 0, salts.allSatisfy({ $0 == 0 }) {
+    if BigEndian.word(head, 0) == 0, salts.allSatisfy({ $0 == 0 }) {
       return Group(
-        reason: isHeaderWhole ? .zeros : .header, frames: tail + Array(valid..<total))
+        reason: header.isWhole ? .zeros : .header, frames: tail + Array(valid..<total))
     }
     guard let own else {
       let (run, isCut) = try run(from: valid, with: salts)
@@ -156,7 +137,7 @@ private struct LogReading {
     // The first salt counts the generations. A log is only begun anew when all of it was
     // checkpointed, so that what an older generation left behind newer frames is in the store, or
     // was replaced there.
-    let age = Self.big(header, 16) &- Self.big(salts, 0)
+    let age = BigEndian.word(header.saltBytes, 0) &- BigEndian.word(salts, 0)
     if frames > 0, age > 0, age < 1 << 16 {
       return tail.isEmpty ? nil : Group(reason: .uncommitted, frames: tail)
     }
@@ -187,7 +168,7 @@ private struct LogReading {
     var newest: [UInt32: Int] = [:]
     var zeros = 0
     for index in frames {
-      let page = Self.big(try file.read(at: 32 + index * frameSize, count: 4), 0)
+      let page = BigEndian.word(try file.read(at: 32 + index * frameSize, count: 4), 0)
       if page == 0 { zeros += 1 } else { newest[page] = index }
     }
     var count = zeros
@@ -220,30 +201,10 @@ private struct LogReading {
     let newest = try file.read(at: 32 + first * frameSize + 24, count: 100)
     let head = try store.read(at: 0, count: 100)
     guard newest.count == 100, head.count == 100,
-      head.starts(with: Array("SQLite format 3\0".utf8)),
+      head.starts(with: FileHeader.magic),
       // A counter that another one vouches for.
       head[24..<28].elementsEqual(head[92..<96])
     else { return false }
-    return Int32(bitPattern: Self.big(head, 24) &- Self.big(newest, 24)) > 0
-  }
-
-  private static func big(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
-    guard offset >= 0, offset + 4 <= bytes.count else { return 0 }
-    return bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
-  }
-
-  private static func checksum(
-    _ bytes: ArraySlice<UInt8>, from start: (UInt32, UInt32), bigEndian: Bool
-  ) -> (UInt32, UInt32) {
-    bytes.withUnsafeBytes { buffer in
-      var (first, second) = start
-      for offset in stride(from: 0, to: buffer.count - 7, by: 8) {
-        let a = buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-        let b = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
-        first = first &+ (bigEndian ? a.bigEndian : a.littleEndian) &+ second
-        second = second &+ (bigEndian ? b.bigEndian : b.littleEndian) &+ first
-      }
-      return (first, second)
-    }
+    return Int32(bitPattern: BigEndian.word(head, 24) &- BigEndian.word(newest, 24)) > 0
   }
 }

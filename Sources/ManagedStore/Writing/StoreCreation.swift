@@ -127,17 +127,7 @@ public enum StoreCreation {
             "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
             [.integer(row.number), .text(row.name), .integer(row.parent)])
         }
-        let metadata = StoreMetadata(
-          uuid: uuid,
-          values: [
-            "NSStoreType": .string("SQLite"),
-            "NSPersistenceFrameworkVersion": .integer(frameworkVersion),
-            "_NSAutoVacuumLevel": .string("2"),
-          ]
-        ).updated(for: model)
-        try connection.run(
-          "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
-          [.text(uuid), .blob(PropertyList.binary(.dictionary(metadata.values)))])
+        try writeMetadata(of: model, uuid: uuid, connection)
         try connection.run(
           "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)",
           [.blob(try ModelCache.deflate(model.archived()))])
@@ -146,5 +136,20 @@ public enum StoreCreation {
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
     }
+  }
+
+  /// Writes the row of Z_METADATA that a store of a model has.
+  static func writeMetadata(of model: Model, uuid: String, _ connection: Connection) throws {
+    let metadata = StoreMetadata(
+      uuid: uuid,
+      values: [
+        "NSStoreType": .string("SQLite"),
+        "NSPersistenceFrameworkVersion": .integer(frameworkVersion),
+        "_NSAutoVacuumLevel": .string("2"),
+      ]
+    ).updated(for: model)
+    try connection.run(
+      "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
+      [.text(uuid), .blob(PropertyList.binary(.dictionary(metadata.values)))])
   }
 }

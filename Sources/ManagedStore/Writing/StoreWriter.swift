@@ -46,7 +46,7 @@ public final class StoreWriter {
         .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
     }
     self.path = path
-    self.uuid = uuid ?? Self.uuidText((0..<16).map { _ in UInt8.random(in: 0...255) })
+    self.uuid = uuid ?? Self.newUUID()
     files = StoreFiles(path: path)
     temporaryPath = path + ".writing"
     FileSystem.remove(temporaryPath)
@@ -167,6 +167,9 @@ public final class StoreWriter {
     FileSystem.remove(temporaryPath)
     try FileSystem.sync(files.folder)
   }
+
+  /// An identity that no other store has.
+  static func newUUID() -> String { uuidText((0..<16).map { _ in UInt8.random(in: 0...255) }) }
 
   private func insertion(of entity: String, _ connection: Connection) throws -> EntityInsertion {
     if let known = insertions[entity] { return known }

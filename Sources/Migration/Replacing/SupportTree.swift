@@ -24,6 +24,23 @@ package enum SupportTree {
     return notes
   }
 
+  /// The same, to where a store that is about to be made at a path looks for it; nothing where there is
+  /// none.
+  package static func copy(
+    of files: StoreFiles, beside output: String, check: () throws -> Void
+  ) throws -> [String] {
+    let target = StoreFiles(path: output).supportFolder
+    guard FileIdentity(of: files.supportFolder) != nil, target != files.supportFolder else {
+      return []
+    }
+    guard FileIdentity(of: target) == nil else {
+      throw CoreDataError(
+        .refused, "a support folder of that name is there already", path: target,
+        hint: "Move it away, or name another output. The store is as it was.")
+    }
+    return try copy(of: files, to: target, check: check)
+  }
+
   /// Before anything is copied.
   private static func lookThrough(
     _ path: String, of files: StoreFiles, _ notes: inout [String]

@@ -33,7 +33,7 @@ struct Command: Sendable {
   typealias Run = @Sendable (Arguments, Console) throws -> CommandStatus
 
   enum Group: String, CaseIterable, Sendable {
-    case look, compare, migrate
+    case look, compare, migrate, rescue
     case tryOut = "try"
     case shell
   }

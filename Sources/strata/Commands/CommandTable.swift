@@ -202,6 +202,20 @@ enum CommandTable {
         "1 where the stores differ, 3 where the models cannot be told, 130 where it was cancelled",
       run: Interruption.watched(VerifyCommand.run)),
     Command(
+      "salvage", .rescue, "a new store of everything that can be read of a damaged one",
+      arguments: ["STORE"],
+      options: [
+        .init("output", "FILE", "write the new store here; the damaged one is left alone"),
+        Command.model,
+        .init("ignore-wal", "read the main file alone"),
+        .init("report", "FILE", "write the report there as JSON, with the keys that are lost"),
+        Command.json,
+      ],
+      example: "strata salvage Recipes.sqlite --output Saved.sqlite",
+      statuses:
+        "1 where something is known to be lost, 4 where nothing could be saved, 130 where it was cancelled",
+      run: Interruption.watched(SalvageCommand.run)),
+    Command(
       "rollback", .migrate, "puts the backup back that a migration or a reset left",
       arguments: ["STORE"],
       options: [

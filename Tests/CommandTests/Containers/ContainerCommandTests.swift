@@ -97,6 +97,20 @@ struct ContainerCommandTests {
     #expect(try Tree(path) == before)
   }
 
+  @Test(
+    "one is salvaged to a file, as the plain store is",
+    arguments: [SampleContainers.Form.appData, .backup, .packedZip, .packedTar])
+  func salvaged(_ form: SampleContainers.Form) throws {
+    let samples = try SampleContainers()
+    let (path, _) = try samples.make(form)
+    let before = try Tree(path)
+    let result = samples.folder.path("Saved.sqlite")
+    let saved = Captured("salvage", path, "--output", result)
+    #expect(saved.status == .done, "\(saved.err)")
+    #expect(Captured("dump", result).out == Captured("dump", samples.store).out)
+    #expect(try Tree(path) == before)
+  }
+
   @Test("of several one has to be named: by its path, or by an end that no other has")
   func several() throws {
     let samples = try SampleContainers()

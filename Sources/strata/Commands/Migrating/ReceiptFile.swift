@@ -11,8 +11,8 @@ struct ReceiptFile: Sendable {
 
   /// - Throws: ``CoreDataError`` of kind usage before anything is begun, where it could not be written,
   ///   or is one of the stores.
-  init?(_ arguments: Arguments, stores: [String]) throws {
-    guard let path = arguments.value("receipt") else { return nil }
+  init?(_ arguments: Arguments, option: String = "receipt", stores: [String]) throws {
+    guard let path = arguments.value(option) else { return nil }
     self.path = path
     let folder = FileSystem.parent(of: path) ?? "."
     guard FileSystem.isDirectory(folder), FileSystem.isWritable(folder) else {

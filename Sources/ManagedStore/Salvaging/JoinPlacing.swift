@@ -1,0 +1,121 @@
+import ManagedModel
+import SQLite
+import Salvage
+
+/// Tells which join table rows belong to whose tree is not known: rows of keys alone.
+///
+/// All rows of a tree are of one table. It is the one whose two entities have objects with these keys.
+struct JoinPlacing {
+  /// A join table that no tree is known of.
+  struct Candidate {
+    let table: SalvagedTable
+    /// What each of its two columns holds keys of.
+    let sides: [Side]
+  }
+
+  /// The objects that a column of keys may name.
+  struct Side {
+    let table: String
+    /// Their Z_ENT.
+    let numbers: Set<Int64>
+    /// The last key that was given out in the table.
+    let greatest: Int64
+  }
+
+  private var candidates: [Candidate] = []
+  private let connection: Connection
+  private var samples: [Int: [[Int64]]] = [:]
+  private static let sampleSize = 200
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  /// What holds rows together: their tree, else their page.
+  static func group(of row: RowScan.Row) -> Int { row.root > 0 ? row.root : -row.page }
+
+  /// Takes a row into account; false where it is none of keys alone.
+  mutating func add(_ row: RowScan.Row, _ record: borrowing Record) -> Bool {
+    guard (2...4).contains(record.count) else { return false }
+    var keys: [Int64] = []
+    for column in 0..<record.count {
+      guard let key = record.integer(column) else {
+        guard record.kind(column) == .null, column >= 2 else { return false }
+        continue
+      }
+      keys.append(key)
+    }
+    let group = Self.group(of: row)
+    if samples[group, default: []].count < Self.sampleSize {
+      samples[group, default: []].append([Int64(record.count)] + keys.prefix(2))
+    }
+    return true
+  }
+
+  /// The table of each group that can be told.
+  ///
+  /// - Parameter isInOrder: whether the store's trees stand in the order in which Core Data makes the
+  ///   tables of a new one; those that more than one table would do for are then told by that.
+  mutating func tables(
+    among candidates: [Candidate], isInOrder: Bool
+  ) throws -> [Int: SalvagedTable] {
+    self.candidates = candidates
+    var fitting: [Int: [Int]] = [:]
+    for (group, rows) in samples { fitting[group] = try options(for: rows) }
+    var result = fitting.compactMapValues { $0.count == 1 ? $0.first : nil }
+    if isInOrder {
+      let taken = Set(result.filter { $0.key > 0 }.values)
+      let open = fitting.filter { $0.key > 0 && $0.value.count > 1 }
+        .map { (group: $0.key, options: $0.value.filter { !taken.contains($0) }) }
+        .sorted { $0.group < $1.group }
+      for (group, place) in Self.inOrder(open.map(\.options), of: candidates.count).enumerated() {
+        if let place { result[open[group].group] = place }
+      }
+    }
+    return result.mapValues { candidates[$0].table }
+  }
+
+  /// The candidates whose objects the rows could join, by place: objects that are there, else, of a store
+  /// that lost some, keys that were given out.
+  private func options(for rows: [[Int64]]) throws -> [Int] {
+    func fitting(_ share: Double, _ isSide: (Int64, Side) throws -> Bool) rethrows -> [Int] {
+      try candidates.indices.filter { place in
+        let candidate = candidates[place]
+        let own = rows.filter { $0.count == 3 && $0[0] == Int64(candidate.table.columns.count) }
+        guard own.count == rows.count else { return false }
+        let there = try own.count {
+          try isSide($0[1], candidate.sides[0]) && isSide($0[2], candidate.sides[1])
+        }
+        return Double(there) >= share * Double(rows.count)
+      }
+    }
+    let there = try fitting(0.8) { try entity(of: $0, $1).map($1.numbers.contains) == true }
+    guard there.isEmpty else { return there }
+    return try fitting(0.98) { key, side in
+      if let number = try entity(of: key, side) { return side.numbers.contains(number) }
+      return key <= side.greatest
+    }
+  }
+
+  /// The only place that each in a row can take, where places must rise and be of its options.
+  static func inOrder(_ options: [[Int]], of count: Int) -> [Int?] {
+    // The least that each can take from the front, the greatest from the back.
+    var least: [Int] = []
+    for choice in options {
+      guard let place = choice.filter({ $0 > least.last ?? -1 }).min() else { return [] }
+      least.append(place)
+    }
+    var greatest: [Int] = []
+    for choice in options.reversed() {
+      guard let place = choice.filter({ $0 < greatest.last ?? count }).max() else { return [] }
+      greatest.append(place)
+    }
+    return zip(least, greatest.reversed()).map { $0 == $1 ? $0 : nil }
+  }
+
+  /// The Z_ENT of the object with a key; `nil` where it is not there.
+  private func entity(of key: Int64, _ side: Side) throws -> Int64? {
+    let statement = try connection.cached("SELECT Z_ENT FROM \(quoted(side.table)) WHERE Z_PK = ?")
+    try statement.bind([.integer(key)])
+    defer { statement.reset() }
+    return try statement.step() ? statement.integer(at: 0) : nil
+  }
+}

@@ -1,0 +1,41 @@
+import ManagedModel
+import Salvage
+
+extension SalvageSource {
+  /// The model that is kept in the store, wherever the page of its cache is; `nil` where it is in none.
+  package func model() throws -> Model? {
+    var found: Model?
+    var scan = RowScan(image, trees)
+    // The cache is one row, whose only column is what the archive deflates to.
+    try scan.rows([.leaf, .adopted], isCancelled: { found != nil }) { _, record in
+      guard found == nil, record.count == 1, record.kind(0) == .blob,
+        let bytes = record.content(0), bytes.count > 64
+      else { return }
+      found = try? Model(archive: ModelCache.inflate(Array(bytes)))
+    }
+    return found
+  }
+
+  /// The tables that Core Data would make for a model, with the numbers that the store gave its
+  /// entities, as far as rows of Z_PRIMARYKEY still tell them.
+  func schema(for model: Model) throws -> StoreSchema {
+    var rows: [(number: Int64, name: String)] = []
+    var scan = RowScan(image, trees)
+    let known = Set(
+      model.entities.flatMap { [$0.name] + [$0.renamingIdentifier].compactMap { $0 } })
+    try scan.rows([.leaf, .adopted]) { row, record in
+      guard record.count == 4, record.kind(0) == .null, record.kind(1) == .text,
+        record.kind(2) == .integer, let name = Self.text(record, 1, image), known.contains(name)
+      else { return }
+      rows.append((row.key, name))
+    }
+    guard !rows.isEmpty else { return StoreSchema(model: model) }
+    let fresh = StoreSchema.freshNumbers(of: model)
+    var numbers = EntityNumbering.match(model: model, rows: rows)
+    let taken = Set(numbers.values)
+    for (name, number) in fresh where numbers[name] == nil && !taken.contains(number) {
+      numbers[name] = number
+    }
+    return StoreSchema(model: model, numbers: numbers)
+  }
+}

@@ -1,0 +1,146 @@
+import Files
+import ManagedModel
+import SQLite
+import Salvage
+
+/// What is left of a damaged store: its pages, and what they tell of its tables.
+package struct SalvageSource {
+  /// A row of sqlite_master, with the page that its tree begins at.
+  struct Object {
+    var object: SchemaObject
+    var root: Int
+  }
+
+  /// The pages.
+  let image: DatabaseImage
+  /// The log that was laid over them; `nil` where none was.
+  package let logPath: String?
+  /// What sqlite_master says, as far as it can be read.
+  let objects: [Object]
+  /// Whether all of sqlite_master was read.
+  package let isSchemaWhole: Bool
+  /// Whether it tells of any table of Core Data's.
+  package var hasTables: Bool {
+    objects.contains { $0.object.type == "table" && $0.object.sql?.contains("Z_ENT") == true }
+  }
+  /// Which page belongs to which table.
+  let trees: TreeMap
+  /// What a person should know, as sentences.
+  package private(set) var notes: [String] = []
+
+  /// Looks at a store's files; nothing is changed, and SQLite is not asked.
+  ///
+  /// - Parameter ignoresLog: whether to leave the -wal out.
+  /// - Throws: ``CoreDataError`` where a file cannot be read, or nothing in it looks like a database.
+  package init(path: String, ignoresLog: Bool = false) throws {
+    let path = FileSystem.canonical(path)
+    guard let status = FileSystem.status(path), status.kind == .file else {
+      throw CoreDataError(
+        .unreadable, "there is no such file", path: path, hint: "Check the path of the store.")
+    }
+    var log = ignoresLog ? nil : try Self.log(of: path, &notes)
+    var image = try DatabaseImage(path: path, log: log)
+    if log != nil, image.log?.newest.isEmpty != false {
+      log = nil
+      if image.pageCount == 0 { throw Self.nothing(path) }
+      image = try DatabaseImage(path: path, log: nil)
+    }
+    guard image.looksLikeDatabase, try !image.isMainEncrypted() else {
+      throw try Self.unknown(path, image)
+    }
+    if let frames = image.log?.frames, let log {
+      let count = { (state: LogFrame.State) in frames.count { $0.state == state } }
+      if image.log?.followsHeader == false {
+        notes.append(
+          "\(FileSystem.name(of: log)): its header is not that of its frames; \(NumberOf.frames(count(.committed))) that vouch for each other were taken."
+        )
+      }
+      if count(.mended) > 0 {
+        notes.append(
+          "\(FileSystem.name(of: log)): one bit was wrong in \(NumberOf.frames(count(.mended))); the checksum says which, and it was put right."
+        )
+      }
+      if count(.wrong) > 0 {
+        notes.append(
+          "\(FileSystem.name(of: log)): \(NumberOf.frames(count(.wrong))) are damaged; rows in them may be wrong."
+        )
+      }
+      if count(.uncommitted) > 0 {
+        notes.append(
+          "\(FileSystem.name(of: log)): \(NumberOf.frames(count(.uncommitted))) of a save that was never finished were left out."
+        )
+      }
+    }
+    logPath = log
+    self.image = image
+    let master = try TreeMap(image, roots: [1], isComplete: true)
+    var objects: [Object] = []
+    var names: Set<String> = []
+    var scan = RowScan(image, master)
+    // Where its first page is gone, the others are found by what they hold.
+    try scan.rows([.leaf, .adopted]) { _, record in
+      guard record.count == 5, let type = Self.text(record, 0, image),
+        ["table", "index", "trigger", "view"].contains(type),
+        let name = Self.text(record, 1, image), let root = record.integer(3),
+        names.insert(name).inserted
+      else { return }
+      objects.append(
+        Object(
+          object: SchemaObject(type: type, name: name, sql: Self.text(record, 4, image)),
+          root: Int(clamping: root)))
+    }
+    self.objects = objects
+    isSchemaWhole = !objects.isEmpty && master.holes.isEmpty && scan.unreadable == 0
+    let tables = objects.filter { $0.object.type == "table" && $0.root > 0 }.map(\.root)
+    trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
+  }
+
+  /// Pages that the header counts and that are not there, where the schema does not tell whose they were.
+  package var missingPages: Int {
+    guard !isSchemaWhole, image.header.isMagic, image.log?.newest.isEmpty != false else { return 0 }
+    return max(0, image.header.pages - image.pageCount)
+  }
+
+  /// A text of a record, whatever the database's encoding.
+  static func text(_ record: borrowing Record, _ column: Int, _ image: DatabaseImage) -> String? {
+    guard record.kind(column) == .text, let bytes = record.content(column) else { return nil }
+    return image.header.encoding.text(bytes)
+  }
+
+  /// The log to lay over the main file: its own, else one that lost its name.
+  private static func log(of path: String, _ notes: inout [String]) throws -> String? {
+    let own = path + "-wal"
+    if let status = try FileSystem.present(own), status.size > LogHeader.size {
+      guard try !WriteAheadLog(besideStore: path).isOlderThanStore else {
+        notes.append("The -wal is older than the store beside it, and was left out.")
+        return nil
+      }
+      return own
+    }
+    guard let stray = StrayLog.all(beside: path).first else { return nil }
+    notes.append("\(stray.name) was taken for the store's -wal, which is not there.")
+    return (FileSystem.parent(of: path) ?? ".") + "/" + stray.name
+  }
+
+  private static func nothing(_ path: String) -> CoreDataError {
+    CoreDataError(
+      .unreadable, code: .persistentStoreOpen, "the file is empty, and no -wal holds anything",
+      path: path, hint: "Take another copy of the store, together with its -wal.")
+  }
+
+  private static func unknown(_ path: String, _ image: DatabaseImage) throws -> CoreDataError {
+    guard image.size > 0 else { return nothing(path) }
+    guard try image.isMainEncrypted() else {
+      return CoreDataError(
+        .unreadable, "nothing in the file looks like a page of a database", path: path,
+        hint: "Is it the store? Its first bytes are those of something else.")
+    }
+    return CoreDataError(
+      .unreadable,
+      "the file is encrypted, or compressed: its bytes are as even as chance, and no page of a database is among them",
+      path: path,
+      hint:
+        "Without its key nothing can be read. Apps that use SQLCipher keep the key in the keychain."
+    )
+  }
+}

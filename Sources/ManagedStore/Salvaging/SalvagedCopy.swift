@@ -1,0 +1,243 @@
+import Files
+import ManagedModel
+import SQLite
+import Salvage
+
+/// Makes a new database of all rows that can be read in a damaged one.
+///
+/// Tables, indexes and triggers are those of the store's own schema, as far as that can be read; what of
+/// it is gone is made as Core Data would for the model.
+package final class SalvagedCopy {
+  /// What became of a table.
+  package struct Table: Sendable, Equatable {
+    /// What it is called.
+    package var name: String
+    /// Rows that are in it now.
+    package var rows: Int
+    /// Rows of them that no tree led to, or whose place in the page had to be looked for.
+    package var guessed: Int
+    /// Keys of rows that were read and that a constraint of the table refuses.
+    package var refused: [Int64]
+    /// Values that are lost of rows that are there, by the row's key and the column.
+    package var cut: [Int64: [String]]
+    /// Keys that may be lost, where pages were.
+    package var holes: [ClosedRange<Int64>]
+  }
+
+  /// The tables, in the order in which they were made.
+  package private(set) var tables: [Table] = []
+  /// Rows that belong to no table that is known.
+  package private(set) var unplaced = 0
+  /// Trees with a page that cannot be read, of which no table is known.
+  package private(set) var unknownHoles = 0
+  /// Cells that are no rows.
+  package private(set) var unreadable = 0
+  /// What a person should know, as sentences.
+  package private(set) var notes: [String] = []
+  /// The database that was made.
+  package let connection: Connection
+
+  private let source: SalvageSource
+  private var byRoot: [Int: SalvagedTable] = [:]
+  private var all: [SalvagedTable] = []
+  /// The tables that Core Data would make for the model, with the store's own numbers.
+  package private(set) var schema: StoreSchema?
+  private let isCancelled: () -> Bool
+  private let progress: (Double) -> Void
+
+  /// Makes the database.
+  ///
+  /// - Parameters:
+  ///   - path: where it is to be: a file that is not there, or an empty one.
+  ///   - model: what tells tables that the store's schema does not.
+  ///   - progress: told how much of the file was read, from 0 to 1.
+  /// - Throws: ``CoreDataError`` where no table is known, the disk is full, or it was cancelled.
+  package init(
+    of source: SalvageSource, at path: String, model: Model?,
+    isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
+  ) throws {
+    self.source = source
+    self.isCancelled = isCancelled
+    self.progress = progress
+    do {
+      connection = try Connection(path: path, mode: .create)
+      try connection.execute(
+        """
+        PRAGMA page_size = \(source.image.pageSize); PRAGMA auto_vacuum = INCREMENTAL; \
+        PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; \
+        PRAGMA cache_size = -16000
+        """)
+      schema = try model.map { try source.schema(for: $0) }
+      try connection.execute("BEGIN")
+      try makeTables()
+      try fill()
+      // A statement that fails must take nothing with it.
+      try connection.execute("COMMIT; PRAGMA journal_mode = MEMORY")
+      try makeIndexes()
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path, kind: .failed)
+    }
+    unknownHoles = source.trees.holes.count { $0.root > 1 && byRoot[$0.root] == nil }
+    tables = all.map { table in
+      Table(
+        name: table.name, rows: table.rows, guessed: table.guessed, refused: table.refused,
+        cut: Dictionary(grouping: table.cut, by: \.key).mapValues { $0.map(\.column) },
+        holes: holes(of: table))
+    }
+  }
+
+  private func makeTables() throws {
+    // Virtual tables bring the tables behind them.
+    let entries = source.objects.filter { $0.object.type == "table" && !$0.object.isSQLites }
+    for entry in entries.sorted(by: { $0.root < $1.root }) {
+      guard let sql = entry.object.sql else { continue }
+      do { try connection.execute(sql) } catch let error as SQLiteError {
+        let info = try connection.rows("PRAGMA table_info(\(quoted(entry.object.name)))")
+        guard !info.isEmpty else {
+          notes.append("The table \(entry.object.name) could not be made: \(error.message).")
+          continue
+        }
+      }
+    }
+    if let schema {
+      let known = Set(try DatabaseTables(connection).tables.keys)
+      for (name, sql) in schema.tables.map({ ($0.name, $0.sql) })
+        + schema.joins.map({ ($0.name, $0.sql) })
+        + StoreSchema.bookkeepingStatements.map({ ($0.name, $0.sql) })
+      where !known.contains(name) && !source.isSchemaWhole {
+        try connection.execute(sql)
+      }
+    }
+    // A virtual table that is new has rows of its own in the tables behind it.
+    let present = try DatabaseTables(connection)
+    let virtual = present.virtual
+    for entry in entries where entry.object.isShadow(of: virtual) {
+      try connection.execute("DELETE FROM \(quoted(entry.object.name))")
+    }
+    let roots = Dictionary(entries.map { ($0.object.name, $0.root) }) { first, _ in first }
+    for name in present.tables.keys.sorted() where !virtual.contains(name) {
+      let numbers = schema?.table(named: name).map { table in
+        schema?.model.subtree(of: table.root).compactMap { schema?.numbers[$0] } ?? []
+      }
+      let table = try SalvagedTable(
+        name: name, numbers: Set(numbers ?? []), root: roots[name] ?? 0, connection: connection,
+        encoding: source.image.header.encoding)
+      all.append(table)
+      if table.root > 0 { byRoot[table.root] = table }
+    }
+  }
+
+  private func fill() throws {
+    var scan = RowScan(source.image, source.trees)
+    let pages = Double(max(1, source.image.pageCount))
+    try scan.rows(
+      [.leaf], isCancelled: isCancelled, progress: { self.progress(Double($0) / pages) }
+    ) { row, record in
+      guard let table = byRoot[row.root] else { return }
+      try table.insert(row.key, record, isGuessed: false)
+    }
+    try check()
+    guard !source.trees.holes.isEmpty || !source.isSchemaWhole else {
+      unreadable = scan.unreadable
+      return
+    }
+    var placing = RowPlacing(tables: all.filter { !joins.keys.contains($0.name) })
+    var joining = JoinPlacing(connection)
+    var waiting = 0
+    let named = Set(byRoot.keys)
+    try scan.rows([.leaf, .broken, .adopted], isCancelled: isCancelled) { row, record in
+      let isKnown = named.contains(row.root)
+      // The schema's own rows are no table's.
+      if row.root == 1 || isKnown && row.certainty == .certain { return }
+      if let table = isKnown ? byRoot[row.root] : placing.table(for: record, in: row.root) {
+        guard table.fits(record) else { return unplaced += 1 }
+        try table.insert(row.key, record, isGuessed: true)
+      } else if joining.add(row, record) {
+        waiting += 1
+      } else {
+        unplaced += 1
+      }
+    }
+    try check()
+    unreadable = scan.unreadable
+    for (root, table) in placing.trees where byRoot[root] == nil { byRoot[root] = table }
+    guard waiting > 0 else { return }
+    // Rows of keys alone, when the objects are there that they may name.
+    let groups = try joining.tables(
+      among: joinCandidates(),
+      isInOrder: placing.isInOrder(schema?.tables.map(\.name) ?? []))
+    let open = Set(groups.keys)
+    try scan.rows([.leaf, .broken, .adopted], isCancelled: isCancelled) { row, record in
+      guard open.contains(JoinPlacing.group(of: row)), byRoot[row.root] == nil,
+        let table = groups[JoinPlacing.group(of: row)], table.fits(record)
+      else { return }
+      try table.insert(row.key, record, isGuessed: true)
+      waiting -= 1
+    }
+    try check()
+    for (root, table) in groups where root > 0 { byRoot[root] = table }
+    unplaced += max(0, waiting)
+  }
+
+  private var joins: [String: StoreSchema.JoinTable] {
+    Dictionary((schema?.joins ?? []).map { ($0.name, $0) }) { first, _ in first }
+  }
+
+  /// Join tables whose tree is not known.
+  private func joinCandidates() -> [JoinPlacing.Candidate] {
+    guard let schema else { return [] }
+    let greatest = Dictionary(
+      ((try? connection.rows("SELECT Z_ENT, Z_MAX FROM Z_PRIMARYKEY")) ?? []).compactMap { row in
+        row.count == 2
+          ? row[0].integer.flatMap { entity in row[1].integer.map { (entity, $0) } } : nil
+      }
+    ) { first, _ in first }
+    let tables = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+    return schema.joins.compactMap { join in
+      guard let table = tables[join.name], table.root == 0 else { return nil }
+      let sides = [join.entity, join.inverseEntity].compactMap { entity in
+        schema.table(of: entity).map { side in
+          JoinPlacing.Side(
+            table: side.name,
+            numbers: Set(schema.model.subtree(of: entity).compactMap { schema.numbers[$0] }),
+            greatest: greatest[schema.numbers[side.root] ?? 0] ?? .max)
+        }
+      }
+      return sides.count == 2 ? .init(table: table, sides: sides) : nil
+    }
+  }
+
+  private func check() throws {
+    if isCancelled() { throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled") }
+  }
+
+  private func makeIndexes() throws {
+    if source.isSchemaWhole {
+      for type in ["index", "view", "trigger"] {
+        for entry in source.objects where entry.object.type == type {
+          guard let sql = entry.object.sql else { continue }
+          do { try connection.execute(sql) } catch let error as SQLiteError {
+            notes.append("The \(type) \(entry.object.name) could not be made: \(error.message).")
+          }
+        }
+      }
+      return
+    }
+    guard let schema else { return }
+    for (name, sql) in schema.indexStatements().map({ ($0.name, $0.sql) })
+      + schema.triggerGroups.flatMap(\.statements).map({ ($0.name, $0.sql) })
+    {
+      do { try connection.execute(sql) } catch let error as SQLiteError {
+        notes.append("\(name) could not be made: \(error.message).")
+      }
+    }
+  }
+
+  /// Where keys may be lost: the holes of the table's tree without what was found for them.
+  private func holes(of table: SalvagedTable) -> [ClosedRange<Int64>] {
+    source.trees.holes.filter { byRoot[$0.root] === table }.map { hole in
+      let first = (hole.above ?? 0) &+ 1
+      return first...max(first, hole.upTo ?? .max)
+    }
+  }
+}

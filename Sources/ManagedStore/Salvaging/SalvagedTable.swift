@@ -1,0 +1,138 @@
+import ManagedModel
+import SQLite
+import Salvage
+
+/// A table of the database that is made, and what was put into it.
+final class SalvagedTable {
+  let name: String
+  /// The columns, in the order of the records.
+  let columns: [DatabaseTables.Column]
+  /// The column that is the row's key itself; `nil` for a table without one.
+  let keyColumn: Int?
+  /// The Z_ENT that its rows have; empty for a table that is no entity's.
+  let numbers: Set<Int64>
+  /// The page that its tree began at; 0 where that is not known.
+  let root: Int
+
+  /// Rows that were put in.
+  private(set) var rows = 0
+  /// Rows of them that were found by looking, not by the tree.
+  private(set) var guessed = 0
+  /// Rows that the table's constraints refuse, and that had to be left out.
+  private(set) var refused: [Int64] = []
+  /// Values that are lost of rows that were put in: keys and columns, as far as they are listed.
+  private(set) var cut: [(key: Int64, column: String)] = []
+
+  private let connection: Connection
+  private let encoding: FileHeader.Encoding
+  private var statements: [Int: Statement] = [:]
+  private static let mostListed = 10_000
+
+  init(
+    name: String, numbers: Set<Int64>, root: Int, connection: Connection,
+    encoding: FileHeader.Encoding
+  ) throws {
+    self.name = name
+    self.numbers = numbers
+    self.root = root
+    self.connection = connection
+    self.encoding = encoding
+    let info = try connection.rows("PRAGMA table_info(\(quoted(name)))")
+    let columns = info.compactMap { row -> DatabaseTables.Column? in
+      guard row.count >= 6, let name = row[1].text else { return nil }
+      return .init(name: name, type: row[2].text ?? "", isPrimaryKey: row[5].integer != 0)
+    }
+    self.columns = columns
+    let keys = columns.indices.filter { columns[$0].isPrimaryKey }
+    keyColumn =
+      keys.count == 1 && columns[keys[0]].type.uppercased() == "INTEGER" ? keys[0] : nil
+  }
+
+  /// Whether a record could be a row: no more columns than the table, of kinds that they hold.
+  func fits(_ record: borrowing Record) -> Bool {
+    guard record.count <= columns.count, record.count > 0 else { return false }
+    if let keyColumn, record.count > keyColumn, record.kind(keyColumn) != .null { return false }
+    if !numbers.isEmpty {
+      guard record.count >= 3, let number = record.integer(1), numbers.contains(number) else {
+        return false
+      }
+    }
+    for (index, column) in columns.enumerated().prefix(record.count) {
+      guard Self.holds(column.type, record.kind(index)) else { return false }
+    }
+    return true
+  }
+
+  /// Whether a column that is declared so would hold such a value, as Core Data writes it.
+  private static func holds(_ type: String, _ kind: Record.Kind?) -> Bool {
+    guard let kind, kind != .null else { return true }
+    return switch type.uppercased() {
+    case "INTEGER": kind == .integer
+    case "TIMESTAMP", "FLOAT", "DECIMAL": kind == .real || kind == .integer
+    case let type where type.hasPrefix("VARCHAR"): kind == .text
+    case "BLOB": kind == .blob
+    default: true
+    }
+  }
+
+  /// Puts a row in, unless one with its key is there.
+  func insert(_ key: Int64, _ record: borrowing Record, isGuessed: Bool) throws {
+    let count = min(record.count, columns.count)
+    let statement = try statement(count)
+    statement.reset()
+    var place = 0
+    if keyColumn == nil {
+      try statement.bind(.integer(key), at: 0)
+      place = 1
+    }
+    for index in 0..<count {
+      if index == keyColumn {
+        try statement.bind(.integer(key), at: place + index)
+      } else {
+        try bind(record, index, key, to: statement, at: place + index)
+      }
+    }
+    try statement.step()
+    if connection.changes > 0 {
+      rows += 1
+      if isGuessed { guessed += 1 }
+    } else if !isGuessed, refused.count < Self.mostListed {
+      refused.append(key)
+    }
+  }
+
+  private func bind(
+    _ record: borrowing Record, _ index: Int, _ key: Int64, to statement: Statement, at place: Int
+  ) throws {
+    guard record.isPresent(index) else {
+      if cut.count < Self.mostListed { cut.append((key, columns[index].name)) }
+      return try statement.bind(.null, at: place)
+    }
+    switch record.kind(index) {
+    case .integer: try statement.bind(.integer(record.integer(index) ?? 0), at: place)
+    case .text where encoding != .utf8:
+      let text = record.content(index).map { encoding.text($0) } ?? ""
+      try statement.bind(.text(text), at: place)
+    case .text, .blob:
+      let isText = record.kind(index) == .text
+      _ = try record.withContent(index) {
+        try statement.bind($0, isText: isText, at: place)
+      }
+    case .real:
+      guard case .real(let number) = record.value(index) else { fallthrough }
+      try statement.bind(.real(number), at: place)
+    case .null, nil: try statement.bind(.null, at: place)
+    }
+  }
+
+  /// Columns that a short row has not take their defaults, as SQLite has it.
+  private func statement(_ count: Int) throws -> Statement {
+    if let known = statements[count] { return known }
+    let names = (keyColumn == nil ? ["rowid"] : []) + columns.prefix(count).map { quoted($0.name) }
+    let marks = names.map { _ in "?" }.joined(separator: ", ")
+    let made = try connection.prepare(
+      "INSERT OR IGNORE INTO \(quoted(name)) (\(names.joined(separator: ", "))) VALUES (\(marks))")
+    statements[count] = made
+    return made
+  }
+}

@@ -1,0 +1,70 @@
+import ManagedStore
+
+/// What was saved of a damaged store, and what was not.
+package struct SalvageReport: Sendable, Equatable {
+  /// An entity's objects.
+  package struct Entity: Sendable, Equatable {
+    /// Its name.
+    package var name: String
+    /// Objects in the new store.
+    package var objects: Int
+  }
+
+  /// What became of a table's rows.
+  package struct Table: Sendable, Equatable {
+    /// What it is called.
+    package var name: String
+    /// The entity at the top of its hierarchy; `nil` for a table that is no entity's.
+    package var entity: String?
+    /// Rows in the new store.
+    package var rows: Int
+    /// Rows of them that no tree led to: they were found on a page by looking.
+    package var guessed: Int
+    /// Rows that the table's own constraints refuse, by key.
+    package var refused: [Int64]
+    /// Values that are lost of rows that are there, by key: the columns.
+    package var cut: [Int64: [String]]
+    /// Keys that may be lost, where pages were.
+    package var holes: [Hole]
+  }
+
+  /// Keys that pages had which cannot be read.
+  package struct Hole: Sendable, Equatable {
+    /// The keys.
+    package var keys: ClosedRange<Int64>
+    /// How many of them are not in the new store: at most so many objects are lost. `nil` where the
+    /// greatest key is not known.
+    package var missing: Int?
+  }
+
+  /// The damaged store.
+  package var storePath: String
+  /// The new one.
+  package var outputPath: String
+  /// The log that was read with it; `nil` where none was.
+  package var logPath: String?
+  /// Objects of each entity in the new store, by name.
+  package var entities: [Entity] = []
+  /// The tables that rows were found for, or lost of.
+  package var tables: [Table] = []
+  /// Rows that belong to no table that is known.
+  package var unplaced = 0
+  /// Places on pages that should be rows, and are not.
+  package var unreadable = 0
+  /// Pages that the file should have and has not, where the schema does not tell whose they were.
+  package var missingPages = 0
+  /// Pages of tables that are not known by name, and that cannot be read.
+  package var unknownHoles = 0
+  /// What a person should know, as sentences.
+  package var notes: [String] = []
+  /// Whether the new store opens with its model, as Core Data would.
+  package var isComplete = false
+
+  /// Whether anything is known to be lost.
+  package var isLossy: Bool {
+    unplaced > 0 || unreadable > 0 || missingPages > 0 || unknownHoles > 0
+      || tables.contains {
+        !$0.refused.isEmpty || !$0.cut.isEmpty || $0.holes.contains { $0.missing != 0 }
+      }
+  }
+}

@@ -1,0 +1,65 @@
+/// The cells of a leaf whose header is gone, found one by one.
+///
+/// What is left of the list of cells is in the order of keys, and names cells for certain. Cells of which
+/// the list lost the places are looked for in the room that is left: each must be a record whose end is
+/// where its own header says, with a key in the order of the rest.
+struct BrokenLeaf {
+  /// The cells, in the order of their keys.
+  private(set) var cells: [Cell] = []
+
+  /// - Parameter range: the keys that the page may hold.
+  init(_ page: DatabaseImage.Page, usable: Int, range: TreeHole?) {
+    func cell(_ offset: Int) -> Cell? {
+      guard
+        let cell = Cell(page.bytes, at: offset, present: page.present, usable: usable),
+        range?.holds(cell.key) != false
+      else { return nil }
+      var record = Record()
+      guard record.read(page.bytes, cell.start..<cell.start + cell.local),
+        record.stated == cell.size
+      else { return nil }
+      return cell
+    }
+    // The list may have lost its beginning: the longest run of places whose keys rise.
+    var best: (first: Int, listed: [(offset: Int, cell: Cell)]) = (0, [])
+    var place = 8
+    while place < usable / 2 {
+      var listed: [(offset: Int, cell: Cell)] = []
+      var next = place
+      while next + 2 <= usable {
+        let offset = BigEndian.half(page.bytes, next)
+        guard offset > next + 1, let cell = cell(offset), cell.key > listed.last?.cell.key ?? .min
+        else { break }
+        listed.append((offset, cell))
+        next += 2
+      }
+      if listed.count > best.listed.count { best = (place, listed) }
+      place = max(next, place) + 2
+    }
+    var taken = best.listed.map { $0.offset..<$0.cell.end }
+    var found = best.listed.map(\.cell)
+    // As many more as the list had room for before its first place, all with lesser keys.
+    let lost = best.listed.isEmpty ? Int.max : (best.first - 8) / 2
+    var more: [Cell] = []
+    var offset = max(8, best.first + 2 * best.listed.count)
+    let limit = found.first?.key ?? .max
+    while offset < usable, more.count < lost {
+      if let block = taken.first(where: { $0.contains(offset) }) {
+        offset = block.upperBound
+        continue
+      }
+      guard let cell = cell(offset), found.isEmpty || cell.key < limit,
+        !taken.contains(where: { $0.overlaps(offset..<cell.end) }),
+        !more.contains(where: { $0.key == cell.key })
+      else {
+        offset += 1
+        continue
+      }
+      more.append(cell)
+      taken.append(offset..<cell.end)
+      offset = cell.end
+    }
+    found += more
+    cells = found.sorted { $0.key < $1.key }
+  }
+}

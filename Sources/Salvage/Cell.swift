@@ -1,0 +1,46 @@
+/// A cell of a table's leaf: a row's key, and where its payload is.
+package struct Cell: Sendable, Equatable {
+  /// The row's key.
+  package var key: Int64
+  /// Bytes of the payload, wherever they stand.
+  package var size: Int
+  /// Where in the page the payload begins.
+  package var start: Int
+  /// Bytes of the payload that are in the page.
+  package var local: Int
+  /// The first page of those that hold the rest; 0 where all is here.
+  package var overflow: Int
+
+  /// Where in the page the cell ends.
+  package var end: Int { start + local + (local < size ? 4 : 0) }
+
+  /// Most bytes of a row: SQLite's own limit.
+  static let mostBytes: UInt64 = 0x7FFF_FFFF
+
+  /// Reads a cell.
+  ///
+  /// - Parameters:
+  ///   - page: the page's bytes.
+  ///   - present: how many of them are there.
+  ///   - usable: how many of them are used.
+  /// - Returns: `nil` where it is none: cut off, or reaching out of the page.
+  package init?(_ page: [UInt8], at offset: Int, present: Int, usable: Int) {
+    guard let (size, second) = Varint.read(page, offset), size > 0, size <= Self.mostBytes,
+      let (key, start) = Varint.read(page, second)
+    else { return nil }
+    self.key = Int64(bitPattern: key)
+    self.size = Int(size)
+    self.start = start
+    let most = usable - 35
+    if self.size <= most {
+      local = self.size
+      overflow = 0
+    } else {
+      let least = (usable - 12) * 32 / 255 - 23
+      let fitting = least + (self.size - least) % (usable - 4)
+      local = fitting <= most ? fitting : least
+      overflow = Int(BigEndian.word(page, start + local))
+    }
+    guard end <= min(present, usable) else { return nil }
+  }
+}

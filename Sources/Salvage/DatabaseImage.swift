@@ -1,0 +1,113 @@
+import Files
+
+/// The pages of a database that need not be whole: of its main file, with those of its -wal over them.
+///
+/// Nothing of it is opened by SQLite. Pages are read one at a time and not kept, so that a database of
+/// any size takes little memory.
+public final class DatabaseImage {
+  /// Where a page stands.
+  public enum Origin: Sendable, Equatable {
+    case main
+    /// In a frame of the -wal, counted from 0.
+    case frame(Int)
+  }
+
+  /// A page's bytes.
+  public struct Page: Sendable {
+    /// The page, from 1.
+    public let number: Int
+    /// All its bytes; zeros where they are not there.
+    public let bytes: [UInt8]
+    /// How many of the bytes are there: fewer for the last page of a file that was cut off.
+    public let present: Int
+    /// Where it stands.
+    public let origin: Origin
+  }
+
+  /// The first hundred bytes, as they are.
+  public let header: FileHeader
+  /// Bytes of a page.
+  public let pageSize: Int
+  /// Bytes of each page that are used.
+  public let usable: Int
+  /// How many pages there are to look at: those of the file, and those of the log beyond its end.
+  public let pageCount: Int
+  /// Pages that the main file holds, one that is cut off among them.
+  public let mainPages: Int
+  /// The frames of the -wal; `nil` where there is none.
+  public let log: LogFrames?
+  /// Bytes of the main file.
+  public let size: Int
+  private let main: OpenFile
+
+  /// Opens a database for looking at its pages.
+  ///
+  /// - Parameters:
+  ///   - path: the main file; one of no bytes will do where there is a log.
+  ///   - log: the -wal to lay over it; `nil` for none.
+  /// - Throws: `CoreDataError` where a file cannot be read.
+  public init(path: String, log logPath: String?) throws {
+    let main = try OpenFile(path)
+    self.main = main
+    size = main.size
+    let own = FileHeader(try main.read(at: 0, count: FileHeader.size))
+    let believed = own.isMagic ? own.pageSize : nil
+    let ownSize = try PageSize.likely(main, stated: believed)
+    let log = try logPath.flatMap { path -> LogFrames? in
+      guard try FileSystem.present(path) != nil else { return nil }
+      return try LogFrames(path: path, pageSize: ownSize) { page, size in
+        page > 0 ? try main.read(at: (page - 1) * size, count: size) : nil
+      }
+    }
+    self.log = log
+    let pageSize = ownSize ?? log?.pageSize ?? 4096
+    self.pageSize = pageSize
+    mainPages = (main.size + pageSize - 1) / pageSize
+    let logged = log.flatMap { $0.pageSize == pageSize ? $0.newest.keys.max() : nil } ?? 0
+    pageCount = max(mainPages, logged)
+    var header = own
+    if let frame = log?.newest[1], let first = try log?.page(of: frame) {
+      header = FileHeader(first)
+    }
+    self.header = header
+    // Apple's stores use all of a page; so do those whose header cannot be believed.
+    let reserved = header.isMagic && header.reserved < 64 ? header.reserved : 0
+    usable = max(480, pageSize - reserved)
+  }
+
+  /// A page as the last committed state has it; `nil` where it is nowhere.
+  public func page(_ number: Int) throws -> Page? {
+    guard number > 0, number <= pageCount else { return nil }
+    if let frame = frame(of: number), let bytes = try log?.page(of: frame) {
+      return Page(number: number, bytes: bytes, present: bytes.count, origin: .frame(frame))
+    }
+    var bytes = try mainPage(number)
+    let present = bytes.count
+    guard present > 0 else { return nil }
+    if present < pageSize { bytes += [UInt8](repeating: 0, count: pageSize - present) }
+    return Page(number: number, bytes: bytes, present: present, origin: .main)
+  }
+
+  /// The byte that tells what kind of b-tree page it is; `nil` where the page is nowhere.
+  package func kind(of number: Int) throws -> UInt8? {
+    guard number > 0, number <= pageCount else { return nil }
+    let offset = number == 1 ? FileHeader.size : 0
+    if frame(of: number) != nil { return try page(number)?.bytes[offset] }
+    return try main.read(at: (number - 1) * pageSize + offset, count: 1).first
+  }
+
+  /// Whether the main file begins as a database.
+  package func isMainMagic() throws -> Bool {
+    FileHeader(try main.read(at: 0, count: FileHeader.size)).isMagic
+  }
+
+  /// A page of the main file, as much as is there of it.
+  package func mainPage(_ number: Int) throws -> [UInt8] {
+    try main.read(at: (number - 1) * pageSize, count: pageSize)
+  }
+
+  private func frame(of page: Int) -> Int? {
+    guard let log, log.pageSize == pageSize else { return nil }
+    return log.newest[page]
+  }
+}

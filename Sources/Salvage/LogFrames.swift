@@ -1,0 +1,185 @@
+import Files
+
+/// The frames of a -wal, whatever its header says.
+///
+/// SQLite applies what follows a header whose checksum fits, and ends at the first frame that does not.
+/// Here frames are believed by what they say of each other: the checksum of each goes on from the one
+/// before it, so that a run of frames vouches for itself when the header is gone or another's. Frames of
+/// one generation have equal salts; the newest generation stands at the beginning of the file.
+public final class LogFrames {
+  /// Every frame in the file, in order.
+  public private(set) var frames: [LogFrame] = []
+  /// Pages of the database after the last commit; 0 without one.
+  public private(set) var pages = 0
+  /// Whether the header is one that SQLite would go by, for these frames.
+  public private(set) var followsHeader = false
+  /// Bytes of a page.
+  public let pageSize: Int
+  /// Whether frames stand behind the last whole one that are cut off.
+  public private(set) var isCut = false
+
+  /// The newest frame of each page of the last committed state, by page.
+  package private(set) var newest: [Int: Int] = [:]
+  private var mended: [Int: BitError] = [:]
+  private let file: OpenFile
+  private let main: (Int, Int) throws -> [UInt8]?
+
+  private var frameSize: Int { LogHeader.frameHeaderSize + pageSize }
+
+  /// Reads all frames of a log.
+  ///
+  /// - Parameters:
+  ///   - pageSize: the database's, for a log whose header does not tell it.
+  ///   - main: a page of the main file by its number and size, as much as is there of it.
+  /// - Throws: `CoreDataError` where the file cannot be read.
+  package init(
+    path: String, pageSize known: Int?,
+    main: @escaping (_ page: Int, _ size: Int) throws -> [UInt8]?
+  ) throws {
+    file = try OpenFile(path)
+    self.main = main
+    let header = LogHeader(try file.read(at: 0, count: LogHeader.size))
+    let stated = header.isMagic ? header.pageSize : nil
+    pageSize = try stated ?? known ?? Self.likelySize(file)
+    try scan(header)
+  }
+
+  /// How many frames are read as the database's last committed state.
+  public var applied: Int { frames.count { $0.state == .committed || $0.state == .mended } }
+
+  /// The page of a frame; `nil` where it is not whole.
+  package func page(of frame: Int) throws -> [UInt8]? {
+    guard frames.indices.contains(frame) else { return nil }
+    let start = LogHeader.size + frame * frameSize + LogHeader.frameHeaderSize
+    var bytes = try file.read(at: start, count: pageSize)
+    guard bytes.count == pageSize else { return nil }
+    if let error = mended[frame] {
+      let offset = error.offset - LogHeader.frameHeaderSize
+      if bytes.indices.contains(offset) { bytes[offset] ^= error.bit }
+    }
+    return bytes
+  }
+
+  /// The size of page with which the most frames in a row have the same salts.
+  private static func likelySize(_ file: OpenFile) throws -> Int {
+    var best = (size: 4096, frames: 1)
+    for size in (9...16).map({ 1 << $0 }) {
+      let step = LogHeader.frameHeaderSize + size
+      let salts = try file.read(at: LogHeader.size + 8, count: 8)
+      var count = 1
+      while count < 8, try file.read(at: LogHeader.size + count * step + 8, count: 8) == salts {
+        count += 1
+      }
+      if salts.contains(where: { $0 != 0 }), count > best.frames { best = (size, count) }
+    }
+    return best.size
+  }
+
+  private func scan(_ header: LogHeader) throws {
+    let total = max(0, file.size - LogHeader.size) / frameSize
+    isCut = file.size > LogHeader.size + total * frameSize
+    guard total > 0 else { return }
+    let head = try file.read(at: LogHeader.size, count: LogHeader.frameHeaderSize)
+    let salts = LogHeader.salts(head, at: 8)
+    followsHeader = header.isWhole && header.salts == salts
+    // Without a header the words' order is what makes the second frame follow the first.
+    let isBigEndian = try header.isMagic ? header.isBigEndian : isBigEndian(total)
+    var sum: LogChecksum? = followsHeader ? header.checksum : nil
+    var pending: [Int: Int] = [:]
+    var first = 0
+    for index in 0..<total {
+      let bytes = try file.read(at: LogHeader.size + index * frameSize, count: frameSize)
+      guard bytes.count == frameSize else { break }
+      let page = Int(BigEndian.word(bytes, 0))
+      guard LogHeader.salts(bytes, at: 8) == salts, page > 0 else {
+        // What follows is of before, or zeros.
+        frames.append(LogFrame(page: page, state: page > 0 ? .older : .wrong))
+        continue
+      }
+      var frame = LogFrame(page: page, state: .uncommitted)
+      var commit = BigEndian.word(bytes, 4)
+      let stated = LogChecksum(bytes, 16)
+      if let start = sum, let off = Self.checksum(bytes, from: start, isBigEndian).off(stated) {
+        try mend(&frame, index, bytes, off, isBigEndian, before: pending)
+        if frame.state == .mended { commit = BigEndian.word(mendedHeader(index, bytes), 4) }
+      }
+      sum = stated
+      frames.append(frame)
+      if try frame.state != .wrong || isLike(bytes, frame.page, pending) {
+        pending[frame.page] = index
+      }
+      guard commit != 0 else { continue }
+      pages = Int(commit)
+      newest.merge(pending) { $1 }
+      pending.removeAll(keepingCapacity: true)
+      for done in first...index where frames[done].state == .uncommitted {
+        frames[done].state = .committed
+      }
+      first = index + 1
+    }
+  }
+
+  /// Puts one wrong bit right, where the checksum tells which it is.
+  private func mend(
+    _ frame: inout LogFrame, _ index: Int, _ bytes: [UInt8], _ off: LogChecksum,
+    _ isBigEndian: Bool, before pending: [Int: Int]
+  ) throws {
+    frame.state = .wrong
+    var errors = BitError.all(bytes, off: off, bigEndian: isBigEndian)
+    if errors.count > 1, try !isLike(bytes, frame.page, pending) {
+      // It is another page's: of the numbers that one bit makes, that of the page it is like.
+      errors = try errors.filter { error in
+        guard error.offset < 4 else { return false }
+        var number = Array(bytes.prefix(4))
+        number[error.offset] ^= error.bit
+        return try isLike(bytes, Int(BigEndian.word(number, 0)), pending)
+      }
+    }
+    guard errors.count == 1, let error = errors.first else { return }
+    frame.state = .mended
+    mended[index] = error
+    frame.page = Int(BigEndian.word(mendedHeader(index, bytes), 0))
+  }
+
+  private func mendedHeader(_ index: Int, _ bytes: [UInt8]) -> [UInt8] {
+    var head = Array(bytes.prefix(8))
+    if let error = mended[index], error.offset < 8 { head[error.offset] ^= error.bit }
+    return head
+  }
+
+  /// Whether a frame's page could be a later state of a page: half of what was there stands in it.
+  private func isLike(_ frame: [UInt8], _ page: Int, _ pending: [Int: Int]) throws -> Bool {
+    let before =
+      if let index = pending[page] ?? newest[page] {
+        try self.page(of: index)
+      } else {
+        try main(page, pageSize)
+      }
+    // Where nothing was, anything may come to be.
+    guard let before, before.count == pageSize, before.contains(where: { $0 != 0 }) else {
+      return page <= max(pages, 1)
+    }
+    var (same, set) = (0, 0)
+    for index in before.indices where before[index] != 0 {
+      set += 1
+      if frame[LogHeader.frameHeaderSize + index] == before[index] { same += 1 }
+    }
+    return same * 2 >= set
+  }
+
+  private func isBigEndian(_ total: Int) throws -> Bool {
+    guard total > 1 else { return false }
+    let first = try file.read(at: LogHeader.size, count: frameSize)
+    let second = try file.read(at: LogHeader.size + frameSize, count: frameSize)
+    return Self.checksum(second, from: LogChecksum(first, 16), true) == LogChecksum(second, 16)
+  }
+
+  private static func checksum(
+    _ frame: [UInt8], from start: LogChecksum, _ isBigEndian: Bool
+  ) -> LogChecksum {
+    var sum = start
+    sum.add(frame, 0..<8, bigEndian: isBigEndian)
+    sum.add(frame, LogHeader.frameHeaderSize..<frame.count, bigEndian: isBigEndian)
+    return sum
+  }
+}

@@ -1,0 +1,36 @@
+import Files
+
+/// The size of a database's pages, found by the pages themselves.
+enum PageSize {
+  /// How many pages of each size are looked at.
+  private static let sample = 64
+
+  /// The size with which the most pages of a file begin as pages do.
+  ///
+  /// A file looks as much like one of larger pages, each of which begins where one does: so the
+  /// smallest of those that fit about as well as the best.
+  ///
+  /// - Parameter stated: what the header says, which holds where no size fits.
+  /// - Returns: `nil` where no page looks like one, and nothing is stated.
+  static func likely(_ file: OpenFile, stated: Int?) throws -> Int? {
+    let shares = try (9...16).map { 1 << $0 }.map { (size: $0, share: try share(file, $0)) }
+    let best = shares.map(\.share).max() ?? 0
+    guard best > 0 else { return stated }
+    return shares.first { $0.share >= 0.7 * best }?.size ?? stated
+  }
+
+  /// How many of a sample of pages begin as a b-tree's page does, or say nothing at all.
+  private static func share(_ file: OpenFile, _ size: Int) throws -> Double {
+    let pages = file.size / size
+    guard pages > 0 else { return 0 }
+    let step = max(1, pages / sample)
+    var (looked, sound) = (0, 0)
+    for number in stride(from: 1, through: pages, by: step) {
+      let bytes = try file.read(at: (number - 1) * size, count: size)
+      guard bytes.contains(where: { $0 != 0 }) else { continue }
+      looked += 1
+      if TreePage(bytes, number: number, usable: size)?.isSound == true { sound += 1 }
+    }
+    return looked == 0 ? 0 : Double(sound) / Double(looked)
+  }
+}

@@ -1,0 +1,108 @@
+/// Reads the rows of a database's tables, page after page as they stand in the file.
+public struct RowScan {
+  /// What is known of a row.
+  public enum Certainty: String, Sendable {
+    /// It is in a page that its table's tree leads to.
+    case certain
+    /// Its page, or its place in the page, was found by looking.
+    case guessed
+  }
+
+  /// A row, without its values.
+  public struct Row: Sendable {
+    /// The first page of its table's tree; 0 where that is not known.
+    public var root: Int
+    /// The page that its cell is in.
+    public var page: Int
+    /// Where that page stands.
+    public var origin: DatabaseImage.Origin
+    /// Its key, which SQLite calls rowid.
+    public var key: Int64
+    /// What is known of it.
+    public var certainty: Certainty
+  }
+
+  /// Cells of leaves that could not be read as rows.
+  public private(set) var unreadable = 0
+
+  private let image: DatabaseImage
+  private let trees: TreeMap
+  private var record = Record()
+
+  /// A scan over the pages that a map knows.
+  public init(_ image: DatabaseImage, _ trees: TreeMap) {
+    self.image = image
+    self.trees = trees
+  }
+
+  /// Reads the rows of the leaves that trees lead to, or of those that were found besides.
+  ///
+  /// - Parameters:
+  ///   - roles: the pages to read.
+  ///   - root: only those of this tree; `nil` for all.
+  ///   - isCancelled: asked every few pages; the scan then ends.
+  ///   - body: takes each row; the record is good until it returns.
+  /// - Throws: `CoreDataError` where the file cannot be read; what `body` throws.
+  public mutating func rows(
+    _ roles: Set<TreeMap.Role>, of root: Int? = nil, isCancelled: () -> Bool = { false },
+    progress: (Int) -> Void = { _ in }, _ body: (Row, borrowing Record) throws -> Void
+  ) throws {
+    for number in 1...max(1, image.pageCount) {
+      if number % 256 == 0 {
+        if isCancelled() { return }
+        progress(number)
+      }
+      let role = trees.role(of: number)
+      guard roles.contains(role), root == nil || trees.owner(of: number) == root,
+        let page = try image.page(number)
+      else { continue }
+      try rows(of: page, role, body)
+    }
+  }
+
+  private mutating func rows(
+    of page: DatabaseImage.Page, _ role: TreeMap.Role,
+    _ body: (Row, borrowing Record) throws -> Void
+  ) throws {
+    var row = Row(
+      root: trees.owner(of: page.number), page: page.number, origin: page.origin, key: 0,
+      certainty: role == .leaf ? .certain : .guessed)
+    let cells: [Cell?] =
+      if role == .broken {
+        BrokenLeaf(page, usable: image.usable, range: trees.range(of: page.number)).cells
+      } else {
+        (TreePage(page.bytes, number: page.number, usable: image.usable)?.cells ?? []).map {
+          Cell(page.bytes, at: $0, present: page.present, usable: image.usable)
+        }
+      }
+    for cell in cells {
+      guard let cell, try read(cell, of: page) else {
+        unreadable += 1
+        continue
+      }
+      row.key = cell.key
+      try body(row, record)
+    }
+  }
+
+  /// Takes a cell's payload, with what of it is on other pages.
+  private mutating func read(_ cell: Cell, of page: DatabaseImage.Page) throws -> Bool {
+    guard cell.local < cell.size else {
+      return record.read(page.bytes, cell.start..<cell.start + cell.size)
+    }
+    // More than all pages can hold is no size.
+    guard cell.size / (image.usable - 4) <= image.pageCount else { return false }
+    var payload = Array(page.bytes[cell.start..<cell.start + cell.local])
+    var next = cell.overflow
+    while payload.count < cell.size, next > 0 {
+      guard let page = try image.page(next), page.present > 4 else { break }
+      // Nothing at all, where something is to follow: the page was lost.
+      let count = min(cell.size - payload.count, min(page.present, image.usable) - 4)
+      if !page.bytes.contains(where: { $0 != 0 }) { break }
+      payload += page.bytes[4..<4 + count]
+      next = Int(BigEndian.word(page.bytes, 0))
+      if page.present < page.bytes.count { break }
+    }
+    return record.read(payload, 0..<payload.count)
+  }
+}

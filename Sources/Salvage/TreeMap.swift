@@ -1,0 +1,217 @@
+/// Which page belongs to which table.
+///
+/// Trees are walked from their roots. What no tree reaches counts only where a tree has a hole, or
+/// where no root is known: a page that is free keeps the rows that were deleted with it.
+public struct TreeMap {
+  /// What a page is.
+  public enum Role: UInt8, Sendable {
+    case unknown
+    /// A leaf that its tree leads to.
+    case leaf
+    case interior
+    /// A page that its tree leads to as a leaf, and whose header is not one.
+    case broken
+    /// A leaf that no tree leads to and that belongs where a page is missing.
+    case adopted
+    /// A leaf that belongs nowhere: of a table that was there, or of rows that were deleted.
+    case stray
+    case free
+    case map
+  }
+
+  /// What each page is; the first is page 1.
+  public private(set) var roles: [Role]
+  /// The root of the tree that each page belongs to, 0 where it is not known; the first is page 1.
+  package private(set) var owners: [Int32]
+  /// Where pages of the trees could not be read.
+  public private(set) var holes: [TreeHole] = []
+  /// Whether the list of free pages is sound, and holds no page that a tree has.
+  public private(set) var isFreelistSound = true
+
+  private let image: DatabaseImage
+  private var pointers: PointerMap?
+  private var ranges: [Int: TreeHole] = [:]
+
+  /// Walks the trees of a database.
+  ///
+  /// - Parameters:
+  ///   - roots: the first page of each table's tree; empty where no schema can be read.
+  ///   - isComplete: whether these are all tables there are.
+  /// - Throws: `CoreDataError` where the file cannot be read.
+  public init(_ image: DatabaseImage, roots: [Int], isComplete: Bool) throws {
+    self.image = image
+    roles = Array(repeating: .unknown, count: image.pageCount)
+    owners = Array(repeating: 0, count: image.pageCount)
+    var map = PointerMap(image)
+    let isMapped =
+      if image.header.isMagic { image.header.isAutoVacuum } else { try map.isLikely() }
+    if isMapped {
+      for page in 2..<max(2, image.pageCount + 1) where map.isOwn(page) { roles[page - 1] = .map }
+      pointers = map
+    }
+    for root in roots { try walk(root) }
+    let free = try Freelist(image)
+    isFreelistSound = free.isSound
+    for page in free.pages {
+      if roles[page - 1] == .unknown { roles[page - 1] = .free } else { isFreelistSound = false }
+    }
+    if !isComplete || !holes.isEmpty { try adopt(isComplete: isComplete) }
+  }
+
+  /// The role of a page.
+  public func role(of page: Int) -> Role {
+    roles.indices.contains(page - 1) ? roles[page - 1] : .unknown
+  }
+
+  /// The root of the tree that a page belongs to; 0 where it is not known.
+  public func owner(of page: Int) -> Int {
+    owners.indices.contains(page - 1) ? Int(owners[page - 1]) : 0
+  }
+
+  /// The keys that a page may hold by the tree above it.
+  package func range(of page: Int) -> TreeHole? { ranges[page] }
+
+  private mutating func walk(_ root: Int) throws {
+    var waiting = [TreeHole(root: root, page: root, above: nil, upTo: nil)]
+    while let place = waiting.popLast() {
+      guard place.page > 0, place.page <= image.pageCount, roles[place.page - 1] == .unknown,
+        let kind = try image.kind(of: place.page)
+      else {
+        holes.append(place)
+        continue
+      }
+      switch TreePage.Kind(rawValue: kind) {
+      case .tableLeaf: take(place, .leaf)
+      case .tableInterior:
+        take(place, .interior)
+        try waiting.append(contentsOf: children(of: place).reversed())
+      // Another table's, or an index's: it was written over.
+      case .indexLeaf, .indexInterior: holes.append(place)
+      case nil:
+        holes.append(place)
+        guard try image.page(place.page)?.bytes.contains(where: { $0 != 0 }) == true else {
+          continue
+        }
+        take(place, .broken)
+        ranges[place.page] = place
+      }
+    }
+  }
+
+  private mutating func take(_ place: TreeHole, _ role: Role) {
+    roles[place.page - 1] = role
+    owners[place.page - 1] = Int32(clamping: place.root)
+  }
+
+  private mutating func children(of place: TreeHole) throws -> [TreeHole] {
+    guard let page = try image.page(place.page),
+      let tree = TreePage(page.bytes, number: page.number, usable: image.usable)
+    else { return [] }
+    if !tree.isSound || page.present < page.bytes.count { holes.append(place) }
+    var result: [TreeHole] = []
+    var above = place.above
+    for cell in tree.cells where cell + 4 < page.present {
+      guard let (bits, _) = Varint.read(page.bytes, cell + 4) else { continue }
+      let key = Int64(bitPattern: bits)
+      let child = Int(BigEndian.word(page.bytes, cell))
+      result.append(TreeHole(root: place.root, page: child, above: above, upTo: key))
+      above = key
+    }
+    result.append(TreeHole(root: place.root, page: tree.last, above: above, upTo: place.upTo))
+    return result
+  }
+}
+
+extension TreeMap {
+  /// Gives the leaves that no tree reached to those that lack one.
+  private mutating func adopt(isComplete: Bool) throws {
+    let parents = try strayParents()
+    if !isComplete { try walkUnknownRoots(parents) }
+    for page in 1...max(1, image.pageCount) where role(of: page) == .unknown {
+      guard try image.kind(of: page) == TreePage.Kind.tableLeaf.rawValue,
+        let (first, last) = try ends(of: page)
+      else { continue }
+      let entry = try pointers?.entry(page)
+      switch entry?.kind {
+      case .free, .firstOverflow, .laterOverflow:
+        roles[page - 1] = entry?.kind == .free ? .free : .unknown
+        continue
+      case .root, .tree, nil: break
+      }
+      let root = try root(of: page, parents)
+      owners[page - 1] = Int32(clamping: root)
+      roles[page - 1] =
+        if root > 0, owners.indices.contains(root - 1), holes.contains(where: { $0.root == root }) {
+          holes.contains { $0.root == root && $0.holds(first) && $0.holds(last) }
+            ? .adopted : .stray
+        } else if isComplete, root > 0 {
+          .stray
+        } else {
+          isComplete && !holes.contains { $0.holds(first) && $0.holds(last) } ? .stray : .adopted
+        }
+    }
+  }
+
+  /// Walks the trees of tables that no schema names, from where the pages say that they begin.
+  private mutating func walkUnknownRoots(_ parents: [Int: Int]) throws {
+    for page in 1...max(1, image.pageCount) where role(of: page) == .unknown {
+      let kind = try image.kind(of: page).flatMap { TreePage.Kind(rawValue: $0) }
+      guard kind == .tableLeaf || kind == .tableInterior else { continue }
+      let isRoot =
+        if let entry = try pointers?.entry(page) {
+          entry.kind == .root
+        } else {
+          pointers == nil && kind == .tableInterior && parents[page] == nil
+        }
+      if isRoot { try walk(page) }
+    }
+  }
+
+  /// The first and the last key of a leaf; `nil` for one without rows.
+  private func ends(of number: Int) throws -> (Int64, Int64)? {
+    guard let page = try image.page(number),
+      let tree = TreePage(page.bytes, number: number, usable: image.usable)
+    else { return nil }
+    let keys = tree.cells.compactMap {
+      Cell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
+    }
+    guard let first = keys.first, let last = keys.last else { return nil }
+    return (first, last)
+  }
+
+  /// The page above each that an interior page leads to which itself no tree reached.
+  private func strayParents() throws -> [Int: Int] {
+    var parents: [Int: Int] = [:]
+    for number in 1...max(1, image.pageCount) where role(of: number) == .unknown {
+      guard try image.kind(of: number) == TreePage.Kind.tableInterior.rawValue,
+        let page = try image.page(number),
+        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound
+      else { continue }
+      for cell in tree.cells { parents[Int(BigEndian.word(page.bytes, cell))] = number }
+      parents[tree.last] = number
+    }
+    return parents
+  }
+
+  /// The root above a page: by the pointer map, else by the interior pages that are there; 0 where it is
+  /// not known, the page itself where nothing leads to it.
+  private mutating func root(of page: Int, _ parents: [Int: Int]) throws -> Int {
+    var page = page
+    // No tree is deeper.
+    for _ in 0..<24 {
+      guard let entry = try pointers?.entry(page) else {
+        guard let parent = parents[page], parent != page else {
+          return pointers == nil && parents[page] == nil ? 0 : page
+        }
+        page = parent
+        continue
+      }
+      switch entry.kind {
+      case .root: return page
+      case .tree: page = entry.parent
+      default: return 0
+      }
+    }
+    return 0
+  }
+}

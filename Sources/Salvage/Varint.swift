@@ -1,0 +1,19 @@
+/// SQLite's whole numbers of one to nine bytes, seven bits in each but the ninth.
+package enum Varint {
+  /// The number at an offset and the offset behind it; `nil` where the bytes end before it does.
+  @inline(__always)
+  package static func read(_ bytes: [UInt8], _ offset: Int) -> (value: UInt64, end: Int)? {
+    guard offset >= 0, offset < bytes.count else { return nil }
+    var value: UInt64 = 0
+    var place = offset
+    let last = min(bytes.count, offset + 8)
+    while place < last {
+      let byte = bytes[place]
+      value = value << 7 | UInt64(byte & 0x7F)
+      place += 1
+      if byte < 0x80 { return (value, place) }
+    }
+    guard place == offset + 8, place < bytes.count else { return nil }
+    return (value << 8 | UInt64(bytes[place]), place + 1)
+  }
+}

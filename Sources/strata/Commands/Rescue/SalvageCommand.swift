@@ -1,0 +1,132 @@
+import Files
+import Interface
+import JSON
+import ManagedModel
+import ModelSearch
+import Rescue
+import RowText
+
+/// `strata salvage`: a new store of everything that can be read of a damaged one.
+enum SalvageCommand {
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    guard let output = arguments.value("output") else {
+      throw CoreDataError(
+        .usage, "where is the new store to be?", hint: "Name a file with --output.")
+    }
+    let file = try ReceiptFile(arguments, option: "report", stores: [arguments[0], output])
+    var options = StoreSalvage.Options()
+    options.model = try arguments.value("model").map { try ModelReference($0).load().model }
+    options.ignoresLog = arguments.flag("ignore-wal")
+    let bar = ProgressBar(console)
+    let report: SalvageReport
+    do {
+      defer { bar.clear() }
+      report = try Interruption.watching {
+        try StoreSalvage.run(
+          path: arguments[0], output: output, options: options,
+          isCancelled: { Interruption.isRequested },
+          progress: { fraction in
+            var work = ProgressBar.Work(title: "reading pages")
+            work.fraction = fraction
+            bar.show(work)
+          })
+      }
+    }
+    if arguments.flag("json") {
+      console.json { $0.salvage(report) }
+    } else {
+      SalvageText.print(report, to: console)
+    }
+    try file?.write(JSONWriter.line { $0.salvage(report) })
+    return report.isLossy ? .no : .done
+  }
+}
+
+/// What was saved, as lines.
+enum SalvageText {
+  static func print(_ report: SalvageReport, to console: Console) {
+    var rows = [["entity", "objects"]]
+    rows += report.entities.map { [$0.name.printable, NumberText.grouped($0.objects)] }
+    console.table([.left, .right], rows)
+    for table in report.tables {
+      let name = (table.entity ?? table.name).printable
+      if table.guessed > 0 {
+        console.line(
+          "· \(NumberText.grouped(table.guessed)) of \(name) were found by looking: no tree led to their pages."
+        )
+      }
+      for hole in table.holes where hole.missing != 0 {
+        let keys =
+          "p\(hole.keys.lowerBound)–"
+          + (hole.keys.upperBound == .max ? "" : "p\(hole.keys.upperBound)")
+        console.line(
+          "! \(name): "
+            + (hole.missing.map { "at most \(NumberText.grouped($0)) lost" } ?? "some may be lost")
+            + " (\(keys)): their page cannot be read.")
+      }
+      if !table.cut.isEmpty {
+        console.line(
+          "! \(name): of \(NumberText.grouped(table.cut.count)) a value is lost, and is null now.")
+      }
+      if !table.refused.isEmpty {
+        console.line(
+          "! \(name): \(NumberText.grouped(table.refused.count)) were left out, since the table's constraints refuse them."
+        )
+      }
+    }
+    if report.missingPages > 0 {
+      console.line(
+        "! The file is cut off: \(NumberText.grouped(report.missingPages)) pages are not there, and whose they were is not known."
+      )
+    }
+    if report.unknownHoles > 0 {
+      console.line(
+        "! \(NumberText.grouped(report.unknownHoles)) pages cannot be read of tables that are not known by name."
+      )
+    }
+    if report.unplaced > 0 {
+      console.line(
+        "! \(NumberText.grouped(report.unplaced)) rows belong to no table that is known.")
+    }
+    if report.unreadable > 0 {
+      console.line("! \(NumberText.grouped(report.unreadable)) rows could not be read.")
+    }
+    for note in report.notes { console.line("note: " + note.printable) }
+    console.line(
+      (report.isLossy ? "saved, with losses: " : "✓ saved: ") + report.outputPath.printable)
+  }
+}
+
+extension JSONWriter {
+  mutating func salvage(_ report: SalvageReport) {
+    object("salvage") { json in
+      json.fields([
+        "store": report.storePath, "output": report.outputPath, "wal": report.logPath,
+        "complete": report.isComplete, "lossy": report.isLossy, "unplaced": report.unplaced,
+        "unreadable": report.unreadable, "missingPages": report.missingPages,
+        "unknownHoles": report.unknownHoles, "notes": report.notes,
+      ])
+      json.numbers("entities", report.entities.map { ($0.name, $0.objects) })
+      json.array("tables") { json in
+        for table in report.tables {
+          json.object { json in
+            json.fields([
+              "name": table.name, "entity": table.entity, "rows": table.rows,
+              "guessed": table.guessed, "refused": table.refused.map { String($0) },
+            ])
+            json.objects("holes", table.holes) { hole in
+              [
+                "first": hole.keys.lowerBound,
+                "last": hole.keys.upperBound == .max ? nil : hole.keys.upperBound,
+                "missing": hole.missing,
+              ]
+            }
+            json.objects("cut", table.cut.sorted { $0.key < $1.key }) { row in
+              ["key": row.key, "columns": row.value]
+            }
+          }
+        }
+      }
+    }
+  }
+}
