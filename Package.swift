@@ -49,6 +49,11 @@ let package = Package(
         "SQLite", "Salvage", "ManagedModel", "ModelWriting", "Files", "JSON", "CZlib",
       ],
       swiftSettings: small),
+    // What stores come in: folders, apps' data, backups, archives.
+    .target(
+      name: "Containers",
+      dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files", "CZlib"],
+      swiftSettings: unoptimized),
     .target(
       name: "ModelSearch", dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "Files"],
       swiftSettings: unoptimized),
@@ -91,9 +96,9 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Rescue", "Migration", "ModelSearch",
-        "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText",
-        "Demo",
+        "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Migration",
+        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+        "RowText", "Demo",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized),
@@ -161,8 +166,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Rescue", "Migration", "ModelSearch", "ManagedStore", "ManagedModel",
-        "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "TestSupport",
+        "strata", "Containers", "Rescue", "Migration", "ModelSearch", "ManagedStore",
+        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "TestSupport",
       ]),
     .testTarget(
       name: "EndToEndTests",

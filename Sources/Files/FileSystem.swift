@@ -71,7 +71,12 @@ package enum FileSystem {
   package static func isDirectory(_ path: String) -> Bool { status(path)?.kind == .directory }
   /// Whether a file begins as SQLite's do.
   package static func isDatabase(_ path: String) -> Bool {
-    (try? read(path, limit: 16)) == Array("SQLite format 3\0".utf8)
+    (try? read(path, limit: 16)).map(isDatabaseHead) ?? false
+  }
+
+  /// Whether bytes are the first of an SQLite file.
+  package static func isDatabaseHead(_ bytes: [UInt8]) -> Bool {
+    bytes.starts(with: Array("SQLite format 3\0".utf8))
   }
 
   /// Whether this process may write to it.

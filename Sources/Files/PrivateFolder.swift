@@ -1,3 +1,4 @@
+import Synchronization
 import Values
 
 /// A folder in the temporary one for copies of a store, removed with all in it when it is let go.
@@ -12,6 +13,8 @@ package final class PrivateFolder {
   private static let prefix = "strata-copy."
   /// What it is called until it is locked.
   private static let newPrefix = "strata-new."
+  /// Those of this process that are in use.
+  private static let own = Mutex<Set<String>>([])
   /// Seconds within which a folder may not be locked yet by the program that made it.
   private static let youth = 60
 
@@ -29,11 +32,22 @@ package final class PrivateFolder {
       descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
       && (try? FileSystem.renameExclusively(new, to: locked)) != nil
     path = isNamed ? locked : new
+    _ = Self.own.withLock { $0.insert(path) }
   }
 
   deinit {
     FileSystem.removeTree(path)
+    _ = Self.own.withLock { $0.remove(path) }
     if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Removes what this process has, before a signal ends it.
+  ///
+  /// - Returns: whether all of it is gone: what another thread writes just now may stay.
+  package static func removeOwn() -> Bool {
+    let paths = own.withLock { $0 }
+    for path in paths { FileSystem.removeTree(path) }
+    return paths.allSatisfy { FileIdentity(of: $0) == nil }
   }
 
   /// Removes the folders of programs that are gone.

@@ -1,6 +1,11 @@
+import Dispatch
 import Files
 import ManagedModel
 import Synchronization
+
+/// The end of the pipe that has private copies removed. A signal handler can wait for no lock and make
+/// no lazy global: this is a plain number, written before a handler is installed.
+nonisolated(unsafe) private var removalEnd: Int32 = -1
 
 /// ^C, a hang-up or a request to end, as a question that long work asks itself.
 enum Interruption {
@@ -40,5 +45,50 @@ enum Interruption {
     throw CoreDataError(
       .cancelled, code: .migrationCancelled, "cancelled",
       hint: "Nothing was changed: the store is as it was.")
+  }
+}
+
+extension Interruption {
+  private static let isRemoving = Atomic<Bool>(false)
+
+  /// Has whatever ends this process during `body` leave no private copy behind: ^C, a hang-up, a reader
+  /// of its output that went away. Within another such body it adds nothing.
+  static func removingCopies<T>(_ body: () throws -> T) rethrows -> T {
+    guard !isRemoving.exchange(true, ordering: .relaxed) else { return try body() }
+    defer { isRemoving.store(false, ordering: .relaxed) }
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return try body() }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    removalEnd = ends[1]
+    let reader = ends[0]
+    DispatchQueue.global().async { @Sendable in
+      var number: UInt8 = 0
+      let count = read(reader, &number, 1)
+      close(reader)
+      guard count == 1, number > 0 else { return }
+      // What is being written just now may have to be removed once more.
+      var tries = 0
+      while !PrivateFolder.removeOwn(), tries < 100 {
+        tries += 1
+        usleep(10_000)
+      }
+      signal(Int32(number), SIG_DFL)
+      kill(getpid(), Int32(number))
+    }
+    let handler: @Sendable @convention(c) (Int32) -> Void = { number in
+      // What it interrupts may be about to ask why a call failed.
+      let reason = errno
+      var byte = UInt8(truncatingIfNeeded: number)
+      _ = write(removalEnd, &byte, 1)
+      errno = reason
+    }
+    let previous = [SIGINT, SIGTERM, SIGHUP, SIGPIPE].map { ($0, signal($0, handler)) }
+    defer {
+      for (number, action) in previous { signal(number, action) }
+      // Its reader ends.
+      removalEnd = -1
+      close(ends[1])
+    }
+    return try body()
   }
 }

@@ -48,9 +48,11 @@ struct BadInputTests {
     let other = folder.path("other.sqlite")
     try Connection(path: other, mode: .create).execute("CREATE TABLE t (a)")
     for path in [folder.path("none.sqlite"), folder.path, text, empty, cut, other] {
-      for command in ["info", "dump"] { try expect([command, path], .unreadable) }
-      try expect(["rows", path, "Recipe"], .unreadable)
-      try expect(["plan", path, "--to", folder.path("Recipes.xcdatamodeld")], .unreadable)
+      // In the folder are several, of which one is to be named.
+      let status = path == folder.path ? CommandStatus.usage : .unreadable
+      for command in ["info", "dump"] { try expect([command, path], status) }
+      try expect(["rows", path, "Recipe"], status)
+      try expect(["plan", path, "--to", folder.path("Recipes.xcdatamodeld")], status)
       // A folder stands for the stores in it.
       if path != folder.path {
         try expect(["migrate", path, "--to", folder.path("Recipes.xcdatamodeld")], .unreadable)

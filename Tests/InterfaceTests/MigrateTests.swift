@@ -54,6 +54,27 @@ struct MigrateTests {
     #expect(session.screen().description.contains("the way back"))
   }
 
+  @Test(
+    "a store out of a container is never migrated in its place, nor rolled back: it is told how")
+  func copy() throws {
+    var session = try Session(plan: SampleStore.plan(losses: []))
+    session.state.copy = CopyPlace(root: "/tmp/strata-copy.x/copy", container: "/data/Backup.zip")
+    try session.send("4", "⏎")
+    let isStarted = session.effects.contains { if case .migrate = $0 { true } else { false } }
+    #expect(!isStarted)
+    let text = session.screen().description
+    #expect(text.contains("It cannot run: what the store is in is never changed"))
+    #expect(text.contains("--output FILE"))
+    try session.send("b")
+    let asksForBackups = session.effects.contains { if case .backups = $0 { true } else { false } }
+    #expect(!asksForBackups)
+    #expect(
+      session.state.named("/tmp/strata-copy.x/copy/a/M.momd@2") == "/data/Backup.zip//a/M.momd@2")
+    #expect(session.state.named("/tmp/other") == "/tmp/other")
+    let error = CoreDataError(.unreadable, "gone", path: "/tmp/strata-copy.x/copy/a/A.sqlite")
+    #expect(session.state.named(error).path == "/data/Backup.zip//a/A.sqlite")
+  }
+
   @Test("what will happen begins with the verdict and scrolls to its end")
   func scrolling() throws {
     let losses = (1...60).map { Loss(entity: "Soup", property: "value\($0)", values: $0) }

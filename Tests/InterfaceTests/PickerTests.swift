@@ -63,6 +63,42 @@ struct PickerTests {
     #expect(scene.text.contains(".cache"))
   }
 
+  @Test(
+    "an archive says what it is and is entered; a damaged store says so and is opened all the same")
+  func containers() throws {
+    var scene = Scene()
+    try scene.press("~")
+    guard case .folder(let id, _)? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    scene.send(
+      .answer(
+        id,
+        .folder(
+          FolderListing(
+            path: "/home/ann", parent: "/home",
+            entries: [
+              .init(name: "Backup.zip", path: "/home/ann/Backup.zip", kind: .folder),
+              .init(name: "a/App.sqlite", path: "/x.zip//a/App.sqlite", kind: .file, bytes: 10),
+            ]))))
+    scene.send(
+      .answer(
+        id,
+        .peeked([
+          "/home/ann/Backup.zip": .container("a ZIP archive"),
+          "/x.zip//a/App.sqlite": .damaged("damaged"),
+        ])))
+    #expect(scene.text.contains("a ZIP archive"))
+    #expect(scene.text.contains("✗ damaged"))
+    try scene.press("g", "⏎")
+    guard case .folder(_, "/home/ann/Backup.zip")? = scene.effects.last else {
+      Issue.record("\(scene.effects)")
+      return
+    }
+    scene.send(.answer(id, .folder(Self.listing)))
+  }
+
   @Test("the store is selected, and Enter opens it")
   func opening() throws {
     var scene = Scene()

@@ -7,6 +7,8 @@ package struct State: Sendable, Equatable {
   package var size: Size
   /// The store's path as the person gave it, for the command lines that are shown.
   let storePath: String
+  /// Where it lies if it is a private copy of a store in a container: nothing is put in its place.
+  package var copy: CopyPlace?
   /// `nil` while it is being opened.
   package var store: StoreSummary?
   var versions: [ModelVersion] = []

@@ -22,7 +22,7 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
     state.clock = time
     return []
   case .answer(let task, let answer): return state.take(.success(answer), of: task)
-  case .failed(let task, let error): return state.take(.failure(error), of: task)
+  case .failed(let task, let error): return state.take(.failure(state.named(error)), of: task)
   }
 }
 

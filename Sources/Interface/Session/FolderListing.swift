@@ -50,6 +50,10 @@ package enum StorePeek: Sendable, Equatable {
   /// SQLite, but not Core Data.
   case database
   case folder(stores: Int, models: Int)
+  /// An archive, a backup or an app's data, that stores may be in; what it is, as a noun.
+  case container(String)
+  /// What should be a store and cannot be read as one, and why.
+  case damaged(String)
   /// Neither.
   case nothing
 }

@@ -20,23 +20,32 @@ package struct StrayLog: Sendable, Equatable {
     let own = FileSystem.name(of: path)
     // A folder that cannot be listed has nothing to show.
     guard let names = try? FileSystem.list(folder) else { return [] }
+    return candidates(in: names, besideStore: own).compactMap { name in
+      let file = folder + "/" + name
+      // What it is, its first bytes tell: the name alone is no sign.
+      guard let status = FileSystem.status(file), status.kind == .file, status.size > 32,
+        let head = try? FileSystem.read(file, limit: 4), isLogHead(head),
+        let log = try? WriteAheadLog(at: file, of: path, comparing: true)
+      else { return nil }
+      let frames = (log.isCheckpointed ? 0 : log.frames) + (log.unapplied?.frames ?? 0)
+      return frames > 0 ? StrayLog(name: name, frames: frames) : nil
+    }
+  }
+
+  /// Names of a folder that could have become of a store's log's.
+  package static func candidates(in names: [String], besideStore own: String) -> [String] {
     let known = Set(names)
     return names.filter {
       $0 != own && $0 != own + "-wal" && !$0.hasSuffix(setAsideSuffix)
         && looksLike($0, logOf: own)
         // Not the log of another file that is there.
         && !($0.hasSuffix("-wal") && known.contains(String($0.dropLast(4))))
-    }.prefix(20).compactMap { name in
-      let file = folder + "/" + name
-      // What it is, its first bytes tell: the name alone is no sign.
-      guard let status = FileSystem.status(file), status.kind == .file, status.size > 32,
-        let magic = try? FileSystem.read(file, limit: 4),
-        magic.starts(with: [0x37, 0x7F, 0x06]), magic.last == 0x82 || magic.last == 0x83,
-        let log = try? WriteAheadLog(at: file, of: path, comparing: true)
-      else { return nil }
-      let frames = (log.isCheckpointed ? 0 : log.frames) + (log.unapplied?.frames ?? 0)
-      return frames > 0 ? StrayLog(name: name, frames: frames) : nil
-    }
+    }.prefix(20).map(\.self)
+  }
+
+  /// Whether bytes are the first of a log.
+  package static func isLogHead(_ bytes: [UInt8]) -> Bool {
+    bytes.starts(with: [0x37, 0x7F, 0x06, 0x82]) || bytes.starts(with: [0x37, 0x7F, 0x06, 0x83])
   }
 
   /// Whether the name could have become of the log's: it has the store's stem, and `wal` besides.

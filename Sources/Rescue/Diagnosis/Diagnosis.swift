@@ -89,9 +89,13 @@ public struct Diagnosis: Sendable {
 
   /// Opens the store as far as it opens.
   private func open(_ files: StoreFiles, model: Model?) throws -> Store {
-    try Store(path: path, files: files, model: model, isLenient: true) { [path] metadata in
+    let store = try Store(path: path, files: files, model: model, isLenient: true) {
+      [path] metadata in
       ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
     }
+    // What can only be read page by page is no store to SQLite and Core Data.
+    if let failure = store.damage?.failure { throw failure }
+    return store
   }
 
   private mutating func log(

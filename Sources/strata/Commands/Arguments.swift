@@ -66,6 +66,16 @@ struct Arguments: Sendable, Equatable {
   /// An argument by its place; empty where an optional one was left out.
   subscript(_ index: Int) -> String { index < positional.count ? positional[index] : "" }
 
+  /// The same with another word in the place of an argument.
+  mutating func replace(_ index: Int, with word: String) {
+    if positional.indices.contains(index) { positional[index] = word }
+  }
+
+  /// The same with another value in the place of an option's.
+  mutating func replace(_ name: String, with value: String) {
+    if values[name] != nil { values[name] = [value] }
+  }
+
   /// A whole number of at least `minimum`.
   func number(_ name: String, atLeast minimum: Int = 0) throws -> Int? {
     guard let text = value(name) else { return nil }

@@ -38,6 +38,15 @@ struct Command: Sendable {
     case shell
   }
 
+  /// What it does to the stores that it is given.
+  enum Effect: Sendable {
+    case readsStore
+    /// It puts something in the store's place, or beside it.
+    case changesStore
+    /// The same, unless `--output` names another file.
+    case changesStoreWithoutOutput
+  }
+
   let name: String
   let group: Group
   let summary: String
@@ -50,12 +59,13 @@ struct Command: Sendable {
   let example: String
   /// What its statuses besides 0, 2 and 4 say; empty where it has none.
   let statuses: String
+  let effect: Effect
   let run: Run
 
   init(
     _ name: String, _ group: Group, _ summary: String, arguments: [String],
     optionalArguments: Int = 0, options: [Option], details: String = "", example: String,
-    statuses: String = "",
+    statuses: String = "", effect: Effect = .readsStore,
     run: @escaping Run
   ) {
     self.name = name
@@ -67,6 +77,7 @@ struct Command: Sendable {
     self.details = details
     self.example = example
     self.statuses = statuses
+    self.effect = effect
     self.run = run
   }
 
@@ -137,7 +148,7 @@ enum CommandStatus: Int32, Sendable, CaseIterable {
     switch self {
     case .done: "Done, and the answer is yes."
     case .no:
-      "The answer is no: models or stores differ, the store does not fit or something is wrong with it, an expectation does not hold."
+      "The answer is no: models or stores differ, the store does not fit or something is wrong with it, an expectation does not hold, no store is there."
     case .usage: "Wrong usage."
     case .refused:
       "Refused: values would be lost, a check failed, or no mapping can be inferred or leads there. Of several stores the gravest status counts."

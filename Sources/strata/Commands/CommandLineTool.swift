@@ -86,7 +86,7 @@ enum CommandLineTool {
       console.write(command.help)
       return .done
     }
-    return try command.run(arguments, console)
+    return try GivenStores.run(command, arguments, console)
   }
 
   static var usage: String {
@@ -110,6 +110,7 @@ enum CommandLineTool {
     }
     return text + """
 
+      STORE is a store, or one in a folder, .xcappdata, iOS backup, .zip or .tar.gz: PATH//inner/path.
       MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, PATH@VERSION, or a store.
       strata COMMAND --help tells more, with an example; strata man prints the manual; strata
       --version the version. --json and --color WHEN may stand before the command.

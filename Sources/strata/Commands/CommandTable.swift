@@ -57,6 +57,11 @@ enum CommandTable {
       arguments: ["STORE"], options: [Command.model, Command.json],
       example: "strata info Recipes.sqlite --json", run: InfoCommand.run),
     Command(
+      "stores", .look, "the stores in a folder, an app's data, an iOS backup or an archive",
+      arguments: ["PATH"], options: [Command.json], details: StoresCommand.help,
+      example: "strata stores Backup.zip", statuses: "1 where there is none",
+      run: StoresCommand.run),
+    Command(
       "rows", .look, "objects of an entity as a table, JSON, CSV or Markdown",
       arguments: ["STORE", "ENTITY"],
       options: [
@@ -175,7 +180,7 @@ enum CommandTable {
       ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
       statuses:
         "3 where a store is refused, 5 where a migration failed, 130 where it was cancelled; the store is as it was then",
-      run: Interruption.watched(MigrateCommand.run)),
+      effect: .changesStoreWithoutOutput, run: Interruption.watched(MigrateCommand.run)),
     Command(
       "rehearse", .migrate, "migrates copies of stores, verified, and puts nothing in place",
       arguments: ["STORE…"],
@@ -228,7 +233,7 @@ enum CommandTable {
       ], example: "strata rollback Recipes.sqlite --list",
       statuses:
         "1 where --list finds no backup, 3 where the backup is refused, 5 where it failed, 130 where it was cancelled; the store is as it was then",
-      run: RollbackCommand.run),
+      effect: .changesStore, run: RollbackCommand.run),
     Command(
       "reset", .migrate, "an empty store of a model in its place; the old one is set aside",
       arguments: ["STORE"],
@@ -238,7 +243,7 @@ enum CommandTable {
         .init("force", "also reset a store that opens with the model"), Command.json,
       ], example: "strata reset Recipes.sqlite --model Recipes.xcdatamodeld",
       statuses: "3 where the store opens with the model, 5 where it failed",
-      run: ResetCommand.run),
+      effect: .changesStore, run: ResetCommand.run),
     Command(
       "keys", .look, "the keys of the interface, and what the configuration calls them",
       arguments: [], options: [Command.json], details: KeysCommand.help,

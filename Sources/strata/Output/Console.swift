@@ -30,8 +30,8 @@ final class Console {
     // A terminal that cannot move its cursor is as good as a file.
     self.isErrorTerminal = isErrorTerminal && environment("TERM") != "dumb"
     self.environment = environment
-    self.out = out
-    self.err = err
+    self.out = { out(ShownPaths.applied(to: $0)) }
+    self.err = { err(ShownPaths.applied(to: $0)) }
   }
 
   /// The streams of this process.

@@ -1,3 +1,4 @@
+import Containers
 import Files
 import Interface
 import ManagedModel
@@ -22,14 +23,39 @@ extension Runtime {
     /// Whether how the store is left is kept for the next time.
     var keepsSession = true
 
+    /// Where to pick another than this: the folder it is in, or the container.
+    static func place(toPickFrom path: String) -> String {
+      if case .inside(let container, _) = StorePlace(path) { return container }
+      return FileSystem.parent(of: path) ?? "."
+    }
+
     /// To pick another store in the folder of one: what was said of that one does not hold for it.
     func forOther(than path: String) -> Request {
       var request = self
-      request.path = FileSystem.parent(of: path) ?? "."
+      request.path = Self.place(toPickFrom: path)
       request.model = nil
       request.destination = nil
       request.plan = PlanOptions()
       return request
+    }
+  }
+
+  /// A store, or the folder or the container to pick one from.
+  private enum Way {
+    case store(String)
+    case picker(String?)
+  }
+
+  private static func way(to path: String?) throws -> Way {
+    guard let path else { return .picker(nil) }
+    switch StorePlace(path) {
+    case .file: return .store(path)
+    case .folder: return .picker(path)
+    case .inside(_, .some): return .store(path)
+    case .inside(let container, nil):
+      // The only one is what is meant.
+      let stores = try Interruption.removingCopies { try Container(container).stores() }
+      return stores.count == 1 ? .store(container + "//" + stores[0].name) : .picker(container)
     }
   }
 
@@ -38,10 +64,10 @@ extension Runtime {
   /// To be called on the main thread.
   nonisolated static func open(_ request: Request, console: Console) throws -> CommandStatus {
     guard console.isTerminal else {
-      guard let path = request.path, !FileSystem.isDirectory(path) else {
+      guard let path = request.path, case .file = StorePlace(path) else {
         throw CoreDataError(
           .usage, "the choice of a store needs a terminal, and standard output is none",
-          hint: "Name a store: strata info STORE")
+          hint: "Name a store: strata info STORE; strata stores PATH lists what is in a container.")
       }
       // What is wrong with the store is the better answer.
       _ = try StoreOpening.open(path, model: request.model)
@@ -59,16 +85,19 @@ extension Runtime {
     var mistake: CoreDataError?
     /// - Returns: the status to end with; `nil` where another store is to be picked.
     func show(_ path: String) throws -> CommandStatus? {
-      let store = try Runtime(request, storePath: path, theme: theme)
-      let ending = try store.run()
+      // Until another is shown; then it is gone.
+      let (copy, name) = try opened(path)
+      let store = try Runtime(request, storePath: name, copy: copy, theme: theme)
+      let ending = try withExtendedLifetime(copy) { try store.run() }
       guard ending.isLeftForOther else { return ending.status }
       theme = store.state.themeName
       showsRecent = true
       request = request.forOther(than: path)
       return nil
     }
-    if let path = request.path, !FileSystem.isDirectory(path), let status = try show(path) {
-      return status
+    switch try way(to: request.path) {
+    case .store(let path): if let status = try show(path) { return status }
+    case .picker(let folder): request.path = folder
     }
     while true {
       let picker = try Runtime(request, storePath: nil, showsRecent: showsRecent, theme: theme)
@@ -82,9 +111,18 @@ extension Runtime {
       } catch let error as CoreDataError {
         // One that cannot be opened is told where another can be chosen.
         mistake = error
-        request.path = FileSystem.parent(of: path) ?? "."
+        request.path = Request.place(toPickFrom: path)
       }
     }
+  }
+
+  /// A private copy of a store in a container, and what the person calls it.
+  private static func opened(_ path: String) throws -> (copy: StoreCopy?, name: String) {
+    guard case .inside(let container, let inner) = StorePlace(path) else { return (nil, path) }
+    let copy = try Interruption.removingCopies {
+      try GivenStores.copy(of: inner, in: container, .process)
+    }
+    return (copy, copy.container + "//" + copy.name)
   }
 
   /// What a run ended in.

@@ -1,3 +1,4 @@
+import Containers
 import Curses
 import Files
 import Interface
@@ -41,10 +42,12 @@ final class Runtime {
 
   /// - Parameters:
   ///   - storePath: `nil` to pick one.
+  ///   - copy: the private copy that is read in place of one in a container.
   ///   - showsRecent: whether the stores of late are there to pick from.
   ///   - theme: what the choice of the store was shown in.
   init(
-    _ request: Request, storePath: String?, showsRecent: Bool = false, theme: String? = nil
+    _ request: Request, storePath: String?, copy: StoreCopy? = nil, showsRecent: Bool = false,
+    theme: String? = nil
   ) throws {
     let folders = UserFolders(environment: Output.environment)
     var configuration = Configuration(folder: folders.configuration)
@@ -73,13 +76,15 @@ final class Runtime {
     mailbox = Mailbox(wake: { Signals.wake(.message) })
     let kept = configuration.restoreSessions ? folders.state.map { SessionFolder(state: $0) } : nil
     sessions = SessionKeeping(
-      storePath != nil && request.keepsSession ? kept : nil, isFresh: request.isFresh)
+      storePath != nil && request.keepsSession ? kept : nil, isFresh: request.isFresh,
+      place: copy == nil ? nil : storePath)
     performer = EffectPerformer(
       source: StoreSource(
-        path: storePath ?? "", model: request.model, destination: request.destination),
+        path: copy?.path ?? storePath ?? "", model: request.model, destination: request.destination),
       mailbox: mailbox, sessions: kept)
     state = State(
       storePath: storePath ?? "", size: Terminal.Size(width: 80, height: 24), themeName: name)
+    state.copy = copy.map { CopyPlace(root: $0.root, container: $0.container) }
     state.planOptions = request.plan
     state.notice = notice
     state.keys = configuration.keys

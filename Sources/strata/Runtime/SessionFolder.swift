@@ -1,3 +1,4 @@
+import Containers
 import Files
 import FoundationEssentials
 import Interface
@@ -75,7 +76,7 @@ struct SessionFolder: Sendable {
     var paths: Set<[UInt8]> = []
     for file in files where stores.count < limit {
       try Task.checkCancellation()
-      guard let record = record(file.path), FileSystem.isFile(record.path),
+      guard let record = record(file.path), Self.isThere(record.path),
         paths.insert(Array(record.path.utf8)).inserted
       else { continue }
       stores.append(
@@ -83,6 +84,12 @@ struct SessionFolder: Sendable {
       )
     }
     return stores
+  }
+
+  /// A file, or what a store in a container was put together from.
+  private static func isThere(_ path: String) -> Bool {
+    if case .inside = StorePlace(path) { return true }
+    return FileSystem.isFile(path)
   }
 
   /// Off the caller's actor, since a home folder may be on a network.

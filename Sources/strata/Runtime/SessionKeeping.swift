@@ -10,21 +10,26 @@ struct SessionKeeping {
   /// `nil` where nothing is to be kept.
   private let folder: SessionFolder?
   private let isFresh: Bool
+  /// Where the store is for whoever opened it, where that is not where it is read.
+  private let place: String?
   /// What was kept last, and when.
   private var kept: SavedSession?
   private var keptAt = ContinuousClock.now
   /// Whether a key was pressed since.
   var hasActed = false
 
-  /// - Parameter isFresh: whether to begin as if the store had not been looked at before.
-  init(_ folder: SessionFolder?, isFresh: Bool) {
+  /// - Parameters:
+  ///   - isFresh: whether to begin as if the store had not been looked at before.
+  ///   - place: what a private copy is a copy of.
+  init(_ folder: SessionFolder?, isFresh: Bool, place: String? = nil) {
+    self.place = place
     self.folder = folder
     self.isFresh = isFresh
   }
 
   /// How the store was left.
   func session(of store: StoreSummary) -> SavedSession? {
-    isFresh ? nil : folder?.session(uuid: store.uuid, path: store.path)
+    isFresh ? nil : folder?.session(uuid: store.uuid, path: place ?? store.path)
   }
 
   /// Milliseconds until what changed is to be kept; -1 where nothing did.
@@ -44,7 +49,8 @@ struct SessionKeeping {
     guard session != kept else { return }
     kept = session
     let record = SessionFolder.Record(
-      path: store.path, uuid: store.uuid, model: state.modelName ?? "", opened: CoreDataDate.now,
+      path: place ?? store.path, uuid: store.uuid, model: state.modelName ?? "",
+      opened: CoreDataDate.now,
       session: session)
     if isLast {
       folder.keep(record)

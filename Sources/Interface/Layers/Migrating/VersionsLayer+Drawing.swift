@@ -48,7 +48,7 @@ extension VersionsLayer {
       if let bundle = version.bundlePath ?? (version.path.isEmpty ? nil : version.path),
         bundle != state.versions.lazy.compactMap(\.bundlePath).first
       {
-        spans.append(Span("  in \(bundle)", theme[.dim]))
+        spans.append(Span("  in \(state.named(bundle))", theme[.dim]))
       }
       return spans
     }

@@ -104,7 +104,8 @@ struct VersionsLayer: LayerContent {
     switch action {
     case .choose: return choose(in: &state)
     case .otherPath:
-      let folder = selectedVersion(state)?.bundlePath ?? state.storePath
+      // What lies beside a private copy is found without a path.
+      let folder = state.copy == nil ? selectedVersion(state)?.bundlePath ?? state.storePath : ""
       let start = folder.lastIndex(of: "/").map { String(folder[...$0]) } ?? ""
       mode = .path(Prompt(start), completions: [])
       return .stay(complete(start, in: &state))

@@ -78,7 +78,7 @@ extension DiffScreen {
   func command(_ state: State) -> String {
     func name(_ index: Int?) -> String? {
       state.versions.element(index).map {
-        $0.path.isEmpty ? state.storeArgument : ShellText.quoted($0.path)
+        $0.path.isEmpty ? state.storeArgument : ShellText.quoted(state.named($0.path))
       }
     }
     guard let from = name(from), let to = name(to) else { return "strata diff A B" }

@@ -12,7 +12,7 @@ extension MappingScreen {
     } else if isChosenGone, let chosen {
       lines = [
         ("\(chosen.name), which was chosen, is not there any more:", .warning),
-        (chosen.path, .code), ("", .dim),
+        (state.named(chosen.path), .code), ("", .dim),
         ("Nothing is planned. → o chooses another version, a path or a git revision.", .success),
       ]
     } else if state.versions.count > 1,

@@ -185,7 +185,7 @@ extension MappingScreen {
     }
     let from = state.storeModelName ?? "this store"
     let name = "\(from) to \(version.name).json5".map { $0 == "/" ? "-" : String($0) }.joined()
-    let bundle = version.bundlePath ?? version.path
+    let bundle = state.named(version.bundlePath ?? version.path)
     let (place, store) = (folder(bundle), folder(state.storePath))
     guard bundle.isEmpty || place == store else {
       return place == "." ? name : "\(place)/\(name)"

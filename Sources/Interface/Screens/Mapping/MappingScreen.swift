@@ -83,9 +83,9 @@ struct MappingScreen: ScreenContent {
     guard let version = state.versions.element(to) else {
       return "strata \(verb) \(state.storeArgument) --to MODEL"
     }
-    let path = version.path.isEmpty ? state.storePath : version.path
+    let path = version.path.isEmpty ? state.storePath : state.named(version.path)
     var text = "strata \(verb) \(state.storeArgument) --to \(ShellText.quoted(path))"
-    if let via = via(state) { text += " --via \(ShellText.quoted(via))" }
+    if let via = via(state) { text += " --via \(ShellText.quoted(state.named(via)))" }
     for document in state.planOptions.documents {
       text += " --mapping \(ShellText.quoted(document))"
     }
@@ -93,6 +93,7 @@ struct MappingScreen: ScreenContent {
       text += " --mapping \(ShellText.quoted(recipePath ?? defaultRecipePath(state)))"
     }
     if verb == "plan" || verb == "verify" { return text }
+    if state.copy != nil, verb == "migrate" { text += " --output FILE" }
     return text
       + allowedLosses.sorted().map { " --allow-loss \(ShellText.quoted($0))" }.joined()
   }

@@ -70,7 +70,7 @@ struct MigrateOutlook {
       item("…", .dim, "the plan is being made; ^C stops that")
     } else if let reason = migrate.reasonNotToStart(state) {
       item("✗", .error, "It cannot run: \(reason).")
-      item("→", .warning, advice)
+      item("→", .warning, isForCopy ? "the command below writes the result to a file" : advice)
     } else {
       lines.append([
         Span("✓  ", theme[.success]), Span("It can run: ", theme[.success]),
@@ -86,6 +86,12 @@ struct MigrateOutlook {
   }
 
   /// Mapping's own advice; what its keys alone can do is done there.
+  /// Whether the plan can run, but not in the place of a store that came out of a container.
+  private var isForCopy: Bool {
+    let mapping = state.mapping
+    return state.copy != nil && mapping.plan != nil && mapping.reasonNotToRun(state) == nil
+  }
+
   private var advice: String {
     let next = NextStep(state.mapping, state)
     return next.isOfMapping ? "m shows it in Mapping; there: \(next.text)" : next.text
@@ -135,6 +141,10 @@ struct MigrateOutlook {
       let names = plan.steps.prefix(1).map(\.from) + plan.steps.map(\.to)
       item("·", .dim, "in \(plan.steps.count) steps: \(names.joined(separator: " → "))")
     }
+    guard state.copy == nil else {
+      for note in plan.notes { item("·", .dim, note) }
+      return
+    }
     let free = plan.bytesFree.map { ", \(NumberText.bytes($0)) free" } ?? ""
     item(
       "·", .dim,
@@ -149,10 +159,14 @@ struct MigrateOutlook {
   /// The command line, only where it would do what Enter does.
   private mutating func addCommand() {
     let mapping = state.mapping
-    guard migrate.reasonNotToStart(state) == nil else { return }
+    guard isForCopy || migrate.reasonNotToStart(state) == nil else { return }
     let isWritten = mapping.currentEdits.isEmpty || mapping.recipePath != nil
     lines.append([])
-    lines.append([Span("the same as\(isWritten ? "" : " (after w in Mapping)")", theme[.dim])])
+    lines.append([
+      Span(
+        "\(isForCopy ? "what writes the result to a file" : "the same as")\(isWritten ? "" : " (after w in Mapping)")",
+        theme[.dim])
+    ])
     let command = mapping.command(state) + (migrate.pausesBeforeCutover ? " --confirm" : "")
     lines += Wrapping.lines(command, width: width).map { [Span("   "), Span($0, theme[.code])] }
   }

@@ -22,7 +22,8 @@ extension MigrateScreen {
         unless: busy, command: state.mapping.command(state) + " --confirm",
         footer: isReady && !isStuck),
       Binding(
-        ["b"], "roll back", .rollBack, unless: busy, command: "strata rollback \(store)",
+        ["b"], "roll back", .rollBack, unless: busy ?? reasonOfCopy(state),
+        command: "strata rollback \(store)",
         footer: !isRunning),
     ] + (isStuck ? [] : waysOn) + [
       Binding(
@@ -63,7 +64,12 @@ extension MigrateScreen {
 
   /// Why Enter cannot migrate; `nil` where it can.
   func reasonNotToStart(_ state: State) -> String? {
-    reasonForNoTarget(state) ?? state.mapping.reasonNotToRun(state)
+    reasonForNoTarget(state) ?? state.mapping.reasonNotToRun(state) ?? reasonOfCopy(state)
+  }
+
+  /// Why nothing is put in the place of a store that came out of an archive or a backup.
+  private func reasonOfCopy(_ state: State) -> String? {
+    state.copy != nil ? "what the store is in is never changed" : nil
   }
 
   /// Enter and Escape mean what the moment asks for.

@@ -67,6 +67,8 @@ extension PickerScreen {
         let parts = [(stores, "store"), (models, "model")].filter { $0.0 > 0 }
         facts = parts.map { NumberText.counted($0.0, $0.1) }.joined(separator: ", ")
         isStore = false
+      case .container(let noun)?: (facts, isStore) = (noun, false)
+      case .damaged(let problem)?: (facts, isStore) = ("✗ " + problem, false)
       case .nothing?, nil: (facts, isStore) = (entry.kind == .folder ? "" : "…", false)
       }
       let time = width < 60 || facts.isEmpty ? "" : entry.modified

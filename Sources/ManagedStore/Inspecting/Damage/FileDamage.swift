@@ -1,3 +1,5 @@
+import ManagedModel
+
 /// What is wrong with a store's file, and what of its rows that costs.
 public struct FileDamage: Sendable, Equatable {
   /// Rows of a table that cannot be read.
@@ -20,8 +22,10 @@ public struct FileDamage: Sendable, Equatable {
   public var problems: [String] = []
   /// What could not be read.
   public var holes: [Hole] = []
-  /// Why the store does not open as it is, and what its pages told besides; empty for one that does.
-  var opening: [String] = []
+  /// Why the store does not open as it is, and was read page by page; `nil` for one that does.
+  package var failure: CoreDataError?
+  /// What its pages told then, as sentences.
+  var found: [String] = []
 
   /// Faults of data in a sound file: nothing that reading would have to go round.
   private static let harmless = [
@@ -36,7 +40,7 @@ public struct FileDamage: Sendable, Equatable {
 
   /// Whether pages or indexes are damaged.
   package var concernsFile: Bool {
-    !holes.isEmpty || !opening.isEmpty
+    !holes.isEmpty || failure != nil
       || problems.contains { line in !Self.harmless.contains { line.hasPrefix($0) } }
   }
 }
@@ -46,14 +50,16 @@ extension FileDamage {
   ///
   /// - Parameter tables: entities by their tables.
   func sentences(_ tables: [EntityTable]) -> [String] {
-    var result = opening.prefix(1).map {
-      "The store does not open as it is (\($0)): what follows was found page by page."
+    var result = found
+    if let failure {
+      result.insert(
+        "The store does not open as it is (\(failure.message)): what follows was found page by page.",
+        at: 0)
     }
-    result += opening.dropFirst()
     result += holes.prefix(100).map { $0.sentence(tables) }
     if holes.count > 100 { result.append("… and \(holes.count - 100) more places.") }
     // Where rows are lost, that is what is to be said.
-    if holes.isEmpty, opening.isEmpty, let first = problems.first {
+    if holes.isEmpty, failure == nil, let first = problems.first {
       let count = problems.count == 1 ? "a fault" : "\(problemCount) faults"
       result.append(
         "SQLite finds \(count) in the file: \(first)\(concernsFile ? ". Every row could be read." : ".")"

@@ -65,7 +65,8 @@ struct Soundness {
     mended = copy
     var found = FileDamage(problems: [failure.message])
     found.holes = copy.holes
-    found.opening = [failure.message] + source.notes
+    found.failure = failure
+    found.found = source.notes
     damage = found
   }
 

@@ -32,7 +32,7 @@ extension Store {
     var result: [String] = []
     if wal.mayMissRows(isInUse: isInUse) { result += wal.sentences(isInUse: isInUse) }
     if wal.frames == 0 { result += strays.map { $0.sentence(store: files.path, isNeeded: true) } }
-    if let damage, !damage.holes.isEmpty || !damage.opening.isEmpty {
+    if let damage, !damage.holes.isEmpty || damage.failure != nil {
       result += damage.sentences(entityTables)
     }
     return result
@@ -43,7 +43,7 @@ extension Store {
     if let damage, !damage.holes.isEmpty {
       return "rows lost in \(damage.holes.count == 1 ? "1 place" : "\(damage.holes.count) places")"
     }
-    if damage?.opening.isEmpty == false { return "does not open: read page by page" }
+    if damage?.failure != nil { return "does not open: read page by page" }
     let frames = unappliedFrames
     if frames > 0 { return "wal: \(NumberOf.frames(frames)) not applied" }
     return gaps.isEmpty ? nil : "wal: older than the store"

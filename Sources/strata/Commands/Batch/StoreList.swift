@@ -1,3 +1,4 @@
+import Containers
 import Files
 import ManagedModel
 import ManagedStore
@@ -77,7 +78,7 @@ struct StoreList {
       return false
     }
     guard FileSystem.isDatabase(path) else {
-      return endings.contains(where: name.lowercased().hasSuffix)
+      return StoreFileName.isStore(name)
     }
     do {
       _ = try Store(path: path)
@@ -90,16 +91,13 @@ struct StoreList {
     }
   }
 
-  /// What apps call their stores.
-  private static let endings = [".sqlite", ".sqlite3", ".db", ".storedata", ".store"]
-
   private static func isModel(_ path: String) -> Bool {
     [".momd", ".xcdatamodeld", ".xcdatamodel", ".xcmappingmodel"].contains(where: path.hasSuffix)
   }
 
   /// Names that SQLite, a migration, a reset or a rollback gives.
   private static func isLeftover(_ name: String) -> Bool {
-    if ["-wal", "-shm", "-journal"].contains(where: name.hasSuffix) { return true }
+    if StoreFileName.isCompanion(name) { return true }
     return [".backup-", ".undone-", "-backup-", "-undone-"].contains { mark in
       var rest = name[...]
       while let start = rest.firstIndex(where: { $0 == mark.first }) {

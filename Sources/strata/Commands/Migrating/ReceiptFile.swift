@@ -46,7 +46,7 @@ struct ReceiptFile: Sendable {
   func write(_ bytes: [UInt8]) throws {
     let temporary = path + ".strata-receipt"
     do {
-      try FileSystem.write(bytes, to: temporary)
+      try FileSystem.write(ShownPaths.applied(to: bytes), to: temporary)
       try FileSystem.sync(temporary)
       try FileSystem.rename(temporary, to: path)
     } catch {

@@ -109,6 +109,11 @@ final class EffectPerformer: Sendable {
       }
     case .folder(let id, let path):
       start(id) { [mailbox] in
+        if let (listing, peeks) = try ContainerReading.list(path) {
+          mailbox.post(.answer(id, .folder(listing)))
+          mailbox.post(.answer(id, .peeked(peeks)))
+          return nil
+        }
         let listing = try FolderReading.list(path)
         mailbox.post(.answer(id, .folder(listing)))
         try await FolderReading.peek(into: listing) { mailbox.post(.answer(id, .peeked($0))) }

@@ -1,8 +1,8 @@
+import Containers
 import Files
 import Interface
 import ManagedModel
 import ManagedStore
-import SQLite
 
 /// Looks into folders for Core Data stores, without a trace.
 enum FolderReading {
@@ -15,7 +15,7 @@ enum FolderReading {
     let path = FileSystem.canonical(path)
     let names = try FileSystem.list(path)
     var entries: [FolderListing.Entry] = []
-    for name in names where !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix) {
+    for name in names where !StoreFileName.isCompanion(name) {
       guard entries.count < limit else { break }
       try Task.checkCancellation()
       let full = path == "/" ? "/" + name : path + "/" + name
@@ -23,7 +23,8 @@ enum FolderReading {
       let modified = FileSystem.modification(full).map(LocalTime.ofFile) ?? ""
       entries.append(
         FolderListing.Entry(
-          name: name, path: full, kind: status.kind == .directory ? .folder : .file,
+          name: name, path: full,
+          kind: status.kind == .directory || isArchive(full, bytes: status.size) ? .folder : .file,
           bytes: status.size, modified: modified))
     }
     let folders = entries.filter { $0.kind == .folder && !isModel($0.name) }
@@ -61,7 +62,7 @@ enum FolderReading {
     for entry in entries {
       try Task.checkCancellation()
       found[entry.path] =
-        entry.kind == .folder ? folder(entry.path) : file(entry.path, bytes: entry.bytes)
+        entry.kind == .folder ? folder(entry.path) : file(entry.path)
       if ContinuousClock.now - reported > .milliseconds(50) {
         report(found)
         found = [:]
@@ -71,38 +72,29 @@ enum FolderReading {
     report(found)
   }
 
-  private static func file(_ path: String, bytes: Int) -> StorePeek {
-    guard bytes >= 100, FileSystem.isDatabase(path) else { return .nothing }
-    return entities(path).map { .store(entities: $0) } ?? .database
+  private static func file(_ path: String) -> StorePeek {
+    switch StoreLook(at: path) {
+    case .store(let entities, _): .store(entities: entities.count)
+    case .database, .damaged: .database
+    case .nothing: .nothing
+    }
   }
 
-  /// How many entities the store numbers, 0 where only its -wal knows; `nil` where it is none.
-  ///
-  /// As if nobody could write, so that nothing appears beside it.
-  private static func entities(_ path: String) -> Int? {
-    guard let connection = try? Connection(path: path, mode: .immutable) else { return nil }
-    let tables = try? connection.value(
-      """
-      SELECT count(*) FROM sqlite_schema
-      WHERE type = 'table' AND name IN ('Z_METADATA', 'Z_PRIMARYKEY')
-      """)
-    if case .integer(2)? = tables {
-      guard case .integer(let count)? = try? connection.value("SELECT count(*) FROM Z_PRIMARYKEY")
-      else { return 0 }
-      return Int(count)
-    }
-    // A store that was never checkpointed has its tables in the log only.
-    let log = (try? FileSystem.read(path + "-wal", limit: 1 << 18)) ?? []
-    return log.firstRange(of: "Z_METADATA".utf8) == nil ? nil : 0
+  /// By its name first: not every file of a folder is read for this.
+  private static func isArchive(_ path: String, bytes: Int) -> Bool {
+    guard bytes > 0,
+      [".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst"].contains(where: path.hasSuffix)
+    else { return false }
+    if case .archive? = ContainerForm(at: path) { return true }
+    return false
   }
 
   private static func folder(_ path: String) -> StorePeek {
+    if let form = ContainerForm(at: path), form != .folder { return .container(form.noun) }
     var (stores, models) = (0, 0)
     for name in ((try? FileSystem.list(path)) ?? []).prefix(inner) {
       if isModel(name) { models += 1 }
-      if [".sqlite", ".sqlite3", ".db", ".store", ".storedata"].contains(where: name.hasSuffix) {
-        stores += 1
-      }
+      if StoreFileName.isStore(name) { stores += 1 }
     }
     return .folder(stores: stores, models: models)
   }

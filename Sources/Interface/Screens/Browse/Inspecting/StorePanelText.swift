@@ -50,7 +50,7 @@ enum StorePanelText {
         Piece(text: kind, role: .attribute, width: 14),
         Piece(text: NumberText.bytes(file.bytes), role: .number, width: 9),
         Piece(text: date, role: .date, width: 27),
-        Piece(text: file.path + count, role: .dim),
+        Piece(text: state.named(file.path) + count, role: .dim),
       ])
     }
     guard let header = facts.header else { return lines }

@@ -1,0 +1,186 @@
+import CZlib
+import Files
+import ManagedModel
+
+/// A ZIP archive: its members as the directory at its end has them, and their bytes.
+final class ZipArchive {
+  /// What the directory says of a member.
+  struct Member {
+    var name: String
+    var kind: ContainerEntry.Kind
+    var flags: Int
+    var method: Int
+    var checksum: Int
+    var packed: Int
+    var bytes: Int
+    /// Where its own header is.
+    var offset: Int
+  }
+
+  private let file: OpenFile
+  private(set) var members: [Member] = []
+
+  /// Most bytes of a directory that are read.
+  private static let directoryLimit = 256 << 20
+
+  init(_ path: String, limits: ContainerLimits) throws {
+    file = try OpenFile(path)
+    let (offset, size) = try findDirectory()
+    let directory = try file.read(at: offset, count: size)
+    var place = 0
+    while place + 46 <= directory.count, directory.number32(at: place) == 0x0201_4B50 {
+      guard members.count < limits.entries else {
+        throw CoreDataError(
+          .unreadable, "more than \(limits.entries) files are in the archive", path: path)
+      }
+      let (nameLength, extraLength, noteLength) = (
+        directory.number16(at: place + 28), directory.number16(at: place + 30),
+        directory.number16(at: place + 32)
+      )
+      let extra = place + 46 + nameLength
+      guard extra + extraLength <= directory.count else { throw damaged("its directory") }
+      let name = String(decoding: directory[(place + 46)..<extra], as: UTF8.self)
+      var member = Member(
+        name: name, kind: .file, flags: directory.number16(at: place + 8),
+        method: directory.number16(at: place + 10), checksum: directory.number32(at: place + 16),
+        packed: directory.number32(at: place + 20), bytes: directory.number32(at: place + 24),
+        offset: directory.number32(at: place + 42))
+      // Who made it says whether the upper half of the attributes is a Unix mode.
+      let mode = directory.number16(at: place + 40)
+      let isUnix = [3, 19].contains(directory.number16(at: place + 4) >> 8)
+      member.kind = Self.kind(name: name, mode: isUnix ? mode : 0)
+      guard Self.widen(&member, with: Array(directory[extra..<(extra + extraLength)])) else {
+        throw damaged("the directory's line of \(EntryName.quoted(name))")
+      }
+      members.append(member)
+      place = extra + extraLength + noteLength
+    }
+    guard !members.isEmpty || size == 0 else { throw damaged("its directory") }
+  }
+
+  private static func kind(name: String, mode: Int) -> ContainerEntry.Kind {
+    switch mode & 0o170000 {
+    case 0o120000: .link
+    case 0o040000: .folder
+    case 0, 0o100000: name.utf8.last == UInt8(ascii: "/") ? .folder : .file
+    default: .other
+    }
+  }
+
+  /// Takes sizes of more than four bytes from the field that holds them.
+  private static func widen(_ member: inout Member, with extra: [UInt8]) -> Bool {
+    let most = 0xFFFF_FFFF
+    guard member.bytes == most || member.packed == most || member.offset == most else {
+      return true
+    }
+    var place = 0
+    while place + 4 <= extra.count {
+      let (kind, size) = (extra.number16(at: place), extra.number16(at: place + 2))
+      defer { place += 4 + size }
+      guard kind == 1 else { continue }
+      var (next, end) = (place + 4, min(extra.count, place + 4 + size))
+      func take(_ value: inout Int) -> Bool {
+        guard value == most else { return true }
+        guard next + 8 <= end, let number = extra.number64(at: next) else { return false }
+        (value, next) = (number, next + 8)
+        return true
+      }
+      end = min(end, extra.count)
+      return take(&member.bytes) && take(&member.packed) && take(&member.offset)
+    }
+    return false
+  }
+
+  /// Where the directory is: the end of the archive says so, before a comment.
+  private func findDirectory() throws -> (offset: Int, size: Int) {
+    let tail = min(file.size, 22 + 65_535)
+    let start = file.size - tail
+    let bytes = try file.read(at: start, count: tail)
+    guard bytes.count >= 22,
+      let end = stride(from: bytes.count - 22, through: 0, by: -1).first(where: {
+        bytes[$0] == 0x50 && bytes.number32(at: $0) == 0x0605_4B50
+      })
+    else {
+      throw CoreDataError(
+        .unreadable, "the ZIP archive is cut off: its directory, which is at its end, is missing",
+        path: file.path, hint: "Send it again, or unpack what is left of it and name the folder.")
+    }
+    var (size, offset) = (bytes.number32(at: end + 12), bytes.number32(at: end + 16))
+    // A locator before it leads to one with wider numbers.
+    if end >= 20, bytes.number32(at: end - 20) == 0x0706_4B50,
+      let place = bytes.number64(at: end - 12)
+    {
+      let wide = try file.read(at: place, count: 56)
+      guard wide.number32(at: 0) == 0x0606_4B50, let wideSize = wide.number64(at: 40),
+        let wideOffset = wide.number64(at: 48)
+      else { throw damaged("its directory") }
+      (size, offset) = (wideSize, wideOffset)
+    }
+    guard offset <= file.size, size <= file.size - offset, size <= Self.directoryLimit else {
+      throw damaged("its directory")
+    }
+    return (offset, size)
+  }
+
+  /// Reads a member's bytes a piece at a time, and checks them in the end.
+  ///
+  /// - Parameter chunk: how many are read and unpacked at a time: few where only the first are wanted.
+  func read(
+    _ member: Member, chunk: Int = 1 << 17, _ output: (ArraySlice<UInt8>) throws -> Void
+  ) throws {
+    let name = EntryName.quoted(member.name)
+    guard member.flags & 1 == 0 else {
+      throw CoreDataError(
+        .unreadable, "\(name) in the archive is encrypted", path: file.path,
+        hint: "Unpack the archive with its password and name the folder.")
+    }
+    let header = try file.read(at: member.offset, count: 30)
+    guard header.number32(at: 0) == 0x0403_4B50 else { throw damaged(name) }
+    var place = member.offset + 30 + header.number16(at: 26) + header.number16(at: 28)
+    guard place <= file.size, member.packed <= file.size - place else { throw damaged(name) }
+    let end = place + member.packed
+    let inflation: Inflation?
+    switch member.method {
+    case 0: inflation = nil
+    case 8: inflation = try Inflation(.raw, chunk: chunk)
+    default:
+      throw CoreDataError(
+        .unreadable,
+        "\(name) in the archive is packed in a way that is not read here (\(member.method))",
+        path: file.path, hint: "Unpack the archive and name the folder.")
+    }
+    var (done, checksum) = (0, crc32(0, nil, 0))
+    func take(_ piece: ArraySlice<UInt8>) throws {
+      done += piece.count
+      guard done <= member.bytes else {
+        throw CoreDataError(
+          .unreadable,
+          "\(name) in the archive holds more than the \(member.bytes) bytes that it says",
+          path: file.path, hint: "The archive is damaged or made to harm: ask for another.")
+      }
+      checksum = piece.withUnsafeBufferPointer {
+        crc32(checksum, $0.baseAddress, UInt32($0.count))
+      }
+      try output(piece)
+    }
+    while place < end {
+      try Task.checkCancellation()
+      let bytes = try file.read(at: place, count: min(chunk, end - place))
+      guard !bytes.isEmpty else { throw damaged(name) }
+      place += bytes.count
+      if let inflation {
+        guard try inflation.read(bytes, take) else { throw damaged(name) }
+      } else {
+        try take(bytes[...])
+      }
+    }
+    guard done == member.bytes, inflation?.isFinished != false, Int(checksum) == member.checksum
+    else { throw damaged(name) }
+  }
+
+  private func damaged(_ what: String) -> CoreDataError {
+    CoreDataError(
+      .unreadable, "the ZIP archive is damaged: \(what) cannot be read", path: file.path,
+      hint: "Ask for it again, or unpack what is left of it and name the folder.")
+  }
+}

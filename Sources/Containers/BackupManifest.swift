@@ -1,0 +1,86 @@
+import Files
+import ManagedModel
+import SQLite
+
+/// The list of an iOS backup that says which of its files is which: files are named by the SHA-1 of
+/// `domain-path`, in folders of the first two digits.
+struct BackupManifest {
+  /// Where a file was on the device, by its name in the backup.
+  private let names: [String: String]
+
+  /// Reads `Manifest.db`.
+  ///
+  /// - Parameters:
+  ///   - path: where it is, without a trace left beside it.
+  ///   - properties: the bytes of the `Manifest.plist` beside it.
+  ///   - container: what errors are about.
+  init(
+    database path: String, properties: [UInt8]?, of container: String, limits: ContainerLimits
+  ) throws {
+    let list = properties.flatMap { try? PropertyList.read($0) }
+    guard list?["IsEncrypted"]?.boolean != true, FileSystem.isDatabase(path) else {
+      throw CoreDataError(
+        .unreadable, "this is an encrypted iOS backup, which only its password opens",
+        path: container,
+        hint:
+          "Ask for a backup without encryption (Finder or iTunes: without “Encrypt local backup”), or decrypt it and name the folder that comes of it."
+      )
+    }
+    var names: [String: String] = [:]
+    do {
+      let connection = try Connection(path: path, mode: .immutable)
+      // A view would have SQLite run whatever is in it.
+      guard
+        try connection.value("SELECT type FROM sqlite_schema WHERE name = 'Files'")
+          == .text("table")
+      else {
+        throw CoreDataError(
+          .unreadable, "the backup's list of files (Manifest.db) has no table Files",
+          path: container, hint: "The backup is damaged or of an unknown kind: make another.")
+      }
+      let statement = try connection.prepare(
+        "SELECT fileID, domain, relativePath FROM Files WHERE flags = 1")
+      while try statement.step() {
+        let name = statement.text(at: 0)
+        guard name.utf8.count == Self.digits else { continue }
+        guard names.count < limits.entries else {
+          throw CoreDataError(
+            .unreadable, "more than \(limits.entries) files are in the backup", path: container)
+        }
+        names[name] = statement.text(at: 1) + "/" + statement.text(at: 2)
+      }
+    } catch let error as SQLiteError {
+      throw CoreDataError(
+        .unreadable, "the backup's list of files (Manifest.db) cannot be read: \(error.message)",
+        path: container, hint: "The backup is damaged or of an unknown kind: make another.")
+    }
+    self.names = names
+  }
+
+  /// Digits of a SHA-1, which files are named by.
+  private static let digits = 40
+
+  /// Whether a folder is a backup: older ones list their files in another form, and are named too.
+  static func isBackup(_ folder: String) -> Bool {
+    FileSystem.isFile(folder + "/Manifest.plist")
+      && ["Manifest.db", "Manifest.mbdb"].contains { FileSystem.isFile(folder + "/" + $0) }
+  }
+
+  /// The files of a backup under the names that they had on the device, behind the folder that the
+  /// backup is in.
+  ///
+  /// - Parameter folder: the backup's own folder in the container, with a slash; empty for all of it.
+  func renamed(_ entries: [ContainerEntry], in folder: String) -> [ContainerEntry] {
+    entries.compactMap { entry in
+      guard folder.isEmpty || entry.name.hasPrefix(folder) else { return entry }
+      let file = String(decoding: entry.name.utf8.suffix(Self.digits), as: UTF8.self)
+      // `ab/abcdef…`, or `abcdef…` in a flat one: whatever the list says, a file of the backup.
+      guard let name = names[file],
+        entry.name == folder + file.prefix(2) + "/" + file || entry.name == folder + file
+      else { return nil }
+      var renamed = entry
+      renamed.name = folder + name
+      return renamed
+    }
+  }
+}

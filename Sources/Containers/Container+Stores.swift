@@ -1,0 +1,168 @@
+import Files
+import ManagedModel
+import ManagedStore
+
+extension Container {
+  /// A main file with what comes with it.
+  struct Group {
+    var main: ContainerEntry
+    /// Its -wal, and its -journal where there is one.
+    var companions: [ContainerEntry]
+    /// What is in its support folder.
+    var external: [ContainerEntry]
+
+    var log: ContainerEntry? { companions.first { $0.name.hasSuffix("-wal") } }
+    var all: [ContainerEntry] { [main] + companions + external }
+  }
+
+  /// The stores in it, by their paths.
+  ///
+  /// - Throws: ``CoreDataError`` where one is a link, or cannot be unpacked to be looked at.
+  package func stores() throws -> [ContainedStore] {
+    var candidates: [Group] = []
+    for entry in entries where entry.kind != .folder {
+      try Task.checkCancellation()
+      guard !StoreFileName.isCompanion(entry.name), !StoreFileName.isResourceFork(entry.name) else {
+        continue
+      }
+      let log = self.entry(entry.name + "-wal")
+      let isNamed = StoreFileName.isStore(entry.name, hasLog: log != nil)
+      if entry.kind == .link, isNamed, form != .folder {
+        throw refused(entry.name, "is a link, which may lead anywhere")
+      }
+      if entry.kind == .other, isNamed {
+        notes.append("\(EntryName.quoted(entry.name)) is in a form that is not read here.")
+      }
+      guard entry.kind == .file else { continue }
+      let isDatabase =
+        entry.bytes >= 100 && FileSystem.isDatabaseHead(head(of: entry))
+      guard isDatabase || isNamed && (entry.bytes > 0 || log.map { $0.bytes > 32 } == true) else {
+        continue
+      }
+      candidates.append(try group(of: entry))
+    }
+    let looks = try self.looks(at: candidates)
+    if candidates.isEmpty { noteArchives() }
+    return zip(candidates, looks).compactMap { group, look in
+      guard look != .database else { return nil }
+      let external = group.external.filter { $0.kind == .file }
+      return ContainedStore(
+        name: group.main.name, app: ContainedStore.app(of: group.main.name, in: path),
+        bytes: group.main.bytes, logBytes: group.log?.bytes, externalFiles: external.count,
+        externalBytes: external.reduce(0) { $0 + $1.bytes }, look: look)
+    }
+  }
+
+  /// Says which archives are in it, where stores are not.
+  private func noteArchives() {
+    let archives = entries.lazy.filter { entry in
+      entry.kind == .file
+        && [".zip", ".tar", ".tgz", ".tar.gz"].contains(where: entry.name.hasSuffix)
+    }
+    for archive in archives.prefix(3) {
+      notes.append(
+        "\(EntryName.quoted(archive.name)) in it is an archive itself: unpack it, and name that.")
+    }
+  }
+
+  /// What the main files are, those of an archive all unpacked in one go.
+  private func looks(at groups: [Group]) throws -> [StoreLook] {
+    let folder = try groups.isEmpty ? nil : PrivateFolder()
+    var wanted: [(ContainerEntry, String)] = []
+    var paths: [(main: String, log: String?)] = []
+    for (index, group) in groups.enumerated() {
+      func path(_ entry: ContainerEntry, _ suffix: String) -> String {
+        if case .file(let path) = entry.place { return path }
+        let path = (folder?.path ?? "") + "/\(index)" + suffix
+        wanted.append((entry, path))
+        return path
+      }
+      paths.append((path(group.main, ""), group.log.map { path($0, "-wal") }))
+    }
+    return try withExtendedLifetime(folder) {
+      if !wanted.isEmpty { try unpack(wanted) }
+      return paths.map { StoreLook(at: $0.main, log: $0.log ?? "") }
+    }
+  }
+
+  /// A main file with what belongs to it.
+  ///
+  /// - Throws: ``CoreDataError`` where a part of it, or a folder on the way to it, is a link.
+  func group(of main: ContainerEntry) throws -> Group {
+    let folder = EntryName.folder(of: main.name)
+    let support = folder + "." + FileSystem.stem(of: main.name) + "_SUPPORT"
+    let group = Group(
+      main: main,
+      companions: ["-wal", "-journal"].compactMap { entry(main.name + $0) },
+      external: entries(below: support + "/").filter {
+        $0.kind != .folder && !StoreFileName.isResourceFork($0.name)
+      })
+    for way in EntryName.folders(of: main.name) + [support] where entry(way)?.kind == .link {
+      throw refused(way, "is a link, which may lead anywhere")
+    }
+    for part in group.companions + group.external where part.kind != .file {
+      throw refused(
+        part.name,
+        part.kind == .link ? "is a link, which may lead anywhere" : "is neither a file nor a folder"
+      )
+    }
+    return group
+  }
+
+  /// Files beside a store that may be its -wal under another name: they are told wherever it is read.
+  func strayLogs(beside main: ContainerEntry) -> [ContainerEntry] {
+    let folder = EntryName.folder(of: main.name)
+    var files: [String: ContainerEntry] = [:]
+    for entry in folder.isEmpty ? entries : entries(below: folder)
+    where entry.kind == .file && entry.bytes > 32 && EntryName.folder(of: entry.name) == folder {
+      files[FileSystem.name(of: entry.name)] = entry
+    }
+    return StrayLog.candidates(
+      in: files.keys.sorted(), besideStore: FileSystem.name(of: main.name)
+    ).compactMap { files[$0] }.filter { StrayLog.isLogHead(head(of: $0)) }
+  }
+
+  /// Models beside a store: a store of an early system has none in it.
+  func models(beside main: ContainerEntry) -> [ContainerEntry] {
+    let folder = EntryName.folder(of: main.name)
+    return (folder.isEmpty ? entries : entries(below: folder)).filter { entry in
+      guard entry.kind == .file, entry.bytes < 16 << 20,
+        strstr(entry.name, ".mom") != nil || strstr(entry.name, ".xcdatamodel") != nil,
+        let rest = FileSystem.rest(of: entry.name, after: folder)
+      else { return false }
+      let first = String(rest.prefix { $0 != "/" })
+      return rest == first ? rest.hasSuffix(".mom") : StoreFileName.isModelBundle(first)
+    }
+  }
+
+  /// The files of a bundle of models that an inner path names, which may have `@VERSION` behind it;
+  /// `nil` where it names none.
+  func models(named inner: String) throws -> (files: [ContainerEntry], path: String)? {
+    let bytes = Array(inner.utf8)
+    let marks = bytes.indices.filter { bytes[$0] == UInt8(ascii: "@") }
+    for end in [bytes.count] + marks.reversed() {
+      let name = EntryName.checked(String(decoding: bytes[..<end], as: UTF8.self)).name
+      guard StoreFileName.isModelBundle(name) else { continue }
+      let files = entries(below: name + "/").filter { $0.kind != .folder }
+      guard !files.isEmpty else { continue }
+      return (files, name + String(decoding: bytes[end...], as: UTF8.self))
+    }
+    return nil
+  }
+
+  /// The entry that an inner path names: the path itself, or the end of one path alone.
+  func main(named inner: String) throws -> ContainerEntry {
+    let name = EntryName.checked(inner).name
+    if let found = entry(name) { return found }
+    let ends = entries.filter {
+      $0.kind != .folder && $0.name.utf8.count > name.utf8.count && $0.name.hasSuffix("/" + name)
+    }
+    if ends.count == 1, let found = ends.first { return found }
+    throw CoreDataError(
+      .unreadable,
+      ends.isEmpty
+        ? "\(EntryName.quoted(inner)) is not in it"
+        : "\(EntryName.quoted(inner)) is in it \(ends.count) times, such as \(EntryName.quoted(ends[0].name))",
+      path: path, hint: "strata stores lists what is in it.")
+  }
+}

@@ -1,0 +1,167 @@
+import Files
+import ManagedModel
+
+/// Bytes of a container written into a private folder: new files, for their owner only.
+extension Container {
+  /// Writes files, each where it is wanted, and the folders that they are to be in.
+  ///
+  /// - Parameter progress: told how many bytes were written.
+  func unpack(
+    _ wanted: [(entry: ContainerEntry, path: String)], progress: @escaping Progress = { _ in }
+  ) throws {
+    do { try unpackAll(wanted, progress) } catch var error as CoreDataError {
+      // What cannot be put together cannot be read; nothing of it was begun.
+      error.kind = .unreadable
+      throw error
+    }
+  }
+
+  private func unpackAll(
+    _ wanted: [(entry: ContainerEntry, path: String)], _ progress: @escaping Progress
+  ) throws {
+    try check(wanted.map(\.entry), into: wanted.first?.path)
+    for (_, path) in wanted {
+      guard let folder = FileSystem.parent(of: path) else { continue }
+      try FileSystem.makeDirectory(folder, permissions: 0o700)
+    }
+    var done = 0
+    func count(_ bytes: Int) {
+      done += bytes
+      progress(done)
+    }
+    var members: [Int: (entry: ContainerEntry, path: String)] = [:]
+    for (entry, path) in wanted {
+      switch entry.place {
+      case .member(let index): members[index] = (entry, path)
+      case .file(let source):
+        // Not what a link leads to by now.
+        guard let identity = FileIdentity(of: source),
+          FileSystem.target(ofLink: source) == nil || form == .folder
+        else { throw changed(entry) }
+        try FileSystem.createEmpty(path)
+        var last = 0
+        try FileSystem.copy(source, to: path) {
+          count($0 - last)
+          last = $0
+        }
+        guard FileIdentity(of: source) == identity else { throw changed(entry) }
+      }
+    }
+    guard !members.isEmpty, case .archive(let form) = self.form else { return }
+    if form == .zip {
+      try unpackZip(members, count)
+    } else {
+      try unpackTar(TarArchive(path: path, form: form, limits: limits), members, count)
+    }
+  }
+
+  private func unpackZip(
+    _ members: [Int: (entry: ContainerEntry, path: String)], _ count: (Int) -> Void
+  ) throws {
+    let zip = try ZipArchive(path, limits: limits)
+    for (index, member) in members.sorted(by: { $0.key < $1.key }) {
+      guard zip.members.indices.contains(index), zip.members[index].bytes == member.entry.bytes
+      else { throw changed(member.entry) }
+      let file = try NewFile(member.path)
+      try zip.read(zip.members[index]) { piece in
+        try file.write(piece)
+        count(piece.count)
+      }
+    }
+  }
+
+  private func unpackTar(
+    _ tar: TarArchive, _ members: [Int: (entry: ContainerEntry, path: String)],
+    _ count: @escaping (Int) -> Void
+  ) throws {
+    struct Enough: Error {}
+    var (index, left) = (-1, members.count)
+    var file: NewFile?
+    var fault: CoreDataError?
+    do {
+      fault = try tar.read(
+        TarReader.Visitor(
+          begin: { member in
+            index += 1
+            guard let wanted = members[index] else { return false }
+            guard member.kind == .file, member.bytes == wanted.entry.bytes else {
+              throw self.changed(wanted.entry)
+            }
+            file = try NewFile(wanted.path)
+            return true
+          },
+          data: { piece in
+            try file?.write(piece)
+            count(piece.count)
+          },
+          end: {
+            file = nil
+            left -= 1
+            // What follows is nobody's.
+            if left == 0 { throw Enough() }
+          }))
+    } catch is Enough {}
+    guard left == 0 else {
+      throw fault
+        ?? CoreDataError(
+          .unreadable, "the archive changed while it was read", path: path, hint: "Try again.")
+    }
+  }
+
+  /// Refuses what is no file, and what is more than there is room for.
+  private func check(_ entries: [ContainerEntry], into path: String?) throws {
+    var total = 0
+    for entry in entries {
+      guard entry.kind == .file else {
+        throw refused(
+          entry.name,
+          entry.kind == .link
+            ? "is a link, which may lead anywhere" : "is neither a file nor a folder")
+      }
+      guard entry.bytes <= limits.fileBytes else {
+        throw refused(entry.name, "is larger than \(limits.fileBytes >> 20) MB")
+      }
+      total += entry.bytes
+      guard total <= limits.totalBytes else {
+        throw refused(
+          entry.name, "makes more than \(limits.totalBytes >> 20) MB of what is to be unpacked")
+      }
+    }
+    guard let path, let free = FileSystem.freeSpace(at: FileSystem.parent(of: path) ?? "."),
+      free < total
+    else { return }
+    throw CoreDataError(
+      .unreadable,
+      "a private copy takes \((total >> 20) + 1) MB, and the temporary folder has \(free >> 20) MB free",
+      path: self.path, hint: "Free some space, or set TMPDIR to a folder with more of it.")
+  }
+
+  private func changed(_ entry: ContainerEntry) -> CoreDataError {
+    CoreDataError(
+      .unreadable, "\(EntryName.quoted(entry.name)) in it changed while it was read", path: path,
+      hint: "Try again.")
+  }
+}
+
+/// A file that is written a piece at a time: new, and for its owner only.
+private final class NewFile {
+  private let path: String
+  private let descriptor: Int32
+
+  init(_ path: String) throws {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw FileSystem.failure(.write, path) }
+    fchmod(descriptor, 0o600)
+  }
+
+  deinit { close(descriptor) }
+
+  func write(_ bytes: ArraySlice<UInt8>) throws {
+    let number = FileSystem.write(Array(bytes), to: descriptor)
+    guard number == 0 else {
+      errno = number
+      throw FileSystem.failure(.write, path)
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import Files
+import ManagedModel
+
+/// What a person hands over in which stores are: a folder, an app's data, a backup, an archive.
+///
+/// It is listed when it is opened; nothing of it is ever written, and bytes of an archive are only
+/// ever written to a ``PrivateFolder``, by this program itself.
+package final class Container {
+  /// Where it is.
+  package let path: String
+  /// What it is.
+  package let form: ContainerForm
+  /// What of it could not be looked into, as sentences.
+  package internal(set) var notes: [String] = []
+  let limits: ContainerLimits
+  private(set) var entries: [ContainerEntry]
+  private var zip: ZipArchive?
+  /// The first bytes of the members of a tar archive, which come along with their names.
+  private var heads: [Int: [UInt8]] = [:]
+  /// The places of files in ``entries`` by their names.
+  private var places: [String: Int] = [:]
+
+  /// How far listing or unpacking is, in bytes; it throws to stop.
+  package typealias Progress = (_ done: Int) -> Void
+
+  /// - Throws: ``CoreDataError`` of kind unreadable where there is nothing, or no container; where an
+  ///   entry would lead out of it; where it is larger than the limits; an encrypted backup.
+  package init(_ path: String, limits: ContainerLimits = ContainerLimits()) throws {
+    let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    guard let form = ContainerForm(at: path) else {
+      throw CoreDataError(
+        .unreadable,
+        FileSystem.status(path) == nil
+          ? "there is no such file or folder"
+          : FileSystem.isDatabase(path)
+            ? "this is an SQLite file itself, and nothing that stores are in"
+            : "neither a folder, a backup nor an archive that is read",
+        path: path,
+        hint: "Read are folders, .xcappdata, iOS backups, and .zip, .tar and .tar.gz of such.")
+    }
+    self.path = path
+    self.form = form
+    self.limits = limits
+    entries = []
+    guard case .archive(let archive) = form else {
+      let walk = try FolderWalk(path, followsLinks: form == .folder, limits: limits)
+      entries = walk.entries
+      notes = walk.unreadable.prefix(3).map {
+        "\(EntryName.quoted($0)) could not be looked into."
+      }
+      if walk.unreadable.count > notes.count {
+        notes.append(
+          "\(walk.unreadable.count - notes.count) more folders could not be looked into.")
+      }
+      try nameBackups()
+      sort()
+      return
+    }
+    try archive == .zip ? listZip() : listTar(TarArchive(path: path, form: archive, limits: limits))
+    try nameBackups()
+    sort()
+  }
+
+  private func listZip() throws {
+    let zip = try ZipArchive(path, limits: limits)
+    for (index, member) in zip.members.enumerated() {
+      guard !limits.isBomb(bytes: member.bytes, packed: member.packed) else {
+        throw refused(
+          member.name,
+          "is \(member.bytes / max(1, member.packed)) times as large unpacked (\(member.bytes >> 20) MB)"
+        )
+      }
+      entries.append(
+        ContainerEntry(
+          name: try checked(member.name), kind: member.kind,
+          bytes: member.kind == .file ? member.bytes : 0, place: .member(index)))
+    }
+    self.zip = zip
+  }
+
+  private func listTar(_ tar: TarArchive) throws {
+    var whole = -1
+    let visitor = TarReader.Visitor(
+      begin: { [self] member in
+        guard entries.count < limits.entries else {
+          throw CoreDataError(
+            .unreadable, "more than \(limits.entries) files are in the archive", path: path)
+        }
+        let index = entries.count
+        entries.append(
+          ContainerEntry(
+            name: try checked(member.name), kind: member.kind, bytes: member.bytes,
+            place: .member(index)))
+        return member.kind == .file
+      },
+      data: { [self] piece in
+        let index = entries.count - 1
+        let missing = Self.headSize - (heads[index]?.count ?? 0)
+        if missing > 0 { heads[index, default: []] += piece.prefix(missing) }
+      }, end: { [self] in whole = entries.count - 1 })
+    guard let fault = try tar.read(visitor) else { return }
+    // What came before is there all the same.
+    if entries.last?.kind == .file, whole < entries.count - 1 { entries.removeLast() }
+    guard !entries.isEmpty else { throw fault }
+    notes.append(fault.message + ": what came before it is listed.")
+  }
+
+  private static let headSize = 16
+
+  /// The path of an entry, where it does not lead out of the container.
+  private func checked(_ name: String) throws -> String {
+    let (path, fault) = EntryName.checked(name)
+    if let fault { throw refused(name, fault) }
+    return path
+  }
+
+  func refused(_ entry: String, _ fault: String) -> CoreDataError {
+    CoreDataError(
+      .unreadable, "\(EntryName.quoted(entry)) in it \(fault), so nothing of it is unpacked",
+      path: path,
+      hint:
+        "The archive is damaged or made to harm: ask for another, or unpack it yourself and name the folder."
+    )
+  }
+
+  /// Gives the files of backups the names that they had on the device.
+  private func nameBackups() throws {
+    for manifest in entries
+    where manifest.kind == .file && manifest.name.hasSuffix("Manifest.db")
+      && FileSystem.name(of: manifest.name) == "Manifest.db"
+    {
+      let folder = EntryName.folder(of: manifest.name)
+      let list = folder + "Manifest.plist"
+      guard let properties = entries.first(where: { $0.name == list }) else { continue }
+      let names: BackupManifest
+      do {
+        names = try withFile(of: manifest) { database in
+          try BackupManifest(
+            database: database, properties: try? bytes(of: properties), of: path, limits: limits)
+        }
+      } catch let error as CoreDataError where form == .folder {
+        notes.append("\(EntryName.quoted(folder)): \(error.message).")
+        continue
+      }
+      entries = try names.renamed(entries, in: folder).map { entry in
+        var entry = entry
+        entry.name = try checked(entry.name)
+        return entry
+      }
+    }
+    guard form != .backup || FileSystem.isFile(path + "/Manifest.db") else {
+      throw CoreDataError(
+        .unreadable, "a backup of iOS 9 or earlier (Manifest.mbdb), which is not read here",
+        path: path, hint: "Unpack it with another program and name the folder that comes of it.")
+    }
+  }
+
+  /// Puts the entries in order, each file once: of one name twice, as in an archive that was added to,
+  /// the last is the one that unpacking would leave.
+  private func sort() {
+    var last: [String: Int] = [:]
+    for (index, entry) in entries.enumerated() where entry.kind != .folder {
+      last[entry.name] = index
+    }
+    entries = entries.enumerated().filter { index, entry in
+      !entry.name.isEmpty && (entry.kind == .folder || last[entry.name] == index)
+    }.map(\.element)
+    entries.sort { $0.name < $1.name }
+    for (index, entry) in entries.enumerated() where entry.kind != .folder {
+      places[entry.name] = index
+    }
+  }
+
+  /// The entry of that name, unless it is a folder.
+  func entry(_ name: String) -> ContainerEntry? { places[name].map { entries[$0] } }
+
+  /// The entries below a folder, which ends in a slash.
+  func entries(below folder: String) -> [ContainerEntry] {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].name < folder { low = middle + 1 } else { high = middle }
+    }
+    return Array(entries[low...].prefix { $0.name.utf8.starts(with: folder.utf8) })
+  }
+
+  /// The first bytes of a file.
+  func head(of entry: ContainerEntry) -> [UInt8] {
+    switch entry.place {
+    case .file(let path): return (try? FileSystem.read(path, limit: Self.headSize)) ?? []
+    case .member(let index):
+      guard let zip else { return heads[index] ?? [] }
+      var head: [UInt8] = []
+      struct Enough: Error {}
+      try? zip.read(zip.members[index], chunk: 4096) { piece in
+        head += piece.prefix(Self.headSize - head.count)
+        if head.count == Self.headSize { throw Enough() }
+      }
+      return head
+    }
+  }
+
+  /// A small file's bytes.
+  func bytes(of entry: ContainerEntry) throws -> [UInt8] {
+    let limit = 16 << 20
+    return try withFile(of: entry) { try FileSystem.read($0, limit: limit) }
+  }
+
+  /// Gives a path where an entry's bytes can be read: its own, or that of a private copy.
+  func withFile<T>(of entry: ContainerEntry, _ body: (String) throws -> T) throws -> T {
+    if case .file(let path) = entry.place { return try body(path) }
+    let folder = try PrivateFolder()
+    let path = folder.path + "/file"
+    return try withExtendedLifetime(folder) {
+      try unpack([(entry, path)])
+      return try body(path)
+    }
+  }
+}
