@@ -10,6 +10,7 @@ struct Unopened {
 
   func findings() -> [Finding] {
     do {
+      try files.check()
       let opened = try files.openForReading(wal: log)
       return try withExtendedLifetime(opened.snapshot) { try findings(opened.connection) }
     } catch let error as SQLiteError where error.isDamage {
