@@ -175,7 +175,7 @@ struct FileFaultTests {
     let found = try patient.finding(kind)
     #expect(found.severity == kind.severity)
     #expect(
-      found.command?.hasPrefix("strata repair \(patient.path) --fix \(kind.rawValue)") == true)
+      found.command?.hasPrefix("strata salvage \(patient.path) --output ") == true)
     // The objects are looked at all the same.
     #expect(try patient.diagnosis().isComplete)
   }

@@ -20,23 +20,20 @@ struct FindingKindTests {
     #expect(ErrorCatalogue.meaning(of: error.code, domain: error.domain.rawValue) != nil)
   }
 
-  @Test("a command names the store as a shell takes it, and the kind that repairs fix")
+  @Test("a command names the store as a shell takes it")
   func commands() {
     let odd = StorePlace(path: "/tmp/it's a store.sqlite")
-    #expect(
-      Remedy.repair.command(for: .primaryKey, odd)
-        == "strata repair '/tmp/it'\\''s a store.sqlite' --fix primary-key")
     #expect(
       Remedy.salvage.command(for: .cutOff, odd)
         == "strata salvage '/tmp/it'\\''s a store.sqlite' --output '/tmp/it'\\''s a store-salvaged.sqlite'"
     )
     let dashed = StorePlace(path: "-a.sqlite", model: "A B.momd")
     #expect(
-      Remedy.repairByModel.command(for: .metadata, dashed)
-        == "strata repair ./-a.sqlite --fix metadata --model 'A B.momd'")
+      Remedy.salvageByModel.command(for: .metadata, dashed)
+        == "strata salvage ./-a.sqlite --output ./-a-salvaged.sqlite --model 'A B.momd'")
     #expect(
-      Remedy.repairByModel.command(for: .metadata, StorePlace(path: "a.sqlite"))
-        == "strata repair a.sqlite --fix metadata --model MODEL")
+      Remedy.salvageByModel.command(for: .metadata, StorePlace(path: "a.sqlite"))
+        == "strata salvage a.sqlite --output a-salvaged.sqlite --model MODEL")
     #expect(Remedy.none.command(for: .encrypted, odd) == nil)
   }
 

@@ -101,10 +101,11 @@ package final class SalvagedCopy {
     }
     if let schema {
       let known = Set(try DatabaseTables(connection).tables.keys)
+      // A join table that is not there may be so under another name.
       for (name, sql) in schema.tables.map({ ($0.name, $0.sql) })
-        + schema.joins.map({ ($0.name, $0.sql) })
+        + (source.isSchemaWhole ? [] : schema.joins.map { ($0.name, $0.sql) })
         + StoreSchema.bookkeepingStatements.map({ ($0.name, $0.sql) })
-      where !known.contains(name) && !source.isSchemaWhole {
+      where !known.contains(name) {
         try connection.execute(sql)
       }
     }

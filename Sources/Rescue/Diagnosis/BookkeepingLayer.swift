@@ -26,7 +26,7 @@ struct BookkeepingLayer {
       found.append(
         Finding(
           .metadata, error.message.asSentence, in: place,
-          remedy: isRaw ? .repairByModel : .repair))
+          remedy: isRaw ? .salvageByModel : .salvage))
     }
     if let error = store.flaws.modelCache {
       found.append(Finding(.modelCache, error.message.asSentence, in: place))
@@ -80,7 +80,7 @@ struct BookkeepingLayer {
           store.database.contains("Z_PRIMARYKEY")
             ? "Z_PRIMARYKEY has no row of any of the \(missing.count) entities."
             : "There is no Z_PRIMARYKEY.", count: missing.count, in: place,
-          remedy: store.modelSource == .file && place.model == nil ? .repairByModel : nil))
+          remedy: store.modelSource == .file && place.model == nil ? .salvageByModel : nil))
     } else if !missing.isEmpty {
       found.append(
         listed(.entityNumbers, "entities have no row in Z_PRIMARYKEY", missing.map(\.entity)))

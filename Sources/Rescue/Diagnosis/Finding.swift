@@ -76,10 +76,10 @@ public struct Finding: Sendable, Equatable {
 }
 
 extension Finding {
-  /// Offers what helps against rows that are lost instead of a repair: what leads nowhere may lead to
+  /// Offers what helps against rows that are lost, where nothing else does: what leads nowhere may lead to
   /// them.
   mutating func putOff(for cause: Finding) {
-    guard kind != cause.kind, command?.hasPrefix("strata repair ") == true else { return }
+    guard kind != cause.kind, kind.mayComeOfLostRows else { return }
     advice =
       cause.kind.losesPages
       ? "This may come of the pages that cannot be read: salvage the store first."

@@ -67,17 +67,17 @@ extension FindingKind {
         .error, "pages cannot be read", sqlite: 11, .salvage, Self.salvaging + Self.copyAgain)
     case .indexWrong:
       Facts(
-        .error, "an index is not what its table says", sqlite: 11, .repair,
-        "The rows are whole; the indexes are made anew.")
+        .error, "an index is not what its table says", sqlite: 11, .salvage,
+        "The rows are whole: a new store of them has its indexes made anew.")
     case .freelist:
       Facts(
-        .error, "the list of free pages is wrong", sqlite: 11, .repair,
-        "Written to as it is, the store loses pages that are in use; a repair copies every row into a sound file."
+        .error, "the list of free pages is wrong", sqlite: 11, .salvage,
+        "Written to as it is, the store loses pages that are in use; a new store has every row in a sound file."
       )
     case .pointerMap:
       Facts(
-        .error, "the map of pages is wrong", sqlite: 11, .repair,
-        "Reading does not need it, giving pages back does; a repair copies every row into a sound file."
+        .error, "the map of pages is wrong", sqlite: 11, .salvage,
+        "Reading does not need it, giving pages back does; a new store has every row in a sound file."
       )
     case .interrupted:
       Facts(
@@ -119,8 +119,8 @@ extension FindingKind {
         .error, "the -wal cannot be read", .none, "Check its permissions, and where a link leads.")
     case .metadata:
       Facts(
-        .error, "the store's metadata cannot be read", cocoa: 134080, .repairByModel,
-        "Core Data does not open the store without it; a repair writes it anew from the model that made the store."
+        .error, "the store's metadata cannot be read", cocoa: 134080, .salvageByModel,
+        "Core Data does not open the store without it; in a new store it is written anew, of the model that made this one."
       )
     case .versionHashes:
       Facts(
@@ -128,22 +128,22 @@ extension FindingKind {
         "Find the version that made the store, or migrate to this one.")
     case .modelCache:
       Facts(
-        .warning, "the model in the store is missing or another", .repairByModel,
-        "Core Data opens the store with the app's own model; without the cache it cannot be inspected or migrated without one."
+        .warning, "the model in the store is missing or another", .salvageByModel,
+        "Core Data opens the store with the app's own model; without the cache it cannot be inspected or migrated without one. A new store has it."
       )
     case .primaryKey:
       Facts(
-        .error, "the last keys given out are wrong", sqlite: 19, .repair,
-        "New objects would get keys that are in use. A repair counts the keys of each table.")
+        .error, "the last keys given out are wrong", sqlite: 19, .salvage,
+        "New objects would get keys that are in use. In a new store the keys of each table are counted."
+      )
     case .entityNumbers:
       Facts(
-        .error, "the list of entities does not fit the model", cocoa: 134020, .repair,
-        "A repair writes the rows of Z_PRIMARYKEY by the model and the rows of the tables.")
+        .error, "the list of entities does not fit the model", cocoa: 134020, .salvage,
+        "In a new store the rows of Z_PRIMARYKEY are written by the model and the tables.")
     case .entityUnknown:
       Facts(
-        .error, "rows are of an entity that is not of their table", .repair,
-        "No fetch finds these objects. Where a table has one entity only, a repair gives them its number."
-      )
+        .error, "rows are of an entity that is not of their table", .none,
+        "No fetch finds these objects; rows and dump do not print them either.")
     case .entityWrong:
       Facts(
         .warning, "rows hold what only another entity has", .none,
@@ -156,8 +156,8 @@ extension FindingKind {
       )
     case .columnMissing:
       Facts(
-        .error, "columns of the model are missing", cocoa: 134020, .salvage,
-        "Salvaging makes tables as the model wants them, and fills what is there.")
+        .error, "columns of the model are missing", cocoa: 134020, .none,
+        "Core Data does not open the store with this model: find the version that made it.")
     case .columnUnknown:
       Facts(
         .note, "columns that the model does not know", .none,
@@ -168,40 +168,41 @@ extension FindingKind {
         "SQLite holds any value in any column; Core Data reads them all the same.")
     case .joinName:
       Facts(
-        .error, "a join table has a name that Core Data does not look for", cocoa: 134020, .repair,
-        "A repair gives the table the name that the model asks for.")
+        .error, "a join table has a name that Core Data does not look for", cocoa: 134020, .none,
+        "strata finds such a table by its columns; Core Data does not open the store.")
     case .triggers:
       Facts(
-        .error, "triggers call what is not there", sqlite: 1, .repair,
-        "Every save of such an object fails. A repair makes the model's triggers anew.")
+        .error, "triggers call what is not there", sqlite: 1, .none,
+        "Every save of such an object fails until the triggers are made anew: a migration, or a copy by strata migrate --output, does that."
+      )
     case .history:
       Facts(
-        .warning, "history points nowhere", cocoa: 134301, .repair,
-        "Apps that follow history stop there. A repair takes out the rows that lead nowhere.")
+        .warning, "history points nowhere", cocoa: 134301, .none,
+        "Apps that follow history stop there, and read everything anew.")
     case .toOneDangling:
       Facts(
-        .error, "objects lead to ones that are not there", cocoa: 133000, .repair,
-        "An app that follows the link ends with this error. A repair empties these links.")
+        .error, "objects lead to ones that are not there", cocoa: 133000, .none,
+        "An app that follows the link ends with this error: such links have to be emptied.")
     case .joinDangling:
       Facts(
-        .error, "links of a many-to-many lead to nothing", cocoa: 133000, .repair,
-        "A repair takes these links out.")
+        .error, "links of a many-to-many lead to nothing", cocoa: 133000, .none,
+        "An app that follows the link ends with this error: such links have to be taken out.")
     case .oneToOne:
       Facts(
-        .note, "the sides of a one-to-one disagree", .repair,
+        .note, "the sides of a one-to-one disagree", .none,
         "Core Data's own migrations leave such links, and reads each side as it is.")
     case .order:
       Facts(
-        .warning, "places in an ordered relationship are missing or equal", .repair,
-        "The order of these objects is not told; a repair numbers them anew, by place and key.")
+        .warning, "places in an ordered relationship are missing or equal", .none,
+        "The order of these objects is not told.")
     case .mandatory:
       Facts(
         .warning, "mandatory values are missing", cocoa: 1570, .none,
         "Such objects cannot be saved again, nor migrated, before they get a value.")
     case .uniqueness:
       Facts(
-        .error, "objects are equal that must differ", cocoa: 133021, .repairKeeping,
-        "Choose which of them stays; links of the others go to it.")
+        .error, "objects are equal that must differ", cocoa: 133021, .none,
+        "The app has to choose which of them stays; a save of either is refused.")
     case .storageClass:
       Facts(
         .warning, "values are of another class than their type", cocoa: 134060, .none,
@@ -224,13 +225,13 @@ extension FindingKind {
         "The property reads as nil, or an app ends there. Look at these objects.")
     case .externalMissing:
       Facts(
-        .warning, "files of external data are missing", cocoa: 260, .repair,
-        "Was the store copied without its hidden folder? A copy of that beside the store brings them back; a repair empties the values."
+        .warning, "files of external data are missing", cocoa: 260, .none,
+        "Was the store copied without its hidden folder? A copy of that beside the store brings them back."
       )
     case .externalOrphaned:
       Facts(
-        .note, "files that no object names", .repair,
-        "Core Data leaves such files behind; a repair moves them aside.")
+        .note, "files that no object names", .none,
+        "Core Data leaves such files behind.")
     case .unchecked:
       Facts(
         .warning, "something could not be checked", .none,

@@ -81,6 +81,16 @@ extension FindingKind {
     }
   }
 
+  /// Whether it can be what lost rows leave behind.
+  var mayComeOfLostRows: Bool {
+    switch self {
+    case .indexWrong, .freelist, .pointerMap, .metadata, .modelCache, .primaryKey, .entityNumbers,
+      .history, .toOneDangling, .joinDangling, .oneToOne, .order, .externalOrphaned:
+      true
+    default: false
+    }
+  }
+
   /// Whether rows are lost, or older ones, because of what is wrong with the -wal.
   var losesFrames: Bool {
     switch self {

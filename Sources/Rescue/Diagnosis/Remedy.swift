@@ -6,12 +6,8 @@ import ManagedStore
 enum Remedy: Sendable, Equatable {
   /// Everything that can be read, in a new store.
   case salvage
-  /// What Core Data keeps beside the data, put right.
-  case repair
   /// The same with a model, which has to be given.
-  case repairByModel
-  /// The same with a choice between objects.
-  case repairKeeping
+  case salvageByModel
   /// The same of the main file alone.
   case salvageMain
   /// A copy in which a file has the -wal's name.
@@ -33,11 +29,10 @@ enum Remedy: Sendable, Equatable {
     case .salvage:
       return
         "strata salvage \(path) --output \(Self.word(Self.beside(store.path, "salvaged")))\(model)"
-    case .repair: return "strata repair \(path) --fix \(kind.rawValue)"
-    case .repairByModel:
-      return "strata repair \(path) --fix \(kind.rawValue)"
-        + (store.model == nil ? " --model MODEL" : model)
-    case .repairKeeping: return "strata repair \(path) --fix \(kind.rawValue) --keep newest"
+    case .salvageByModel:
+      return Remedy.salvage.command(for: kind, store).map {
+        store.model == nil ? $0 + " --model MODEL" : $0
+      }
     case .salvageMain: return Remedy.salvage.command(for: kind, store).map { $0 + " --ignore-wal" }
     case .copyWithLog(let name):
       let folder = FileSystem.parent(of: store.path) ?? "."

@@ -15,7 +15,8 @@ struct LinkChecks {
         .oneToOne,
         "\(links.objects) objects of \(links.entity).\(links.relationship) lead to one that does not lead back.",
         entity: links.entity, property: links.relationship, count: links.objects,
-        first: links.first.map(\.description), in: place)
+        first: links.first.map(\.description), in: place,
+        remedy: .objects(links.first, of: links.entity))
     }
   }
 

@@ -10,7 +10,7 @@ enum DoctorCommand {
   static let help = """
     One list: errors (✗: objects are lost, or Core Data fails), warnings (!) and notes (·, which
     healthy stores have too), each with what was found, the first objects, what Core Data says of it,
-    and the command that helps. The kind in brackets is what strata repair --fix takes.
+    and the command that helps.
 
     The store is looked at in this order: its file, its -wal, what Core Data keeps for itself, the
     data. Of a store that does not open, the first two are told. Notes alone are no finding: the
