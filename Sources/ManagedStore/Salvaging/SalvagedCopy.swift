@@ -42,6 +42,8 @@ package final class SalvagedCopy {
   private var all: [SalvagedTable] = []
   /// The tables that Core Data would make for the model, with the store's own numbers.
   package private(set) var schema: StoreSchema?
+  /// Tables of entities that the schema no longer describes.
+  private var supposed: Set<String> = []
   private let isCancelled: () -> Bool
   private let progress: (Double) -> Void
 
@@ -77,6 +79,12 @@ package final class SalvagedCopy {
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
     }
+    let filled = all.count { supposed.contains($0.name) && $0.rows > 0 }
+    if filled > 0 {
+      notes.append(
+        "What \(filled) \(filled == 1 ? "table was" : "tables were") made of is gone: their columns were taken in the order of a new store. One that was migrated in place has another order: look at their values before you rely on them."
+      )
+    }
     unknownHoles = source.trees.holes.count { $0.root > 1 && byRoot[$0.root] == nil }
     tables = all.map { table in
       Table(
@@ -108,6 +116,7 @@ package final class SalvagedCopy {
       where !known.contains(name) {
         try connection.execute(sql)
       }
+      supposed = Set(schema.tables.map(\.name)).subtracting(known)
     }
     // A virtual table that is new has rows of its own in the tables behind it.
     let present = try DatabaseTables(connection)
@@ -160,7 +169,7 @@ package final class SalvagedCopy {
       row, record in
       if let table = named[row.root] ?? placing.table(for: record, in: row.root) {
         guard table.fits(record) else { return unplaced += 1 }
-        try table.insert(row.key, record, isGuessed: true)
+        try table.insert(row.key, record, isGuessed: row.certainty == .guessed)
       } else if joining.add(row, record) {
         waiting += 1
       } else {
@@ -182,7 +191,7 @@ package final class SalvagedCopy {
       guard known[row.root] == nil, let table = groups[JoinPlacing.group(of: row)],
         table.fits(record)
       else { return }
-      try table.insert(row.key, record, isGuessed: true)
+      try table.insert(row.key, record, isGuessed: row.certainty == .guessed)
       waiting -= 1
     }
     try check()

@@ -29,6 +29,8 @@ final class SalvagedTable {
   /// Z_OPT of the objects that were found by looking, which each save raises, by key.
   private var savesOfGuessed: [Int64: Int64] = [:]
   private static let mostListed = 10_000
+  /// Of more, the first that was found stays.
+  private static let mostCompared = 100_000
 
   init(
     name: String, numbers: Set<Int64>, root: Int, connection: Connection,
@@ -106,7 +108,7 @@ final class SalvagedTable {
     if connection.changes > 0 {
       rows += 1
       if isGuessed { guessed += 1 }
-      if let saves { savesOfGuessed[key] = saves }
+      if let saves, savesOfGuessed.count < Self.mostCompared { savesOfGuessed[key] = saves }
     } else if !isGuessed, refused.count < Self.mostListed {
       refused.append(key)
     }
