@@ -261,11 +261,18 @@ package final class SalvagedCopy {
     }
   }
 
-  /// Where keys may be lost: the holes of the table's tree without what was found for them.
+  /// Where keys may be lost: the holes of the table's tree, those beside each other as one.
   private func holes(of table: SalvagedTable) -> [ClosedRange<Int64>] {
-    source.trees.holes.filter { byRoot[$0.root] === table }.map { hole in
+    let holes = source.trees.holes.filter { byRoot[$0.root] === table }.map { hole in
       let first = (hole.above ?? 0) &+ 1
       return first...max(first, hole.upTo ?? .max)
+    }
+    return holes.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { result, hole in
+      if let last = result.last, last.upperBound == .max || hole.lowerBound <= last.upperBound + 1 {
+        result[result.count - 1] = last.lowerBound...max(last.upperBound, hole.upperBound)
+      } else {
+        result.append(hole)
+      }
     }
   }
 }

@@ -56,9 +56,8 @@ enum SalvageText {
         )
       }
       for hole in table.holes where hole.missing != 0 {
-        let keys =
-          "p\(hole.keys.lowerBound)–"
-          + (hole.keys.upperBound == .max ? "" : "p\(hole.keys.upperBound)")
+        let (first, last) = (hole.keys.lowerBound, hole.keys.upperBound)
+        let keys = last == first ? "p\(first)" : "p\(first)–" + (last == .max ? "" : "p\(last)")
         console.line(
           "! \(name): "
             + (hole.missing.map { "at most \(NumberText.grouped($0)) lost" } ?? "some may be lost")
