@@ -44,8 +44,13 @@ final class TmuxTerminal {
     }
   }
 
-  /// Closes the terminal under the program.
-  func close() { Shell.run("\(socket) kill-server") }
+  /// Closes the terminal under the program, and waits until it is gone: one that is opened at once
+  /// could else be given to the server that is about to end.
+  func close() {
+    Shell.run(
+      "server=$(\(socket) display-message -p '#{pid}'); \(socket) kill-server; "
+        + "for i in $(seq 500); do kill -0 $server 2>/dev/null || break; sleep 0.02; done")
+  }
 
   /// Sends a signal to the program, the child of the terminal's shell.
   func signal(_ name: String) {
