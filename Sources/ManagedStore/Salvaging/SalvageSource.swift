@@ -36,7 +36,8 @@ package struct SalvageSource {
     let path = FileSystem.canonical(path)
     guard let status = FileSystem.status(path), status.kind == .file else {
       throw CoreDataError(
-        .unreadable, "there is no such file", path: path, hint: "Check the path of the store.")
+        .unreadable, FileSystem.status(path) == nil ? "there is no such file" : "not a file",
+        path: path, hint: "Check the path of the store.")
     }
     var log = ignoresLog ? nil : try Self.log(of: path, &notes)
     var image = try DatabaseImage(path: path, log: log)

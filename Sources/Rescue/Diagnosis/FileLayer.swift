@@ -78,8 +78,9 @@ struct FileLayer {
       frames > 0
       ? "The main file has 0 bytes; its -wal holds \(log.frames) whole frames of \(frames)."
       : "The main file has 0 bytes, and there is no -wal that holds anything."
-    let found = Finding(
+    var found = Finding(
       .emptyMain, sentence, count: frames, in: place, remedy: frames > 0 ? nil : Remedy.none)
+    if frames == 0 { found.advice = "Take another copy of the store, together with its -wal." }
     return ([found], frames > 0)
   }
 

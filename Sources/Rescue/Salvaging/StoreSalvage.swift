@@ -38,6 +38,11 @@ package enum StoreSalvage {
       throw CoreDataError(
         .refused, "the file exists already", path: output, hint: "Name a file that does not exist.")
     }
+    guard FileSystem.isDirectory(FileSystem.parent(of: output) ?? ".") else {
+      throw CoreDataError(
+        .usage, "there is no such folder for the new store", path: output,
+        hint: "Name a file in a folder that exists.")
+    }
     let source = try SalvageSource(path: path, ignoresLog: options.ignoresLog)
     var report = SalvageReport(storePath: path, outputPath: output, logPath: source.logPath)
     let found = options.model == nil ? try source.model() : nil
