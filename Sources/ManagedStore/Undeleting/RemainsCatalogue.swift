@@ -34,6 +34,13 @@ struct RemainsCatalogue {
     return try statement.step()
   }
 
+  /// Takes into account that the key of a row that is listed was read with it elsewhere.
+  func confirm(_ place: Int, digest: UInt64, key: Int64) throws {
+    try run(
+      "UPDATE found.row SET certainty = 'certain' WHERE place = ? AND digest = ? AND key = ?",
+      [.integer(Int64(place)), .integer(Int64(bitPattern: digest)), .integer(key)])
+  }
+
   /// Lists a row under the key that it has here.
   func add(
     _ remnant: Remnant, _ place: Int, pk: Int64, digest: UInt64, saves: Int64, isWhole: Bool
