@@ -12,4 +12,20 @@ package enum BigEndian {
     guard offset >= 0, offset <= bytes.count - 2 else { return 0 }
     return Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
   }
+
+  /// Puts four bytes, where they are.
+  static func put(_ number: Int, into bytes: inout [UInt8], _ offset: Int) {
+    guard offset >= 0, offset <= bytes.count - 4 else { return }
+    let word = UInt32(truncatingIfNeeded: number)
+    for place in 0..<4 {
+      bytes[offset + place] = UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32(place)))
+    }
+  }
+
+  /// Puts two bytes, where they are.
+  static func putHalf(_ number: Int, into bytes: inout [UInt8], _ offset: Int) {
+    guard offset >= 0, offset <= bytes.count - 2 else { return }
+    bytes[offset] = UInt8(truncatingIfNeeded: number >> 8)
+    bytes[offset + 1] = UInt8(truncatingIfNeeded: number)
+  }
 }

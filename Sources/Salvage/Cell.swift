@@ -44,4 +44,13 @@ package struct Cell: Sendable, Equatable {
     let fitting = least + (size - least) % (usable - 4)
     return fitting <= most ? fitting : least
   }
+
+  /// The same of an index.
+  static func localOfIndex(_ size: Int, usable: Int) -> Int {
+    let most = (usable - 12) * 64 / 255 - 23
+    guard size > most else { return size }
+    let least = (usable - 12) * 32 / 255 - 23
+    let fitting = least + (size - least) % (usable - 4)
+    return fitting <= most ? fitting : least
+  }
 }

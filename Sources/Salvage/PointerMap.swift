@@ -18,21 +18,40 @@ struct PointerMap {
     var parent: Int
   }
 
+  /// Which pages of a database hold the map.
+  struct Places {
+    let usable: Int
+    let pageSize: Int
+
+    /// The page that says of another what it is.
+    func map(of page: Int) -> Int {
+      let perMap = usable / 5 + 1
+      let number = (page - 2) / perMap * perMap + 2
+      // The page at 1 GB holds SQLite's locks.
+      return number == 0x4000_0000 / pageSize + 1 ? number + 1 : number
+    }
+
+    /// Whether a page is one of the map, or the one that is never used.
+    func isOwn(_ page: Int) -> Bool {
+      page >= 2 && (map(of: page) == page || page == 0x4000_0000 / pageSize + 1)
+    }
+  }
+
   private let image: DatabaseImage
-  private let perMap: Int
+  private let places: Places
   private var cached: (number: Int, bytes: [UInt8])?
 
   init(_ image: DatabaseImage) {
     self.image = image
-    perMap = image.usable / 5 + 1
+    places = Places(usable: image.usable, pageSize: image.pageSize)
   }
 
   /// Whether a page is one of the map, or the one that is never used.
-  func isOwn(_ page: Int) -> Bool { page >= 2 && map(of: page) == page }
+  func isOwn(_ page: Int) -> Bool { places.isOwn(page) }
 
   /// What is said of a page; `nil` where the map is not readable there.
   mutating func entry(_ page: Int) throws -> Entry? {
-    let number = map(of: page)
+    let number = places.map(of: page)
     guard page > 2, page != number else { return nil }
     if cached?.number != number {
       cached = try image.page(number).map { (number, $0.bytes) }
@@ -48,7 +67,7 @@ struct PointerMap {
   /// Whether the first map says of the first pages what only a map does: for a database whose header
   /// is gone.
   mutating func isLikely() throws -> Bool {
-    let last = min(image.pageCount, perMap, 40)
+    let last = min(image.pageCount, image.usable / 5 + 1, 40)
     guard last >= 4 else { return false }
     var sound = 0
     for page in 3...last {
@@ -57,11 +76,5 @@ struct PointerMap {
       if needsParent == (entry.parent > 0) { sound += 1 }
     }
     return sound * 10 >= (last - 2) * 9
-  }
-
-  private func map(of page: Int) -> Int {
-    let number = (page - 2) / perMap * perMap + 2
-    // The page at 1 GB holds SQLite's locks.
-    return number == 0x4000_0000 / image.pageSize + 1 ? number + 1 : number
   }
 }

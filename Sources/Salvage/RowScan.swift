@@ -27,12 +27,16 @@ public struct RowScan {
 
   private let image: DatabaseImage
   private let trees: TreeMap
+  private let besides: [Bool]
   private var record = Record()
 
   /// A scan over the pages that a map knows.
-  public init(_ image: DatabaseImage, _ trees: TreeMap) {
+  ///
+  /// - Parameter besides: pages to pass over, the first of which is page 1; none where it is shorter.
+  public init(_ image: DatabaseImage, _ trees: TreeMap, besides: [Bool] = []) {
     self.image = image
     self.trees = trees
+    self.besides = besides
   }
 
   /// Reads the rows of pages.
@@ -53,6 +57,7 @@ public struct RowScan {
         if isCancelled() { return }
         progress(number)
       }
+      if number <= besides.count, besides[number - 1] { continue }
       let role = trees.role(of: number)
       guard isWanted(role, trees.owner(of: number)), let page = try image.page(number) else {
         continue

@@ -50,7 +50,10 @@ package final class SalvagedCopy {
   /// What a person should know, as sentences.
   package private(set) var notes: [String] = []
   /// The database that was made.
-  package let connection: Connection
+  package private(set) var connection: Connection
+  /// Whether trees of pages were copied as they are: it is for the caller to check the result, and to
+  /// make it row by row where something in it is wrong.
+  package private(set) var hasCopiedTrees = false
 
   private let source: SalvageSource
   private(set) var byRoot: [Int: SalvagedTable] = [:]
@@ -59,6 +62,11 @@ package final class SalvagedCopy {
   package private(set) var schema: StoreSchema?
   /// Tables of entities that the schema no longer describes.
   private var supposed: Set<String> = []
+  /// What was copied of tables, by name.
+  private var copied: [String: TreeCopy.Outcome] = [:]
+  private var isPageCopied: [Bool] = []
+  /// Indexes that have to be made anew.
+  private var emptyIndexes: [String] = []
   private let contents: Contents
   private let isCancelled: () -> Bool
   private let progress: (Double) -> Void
@@ -69,10 +77,12 @@ package final class SalvagedCopy {
   ///   - path: where it is to be: a file that is not there, or an empty one.
   ///   - model: what tells tables that the store's schema does not.
   ///   - contents: which rows it gets.
+  ///   - copiesTrees: whether trees that are whole are copied page for page, where that can be done.
   ///   - progress: told how much of the file was read, from 0 to 1.
   /// - Throws: ``CoreDataError`` where no table is known, the disk is full, or it was cancelled.
   package init(
     of source: SalvageSource, at path: String, model: Model?, contents: Contents = .everything,
+    copiesTrees: Bool = false,
     isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     self.source = source
@@ -80,16 +90,20 @@ package final class SalvagedCopy {
     self.isCancelled = isCancelled
     self.progress = progress
     do {
-      connection = try Connection(path: path, mode: .create)
-      try connection.execute(
-        """
-        PRAGMA page_size = \(source.image.pageSize); PRAGMA auto_vacuum = INCREMENTAL; \
-        PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; \
-        PRAGMA cache_size = -16000
-        """)
+      connection = try Self.open(path, pageSize: source.image.pageSize)
       schema = try model.map { try source.schema(for: $0) }
+      hasCopiedTrees =
+        copiesTrees && contents == .everything && source.isSchemaWhole
+        && TreeCopy.isPossible(source.image)
       try connection.execute("BEGIN")
       try makeTables()
+      if hasCopiedTrees {
+        makeObjects("index")
+        try connection.execute("COMMIT")
+        try copyTrees(to: path)
+        try connection.execute("BEGIN")
+      }
+      try listTables()
       try fill()
       // A statement that fails must take nothing with it.
       try connection.execute("COMMIT; PRAGMA journal_mode = MEMORY")
@@ -110,6 +124,17 @@ package final class SalvagedCopy {
         cut: Dictionary(grouping: table.cut, by: \.key).mapValues { $0.map(\.column) },
         holes: holes(of: table))
     }
+  }
+
+  private static func open(_ path: String, pageSize: Int) throws -> Connection {
+    let connection = try Connection(path: path, mode: .create)
+    try connection.execute(
+      """
+      PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL; \
+      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; \
+      PRAGMA cache_size = -16000
+      """)
+    return connection
   }
 
   private func makeTables() throws {
@@ -137,11 +162,16 @@ package final class SalvagedCopy {
       supposed = Set(schema.tables.map(\.name)).subtracting(known)
     }
     // A virtual table that is new has rows of its own in the tables behind it.
-    let present = try DatabaseTables(connection)
-    let virtual = present.virtual
+    let virtual = try DatabaseTables(connection).virtual
     for entry in entries where entry.object.isShadow(of: virtual) {
       try connection.execute("DELETE FROM \(quoted(entry.object.name))")
     }
+  }
+
+  private func listTables() throws {
+    let present = try DatabaseTables(connection)
+    let virtual = present.virtual
+    let entries = source.objects.filter { $0.object.type == "table" && !$0.object.isSQLites }
     let roots = Dictionary(entries.map { ($0.object.name, $0.root) }) { first, _ in first }
     for name in present.tables.keys.sorted() where !virtual.contains(name) {
       let numbers = schema?.table(named: name).map { table in
@@ -150,9 +180,41 @@ package final class SalvagedCopy {
       let table = try SalvagedTable(
         name: name, numbers: Set(numbers ?? []), root: roots[name] ?? 0, connection: connection,
         encoding: source.image.header.encoding)
+      if let outcome = copied[name] { table.add(copied: outcome.rows) }
       all.append(table)
       if table.root > 0 { byRoot[table.root] = table }
     }
+  }
+
+  /// Copies tables, and indexes of those that are whole, into the empty ones that were made.
+  private func copyTrees(to path: String) throws {
+    let rows = try connection.rows(
+      "SELECT type, name, tbl_name, rootpage FROM sqlite_master WHERE rootpage > 0")
+    connection.close()
+    let old = Dictionary(source.objects.map { ($0.object.name, $0) }) { first, _ in first }
+    var copy = try TreeCopy(
+      source.image, to: path, isCancelled: isCancelled, progress: progress)
+    for type in ["table", "index"] {
+      for row in rows where row.count == 4 && row[0].text == type {
+        guard let name = row[1].text, let table = row[2].text, let root = row[3].integer else {
+          continue
+        }
+        guard let entry = old[name], entry.object.type == type, entry.root > 1 else {
+          if type == "index" { emptyIndexes.append(name) }
+          continue
+        }
+        if type == "table" {
+          copied[name] = try copy.copyTable(root: entry.root, to: Int(root))
+        } else if try copied[table]?.isWhole != true
+          || !copy.copyIndex(root: entry.root, to: Int(root))
+        {
+          emptyIndexes.append(name)
+        }
+      }
+    }
+    try copy.finish()
+    isPageCopied = copy.isCopied
+    connection = try Self.open(path, pageSize: source.image.pageSize)
   }
 
   /// Runs what the file says made a part of its schema: one statement, and none of another kind.
@@ -164,7 +226,7 @@ package final class SalvagedCopy {
   }
 
   private func fill() throws {
-    var scan = RowScan(source.image, source.trees)
+    var scan = RowScan(source.image, source.trees, besides: isPageCopied)
     let pages = Double(max(1, source.image.pageCount))
     let named = byRoot
     let contents = contents
@@ -259,16 +321,26 @@ package final class SalvagedCopy {
     if isCancelled() { throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled") }
   }
 
+  /// Makes what the store's own schema has of a kind.
+  private func makeObjects(_ type: String) {
+    for entry in source.objects where entry.object.type == type {
+      guard let sql = entry.object.sql else { continue }
+      do { try create(sql) } catch {
+        let message = (error as? SQLiteError)?.message ?? "\(error)"
+        notes.append("The \(type) \(entry.object.name) could not be made: \(message).")
+      }
+    }
+  }
+
   private func makeIndexes() throws {
     if source.isSchemaWhole {
-      for type in ["index", "view", "trigger"] {
-        for entry in source.objects where entry.object.type == type {
-          guard let sql = entry.object.sql else { continue }
-          do { try create(sql) } catch let error as SQLiteError {
-            notes.append("The \(type) \(entry.object.name) could not be made: \(error.message).")
-          }
-        }
+      if hasCopiedTrees {
+        for index in emptyIndexes { try connection.execute("REINDEX \(quoted(index))") }
+      } else {
+        makeObjects("index")
       }
+      makeObjects("view")
+      makeObjects("trigger")
       return
     }
     guard let schema else { return }

@@ -59,6 +59,9 @@ final class SalvagedTable {
       }, numbers: numbers)
   }
 
+  /// Counts rows that came with their pages.
+  func add(copied count: Int) { rows += count }
+
   /// Whether a record could be a row: no more columns than the table, of kinds that they hold.
   func fits(_ record: borrowing Record) -> Bool { shape.fits(record) }
 

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The file's structure is one task, each table with its indexes another. A thread of its own begins
 /// with them while the contents are being compared; who compares comes to help when that is done.
-final class IntegrityCheck: Sendable {
+package final class IntegrityCheck: Sendable {
   private struct State {
     var tasks: [String]
     var problems: [String] = []
@@ -20,10 +20,14 @@ final class IntegrityCheck: Sendable {
 
   /// Begins to check a file that nobody writes to.
   ///
-  /// - Parameter tables: names of its tables.
-  init(of path: String, tables: [String]) {
+  /// - Parameters:
+  ///   - tables: names of its tables.
+  ///   - isWhole: whether what no table has is checked, too: which pages are free, and that each is used.
+  package init(of path: String, tables: [String], isWhole: Bool = true) {
     state = Mutex(
-      State(tasks: ["quick_check(5)"] + tables.sorted().map { "integrity_check(\(quoted($0)))" }))
+      State(
+        tasks: (isWhole ? ["quick_check(5)"] : [])
+          + tables.sorted().map { "integrity_check(\(quoted($0)))" }))
     // @Sendable, so that the closure does not take over the caller's isolation.
     DispatchQueue.global().async { @Sendable [self] in
       do {
@@ -41,10 +45,10 @@ final class IntegrityCheck: Sendable {
   }
 
   /// Ends the check early; its answer is of no interest any more.
-  func stop() { isStopped.store(true, ordering: .relaxed) }
+  package func stop() { isStopped.store(true, ordering: .relaxed) }
 
   /// Helps with what is left, then answers what is wrong, as SQLite tells it; empty for a sound file.
-  func problems(helpedBy connection: Connection) throws -> [String] {
+  package func problems(helpedBy connection: Connection) throws -> [String] {
     work(on: connection)
     done.wait()
     return try state.withLock { state in

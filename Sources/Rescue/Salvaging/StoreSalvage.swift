@@ -56,28 +56,39 @@ package enum StoreSalvage {
         path: path, advice: "Give the model that made the store with \(.model).")
     }
     let work = FileSystem.place(of: output) + ".salvaging"
-    FileSystem.remove(work)
-    try FileSystem.createEmpty(work)
     defer {
       for suffix in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(work + suffix) }
     }
-    do {
-      let copy = try SalvagedCopy(
-        of: source, at: work, model: model, isCancelled: isCancelled, progress: progress)
-      report.notes += source.notes + copy.notes
-      report.unplaced = copy.unplaced
-      report.unreadable = copy.unreadable
-      report.missingPages = source.missingPages
-      report.unknownHoles = copy.unknownHoles
-      try adding(copy)
-      report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
-      report.tables = try tables(of: copy)
-      try copy.connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")
-      copy.connection.close()
-    } catch let error as SQLiteError {
-      throw CoreDataError(sqlite: error, path: output, kind: .failed)
+    let empty = report
+    // What was copied page for page and is not right after all is made again row by row.
+    for copiesTrees in [true, false] {
+      report = empty
+      FileSystem.remove(work)
+      try FileSystem.createEmpty(work)
+      do {
+        let copy = try SalvagedCopy(
+          of: source, at: work, model: model, copiesTrees: copiesTrees, isCancelled: isCancelled,
+          progress: progress)
+        report.notes += source.notes + copy.notes
+        report.unplaced = copy.unplaced
+        report.unreadable = copy.unreadable
+        report.missingPages = source.missingPages
+        report.unknownHoles = copy.unknownHoles
+        try adding(copy)
+        report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
+        report.tables = try tables(of: copy)
+        try copy.connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")
+        copy.connection.close()
+        let problems = try problems(of: work)
+        if copy.hasCopiedTrees, !problems.isEmpty { continue }
+        report.notes += problems.map { "SQLite finds of the new store: \($0)" }
+        break
+      } catch let error as SQLiteError {
+        guard !copiesTrees else { continue }
+        throw CoreDataError(sqlite: error, path: output, kind: .failed)
+      }
     }
-    try verify(work, &report)
+    try open(work, &report)
     report.notes += try SupportTree.copy(
       of: StoreFiles(path: FileSystem.canonical(path)), beside: output,
       check: { if isCancelled() { throw CoreDataError(.cancelled, "cancelled") } })
@@ -111,20 +122,22 @@ package enum StoreSalvage {
     }
   }
 
-  /// Asks SQLite whether the new file is sound, and opens it as a store.
-  private static func verify(_ path: String, _ report: inout SalvageReport) throws {
+  /// Asks SQLite whether the new file is sound.
+  private static func problems(of path: String) throws -> [String] {
+    let connection = try Connection(path: path, mode: .immutable)
+    let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+      .compactMap { $0.first?.text }
     do {
-      let connection = try Connection(path: path, mode: .readOnly)
-      for row in try connection.rows("PRAGMA integrity_check") {
-        guard let text = row.first?.text, text != "ok" else { continue }
-        report.notes.append("SQLite finds of the new store: \(text)")
-      }
-    } catch let error as SQLiteError {
+      return try IntegrityCheck(of: path, tables: tables, isWhole: false)
+        .problems(helpedBy: connection)
+    } catch let error as SQLiteError where error.isEvaluation {
       // An index over a function that only Core Data has cannot be checked.
-      guard error.isEvaluation else {
-        throw CoreDataError(sqlite: error, path: path, kind: .failed)
-      }
+      return []
     }
+  }
+
+  /// Opens the new file as a store.
+  private static func open(_ path: String, _ report: inout SalvageReport) throws {
     do {
       let store = try Store(path: path)
       report.entities = try store.counts().sorted { $0.key < $1.key }.map {

@@ -59,12 +59,13 @@ package struct Restoration {
     var options = StoreSalvage.Options()
     options.model = undeletion.model
     options.ignoresLog = undeletion.logPath == nil
-    var report = Report(salvage: SalvageReport(storePath: undeletion.path, outputPath: output))
+    let empty = Report(salvage: SalvageReport(storePath: undeletion.path, outputPath: output))
+    var report = empty
     let salvage = try StoreSalvage.run(
       path: undeletion.path, output: output, options: options, isCancelled: isCancelled,
       progress: progress
     ) { copy in
-      report = try add(chosen, to: copy, report)
+      report = try add(chosen, to: copy, empty)
     }
     report.salvage = salvage
     return report

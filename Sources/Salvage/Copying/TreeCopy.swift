@@ -1,0 +1,282 @@
+import Files
+import Values
+
+/// Copies trees of a database page for page into a new one, where they are whole: faster than row by
+/// row, and indexes need not be made anew.
+///
+/// Of a table the pages that cannot be read are left out of its tree; their rows, as far as there are
+/// any, are for the caller to put in. An index is copied whole or not at all.
+public struct TreeCopy {
+  /// What became of a table.
+  public struct Outcome: Sendable, Equatable {
+    /// Rows that were copied.
+    public var rows = 0
+    /// Whether nothing was left out.
+    public var isWhole = true
+  }
+
+  /// A tree that cannot be copied.
+  private struct Broken: Error {}
+
+  /// Which pages were copied; the first is page 1.
+  public private(set) var isCopied: [Bool]
+
+  private let image: DatabaseImage
+  private var file: PageFile
+  private let isCancelled: () -> Bool
+  private let progress: (Double) -> Void
+  private var done = 0
+  /// What was taken for the tree that is being copied: old pages and new ones.
+  private var taken: (old: [Int], new: [Int]) = ([], [])
+
+  /// Whether pages of a database can be copied as they are: all of a page is used.
+  package static func isPossible(_ image: DatabaseImage) -> Bool {
+    image.usable == image.pageSize && image.header.encoding == .utf8
+  }
+
+  /// - Parameters:
+  ///   - path: the new database, made by SQLite with the same size of page and auto_vacuum.
+  ///   - progress: told how much of the file was copied, from 0 to 1.
+  /// - Throws: `CoreDataError` where it cannot be written.
+  package init(
+    _ image: DatabaseImage, to path: String, isCancelled: @escaping () -> Bool,
+    progress: @escaping (Double) -> Void
+  ) throws {
+    self.image = image
+    file = try PageFile(path, pageSize: image.pageSize)
+    isCopied = Array(repeating: false, count: image.pageCount)
+    self.isCancelled = isCancelled
+    self.progress = progress
+  }
+
+  /// Copies a table into the place of an empty one.
+  ///
+  /// - Parameters:
+  ///   - root: the first page of its tree.
+  ///   - new: that of the empty table.
+  /// - Returns: what was copied: nothing where the tree cannot be kept.
+  /// - Throws: `CoreDataError` where a file cannot be read or written.
+  package mutating func copyTable(root: Int, to new: Int) throws -> Outcome {
+    taken = ([], [])
+    do {
+      if let copied = try table(TreeHole(root: root, page: root), new, parent: 0, depth: 0) {
+        return copied.outcome
+      }
+    } catch is Broken {}
+    undo()
+    return Outcome(isWhole: false)
+  }
+
+  /// Copies an index into the place of an empty one; false where it is not whole.
+  package mutating func copyIndex(root: Int, to new: Int) throws -> Bool {
+    taken = ([], [])
+    do {
+      try index(root, new, depth: 0)
+      return true
+    } catch is Broken {
+      undo()
+      return false
+    }
+  }
+
+  /// Writes what the new database keeps of its pages; nothing can be copied afterwards.
+  package mutating func finish() throws { try file.finish() }
+
+  private mutating func undo() {
+    for page in taken.old { isCopied[page - 1] = false }
+    file.give(back: taken.new)
+  }
+
+  private mutating func take(_ kind: PointerMap.Kind, parent: Int) throws -> Int {
+    let number = try file.take(kind, parent: parent)
+    taken.new.append(number)
+    return number
+  }
+
+  private mutating func mark(_ page: Int) {
+    isCopied[page - 1] = true
+    taken.old.append(page)
+  }
+
+  /// A page that is all there and was not copied yet.
+  private mutating func page(_ number: Int) throws -> [UInt8]? {
+    guard number > 1, number <= image.pageCount, !isCopied[number - 1],
+      let page = try image.page(number), page.present == page.bytes.count
+    else { return nil }
+    done += 1
+    if done % 256 == 0 {
+      progress(Double(done) / Double(image.pageCount))
+      if isCancelled() {
+        throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled")
+      }
+    }
+    return page.bytes
+  }
+
+  // MARK: Tables
+
+  /// Copies a page of a table's tree and all below it.
+  ///
+  /// - Parameter new: where to: 0 takes a page.
+  /// - Returns: where it is now; `nil` where nothing of it can be kept.
+  private mutating func table(
+    _ place: TreeHole, _ new: Int, parent: Int, depth: Int
+  ) throws -> (page: Int, outcome: Outcome)? {
+    guard depth < 24, let bytes = try page(place.page) else { return nil }
+    switch TreePage.Kind(rawValue: bytes[0]) {
+    case .tableLeaf: return try leaf(place, bytes, new, parent: parent)
+    case .tableInterior: return try interior(place, bytes, new, parent: parent, depth: depth)
+    default: return nil
+    }
+  }
+
+  private mutating func leaf(
+    _ place: TreeHole, _ source: [UInt8], _ new: Int, parent: Int
+  ) throws -> (page: Int, outcome: Outcome)? {
+    let count = BigEndian.half(source, 3)
+    guard 8 + 2 * count <= source.count else { return nil }
+    var spilled: [(cell: Cell, chain: [Int])] = []
+    var last = place.above
+    for index in 0..<count {
+      let offset = BigEndian.half(source, 8 + 2 * index)
+      guard offset >= 8 + 2 * count,
+        let cell = Cell(source, at: offset, present: source.count, usable: source.count),
+        cell.key > last ?? .min || last == nil, cell.key <= place.upTo ?? .max
+      else { return nil }
+      last = cell.key
+      guard cell.local < cell.size else { continue }
+      guard let chain = try chain(cell.overflow, rest: cell.size - cell.local) else { return nil }
+      spilled.append((cell, chain))
+    }
+    var bytes = source
+    let number = new > 0 ? new : try take(.tree, parent: parent)
+    mark(place.page)
+    for (cell, chain) in spilled {
+      let first = try copy(chain, of: number)
+      BigEndian.put(first, into: &bytes, cell.start + cell.local)
+    }
+    try file.write(bytes, to: number)
+    return (number, Outcome(rows: count))
+  }
+
+  private mutating func interior(
+    _ place: TreeHole, _ source: [UInt8], _ new: Int, parent: Int, depth: Int
+  ) throws -> (page: Int, outcome: Outcome)? {
+    guard let tree = TreePage(source, number: place.page, usable: source.count), tree.isSound else {
+      return nil
+    }
+    mark(place.page)
+    let number = new > 0 ? new : try take(.tree, parent: parent)
+    var outcome = Outcome()
+    var kept: [(child: Int, key: [UInt8])] = []
+    var above = place.above
+    for offset in tree.cells + [-1] {
+      let key = offset < 0 ? nil : Varint.read(source, offset + 4)
+      if offset >= 0, key == nil { throw Broken() }
+      let child = offset < 0 ? tree.last : Int(BigEndian.word(source, offset))
+      let bound = key.map { Int64(bitPattern: $0.value) } ?? place.upTo
+      let hole = TreeHole(root: place.root, page: child, above: above, upTo: bound)
+      above = bound
+      guard let to = try table(hole, 0, parent: number, depth: depth + 1) else {
+        outcome.isWhole = false
+        continue
+      }
+      outcome.rows += to.outcome.rows
+      outcome.isWhole = outcome.isWhole && to.outcome.isWhole
+      kept.append((to.page, key.map { Array(source[offset + 4..<$0.end]) } ?? []))
+    }
+    // A page of pointers has at least two.
+    guard kept.count > 1 else { throw Broken() }
+    try file.write(Self.page(of: kept, size: source.count), to: number)
+    return (number, outcome)
+  }
+
+  /// An interior page of a table's tree; the key of the last child is left out.
+  private static func page(of children: [(child: Int, key: [UInt8])], size: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: size)
+    bytes[0] = TreePage.Kind.tableInterior.rawValue
+    var end = size
+    for (index, cell) in children.dropLast().enumerated() {
+      end -= 4 + cell.key.count
+      BigEndian.put(cell.child, into: &bytes, end)
+      bytes.replaceSubrange(end + 4..<end + 4 + cell.key.count, with: cell.key)
+      BigEndian.putHalf(end, into: &bytes, 12 + 2 * index)
+    }
+    BigEndian.putHalf(children.count - 1, into: &bytes, 3)
+    BigEndian.putHalf(end, into: &bytes, 5)
+    BigEndian.put(children.last?.child ?? 0, into: &bytes, 8)
+    return bytes
+  }
+
+  // MARK: What is too large for a page
+
+  /// The pages of a rest of so many bytes; `nil` where they are not all there.
+  private mutating func chain(_ first: Int, rest: Int) throws -> [Int]? {
+    let pages = (rest + image.pageSize - 5) / (image.pageSize - 4)
+    guard pages <= image.pageCount else { return nil }
+    var result: [Int] = []
+    var next = first
+    while result.count < pages {
+      guard let bytes = try page(next) else { return nil }
+      result.append(next)
+      next = Int(BigEndian.word(bytes, 0))
+    }
+    return next == 0 ? result : nil
+  }
+
+  /// Copies such pages.
+  ///
+  /// - Parameter owner: the page whose cell they belong to.
+  /// - Returns: the first.
+  private mutating func copy(_ chain: [Int], of owner: Int) throws -> Int {
+    var numbers: [Int] = []
+    for _ in chain {
+      numbers.append(
+        try take(
+          numbers.isEmpty ? .firstOverflow : .laterOverflow, parent: numbers.last ?? owner))
+    }
+    for (index, old) in chain.enumerated() {
+      guard var bytes = try page(old) else { throw Broken() }
+      mark(old)
+      BigEndian.put(index + 1 < numbers.count ? numbers[index + 1] : 0, into: &bytes, 0)
+      try file.write(bytes, to: numbers[index])
+    }
+    return numbers.first ?? 0
+  }
+
+  // MARK: Indexes
+
+  private mutating func index(_ old: Int, _ new: Int, depth: Int) throws {
+    guard depth < 24, let source = try page(old),
+      let tree = TreePage(source, number: old, usable: source.count), tree.isSound,
+      tree.kind == .indexLeaf || tree.kind == .indexInterior
+    else { throw Broken() }
+    mark(old)
+    var bytes = source
+    let isInterior = tree.kind == .indexInterior
+    for offset in tree.cells {
+      let payload = isInterior ? offset + 4 : offset
+      guard let (size, start) = Varint.read(source, payload), size <= Cell.mostBytes else {
+        throw Broken()
+      }
+      let local = Cell.localOfIndex(Int(size), usable: source.count)
+      let isSpilled = local < Int(size)
+      guard start + local + (isSpilled ? 4 : 0) <= source.count else { throw Broken() }
+      if isSpilled {
+        let first = Int(BigEndian.word(source, start + local))
+        guard let chain = try chain(first, rest: Int(size) - local) else { throw Broken() }
+        BigEndian.put(try copy(chain, of: new), into: &bytes, start + local)
+      }
+      guard isInterior else { continue }
+      let child = try take(.tree, parent: new)
+      try index(Int(BigEndian.word(source, offset)), child, depth: depth + 1)
+      BigEndian.put(child, into: &bytes, offset)
+    }
+    if isInterior {
+      let child = try take(.tree, parent: new)
+      try index(tree.last, child, depth: depth + 1)
+      BigEndian.put(child, into: &bytes, 8)
+    }
+    try file.write(bytes, to: new)
+  }
+}
