@@ -7,12 +7,21 @@ extension SalvageSource {
     role == .leaf || role == .adopted
   }
 
+  /// Which pages may hold rows of a table of Core Data's own: those of its tree where that is known.
+  private func pages(of table: String) -> (TreeMap.Role, Int) -> Bool {
+    let root = objects.first { $0.object.type == "table" && $0.object.name == table }?.root ?? 0
+    guard isSchemaWhole, root > 0, !trees.holes.contains(where: { $0.root == root }) else {
+      return Self.isLive
+    }
+    return { Self.isLive($0, $1) && $1 == root }
+  }
+
   /// The model that is kept in the store, wherever the page of its cache is; `nil` where it is in none.
   package func model() throws -> Model? {
     var found: Model?
     var scan = RowScan(image, trees)
     // The cache is one row, whose only column is what the archive deflates to.
-    try scan.rows(where: Self.isLive, isCancelled: { found != nil }) { _, record in
+    try scan.rows(where: pages(of: "Z_MODELCACHE"), isCancelled: { found != nil }) { _, record in
       guard found == nil, record.count == 1, record.kind(0) == .blob,
         let bytes = record.content(0), bytes.count > 64
       else { return }
@@ -28,7 +37,7 @@ extension SalvageSource {
     var scan = RowScan(image, trees)
     let known = Set(
       model.entities.flatMap { [$0.name] + [$0.renamingIdentifier].compactMap { $0 } })
-    try scan.rows(where: Self.isLive) { row, record in
+    try scan.rows(where: pages(of: "Z_PRIMARYKEY")) { row, record in
       guard record.count == 4, record.kind(0) == .null, record.kind(1) == .text,
         record.kind(2) == .integer, let name = Self.text(record, 1, image), known.contains(name)
       else { return }

@@ -22,8 +22,9 @@ package final class IntegrityCheck: Sendable {
   ///
   /// - Parameters:
   ///   - tables: names of its tables.
+  ///   - cache: kilobytes of pages that its own connection keeps.
   ///   - isWhole: whether what no table has is checked, too: which pages are free, and that each is used.
-  package init(of path: String, tables: [String], isWhole: Bool = true) {
+  package init(of path: String, tables: [String], cache: Int = 6000, isWhole: Bool = true) {
     state = Mutex(
       State(
         tasks: (isWhole ? ["quick_check(5)"] : [])
@@ -32,7 +33,7 @@ package final class IntegrityCheck: Sendable {
     DispatchQueue.global().async { @Sendable [self] in
       do {
         let connection = try Connection(path: path, mode: .immutable)
-        try connection.execute("PRAGMA cache_size = -6000")
+        try connection.execute("PRAGMA cache_size = -\(cache)")
         connection.onProgress { self.isStopped.load(ordering: .relaxed) }
         work(on: connection)
       } catch let error as SQLiteError {
