@@ -135,6 +135,34 @@ struct UnappliedLogTests {
     #expect(try Store(path: path).gaps.contains { $0.contains("is older than the store") })
   }
 
+  /// The first of two logs changes the text of an object; the second state is one that SQLite went on
+  /// from with the object saved again, or not.
+  @Test("of a -wal without page 1 the objects tell whether it is older", arguments: [true, false])
+  func staleByObjects(isStale: Bool) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("Notes.sqlite")
+    try StoreCreation.create(
+      at: path, model: Model(contents: Array(OpeningTests.model.utf8)), uuid: "A")
+    var log: [UInt8] = []
+    do {
+      let connection = try Connection(path: path, mode: .readWrite)
+      try connection.execute(
+        "INSERT INTO ZNOTE VALUES (1, 1, 1, 'x'); PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0"
+      )
+      try connection.execute("UPDATE ZNOTE SET ZTEXT = 'y', Z_OPT = 2")
+      log = try FileSystem.read(path + "-wal")
+      if isStale {
+        try connection.execute(
+          "PRAGMA wal_checkpoint(TRUNCATE); UPDATE ZNOTE SET ZTEXT = 'z', Z_OPT = 3; PRAGMA wal_checkpoint(TRUNCATE)"
+        )
+      }
+      try FileSystem.copy(path, to: path + ".kept")
+    }
+    try FileSystem.write(FileSystem.read(path + ".kept"), to: path)
+    try FileSystem.write(log, to: path + "-wal")
+    #expect(try WriteAheadLog(besideStore: path).isOlderThanStore == isStale)
+  }
+
   @Test(
     "a -wal under another name is named, with its frames",
     arguments: [

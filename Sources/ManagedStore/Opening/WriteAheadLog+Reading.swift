@@ -195,9 +195,14 @@ private struct LogReading {
     return true
   }
 
-  /// The change counter of page 1 only grows, in the log as in the file.
+  /// Pages that are compared where the log has no page 1.
+  private static let mostCompared = 256
+
+  /// The change counter of page 1 only grows, in the log as in the file. So does Z_OPT of every object:
+  /// that tells it where the log has no page 1.
   func isOlderThanStore() throws -> Bool {
-    guard let first = applied[1], let store else { return false }
+    guard let store else { return false }
+    guard let first = applied[1] else { return try isEachObjectOlder(than: store) }
     let newest = try file.read(at: 32 + first * frameSize + 24, count: 100)
     let head = try store.read(at: 0, count: 100)
     guard newest.count == 100, head.count == 100,
@@ -206,5 +211,21 @@ private struct LogReading {
       head[24..<28].elementsEqual(head[92..<96])
     else { return false }
     return Int32(bitPattern: BigEndian.word(head, 24) &- BigEndian.word(newest, 24)) > 0
+  }
+
+  private func isEachObjectOlder(than store: OpenFile) throws -> Bool {
+    var later = 0
+    for (page, frame) in applied.sorted(by: { $0.key < $1.key }).prefix(Self.mostCompared) {
+      let newest = try file.read(at: 32 + frame * frameSize + 24, count: pageSize)
+      let main = try store.read(at: (Int(page) - 1) * pageSize, count: pageSize)
+      guard newest != main, newest.count == pageSize, main.count == pageSize,
+        let here = SaveCounts(newest, number: Int(page)),
+        let there = SaveCounts(main, number: Int(page))
+      else { continue }
+      let compared = here.compared(to: there)
+      guard compared.earlier == 0 else { return false }
+      later += compared.later
+    }
+    return later > 0
   }
 }
