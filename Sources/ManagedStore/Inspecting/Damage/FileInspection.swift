@@ -1,11 +1,11 @@
 import SQLite
 
 /// SQLite's own check of a whole file: pages, free pages, and every index against its table.
-enum FileInspection {
+package enum FileInspection {
   /// What is wrong, in SQLite's words; empty for a sound file.
   ///
   /// - Throws: ``SQLiteError`` only where it was interrupted, or the file is busy.
-  static func problems(_ connection: Connection) throws -> [String] {
+  package static func problems(_ connection: Connection) throws -> [String] {
     do {
       return try lines("integrity_check", connection)
     } catch let error as SQLiteError {
