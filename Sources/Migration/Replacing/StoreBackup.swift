@@ -106,7 +106,7 @@ public struct StoreBackup: Sendable, Equatable {
   public func contents() throws -> Contents { try Contents(opened(path)) }
 
   /// A store that was repaired is read as far as it can be: its faults are why it is a backup.
-  func opened(_ path: String) throws -> Store {
+  package func opened(_ path: String) throws -> Store {
     guard origin == .repair else { return try Store(path: path) }
     return try Store(path: path, files: StoreFiles(path: path), isLenient: true)
   }

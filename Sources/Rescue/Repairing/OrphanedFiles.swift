@@ -21,8 +21,8 @@ struct OrphanedFiles {
     var orphaned = Set(try store.externalData().orphaned)
     for backup in StoreBackup.all(of: target) where !orphaned.isEmpty {
       // One that cannot be read may name all of them.
-      guard let kept = try? Store(path: backup.path, files: StoreFiles(path: backup.path)),
-        kept.modelSource != .raw, let report = try? kept.externalData()
+      guard let kept = try? backup.opened(backup.path), kept.modelSource != .raw,
+        let report = try? kept.externalData()
       else {
         if StoreFiles(path: backup.path).externalDataFolder == files.externalDataFolder {
           orphaned = []
@@ -34,6 +34,15 @@ struct OrphanedFiles {
       }
     }
     names = orphaned.sorted()
+  }
+
+  /// The changes that moving them is, for the list.
+  var changes: [RepairChange] {
+    names.map {
+      RepairChange(
+        kind: FindingKind.externalOrphaned.rawValue, property: $0,
+        old: FileSystem.name(of: files.externalDataFolder), new: "moved aside")
+    }
   }
 
   /// - Returns: the folder they are in now; `nil` where there were none.

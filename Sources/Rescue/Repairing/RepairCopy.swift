@@ -80,14 +80,14 @@ struct RepairCopy {
   /// The indexes that SQLite's check names; where it names none, those that cannot be read.
   private func wrongIndexes(at path: String, _ names: Set<String>) throws -> [WrongIndex] {
     let connection = try Connection(path: path, mode: .immutable)
+    let names =
+      names.isEmpty
+      ? Set(try FileInspection.unreadableIndexes(connection).map(\.name)) : names
     let rows = try connection.rows(
       "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'index'")
     return rows.compactMap { row in
       guard row.count == 3, let name = row[0].text, let table = row[1].text,
         names.contains(name)
-          || names.isEmpty
-            && (try? connection.value(
-              "SELECT count(*) FROM \(quoted(table)) INDEXED BY \(quoted(name))")) == nil
       else { return nil }
       return WrongIndex(name: name, table: table, sql: row[2].text)
     }

@@ -88,6 +88,11 @@ package final class RepairLog {
     ).firstRow([.text(entity), .integer(key)]).isEmpty
   }
 
+  /// Whether nothing was changed.
+  func isEmpty() throws -> Bool {
+    try connection().value("SELECT 1 FROM changes LIMIT 1") == nil
+  }
+
   /// How many changes there are of each kind, by its name.
   package func counts() throws -> [String: Int] {
     var counts: [String: Int] = [:]

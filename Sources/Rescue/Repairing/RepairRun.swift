@@ -11,6 +11,11 @@ struct RepairRun {
   let meter: ProgressMeter
   let log: RepairLog
 
+  /// Thrown where there is nothing after all that can be mended: the copy goes.
+  struct Nothing: Error {
+    let notes: [String]
+  }
+
   /// What was made and found right.
   struct Done {
     var verification: RepairVerification.Result
@@ -42,6 +47,9 @@ struct RepairRun {
         source: source, kinds: plan.kinds, meter: meter, temporaries: temporaries
       ).run()
       try mend(&made, source)
+      guard try !log.isEmpty() else {
+        throw Nothing(notes: made.notes)
+      }
       try meter.begin(.verify)
       let start = meter.elapsed
       let verification = try RepairVerification(
@@ -79,6 +87,10 @@ struct RepairRun {
     }
     for kind in [FindingKind.freelist, .pointerMap] where plan.kinds.contains(kind) {
       try work.note(RepairChange(kind: kind.rawValue, new: "the file was written anew"))
+    }
+    if plan.kinds.contains(.externalOrphaned) {
+      let orphans = try OrphanedFiles(of: source, at: source.files.path)
+      for change in orphans.changes { try work.note(change) }
     }
     let triggers = try TriggerMending(work)
     let steps: [() throws -> Void] = [

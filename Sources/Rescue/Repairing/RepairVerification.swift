@@ -69,7 +69,7 @@ struct RepairVerification {
     let now = try Diagnosis(
       of: path, files: files, model: model, modelName: options.modelName,
       isCancelled: { [meter] in meter.shouldStop })
-    for finding in now.findings where finding.severity != .note && finding.kind != .interrupted {
+    for finding in now.findings where finding.isLeft {
       let before = plan.before.findings.filter {
         ($0.kind, $0.entity, $0.property) == (finding.kind, finding.entity, finding.property)
       }

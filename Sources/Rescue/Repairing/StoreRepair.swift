@@ -11,10 +11,7 @@ import SQLite
 package enum StoreRepair {
   /// Repairs a store.
   ///
-  /// - Parameters:
-  ///   - confirm: asked when the result is made and verified and before it gets its name; `false`
-  ///     throws it away.
-  ///   - progress: called between batches; `isCancelled` is asked as often.
+  /// - Parameter progress: called between batches; `isCancelled` is asked as often.
   /// - Throws: ``CoreDataError``: unreadable where only salvaging helps, refused, failed, or
   ///   cancelled. The store is as it was then.
   package static func run(
@@ -34,19 +31,27 @@ package enum StoreRepair {
     let plan = try RepairPlan(of: path, options, isCancelled: isCancelled)
     var receipt = RepairReceipt(storePath: path, faults: plan.faults)
     guard !plan.faults.isEmpty else {
-      receipt.left = plan.before.findings.filter { $0.severity != .note && $0.kind != .interrupted }
+      receipt.left = plan.before.findings.filter(\.isLeft)
       if !options.isRehearsal, options.output == nil {
         receipt.notes = StoreMigration.cleanUp(after: path)
       }
       return Repaired(receipt: receipt, log: nil)
     }
     let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
-    let run = RepairRun(plan: plan, options: options, meter: meter, log: try RepairLog())
+    let log = try RepairLog()
+    if plan.kinds == [.externalOrphaned], options.output == nil {
+      return try tidy(path, options, &receipt, log)
+    }
+    let run = RepairRun(plan: plan, options: options, meter: meter, log: log)
     let done: RepairRun.Done
-    if options.isRehearsal {
-      done = try rehearse(run, path)
-    } else {
-      done = try replace(run, path, &receipt, before)
+    do {
+      done =
+        options.isRehearsal
+        ? try rehearse(run, path) : try replace(run, path, &receipt, before)
+    } catch let nothing as RepairRun.Nothing {
+      receipt.left = plan.before.findings.filter(\.isLeft)
+      receipt.notes += nothing.notes
+      return Repaired(receipt: receipt, log: nil)
     }
     receipt.left = done.verification.left
     receipt.verified = done.verification.verified
@@ -56,6 +61,30 @@ package enum StoreRepair {
     receipt.kinds = try kinds(run.log)
     receipt.seconds = meter.elapsed
     return Repaired(receipt: receipt, log: run.log)
+  }
+
+  /// Files alone are moved aside: the store stays the file that it is.
+  private static func tidy(
+    _ path: String, _ options: RepairOptions, _ receipt: inout RepairReceipt, _ log: RepairLog
+  ) throws -> Repaired {
+    let target = FileSystem.canonical(path)
+    let store = try Diagnosis.open(path, StoreFiles(path: target), model: options.model)
+    let orphans = try OrphanedFiles(of: store, at: target)
+    if !options.isRehearsal {
+      if let user = StoreLock.user(of: target) {
+        throw CoreDataError(
+          .failed, code: .persistentStoreOpen,
+          "another program (process \(user)) is using the store", path: path,
+          hint: "Close it and repair again. The store is as it was.")
+      }
+      receipt.notes = StoreMigration.cleanUp(after: path)
+      receipt.orphanFolder = try orphans.move()
+      receipt.resultPath = path
+    }
+    for change in orphans.changes { try log.add(change) }
+    receipt.kinds = try kinds(log)
+    receipt.uuid = store.metadata.uuid
+    return Repaired(receipt: receipt, log: log)
   }
 
   /// All of it on a private copy.
@@ -121,13 +150,6 @@ package enum StoreRepair {
       else { return nil }
       let orphans = try OrphanedFiles(of: Store(path: target), at: target)
       guard let folder = try orphans.move() else { return nil }
-      for name in orphans.names {
-        try run.log.add(
-          RepairChange(
-            kind: FindingKind.externalOrphaned.rawValue, property: name,
-            old: FileSystem.name(of: orphans.files.externalDataFolder),
-            new: FileSystem.name(of: folder)))
-      }
       return folder
     } catch {
       let reason = (error as? CoreDataError)?.message ?? "\(error)"
@@ -146,4 +168,9 @@ package enum StoreRepair {
       return RepairReceipt.Kind(name: name, count: count, first: first)
     }
   }
+}
+
+extension Finding {
+  /// Whether a repair tells of it as left.
+  var isLeft: Bool { severity != .note && kind != .interrupted }
 }

@@ -22,21 +22,33 @@ package enum FileInspection {
 
   /// The indexes that cannot be read to their end, where that is what is wrong.
   private static func unreadable(_ connection: Connection) throws -> [String]? {
+    let found = try unreadableIndexes(connection)
+    return found.isEmpty
+      ? nil : found.map { "the index \($0.name) of \($0.table) cannot be read" }
+  }
+
+  /// The indexes that cannot be read to their end, with their tables.
+  package static func unreadableIndexes(
+    _ connection: Connection
+  ) throws -> [(name: String, table: String)] {
     let indexes =
       (try? connection.rows("SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'")) ?? []
-    let found = try indexes.compactMap { row -> String? in
+    return try indexes.compactMap { row -> (name: String, table: String)? in
       guard row.count == 2, let name = row[0].text, let table = row[1].text else { return nil }
       do {
+        // A mere count takes whatever index is the smallest.
         _ = try connection.value(
-          "SELECT count(*) FROM \(quoted(table)) INDEXED BY \(quoted(name))")
+          """
+          SELECT count(*) FROM \(quoted(table)) INDEXED BY \(quoted(name))
+          WHERE ifnull(rowid, 1) IS NOT NULL
+          """)
         return nil
       } catch let error as SQLiteError {
         if error.isInterrupted || error.isBusy { throw error }
         // One that only some queries may use is no fault.
-        return error.isDamage ? "the index \(name) of \(table) cannot be read" : nil
+        return error.isDamage ? (name, table) : nil
       }
     }
-    return found.isEmpty ? nil : found
   }
 
   private static func lines(_ pragma: String, _ connection: Connection) throws -> [String] {

@@ -11,7 +11,8 @@ struct OrderMending {
   init(_ work: RepairWork) { self.work = work }
 
   func run() throws {
-    guard work.kinds.contains(.order) else { return }
+    // Objects that came to another owner may have a place there that is taken.
+    guard !work.kinds.isDisjoint(with: [.order, .uniqueness]) else { return }
     var done: Set<String> = []
     for table in source.entityTables where source.database.contains(table.table) {
       for entry in table.relationships {

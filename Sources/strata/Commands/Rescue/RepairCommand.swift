@@ -79,7 +79,7 @@ enum RepairCommand {
 /// A repair as a person reads it.
 enum RepairText {
   static func print(_ receipt: RepairReceipt, to console: Console) {
-    guard !receipt.faults.isEmpty else {
+    guard receipt.count > 0 || receipt.orphanFolder != nil else {
       for note in receipt.notes { console.note("note: " + note.printable) }
       console.line(
         receipt.left.isEmpty
