@@ -71,6 +71,15 @@ struct UniquenessMending {
             ELSE substr(CAST(\(column) AS TEXT), 1, 2000) END
             """, "\(rows) WHERE t.Z_ENT = \(own.entityID) AND \(column) IS NOT NULL")
       }
+      for entry in own.relationships {
+        guard let name = entry.storage?.toOneColumn else { continue }
+        let column = "t." + quoted(name)
+        try work.note(
+          .uniqueness, entity: own.entity.literal, key: "t.Z_PK",
+          property: entry.relationship.name.literal,
+          old: "\(entry.relationship.destination.literal) || '/p' || \(column)",
+          "\(rows) WHERE t.Z_ENT = \(own.entityID) AND \(column) IS NOT NULL")
+      }
     }
   }
 

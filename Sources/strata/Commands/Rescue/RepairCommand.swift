@@ -46,7 +46,7 @@ enum RepairCommand {
     }
     if isJSON {
       try repaired.changes { change in console.json { $0.object("change") { $0.change(change) } } }
-      console.json { $0.repair(repaired.receipt, name: "receipt") }
+      console.json { $0.repair(repaired.receipt) }
     } else {
       RepairText.print(repaired.receipt, to: console)
     }
@@ -79,7 +79,7 @@ enum RepairCommand {
 /// A repair as a person reads it.
 enum RepairText {
   static func print(_ receipt: RepairReceipt, to console: Console) {
-    guard receipt.count > 0 || receipt.orphanFolder != nil else {
+    guard receipt.isDone else {
       for note in receipt.notes { console.note("note: " + note.printable) }
       console.line(
         receipt.left.isEmpty
@@ -146,7 +146,7 @@ extension Repaired {
 
   /// The receipt with all changes as one object, a piece at a time.
   fileprivate func write(_ emit: ([UInt8]) throws -> Void) throws {
-    let head = JSONWriter.line { $0.repair(receipt, name: "receipt") }
+    let head = JSONWriter.line { $0.repair(receipt) }
     // Into the receipt's own object, before its end.
     guard head.suffix(3) == Array("}}\n".utf8) else { return try emit(head) }
     try emit(head.dropLast(3) + Array(",\"changes\":[".utf8))
@@ -162,6 +162,16 @@ extension Repaired {
 }
 
 extension JSONWriter {
+  private mutating func findings(_ name: String, _ findings: [Finding]) {
+    objects(name, findings) { finding in
+      [
+        "kind": finding.kind.rawValue, "severity": finding.severity.rawValue,
+        "entity": finding.entity, "property": finding.property, "count": finding.count,
+        "message": finding.sentence,
+      ]
+    }
+  }
+
   fileprivate mutating func change(_ change: RepairChange) {
     fields([
       "kind": change.kind, "entity": change.entity, "key": change.key,
@@ -169,23 +179,21 @@ extension JSONWriter {
     ])
   }
 
-  fileprivate mutating func repair(_ receipt: RepairReceipt, name: String) {
-    object(name) { json in
+  fileprivate mutating func repair(_ receipt: RepairReceipt) {
+    guard receipt.isDone else {
+      null("receipt")
+      findings("left", receipt.left)
+      return field("notes", receipt.notes)
+    }
+    object("receipt") { json in
       json.fields([
         "store": receipt.storePath, "result": receipt.resultPath,
         "uuid": receipt.uuid.isEmpty ? nil : receipt.uuid, "backup": receipt.backupPath,
         "orphans": receipt.orphanFolder, "changed": receipt.count,
       ])
       json.numbers("kinds", receipt.kinds.map { ($0.name, $0.count) })
-      for (key, findings) in [("faults", receipt.faults), ("left", receipt.left)] {
-        json.objects(key, findings) { finding in
-          [
-            "kind": finding.kind.rawValue, "severity": finding.severity.rawValue,
-            "entity": finding.entity, "property": finding.property, "count": finding.count,
-            "message": finding.sentence,
-          ]
-        }
-      }
+      json.findings("faults", receipt.faults)
+      json.findings("left", receipt.left)
       json.objects("verified", receipt.verified) { ["what": $0.what, "count": $0.count] }
       json.object(
         "checksums", ["result": receipt.checksums.result, "backup": receipt.checksums.backup])
