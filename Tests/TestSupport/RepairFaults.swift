@@ -4,7 +4,7 @@ public enum RepairFaults {
   public static let sql = """
     UPDATE Z_PRIMARYKEY SET Z_MAX = 1;
     DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag';
-    UPDATE ZSTEP SET ZRECIPE = 88888 WHERE Z_PK % 5 = 0;
+    UPDATE ZSTEP SET ZRECIPE = 88888 WHERE Z_PK % 3 = 1;
     INSERT INTO Z_8TAGS VALUES (70001, 70002), (70003, 70004);
     """
 }

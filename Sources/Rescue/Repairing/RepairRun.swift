@@ -20,6 +20,8 @@ struct RepairRun {
   struct Done {
     var verification: RepairVerification.Result
     var verificationSeconds: Double
+    /// What was changed, by kind.
+    var kinds: [RepairReceipt.Kind]
     var notes: [String]
   }
 
@@ -59,7 +61,7 @@ struct RepairRun {
         made.path, made.file,
         Done(
           verification: verification, verificationSeconds: meter.elapsed - start,
-          notes: made.notes + verification.notes)
+          kinds: try log.kinds(), notes: made.notes + verification.notes)
       )
     }
   }

@@ -28,6 +28,22 @@ package enum StoreRepair {
     progress: @escaping (MigrationProgress) -> Void = { _ in },
     before: @escaping (StoreReplacement.CutoverStep) throws -> Void
   ) throws -> Repaired {
+    do {
+      return try repaired(path, options, isCancelled, progress, before)
+    } catch let error as SQLiteError {
+      throw error.isInterrupted
+        ? ProgressMeter.cancelled.at(path: path)
+        : CoreDataError(sqlite: error, path: path, kind: .failed)
+    } catch let error as CoreDataError {
+      throw error.at(path: path)
+    }
+  }
+
+  private static func repaired(
+    _ path: String, _ options: RepairOptions, _ isCancelled: @escaping () -> Bool,
+    _ progress: @escaping (MigrationProgress) -> Void,
+    _ before: @escaping (StoreReplacement.CutoverStep) throws -> Void
+  ) throws -> Repaired {
     let plan = try RepairPlan(of: path, options, isCancelled: isCancelled)
     var receipt = RepairReceipt(storePath: path, faults: plan.faults)
     guard !plan.faults.isEmpty else {
@@ -58,7 +74,7 @@ package enum StoreRepair {
     receipt.uuid = done.verification.uuid
     receipt.notes += done.notes
     receipt.verificationSeconds += done.verificationSeconds
-    receipt.kinds = try kinds(run.log)
+    receipt.kinds = done.kinds
     receipt.seconds = meter.elapsed
     return Repaired(receipt: receipt, log: run.log)
   }
@@ -70,6 +86,8 @@ package enum StoreRepair {
     let target = FileSystem.canonical(path)
     let store = try Diagnosis.open(path, StoreFiles(path: target), model: options.model)
     let orphans = try OrphanedFiles(of: store, at: target)
+    for change in orphans.changes { try log.add(change) }
+    receipt.kinds = try log.kinds()
     if !options.isRehearsal {
       if let user = StoreLock.user(of: target) {
         throw CoreDataError(
@@ -81,8 +99,6 @@ package enum StoreRepair {
       receipt.orphanFolder = try orphans.move()
       receipt.resultPath = path
     }
-    for change in orphans.changes { try log.add(change) }
-    receipt.kinds = try kinds(log)
     receipt.uuid = store.metadata.uuid
     return Repaired(receipt: receipt, log: log)
   }
@@ -91,15 +107,10 @@ package enum StoreRepair {
   private static func rehearse(_ run: RepairRun, _ path: String) throws -> RepairRun.Done {
     let folder = try PrivateFolder()
     return try withExtendedLifetime(folder) {
-      do {
-        return try run.make(
-          from: FileSystem.canonical(path),
-          through: [folder.path + "/repaired", folder.path + "/repaired.next"]
-        ).done
-      } catch let error as SQLiteError {
-        throw error.isInterrupted
-          ? ProgressMeter.cancelled : CoreDataError(sqlite: error, path: path, kind: .failed)
-      }
+      try run.make(
+        from: FileSystem.canonical(path),
+        through: [folder.path + "/repaired", folder.path + "/repaired.next"]
+      ).done
     }
   }
 
@@ -155,17 +166,6 @@ package enum StoreRepair {
       let reason = (error as? CoreDataError)?.message ?? "\(error)"
       notes.append("Files that no object names could not be moved aside: \(reason).")
       return nil
-    }
-  }
-
-  private static func kinds(_ log: RepairLog) throws -> [RepairReceipt.Kind] {
-    let counts = try log.counts()
-    let order = FindingKind.allCases.map(\.rawValue) + ["derived"]
-    return try order.compactMap { name in
-      guard let count = counts[name] else { return nil }
-      var first: [RepairChange] = []
-      try log.forEach(of: name, limit: 5) { first.append($0) }
-      return RepairReceipt.Kind(name: name, count: count, first: first)
     }
   }
 }

@@ -7,6 +7,7 @@ import Migration
 import ModelSearch
 import Rescue
 import RowText
+import SQLite
 
 /// `strata repair`: puts right what is wrong with a store, on a copy, verified, with a backup.
 enum RepairCommand {
@@ -141,7 +142,14 @@ enum RepairText {
 extension Repaired {
   /// All changes, one at a time.
   fileprivate func changes(_ body: (RepairChange) throws -> Void) throws {
-    try log?.forEach { try body($0) }
+    do {
+      try log?.forEach { try body($0) }
+    } catch let error as SQLiteError {
+      throw CoreDataError(
+        .failed,
+        "the list of changes cannot be read (\(error.message)), but the work is done and in place",
+        path: receipt.resultPath, hint: "The receipt tells where the backup is.")
+    }
   }
 
   /// The receipt with all changes as one object, a piece at a time.
