@@ -105,7 +105,8 @@ final class KillScene {
     variables.merge(environment) { $1 }
     guard
       let child = ChildProgram(
-        prefix + [program, kind == .repair ? "repair" : "migrate", place + "/" + store, "--json"] + options + extra,
+        prefix + [program, kind == .repair ? "repair" : "migrate", place + "/" + store, "--json"]
+          + options + extra,
         environment: variables)
     else { throw FixtureError.missing(Shell.strata) }
     return child

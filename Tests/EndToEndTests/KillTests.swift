@@ -128,7 +128,6 @@ struct KillTests {
     return lines != scene.before
   }
 
-
   @Test(
     "asked to end (SIGINT, SIGTERM) at any moment: 130, nothing changed, nothing left",
     arguments: [SIGINT, SIGTERM])

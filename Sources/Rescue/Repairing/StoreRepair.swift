@@ -89,14 +89,9 @@ package enum StoreRepair {
     for change in orphans.changes { try log.add(change) }
     receipt.kinds = try log.kinds()
     if !options.isRehearsal {
-      if let user = StoreLock.user(of: target) {
-        throw CoreDataError(
-          .failed, code: .persistentStoreOpen,
-          "another program (process \(user)) is using the store", path: path,
-          hint: "Close it and repair again. The store is as it was.")
-      }
-      receipt.notes = StoreMigration.cleanUp(after: path)
-      receipt.orphanFolder = try orphans.move()
+      let done = try StoreReplacement(.repair, of: path).holdingStore { try orphans.move() }
+      receipt.orphanFolder = done.result.folder
+      receipt.notes = done.notes + done.result.notes
       receipt.resultPath = path
     }
     receipt.uuid = store.metadata.uuid
@@ -160,8 +155,9 @@ package enum StoreRepair {
             != original.supportFolder
       else { return nil }
       let orphans = try OrphanedFiles(of: Store(path: target), at: target)
-      guard let folder = try orphans.move() else { return nil }
-      return folder
+      let moved = try orphans.move()
+      notes += moved.notes
+      return moved.folder
     } catch {
       let reason = (error as? CoreDataError)?.message ?? "\(error)"
       notes.append("Files that no object names could not be moved aside: \(reason).")
