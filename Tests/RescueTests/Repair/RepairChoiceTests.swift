@@ -2,6 +2,7 @@ import Files
 import ManagedModel
 import ManagedStore
 import Migration
+import ModelWriting
 import SQLite
 import TestSupport
 import Testing
@@ -126,5 +127,51 @@ struct RepairChoiceTests {
     #expect(try !StoreRepair.run(path: patient.path).receipt.isDone)
     let changes = try patient.repair(Self.asking(.oneToOne), mending: [.oneToOne])
     #expect(changes.map(\.key) == [2, 2] && changes.map(\.new) == [nil, "Profile/p2"])
+  }
+
+  @Test("what the store's own triggers compute anew is in the list as well")
+  func derived() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("Shelves.sqlite")
+    let model = try Model(
+      contents: Array(
+        """
+        <model><entity name="Shelf"><attribute name="code" optional="YES" attributeType="String"/>
+        <attribute name="size" optional="YES" attributeType="Integer 64" derived="YES"
+        derivationExpression="books.@count"/>
+        <relationship name="books" optional="YES" toMany="YES" destinationEntity="Book"
+        inverseName="shelf" inverseEntity="Book"/>
+        <uniquenessConstraints><uniquenessConstraint><constraint value="code"/>
+        </uniquenessConstraint></uniquenessConstraints></entity>
+        <entity name="Book"><relationship name="shelf" optional="YES" maxCount="1"
+        destinationEntity="Shelf" inverseName="books" inverseEntity="Shelf"/></entity></model>
+        """.utf8))
+    try StoreCreation.create(at: path, model: model, uuid: "A")
+    let connection = try Connection(path: path, mode: .readWrite)
+    for name in ["Insert", "Update", ""] {
+      try connection.defineNullFunction("NSCoreDataDATrigger\(name)UpdatedAffectedObjectValue")
+    }
+    try connection.execute(
+      """
+      DROP INDEX Z_Shelf_UNIQUE_code;
+      INSERT INTO ZSHELF (Z_PK, Z_ENT, Z_OPT, ZCODE, ZSIZE)
+        SELECT 1, Z_ENT, 1, 'A', 0 FROM Z_PRIMARYKEY WHERE Z_NAME = 'Shelf';
+      INSERT INTO ZSHELF (Z_PK, Z_ENT, Z_OPT, ZCODE, ZSIZE) SELECT 2, Z_ENT, 1, 'A', 0 FROM ZSHELF;
+      INSERT INTO ZBOOK (Z_PK, Z_ENT, Z_OPT, ZSHELF)
+        SELECT n.column1, Z_ENT, 1, n.column2 FROM Z_PRIMARYKEY, (VALUES (1, 1), (2, 1), (3, 2)) n
+        WHERE Z_NAME = 'Book';
+      UPDATE Z_PRIMARYKEY SET Z_MAX = 3;
+      """)
+    connection.close()
+    var options = RepairOptions()
+    options.kept = .oldest
+    let repaired = try StoreRepair.run(path: path, options: options)
+    var derived: [RepairChange] = []
+    try repaired.log?.forEach(of: "derived") { derived.append($0) }
+    #expect(
+      derived == [
+        RepairChange(
+          kind: "derived", entity: "Shelf", key: 1, property: "size", old: "2", new: "3")
+      ])
   }
 }
