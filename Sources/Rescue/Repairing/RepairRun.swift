@@ -31,6 +31,21 @@ struct RepairRun {
   func make(
     from storePath: String, through temporaries: [String]
   ) throws -> (path: String, file: FileIdentity, done: Done) {
+    do {
+      return try made(from: storePath, through: temporaries)
+    } catch let error as SQLiteError where error.isDamage {
+      let place = StorePlace(path: plan.before.path, model: options.modelName)
+      throw CoreDataError(
+        .unreadable, code: .persistentStoreOpen,
+        "not repaired: SQLite cannot write what there is into a sound file (\(error.message))",
+        path: plan.before.path,
+        hint: Remedy.salvage.command(for: .pageUnreadable, place).map { "What helps: \($0)" })
+    }
+  }
+
+  private func made(
+    from storePath: String, through temporaries: [String]
+  ) throws -> (path: String, file: FileIdentity, done: Done) {
     let files = StoreFiles(path: storePath)
     let source = try Diagnosis.open(plan.before.path, files, model: model)
     return try source.stopping(when: { [meter] in meter.shouldStop }) {

@@ -80,10 +80,14 @@ struct FileRepairTests {
     blind.close()
   }
 
-  @Test("an index whose first page is zeros")
-  func indexZero() throws {
+  @Test(
+    "an index whose first page is zeros, one that SQLite makes by itself too",
+    arguments: [
+      "ZSTEP_ZRECIPE_INDEX", "Z_Recipe_UNIQUE_identifier", "sqlite_autoindex_Z_8TAGS_1",
+    ])
+  func indexZero(name: String) throws {
     let patient = try Patient(objects: 1500)
-    let root = try patient.root(of: "ZSTEP_ZRECIPE_INDEX")
+    let root = try patient.root(of: name)
     let schema = try Self.schema(patient.path)
     try patient.spoil { bytes in
       let start = (root - 1) * 4096
