@@ -100,7 +100,7 @@ struct RepairRun {
       try work.note(
         RepairChange(
           kind: FindingKind.indexWrong.rawValue, entity: index.table, property: index.name,
-          new: "made anew"))
+          old: "not as its table says", new: "made anew"))
     }
     for kind in [FindingKind.freelist, .pointerMap] where plan.kinds.contains(kind) {
       try work.note(RepairChange(kind: kind.rawValue, new: "the file was written anew"))

@@ -164,6 +164,13 @@ struct RepairTests {
     #expect(receipt.left.contains { $0.kind == .entityUnknown && $0.count == 1 })
   }
 
+  @Test("what is wrong with objects that nobody saw before is told afterwards")
+  func unseen() throws {
+    let patient = try Patient(objects: 400)
+    try patient.change("UPDATE ZRECIPE SET Z_ENT = 999, ZTITLE = x'4142' WHERE Z_PK = 4")
+    try patient.repair(mending: [.entityUnknown], leaving: [.storageClass])
+  }
+
   @Test("a healthy store is left alone")
   func healthy() throws {
     let patient = try Patient(objects: 400)
