@@ -88,6 +88,11 @@ package final class RepairLog {
     ).firstRow([.text(entity), .integer(key)]).isEmpty
   }
 
+  /// Takes changes of a kind out that were not made after all.
+  func forget(_ kind: FindingKind) throws {
+    try connection().run("DELETE FROM changes WHERE kind = ?", [.text(kind.rawValue)])
+  }
+
   /// Whether nothing was changed.
   func isEmpty() throws -> Bool {
     try connection().value("SELECT 1 FROM changes LIMIT 1") == nil

@@ -75,6 +75,11 @@ package enum StoreRepair {
     receipt.notes += done.notes
     receipt.verificationSeconds += done.verificationSeconds
     receipt.kinds = done.kinds
+    if !options.isRehearsal, receipt.orphanFolder == nil {
+      // They are where they were. What is not in the receipt any more does no harm in the list.
+      receipt.kinds.removeAll { $0.name == FindingKind.externalOrphaned.rawValue }
+      try? log.forget(.externalOrphaned)
+    }
     receipt.seconds = meter.elapsed
     return Repaired(receipt: receipt, log: run.log)
   }
@@ -160,7 +165,8 @@ package enum StoreRepair {
       return moved.folder
     } catch {
       let reason = (error as? CoreDataError)?.message ?? "\(error)"
-      notes.append("Files that no object names could not be moved aside: \(reason).")
+      let path = (error as? CoreDataError)?.path.map { " (\(FileSystem.name(of: $0)))" } ?? ""
+      notes.append("Files that no object names could not be moved aside: \(reason)\(path).")
       return nil
     }
   }
