@@ -1,5 +1,7 @@
+import Demo
 import Files
 import ManagedModel
+import Migration
 import TestSupport
 import Testing
 
@@ -72,6 +74,44 @@ struct StoreSalvageTests {
     #expect(try saved.connection.value("PRAGMA integrity_check")?.text == "ok")
     #expect(saved.warnings.isEmpty && saved.damage == nil)
     #expect(saved.metadata.uuid == (try Store(path: output).metadata.uuid))
+  }
+
+  @Test(
+    "what was saved is as another reader has it, has no fault, and migrates",
+    arguments: [Damage.firstPage, .leafHeader, .interior, .index])
+  func usable(damage: Damage) throws {
+    let store = try DamagedDemo()
+    try Self.apply(damage, to: store)
+    let output = store.folder.path("Saved.sqlite")
+    _ = try StoreSalvage.run(path: store.path, output: output)
+    try SecondReader.expectAgreement(at: output)
+    let diagnosis = try Diagnosis(of: output)
+    #expect(diagnosis.count(.error) + diagnosis.count(.warning) == 0, "\(diagnosis.findings)")
+    let versions = try DemoModels.versions()
+    let saved = try Store(path: output)
+    let next = try #require(versions.dropFirst().first)
+    let receipt = try StoreMigration.runAndRead(
+      saved.plan(
+        to: next.model, names: ("1", "2"), output: store.folder.path("Migrated.sqlite")))
+    #expect(receipt.entities.reduce(0) { $0 + $1.after } > 0)
+  }
+
+  @Test("the report tells of each row where it is from, if it is asked for")
+  func pages() throws {
+    let store = try DamagedDemo(isLogged: true)
+    try store.damage { $0.zero(page: 2) }
+    var options = StoreSalvage.Options()
+    options.tellsPages = true
+    let report = try StoreSalvage.run(
+      path: store.path, output: store.folder.path("Saved.sqlite"), options: options)
+    for table in report.tables where table.rows > 0 {
+      let pages = report.pages.filter { $0.table == table.name }
+      #expect(pages.reduce(0) { $0 + $1.rows } == table.rows, "\(table.name)")
+      #expect(pages.allSatisfy { $0.isCertain && $0.keys.lowerBound > 0 })
+    }
+    // The steps were changed in the -wal.
+    #expect(report.pages.contains { $0.table == "ZSTEP" && $0.frame != nil })
+    #expect(report.pages.contains { $0.table == "ZTAG" && $0.frame == nil })
   }
 
   @Test("of a store that lost pages the rest comes back, and the loss is told")

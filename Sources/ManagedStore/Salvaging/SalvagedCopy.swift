@@ -55,7 +55,7 @@ package final class SalvagedCopy {
   /// make it row by row where something in it is wrong.
   package private(set) var hasCopiedTrees = false
 
-  private let source: SalvageSource
+  let source: SalvageSource
   private(set) var byRoot: [Int: SalvagedTable] = [:]
   private(set) var all: [SalvagedTable] = []
   /// The tables that Core Data would make for the model, with the store's own numbers.
@@ -68,7 +68,7 @@ package final class SalvagedCopy {
   /// Indexes that have to be made anew.
   private var emptyIndexes: [String] = []
   private let contents: Contents
-  private let isCancelled: () -> Bool
+  let isCancelled: () -> Bool
   private let progress: (Double) -> Void
 
   /// Makes the database.

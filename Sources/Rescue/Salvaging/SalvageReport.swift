@@ -55,6 +55,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var missingPages = 0
   /// Pages of tables that are not known by name, and that cannot be read.
   package var unknownHoles = 0
+  /// Where the rows are from, page by page; empty unless it was asked for.
+  package var pages: [SalvagedCopy.PageOrigin] = []
   /// What a person should know, as sentences.
   package var notes: [String] = []
   /// Whether the new store opens with its model, as Core Data would.

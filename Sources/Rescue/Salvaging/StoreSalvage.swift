@@ -15,6 +15,8 @@ package enum StoreSalvage {
     package var model: Model?
     /// Whether the -wal is left out.
     package var ignoresLog = false
+    /// Whether the report tells of each page which rows are from it.
+    package var tellsPages = false
 
     /// Nothing is asked for.
     package init() {}
@@ -74,6 +76,7 @@ package enum StoreSalvage {
         report.unreadable = copy.unreadable
         report.missingPages = source.missingPages
         report.unknownHoles = copy.unknownHoles
+        if options.tellsPages { try copy.origins { report.pages.append($0) } }
         try adding(copy)
         report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
         report.tables = try tables(of: copy)

@@ -17,6 +17,7 @@ enum SalvageCommand {
     var options = StoreSalvage.Options()
     options.model = try arguments.value("model").map { try ModelReference($0).load().model }
     options.ignoresLog = arguments.flag("ignore-wal")
+    options.tellsPages = file != nil
     let bar = ProgressBar(console)
     let report: SalvageReport
     do {
@@ -90,6 +91,11 @@ enum SalvageText {
     if report.unreadable > 0 {
       console.line("! \(NumberText.grouped(report.unreadable)) rows could not be read.")
     }
+    if report.isLossy {
+      console.line(
+        "note: Older states of what is lost may still stand in the file: strata undelete looks for them."
+      )
+    }
     for note in report.notes { console.line("note: " + note.printable) }
     console.line(
       (report.isLossy ? "saved, with losses: " : "✓ saved: ") + report.outputPath.printable)
@@ -106,6 +112,15 @@ extension JSONWriter {
         "unknownHoles": report.unknownHoles, "notes": report.notes,
       ])
       json.numbers("entities", report.entities.map { ($0.name, $0.objects) })
+      if !report.pages.isEmpty {
+        json.objects("pages", report.pages) { page in
+          [
+            "table": page.table, "page": page.page, "frame": page.frame,
+            "first": page.keys.lowerBound, "last": page.keys.upperBound, "rows": page.rows,
+            "certain": page.isCertain,
+          ]
+        }
+      }
       json.array("tables") { json in
         for table in report.tables {
           json.object { json in
