@@ -1,0 +1,89 @@
+import Demo
+import Files
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import strata
+
+@Suite("strata undelete, and strata salvage by their lines")
+struct UndeleteCommandTests {
+  /// A demo store out of which three tags were deleted, in the -wal alone; one of them has a name that
+  /// would steer a terminal.
+  private static func store(in folder: TemporaryFolder) throws -> String {
+    let path = folder.path("Demo.sqlite")
+    _ = try DemoStore.write(
+      to: path, model: #require(DemoModels.versions().first).model, objects: 1_000)
+    let open = path + ".open"
+    try FileSystem.copy(path, to: open)
+    let connection = try Connection(path: open, mode: .create)
+    try StoreFunctions.define(on: connection)
+    try connection.execute(
+      """
+      UPDATE ZTAG SET ZNAME = char(27) || '[31mred' WHERE Z_PK = 2; \
+      PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; \
+      UPDATE ZTAG SET Z_OPT = Z_OPT + 1, ZNAME = 'another' WHERE Z_PK = 5; \
+      DELETE FROM ZTAG WHERE Z_PK IN (1, 2, 3)
+      """)
+    try FileSystem.write(FileSystem.read(open), to: path)
+    try FileSystem.write(FileSystem.read(open + "-wal"), to: path + "-wal")
+    connection.close()
+    for suffix in ["", "-wal", "-shm"] { FileSystem.remove(open + suffix) }
+    return path
+  }
+
+  @Test(
+    "tells what there is, then each object with its key and place, then restores what is chosen")
+  func all() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder)
+    let files = try FileSystem.list(folder.path).sorted()
+    let summary = Captured("undelete", path)
+    #expect(summary.status == .done && summary.err.isEmpty)
+    #expect(summary.lines.contains { $0.hasPrefix("Tag ") && $0.contains(" 3 ") })
+    let rows = Captured("undelete", path, "Tag")
+    #expect(rows.lines.count == 4)
+    #expect(rows.out.contains("certain") && !rows.out.contains("\u{1B}"))
+    #expect(!rows.out.contains("another"))
+    let one = Captured("undelete", path, "Tag", "--where", "SELF == \"Tag/p3\"", "--format", "csv")
+    #expect(one.out.contains("Tag,3,p3 certain,\"-wal frame ") && !one.out.contains("Tag,2"))
+    let versions = Captured("undelete", path, "Tag", "--versions")
+    // The newest state of p2 is the deleted one; what it was before its name was changed is older.
+    #expect(versions.out.contains("p5 certain") && versions.out.contains("p2 certain"))
+    #expect(!versions.out.contains("p1 ") && !versions.out.contains("p3 "))
+    #expect(try FileSystem.list(folder.path).sorted() == files)
+
+    let output = folder.path("Restored.sqlite")
+    let report = folder.path("report.json")
+    let restored = Captured(
+      "undelete", path, "--only", "Tag/p1,Tag/p2", "--output", output, "--report", report)
+    #expect(restored.status == .done, "\(restored.err)")
+    #expect(restored.out.contains("✓ saved"))
+    let store = try Store(path: output)
+    #expect(try store.counts()["Tag"] == Store(path: path).counts()["Tag"].map { $0 + 2 })
+    let written = try #require(String(bytes: FileSystem.read(report), encoding: .utf8))
+    #expect(written.contains("\"Tag/p1\"") && written.contains("\"restored\""))
+    #expect(Captured("undelete", path, "--output", output).status == .usage)
+  }
+
+  @Test("mistakes are told before anything is looked for")
+  func mistakes() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder)
+    for words in [
+      ["undelete", path, "--where", "name == \"x\""],
+      ["undelete", path, "Tag", "--only", "Tag/p1"],
+      ["undelete", path, "--only", "p1", "--output", folder.path("a.sqlite")],
+      ["undelete", path, "--only", "Tag/p9", "--output", folder.path("a.sqlite")],
+      ["undelete", path, "Nothing"],
+      ["undelete", path, "Tag", "--where", "nothing == 1"],
+    ] {
+      let answer = Captured(words)
+      #expect(answer.status == .usage, "\(words): \(answer.err)")
+      #expect(!answer.err.isEmpty && answer.out.isEmpty, "\(words)")
+    }
+    #expect(Captured("undelete", folder.path("none.sqlite")).status == .unreadable)
+    #expect(FileSystem.status(folder.path("a.sqlite")) == nil)
+  }
+}
