@@ -47,7 +47,7 @@ struct UndeleteCommandTests {
     #expect(rows.out.contains("certain") && !rows.out.contains("\u{1B}"))
     #expect(!rows.out.contains("another"))
     let one = Captured("undelete", path, "Tag", "--where", "SELF == \"Tag/p3\"", "--format", "csv")
-    #expect(one.out.contains("Tag,3,p3 certain,\"-wal frame ") && !one.out.contains("Tag,2"))
+    #expect(one.out.contains("Tag,3,p3 certain,-wal frame ") && !one.out.contains("Tag,2"))
     let versions = Captured("undelete", path, "Tag", "--versions")
     // The newest state of p2 is the deleted one; what it was before its name was changed is older.
     #expect(versions.out.contains("p5 certain") && versions.out.contains("p2 certain"))

@@ -44,15 +44,15 @@ extension RowOrigin {
       isUnsure: row[6].integer != 0)
   }
 
-  /// Where it was found, in words.
+  /// Where it was found, in few words.
   package var place: String {
     switch source {
-    case .room: "page \(page), room that was freed"
-    case .freePage: "page \(page), which is free"
-    case .frame(let frame): "-wal frame \(frame), page \(page)"
-    case .main: "page \(page) of the main file, under the -wal"
-    case .uncommitted(let frame): "-wal frame \(frame), never committed"
-    case .earlier(let frame): "-wal frame \(frame), of an earlier -wal"
+    case .room: "page \(page)"
+    case .freePage: "free page \(page)"
+    case .frame(let frame): "-wal frame \(frame)"
+    case .main: "main file, page \(page)"
+    case .uncommitted(let frame): "-wal frame \(frame), never saved"
+    case .earlier(let frame): "earlier -wal, frame \(frame)"
     }
   }
 }
