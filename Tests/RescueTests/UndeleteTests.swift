@@ -217,4 +217,24 @@ struct UndeleteTests {
     #expect(report.restored["Step"] ?? 0 > 0)
     #expect(report.emptied["Step.recipe"] == report.restored["Step"])
   }
+
+  @Test("what history says was deleted and nothing is left of is told")
+  func history() throws {
+    let deleted = try Deleted(
+      secure: "ON",
+      """
+      CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, \
+      ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB ); \
+      INSERT INTO ACHANGE SELECT Z_PK, 16001, 1, 2, Z_ENT, Z_PK, 1, NULL FROM ZSTEP WHERE Z_PK IN (7, 8); \
+      INSERT INTO ACHANGE SELECT 9, 16001, 1, 1, Z_ENT, Z_PK, 1, NULL FROM ZSTEP WHERE Z_PK = 9; \
+      INSERT INTO ACHANGE SELECT 10, 16001, 1, 2, Z_ENT, 11, 1, NULL FROM ZSTEP WHERE Z_PK = 11
+      """, "DELETE FROM ZSTEP WHERE Z_PK IN (7, 8)")
+    let found = try deleted.search()
+    #expect(found.entities.isEmpty)
+    // The one that lives again is not among them.
+    #expect(
+      found.notes.contains(
+        "History says that 2 Step were deleted of which nothing was found: p7, p8."),
+      "\(found.notes)")
+  }
 }

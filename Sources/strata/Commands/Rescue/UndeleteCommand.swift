@@ -168,6 +168,11 @@ enum UndeleteText {
       }
       console.table([.left] + rows[0].dropFirst().map { _ in .right }, rows)
     }
+    if let first = undeletion.entities.first {
+      let path = ShellText.quoted(undeletion.path)
+      console.line("strata undelete \(path) \(ShellText.quoted(first.name)) prints them;")
+      console.line("with --output FILE a new store is written that has them back.")
+    }
     if undeletion.isWiped == true {
       console.line(
         "! The room that rows were deleted from is probably wiped: it holds zeros, as SQLite leaves it with secure_delete."
