@@ -168,10 +168,14 @@ enum UndeleteText {
       }
       console.table([.left] + rows[0].dropFirst().map { _ in .right }, rows)
     }
-    if let first = undeletion.entities.first {
-      let path = ShellText.quoted(undeletion.path)
+    let path = ShellText.quoted(undeletion.path)
+    if let first = undeletion.entities.first(where: { $0.deleted > 0 }) {
       console.line("strata undelete \(path) \(ShellText.quoted(first.name)) prints them;")
       console.line("with --output FILE a new store is written that has them back.")
+    } else if let first = undeletion.entities.first {
+      console.line(
+        "strata undelete \(path) \(ShellText.quoted(first.name)) --versions prints what was otherwise."
+      )
     }
     if undeletion.isWiped == true {
       console.line(
