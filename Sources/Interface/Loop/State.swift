@@ -9,8 +9,10 @@ package struct State: Sendable, Equatable {
   let storePath: String
   /// Where it lies if it is a private copy of a store in a container: nothing is put in its place.
   package var copy: CopyPlace?
-  /// `nil` while it is being opened.
+  /// `nil` while it is being opened, and for one that does not open.
   package var store: StoreSummary?
+  /// Why the store does not open at all; Rescue is all there is of it then.
+  package var refusal: CoreDataError?
   var versions: [ModelVersion] = []
   var screen = Screen.browse
   /// Popups over the screen; the last one has the keys.

@@ -129,8 +129,17 @@ extension State {
   mutating func entered() -> [Effect] { on(front) { $0.meet(.shown, in: &$1) } }
 
   mutating func go(to screen: Screen) -> [Effect] {
+    if let reason = reasonNotToShow(screen) {
+      notice = Notice("\(screen.title): \(reason)", .warning)
+      return []
+    }
     self.screen = screen
     return entered()
+  }
+
+  /// Why a screen has nothing to show; `nil` where it has.
+  func reasonNotToShow(_ screen: Screen) -> String? {
+    refusal == nil || screen == .rescue ? nil : "the store does not open; s salvages it first"
   }
 
   /// What a screen has going on with the store; `nil` where nothing runs.

@@ -5,7 +5,7 @@ import ManagedStore
 import RowText
 import Terminal
 
-/// `strata --plain STORE`: what the four screens say as lines to be read aloud one after the other,
+/// `strata --plain STORE`: what the screens say as lines to be read aloud one after the other,
 /// and the commands that do what the screens' keys do.
 ///
 /// No table, no box, no cursor: each line is a sentence that can stand alone.
@@ -56,6 +56,7 @@ struct PlainInterface {
       console.line("There is nothing to plan without another version of the model.")
     case (.migrate, let other?): tellMigrate(to: other)
     case (.migrate, nil): console.line("There is nothing to migrate to.")
+    case (.rescue, _): perform("doctor", [path] + (model.map { ["--model", $0] } ?? []))
     default: break
     }
     console.line()

@@ -16,6 +16,8 @@ final class EffectPerformer: Sendable {
     var isSnapshot = false
     /// What the store's files were when it was opened; `nil` while they are being replaced by us.
     var fingerprint: StoreFingerprint?
+    /// Rescues, which make files that go away when they are stopped.
+    var rescues: Set<TaskID> = []
     /// Rollbacks that were asked to stop.
     var rollbacks: [TaskID: Bool] = [:]
     var watcher: Task<Void, Never>?
@@ -28,19 +30,21 @@ final class EffectPerformer: Sendable {
   let surveys: StoreSession
   let path: String
   let running = Mutex(Running())
+  let source: StoreSource
   /// Where it is kept which stores were looked at.
   private let sessions: SessionFolder?
 
   init(source: StoreSource, mailbox: Mailbox, sessions: SessionFolder? = nil) {
     self.sessions = sessions
     self.mailbox = mailbox
+    self.source = source
     path = source.path
     pages = StoreSession("pages", source: source)
     surveys = StoreSession("surveys", source: source)
   }
 
   func perform(_ effect: Effect) {
-    if performPlanning(effect) { return }
+    if performPlanning(effect) || performRescue(effect) { return }
     switch effect {
     case .open(let id):
       start(id) { [self] in
@@ -52,7 +56,12 @@ final class EffectPerformer: Sendable {
           cleanUp()
           fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
         }
-        let summary = try await pages.open()
+        let summary: StoreSummary
+        do {
+          summary = try await pages.open()
+        } catch let error as CoreDataError where error.kind == .unreadable {
+          return try await unopened(after: error)
+        }
         running.withLock {
           $0.isSnapshot = summary.access == .snapshot
           // A program that has the store open writes as it pleases, and is read through its log.
@@ -102,8 +111,7 @@ final class EffectPerformer: Sendable {
     case .rollBack(let id, let options): rollBack(id, options)
     case .writeReceipt(let id, let receipt, let path, let replaces):
       start(id) {
-        try ReceiptFile(path: path, replaces: replaces).write(
-          JSONWriter.line { $0.receipt(receipt) })
+        try ReceiptFile(path: path, replaces: replaces).write(receipt.json)
         let folder = FileSystem.canonical(FileSystem.parent(of: path) ?? ".")
         return .wroteReceipt(path: folder + "/" + FileSystem.name(of: path))
       }
@@ -128,7 +136,8 @@ final class EffectPerformer: Sendable {
       }
       if let migration { migration.cancel() } else { task?.cancel() }
     case .look(let id, let request): look(id, request)
-    case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe:
+    case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe,
+      .diagnose, .rescue:
       break
     case .themes, .keepTheme, .copy, .repaint, .suspend, .quit, .choose, .chooseOther: break
     }
@@ -145,9 +154,10 @@ final class EffectPerformer: Sendable {
 
   /// Stops everything, waits for a migration to tidy up, and lets go of the store.
   func close() {
-    let isWriting = isMigrating
+    let isWriting = isMigrating || running.withLock { !$0.rescues.isEmpty }
     let (tasks, migrations) = running.withLock { running in
       for id in running.rollbacks.keys { running.rollbacks[id] = true }
+      for id in running.rescues { running.tasks[id]?.cancel() }
       running.fingerprint = nil
       running.watcher?.cancel()
       return (Array(running.tasks.values), Array(running.migrations.values))

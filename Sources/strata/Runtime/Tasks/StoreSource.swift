@@ -12,6 +12,23 @@ struct StoreSource: Sendable {
   /// What `--to` named.
   var destination: String?
 
+  /// Opens the store, one whose metadata or model cache cannot be read as well.
+  func openAnyhow() throws -> Store {
+    do {
+      return try open()
+    } catch let error as CoreDataError where error.kind == .unreadable {
+      let model = try model.map { try ModelReference($0).load().model }
+      let store = try? Store(
+        path: path, files: StoreFiles(path: FileSystem.canonical(path)), model: model,
+        isLenient: true
+      ) { [path] metadata in
+        ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
+      }
+      guard let store else { throw error }
+      return store
+    }
+  }
+
   /// Opens the store with the model in it; `--model` serves where there is none.
   func open() throws -> Store {
     guard let model else { return try StoreOpening.open(path) }

@@ -1,0 +1,218 @@
+import ManagedModel
+import Rescue
+import Terminal
+
+/// What is wrong with the store, what of it can be had, and what can be done.
+struct RescueScreen: ScreenContent {
+  static let title = "Rescue"
+  static let command: String? = "strata doctor STORE"
+
+  enum Phase: Sendable, Equatable {
+    /// The findings are looked at.
+    case findings
+    case running(RescueWork, RescueProgress?, isCancelling: Bool)
+    case done(RescueReceipt)
+  }
+
+  enum Pane: Int, Sendable, CaseIterable {
+    case findings, details, holdings
+
+    func next(_ step: Int) -> Pane {
+      let all = Self.allCases
+      return all[(rawValue + step + all.count) % all.count]
+    }
+  }
+
+  var phase = Phase.findings
+  var focus = Pane.findings
+  /// `nil` before doctor has told.
+  var condition: StoreCondition?
+  /// `nil` before the objects are counted, or where they cannot be.
+  var holdings: [EntityHolding]?
+  /// Why doctor told nothing.
+  var failure: CoreDataError?
+  var list = List()
+  var detailList = List()
+  var holdingList = List()
+  var receiptList = List()
+  /// Looks for what is wrong.
+  var lookTask: TaskID?
+  /// Does something about it.
+  var task: TaskID?
+
+  var running: RescueWork? {
+    if case .running(let work, _, _) = phase { work } else { nil }
+  }
+
+  var work: String? { running?.name }
+
+  var badge: String? {
+    guard case .running(let work, let progress, _) = phase else { return nil }
+    let percent = progress.map { "\(Int($0.fraction * 100)) %" } ?? "…"
+    return "▶ \(work.name.dropFirst(4)) \(percent)"
+  }
+
+  var receipt: RescueReceipt? {
+    if case .done(let receipt) = phase { receipt } else { nil }
+  }
+
+  var selectedFinding: Finding? {
+    phase == .findings ? condition?.findings.element(list.selected) : nil
+  }
+}
+
+extension RescueScreen {
+  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
+    switch occasion {
+    case .opened:
+      let effects = forget()
+      return state.screen == Screen(RescueScreen.self) ? effects + look(in: &state) : effects
+    case .shown: return look(in: &state)
+    case .resized, .settled:
+      fit(state)
+      return []
+    case .versions, .moreVersions: return []
+    }
+  }
+
+  /// The store is another one now: what was found of the former holds no more.
+  private mutating func forget() -> [Effect] {
+    (condition, holdings, failure) = (nil, nil, nil)
+    return lookTask.stop() ?? []
+  }
+
+  /// Has doctor look, unless that was done.
+  mutating func look(in state: inout State) -> [Effect] {
+    guard condition == nil, failure == nil, lookTask == nil, state.openTask == nil,
+      state.work == nil
+    else { return [] }
+    return state.ask(&lookTask) { .diagnose($0) }
+  }
+
+  /// Has doctor look once more.
+  mutating func lookAgain(in state: inout State) -> [Effect] {
+    let effects = forget()
+    return effects + look(in: &state)
+  }
+
+  /// The store does not open, and this is why.
+  mutating func take(_ condition: StoreCondition) {
+    self.condition = condition
+    (holdings, failure) = (nil, nil)
+    list = List(count: condition.findings.count)
+  }
+
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    switch answer {
+    case .diagnosed(let condition) where task == lookTask:
+      take(state.copy == nil ? condition : condition.withoutCommands)
+    case .held(let holdings) where task == lookTask:
+      lookTask = nil
+      self.holdings = holdings?.inOrder
+    case .rescuing(let progress) where task == self.task:
+      guard case .running(let work, _, let isCancelling) = phase else { break }
+      phase = .running(work, progress, isCancelling: isCancelling)
+    case .rescued(let receipt) where task == self.task:
+      self.task = nil
+      phase = .done(receipt.of(state.storePath))
+      receiptList = List()
+      state.notice = Notice(
+        receipt.notice + (state.screen == Screen(RescueScreen.self) ? "" : "; 5 shows the report"),
+        receipt.isLossy ? .warning : .success)
+    default: break
+    }
+    fit(state)
+    return []
+  }
+
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    if lookTask.end(task) {
+      if condition == nil { failure = error }
+      return []
+    }
+    guard task == self.task, let work = running else { return [] }
+    self.task = nil
+    phase = .findings
+    if error.kind == .cancelled {
+      state.notice = Notice("stopped; nothing was left of the new store", .warning)
+    } else if case .salvage(let order) = work, SalvageLayer.asks(after: error) {
+      state.show(SalvageLayer(order, after: error))
+    } else {
+      state.show(MessageLayer(error))
+    }
+    return []
+  }
+
+  mutating func cancel(in state: inout State) -> [Effect]? {
+    if let task, case .running(let work, let progress, _) = phase {
+      phase = .running(work, progress, isCancelling: true)
+      state.notice = Notice("stopping; the store is only read", .warning)
+      return [.cancel(task)]
+    }
+    guard let effects = lookTask.stop() else { return nil }
+    if condition == nil { failure = CoreDataError(.cancelled, "stopped; P looks again") }
+    state.notice = Notice("stopped")
+    return effects
+  }
+
+  /// Begins a piece of work.
+  mutating func start(_ work: RescueWork, in state: inout State) -> [Effect] {
+    guard running == nil else { return [] }
+    let effects = lookTask.stop() ?? []
+    let task = state.tasks.new()
+    self.task = task
+    phase = .running(work, nil, isCancelling: false)
+    state.screen = Screen(RescueScreen.self)
+    state.note("\(work.verb) \(work.output)")
+    return effects + [.rescue(task, work)]
+  }
+}
+
+extension StoreCondition {
+  /// Of a private copy: its path is of no use to a person.
+  fileprivate var withoutCommands: StoreCondition {
+    var condition = self
+    for index in condition.findings.indices { condition.findings[index].command = nil }
+    return condition
+  }
+}
+
+extension [EntityHolding] {
+  /// Those of which something is lost first, then those with the most objects.
+  fileprivate var inOrder: [EntityHolding] {
+    sorted {
+      ($0.lost == nil ? 1 : 0, -$0.live, $0.entity) < ($1.lost == nil ? 1 : 0, -$1.live, $1.entity)
+    }
+  }
+}
+
+extension RescueReceipt {
+  /// With the name that the person gave the store.
+  fileprivate func of(_ path: String) -> RescueReceipt {
+    switch self {
+    case .salvaged(var report, let seconds):
+      report.storePath = path
+      return .salvaged(report, seconds: seconds)
+    }
+  }
+
+  /// Whether something is lost.
+  var isLossy: Bool {
+    switch self {
+    case .salvaged(let report, _): report.isLossy
+    }
+  }
+
+  /// What was done, in a line.
+  var notice: String {
+    switch self {
+    case .salvaged(let report, _):
+      "saved\(report.isLossy ? ", with losses" : ""): \(NumberText.counted(report.objects, "object")) in \(report.outputPath)"
+    }
+  }
+}
+
+extension SalvageReport {
+  /// Objects in the new store.
+  var objects: Int { entities.reduce(0) { $0 + $1.objects } }
+}
