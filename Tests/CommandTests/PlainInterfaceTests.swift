@@ -7,15 +7,16 @@ import Testing
 
 @Suite("The interface as lines")
 struct PlainInterfaceTests {
-  @Test("the four screens are read one after the other, without frames or escape sequences")
+  @Test("the five screens are read one after the other, without frames or escape sequences")
   func screens() throws {
     let folder = try TemporaryFolder()
     let store = try DemoCommand.write(to: folder.path("demo"), objects: 60).store
     let plain = Captured("--plain", store)
     #expect(plain.status == .done)
     for line in [
-      "Screen 1 of 4, Browse.", "No warnings.", "Screen 2 of 4, Diff.", "Screen 3 of 4, Mapping.",
-      "Screen 4 of 4, Migrate.", "Commands that do what the screens do:",
+      "Screen 1 of 5, Browse.", "No warnings.", "Screen 2 of 5, Diff.", "Screen 3 of 5, Mapping.",
+      "Screen 4 of 5, Migrate.", "Screen 5 of 5, Rescue.", "✓ nothing is wrong (1 note)",
+      "Commands that do what the screens do:",
     ] { #expect(plain.out.contains(line + "\n"), "\(line)") }
     #expect(plain.out.contains(", a kind of Ingredient."))
     #expect(!plain.out.contains("\u{1B}") && !plain.out.contains("│"))

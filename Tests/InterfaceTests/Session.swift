@@ -91,6 +91,10 @@ struct Session {
       return [.answer(id, .compared(Comparison(from: from, to: to)))]
     case .plan(let id, _): return plan.map { [.answer(id, .planned($0))] } ?? []
     case .names(let id, _): return [.answer(id, .names(ObjectNames()))]
+    case .diagnose(let id):
+      return [
+        .answer(id, .diagnosed(SampleStore.condition)), .answer(id, .held(SampleStore.holdings)),
+      ]
     case .look(let id, let request): return SampleStore.looked(id, request)
     default: return []
     }

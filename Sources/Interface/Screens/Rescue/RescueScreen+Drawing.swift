@@ -77,7 +77,8 @@ extension RescueScreen {
     guard let condition else {
       let text = failure.map { "✗ \($0.message)" } ?? "looking for what is wrong …"
       grid.write(
-        Wrapping.lines(text, width: max(1, rect.width - 2)), in: rect.droppingRows(0),
+        Wrapping.lines(text, width: max(1, rect.width - 2)),
+        in: rect.inset(horizontally: 1, vertically: 0),
         style: theme[failure == nil ? .dim : .error])
       return
     }
