@@ -61,10 +61,12 @@ enum Header {
     /// The longest first.
     var forms: [[Span]]
 
-    init(_ rank: Int, _ forms: [Span]...) {
+    init(_ rank: Int, forms: [[Span]]) {
       self.rank = rank
       self.forms = forms
     }
+
+    init(_ rank: Int, _ forms: [Span]...) { self.init(rank, forms: forms) }
   }
 
   /// What is going on.
@@ -106,7 +108,10 @@ enum Header {
       parts.append(Part(-1, [Span("! \(change.rawValue): ^R", theme[.warning])]))
     }
     if let gap = store.gap {
-      parts.append(Part(0, [Span("✗ \(gap)", theme[.error])], [Span("✗ see 5", theme[.error])]))
+      // What it is comes before the colon, unless that is only where it is.
+      let head = String(gap.prefix { $0 != ":" })
+      let forms = [gap, head.contains(" ") ? head : "see 5", "see 5"]
+      parts.append(Part(0, forms: forms.map { [Span("✗ " + $0, theme[.error])] }))
     }
     if store.walFrames > 0 {
       parts.append(Part(4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))

@@ -32,7 +32,7 @@ extension State {
   /// How the store is seen now, for the next time.
   package var saved: SavedSession {
     SavedSession(
-      view: view, screen: screen.rawValue, pane: browse.focus.rawValue,
+      view: view, screen: (screen == .rescue ? .browse : screen).rawValue, pane: browse.focus.rawValue,
       row: browse.table?.window.selectedRow?.id.description, dividers: dividers,
       palette: paletteMemory, target: mapping.chosen)
   }
