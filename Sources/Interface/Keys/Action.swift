@@ -23,7 +23,7 @@ package enum Action: Sendable, Hashable {
   case pauseBeforeCutover, confirmCutover, discardResult, browseResult, closeReceipt
   case rollBack, writeReceipt, log, reopen
   // Rescue
-  case salvage, lookAgain
+  case salvage, lookAgain, undelete, repair, remains
   // Files
   case otherStore
   case hiddenFiles, homeFolder

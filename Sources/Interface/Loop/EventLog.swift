@@ -52,6 +52,9 @@ extension State {
     case .answer(_, .unopened(let error, let condition)):
       note(error.message, .error)
       note("looked for what is wrong: \(condition.summary)")
+    case .answer(let task, .found(let remains)) where task == rescue.task:
+      for text in remains.notes { note(text) }
+      note(remains.summary, remains.isEmpty ? .warning : .success)
     case .answer(let task, .rescued(let receipt)) where task == rescue.task: record(receipt)
     case .recovered(let sentences): for text in sentences { note(text, .warning) }
     case .storeChanged(let change): note(change.sentence, .warning)

@@ -52,6 +52,8 @@ package enum Answer: Sendable {
   case held([EntityHolding]?)
   case rescuing(RescueProgress)
   case rescued(RescueReceipt)
+  case found(Remains)
+  case sources([ObjectID: RowSource])
   case looked(LookAnswer)
   // Diff and Mapping
   case impacts([ChangeImpact])

@@ -49,6 +49,9 @@ package struct State: Sendable, Equatable {
   /// What the terminal shows: pictures take 256 colours.
   package var colors = ColorDepth.none
 
+  /// What was deleted from the store, and can be looked at in its place.
+  var remains = RemainsView()
+
   var openTask: TaskID?
   var versionsTask: TaskID?
   /// Whether the last key was a ^C that found nothing to cancel.

@@ -69,6 +69,7 @@ extension State {
 
   private mutating func opened(_ store: StoreSummary) -> [Effect] {
     let isFirst = self.store == nil
+    forgetRemains()
     openTask = nil
     storeChange = nil
     refusal = nil
@@ -143,6 +144,7 @@ extension State {
     case .log: show(LogLayer(self))
     case .reopen: return reopen()
     case .otherStore: return [.chooseOther]
+    case .remains: return turnRemains()
     case .copy:
       if let layer = CopyLayer(self) { show(layer) }
     case .quit:

@@ -133,8 +133,11 @@ extension State {
       notice = Notice("\(screen.title): \(reason)", .warning)
       return []
     }
+    // The other screens are about the store itself.
+    let back = remains.isShown && screen != .browse ? turnRemains() : []
+    notice = back.isEmpty ? notice : nil
     self.screen = screen
-    return entered()
+    return back + entered()
   }
 
   /// Why a screen has nothing to show; `nil` where it has.

@@ -5,34 +5,51 @@ import Rescue
 package enum RescueWork: Sendable, Equatable {
   /// A new store of everything that can still be read.
   case salvage(SalvageOrder)
+  /// A look for deleted objects and older versions; Browse shows them then, if it was asked to.
+  case search(thenShow: Bool)
+
+  /// What runs, in a word.
+  var noun: String {
+    switch self {
+    case .salvage: "salvage"
+    case .search: "search"
+    }
+  }
 
   /// What runs, for sentences.
   var name: String {
     switch self {
-    case .salvage: "the salvage"
+    case .search: "the search for deleted objects"
+    default: "the " + noun
     }
   }
 
   /// What it does, for the head of its bar.
-  var verb: String {
+  func title(_ store: String) -> String {
     switch self {
-    case .salvage: "salvaging into"
+    case .salvage(let order): "salvaging into \(order.output)"
+    case .search: "looking for deleted objects in \(store)"
     }
   }
 
-  /// The file that it makes.
-  var output: String {
+  /// What stopping it leaves.
+  var left: String {
     switch self {
-    case .salvage(let order): order.output
+    case .salvage: "nothing was left of the new store"
+    case .search: "the store was only read"
     }
   }
 
-  /// What stopping leaves.
+  /// What can be said while it runs.
   var foot: String {
     switch self {
     case .salvage: "the damaged store is only read; ^C stops and leaves nothing of the new one"
+    case .search: "the store is only read; ^C stops"
     }
   }
+
+  /// Whether something else takes the store's place.
+  var changesStore: Bool { false }
 }
 
 /// What a person asks of a salvage.

@@ -3,6 +3,8 @@ import Terminal
 /// How far a piece of rescue work is, drawn.
 struct RescueProgressView {
   let work: RescueWork
+  /// The store that it is about.
+  let store: String
   /// `nil` before anything was told.
   let progress: RescueProgress?
   let isCancelling: Bool
@@ -10,16 +12,15 @@ struct RescueProgressView {
   func draw(in grid: inout Grid, _ rect: Rect, theme: Theme) {
     let foot =
       isCancelling
-      ? Span("stopping … nothing is left of the new store", theme[.warning])
+      ? Span("stopping …", theme[.warning])
       : Span(work.foot, theme[.dim])
     if case .parts(let progress)? = progress {
-      MigrationProgressView(verb: "\(work.verb) \(work.output)", progress: progress, foot: foot)
+      MigrationProgressView(verb: work.title(store), progress: progress, foot: foot)
         .draw(in: &grid, rect, theme: theme)
       return
     }
     grid.write(
-      [Span(" \(work.verb) ", theme[.dim]), Span(work.output, theme[.entity])], at: rect.origin,
-      within: rect.width)
+      " " + work.title(store), at: rect.origin, style: theme[.dim], within: rect.width)
     let last = rect.row(rect.height - 1)
     grid.write([Span(" "), foot], at: last.origin, within: last.width)
     guard case .single(let title, let fraction, let elapsed)? = progress else {

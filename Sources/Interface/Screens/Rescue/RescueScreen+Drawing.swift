@@ -7,8 +7,10 @@ extension RescueScreen {
     switch phase {
     case .findings: drawFindings(state, with: theme, in: &grid)
     case .running(let work, let progress, let isCancelling):
-      RescueProgressView(work: work, progress: progress, isCancelling: isCancelling)
-        .draw(in: &grid, rect, theme: theme)
+      RescueProgressView(
+        work: work, store: state.storePath, progress: progress, isCancelling: isCancelling
+      )
+      .draw(in: &grid, rect, theme: theme)
     case .done:
       let lines = lines(state)
       let visible = receiptList.fitted(to: rect.height - 2, count: lines.count).visible

@@ -49,7 +49,7 @@ struct RescueScreen: ScreenContent {
   var badge: String? {
     guard case .running(let work, let progress, _) = phase else { return nil }
     let percent = progress.map { "\(Int($0.fraction * 100)) %" } ?? "…"
-    return "▶ \(work.name.dropFirst(4)) \(percent)"
+    return "▶ \(work.noun) \(percent)"
   }
 
   var receipt: RescueReceipt? {
@@ -109,9 +109,21 @@ extension RescueScreen {
     case .held(let holdings) where task == lookTask:
       lookTask = nil
       self.holdings = holdings?.inOrder
+      if let remains = state.remains.remains { self.holdings = self.holdings?.with(remains) }
     case .rescuing(let progress) where task == self.task:
       guard case .running(let work, _, let isCancelling) = phase else { break }
       phase = .running(work, progress, isCancelling: isCancelling)
+    case .found(let remains) where task == self.task:
+      self.task = nil
+      let isShown = running == .search(thenShow: true)
+      phase = .findings
+      state.take(remains)
+      state.notice = Notice(
+        remains.summary + (remains.isEmpty || isShown ? "" : "; D shows them, u brings them back"),
+        remains.isEmpty ? .warning : .success)
+      holdings = holdings?.with(remains)
+      fit(state)
+      return isShown && !remains.isEmpty ? state.turnRemains() : []
     case .rescued(let receipt) where task == self.task:
       self.task = nil
       phase = .done(receipt.of(state.storePath))
@@ -134,7 +146,7 @@ extension RescueScreen {
     self.task = nil
     phase = .findings
     if error.kind == .cancelled {
-      state.notice = Notice("stopped; nothing was left of the new store", .warning)
+      state.notice = Notice("stopped; \(work.left)", .warning)
     } else if case .salvage(let order) = work, SalvageLayer.asks(after: error) {
       state.show(SalvageLayer(order, after: error))
     } else {
@@ -146,7 +158,7 @@ extension RescueScreen {
   mutating func cancel(in state: inout State) -> [Effect]? {
     if let task, case .running(let work, let progress, _) = phase {
       phase = .running(work, progress, isCancelling: true)
-      state.notice = Notice("stopping; the store is only read", .warning)
+      state.notice = Notice("stopping; the store stays as it is", .warning)
       return [.cancel(task)]
     }
     guard let effects = lookTask.stop() else { return nil }
@@ -158,13 +170,18 @@ extension RescueScreen {
   /// Begins a piece of work.
   mutating func start(_ work: RescueWork, in state: inout State) -> [Effect] {
     guard running == nil else { return [] }
-    let effects = lookTask.stop() ?? []
+    let effects = work.changesStore ? lookTask.stop() ?? [] : []
     let task = state.tasks.new()
     self.task = task
     phase = .running(work, nil, isCancelling: false)
     state.screen = Screen(RescueScreen.self)
-    state.note("\(work.verb) \(work.output)")
+    state.note(work.title(state.storePath))
     return effects + [.rescue(task, work)]
+  }
+
+  /// Looks for what was deleted.
+  mutating func search(thenShow: Bool, in state: inout State) -> [Effect] {
+    start(.search(thenShow: thenShow), in: &state)
   }
 }
 
@@ -178,6 +195,16 @@ extension StoreCondition {
 }
 
 extension [EntityHolding] {
+  /// With what was found of deleted objects.
+  func with(_ remains: Remains) -> [EntityHolding] {
+    map { holding in
+      var holding = holding
+      let found = remains.entities.first { $0.name == holding.entity }
+      (holding.deleted, holding.older) = (found?.deleted ?? 0, found?.older ?? 0)
+      return holding
+    }
+  }
+
   /// Those of which something is lost first, then those with the most objects.
   fileprivate var inOrder: [EntityHolding] {
     sorted {

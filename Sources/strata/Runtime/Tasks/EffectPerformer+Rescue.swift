@@ -15,6 +15,7 @@ extension EffectPerformer {
     switch effect {
     case .diagnose(let id): diagnose(id)
     case .rescue(let id, .salvage(let order)): salvage(id, order)
+    case .rescue, .readRemains, .sources: break
     default: return false
     }
     return true
