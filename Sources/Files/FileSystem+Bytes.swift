@@ -67,6 +67,15 @@ extension FileSystem {
     guard write(bytes, to: descriptor) == 0 else { throw failure(.write, path) }
   }
 
+  /// Writes over bytes of a file that is there, and is to stay as long as it is.
+  package static func overwrite(_ bytes: [UInt8], at offset: Int, in path: String) throws {
+    let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(.write, path) }
+    defer { close(descriptor) }
+    guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0, write(bytes, to: descriptor) == 0
+    else { throw failure(.write, path) }
+  }
+
   /// Writes everything to a descriptor.
   ///
   /// - Returns: 0, or the errno that ended it.

@@ -8,6 +8,9 @@ package struct StoreFlaws: Sendable, Equatable {
   /// Why the model in the store is none; `nil` where it was read, or there is none.
   package var modelCache: CoreDataError?
 
+  /// Whether all of it was read.
+  package var isEmpty: Bool { metadata == nil && modelCache == nil }
+
   /// Whether a database has any of the tables that every store has.
   static func isOfCoreData(_ connection: Connection) -> Bool {
     let own =

@@ -9,6 +9,32 @@ package struct SalvagedBookkeeping {
   /// That of a database whose rows are all there.
   package init(_ connection: Connection) { self.connection = connection }
 
+  /// Something that was made anew, with what was there before where that can be told.
+  package struct Change: Sendable, Equatable {
+    /// What was made anew.
+    package enum Place: Sendable, Equatable {
+      /// A table that was not there.
+      case table(String)
+      /// Z_MODELCACHE.
+      case modelCache
+      /// Z_METADATA; whether its UUID could be kept.
+      case metadata(keepsUUID: Bool)
+      /// An entity's row in Z_PRIMARYKEY.
+      case number(entity: String)
+      /// An entity's parent there.
+      case parent(entity: String)
+      /// The last key given out of an entity's hierarchy.
+      case maximum(entity: String)
+    }
+
+    /// What was made anew.
+    package var place: Place
+    /// What stood there; `nil` where nothing did, or nothing that can be told.
+    package var old: String?
+    /// What stands there now; `nil` where it was taken out.
+    package var new: String?
+  }
+
   /// Makes anew what is not there or cannot be read: metadata, model cache, entities and counters.
   ///
   /// - Parameters:
@@ -16,71 +42,166 @@ package struct SalvagedBookkeeping {
   ///   - schema: its tables, with the numbers that the store's objects have.
   /// - Returns: what was made anew, as sentences.
   package func complete(with model: Model?, _ schema: StoreSchema?) throws -> [String] {
-    var notes: [String] = []
-    let present = try DatabaseTables(connection)
-    for table in StoreSchema.bookkeepingStatements where !present.contains(table.name) {
-      try connection.execute(table.sql)
-      notes.append("There was no \(table.name).")
-    }
-    let cached = try cachedModel()
-    let model = model ?? cached
-    if let model, cached == nil {
-      try connection.run("DELETE FROM Z_MODELCACHE")
-      try connection.run(
-        "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)",
-        [.blob(try ModelCache.deflate(model.archived()))])
-      notes.append("The model cache (Z_MODELCACHE) was not readable and was made of the model.")
-    }
-    if (try? StoreMetadata(connection, path: "")) == nil, let model {
-      let uuid = try connection.value("SELECT Z_UUID FROM Z_METADATA LIMIT 1")?.text
-      try connection.run("DELETE FROM Z_METADATA")
-      try StoreCreation.writeMetadata(of: model, uuid: uuid ?? StoreWriter.newUUID(), connection)
-      notes.append(
-        "The metadata (Z_METADATA) was not readable and was made of the model"
-          + (uuid == nil
-            ? ", with a new UUID: what the app keeps as object URIs no longer fits." : ".")
-      )
+    var changes = try completeTables()
+    let model = try model ?? cachedModel()
+    if let model {
+      changes += try completeModelCache(with: model)
+      changes += try completeMetadata(with: model)
     }
     if let schema = schema ?? model.map({ StoreSchema(model: $0) }) {
-      notes += try completeKeys(schema)
+      changes += try completeNumbers(schema) + raiseMaxima(schema)
     }
-    return notes
+    return Self.sentences(changes)
   }
 
-  private func cachedModel() throws -> Model? {
+  private static func sentences(_ changes: [Change]) -> [String] {
+    var notes: [String] = []
+    var (numbers, maxima) = (0, 0)
+    for change in changes {
+      switch change.place {
+      case .table(let name): notes.append("There was no \(name).")
+      case .modelCache:
+        notes.append("The model cache (Z_MODELCACHE) was not readable and was made of the model.")
+      case .metadata(let keepsUUID):
+        notes.append(
+          "The metadata (Z_METADATA) was not readable and was made of the model"
+            + (keepsUUID
+              ? "." : ", with a new UUID: what the app keeps as object URIs no longer fits."))
+      case .number: numbers += 1
+      case .maximum: maxima += 1
+      case .parent: continue
+      }
+    }
+    return notes + (numbers > 0 ? ["Z_PRIMARYKEY lacked \(numbers) entities."] : [])
+      + (maxima > 0 ? ["Z_PRIMARYKEY lagged behind the greatest key of \(maxima) tables."] : [])
+  }
+
+  /// Makes the tables that every store has, where they are not there.
+  package func completeTables() throws -> [Change] {
+    let present = try DatabaseTables(connection)
+    return try StoreSchema.bookkeepingStatements.compactMap { table in
+      guard !present.contains(table.name) else { return nil }
+      try connection.execute(table.sql)
+      return Change(place: .table(table.name), new: table.name)
+    }
+  }
+
+  /// The model in the database itself; `nil` where there is none that can be read.
+  package func cachedModel() throws -> Model? {
     guard
       let bytes = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")?.blob
     else { return nil }
     return try? Model(archive: ModelCache.inflate(bytes))
   }
 
-  /// Entities that have no number get that of a fresh store; counters below the greatest key are raised.
-  private func completeKeys(_ schema: StoreSchema) throws -> [String] {
-    let rows = try connection.rows("SELECT Z_ENT, Z_NAME, Z_MAX FROM Z_PRIMARYKEY")
-    let known = rows.compactMap { row -> (number: Int64, name: String)? in
-      guard row.count == 3, let number = row[0].integer, let name = row[1].text else { return nil }
-      return (number, name)
+  /// Writes a model into Z_MODELCACHE where that has none that can be read.
+  ///
+  /// - Parameter replacesOther: whether one of other hashes is replaced, too.
+  package func completeModelCache(
+    with model: Model, replacesOther: Bool = false
+  ) throws -> [Change] {
+    let cached = try cachedModel()
+    guard cached == nil || replacesOther && cached?.versionHashes != model.versionHashes else {
+      return []
     }
-    let numbers = EntityNumbering.match(model: schema.model, rows: known)
-    var made = 0
-    for row in schema.primaryKeyRows where numbers[row.name] == nil {
+    try connection.run("DELETE FROM Z_MODELCACHE")
+    try connection.run(
+      "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)",
+      [.blob(try ModelCache.deflate(model.archived()))])
+    return [
+      Change(
+        place: .modelCache, old: cached.map { "a model of other hashes: \($0.versionChecksum)" },
+        new: model.versionChecksum)
+    ]
+  }
+
+  /// Writes metadata of a model where there is none that can be read; the UUID stays where it can be.
+  package func completeMetadata(with model: Model) throws -> [Change] {
+    guard (try? StoreMetadata(connection, path: "")) == nil else { return [] }
+    let old = try connection.value("SELECT Z_UUID FROM Z_METADATA LIMIT 1")?.text
+    let uuid = old ?? StoreWriter.newUUID()
+    try connection.run("DELETE FROM Z_METADATA")
+    try StoreCreation.writeMetadata(of: model, uuid: uuid, connection)
+    return [Change(place: .metadata(keepsUUID: old != nil), old: old, new: uuid)]
+  }
+
+  private func knownNumbers(_ schema: StoreSchema) throws -> [String: Int64] {
+    let rows = try connection.rows("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
+    return EntityNumbering.match(
+      model: schema.model,
+      rows: rows.compactMap { row in
+        guard row.count == 2, let number = row[0].integer, let name = row[1].text else {
+          return nil
+        }
+        return (number, name)
+      })
+  }
+
+  /// Entities that have no number get the one that the schema has for them.
+  package func completeNumbers(_ schema: StoreSchema) throws -> [Change] {
+    let numbers = try knownNumbers(schema)
+    return try schema.primaryKeyRows.compactMap { row in
+      guard numbers[row.name] == nil else { return nil }
       try connection.run(
         "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
         [.integer(row.number), .text(row.name), .integer(row.parent)])
-      made += connection.changes
+      guard connection.changes > 0 else { return nil }
+      return Change(place: .number(entity: row.name), new: String(row.number))
     }
-    var raised = 0
+  }
+
+  /// Counters below the greatest key in use are raised to it.
+  package func raiseMaxima(_ schema: StoreSchema) throws -> [Change] {
+    let numbers = try knownNumbers(schema)
     let present = try DatabaseTables(connection)
-    for table in schema.tables where present.contains(table.name) {
+    return try schema.tables.compactMap { table in
+      guard present.contains(table.name) else { return nil }
       let number = numbers[table.root] ?? schema.numbers[table.root] ?? 0
       let greatest =
         try connection.value("SELECT max(Z_PK) FROM \(quoted(table.name))")?.integer ?? 0
+      let stated = try connection.value(
+        "SELECT coalesce(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer
+      guard let stated, stated < greatest else { return nil }
       try connection.run(
-        "UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND coalesce(Z_MAX, 0) < ?1",
+        "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
         [.integer(greatest), .integer(number)])
-      raised += connection.changes
+      return Change(
+        place: .maximum(entity: table.root), old: String(stated), new: String(greatest))
     }
-    return (made > 0 ? ["Z_PRIMARYKEY lacked \(made) entities."] : [])
-      + (raised > 0 ? ["Z_PRIMARYKEY lagged behind the greatest key of \(raised) tables."] : [])
+  }
+
+  /// Rows of Z_PRIMARYKEY name the parents that the model has, and none but its entities; a row whose
+  /// number objects have stays.
+  package func correctNumbers(_ schema: StoreSchema) throws -> [Change] {
+    let names = Dictionary(schema.numbers.map { ($0.value, $0.key) }) { first, _ in first }
+    let parents = Dictionary(
+      schema.primaryKeyRows.map { ($0.number, $0.parent) }
+    ) { first, _ in first }
+    let present = try DatabaseTables(connection)
+    let tables = schema.tables.map(\.name).filter(present.contains)
+    var changes: [Change] = []
+    for row in try connection.rows("SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY") {
+      guard row.count == 3, let number = row[0].integer, number < EntityNumbering.firstReserved
+      else { continue }
+      if let name = names[number], let parent = parents[number] {
+        let stated = row[2].integer ?? 0
+        guard stated != parent else { continue }
+        try connection.run(
+          "UPDATE Z_PRIMARYKEY SET Z_SUPER = ? WHERE Z_ENT = ?",
+          [.integer(parent), .integer(number)])
+        changes.append(
+          Change(place: .parent(entity: name), old: String(stated), new: String(parent)))
+      } else if names[number] == nil {
+        let isUsed = try tables.contains { table in
+          try connection.value(
+            "SELECT 1 FROM \(quoted(table)) WHERE Z_ENT = ? LIMIT 1", [.integer(number)]) != nil
+        }
+        guard !isUsed else { continue }
+        try connection.run("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])
+        changes.append(
+          Change(place: .number(entity: row[1].text ?? ""), old: String(number)))
+      }
+    }
+    return changes
   }
 }

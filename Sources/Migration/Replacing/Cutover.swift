@@ -32,7 +32,7 @@ struct Cutover {
   /// Gives the old file its second name; false where the file system has no such thing.
   var link: (String, String) -> Bool = { FileSystem.link($0, to: $1) }
 
-  enum Step: CaseIterable { case lock, note, link, support, leave, rename, done }
+  typealias Step = StoreReplacement.CutoverStep
 
   enum Logs {
     /// SQLite reads them: the -wal is merged into the old store.

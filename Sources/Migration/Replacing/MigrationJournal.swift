@@ -10,7 +10,7 @@ import SQLite
 /// long as a run is under way, or after one that was killed.
 final class MigrationJournal {
   /// The kinds of run.
-  enum Operation: String, Sendable { case migration, reset, rollback, output }
+  enum Operation: String, Sendable { case migration, reset, rollback, output, repair }
 
   let path: String
   let names: StoreNames
@@ -35,7 +35,7 @@ final class MigrationJournal {
       try self.init(names, JournalFile(names, storePath))
     } catch is JournalFile.Busy {
       throw CoreDataError(
-        .failed, "another strata is migrating this store", path: storePath,
+        .failed, "another strata is at work on this store", path: storePath,
         hint: "Wait until it is done.")
     }
     do {

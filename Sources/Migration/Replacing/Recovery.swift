@@ -164,7 +164,9 @@ extension MigrationJournal.Operation {
   /// What a person calls it.
   var noun: String {
     switch self {
-    case .migration, .output: "migration"
+    case .migration: "migration"
+    case .output: "run"
+    case .repair: "repair"
     case .reset: "reset"
     case .rollback: "rollback"
     }
@@ -208,7 +210,7 @@ struct Leftovers {
   var sentences: [String] {
     own
       + others.map {
-        "A migration into \($0.store), beside the store, was interrupted; what it left is removed by the next run in this folder."
+        "A run into \($0.store), beside the store, was interrupted; what it left is removed by the next run in this folder."
       }
   }
 
@@ -221,7 +223,7 @@ struct Leftovers {
       ]
     }
     let noun = recovery.operation?.noun ?? "run"
-    let next = "The next migrate, reset or rollback of it"
+    let next = "The next migrate, repair, reset or rollback of it"
     switch recovery.state {
     case .none, .untouched:
       let left = work + (hasJournal ? [names.journal] : [])

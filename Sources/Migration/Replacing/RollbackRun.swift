@@ -28,7 +28,7 @@ struct RollbackRun {
     let clone: FileIdentity
     do {
       // Closed again before anything is moved: what it names lies at the backup's place.
-      let source = try Store(path: backup.path)
+      let source = try backup.opened(backup.path)
       try source.inspect()
       guard source.gaps.isEmpty || options.isForced else {
         throw CoreDataError(
@@ -101,8 +101,10 @@ struct RollbackRun {
         path: given,
         advice: "Use \(.force) to put \(FileSystem.name(of: backup.path)) in its place.")
     case .store(let own):
-      // A reset made a store of another identity; its backup is known by the name it was given.
-      guard backup.origin != .reset, own != uuid else { return }
+      // A reset made a store of another identity, and a repair one where the store's own could not be
+      // read; their backups are known by the names they were given.
+      let isKnown = backup.origin == .reset || backup.origin == .repair && uuid.isEmpty
+      guard !isKnown, own != uuid else { return }
       throw CoreDataError(
         .refused, "the backup is of another store: its UUID is \(uuid), the store's \(own)",
         path: backup.path, advice: "Use \(.force) to put it in place all the same.")
@@ -128,10 +130,11 @@ struct RollbackRun {
     _ made: FileIdentity, against contents: StoreBackup.Contents
   ) throws -> VerifiedFile {
     let file = try VerifiedFile(temporary, expected: made)
-    let clone = try Store(path: temporary)
+    let clone = try backup.opened(temporary)
     try clone.inspect()
     // What could not be read of the backup is not in the clone of it.
-    let problems = clone.gaps + (clone.damage?.problems ?? [])
+    let known = backup.origin == .repair ? [] : clone.damage?.problems ?? []
+    let problems = clone.gaps + known
     guard problems.isEmpty || options.isForced else {
       throw CoreDataError(
         .refused, code: .persistentStoreOpen,
@@ -182,7 +185,7 @@ struct RollbackRun {
   private func verified(_ contents: StoreBackup.Contents, _ undone: String?) throws -> Store {
     let store: Store
     do {
-      store = try Store(path: path)
+      store = try backup.opened(path)
       guard try StoreBackup.Contents(store) == contents else {
         throw CoreDataError(.failed, code: .migration, "it does not hold what the backup holds")
       }

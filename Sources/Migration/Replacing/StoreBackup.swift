@@ -6,13 +6,16 @@ import ManagedStore
 ///
 /// The two kinds of name are two on purpose. Core Data finds external data by the part of a name
 /// before the last dot: `App.backup-1`, which a migration leaves, shares the files of `App.sqlite`,
-/// while `App-backup-1.sqlite`, which a reset leaves, has taken its own along. A rollback leaves either
+/// while `App-backup-1.sqlite`, which a reset leaves, has taken its own along. `App.unrepaired-1`, which
+/// a repair leaves, is as the first. A rollback leaves either
 /// `App.undone-1` or `App-undone-1.sqlite`, with the same difference.
 public struct StoreBackup: Sendable, Equatable {
   /// What left it.
   public enum Origin: String, Sendable {
     /// A migration: the same store at an older version.
     case migration
+    /// A repair: the same store with what was wrong with it.
+    case repair
     /// A reset: another store, set aside with all its files.
     case reset
     /// A rollback: what was there before it.
@@ -53,6 +56,8 @@ public struct StoreBackup: Sendable, Equatable {
       let origin: Origin
       if FileSystem.rest(of: name, after: stem + ".backup-") != nil {
         origin = .migration
+      } else if FileSystem.rest(of: name, after: stem + ".unrepaired-") != nil {
+        origin = .repair
       } else if FileSystem.rest(of: name, after: stem + ".undone-") != nil
         || isNumbered(name, "-undone-")
       {
@@ -73,12 +78,14 @@ public struct StoreBackup: Sendable, Equatable {
     func newestFirst(_ origin: Origin) -> ArraySlice<StoreBackup> {
       (found[origin] ?? []).sorted { ModelBundle.naturallyPrecedes($1.path, $0.path) }[...]
     }
-    var (migrations, resets) = (newestFirst(.migration), newestFirst(.reset))
+    var rest = [Origin.migration, .reset, .repair].map(newestFirst)
     var all: [StoreBackup] = []
-    while let one = migrations.first, let other = resets.first {
-      all.append(one.named >= other.named ? migrations.removeFirst() : resets.removeFirst())
+    while let newest = rest.indices.filter({ !rest[$0].isEmpty })
+      .max(by: { rest[$0].first.map(\.named) ?? 0 < rest[$1].first.map(\.named) ?? 0 })
+    {
+      all.append(rest[newest].removeFirst())
     }
-    return all + migrations + resets + newestFirst(.rollback)
+    return all + newestFirst(.rollback)
   }
 
   /// What a backup holds.
@@ -96,7 +103,13 @@ public struct StoreBackup: Sendable, Equatable {
   /// Opens the backup, without a trace, and counts what is in it.
   ///
   /// - Throws: ``CoreDataError`` where it is no store that can be read.
-  public func contents() throws -> Contents { try Contents(Store(path: path)) }
+  public func contents() throws -> Contents { try Contents(opened(path)) }
+
+  /// A store that was repaired is read as far as it can be: its faults are why it is a backup.
+  package func opened(_ path: String) throws -> Store {
+    guard origin == .repair else { return try Store(path: path) }
+    return try Store(path: path, files: StoreFiles(path: path), isLenient: true)
+  }
 }
 
 extension StoreBackup.Contents {

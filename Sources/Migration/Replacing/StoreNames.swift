@@ -86,7 +86,7 @@ struct StoreNames {
   /// Whether a name is one that a run gives to what it sets aside of this store.
   func isBackup(_ name: String) -> Bool {
     guard !name.utf8.contains(UInt8(ascii: "/")) else { return false }
-    return ["\(stem).backup-", "\(stem).undone-"].contains {
+    return ["\(stem).backup-", "\(stem).unrepaired-", "\(stem).undone-"].contains {
       FileSystem.rest(of: name, after: $0) != nil
     }
       || ["\(stem)-backup-", "\(stem)-undone-", ".\(stem)-backup-", ".\(stem)-undone-"].contains {
@@ -131,8 +131,13 @@ struct StoreNames {
 
   /// A free name of the store's stem: external data is found by the stem, so the backup still
   /// finds its own.
-  func migrationBackup(suffix: String) -> String {
-    let base = "\(stem).backup-" + String(suffix.map { $0.isLetter || $0.isNumber ? $0 : "-" })
+  func migrationBackup(suffix: String) -> String { sharing("\(stem).backup-", suffix) }
+
+  /// The same for a store that was repaired: `App.unrepaired-1`, with all that was wrong with it.
+  func repairBackup(suffix: String) -> String { sharing("\(stem).unrepaired-", suffix) }
+
+  private func sharing(_ prefix: String, _ suffix: String) -> String {
+    let base = prefix + String(suffix.map { $0.isLetter || $0.isNumber ? $0 : "-" })
     let isTaken =
       FileIdentity(of: path(base)) != nil
       || listed.contains {

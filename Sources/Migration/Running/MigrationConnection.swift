@@ -27,14 +27,14 @@ extension Connection {
   }
 
   /// The number that a query answers; 0 where that is NULL.
-  func number(_ sql: String, _ values: [Value] = []) throws -> Int {
+  package func number(_ sql: String, _ values: [Value] = []) throws -> Int {
     Int(try value(sql, values)?.integer ?? 0)
   }
 
   /// Copies what this connection sees into an empty file, through SQLite.
   ///
   /// - Returns: the connection to the copy.
-  func clone(
+  package func clone(
     to path: String, _ progress: (_ bytes: Int, _ total: Int) throws -> Void = { _, _ in }
   ) throws -> Connection {
     let copy = try Connection(path: path, mode: .readWrite)
@@ -48,7 +48,7 @@ extension Connection {
   }
 
   /// Closes a store as Apple's are left: their header says that they are written through a -wal.
-  func closeAsLogged() throws {
+  package func closeAsLogged() throws {
     try execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
     close()
   }
@@ -56,13 +56,13 @@ extension Connection {
 
 extension Statement {
   /// Runs the statement with these values, to its end.
-  func run(_ values: [Value]) throws {
+  package func run(_ values: [Value]) throws {
     try bind(values)
     while try step() {}
   }
 
   /// All rows that the statement answers; for few.
-  func rows(_ values: [Value]) throws -> [[Value]] {
+  package func rows(_ values: [Value]) throws -> [[Value]] {
     try bind(values)
     var rows: [[Value]] = []
     while try step() { rows.append(row()) }
@@ -70,7 +70,7 @@ extension Statement {
   }
 
   /// The first row that the statement answers; empty where there is none.
-  func firstRow(_ values: [Value]) throws -> [Value] {
+  package func firstRow(_ values: [Value]) throws -> [Value] {
     try bind(values)
     defer { reset() }
     return try step() ? row() : []

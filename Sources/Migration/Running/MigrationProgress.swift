@@ -24,6 +24,15 @@ public struct MigrationProgress: Sendable, Equatable {
     /// Whether the part is over.
     public var isFinished = false
 
+    /// A part; without more, one that waits.
+    package init(
+      kind: Kind, title: String, unit: Unit, done: Int = 0, total: Int, seconds: Double = 0,
+      isFinished: Bool = false
+    ) {
+      (self.kind, self.title, self.unit) = (kind, title, unit)
+      (self.done, self.total, self.seconds, self.isFinished) = (done, total, seconds, isFinished)
+    }
+
     /// Units a second; `nil` before anything is done.
     public var rate: Double? { seconds > 0 && done > 0 ? Double(done) / seconds : nil }
 

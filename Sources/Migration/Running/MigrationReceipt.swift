@@ -22,6 +22,9 @@ public struct MigrationReceipt: Sendable, Equatable {
     public var what: String
     /// How many of them were found equal.
     public var count: Int
+
+    /// What was compared, and how often.
+    package init(what: String, count: Int) { (self.what, self.count) = (what, count) }
   }
 
   /// Path of the store that was migrated.

@@ -1,9 +1,9 @@
 import ManagedModel
 
 /// Keeps the account of a running migration and reports it, a batch at a time.
-final class ProgressMeter {
+package final class ProgressMeter {
   /// How far it is, without a report.
-  private(set) var progress = MigrationProgress(parts: [])
+  package private(set) var progress = MigrationProgress(parts: [])
   private let report: (MigrationProgress) -> Void
   private let isCancelled: () -> Bool
   /// Of a clock that never goes back.
@@ -13,27 +13,30 @@ final class ProgressMeter {
   /// A report every hundredth of a second is more than any screen shows.
   private static let interval = Duration.milliseconds(10)
 
-  init(isCancelled: @escaping () -> Bool, report: @escaping (MigrationProgress) -> Void) {
+  /// A meter that tells `report` and asks `isCancelled`.
+  package init(isCancelled: @escaping () -> Bool, report: @escaping (MigrationProgress) -> Void) {
     self.isCancelled = isCancelled
     self.report = report
   }
 
   /// Seconds since it began, or since it was made to go on.
-  var elapsed: Double { (SuspendingClock.now - start) / .seconds(1) }
+  package var elapsed: Double { (SuspendingClock.now - start) / .seconds(1) }
 
   /// Whether the person asked to stop; also asked by SQLite in the middle of long statements.
-  var shouldStop: Bool { isCancelled() }
+  package var shouldStop: Bool { isCancelled() }
 
-  func checkCancelled() throws {
+  /// - Throws: ``CoreDataError`` of kind cancelled where the person asked to stop.
+  package func checkCancelled() throws {
     if isCancelled() { throw Self.cancelled }
   }
 
-  static let cancelled = CoreDataError(
+  /// What is thrown then.
+  package static let cancelled = CoreDataError(
     .cancelled, code: .migrationCancelled, "cancelled",
     hint: "Nothing was changed: the store is as it was.")
 
   /// Goes on to a step of a chain, with parts of its own.
-  func begin(step: Int, of steps: Int, parts: [MigrationProgress.Part]) throws {
+  package func begin(step: Int, of steps: Int, parts: [MigrationProgress.Part]) throws {
     try checkCancelled()
     progress.step = step
     progress.steps = steps
@@ -44,7 +47,7 @@ final class ProgressMeter {
   }
 
   /// Starts the part of that kind and title; the one at work until now is finished.
-  func begin(_ kind: MigrationProgress.Part.Kind, title: String? = nil) throws {
+  package func begin(_ kind: MigrationProgress.Part.Kind, title: String? = nil) throws {
     try checkCancelled()
     guard
       let index = progress.parts.firstIndex(where: {
@@ -58,7 +61,7 @@ final class ProgressMeter {
   }
 
   /// Adds to what the present part has done.
-  func advance(by count: Int, bytes: Int = 0) throws {
+  package func advance(by count: Int, bytes: Int = 0) throws {
     let current = progress.current
     guard progress.parts.indices.contains(current) else { return try checkCancelled() }
     progress.parts[current].done += count
@@ -69,7 +72,7 @@ final class ProgressMeter {
   }
 
   /// Sets what the present part has done, and how much it is in all.
-  func update(done: Int, total: Int, bytes: Int) throws {
+  package func update(done: Int, total: Int, bytes: Int) throws {
     guard progress.parts.indices.contains(progress.current) else { return try checkCancelled() }
     progress.parts[progress.current].total = total
     progress.parts[progress.current].done = done
@@ -79,13 +82,14 @@ final class ProgressMeter {
   }
 
   /// Waits for something else, such as a person, with the clock stopped.
-  func pausing<T>(_ body: () throws -> T) rethrows -> T {
+  package func pausing<T>(_ body: () throws -> T) rethrows -> T {
     let begin = SuspendingClock.now
     defer { start += SuspendingClock.now - begin }
     return try body()
   }
 
-  func finish() {
+  /// All parts are done.
+  package func finish() {
     finishCurrent()
     for index in progress.parts.indices {
       progress.parts[index].done = progress.parts[index].total

@@ -26,16 +26,21 @@ struct BookkeepingLayer {
       found.append(
         Finding(
           .metadata, error.message.asSentence, in: place,
-          remedy: isRaw ? .salvageByModel : .salvage))
+          remedy: isRaw ? .repairByModel : nil))
     }
     if let error = store.flaws.modelCache {
-      found.append(Finding(.modelCache, error.message.asSentence, in: place))
+      found.append(
+        Finding(
+          .modelCache, error.message.asSentence, in: place, remedy: isRaw ? .repairByModel : nil))
     } else if !hasCache {
       let isOld = store.metadata.frameworkVersion.map { $0 < Self.firstCaching } ?? false
       found.append(
         Finding(
           .modelCache, "The store has no model in it (Z_MODELCACHE).",
-          severity: isOld ? .note : .warning, in: place))
+          severity: isOld ? .note : .warning, in: place, remedy: isRaw ? .repairByModel : nil))
+    }
+    if store.modelSource == .file, store.flaws.modelCache == nil, hasCache, cachedModel == nil {
+      found.append(Finding(.modelCache, "The model in the store cannot be read.", in: place))
     }
     return found + [otherModel].compactMap { $0 }
   }
@@ -57,7 +62,13 @@ struct BookkeepingLayer {
     return Finding(
       isCache ? .modelCache : .versionHashes,
       "\(what): \(differing.count) \(differing.count == 1 ? "entity differs" : "entities differ") (\(names)).",
-      count: differing.count, first: Array(differing.prefix(5)), in: place)
+      count: differing.count, first: Array(differing.prefix(5)), in: place,
+      remedy: isCache ? .repairByModel : nil)
+  }
+
+  /// The model in the store, where another is read with.
+  private var cachedModel: Model? {
+    (try? store.reading { try SalvagedBookkeeping(store.connection).cachedModel() }) ?? nil
   }
 
   private var hasCache: Bool {
@@ -79,8 +90,7 @@ struct BookkeepingLayer {
           .primaryKey,
           store.database.contains("Z_PRIMARYKEY")
             ? "Z_PRIMARYKEY has no row of any of the \(missing.count) entities."
-            : "There is no Z_PRIMARYKEY.", count: missing.count, in: place,
-          remedy: store.modelSource == .file && place.model == nil ? .salvageByModel : nil))
+            : "There is no Z_PRIMARYKEY.", count: missing.count, in: place))
     } else if !missing.isEmpty {
       found.append(
         listed(.entityNumbers, "entities have no row in Z_PRIMARYKEY", missing.map(\.entity)))

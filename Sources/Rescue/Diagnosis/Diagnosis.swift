@@ -36,9 +36,18 @@ public struct Diagnosis: Sendable {
     of path: String, model: Model? = nil, modelName: String? = nil,
     isCancelled: @escaping () -> Bool = { false }
   ) throws {
+    try self.init(
+      of: path, files: StoreFiles(path: FileSystem.canonical(path)), model: model,
+      modelName: modelName, isCancelled: isCancelled)
+  }
+
+  /// - Parameter files: where the store's external data is, besides its main file.
+  init(
+    of path: String, files: StoreFiles, model: Model? = nil, modelName: String? = nil,
+    isCancelled: @escaping () -> Bool
+  ) throws {
     self.path = path
     let place = StorePlace(path: path, model: modelName)
-    let files = StoreFiles(path: FileSystem.canonical(path))
     guard FileSystem.isFile(files.path) else {
       try files.check()
       throw FileSystem.failure(.read, path)
@@ -46,14 +55,14 @@ public struct Diagnosis: Sendable {
     let facts = try FileFacts(files.path)
     var store: Store?
     do {
-      store = try open(files, model: model)
+      store = try Self.open(path, files, model: model)
     } catch {
       refusal = error as? CoreDataError ?? CoreDataError(.unreadable, "\(error)", path: path)
     }
     if model != nil, let given = store {
       // The objects are judged by the model that made them.
       if let other = BookkeepingLayer(place: place, store: given).otherModel,
-        let own = try? open(files, model: nil), own.modelSource != .raw
+        let own = try? Self.open(path, files, model: nil), own.modelSource != .raw
       {
         findings.append(other)
         store = own
@@ -88,9 +97,8 @@ public struct Diagnosis: Sendable {
   private var knownLog = WriteAheadLog.absent
 
   /// Opens the store as far as it opens.
-  private func open(_ files: StoreFiles, model: Model?) throws -> Store {
-    let store = try Store(path: path, files: files, model: model, isLenient: true) {
-      [path] metadata in
+  static func open(_ path: String, _ files: StoreFiles, model: Model?) throws -> Store {
+    let store = try Store(path: path, files: files, model: model, isLenient: true) { metadata in
       ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
     }
     // What can only be read page by page is no store to SQLite and Core Data.

@@ -67,17 +67,17 @@ extension FindingKind {
         .error, "pages cannot be read", sqlite: 11, .salvage, Self.salvaging + Self.copyAgain)
     case .indexWrong:
       Facts(
-        .error, "an index is not what its table says", sqlite: 11, .salvage,
-        "The rows are whole: a new store of them has its indexes made anew.")
+        .error, "an index is not what its table says", sqlite: 11, .repair,
+        "The rows are whole: the index can be made anew from them.")
     case .freelist:
       Facts(
-        .error, "the list of free pages is wrong", sqlite: 11, .salvage,
-        "Written to as it is, the store loses pages that are in use; a new store has every row in a sound file."
+        .error, "the list of free pages is wrong", sqlite: 11, .repair,
+        "Written to as it is, the store loses pages that are in use; every row can be written into a sound file."
       )
     case .pointerMap:
       Facts(
-        .error, "the map of pages is wrong", sqlite: 11, .salvage,
-        "Reading does not need it, giving pages back does; a new store has every row in a sound file."
+        .error, "the map of pages is wrong", sqlite: 11, .repair,
+        "Reading does not need it, giving pages back does; every row can be written into a sound file."
       )
     case .interrupted:
       Facts(
@@ -119,8 +119,8 @@ extension FindingKind {
         .error, "the -wal cannot be read", .none, "Check its permissions, and where a link leads.")
     case .metadata:
       Facts(
-        .error, "the store's metadata cannot be read", cocoa: 134080, .salvageByModel,
-        "Core Data does not open the store without it; in a new store it is written anew, of the model that made this one."
+        .error, "the store's metadata cannot be read", cocoa: 134080, .repair,
+        "Core Data does not open the store without it; it can be written anew, of the model that made the store."
       )
     case .versionHashes:
       Facts(
@@ -128,22 +128,23 @@ extension FindingKind {
         "Find the version that made the store, or migrate to this one.")
     case .modelCache:
       Facts(
-        .warning, "the model in the store is missing or another", .salvageByModel,
-        "Core Data opens the store with the app's own model; without the cache it cannot be inspected or migrated without one. A new store has it."
+        .warning, "the model in the store is missing or another", .repair,
+        "Core Data opens the store with the app's own model; without the cache it cannot be inspected or migrated without one."
       )
     case .primaryKey:
       Facts(
-        .error, "the last keys given out are wrong", sqlite: 19, .salvage,
-        "New objects would get keys that are in use. In a new store the keys of each table are counted."
+        .error, "the last keys given out are wrong", sqlite: 19, .repair,
+        "New objects would get keys that are in use. The tables tell which are."
       )
     case .entityNumbers:
       Facts(
-        .error, "the list of entities does not fit the model", cocoa: 134020, .salvage,
-        "In a new store the rows of Z_PRIMARYKEY are written by the model and the tables.")
+        .error, "the list of entities does not fit the model", cocoa: 134020, .repair,
+        "The rows of Z_PRIMARYKEY can be written by the model and the tables.")
     case .entityUnknown:
       Facts(
-        .error, "rows are of an entity that is not of their table", .none,
-        "No fetch finds these objects; rows and dump do not print them either.")
+        .error, "rows are of an entity that is not of their table", .repair,
+        "No fetch finds these objects; rows and dump do not print them either. Where history tells their entity, or only one has objects, it can be set."
+      )
     case .entityWrong:
       Facts(
         .warning, "rows hold what only another entity has", .none,
@@ -168,32 +169,32 @@ extension FindingKind {
         "SQLite holds any value in any column; Core Data reads them all the same.")
     case .joinName:
       Facts(
-        .error, "a join table has a name that Core Data does not look for", cocoa: 134020, .none,
+        .error, "a join table has a name that Core Data does not look for", cocoa: 134020, .repair,
         "strata finds such a table by its columns; Core Data does not open the store.")
     case .triggers:
       Facts(
-        .error, "triggers call what is not there", sqlite: 1, .none,
-        "Every save of such an object fails until the triggers are made anew: a migration, or a copy by strata migrate --output, does that."
+        .error, "triggers call what is not there", sqlite: 1, .repair,
+        "Every save of such an object fails, unless the app brings the function. Those of Core Data are made anew; an app's own are taken out, and their text is in the receipt."
       )
     case .history:
       Facts(
-        .warning, "history points nowhere", cocoa: 134301, .none,
+        .warning, "history points nowhere", cocoa: 134301, .repair,
         "Apps that follow history stop there, and read everything anew.")
     case .toOneDangling:
       Facts(
-        .error, "objects lead to ones that are not there", cocoa: 133000, .none,
+        .error, "objects lead to ones that are not there", cocoa: 133000, .repair,
         "An app that follows the link ends with this error: such links have to be emptied.")
     case .joinDangling:
       Facts(
-        .error, "links of a many-to-many lead to nothing", cocoa: 133000, .none,
+        .error, "links of a many-to-many lead to nothing", cocoa: 133000, .repair,
         "An app that follows the link ends with this error: such links have to be taken out.")
     case .oneToOne:
       Facts(
-        .note, "the sides of a one-to-one disagree", .none,
+        .note, "the sides of a one-to-one disagree", .repair,
         "Core Data's own migrations leave such links, and reads each side as it is.")
     case .order:
       Facts(
-        .warning, "places in an ordered relationship are missing or equal", .none,
+        .warning, "places in an ordered relationship are missing or equal", .repair,
         "The order of these objects is not told.")
     case .mandatory:
       Facts(
@@ -201,8 +202,9 @@ extension FindingKind {
         "Such objects cannot be saved again, nor migrated, before they get a value.")
     case .uniqueness:
       Facts(
-        .error, "objects are equal that must differ", cocoa: 133021, .none,
-        "The app has to choose which of them stays; a save of either is refused.")
+        .error, "objects are equal that must differ", cocoa: 133021, .repair,
+        "A save of either is refused. Which of them stays is a choice: --keep newest or oldest; links to the others lead to it then."
+      )
     case .storageClass:
       Facts(
         .warning, "values are of another class than their type", cocoa: 134060, .none,
@@ -225,13 +227,14 @@ extension FindingKind {
         "The property reads as nil, or an app ends there. Look at these objects.")
     case .externalMissing:
       Facts(
-        .warning, "files of external data are missing", cocoa: 260, .none,
-        "Was the store copied without its hidden folder? A copy of that beside the store brings them back."
+        .warning, "files of external data are missing", cocoa: 260, .repair,
+        "Was the store copied without its hidden folder? A copy of that beside the store brings them back; a repair makes the values null."
       )
     case .externalOrphaned:
       Facts(
-        .note, "files that no object names", .none,
-        "Core Data leaves such files behind.")
+        .note, "files that no object names", .repair,
+        "Core Data leaves such files behind. A repair moves them into a folder beside the store."
+      )
     case .unchecked:
       Facts(
         .warning, "something could not be checked", .none,

@@ -10,6 +10,10 @@ enum Remedy: Sendable, Equatable {
   case salvageByModel
   /// The same of the main file alone.
   case salvageMain
+  /// What can be put right in the store itself.
+  case repair
+  /// The same with a model, which has to be given.
+  case repairByModel
   /// A copy in which a file has the -wal's name.
   case copyWithLog(String)
   /// A look at the objects that a predicate takes.
@@ -34,6 +38,13 @@ enum Remedy: Sendable, Equatable {
         store.model == nil ? $0 + " --model MODEL" : $0
       }
     case .salvageMain: return Remedy.salvage.command(for: kind, store).map { $0 + " --ignore-wal" }
+    case .repair:
+      let choice = kind == .uniqueness ? " --keep newest" : ""
+      return "strata repair \(path) --fix \(kind.rawValue)\(choice)\(model)"
+    case .repairByModel:
+      return Remedy.repair.command(for: kind, store).map {
+        store.model == nil ? $0 + " --model MODEL" : $0
+      }
     case .copyWithLog(let name):
       let folder = FileSystem.parent(of: store.path) ?? "."
       let copy = Self.beside(store.path, "with-wal")

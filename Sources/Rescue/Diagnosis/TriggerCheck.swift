@@ -19,16 +19,25 @@ struct TriggerCheck {
     }
   }
 
-  private func findings(of table: String, _ columns: [String]) throws -> [Finding] {
+  /// Statements that set off every trigger of a table.
+  static func statements(for table: String, _ columns: [String]) -> [String] {
     let name = quoted(table)
-    let statements = [
+    return [
       "EXPLAIN INSERT INTO \(name) DEFAULT VALUES",
       "EXPLAIN UPDATE \(name) SET \(columns.map { "\($0) = \($0)" }.joined(separator: ", "))",
       "EXPLAIN DELETE FROM \(name)",
     ]
+  }
+
+  private func findings(of table: String, _ columns: [String]) throws -> [Finding] {
+    let statements = Self.statements(for: table, columns)
     var told: [String] = []
     for statement in statements {
-      guard let reason = try reason(of: statement), !told.contains(reason) else { continue }
+      guard
+        let reason = try store.translating({ try Self.reason(of: statement, on: store.connection) }
+        ),
+        !told.contains(reason)
+      else { continue }
       told.append(reason)
     }
     return told.map { reason in
@@ -45,18 +54,18 @@ struct TriggerCheck {
   }
 
   /// Why a statement cannot be compiled; `nil` where it can.
-  private func reason(of statement: String) throws -> String? {
+  static func reason(of statement: String, on connection: Connection) throws -> String? {
     // Each round gives SQLite one function that Core Data brings.
     for _ in 0..<20 {
       do {
-        _ = try store.connection.prepare(statement)
+        _ = try connection.prepare(statement)
         return nil
       } catch let error as SQLiteError where error.message.hasPrefix("no such ") {
         let name = error.message.split(separator: " ").last.map(String.init) ?? ""
         guard error.message.hasPrefix("no such function: NSCoreData") else {
           return error.message.hasPrefix("no such module") ? nil : error.message
         }
-        try store.translating { try store.connection.defineNullFunction(name) }
+        try connection.defineNullFunction(name)
       } catch is SQLiteError {
         // A store that may not be written, or a table that takes no such statement: no trigger's fault.
         return nil

@@ -1,4 +1,5 @@
 import Interface
+import Rescue
 import RowText
 
 /// Every subcommand; usage, help and the README come from this list.
@@ -208,6 +209,27 @@ enum CommandTable {
       statuses:
         "1 where there are errors or warnings, 4 where nothing of the store can be read",
       run: Interruption.watched(DoctorCommand.run)),
+    Command(
+      "repair", .rescue, "puts right what is wrong with a store, verified, keeping a backup",
+      arguments: ["STORE"],
+      options: [
+        .init(
+          "fix", "KIND", choices: FindingKind.repaired.map(\.rawValue), repeatable: true,
+          "mend this kind of fault alone"),
+        .init("output", "FILE", "write the result here and leave the store alone"),
+        Command.model,
+        .init(
+          "keep", "WHICH", choices: RepairOptions.Kept.allCases.map(\.rawValue),
+          "which of the objects stays that are equal and must differ"),
+        .init("dry-run", "do it all on a private copy, and put nothing in place"),
+        .init("no-backup", "do not keep the old store"),
+        ReceiptFile.option,
+        .init("json", "print progress, changes and the receipt as NDJSON"),
+      ], details: RepairCommand.help,
+      example: "strata repair Recipes.sqlite --fix primary-key",
+      statuses:
+        "1 where errors are left that it does not mend, 3 where it is refused, 4 where only salvage helps, 5 where it failed, 130 where it was cancelled; the store is as it was then",
+      effect: .changesStoreWithoutOutput, run: Interruption.watched(RepairCommand.run)),
     Command(
       "salvage", .rescue, "a new store of everything that can be read of a damaged one",
       arguments: ["STORE"],

@@ -69,7 +69,7 @@ extension StepCompletion {
 
 extension Store {
   /// The triggers that are in the store, by name.
-  var triggerStatements: [SchemaStatement] {
+  package var triggerStatements: [SchemaStatement] {
     database.triggers.sorted(by: { $0.key < $1.key }).compactMap { name, table in
       database.sql[name].map { SchemaStatement(name: name, table: table, sql: $0) }
     }
@@ -78,7 +78,7 @@ extension Store {
 
 extension Connection {
   /// Stand-ins for the functions that triggers call and only Core Data has: they give NULL.
-  func defineTriggerFunctions(in triggers: [SchemaStatement]) throws {
+  package func defineTriggerFunctions(in triggers: [SchemaStatement]) throws {
     // Functions that only Core Data has.
     let words = Set(triggers.flatMap { SchemaText.words(of: $0.sql) })
     for name in words where name.hasPrefix("NSCoreData") {

@@ -15,8 +15,7 @@ struct LinkChecks {
         .oneToOne,
         "\(links.objects) objects of \(links.entity).\(links.relationship) lead to one that does not lead back.",
         entity: links.entity, property: links.relationship, count: links.objects,
-        first: links.first.map(\.description), in: place,
-        remedy: .objects(links.first, of: links.entity))
+        first: links.first.map(\.description), in: place)
     }
   }
 

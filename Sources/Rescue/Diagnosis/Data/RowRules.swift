@@ -57,7 +57,7 @@ struct RowRules {
       severity: rule.severity, code: rule.code, entity: entity, property: rule.property,
       count: count,
       first: objects.map(\.description), in: place,
-      remedy: rule.kind.remedy == .none ? look : nil)
+      remedy: rule.kind.remedy == .none || rule.isLookedAt ? look : nil)
     finding.predicate = rule.predicate
     return finding
   }
@@ -96,7 +96,7 @@ struct RowRules {
     guard store.model.entity(named: table.entity)?.isAbstract == true else { return [] }
     return [
       RowRule(
-        kind: .entityUnknown, severity: .warning, property: nil, condition: "1",
+        kind: .entityUnknown, severity: .warning, isLookedAt: true, property: nil, condition: "1",
         what: "are of an abstract entity")
     ]
   }

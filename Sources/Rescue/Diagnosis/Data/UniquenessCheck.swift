@@ -35,7 +35,6 @@ struct UniquenessCheck {
       .uniqueness,
       "\(found.rows.count) objects of \(entity) are equal in \(names), in \(found.groups) \(found.groups == 1 ? "group" : "groups").",
       entity: entity, property: names, count: found.rows.count,
-      first: found.rows.first.map(\.description), in: place,
-      remedy: .objects(found.rows.first, of: entity))
+      first: found.rows.first.map(\.description), in: place)
   }
 }

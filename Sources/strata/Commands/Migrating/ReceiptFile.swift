@@ -43,10 +43,24 @@ struct ReceiptFile: Sendable {
   }
 
   /// All of it or nothing: written beside, then renamed.
-  func write(_ bytes: [UInt8]) throws {
+  func write(_ bytes: [UInt8]) throws { try write { try $0(bytes) } }
+
+  /// The same of what comes a piece at a time; no name is cut between two.
+  func write(_ body: (_ emit: ([UInt8]) throws -> Void) throws -> Void) throws {
     let temporary = path + ".strata-receipt"
     do {
-      try FileSystem.write(ShownPaths.applied(to: bytes), to: temporary)
+      try FileSystem.write([], to: temporary)
+      var (end, waiting) = (0, [UInt8]())
+      func flush() throws {
+        try FileSystem.overwrite(waiting, at: end, in: temporary)
+        end += waiting.count
+        waiting.removeAll(keepingCapacity: true)
+      }
+      try body { bytes in
+        waiting += ShownPaths.applied(to: bytes)
+        if waiting.count > 1 << 16 { try flush() }
+      }
+      try flush()
       try FileSystem.sync(temporary)
       try FileSystem.rename(temporary, to: path)
     } catch {

@@ -1,0 +1,273 @@
+import Files
+import ManagedModel
+import ManagedStore
+
+/// Puts what is made of a store in its place, or into another file: a migration's result, a repair's.
+///
+/// What is made of it is the caller's. Here stands what every such run has: that the store is not in
+/// use and stays the same one meanwhile, the lock, what an interrupted run left, the question, the
+/// cut-over, the backup and the checksums. Until the cut-over the store is only read.
+package struct StoreReplacement {
+  /// What is done to a store.
+  package enum Deed: Sendable { case migration, repair }
+
+  /// What is done.
+  package let deed: Deed
+  /// The store's path as it was given.
+  package let storePath: String
+  /// Where the result is to be; `nil` for the store's own place.
+  package var output: String?
+  /// Whether the old store is kept beside the new one.
+  package var keepsBackup = true
+  /// What the backup's name ends in; made unique where it is taken.
+  package var backupSuffix = "1"
+  /// Whether a -wal that is not applied is kept under another name.
+  package var setsLogAside = false
+  /// Called before each step of the cut-over, for tests that let it fail or die there.
+  package var before: (CutoverStep) throws -> Void = { _ in }
+  /// Gives the old file its second name; false where the file system has no such thing.
+  var link: (String, String) -> Bool = { FileSystem.link($0, to: $1) }
+
+  /// A step of the cut-over.
+  package enum CutoverStep: String, CaseIterable, Sendable {
+    case lock, note, link, support, leave, rename, done
+  }
+
+  /// A replacement of a store in its own place, with a backup.
+  package init(_ deed: Deed, of storePath: String) {
+    (self.deed, self.storePath) = (deed, storePath)
+  }
+
+  /// What the one who makes the result has to know.
+  package struct Work {
+    /// The store itself, without links; it is only to be read.
+    package let storePath: String
+    /// Two paths beside where the result is to be, which are free.
+    package let temporaries: [String]
+    /// What an earlier run left and this one removed, as sentences.
+    package let recovered: [String]
+  }
+
+  /// What was made: verified, and written by nobody any more.
+  package struct Made<Result> {
+    /// Where it is.
+    package let path: String
+    /// Which file it is, as it was made; `nil` takes the one that is there.
+    package let file: FileIdentity?
+    /// What its maker wants to know afterwards.
+    package let result: Result
+
+    /// A finished file, and what its maker wants to know afterwards.
+    package init(path: String, file: FileIdentity?, result: Result) {
+      (self.path, self.file, self.result) = (path, file, result)
+    }
+  }
+
+  /// The checksum of the result before it gets its name, and the seconds that it took.
+  package struct Sum {
+    /// SHA-256 of the result's file, in hexadecimal.
+    package let sha256: String
+    /// Seconds that it took.
+    package let seconds: Double
+  }
+
+  /// What was done.
+  package struct Outcome<Result> {
+    /// What the maker wanted to know.
+    package let result: Result
+    /// The checksum of the result.
+    package let sum: Sum
+    /// Where the result is, without links.
+    package let target: String
+    /// The old store; `nil` where it was not to be kept, or the result is elsewhere.
+    package let backupPath: String?
+    /// SHA-256 of the backup's file, in hexadecimal; its -wal, where it has one, is not in it.
+    package let backupSHA256: String?
+    /// What could not be as it was, as sentences.
+    package let notes: [String]
+  }
+
+  /// Makes the result, and puts it in place.
+  ///
+  /// - Parameters:
+  ///   - make: makes it at one of the paths that it is given, and verifies it.
+  ///   - confirm: asked last; throws where the result is to be thrown away.
+  /// - Throws: ``CoreDataError``: refused, failed, or cancelled. The store is as it was then.
+  package func run<Result>(
+    meter: ProgressMeter, make: (Work) throws -> Made<Result>,
+    confirm: (Made<Result>, Sum) throws -> Void
+  ) throws -> Outcome<Result> {
+    // A link to a store stays a link: everything happens where it leads.
+    let path = FileSystem.canonical(storePath)
+    let target = output.map(FileSystem.place) ?? path
+    if let error = refusalToWrite(path, target) { throw error }
+    // A run that writes elsewhere only reads the store: it needs the place it writes to for itself.
+    let journal = try MigrationJournal(storePath: target, for: operation)
+    // Kept to the end: letting go of it ends its lock.
+    return try withExtendedLifetime(journal) {
+      try run(path, target, journal, meter, make, confirm)
+    }
+  }
+
+  private func run<Result>(
+    _ path: String, _ target: String, _ journal: MigrationJournal, _ meter: ProgressMeter,
+    _ make: (Work) throws -> Made<Result>, _ confirm: (Made<Result>, Sum) throws -> Void
+  ) throws -> Outcome<Result> {
+    try refuseStoreInUse(path)
+    let fingerprint = StoreFingerprint(of: path)
+    // What is made in several steps goes from one to the other and back.
+    let work = Work(
+      storePath: path, temporaries: [journal.workPath, journal.workPath + ".next"],
+      recovered: journal.recovered)
+    let backup = backupPath(journal.names)
+    do {
+      let made = try made(work, fingerprint, make)
+      try meter.begin(.replace)
+      let hashing = meter.elapsed
+      // What is hashed is what was verified and what gets the name: one open file.
+      let file = try VerifiedFile(made.path, expected: made.file)
+      let sum = Sum(sha256: try file.sha256(), seconds: meter.elapsed - hashing)
+      try confirm(made, sum)
+      if output == nil, setsLogAside { try setLogAside(path) }
+      var notes = try putInPlace(file, path, target, backup, fingerprint, journal, meter)
+      meter.finish()
+      notes += journal.finish()
+      return Outcome(
+        result: made.result, sum: sum, target: target, backupPath: backup,
+        // It is in place: what cannot be told of the backup is no failure.
+        backupSHA256: backup.flatMap { try? FileSystem.sha256($0) }, notes: notes)
+    } catch {
+      journal.finish()
+      throw journal.completed(StepSequence.translated(error, path: storePath), at: storePath)
+    }
+  }
+
+  /// What is made, and that the store was the same one throughout: whatever else fails in a store
+  /// that changes while it is read, the change is the reason.
+  private func made<Result>(
+    _ work: Work, _ fingerprint: StoreFingerprint, _ make: (Work) throws -> Made<Result>
+  ) throws -> Made<Result> {
+    let made: Made<Result>
+    do {
+      made = try make(work)
+    } catch {
+      if StepSequence.isOfSource(error), StoreFingerprint(of: work.storePath) != fingerprint {
+        throw StoreFingerprint.changed(storePath)
+      }
+      throw error
+    }
+    guard StoreFingerprint(of: work.storePath) == fingerprint else {
+      throw StoreFingerprint.changed(storePath)
+    }
+    return made
+  }
+
+  private func putInPlace(
+    _ file: VerifiedFile, _ path: String, _ target: String, _ backup: String?,
+    _ fingerprint: StoreFingerprint, _ journal: MigrationJournal, _ meter: ProgressMeter
+  ) throws -> [String] {
+    guard output == nil else {
+      return try ResultOutput(
+        path: target, result: file, journal: journal, source: StoreFiles(path: path),
+        check: meter.checkCancelled, before: before
+      ).run()
+    }
+    var cutover = Cutover(
+      storePath: target, result: file, fingerprint: fingerprint, logs: .merged,
+      backupPath: backup, attributesPath: target)
+    cutover.link = link
+    cutover.before = {
+      if $0 == .lock { try meter.checkCancelled() }
+      try before($0)
+    }
+    return try cutover.run(journal).notes
+  }
+
+  private var operation: MigrationJournal.Operation {
+    guard output == nil else { return .output }
+    return switch deed {
+    case .migration: .migration
+    case .repair: .repair
+    }
+  }
+
+  private func backupPath(_ names: StoreNames) -> String? {
+    guard output == nil, keepsBackup else { return nil }
+    return names.path(
+      deed == .repair
+        ? names.repairBackup(suffix: backupSuffix) : names.migrationBackup(suffix: backupSuffix))
+  }
+
+  /// A -wal that is not applied holds what nobody can read yet: it is kept under another name, since
+  /// its own is the new store's.
+  private func setLogAside(_ path: String) throws {
+    let log = StoreFiles(path: path).walPath
+    guard FileSystem.status(log) != nil else { return }
+    var name = log + ".unapplied"
+    var number = 2
+    while FileSystem.status(name) != nil {
+      name = "\(log)-\(number).unapplied"
+      number += 1
+    }
+    try FileSystem.copy(log, to: name)
+    try FileSystem.sync(name)
+  }
+}
+
+/// What is refused before anything is made.
+extension StoreReplacement {
+  /// - Throws: ``CoreDataError`` of kind refused where the result cannot be put where it is to be.
+  package func refuseOutput() throws {
+    guard let output else { return }
+    if let refusal = OutputPlace.refusal(
+      toWrite: "the result", at: output, besides: [storePath]),
+      FileSystem.status(output) == nil
+    {
+      throw refusal
+    }
+    guard FileSystem.status(output) == nil else {
+      throw CoreDataError(
+        .refused, "the output exists already", path: output,
+        hint: "Name a file that does not exist.")
+    }
+    for suffix in ["-wal", "-journal"] where (FileSystem.status(output + suffix)?.size ?? 0) > 0 {
+      // SQLite would take it for the output's own.
+      throw CoreDataError(
+        .refused, "a \(suffix) lies where the output's own would be", path: output + suffix,
+        hint: "Name another output, or move that file away.")
+    }
+  }
+
+  /// - Throws: ``CoreDataError`` of kind refused where there is too little room.
+  package func refuseSpace(needed: Int, free: Int?) throws {
+    guard let free, free < needed else { return }
+    throw CoreDataError(
+      .refused, code: .migrationManagerDestinationStore,
+      "not enough space: about \(needed >> 20) MB are needed and \(free >> 20) MB are free",
+      path: output ?? storePath,
+      advice: "Free some space, or write elsewhere with \(.output).")
+  }
+
+  /// Told before the work, not after it.
+  private func refusalToWrite(_ path: String, _ target: String) -> CoreDataError? {
+    (output == nil ? FileSystem.refusal(toWrite: path) : nil)
+      ?? FileSystem.refusal(toWrite: FileSystem.parent(of: target) ?? ".")
+  }
+
+  private func refuseStoreInUse(_ path: String) throws {
+    guard output == nil else { return }
+    if let user = StoreLock.user(of: path) {
+      throw CoreDataError(
+        .failed, code: .persistentStoreOpen, "another program (process \(user)) is using the store",
+        path: storePath,
+        hint:
+          "Close it and \(deed == .repair ? "repair" : "migrate") again. The store is as it was.")
+    }
+    if (FileSystem.status(path + "-journal")?.size ?? 0) > 512 {
+      throw CoreDataError(
+        .refused, code: .persistentStoreOpen,
+        "the store's last change was cut off: a -journal lies beside it", path: storePath,
+        advice: "Write the result elsewhere with \(.output), or let the app open the store once.")
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/// What a repair does about each kind of fault.
+extension FindingKind {
+  /// How far a repair can go by itself.
+  package enum Repair: Sendable, Equatable {
+    /// It does not mend such a fault.
+    case none
+    /// It can be put right without guessing at the user's data.
+    case certain
+    /// There is a choice in it: done only where it is asked for by name.
+    case choice
+  }
+
+  /// How far a repair can go about the kind.
+  package var repair: Repair {
+    switch self {
+    case .indexWrong, .freelist, .pointerMap, .metadata, .modelCache, .primaryKey, .entityNumbers,
+      .entityUnknown, .joinName, .triggers, .history, .toOneDangling, .joinDangling, .oneToOne,
+      .order, .externalOrphaned:
+      .certain
+    case .uniqueness, .externalMissing: .choice
+    default: .none
+    }
+  }
+
+  /// The kinds that a repair mends, in the order in which they are listed.
+  package static var repaired: [FindingKind] { allCases.filter { $0.repair != .none } }
+
+  /// Whether SQLite reads such a store with all its rows, so that there is something to be repaired.
+  var isBeyondRepair: Bool {
+    isOfFile || losesPages || losesFrames || self == .walUnreadable || self == .journal
+  }
+
+  /// Whether the file has to be written anew for it.
+  var asksForNewFile: Bool { self == .freelist || self == .pointerMap }
+}

@@ -1,0 +1,154 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Objects that are equal in what must differ: one of each group stays, and takes over the links of
+/// the others, as Apple's own code for mirrored stores does it.
+struct UniquenessMending {
+  let work: RepairWork
+  let kept: RepairOptions.Kept
+  private var source: Store { work.source }
+  private var connection: Connection { work.connection }
+
+  init?(_ work: RepairWork) {
+    guard work.kinds.contains(.uniqueness), let kept = work.options.kept else { return nil }
+    (self.work, self.kept) = (work, kept)
+  }
+
+  func run() throws {
+    for entity in source.model.entities {
+      for constraint in entity.uniquenessConstraints {
+        let columns = constraint.compactMap { source.schema.column(of: $0, in: entity.name) }
+        guard columns.count == constraint.count, !columns.isEmpty,
+          let table = source.table(of: entity.name),
+          Set(columns).isSubset(of: source.database.columns(of: table.table))
+        else { continue }
+        try merge(table, columns.map { quoted($0) })
+      }
+    }
+  }
+
+  /// Rows `log.places`: `old` is an object that goes, `new` the one that stays for it.
+  private func merge(_ table: EntityTable, _ columns: [String]) throws {
+    let name = "main." + quoted(table.table)
+    let keys = columns.joined(separator: ", ")
+    try connection.execute(
+      """
+      DELETE FROM log.places;
+      INSERT INTO log.places (old, new) SELECT Z_PK, kept FROM (
+        SELECT Z_PK, first_value(Z_PK) OVER (
+          PARTITION BY \(keys) ORDER BY Z_PK \(kept == .newest ? "DESC" : "ASC")) AS kept
+        FROM \(name) NOT INDEXED WHERE Z_ENT IN (\(table.numbers.list))
+        AND \(columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))
+      ) WHERE Z_PK <> kept;
+      CREATE INDEX IF NOT EXISTS log.places_old ON places (old);
+      """)
+    guard try connection.value("SELECT 1 FROM log.places LIMIT 1") != nil else { return }
+    try noteObjects(table)
+    for other in source.entityTables where source.database.contains(other.table) {
+      for entry in other.relationships { try lead(entry, of: other, to: table) }
+    }
+    for join in source.schema.joins where source.database.contains(join.name) {
+      try lead(join, to: table)
+    }
+    try connection.execute("DELETE FROM \(name) WHERE Z_PK IN (SELECT old FROM log.places)")
+  }
+
+  /// What the objects held that go.
+  private func noteObjects(_ table: EntityTable) throws {
+    let rows = "FROM main.\(quoted(table.table)) t JOIN log.places p ON p.old = t.Z_PK"
+    try work.note(
+      .uniqueness, entity: work.entity(of: "t", else: table.entity), key: "t.Z_PK",
+      property: "NULL", old: "'object'", rows)
+    for own in source.entityTables where own.table == table.table {
+      for entry in own.attributes {
+        let column = "t." + quoted(entry.column)
+        try work.note(
+          .uniqueness, entity: own.entity.literal, key: "t.Z_PK",
+          property: entry.attribute.name.literal,
+          old: """
+            CASE typeof(\(column)) WHEN 'blob' THEN length(\(column)) || ' bytes'
+            ELSE substr(CAST(\(column) AS TEXT), 1, 2000) END
+            """, "\(rows) WHERE t.Z_ENT = \(own.entityID) AND \(column) IS NOT NULL")
+      }
+    }
+  }
+
+  /// Objects that led to one that goes lead to the one that stays.
+  private func lead(
+    _ entry: EntityTable.RelationshipColumns, of table: EntityTable, to other: EntityTable
+  ) throws {
+    guard let storage = entry.storage else { return }
+    let relationship = entry.relationship
+    switch storage.kind {
+    case .toOne:
+      guard source.table(of: relationship.destination)?.table == other.table else { return }
+      let inverse = relationship.inverse.flatMap {
+        source.model.relationship(named: $0, of: relationship.destination)
+      }
+      // Of a one-to-one, the object that stays has its own partner, or gets none unasked.
+      let isSingle = inverse.map { !$0.isToMany } ?? false
+      try turn(
+        relationship.name, column: storage.destination,
+        emptied: isSingle ? [storage.destination, storage.entityColumn] : nil,
+        rows: "main.\(quoted(table.table))", of: table.entity, to: relationship.destination,
+        where: "t.Z_ENT = \(table.entityID)")
+    case .withoutInverse:
+      guard table.table == other.table else { return }
+      try turn(
+        "\(table.entity).\(relationship.name)", column: storage.owner, emptied: nil,
+        rows: "main.\(quoted(storage.table))", of: relationship.destination, to: table.entity,
+        where: "1")
+    case .inverseOfToOne, .join, .reflexive: return
+    }
+  }
+
+  private func turn(
+    _ property: String, column: String, emptied: [String?]?, rows: String, of entity: String,
+    to destination: String, where condition: String
+  ) throws {
+    let key = "t." + quoted(column)
+    let those = "\(condition) AND \(key) IN (SELECT old FROM log.places)"
+    let new = "(SELECT p.new FROM log.places p WHERE p.old = \(key))"
+    try work.note(
+      .uniqueness, entity: work.entity(of: "t", else: entity), key: "t.Z_PK",
+      property: property.literal, old: "\(destination.literal) || '/p' || \(key)",
+      new: emptied == nil ? "\(destination.literal) || '/p' || \(new)" : "NULL",
+      "FROM \(rows) t WHERE \(those)")
+    let assignments =
+      emptied.map { $0.compactMap { $0 }.map { "\(quoted($0)) = NULL" } }
+      ?? ["\(quoted(column)) = \(new)"]
+    try connection.execute(
+      "UPDATE \(rows) AS t SET \(assignments.joined(separator: ", ")) WHERE \(those)")
+  }
+
+  /// The same for the rows of a join table, of which two may come to be one.
+  private func lead(_ join: StoreSchema.JoinTable, to table: EntityTable) throws {
+    let sides = [
+      (join.first, join.entity, join.relationship), (join.second, join.inverseEntity, join.inverse),
+    ]
+    let name = "main." + quoted(join.name)
+    for (column, entity, relationship) in sides
+    where source.table(of: entity)?.table == table.table {
+      let own = quoted(column)
+      let other =
+        column == join.first ? (join.second, join.inverseEntity) : (join.first, join.entity)
+      let kept = """
+        coalesce((SELECT e.name FROM main.\(quoted(table.table)) o JOIN log.entities e
+        ON e.number = o.Z_ENT WHERE o.Z_PK = p.new), \(entity.literal))
+        """
+      let link = "\(other.1.literal) || '/p' || t.\(quoted(other.0))"
+      try work.note(
+        .uniqueness, entity: kept, key: "p.new", property: relationship.literal,
+        old: "\(entity.literal) || '/p' || p.old || ' – ' || \(link)", new: link,
+        "FROM \(name) t JOIN log.places p ON p.old = t.\(own)")
+      try connection.execute(
+        """
+        UPDATE OR IGNORE \(name) AS t SET \(own) =
+          (SELECT p.new FROM log.places p WHERE p.old = t.\(own))
+        WHERE t.\(own) IN (SELECT old FROM log.places);
+        DELETE FROM \(name) WHERE \(own) IN (SELECT old FROM log.places);
+        """)
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import Files
+import ManagedModel
+import ManagedStore
+import Migration
+import SQLite
+
+/// The copy of a store that is mended: page by page what the store is, or where its free pages, its
+/// map of pages or an index are wrong, a file that SQLite writes anew.
+struct RepairCopy {
+  let source: Store
+  let kinds: Set<FindingKind>
+  let meter: ProgressMeter
+  /// Two paths that are free.
+  let temporaries: [String]
+
+  /// The finished copy.
+  struct Made {
+    let path: String
+    let file: FileIdentity
+    let connection: Connection
+    /// Indexes that were made anew, with their tables.
+    var indexes: [(name: String, table: String)] = []
+    /// Indexes that cannot be made while objects are equal that must differ: their CREATE statements.
+    var later: [(name: String, sql: String)] = []
+    /// What a person should know, as sentences.
+    var notes: [String] = []
+  }
+
+  func run() throws -> Made {
+    guard let path = temporaries.first, let next = temporaries.last, next != path else {
+      throw CoreDataError(.failed, "there is no place for a copy", path: source.path)
+    }
+    let file = try FileSystem.createEmpty(path)
+    try clone(to: path)
+    let names = Set((source.damage?.problems ?? []).compactMap(PageLayer.indexName))
+    let wrong = kinds.contains(.indexWrong) ? try wrongIndexes(at: path, names) : []
+    if kinds.contains(where: \.asksForNewFile) { return try renew(path, into: next, wrong) }
+    let connection = try Self.open(path)
+    connection.onProgress { [meter] in meter.shouldStop }
+    var made = Made(path: path, file: file, connection: connection)
+    do {
+      try IndexMending(indexes: wrong).remake(&made)
+      return made
+    } catch let error as SQLiteError where error.isDamage {
+      connection.close()
+      return try renew(path, into: next, wrong)
+    }
+  }
+
+  /// A copy of the file itself where nothing can be in a log; else one that SQLite makes.
+  private func clone(to path: String) throws {
+    try meter.begin(.copy)
+    let opened = try source.files.openForReading(wal: source.wal)
+    try withExtendedLifetime(opened.snapshot) {
+      if opened.access == .immutable {
+        let total = FileSystem.status(source.files.path)?.size ?? 0
+        try FileSystem.copy(source.files.path, to: path) { done in
+          try meter.update(done: done, total: total, bytes: done)
+        }
+      } else {
+        try opened.connection.clone(to: path) { done, total in
+          try meter.update(done: done, total: total, bytes: done)
+        }.close()
+      }
+    }
+  }
+
+  /// For writing, through a journal that costs no memory: what fails is taken back.
+  static func open(_ path: String) throws -> Connection {
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(
+      """
+      PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF;
+      PRAGMA temp_store = FILE; PRAGMA cache_size = -12000; PRAGMA foreign_keys = OFF
+      """)
+    try StoreFunctions.define(on: connection)
+    return connection
+  }
+
+  /// The indexes that SQLite's check names; where it names none, those that cannot be read.
+  private func wrongIndexes(at path: String, _ names: Set<String>) throws -> [WrongIndex] {
+    let connection = try Connection(path: path, mode: .immutable)
+    let names =
+      names.isEmpty
+      ? Set(try FileInspection.unreadableIndexes(connection).map(\.name)) : names
+    let rows = try connection.rows(
+      "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'index'")
+    return rows.compactMap { row in
+      guard row.count == 3, let name = row[0].text, let table = row[1].text,
+        names.contains(name)
+      else { return nil }
+      return WrongIndex(name: name, table: table, sql: row[2].text)
+    }
+  }
+
+  /// Writes all rows into a new file, which has its own free pages, map of pages and indexes.
+  private func renew(_ path: String, into next: String, _ wrong: [WrongIndex]) throws -> Made {
+    if kinds.contains(.freelist) {
+      // SQLite takes no page of the list now that could be a table's.
+      try FileSystem.overwrite([UInt8](repeating: 0, count: 8), at: 32, in: path)
+    }
+    let apart = wrong.filter(\.isRemade)
+    if !apart.isEmpty {
+      let connection = try Self.open(path)
+      // Their pages cannot be read, so that DROP INDEX would fail.
+      try connection.execute("PRAGMA writable_schema = ON")
+      for index in apart {
+        try connection.run(
+          "DELETE FROM sqlite_master WHERE type = 'index' AND name = ?", [.text(index.name)])
+      }
+      connection.close()
+    }
+    let file = try FileSystem.createEmpty(next)
+    let old = try Self.open(path)
+    old.onProgress { [meter] in meter.shouldStop }
+    try Self.vacuum(old, into: next)
+    old.close()
+    for suffix in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(path + suffix) }
+    let connection = try Self.open(next)
+    connection.onProgress { [meter] in meter.shouldStop }
+    var made = Made(path: next, file: file, connection: connection)
+    made.notes.append("The file was written anew by SQLite: every page of it is another.")
+    try IndexMending(indexes: apart).make(&made)
+    try IndexMending(indexes: wrong.filter { !$0.isRemade }).remake(&made)
+    return made
+  }
+
+  /// An index may call functions that only Core Data has: its keys are copied as they are, and the
+  /// functions are not called.
+  private static func vacuum(_ connection: Connection, into path: String) throws {
+    for _ in 0..<20 {
+      do {
+        return try connection.run("VACUUM INTO ?", [.text(path)])
+      } catch let error as SQLiteError where error.message.hasPrefix("no such function: ") {
+        let name = error.message.dropFirst("no such function: ".count)
+        try connection.defineNullFunction(String(name), isDeterministic: true)
+      }
+    }
+    try connection.run("VACUUM INTO ?", [.text(path)])
+  }
+}
+
+/// An index that does not agree with its table.
+struct WrongIndex {
+  let name: String
+  let table: String
+  /// Its CREATE statement; `nil` for one that SQLite makes by itself.
+  let sql: String?
+
+  /// Whether it can be made of its statement here: not one of SQLite's own, nor one that calls a
+  /// function which only Core Data has.
+  var isRemade: Bool { sql.map { !$0.contains("NSCoreData") } ?? false }
+}
+
+/// Makes indexes anew from their tables.
+struct IndexMending {
+  let indexes: [WrongIndex]
+
+  /// Those that are there.
+  func remake(_ made: inout RepairCopy.Made) throws {
+    for index in indexes {
+      try attempt(index, &made) { try $0.execute("REINDEX main.\(quoted(index.name))") }
+    }
+    // SQLite tells of so many faults at a time.
+    for _ in 0..<10 where !indexes.isEmpty {
+      let known = Set(made.later.map(\.name))
+      let left = Set(
+        try FileInspection.problems(made.connection).compactMap(PageLayer.indexName)
+      ).subtracting(known)
+      guard !left.isEmpty else { return }
+      for name in left.sorted() {
+        let row = try made.connection.rows(
+          "SELECT tbl_name, sql FROM sqlite_master WHERE type = 'index' AND name = ?", [.text(name)]
+        ).first
+        guard let table = row?.first?.text else { continue }
+        let index = WrongIndex(name: name, table: table, sql: row?.last?.text)
+        try attempt(index, &made) { try $0.execute("REINDEX main.\(quoted(name))") }
+      }
+    }
+  }
+
+  /// Those that were left out of a new file.
+  func make(_ made: inout RepairCopy.Made) throws {
+    for index in indexes {
+      guard let sql = index.sql else { continue }
+      try attempt(index, &made) { try $0.execute(sql) }
+    }
+  }
+
+  private func attempt(
+    _ index: WrongIndex, _ made: inout RepairCopy.Made, _ body: (Connection) throws -> Void
+  ) throws {
+    do {
+      try body(made.connection)
+      if !made.indexes.contains(where: { $0.name == index.name }) {
+        made.indexes.append((index.name, index.table))
+      }
+    } catch let error as SQLiteError where error.isConstraint {
+      guard let sql = index.sql else { throw error }
+      try made.connection.execute("DROP INDEX IF EXISTS main.\(quoted(index.name))")
+      if !made.later.contains(where: { $0.name == index.name }) {
+        made.later.append((index.name, sql))
+      }
+    } catch let error as SQLiteError where error.isEvaluation {
+      made.notes.append(
+        "The index \(index.name) was left as it is: it cannot be made here (\(error.message)).")
+    }
+  }
+}

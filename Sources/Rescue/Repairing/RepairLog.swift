@@ -1,0 +1,133 @@
+import Files
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Something that a repair changed.
+package struct RepairChange: Sendable, Equatable {
+  /// What was wrong; ``FindingKind`` by name, or `derived` for a value that the store's own triggers
+  /// computed anew because of another change.
+  package var kind: String
+  /// The entity of the object, or the table where it is no object's.
+  package var entity: String?
+  /// The object's key; `nil` where it is no object.
+  package var key: Int64?
+  /// The property or column; `nil` for the object as a whole.
+  package var property: String?
+  /// What was there; `nil` for nothing.
+  package var old: String?
+  /// What is there now; `nil` for nothing.
+  package var new: String?
+}
+
+/// Everything that a repair changed, one by one, in a private file: there may be millions.
+package final class RepairLog {
+  private let folder: PrivateFolder
+  private let path: String
+  /// Open once the repair is done with it.
+  private var reader: Connection?
+
+  init() throws {
+    folder = try PrivateFolder()
+    path = folder.path + "/changes"
+    let connection = try Connection(path: path, mode: .create)
+    try connection.execute(
+      """
+      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+      CREATE TABLE changes (id INTEGER PRIMARY KEY, kind TEXT, entity TEXT, key INTEGER,
+        property TEXT, old TEXT, new TEXT);
+      CREATE INDEX changes_objects ON changes (entity, key);
+      CREATE TABLE entities (number INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE places (owner INTEGER, key INTEGER, old INTEGER, new INTEGER);
+      """)
+    connection.close()
+  }
+
+  /// Makes it known as `log` to the connection of what is repaired.
+  func attach(to connection: Connection, _ entities: [Int64: String]) throws {
+    try connection.run("ATTACH DATABASE ? AS log", [.text(path)])
+    try connection.execute("PRAGMA log.journal_mode = OFF; PRAGMA log.synchronous = OFF")
+    for (number, name) in entities {
+      try connection.run(
+        "INSERT OR REPLACE INTO log.entities VALUES (?, ?)", [.integer(number), .text(name)])
+    }
+  }
+
+  private func connection() throws -> Connection {
+    if let reader { return reader }
+    let opened = try Connection(path: path, mode: .readWrite)
+    try opened.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+    reader = opened
+    return opened
+  }
+
+  /// Notes a change that the repair found only afterwards.
+  func add(_ change: RepairChange) throws {
+    try connection().cached(
+      "INSERT INTO changes (kind, entity, key, property, old, new) VALUES (?, ?, ?, ?, ?, ?)"
+    ).run([
+      .text(change.kind), Value(change.entity), change.key.map { .integer($0) } ?? .null,
+      Value(change.property), Value(change.old), Value(change.new),
+    ])
+  }
+
+  /// Whether a change of a property, or of the object as a whole, was noted.
+  func tells(of entity: String, _ key: Int64, _ property: String) throws -> Bool {
+    try !connection().cached(
+      """
+      SELECT 1 FROM changes WHERE entity = ? AND key = ? AND (property = ? OR property IS NULL)
+      LIMIT 1
+      """
+    ).firstRow([.text(entity), .integer(key), .text(property)]).isEmpty
+  }
+
+  /// Whether a change of an object as a whole was noted.
+  func tellsOfObject(_ entity: String, _ key: Int64) throws -> Bool {
+    try !connection().cached(
+      "SELECT 1 FROM changes WHERE entity = ? AND key = ? AND property IS NULL LIMIT 1"
+    ).firstRow([.text(entity), .integer(key)]).isEmpty
+  }
+
+  /// Whether nothing was changed.
+  func isEmpty() throws -> Bool {
+    try connection().value("SELECT 1 FROM changes LIMIT 1") == nil
+  }
+
+  /// How many changes there are of each kind, by its name.
+  package func counts() throws -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for row in try connection().rows("SELECT kind, count(*) FROM changes GROUP BY 1") {
+      guard row.count == 2, let kind = row[0].text else { continue }
+      counts[kind] = Int(row[1].integer ?? 0)
+    }
+    return counts
+  }
+
+  /// The changes in the order in which they were made, one at a time.
+  ///
+  /// - Parameters:
+  ///   - kind: only those of that kind.
+  ///   - limit: at most so many.
+  package func forEach(
+    of kind: String? = nil, limit: Int? = nil, _ body: (RepairChange) throws -> Void
+  ) throws {
+    let statement = try connection().prepare(
+      """
+      SELECT kind, entity, key, property, old, new FROM changes
+      WHERE ?1 IS NULL OR kind = ?1 ORDER BY id LIMIT ?2
+      """)
+    try statement.bind([Value(kind), .integer(Int64(limit ?? -1))])
+    while try statement.step() {
+      let row = statement.row()
+      try body(
+        RepairChange(
+          kind: row[0].text ?? "", entity: row[1].text, key: row[2].integer,
+          property: row[3].text, old: row[4].text, new: row[5].text))
+    }
+  }
+}
+
+extension Value {
+  /// A text, or NULL.
+  fileprivate init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+}

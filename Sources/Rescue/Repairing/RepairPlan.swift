@@ -1,0 +1,77 @@
+import Files
+import ManagedModel
+import ManagedStore
+import ModelSearch
+
+/// What of a store's faults is to be mended, found by looking alone.
+struct RepairPlan {
+  /// The faults that are mended.
+  let faults: [Finding]
+  /// Every error and warning that was there before.
+  let before: Diagnosis
+
+  /// - Throws: ``CoreDataError`` of kind unreadable where only salvaging helps, of kind refused where a
+  ///   model is needed and not there.
+  init(
+    of path: String, _ options: RepairOptions, isCancelled: @escaping () -> Bool
+  ) throws {
+    try options.check()
+    before = try Diagnosis(
+      of: path, model: options.model, modelName: options.modelName, isCancelled: isCancelled)
+    if let fault = before.findings.first(where: { $0.severity == .error && $0.kind.isBeyondRepair })
+    {
+      throw CoreDataError(
+        .unreadable, code: .persistentStoreOpen,
+        "not repaired: \(fault.sentence.asClause) [\(fault.kind.rawValue)]", path: path,
+        hint: fault.command.map { "What helps: \($0)" } ?? fault.advice)
+    }
+    if before.modelSource == nil, let refusal = before.refusal { throw refusal }
+    guard before.isComplete else {
+      let reason =
+        before.findings.first { $0.kind == .unchecked }?.sentence
+        ?? "The store could not be looked at as a whole."
+      throw CoreDataError(
+        .unreadable, "not repaired: \(reason.asClause)", path: path,
+        hint: "strata doctor tells what is wrong with it.")
+    }
+    if let fault = before.findings.first(where: { $0.kind == .versionHashes }) {
+      throw CoreDataError(
+        .refused, code: .persistentStoreIncompatibleVersionHash, fault.sentence.asClause,
+        path: path, advice: "Give the model that made the store with \(.model), or leave it out.")
+    }
+    faults = before.findings.filter { options.mends($0.kind) && $0.isMendable }
+    try requireModel(path, options)
+  }
+
+  /// The kinds that are mended.
+  var kinds: Set<FindingKind> { Set(faults.map(\.kind)) }
+
+  /// What is made of a model needs one.
+  private func requireModel(_ path: String, _ options: RepairOptions) throws {
+    guard before.modelSource == .raw,
+      let fault = faults.first(where: { $0.kind == .metadata || $0.kind == .modelCache })
+    else { return }
+    throw CoreDataError(
+      .refused, "not repaired: \(fault.sentence.asClause), and no model is there to make it of",
+      path: path, advice: "Give the model that made the store with \(.model).")
+  }
+}
+
+extension Finding {
+  /// Whether it is one of the faults of its kind that can be mended.
+  fileprivate var isMendable: Bool {
+    // An object of an abstract entity could be of any of those below it.
+    !(kind == .entityUnknown && severity == .warning)
+  }
+}
+
+extension String {
+  /// A sentence as a part of another.
+  var asClause: String {
+    guard let first else { return "" }
+    // Names of Core Data's tables begin as they do.
+    let isName = dropFirst().first.map { $0.isUppercase || $0 == "_" } ?? false
+    let text = (isName ? String(first) : first.lowercased()) + dropFirst()
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+}

@@ -1,0 +1,176 @@
+import Files
+import ManagedModel
+import ManagedStore
+import Migration
+import SQLite
+
+/// Puts right what is wrong with a store as far as that can be known, as a migration works: planned
+/// first, on a copy, verified, one rename, with a backup and a list of every change.
+///
+/// What SQLite does not read is refused: that is for salvaging.
+package enum StoreRepair {
+  /// Repairs a store.
+  ///
+  /// - Parameter progress: called between batches; `isCancelled` is asked as often.
+  /// - Throws: ``CoreDataError``: unreadable where only salvaging helps, refused, failed, or
+  ///   cancelled. The store is as it was then.
+  package static func run(
+    path: String, options: RepairOptions = RepairOptions(),
+    isCancelled: @escaping () -> Bool = { false },
+    progress: @escaping (MigrationProgress) -> Void = { _ in }
+  ) throws -> Repaired {
+    try run(path: path, options: options, isCancelled: isCancelled, progress: progress) { _ in }
+  }
+
+  /// - Parameter before: called before each step of the cut-over, for tests that let it fail there.
+  static func run(
+    path: String, options: RepairOptions, isCancelled: @escaping () -> Bool = { false },
+    progress: @escaping (MigrationProgress) -> Void = { _ in },
+    before: @escaping (StoreReplacement.CutoverStep) throws -> Void
+  ) throws -> Repaired {
+    let plan = try RepairPlan(of: path, options, isCancelled: isCancelled)
+    var receipt = RepairReceipt(storePath: path, faults: plan.faults)
+    guard !plan.faults.isEmpty else {
+      receipt.left = plan.before.findings.filter(\.isLeft)
+      if !options.isRehearsal, options.output == nil {
+        receipt.notes = StoreMigration.cleanUp(after: path)
+      }
+      return Repaired(receipt: receipt, log: nil)
+    }
+    let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
+    let log = try RepairLog()
+    if plan.kinds == [.externalOrphaned], options.output == nil {
+      return try tidy(path, options, &receipt, log)
+    }
+    let run = RepairRun(plan: plan, options: options, meter: meter, log: log)
+    let done: RepairRun.Done
+    do {
+      done =
+        options.isRehearsal
+        ? try rehearse(run, path) : try replace(run, path, &receipt, before)
+    } catch let nothing as RepairRun.Nothing {
+      receipt.left = plan.before.findings.filter(\.isLeft)
+      receipt.notes += nothing.notes
+      return Repaired(receipt: receipt, log: nil)
+    }
+    receipt.left = done.verification.left
+    receipt.verified = done.verification.verified
+    receipt.uuid = done.verification.uuid
+    receipt.notes += done.notes
+    receipt.verificationSeconds += done.verificationSeconds
+    receipt.kinds = try kinds(run.log)
+    receipt.seconds = meter.elapsed
+    return Repaired(receipt: receipt, log: run.log)
+  }
+
+  /// Files alone are moved aside: the store stays the file that it is.
+  private static func tidy(
+    _ path: String, _ options: RepairOptions, _ receipt: inout RepairReceipt, _ log: RepairLog
+  ) throws -> Repaired {
+    let target = FileSystem.canonical(path)
+    let store = try Diagnosis.open(path, StoreFiles(path: target), model: options.model)
+    let orphans = try OrphanedFiles(of: store, at: target)
+    if !options.isRehearsal {
+      if let user = StoreLock.user(of: target) {
+        throw CoreDataError(
+          .failed, code: .persistentStoreOpen,
+          "another program (process \(user)) is using the store", path: path,
+          hint: "Close it and repair again. The store is as it was.")
+      }
+      receipt.notes = StoreMigration.cleanUp(after: path)
+      receipt.orphanFolder = try orphans.move()
+      receipt.resultPath = path
+    }
+    for change in orphans.changes { try log.add(change) }
+    receipt.kinds = try kinds(log)
+    receipt.uuid = store.metadata.uuid
+    return Repaired(receipt: receipt, log: log)
+  }
+
+  /// All of it on a private copy.
+  private static func rehearse(_ run: RepairRun, _ path: String) throws -> RepairRun.Done {
+    let folder = try PrivateFolder()
+    return try withExtendedLifetime(folder) {
+      do {
+        return try run.make(
+          from: FileSystem.canonical(path),
+          through: [folder.path + "/repaired", folder.path + "/repaired.next"]
+        ).done
+      } catch let error as SQLiteError {
+        throw error.isInterrupted
+          ? ProgressMeter.cancelled : CoreDataError(sqlite: error, path: path, kind: .failed)
+      }
+    }
+  }
+
+  private static func replace(
+    _ run: RepairRun, _ path: String, _ receipt: inout RepairReceipt,
+    _ before: @escaping (StoreReplacement.CutoverStep) throws -> Void
+  ) throws -> RepairRun.Done {
+    var replacement = StoreReplacement(.repair, of: path)
+    replacement.output = run.options.output
+    replacement.keepsBackup = run.options.keepsBackup
+    replacement.before = before
+    try replacement.refuseOutput()
+    let size =
+      (FileSystem.status(path)?.size ?? 0) + (FileSystem.status(path + "-wal")?.size ?? 0)
+    let place = FileSystem.parent(of: run.options.output ?? path) ?? "."
+    try replacement.refuseSpace(
+      needed: run.plan.kinds.contains(where: \.asksForNewFile) ? 2 * size : size + size / 4,
+      free: FileSystem.freeSpace(at: place))
+    let outcome = try replacement.run(meter: run.meter) { work in
+      var made = try run.make(from: work.storePath, through: work.temporaries)
+      made.done.notes = work.recovered + made.done.notes
+      return .init(path: made.path, file: made.file, result: made.done)
+    } confirm: { _, _ in
+      try run.meter.checkCancelled()
+    }
+    receipt.resultPath = run.options.output ?? path
+    receipt.backupPath = outcome.backupPath
+    receipt.checksums = (outcome.sum.sha256, outcome.backupSHA256)
+    receipt.notes += outcome.notes
+    receipt.verificationSeconds += outcome.sum.seconds
+    receipt.bytes = FileSystem.status(outcome.target)?.size ?? 0
+    receipt.orphanFolder = moveOrphans(run, outcome.target, &receipt.notes)
+    return outcome.result
+  }
+
+  /// The store is in place: what cannot be moved now is no failure.
+  private static func moveOrphans(
+    _ run: RepairRun, _ target: String, _ notes: inout [String]
+  ) -> String? {
+    guard run.plan.kinds.contains(.externalOrphaned) else { return nil }
+    do {
+      let original = StoreFiles(path: FileSystem.canonical(run.plan.before.path))
+      // Beside the original, its files are those of the output, too.
+      guard
+        target == original.path
+          || StoreFiles(path: target).supportFolder
+            != original.supportFolder
+      else { return nil }
+      let orphans = try OrphanedFiles(of: Store(path: target), at: target)
+      guard let folder = try orphans.move() else { return nil }
+      return folder
+    } catch {
+      let reason = (error as? CoreDataError)?.message ?? "\(error)"
+      notes.append("Files that no object names could not be moved aside: \(reason).")
+      return nil
+    }
+  }
+
+  private static func kinds(_ log: RepairLog) throws -> [RepairReceipt.Kind] {
+    let counts = try log.counts()
+    let order = FindingKind.allCases.map(\.rawValue) + ["derived"]
+    return try order.compactMap { name in
+      guard let count = counts[name] else { return nil }
+      var first: [RepairChange] = []
+      try log.forEach(of: name, limit: 5) { first.append($0) }
+      return RepairReceipt.Kind(name: name, count: count, first: first)
+    }
+  }
+}
+
+extension Finding {
+  /// Whether a repair tells of it as left.
+  var isLeft: Bool { severity != .note && kind != .interrupted }
+}

@@ -1,0 +1,200 @@
+import Files
+import Interface
+import JSON
+import ManagedModel
+import ManagedStore
+import Migration
+import ModelSearch
+import Rescue
+import RowText
+
+/// `strata repair`: puts right what is wrong with a store, on a copy, verified, with a backup.
+enum RepairCommand {
+  static let help = """
+    Without --fix, everything is mended that needs no guess about the data: what Core Data keeps for
+    itself (metadata, model cache, counters, entity numbers, names of join tables, triggers), indexes,
+    the list of free pages and the map of pages, history that points nowhere, links that lead to
+    nothing, the empty other side of a one-to-one, places in ordered relationships. Files that no
+    object names are moved into a folder beside the store. With --fix, those kinds alone, by the names
+    that doctor gives them.
+
+    What is a choice is asked for: which of equal objects stays (--keep newest, the greatest key, or
+    oldest; links to the others lead to it then), references to external files that are gone
+    (--fix external-missing makes them null), triggers of an app that call what is not there
+    (--fix triggers takes them out), links of one-to-ones that contradict each other (--fix one-to-one
+    keeps the pair that agrees).
+
+    A file that SQLite does not read is for strata salvage. The old store stays as
+    NAME.unrepaired-1, and strata rollback puts it back. The receipt lists each change with entity,
+    key, property, old and new value.
+    """
+
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let path = arguments[0]
+    let file = try ReceiptFile(arguments, stores: [path])
+    let options = try options(arguments)
+    let isJSON = arguments.flag("json")
+    let reporter = ProgressReporter(console: console, isJSON: isJSON)
+    let repaired: Repaired
+    do {
+      defer { reporter.finish() }
+      repaired = try Interruption.watching {
+        try StoreRepair.run(
+          path: path, options: options, isCancelled: { Interruption.isRequested },
+          progress: { reporter.report($0) })
+      }
+    }
+    if isJSON {
+      try repaired.changes { change in console.json { $0.object("change") { $0.change(change) } } }
+      console.json { $0.repair(repaired.receipt, name: "receipt") }
+    } else {
+      RepairText.print(repaired.receipt, to: console)
+    }
+    try file?.write { emit in try repaired.write(emit) }
+    return repaired.receipt.left.contains { $0.severity == .error } ? .no : .done
+  }
+
+  private static func options(_ arguments: Arguments) throws -> RepairOptions {
+    var options = RepairOptions()
+    options.modelName = arguments.value("model")
+    options.model = try options.modelName.map { try ModelReference($0).load().model }
+    options.kinds = Set(
+      try arguments.all("fix").map { name in
+        guard let kind = FindingKind(rawValue: name) else {
+          let names = FindingKind.repaired.map(\.rawValue).joined(separator: ", ")
+          throw CoreDataError(
+            .usage, "there is no such kind of fault: \(name.printable)",
+            hint: "A repair mends: \(names).")
+        }
+        return kind
+      })
+    options.kept = arguments.value("keep").flatMap(RepairOptions.Kept.init)
+    options.output = arguments.value("output")
+    options.keepsBackup = !arguments.flag("no-backup")
+    options.isRehearsal = arguments.flag("dry-run")
+    return options
+  }
+}
+
+/// A repair as a person reads it.
+enum RepairText {
+  static func print(_ receipt: RepairReceipt, to console: Console) {
+    guard receipt.count > 0 || receipt.orphanFolder != nil else {
+      for note in receipt.notes { console.note("note: " + note.printable) }
+      console.line(
+        receipt.left.isEmpty
+          ? "✓ nothing to repair" : "nothing to repair that needs no choice")
+      return left(receipt, console)
+    }
+    let verb = receipt.resultPath == nil ? "would be repaired" : "repaired"
+    console.line("\(verb): \((receipt.resultPath ?? receipt.storePath).printable)")
+    for kind in receipt.kinds {
+      console.line(
+        "  \(kind.name): \(NumberText.grouped(kind.count)) \(kind.count == 1 ? "change" : "changes")"
+      )
+      for change in kind.first { console.paragraph("    " + text(change).printable, indent: 6) }
+      if kind.count > kind.first.count {
+        console.line("    … all of them with --json, or in the file of --receipt")
+      }
+    }
+    for verified in receipt.verified {
+      console.line("✓ \(verified.what): \(NumberText.grouped(verified.count))")
+    }
+    for note in receipt.notes { console.line("note: " + note.printable) }
+    if let folder = receipt.orphanFolder {
+      console.line("files that no object names are now in: \(folder.printable)")
+    }
+    if let sum = receipt.checksums.result { console.line("SHA-256 of the result: \(sum)") }
+    if let backup = receipt.backupPath {
+      console.line("backup: \(backup.printable)")
+      if let sum = receipt.checksums.backup { console.line("SHA-256 of the backup: \(sum)") }
+      console.line("the way back: \(ReceiptText.wayBack(receipt.storePath))")
+    }
+    left(receipt, console)
+  }
+
+  private static func left(_ receipt: RepairReceipt, _ console: Console) {
+    guard !receipt.left.isEmpty else { return }
+    console.line("what is left:")
+    for finding in receipt.left {
+      let sign = finding.severity == .error ? "✗" : "!"
+      console.paragraph(
+        "  \(sign) \(finding.sentence.printable) [\(finding.kind.rawValue)]", indent: 4)
+    }
+  }
+
+  /// `Step/p5.recipe: Recipe/p88888 → nothing`
+  private static func text(_ change: RepairChange) -> String {
+    let object = [change.entity, change.key.map { "p\($0)" }].compactMap { $0 }
+      .joined(separator: "/")
+    let place = [object, change.property ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
+    let values = "\(short(change.old)) → \(short(change.new))"
+    return place.isEmpty ? values : place + ": " + values
+  }
+
+  private static func short(_ text: String?) -> String {
+    guard let text else { return "nothing" }
+    return text.count > 80 ? text.prefix(79) + "…" : text
+  }
+}
+
+extension Repaired {
+  /// All changes, one at a time.
+  fileprivate func changes(_ body: (RepairChange) throws -> Void) throws {
+    try log?.forEach { try body($0) }
+  }
+
+  /// The receipt with all changes as one object, a piece at a time.
+  fileprivate func write(_ emit: ([UInt8]) throws -> Void) throws {
+    let head = JSONWriter.line { $0.repair(receipt, name: "receipt") }
+    // Into the receipt's own object, before its end.
+    guard head.suffix(3) == Array("}}\n".utf8) else { return try emit(head) }
+    try emit(head.dropLast(3) + Array(",\"changes\":[".utf8))
+    var isFirst = true
+    try changes { change in
+      var json = JSONWriter()
+      json.object { $0.change(change) }
+      try emit((isFirst ? [] : Array(",\n".utf8)) + json.bytes)
+      isFirst = false
+    }
+    try emit(Array("]}}\n".utf8))
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func change(_ change: RepairChange) {
+    fields([
+      "kind": change.kind, "entity": change.entity, "key": change.key,
+      "property": change.property, "old": change.old, "new": change.new,
+    ])
+  }
+
+  fileprivate mutating func repair(_ receipt: RepairReceipt, name: String) {
+    object(name) { json in
+      json.fields([
+        "store": receipt.storePath, "result": receipt.resultPath,
+        "uuid": receipt.uuid.isEmpty ? nil : receipt.uuid, "backup": receipt.backupPath,
+        "orphans": receipt.orphanFolder, "changed": receipt.count,
+      ])
+      json.numbers("kinds", receipt.kinds.map { ($0.name, $0.count) })
+      for (key, findings) in [("faults", receipt.faults), ("left", receipt.left)] {
+        json.objects(key, findings) { finding in
+          [
+            "kind": finding.kind.rawValue, "severity": finding.severity.rawValue,
+            "entity": finding.entity, "property": finding.property, "count": finding.count,
+            "message": finding.sentence,
+          ]
+        }
+      }
+      json.objects("verified", receipt.verified) { ["what": $0.what, "count": $0.count] }
+      json.object(
+        "checksums", ["result": receipt.checksums.result, "backup": receipt.checksums.backup])
+      json.field(
+        "rollback", receipt.backupPath == nil ? nil : ReceiptText.wayBack(receipt.storePath))
+      json.fields([
+        "notes": receipt.notes, "seconds": receipt.seconds,
+        "verificationSeconds": receipt.verificationSeconds, "bytes": receipt.bytes,
+      ])
+    }
+  }
+}
