@@ -31,16 +31,17 @@ package struct Cell: Sendable, Equatable {
     self.key = Int64(bitPattern: key)
     self.size = Int(size)
     self.start = start
-    let most = usable - 35
-    if self.size <= most {
-      local = self.size
-      overflow = 0
-    } else {
-      let least = (usable - 12) * 32 / 255 - 23
-      let fitting = least + (self.size - least) % (usable - 4)
-      local = fitting <= most ? fitting : least
-      overflow = Int(BigEndian.word(page, start + local))
-    }
+    local = Self.local(of: self.size, usable: usable)
+    overflow = local < self.size ? Int(BigEndian.word(page, start + local)) : 0
     guard end <= min(present, usable) else { return nil }
+  }
+
+  /// How many bytes of a payload stand in a leaf of a table; the rest is on other pages.
+  static func local(of size: Int, usable: Int) -> Int {
+    let most = usable - 35
+    guard size > most else { return size }
+    let least = (usable - 12) * 32 / 255 - 23
+    let fitting = least + (size - least) % (usable - 4)
+    return fitting <= most ? fitting : least
   }
 }

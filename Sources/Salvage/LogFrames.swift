@@ -21,6 +21,10 @@ public final class LogFrames {
   /// The newest frame of each page of the last committed state, by page.
   package private(set) var newest: [Int: Int] = [:]
   private var mended: [Int: BitError] = [:]
+  /// The frames of each page, in order.
+  private lazy var places = Dictionary(grouping: frames.indices.map { Int32($0) }) {
+    frames[Int($0)].page
+  }
   private let file: OpenFile
   private let main: (Int, Int) throws -> [UInt8]?
 
@@ -46,6 +50,11 @@ public final class LogFrames {
 
   /// How many frames are read as the database's last committed state.
   public var applied: Int { frames.count { $0.state == .committed || $0.state == .mended } }
+
+  /// The last frame of a page among the first ones, up to `frame`; `nil` for none.
+  func frame(of page: Int, upTo frame: Int) -> Int? {
+    places[page]?.last { $0 <= frame }.map { Int($0) }
+  }
 
   /// The page of a frame; `nil` where it is not whole.
   package func page(of frame: Int) throws -> [UInt8]? {

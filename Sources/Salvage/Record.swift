@@ -94,15 +94,19 @@ public struct Record: Sendable {
     }
   }
 
+  /// What a value of a serial type is.
+  static func kind(of type: UInt64) -> Kind {
+    switch type {
+    case 0: .null
+    case 7: .real
+    case 1...6, 8, 9: .integer
+    default: type & 1 == 0 ? .blob : .text
+    }
+  }
+
   /// What a column's value is; `nil` where the row has no such column.
   package func kind(_ column: Int) -> Kind? {
-    guard fields.indices.contains(column) else { return nil }
-    switch fields[column].type {
-    case 0: return .null
-    case 7: return .real
-    case 1...6, 8, 9: return .integer
-    case let type: return type & 1 == 0 ? .blob : .text
-    }
+    fields.indices.contains(column) ? Self.kind(of: fields[column].type) : nil
   }
 
   /// Whether a column's bytes are all there.
@@ -150,10 +154,85 @@ public struct Record: Sendable {
     }
   }
 
+  /// What tells one row's values from another's: equal for equal values, whichever columns that hold
+  /// nothing follow them.
+  package var digest: UInt64 {
+    var hash = Self.seed
+    for column in fields.indices where fields[column].type != 0 {
+      hash = Self.mix(hash, UInt64(column))
+      hash = mix(hash, column)
+    }
+    return hash
+  }
+
+  /// For each value that few rows share what tells it from others: long texts and blobs, numbers of many
+  /// digits, such as dates.
+  package func marks() -> [UInt64] {
+    fields.indices.compactMap { column in
+      guard isPresent(column) else { return nil }
+      switch kind(column) {
+      case .text, .blob: guard fields[column].size >= 8 else { return nil }
+      case .real:
+        guard word(fields[column]).trailingZeroBitCount < 20 else { return nil }
+      default: return nil
+      }
+      return mix(Self.mix(Self.seed, UInt64(column)), column)
+    }
+  }
+
+  /// Compares the values behind Z_OPT with those of another row.
+  ///
+  /// - Returns: how many are the same that few rows share, and how many are not the same.
+  package func likeness(to other: borrowing Record) -> (same: Int, different: Int) {
+    var result = (same: 0, different: 0)
+    for column in 3..<max(3, count, other.count) {
+      let value = value(column) ?? .null
+      if value != other.value(column) ?? .null {
+        result.different += 1
+      } else if value.isTelling {
+        result.same += 1
+      }
+    }
+    return result
+  }
+
+  private static let seed: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  @inline(__always)
+  private static func mix(_ hash: UInt64, _ value: UInt64) -> UInt64 {
+    (hash ^ value) &* 0x0000_0100_0000_01B3
+  }
+
+  /// A value, as far as it is there.
+  private func mix(_ hash: UInt64, _ column: Int) -> UInt64 {
+    if let number = integer(column) {
+      let mixed = Self.mix(Self.mix(hash, 1), UInt64(bitPattern: number))
+      return mixed ^ mixed >> 29
+    }
+    var hash = Self.mix(hash, fields[column].type)
+    let from = start + fields[column].offset
+    for byte in bytes[min(from, end)..<min(from + fields[column].size, end)] {
+      hash = Self.mix(hash, UInt64(byte))
+    }
+    return hash ^ hash >> 29
+  }
+
   private func word(_ field: Field) -> UInt64 {
     let from = start + field.offset
     var bits: UInt64 = bytes[from] & 0x80 == 0 ? 0 : .max
     for byte in bytes[from..<from + field.size] { bits = bits << 8 | UInt64(byte) }
     return bits
+  }
+}
+
+extension RecordValue {
+  /// Whether few rows are likely to share it: no flag, no small number, nothing empty.
+  fileprivate var isTelling: Bool {
+    switch self {
+    case .null: false
+    case .integer(let number): number > 9 || number < -1
+    case .real: true
+    case .text(let bytes), .blob(let bytes): bytes.count > 2
+    }
   }
 }

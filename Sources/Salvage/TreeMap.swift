@@ -71,6 +71,16 @@ public struct TreeMap {
   /// The keys that a page may hold by the tree above it.
   package func range(of page: Int) -> TreeHole? { ranges[page] }
 
+  /// Whether a page that no table's tree has is used all the same, as far as that can be told: by an
+  /// index, or by what is too large for a row's page.
+  func isInUse(_ page: Int) throws -> Bool {
+    guard role(of: page) == .unknown else { return true }
+    var pointers = pointers
+    guard pointers != nil else { return isFreelistSound }
+    guard let entry = try pointers?.entry(page) else { return false }
+    return entry.kind != .free
+  }
+
   private mutating func walk(_ root: Int) throws {
     var waiting = [TreeHole(root: root, page: root, above: nil, upTo: nil)]
     while let place = waiting.popLast() {

@@ -16,4 +16,18 @@ package enum Varint {
     guard place == offset + 8, place < bytes.count else { return nil }
     return (value << 8 | UInt64(bytes[place]), place + 1)
   }
+
+  /// How many bytes a number takes.
+  static func length(_ value: UInt64) -> Int {
+    min(9, max(1, (UInt64.bitWidth - value.leadingZeroBitCount + 6) / 7))
+  }
+
+  /// A number below 2^56 as its bytes.
+  static func bytes(_ value: UInt64) -> [UInt8] {
+    let length = length(value)
+    return (0..<length).map { place in
+      let bits = UInt8(value >> UInt64(7 * (length - 1 - place)) & 0x7F)
+      return place == length - 1 ? bits : bits | 0x80
+    }
+  }
 }

@@ -66,7 +66,7 @@ struct JoinPlacing {
       let open = fitting.filter { $0.key > 0 && $0.value.count > 1 }
         .map { (group: $0.key, options: $0.value.filter { !taken.contains($0) }) }
         .sorted { $0.group < $1.group }
-      for (group, place) in Self.inOrder(open.map(\.options), of: candidates.count).enumerated() {
+      for (group, place) in OrderedChoice.only(open.map(\.options), of: candidates.count).enumerated() {
         if let place { result[open[group].group] = place }
       }
     }
@@ -93,22 +93,6 @@ struct JoinPlacing {
       if let number = try entity(of: key, side) { return side.numbers.contains(number) }
       return key <= side.greatest
     }
-  }
-
-  /// The only place that each in a row can take, where places must rise and be of its options.
-  static func inOrder(_ options: [[Int]], of count: Int) -> [Int?] {
-    // The least that each can take from the front, the greatest from the back.
-    var least: [Int] = []
-    for choice in options {
-      guard let place = choice.filter({ $0 > least.last ?? -1 }).min() else { return [] }
-      least.append(place)
-    }
-    var greatest: [Int] = []
-    for choice in options.reversed() {
-      guard let place = choice.filter({ $0 < greatest.last ?? count }).max() else { return [] }
-      greatest.append(place)
-    }
-    return zip(least, greatest.reversed()).map { $0 == $1 ? $0 : nil }
   }
 
   /// The Z_ENT of the object with a key; `nil` where it is not there.

@@ -24,6 +24,21 @@ package final class SalvagedCopy {
     package var holes: [ClosedRange<Int64>]
   }
 
+  /// Which rows are wanted.
+  package enum Contents: Sendable {
+    case everything
+    /// Those that Core Data keeps for itself, and no indexes: all tables of objects stay empty.
+    case bookkeeping
+
+    /// Whether a table's rows are.
+    func holds(_ table: SalvagedTable) -> Bool {
+      switch self {
+      case .everything: true
+      case .bookkeeping: StoreSchema.bookkeepingStatements.contains { $0.name == table.name }
+      }
+    }
+  }
+
   /// The tables, in the order in which they were made.
   package private(set) var tables: [Table] = []
   /// Rows that belong to no table that is known.
@@ -38,12 +53,13 @@ package final class SalvagedCopy {
   package let connection: Connection
 
   private let source: SalvageSource
-  private var byRoot: [Int: SalvagedTable] = [:]
-  private var all: [SalvagedTable] = []
+  private(set) var byRoot: [Int: SalvagedTable] = [:]
+  private(set) var all: [SalvagedTable] = []
   /// The tables that Core Data would make for the model, with the store's own numbers.
   package private(set) var schema: StoreSchema?
   /// Tables of entities that the schema no longer describes.
   private var supposed: Set<String> = []
+  private let contents: Contents
   private let isCancelled: () -> Bool
   private let progress: (Double) -> Void
 
@@ -52,13 +68,15 @@ package final class SalvagedCopy {
   /// - Parameters:
   ///   - path: where it is to be: a file that is not there, or an empty one.
   ///   - model: what tells tables that the store's schema does not.
+  ///   - contents: which rows it gets.
   ///   - progress: told how much of the file was read, from 0 to 1.
   /// - Throws: ``CoreDataError`` where no table is known, the disk is full, or it was cancelled.
   package init(
-    of source: SalvageSource, at path: String, model: Model?,
+    of source: SalvageSource, at path: String, model: Model?, contents: Contents = .everything,
     isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     self.source = source
+    self.contents = contents
     self.isCancelled = isCancelled
     self.progress = progress
     do {
@@ -75,7 +93,7 @@ package final class SalvagedCopy {
       try fill()
       // A statement that fails must take nothing with it.
       try connection.execute("COMMIT; PRAGMA journal_mode = MEMORY")
-      try makeIndexes()
+      if contents == .everything { try makeIndexes() }
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
     }
@@ -149,8 +167,9 @@ package final class SalvagedCopy {
     var scan = RowScan(source.image, source.trees)
     let pages = Double(max(1, source.image.pageCount))
     let named = byRoot
+    let contents = contents
     try scan.rows(
-      where: { $0 == .leaf && named[$1] != nil }, isCancelled: isCancelled,
+      where: { $0 == .leaf && named[$1].map(contents.holds) == true }, isCancelled: isCancelled,
       progress: { self.progress(Double($0) / pages) }
     ) { row, record in
       guard let table = named[row.root] else { return }
@@ -168,9 +187,10 @@ package final class SalvagedCopy {
     try scan.rows(where: { Self.isFound($0, $1, besides: named) }, isCancelled: isCancelled) {
       row, record in
       if let table = named[row.root] ?? placing.table(for: record, in: row.root) {
+        guard contents.holds(table) else { return }
         guard table.fits(record) else { return unplaced += 1 }
         try table.insert(row.key, record, isGuessed: row.certainty == .guessed)
-      } else if joining.add(row, record) {
+      } else if contents == .everything, joining.add(row, record) {
         waiting += 1
       } else {
         unplaced += 1

@@ -11,6 +11,8 @@ final class SalvagedTable {
   let keyColumn: Int?
   /// The Z_ENT that its rows have; empty for a table that is no entity's.
   let numbers: Set<Int64>
+  /// What its records look like.
+  let shape: RowShape
   /// The page that its tree began at; 0 where that is not known.
   let root: Int
 
@@ -48,36 +50,17 @@ final class SalvagedTable {
     }
     self.columns = columns
     let keys = columns.indices.filter { columns[$0].isPrimaryKey }
-    keyColumn =
+    let keyColumn =
       keys.count == 1 && columns[keys[0]].type.uppercased() == "INTEGER" ? keys[0] : nil
+    self.keyColumn = keyColumn
+    shape = RowShape(
+      columns: columns.enumerated().map { index, column in
+        index == keyColumn ? .key : .init(declared: column.type)
+      }, numbers: numbers)
   }
 
   /// Whether a record could be a row: no more columns than the table, of kinds that they hold.
-  func fits(_ record: borrowing Record) -> Bool {
-    guard record.count <= columns.count, record.count > 0 else { return false }
-    if let keyColumn, record.count > keyColumn, record.kind(keyColumn) != .null { return false }
-    if !numbers.isEmpty {
-      guard record.count >= 3, let number = record.integer(1), numbers.contains(number) else {
-        return false
-      }
-    }
-    for (index, column) in columns.enumerated().prefix(record.count) {
-      guard Self.holds(column.type, record.kind(index)) else { return false }
-    }
-    return true
-  }
-
-  /// Whether a column that is declared so would hold such a value, as Core Data writes it.
-  private static func holds(_ type: String, _ kind: Record.Kind?) -> Bool {
-    guard let kind, kind != .null else { return true }
-    return switch type.uppercased() {
-    case "INTEGER": kind == .integer
-    case "TIMESTAMP", "FLOAT", "DECIMAL": kind == .real || kind == .integer
-    case let type where type.hasPrefix("VARCHAR"): kind == .text
-    case "BLOB": kind == .blob
-    default: true
-    }
-  }
+  func fits(_ record: borrowing Record) -> Bool { shape.fits(record) }
 
   /// Puts a row in, unless one with its key is there; of two that were found by looking, the one that was
   /// saved more often stays.

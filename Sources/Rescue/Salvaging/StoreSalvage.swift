@@ -25,11 +25,13 @@ package enum StoreSalvage {
   /// - Parameters:
   ///   - output: where the new store is to be; nothing may be there.
   ///   - progress: told how much of the file was read, from 0 to 1.
+  ///   - adding: puts more into the new store, before its bookkeeping is made.
   /// - Throws: ``CoreDataError`` where nothing can be read, the output cannot be written, or it was
   ///   cancelled; nothing is left of the output then.
   package static func run(
     path: String, output: String, options: Options = Options(),
-    isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
+    isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in },
+    adding: (SalvagedCopy) throws -> Void = { _ in }
   ) throws -> SalvageReport {
     if let refusal = OutputPlace.refusal(toWrite: "the new store", at: output, besides: [path]) {
       throw refusal
@@ -67,6 +69,7 @@ package enum StoreSalvage {
       report.unreadable = copy.unreadable
       report.missingPages = source.missingPages
       report.unknownHoles = copy.unknownHoles
+      try adding(copy)
       report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
       report.tables = try tables(of: copy)
       try copy.connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")

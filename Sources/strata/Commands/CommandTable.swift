@@ -245,6 +245,27 @@ enum CommandTable {
         "1 where something is known to be lost, 4 where nothing could be saved, 130 where it was cancelled",
       run: Interruption.watched(SalvageCommand.run)),
     Command(
+      "undelete", .rescue, "objects that were deleted, and earlier states of those that were not",
+      arguments: ["STORE", "ENTITY"], optionalArguments: 1,
+      options: [
+        .init("output", "FILE", "write a new store here in which the chosen objects are back"),
+        .init("only", "REF", repeatable: true, "restore these: Recipe/p12, or several with commas"),
+        .init("where", "PREDICATE", "only these objects of ENTITY, as NSPredicate text"),
+        .init("versions", "print earlier states of objects instead"),
+        .init("limit", "N", "how many rows to print (all without it)"),
+        .init(
+          "format", "FORMAT", choices: RowFormat.allCases.map(\.rawValue), "how to print them"),
+        Command.model,
+        .init("ignore-wal", "read the main file alone"),
+        .init("report", "FILE", "write what was restored there as JSON"),
+        Command.json,
+      ],
+      details: UndeleteCommand.help,
+      example: "strata undelete Recipes.sqlite Recipe --output Restored.sqlite",
+      statuses:
+        "1 where something of the store is lost or an object was refused, 4 where nothing of it can be read, 130 where it was cancelled",
+      run: Interruption.watched(UndeleteCommand.run)),
+    Command(
       "rollback", .migrate, "puts the backup back that a migration or a reset left",
       arguments: ["STORE"],
       options: [

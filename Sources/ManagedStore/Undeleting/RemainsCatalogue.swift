@@ -1,0 +1,122 @@
+import SQLite
+import Salvage
+
+/// What is known of each row that was found: kept beside the rows, in a file of its own, so that a
+/// million of them take no memory.
+struct RemainsCatalogue {
+  private let connection: Connection
+
+  /// Makes the list in a file that the connection is given besides its own.
+  init(_ connection: Connection, at path: String) throws {
+    self.connection = connection
+    try connection.run("ATTACH ? AS found", [.text(path)])
+    try connection.execute(
+      """
+      PRAGMA found.journal_mode = OFF; PRAGMA found.synchronous = OFF; \
+      CREATE TABLE found.row (place INTEGER, pk INTEGER, key INTEGER, certainty TEXT, page INTEGER, \
+      source INTEGER, age INTEGER, saved INTEGER, digest INTEGER, saves INTEGER, whole INTEGER, unsure INTEGER, state INTEGER, \
+      PRIMARY KEY (place, pk)) WITHOUT ROWID; \
+      CREATE INDEX found.byKey ON row (place, key); \
+      CREATE INDEX found.byDigest ON row (place, digest)
+      """)
+  }
+
+  /// Whether a row with these values is listed already: with the same key, or with any where the key
+  /// is not known.
+  func holds(_ place: Int, digest: UInt64, key: Int64?) throws -> Bool {
+    let statement = try connection.cached(
+      "SELECT 1 FROM found.row WHERE place = ?1 AND digest = ?2 AND (?3 IS NULL OR key = ?3)")
+    try statement.bind([
+      .integer(Int64(place)), .integer(Int64(bitPattern: digest)),
+      key.map { .integer($0) } ?? .null,
+    ])
+    defer { statement.reset() }
+    return try statement.step()
+  }
+
+  /// Lists a row under the key that it has here.
+  func add(
+    _ remnant: Remnant, _ place: Int, pk: Int64, digest: UInt64, saves: Int64, isWhole: Bool
+  ) throws {
+    let statement = try connection.cached(
+      "INSERT INTO found.row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    try statement.bind([
+      .integer(Int64(place)), .integer(pk), remnant.key.map { .integer($0) } ?? .null,
+      .text(remnant.certainty.rawValue), .integer(Int64(remnant.page)),
+      .integer(remnant.source.code), .integer(Int64(remnant.source.age)),
+      .integer(remnant.source.isSaved ? 1 : 0),
+      .integer(Int64(bitPattern: digest)), .integer(saves), .integer(isWhole ? 1 : 0),
+      .integer(remnant.isUnsure ? 1 : 0),
+      remnant.isEarlier ? .integer(RowOrigin.State.older.rawValue) : .null,
+    ])
+    try statement.step()
+  }
+
+  /// Compares a row of the store with what was found of it: equal ones are copies, others are earlier
+  /// states.
+  func compare(_ place: Int, key: Int64, digest: UInt64, hasKey: Bool) throws {
+    let values: [Value] = [
+      .integer(Int64(place)), .integer(Int64(bitPattern: digest)), .integer(key),
+    ]
+    if hasKey {
+      try run(
+        "UPDATE found.row SET state = iif(digest = ?2, -1, 1) WHERE place = ?1 AND key = ?3", values
+      )
+    }
+    try run(
+      "UPDATE found.row SET state = -1 WHERE place = ?1 AND digest = ?2 AND key IS NULL",
+      Array(values.prefix(2)))
+  }
+
+  /// A row without a key is an earlier state of the object with this one.
+  func setOlder(_ place: Int, pk: Int64, of key: Int64) throws {
+    try run(
+      """
+      UPDATE found.row SET state = 1, key = ?3, certainty = 'inferred' \
+      WHERE place = ?1 AND pk = ?2 AND key IS NULL
+      """, [.integer(Int64(place)), .integer(pk), .integer(key)])
+  }
+
+  /// Of each object that is not in the store the newest state is what was deleted, others are earlier
+  /// ones.
+  func settle() throws {
+    try connection.execute(
+      """
+      UPDATE found.row SET state = -1 WHERE (state IS NULL OR state >= 0) AND key IS NULL AND EXISTS \
+      (SELECT 1 FROM found.row o WHERE o.place = row.place AND o.digest = row.digest \
+      AND o.key IS NOT NULL AND (o.state IS NULL OR o.state >= 0)); \
+      CREATE TABLE found.best AS SELECT place, pk FROM (SELECT place, pk, row_number() OVER \
+      (PARTITION BY place, key ORDER BY saved DESC, saves DESC, whole DESC, certainty, age, pk) n FROM found.row WHERE state IS NULL AND key IS NOT NULL) WHERE n = 1; \
+      UPDATE found.row SET state = 0 WHERE state IS NULL AND \
+      (key IS NULL OR (place, pk) IN (SELECT place, pk FROM found.best)); \
+      UPDATE found.row SET state = 1 WHERE state IS NULL; \
+      DROP TABLE found.best
+      """)
+  }
+
+  /// Takes out of a table what is no find, and gives deleted objects their own keys where these are
+  /// free.
+  func apply(to table: String, _ place: Int) throws {
+    let name = quoted(table)
+    let values: [Value] = [.integer(Int64(place))]
+    try run(
+      "DELETE FROM \(name) WHERE Z_PK IN (SELECT pk FROM found.row WHERE place = ? AND state < 0)",
+      values)
+    try run("DELETE FROM found.row WHERE place = ? AND state < 0", values)
+    let rows = try connection.rows(
+      "SELECT pk, key FROM found.row WHERE place = ? AND state = 0 AND key IS NOT NULL", values)
+    for row in rows {
+      try connection.run("UPDATE OR IGNORE \(name) SET Z_PK = ? WHERE Z_PK = ?", [row[1], row[0]])
+      guard connection.changes > 0 else { continue }
+      try run(
+        "UPDATE found.row SET pk = ? WHERE place = ? AND pk = ?", [row[1], values[0], row[0]])
+    }
+  }
+
+  private func run(_ sql: String, _ values: [Value]) throws {
+    let statement = try connection.cached(sql)
+    try statement.bind(values)
+    defer { statement.reset() }
+    while try statement.step() {}
+  }
+}

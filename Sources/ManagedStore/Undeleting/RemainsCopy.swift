@@ -1,0 +1,308 @@
+import Files
+import ManagedModel
+import SQLite
+import Salvage
+
+/// A database of the rows that are no longer in a store, or were otherwise: with the store's own tables
+/// and bookkeeping, so that it opens as one.
+///
+/// An object that was deleted has its own key in it, where that is known and free; others, and earlier
+/// states of objects, have keys above all that were given out.
+package final class RemainsCopy {
+  /// The database; its tables of objects hold what was found and nothing else.
+  package let connection: Connection
+  /// The entities' tables, in the order in which `found.row` counts them.
+  package private(set) var tables: [String] = []
+  /// The tables that Core Data would make for the model.
+  package let schema: StoreSchema
+  /// Whether room that rows were deleted from holds zeros alone; `nil` where there is none.
+  package private(set) var isWiped: Bool?
+  /// Whether more rows without a key were found than could be compared with those of the store.
+  package private(set) var isComparedInPart = false
+  /// What a person should know, as sentences.
+  package private(set) var notes: [String] = []
+  /// Keys of objects that history says were deleted and of which nothing was found, by table.
+  package private(set) var lost: [String: [Int64]] = [:]
+
+  private let source: SalvageSource
+  private let copy: SalvagedCopy
+  private let entities: [SalvagedTable]
+  private let joins: [Int: SalvagedTable]
+  private let isCancelled: () -> Bool
+  private var live: [KeySet]
+  /// The fewest values that a row has: more where columns came later.
+  private var fewest: [Int]
+  private var given: [Int64] = []
+  private var joinRows: Int64 = 0
+  /// What tells rows without a key from others, by place and mark.
+  private var marks: [[UInt64: [Int64]]]
+  private var markCounts: [[Int64: Int]]
+  private static let mostMarks = 250_000
+  private static let mostListed = 10_000
+  /// What the list of what was found is called, behind the database's name.
+  package static let listSuffix = "-found"
+
+  /// Finds the rows.
+  ///
+  /// - Parameters:
+  ///   - path: where the database is to be: a file that is not there, or an empty one.
+  ///   - progress: told how much was looked at, from 0 to 1.
+  /// - Throws: ``CoreDataError`` where nothing can be read, the disk is full, or it was cancelled.
+  package init(
+    of source: SalvageSource, at path: String, model: Model,
+    isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
+  ) throws {
+    self.source = source
+    self.isCancelled = isCancelled
+    copy = try SalvagedCopy(
+      of: source, at: path, model: model, contents: .bookkeeping, isCancelled: isCancelled)
+    connection = copy.connection
+    schema = copy.schema ?? StoreSchema(model: model)
+    entities = copy.all.filter { !$0.numbers.isEmpty }
+    tables = entities.map(\.name)
+    live = Array(repeating: KeySet(), count: entities.count)
+    fewest = entities.map(\.columns.count)
+    marks = Array(repeating: [:], count: entities.count)
+    markCounts = Array(repeating: [:], count: entities.count)
+    let names = Set(schema.joins.map(\.name))
+    joins = copy.byRoot.filter { names.contains($0.value.name) }
+    do {
+      notes += copy.notes
+      _ = try SalvagedBookkeeping(connection).complete(with: model, schema)
+      let catalogue = try RemainsCatalogue(connection, at: path + Self.listSuffix)
+      try connection.execute("BEGIN")
+      try readKeys { progress($0 * 0.2) }
+      try find(catalogue) { progress(0.2 + $0 * 0.6) }
+      try compare(catalogue) { progress(0.8 + $0 * 0.2) }
+      try catalogue.settle()
+      try readHistory()
+      for (place, table) in tables.enumerated() { try catalogue.apply(to: table, place) }
+      try connection.execute("COMMIT")
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path, kind: .failed)
+    }
+  }
+
+  /// How many rows of an entity were found.
+  package struct Count: Sendable, Equatable {
+    /// The entity.
+    package var entity: String
+    /// What the rows are.
+    package var state: RowOrigin.State
+    /// How many there are.
+    package var rows: Int
+    /// How many of them have a key that was inferred.
+    package var inferred: Int
+    /// How many have none that is known.
+    package var keyless: Int
+    /// Of how many some values are lost.
+    package var partial: Int
+    /// How many of them were never saved.
+    package var unsaved: Int
+    /// How many of them may be earlier states of objects that live.
+    package var unsure: Int
+  }
+
+  /// What was found of each entity, in the order of names.
+  package func counts() throws -> [Count] {
+    let names = Dictionary(schema.numbers.map { ($1, $0) }) { first, _ in first }
+    var result: [Count] = []
+    for (place, table) in tables.enumerated() {
+      let rows = try connection.rows(
+        """
+        SELECT t.Z_ENT, r.state, count(*), total(r.certainty = 'inferred'), total(r.key IS NULL), \
+        total(NOT r.whole), total(NOT r.saved), total(r.unsure AND r.key IS NULL) \
+        FROM found.row r JOIN \(quoted(table)) t ON t.Z_PK = r.pk WHERE r.place = ? GROUP BY 1, 2
+        """, [.integer(Int64(place))])
+      for row in rows {
+        guard let number = row[0].integer, let name = names[number],
+          let state = row[1].integer.flatMap(RowOrigin.State.init)
+        else { continue }
+        func count(_ column: Int) -> Int {
+          if case .real(let number) = row[column] { return Int(number) }
+          return Int(row[column].integer ?? 0)
+        }
+        result.append(
+          Count(
+            entity: name, state: state, rows: count(2), inferred: count(3), keyless: count(4),
+            partial: count(5), unsaved: count(6), unsure: count(7)))
+      }
+    }
+    return result.sorted { ($0.entity, $0.state.rawValue) < ($1.entity, $1.state.rawValue) }
+  }
+
+  private func check() throws {
+    if isCancelled() { throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled") }
+  }
+
+  /// Rows of the store as it is, each with the place of its table.
+  private func liveRows(
+    _ progress: (Double) -> Void,
+    _ body: (_ place: Int, RowScan.Row, borrowing Record) throws -> Void
+  ) throws {
+    var places: [Int: Int] = [:]
+    var numbers: [Int64: Int] = [:]
+    for (place, table) in entities.enumerated() {
+      if table.root > 0 { places[table.root] = place }
+      for number in table.numbers { numbers[number] = place }
+    }
+    let pages = Double(max(1, source.image.pageCount))
+    var scan = RowScan(source.image, source.trees)
+    try scan.rows(
+      where: { role, root in
+        role == .leaf && (places[root] != nil || root == 0) || role == .adopted || role == .broken
+      }, isCancelled: isCancelled, progress: { progress(Double($0) / pages) }
+    ) { row, record in
+      guard let place = places[row.root] ?? record.integer(1).flatMap({ numbers[$0] }),
+        places[row.root] != nil || entities[place].fits(record)
+      else { return }
+      try body(place, row, record)
+    }
+    try check()
+  }
+
+  /// The keys of what lives.
+  private func readKeys(_ progress: (Double) -> Void) throws {
+    try liveRows(progress) { place, row, record in
+      live[place].insert(row.key)
+      fewest[place] = min(fewest[place], record.count)
+    }
+    for place in live.indices {
+      live[place].sort()
+      let number = schema.table(named: tables[place]).flatMap { schema.numbers[$0.root] } ?? 0
+      let counted =
+        try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?
+        .integer ?? 0
+      given.append(max(counted, live[place].greatest ?? 0, 0))
+    }
+  }
+
+  /// What history says was deleted, so that it can be told what nothing is left of.
+  private func readHistory() throws {
+    guard let (root, table) = copy.byRoot.first(where: { $0.value.name == "ACHANGE" }),
+      let kind = table.columns.firstIndex(where: { $0.name == "ZCHANGETYPE" }),
+      let number = table.columns.firstIndex(where: { $0.name == "ZENTITY" }),
+      let key = table.columns.firstIndex(where: { $0.name == "ZENTITYPK" })
+    else { return }
+    var places: [Int64: Int] = [:]
+    for (place, table) in entities.enumerated() {
+      for number in table.numbers { places[number] = place }
+    }
+    var deleted = Array(repeating: KeySet(), count: entities.count)
+    var scan = RowScan(source.image, source.trees)
+    try scan.rows(where: { $0 == .leaf && $1 == root }, isCancelled: isCancelled) { _, record in
+      guard record.integer(kind) == 2, let place = record.integer(number).flatMap({ places[$0] }),
+        let key = record.integer(key)
+      else { return }
+      deleted[place].insert(key)
+    }
+    for place in deleted.indices {
+      deleted[place].sort()
+      let found = try connection.rows(
+        "SELECT DISTINCT key FROM found.row WHERE place = ? AND state = 0 AND key IS NOT NULL",
+        [.integer(Int64(place))])
+      let known = Set(found.compactMap { $0.first?.integer })
+      let lost = deleted[place].keys(most: Self.mostListed + known.count).filter {
+        !known.contains($0) && !live[place].contains($0)
+      }
+      if !lost.isEmpty { self.lost[tables[place]] = Array(lost.prefix(Self.mostListed)) }
+    }
+    try check()
+  }
+
+  private func find(_ catalogue: RemainsCatalogue, _ progress: (Double) -> Void) throws {
+    var scan = try RemainsScan(
+      source.image, source.trees, shapes: entities.map(shape), tables: entities.map(\.root),
+      keys: live, fewest: fewest,
+      roots: Set(joins.keys))
+    try scan.rows(isCancelled: isCancelled, progress: progress) { remnant, record in
+      guard let place = remnant.shape else {
+        guard let join = joins[remnant.root], join.fits(record) else { return }
+        joinRows += 1
+        return try join.insert(joinRows, record, isGuessed: false)
+      }
+      let digest = record.digest
+      guard try !catalogue.holds(place, digest: digest, key: remnant.key) else { return }
+      guard given[place] < .max else { return }
+      given[place] += 1
+      let pk = given[place]
+      try entities[place].insert(pk, record, isGuessed: false)
+      try catalogue.add(
+        remnant, place, pk: pk, digest: digest, saves: record.integer(2) ?? 0,
+        isWhole: record.isWhole)
+      if remnant.key == nil { mark(record, place, pk) }
+    }
+    isWiped = scan.isWiped
+    try check()
+  }
+
+  /// What a table's rows look like, with what the model says of them.
+  private func shape(of table: SalvagedTable) -> RowShape {
+    let references = (schema.table(named: table.name)?.columns ?? []).compactMap { column in
+      switch column.content {
+      case .toOne, .toOneEntity, .owner: column.name
+      default: nil
+      }
+    }
+    var shape = table.shape
+    shape.references = Set(
+      table.columns.indices.filter { references.contains(table.columns[$0].name) })
+    return shape
+  }
+
+  private func mark(_ record: borrowing Record, _ place: Int, _ pk: Int64) {
+    let found = record.marks()
+    guard marks[place].count + found.count < Self.mostMarks else {
+      isComparedInPart = true
+      return
+    }
+    for mark in found { marks[place][mark, default: []].append(pk) }
+    markCounts[place][pk] = found.count
+  }
+
+  /// Compares what lives with what was found.
+  private func compare(_ catalogue: RemainsCatalogue, _ progress: (Double) -> Void) throws {
+    let keys = try tables.indices.map { place in
+      var keys = KeySet()
+      for row in try connection.rows(
+        "SELECT key FROM found.row WHERE place = ? AND key IS NOT NULL ORDER BY 1",
+        [.integer(Int64(place))])
+      {
+        if let key = row.first?.integer { keys.insert(key) }
+      }
+      return keys
+    }
+    var unsure = [Set<UInt64>](repeating: [], count: tables.count)
+    for row in try connection.rows(
+      "SELECT place, digest FROM found.row WHERE key IS NULL")
+    {
+      guard let place = row[0].integer, let digest = row[1].integer else { continue }
+      unsure[Int(place)].insert(UInt64(bitPattern: digest))
+    }
+    var matches = [[Int64: Int64]](repeating: [:], count: tables.count)
+    try liveRows(progress) { place, row, record in
+      let hasKey = keys[place].contains(row.key)
+      let hasMarks = !marks[place].isEmpty
+      guard hasKey || hasMarks || !unsure[place].isEmpty else { return }
+      let digest = record.digest
+      if hasKey || unsure[place].contains(digest) {
+        try catalogue.compare(place, key: row.key, digest: digest, hasKey: hasKey)
+      }
+      guard hasMarks else { return }
+      // Most of what few rows share is shared with this one.
+      var shared: [Int64: Int] = [:]
+      for mark in record.marks() {
+        for pk in marks[place][mark] ?? [] { shared[pk, default: 0] += 1 }
+      }
+      for (pk, count) in shared where count * 3 >= (markCounts[place][pk] ?? 0) * 2 {
+        // What several rows share tells nothing.
+        matches[place][pk] = matches[place][pk] == nil ? row.key : .max
+      }
+    }
+    for (place, found) in matches.enumerated() {
+      for (pk, key) in found where key < .max {
+        try catalogue.setOlder(place, pk: pk, of: key)
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import SQLite
+import Salvage
+
+/// Where a row comes from that is no longer in a store, or is there in another state.
+package struct RowOrigin: Sendable, Equatable {
+  /// What the row is.
+  package enum State: Int64, Sendable {
+    /// Of an object that is not there any more.
+    case deleted = 0
+    /// An earlier state of an object, which lives or of which there is a newer state.
+    case older = 1
+  }
+
+  /// What it is.
+  package var state: State
+  /// The object's key, as far as it is known; the row's own is another where that was not free.
+  package var key: Int64?
+  /// How far that can be trusted.
+  package var certainty: Remnant.KeyCertainty
+  /// The page that it was found on.
+  package var page: Int
+  /// Where.
+  package var source: Remnant.Source
+  /// Whether all of its values are there.
+  package var isWhole: Bool
+  /// Whether it may be an earlier state of an object that lives, though it counts as deleted.
+  package var isUnsure: Bool
+}
+
+extension RowOrigin {
+  /// What ``init(_:)`` reads, by the table's place and the row's key.
+  package static let query =
+    "SELECT state, key, certainty, page, source, whole, unsure FROM row WHERE place = ? AND pk = ?"
+
+  /// Reads a row of the list of what was found; `nil` where it is none.
+  package init?(_ row: [Value]) {
+    guard row.count == 7, let state = row[0].integer.flatMap(State.init),
+      let certainty = row[2].text.flatMap(Remnant.KeyCertainty.init), let page = row[3].integer,
+      let code = row[4].integer
+    else { return nil }
+    self.init(
+      state: state, key: row[1].integer, certainty: certainty, page: Int(page),
+      source: Remnant.Source(code: code), isWhole: row[5].integer != 0,
+      isUnsure: row[6].integer != 0)
+  }
+
+  /// Where it was found, in words.
+  package var place: String {
+    switch source {
+    case .room: "page \(page), room that was freed"
+    case .freePage: "page \(page), which is free"
+    case .frame(let frame): "-wal frame \(frame), page \(page)"
+    case .main: "page \(page) of the main file, under the -wal"
+    case .uncommitted(let frame): "-wal frame \(frame), never committed"
+    case .earlier(let frame): "-wal frame \(frame), of an earlier -wal"
+    }
+  }
+}
+
+extension Remnant.Source {
+  /// A number for each, to be kept in a table.
+  var code: Int64 {
+    switch self {
+    case .room: 0
+    case .freePage: 1
+    case .main: 2
+    case .frame(let frame): Int64(frame) << 2 | 1 << 40
+    case .uncommitted(let frame): Int64(frame) << 2 | 2 << 40
+    case .earlier(let frame): Int64(frame) << 2 | 3 << 40
+    }
+  }
+
+  /// That of a number.
+  init(code: Int64) {
+    let frame = Int(code & 0xFF_FFFF_FFFF) >> 2
+    self =
+      switch code >> 40 {
+      case 1: .frame(frame)
+      case 2: .uncommitted(frame)
+      case 3: .earlier(frame)
+      default: code == 0 ? .room : code == 1 ? .freePage : .main
+      }
+  }
+}

@@ -1,0 +1,214 @@
+import Files
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Makes a new store in which deleted objects are back: everything else in it is as the store has it.
+package struct Restoration {
+  /// What became of it.
+  package struct Report: Sendable, Equatable {
+    /// An object that is back.
+    package struct Object: Sendable, Equatable {
+      /// It, in the new store.
+      package var id: ObjectID
+      /// Where it comes from.
+      package var origin: RowOrigin
+    }
+
+    /// The new store, and what of the old one was not readable.
+    package var salvage: SalvageReport
+    /// How many objects are back, by entity.
+    package var restored: [String: Int] = [:]
+    /// The first of them.
+    package var first: [Object] = []
+    /// Objects that a constraint of the new store refuses, by entity: another has their unique values.
+    package var refused: [String: [Int64]] = [:]
+    /// To-one relationships that are empty now since what they named is not there, by entity and
+    /// relationship.
+    package var emptied: [String: Int] = [:]
+    /// Links of many-to-many relationships that are back.
+    package var links = 0
+  }
+
+  /// Which objects are to be back.
+  package enum Choice: Sendable {
+    /// Every deleted one that was saved once, of all entities or of one.
+    case all(entity: String?)
+    /// These, by their keys in ``Undeletion/store``.
+    case only([ObjectID])
+    /// Those that a predicate takes.
+    case matching(RowFilter)
+  }
+
+  private let undeletion: Undeletion
+  private static let mostListed = 1000
+
+  /// - Parameter undeletion: what was found.
+  package init(_ undeletion: Undeletion) { self.undeletion = undeletion }
+
+  /// Writes the new store.
+  ///
+  /// - Parameter output: where it is to be; nothing may be there.
+  /// - Throws: ``CoreDataError`` where an object that was chosen is not among those found, or is one that
+  ///   lives; as ``StoreSalvage`` does.
+  package func run(
+    _ choice: Choice, output: String, isCancelled: @escaping () -> Bool = { false },
+    progress: @escaping (Double) -> Void = { _ in }
+  ) throws -> Report {
+    let chosen = try keys(choice)
+    var options = StoreSalvage.Options()
+    options.model = undeletion.model
+    options.ignoresLog = undeletion.logPath == nil
+    var report = Report(salvage: SalvageReport(storePath: undeletion.path, outputPath: output))
+    let salvage = try StoreSalvage.run(
+      path: undeletion.path, output: output, options: options, isCancelled: isCancelled,
+      progress: progress
+    ) { copy in
+      report = try add(chosen, to: copy, report)
+    }
+    report.salvage = salvage
+    return report
+  }
+
+  /// The keys that are chosen, by entity.
+  private func keys(_ choice: Choice) throws -> [String: [Int64]] {
+    var result: [String: [Int64]] = [:]
+    switch choice {
+    case .only(let objects):
+      for object in objects {
+        guard let origin = try undeletion.origin(of: object) else {
+          throw CoreDataError(
+            .usage, "no deleted object is called \(object)", path: undeletion.path,
+            hint: "strata undelete lists them.")
+        }
+        guard origin.state == .deleted else {
+          throw CoreDataError(
+            .usage,
+            "\(object) is an earlier state of an object\(origin.key.map { " (p\($0))" } ?? ""), not a deleted one",
+            path: undeletion.path, hint: "Name deleted objects only.")
+        }
+        result[object.entity, default: []].append(object.key)
+      }
+    case .matching(let filter):
+      try read(filter.entity, filter) { result[$0.entity, default: []].append($0.key) }
+    case .all(let entity):
+      for name in entity.map({ [$0] }) ?? undeletion.entities.map(\.name) {
+        try read(name, nil) { result[$0.entity, default: []].append($0.key) }
+      }
+    }
+    return result.mapValues { Array(Set($0)).sorted() }
+  }
+
+  /// Gives every deleted object of an entity that was saved once.
+  private func read(
+    _ entity: String, _ filter: RowFilter?, _ body: (ObjectID) -> Void
+  ) throws {
+    var query = RowQuery(entity: entity, limit: 500, properties: [])
+    query.filter = filter
+    while true {
+      let page = try undeletion.store.rows(query)
+      for row in page.rows {
+        if let origin = try undeletion.origin(of: row.id), origin.state == .deleted,
+          origin.source.isSaved
+        {
+          body(row.id)
+        }
+      }
+      guard page.rows.count == query.limit, let last = page.rows.last else { return }
+      query.anchor = .after(last.cursor)
+    }
+  }
+
+  private func add(
+    _ chosen: [String: [Int64]], to copy: SalvagedCopy, _ started: Report
+  ) throws -> Report {
+    var report = started
+    let connection = copy.connection
+    let schema = copy.schema ?? StoreSchema(model: undeletion.model)
+    try connection.run("ATTACH ? AS remains", [.text(undeletion.store.files.path)])
+    try connection.execute(
+      "BEGIN; CREATE TEMP TABLE back (name TEXT, pk INTEGER, PRIMARY KEY (name, pk))")
+    for (entity, keys) in chosen.sorted(by: { $0.key < $1.key }) {
+      guard let table = schema.table(of: entity) else { continue }
+      for key in keys {
+        let statement = try connection.cached(
+          "INSERT OR IGNORE INTO main.\(quoted(table.name)) SELECT * FROM remains.\(quoted(table.name)) WHERE Z_PK = ?"
+        )
+        try statement.bind([.integer(key)])
+        while try statement.step() {}
+        guard connection.changes > 0 else {
+          report.refused[entity, default: []].append(key)
+          continue
+        }
+        try connection.run("INSERT INTO back VALUES (?, ?)", [.text(table.name), .integer(key)])
+        report.restored[entity, default: 0] += 1
+        let id = ObjectID(entity: entity, key: key)
+        if report.first.count < Self.mostListed, let origin = try undeletion.origin(of: id) {
+          report.first.append(.init(id: id, origin: origin))
+        }
+      }
+    }
+    for table in schema.tables {
+      for column in table.columns { try mend(column, of: table, schema, connection, &report) }
+    }
+    for join in schema.joins { report.links += try bringBack(join, schema, connection) }
+    try connection.execute("DROP TABLE back; COMMIT; DETACH remains")
+    return report
+  }
+
+  /// Empties to-ones of objects that are back and name nothing that is there; the other sides of those
+  /// that do are set where they are empty.
+  private func mend(
+    _ column: StoreSchema.Column, of table: StoreSchema.Table, _ schema: StoreSchema,
+    _ connection: Connection, _ report: inout Report
+  ) throws {
+    guard case .toOne(let entity, let name) = column.content,
+      let relationship = schema.model.relationship(named: name, of: entity),
+      let target = schema.table(of: relationship.destination)
+    else { return }
+    let isBack = "Z_PK IN (SELECT pk FROM back WHERE name = ?1)"
+    let others = [
+      table.column(.toOneEntity(entity: entity, name: name)),
+      table.column(.toOneOrder(entity: entity, name: name)),
+    ].compactMap { $0 }
+    let emptied = ([column] + others).map { "\(quoted($0.name)) = NULL" }
+      .joined(separator: ", ")
+    try connection.run(
+      """
+      UPDATE \(quoted(table.name)) SET \(emptied) WHERE \(isBack) AND \(quoted(column.name)) \
+      NOT IN (SELECT Z_PK FROM \(quoted(target.name)))
+      """, [.text(table.name)])
+    if connection.changes > 0 {
+      report.emptied[entity + "." + name, default: 0] += connection.changes
+    }
+    guard let (owner, inverse) = schema.inverse(of: relationship), !inverse.isToMany,
+      let other = target.column(.toOne(entity: owner, name: inverse.name))
+    else { return }
+    try connection.run(
+      """
+      UPDATE \(quoted(target.name)) SET \(quoted(other.name)) = \
+      (SELECT Z_PK FROM \(quoted(table.name)) s WHERE s.\(quoted(column.name)) = \
+      \(quoted(target.name)).Z_PK AND s.\(isBack)) WHERE \(quoted(other.name)) IS NULL AND Z_PK IN \
+      (SELECT \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(isBack))
+      """, [.text(table.name)])
+  }
+
+  /// Links that an object which is back had, where both ends are there.
+  private func bringBack(
+    _ join: StoreSchema.JoinTable, _ schema: StoreSchema, _ connection: Connection
+  ) throws -> Int {
+    guard let first = schema.table(of: join.entity),
+      let second = schema.table(of: join.inverseEntity)
+    else { return 0 }
+    let name = quoted(join.name)
+    try connection.run(
+      """
+      INSERT OR IGNORE INTO main.\(name) SELECT * FROM remains.\(name) WHERE \
+      (\(quoted(join.first)) IN (SELECT pk FROM back WHERE name = ?1) OR \
+      \(quoted(join.second)) IN (SELECT pk FROM back WHERE name = ?2)) AND \
+      \(quoted(join.first)) IN (SELECT Z_PK FROM main.\(quoted(first.name))) AND \
+      \(quoted(join.second)) IN (SELECT Z_PK FROM main.\(quoted(second.name)))
+      """, [.text(first.name), .text(second.name)])
+    return connection.changes
+  }
+}

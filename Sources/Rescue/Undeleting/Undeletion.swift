@@ -1,0 +1,135 @@
+import Files
+import ManagedModel
+import ManagedStore
+import SQLite
+
+/// Objects that were deleted from a store, and earlier states of objects, as far as anything is left of
+/// them: a store of their own in a private folder, which goes away with this.
+///
+/// The store itself is read page by page, without SQLite, and is as it was afterwards.
+package final class Undeletion {
+  /// What was found of an entity.
+  package struct Entity: Sendable, Equatable {
+    /// Its name.
+    package var name: String
+    /// Objects that are not in the store any more.
+    package var deleted = 0
+    /// Deleted objects whose key follows from the rows around them.
+    package var inferred = 0
+    /// Deleted objects whose key nothing tells.
+    package var keyless = 0
+    /// Deleted objects of which some values are lost.
+    package var partial = 0
+    /// Deleted objects that were never saved: their save was not finished.
+    package var unsaved = 0
+    /// Deleted objects that may be earlier states of objects that live.
+    package var unsure = 0
+    /// Earlier states of objects.
+    package var older = 0
+  }
+
+  /// The store that was looked through.
+  package let path: String
+  /// The -wal that was read with it; `nil` where none was.
+  package let logPath: String?
+  /// What was found, as a store.
+  package let store: Store
+  /// What was found of each entity, by name; those of which nothing was are left out.
+  package let entities: [Entity]
+  /// Whether the room that rows were deleted from holds zeros alone, as SQLite leaves it with
+  /// secure_delete; `nil` where no such room was seen.
+  package let isWiped: Bool?
+  /// What a person should know, as sentences.
+  package let notes: [String]
+
+  let model: Model
+  private let folder: PrivateFolder
+  private let origins: Connection
+  private let places: [String: Int]
+
+  /// Looks through a store.
+  ///
+  /// - Parameters:
+  ///   - model: what made the store, where the store itself no longer has it.
+  ///   - isLogIgnored: whether to leave the -wal out.
+  ///   - progress: told how much was looked at, from 0 to 1.
+  /// - Throws: ``CoreDataError`` where nothing of it can be read, no model is known, or it was
+  ///   cancelled.
+  package init(
+    of path: String, model given: Model? = nil, ignoresLog isLogIgnored: Bool = false,
+    isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
+  ) throws {
+    self.path = path
+    let source = try SalvageSource(path: path, ignoresLog: isLogIgnored)
+    guard let model = try given ?? source.model() else {
+      throw CoreDataError(
+        .unreadable,
+        "the store does not hold the model that made it, and without one its rows are not told apart",
+        path: path, advice: "Give the model that made the store with \(.model).")
+    }
+    self.model = model
+    logPath = source.logPath
+    folder = try PrivateFolder()
+    let place = folder.path + "/" + FileSystem.name(of: path)
+    try FileSystem.createEmpty(place)
+    do {
+      let remains = try RemainsCopy(
+        of: source, at: place, model: model, isCancelled: isCancelled, progress: progress)
+      entities = try Self.entities(remains.counts())
+      isWiped = remains.isWiped
+      notes =
+        source.notes + remains.notes
+        + (remains.isComparedInPart
+          ? [
+            "More rows without a key were found than could be compared with the store: some may be earlier states of objects that live."
+          ] : [])
+        + remains.lost.sorted { $0.key < $1.key }.map { table, keys in
+          let name = remains.schema.table(named: table)?.root ?? table
+          let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
+          return
+            "History says that \(keys.count) \(name) were deleted of which nothing was found: \(first)\(keys.count > 5 ? " …" : "")."
+        }
+      places = Dictionary(remains.tables.enumerated().map { ($1, $0) }) { first, _ in first }
+      remains.connection.close()
+      origins = try Connection(path: place + RemainsCopy.listSuffix, mode: .readOnly)
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path, kind: .failed)
+    }
+    store = try Store(
+      path: place,
+      files: StoreFiles(
+        path: place, externalDataOf: StoreFiles(path: FileSystem.canonical(path))), model: model)
+  }
+
+  private static func entities(_ counts: [RemainsCopy.Count]) -> [Entity] {
+    counts.reduce(into: []) { result, count in
+      if result.last?.name != count.entity { result.append(Entity(name: count.entity)) }
+      let last = result.count - 1
+      switch count.state {
+      case .older: result[last].older = count.rows
+      case .deleted:
+        result[last].deleted = count.rows
+        result[last].inferred = count.inferred
+        result[last].keyless = count.keyless
+        result[last].partial = count.partial
+        result[last].unsaved = count.unsaved
+        result[last].unsure = count.unsure
+      }
+    }
+  }
+
+  /// Where a row of ``store`` comes from; `nil` for one that is not there.
+  package func origin(of id: ObjectID) throws -> RowOrigin? {
+    guard let table = store.entityTables.first(where: { $0.entity == id.entity })?.table,
+      let place = places[table]
+    else { return nil }
+    do {
+      let statement = try origins.cached(RowOrigin.query)
+      try statement.bind([.integer(Int64(place)), .integer(id.key)])
+      defer { statement.reset() }
+      return try statement.step() ? RowOrigin(statement.row()) : nil
+    } catch let error as SQLiteError {
+      throw CoreDataError(sqlite: error, path: path)
+    }
+  }
+}

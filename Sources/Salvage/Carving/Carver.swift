@@ -1,0 +1,242 @@
+/// Finds rows in room that is no longer in use, by what rows of the tables look like.
+///
+/// A row that is whole vouches for itself: the size before its key is that of its header's types. Of one
+/// whose beginning was overwritten the types must be those of a table's columns, its Z_ENT one of the
+/// table's, and it must lie where a block of free room begins.
+struct Carver {
+  private let shapes: [RowShape]
+  private let fewest: [Int]
+  private let byNumber: [Int64: Int]
+  private let usable: Int
+  private let encoding: FileHeader.Encoding
+  private var record = Record()
+
+  /// - Parameters:
+  ///   - shapes: those of tables of entities; others are passed over.
+  ///   - fewest: for each how many values its rows have at least.
+  init(_ shapes: [RowShape], fewest: [Int], usable: Int, encoding: FileHeader.Encoding) {
+    self.shapes = shapes
+    self.fewest = fewest
+    self.usable = usable
+    self.encoding = encoding
+    var byNumber: [Int64: Int] = [:]
+    for (index, shape) in shapes.enumerated() {
+      for number in shape.numbers { byNumber[number] = index }
+    }
+    self.byNumber = byNumber
+  }
+
+  /// The rows in a range of a page, from low to high, none over another.
+  ///
+  /// - Parameter likely: the shapes that rows without their beginning may have, the likeliest first.
+  mutating func rows(in range: Range<Int>, of bytes: [UInt8], likely: [Int]) -> [CarvedRow] {
+    let range = range.clamped(to: 0..<min(bytes.count, usable))
+    var found: [CarvedRow] = []
+    // Bytes of zeros, which most of them are, begin no row.
+    var place = range.lowerBound
+    while place + 6 <= range.upperBound {
+      if let row = headless(at: place, range, bytes, likely) { found.append(row) }
+      if let row = whole(place, range, bytes) { found.append(row) }
+      place += 1
+    }
+    // What begins at a higher place was written later than what reaches into it; values inside a row
+    // that vouches for itself are its own.
+    found.sort { $0.range.lowerBound > $1.range.lowerBound }
+    let wholes = found.filter { $0.key != nil }
+    var limit = range.upperBound
+    var next = 0
+    var result: [CarvedRow] = []
+    for row in found where row.range.upperBound <= limit {
+      if row.key == nil {
+        while next < wholes.count, wholes[next].range.lowerBound > row.range.lowerBound {
+          next += 1
+        }
+        if next < wholes.count, wholes[next].range.upperBound >= row.range.upperBound { continue }
+        // The bytes before a row that is whole can look like those of a block.
+        if next > 0, wholes[next - 1].range.overlaps(row.range),
+          wholes[next - 1].range.upperBound == row.range.upperBound
+        {
+          continue
+        }
+      }
+      limit = row.range.lowerBound
+      result.append(row)
+    }
+    return result.reversed()
+  }
+
+  /// All shapes, those of which the types say the most first.
+  var all: [Int] {
+    shapes.indices.filter { !shapes[$0].numbers.isEmpty }
+      .sorted { shapes[$0].columns.count > shapes[$1].columns.count }
+  }
+
+  /// The shape that a record is of; `nil` for none.
+  func shape(of record: borrowing Record) -> Int? {
+    guard let number = record.integer(1), let shape = byNumber[number],
+      shapes[shape].fits(record), isText(record)
+    else { return nil }
+    return shape
+  }
+
+  /// Whether texts that are there are texts, and numbers are numbers.
+  private func isText(_ record: borrowing Record) -> Bool {
+    for column in 0..<record.count where record.isPresent(column) {
+      switch record.kind(column) {
+      case .text where encoding == .utf8:
+        guard let bytes = record.content(column), String(validating: bytes, as: UTF8.self) != nil
+        else { return false }
+      case .real:
+        guard case .real(let number) = record.value(column), number.isFinite else { return false }
+      default: break
+      }
+    }
+    return true
+  }
+
+  /// A row that is all there, whose types begin at a place: with the null of its key.
+  private mutating func whole(_ place: Int, _ range: Range<Int>, _ bytes: [UInt8]) -> CarvedRow? {
+    guard bytes[place] == 0, place >= range.lowerBound + 3, Self.isInteger(bytes[place + 1]),
+      Self.isInteger(bytes[place + 2]), bytes[place - 1] < 0x80
+    else { return nil }
+    for length in 1...2 {
+      let header = place - length
+      guard header > range.lowerBound + 1, (bytes[header] >= 0x80) == (length == 2),
+        record.read(bytes, header..<range.upperBound), let shape = shape(of: record)
+      else { continue }
+      let size = record.stated
+      // Behind the size stands the key, of which all bytes but the last go on.
+      var key = header - 1
+      guard bytes[key] < 0x80 else { continue }
+      while key > range.lowerBound, header - key < 9, bytes[key - 1] >= 0x80 { key -= 1 }
+      // The size's own last byte does not go on, its others do.
+      let start = key - Varint.length(UInt64(size))
+      guard start >= range.lowerBound, let (stated, end) = Varint.read(bytes, start), end == key,
+        stated == UInt64(size), let (number, _) = Varint.read(bytes, key),
+        let row = row(
+          shape, size, start: start, header: header, key: Int64(bitPattern: number), hint: nil,
+          record: Array(bytes[header..<range.upperBound]), range, bytes)
+      else { continue }
+      return row
+    }
+    return nil
+  }
+
+  /// A row whose first four bytes are those of a block of free room.
+  private mutating func headless(
+    at start: Int, _ range: Range<Int>, _ bytes: [UInt8], _ likely: [Int]
+  ) -> CarvedRow? {
+    let next = BigEndian.half(bytes, start)
+    let block = BigEndian.half(bytes, start + 2)
+    guard block >= 8, start + block <= usable, next == 0 || next > start && next < usable else {
+      return nil
+    }
+    for place in start + 3...start + 13 {
+      guard place + 3 < range.upperBound else { return nil }
+      // The null of the key may be the last byte that was overwritten.
+      guard place < start + 4 || bytes[place] == 0, Self.isInteger(bytes[place + 1]),
+        Self.isInteger(bytes[place + 2])
+      else { continue }
+      for length in 1...2 {
+        for shape in likely {
+          guard
+            let row = headless(
+              shape, start: start, types: place, header: place - length, block, range, bytes)
+          else { continue }
+          return row
+        }
+      }
+    }
+    return nil
+  }
+
+  /// A row of a shape, if its types, of which the first is at `types`, are those of the columns.
+  private mutating func headless(
+    _ shape: Int, start: Int, types: Int, header: Int, _ block: Int, _ range: Range<Int>,
+    _ bytes: [UInt8]
+  ) -> CarvedRow? {
+    let length = types - header
+    guard header > start + 1, let all = self.types(of: shape, types, range, bytes) else {
+      return nil
+    }
+    let isStated = header >= start + 4
+    for (count, type) in all.enumerated().reversed() where count >= 2 {
+      let headerSize = type.end - header
+      guard (headerSize < 128) == (length == 1) else { continue }
+      if isStated {
+        guard let (stated, end) = Varint.read(bytes, header), end == types,
+          stated == UInt64(headerSize)
+        else { continue }
+      } else if count + 1 < shapes[shape].columns.count {
+        // A row that is older than its table's last columns must end where the block does.
+        guard count + 1 >= fewest[shape], type.end + type.size == start + block else { continue }
+      }
+      let size = headerSize + type.size
+      let keyLength = header - start - Varint.length(UInt64(size))
+      guard (1...9).contains(keyLength) else { continue }
+      guard let hint = Self.hint(bytes[header - keyLength..<header], from: start + 4) else {
+        continue
+      }
+      var payload = Varint.bytes(UInt64(headerSize))
+      payload.append(0)
+      payload += bytes[types + 1..<range.upperBound]
+      guard record.read(payload, 0..<min(payload.count, size)), self.shape(of: record) == shape,
+        shapes[shape].namesObjects(record),
+        let row = row(
+          shape, size, start: start, header: header, key: nil, hint: hint, record: payload, range,
+          bytes),
+        row.range.upperBound <= start + block
+      else { continue }
+      return row
+    }
+    return nil
+  }
+
+  /// For each column of a shape where its type ends, and how many bytes the values take up to it;
+  /// no further than the types fit. `nil` where the Z_ENT is not the shape's.
+  private func types(
+    of shape: Int, _ first: Int, _ range: Range<Int>, _ bytes: [UInt8]
+  ) -> [(end: Int, size: Int)]? {
+    var result: [(end: Int, size: Int)] = [(first + 1, 0)]
+    var (place, size) = (first + 1, 0)
+    for column in shapes[shape].columns.dropFirst() {
+      guard place < range.upperBound, let (type, end) = Varint.read(bytes, place),
+        let bytes = Record.size(of: type), column.holds(Record.kind(of: type)),
+        size + bytes <= Int(Cell.mostBytes)
+      else { break }
+      place = end
+      size += bytes
+      result.append((place, size))
+    }
+    return result.count >= 3 ? result : nil
+  }
+
+  /// What is left of a key from a place on.
+  private static func hint(_ bytes: ArraySlice<UInt8>, from first: Int) -> CarvedRow.KeyHint? {
+    var hint = CarvedRow.KeyHint(length: bytes.count, low: 0, bits: 0)
+    for index in bytes.indices where index >= first {
+      let isLast = index == bytes.endIndex - 1
+      guard (bytes[index] < 0x80) == isLast else { return nil }
+      hint.low = hint.low << 7 | Int64(bytes[index] & 0x7F)
+      hint.bits += 7
+    }
+    return hint
+  }
+
+  /// A row, if it ends within the range.
+  private func row(
+    _ shape: Int, _ size: Int, start: Int, header: Int, key: Int64?, hint: CarvedRow.KeyHint?,
+    record: [UInt8], _ range: Range<Int>, _ bytes: [UInt8]
+  ) -> CarvedRow? {
+    let local = Cell.local(of: size, usable: usable)
+    let end = header + local + (local < size ? 4 : 0)
+    guard end <= range.upperBound, local <= record.count else { return nil }
+    return CarvedRow(
+      shape: shape, range: start..<end, key: key, hint: hint, payload: Array(record.prefix(local)),
+      size: size, overflow: local < size ? Int(BigEndian.word(bytes, header + local)) : 0)
+  }
+
+  /// Whether a serial type is a whole number's.
+  @inline(__always)
+  private static func isInteger(_ type: UInt8) -> Bool { type >= 1 && type <= 9 && type != 7 }
+}

@@ -1,0 +1,311 @@
+import Values
+
+/// Finds rows that are no longer in a database, or that are there in a newer state.
+///
+/// Looked through are, from new to old: the room in pages that is not in use, free pages, frames of the
+/// -wal that later ones replaced, the pages of the main file under the -wal, and frames that were never
+/// committed or are of a -wal before. The same row can come many times; it is for the caller to compare.
+public struct RemainsScan {
+  private let image: DatabaseImage
+  private let trees: TreeMap
+  private let keys: [KeySet]
+  private let roots: Set<Int>
+  private var byRoot: [Int: Int] = [:]
+  private var carver: Carver
+  private var record = Record()
+
+  /// - Parameters:
+  ///   - shapes: what rows of the tables look like, of those that hold objects.
+  ///   - tables: the first page of each shape's table; 0 where it is not known.
+  ///   - keys: for each shape the keys of the rows that are there.
+  ///   - fewest: for each shape how many values such rows have at least.
+  ///   - roots: the first pages of other tables, whose former rows are taken where they stand whole.
+  /// - Throws: `CoreDataError` where the file cannot be read.
+  package init(
+    _ image: DatabaseImage, _ trees: TreeMap, shapes: [RowShape], tables: [Int], keys: [KeySet],
+    fewest: [Int],
+    roots: Set<Int>
+  ) throws {
+    self.image = image
+    self.trees = trees
+    self.keys = keys
+    for (shape, root) in tables.enumerated() where root > 0 { byRoot[root] = shape }
+    self.roots = roots
+    carver = Carver(shapes, fewest: fewest, usable: image.usable, encoding: image.header.encoding)
+  }
+
+  /// Whether room and free pages that rows were deleted from hold nothing but zeros: what SQLite makes
+  /// of them with secure_delete; `nil` where there is no such room.
+  public private(set) var isWiped: Bool?
+
+  /// Finds rows.
+  ///
+  /// - Parameters:
+  ///   - isCancelled: asked every few pages; the scan then ends.
+  ///   - progress: told every few pages how much was looked at, from 0 to 1.
+  ///   - body: takes each row; the record is good until it returns.
+  /// - Throws: `CoreDataError` where the file cannot be read; what `body` throws.
+  public mutating func rows(
+    isCancelled: () -> Bool = { false }, progress: (Double) -> Void = { _ in },
+    _ body: (Remnant, borrowing Record) throws -> Void
+  ) throws {
+    let frames = image.log?.pageSize == image.pageSize ? image.log?.frames ?? [] : []
+    let total = Double(max(1, image.pageCount + frames.count))
+    var done = 0
+    func goesOn() -> Bool {
+      done += 1
+      if done % 64 == 0 { progress(Double(done) / total) }
+      return done % 64 != 0 || !isCancelled()
+    }
+    for number in 1...max(1, image.pageCount) {
+      guard goesOn() else { return }
+      try present(number, body)
+    }
+    let log = image.log
+    for (index, frame) in frames.enumerated().reversed() where frame.state.isOfSave {
+      guard goesOn() else { return }
+      guard log?.newest[frame.page] != index, let bytes = try log?.page(of: index) else { continue }
+      try past(bytes, frame.page, .frame(index), body)
+    }
+    if !frames.isEmpty {
+      for number in (log?.newest.keys).map({ $0.sorted() }) ?? [] where number <= image.mainPages {
+        if isCancelled() { return }
+        let bytes = try image.mainPage(number)
+        guard bytes.count == image.pageSize else { continue }
+        try past(bytes, number, .main, body)
+      }
+    }
+    for (index, frame) in frames.enumerated().reversed() where !frame.state.isOfSave {
+      guard goesOn() else { return }
+      guard frame.page > 0, let bytes = try log?.page(of: index) else { continue }
+      let source: Remnant.Source = frame.state == .older ? .earlier(index) : .uncommitted(index)
+      try past(bytes, frame.page, source, body)
+    }
+  }
+
+  /// Looks at a page as it is.
+  private mutating func present(
+    _ number: Int, _ body: (Remnant, borrowing Record) throws -> Void
+  ) throws {
+    switch trees.role(of: number) {
+    case .map, .broken, .adopted: return
+    case .leaf, .interior:
+      guard let page = try image.page(number),
+        let room = DeadRoom(page.bytes, number: number, usable: image.usable)
+      else { return }
+      note(page)
+      try carve(page.bytes, number, room, .room, body)
+    case .free, .stray, .unknown:
+      let isFree = try isFree(number)
+      guard isFree || trees.role(of: number) == .unknown, let page = try image.page(number) else {
+        return
+      }
+      if isFree { wiped(!page.bytes.contains { $0 != 0 }) }
+      if let room = DeadRoom(page.bytes, number: number, usable: image.usable) {
+        if isFree { try cells(of: room, page.bytes, number, .freePage, body) }
+        try carve(page.bytes, number, room, isFree ? .freePage : .room, body)
+      } else if isFree {
+        let rows = carver.rows(in: 0..<image.usable, of: page.bytes, likely: carver.all)
+        try give(rows, rows.map { _ in nil }, number, .freePage, [:], body)
+      }
+    }
+  }
+
+  /// Whether a page is in no use: free by the list or the map, or led to by nothing.
+  private func isFree(_ number: Int) throws -> Bool {
+    switch trees.role(of: number) {
+    case .free, .stray: true
+    case .unknown: try !trees.isInUse(number)
+    default: false
+    }
+  }
+
+  /// Looks at a page as it was.
+  private mutating func past(
+    _ bytes: [UInt8], _ number: Int, _ source: Remnant.Source,
+    _ body: (Remnant, borrowing Record) throws -> Void
+  ) throws {
+    guard let room = DeadRoom(bytes, number: number, usable: image.usable) else { return }
+    try cells(of: room, bytes, number, source, body)
+    try carve(bytes, number, room, source, body)
+  }
+
+  /// The rows that a page held.
+  private mutating func cells(
+    of room: DeadRoom, _ bytes: [UInt8], _ number: Int, _ source: Remnant.Source,
+    _ body: (Remnant, borrowing Record) throws -> Void
+  ) throws {
+    let root = trees.owner(of: number)
+    for place in room.cells {
+      guard
+        let cell = Cell(
+          bytes, at: place.range.lowerBound, present: bytes.count, usable: image.usable)
+      else { continue }
+      let local = Array(bytes[cell.start..<cell.start + cell.local])
+      guard try read(local, cell.size, cell.overflow, source) else { continue }
+      let shape = carver.shape(of: record)
+      guard shape != nil || roots.contains(root) else { continue }
+      try body(
+        Remnant(
+          shape: shape, root: shape == nil ? root : 0, key: cell.key, certainty: .certain,
+          page: number, source: source), record)
+    }
+  }
+
+  /// What is found in the room of a page.
+  private mutating func carve(
+    _ bytes: [UInt8], _ number: Int, _ room: DeadRoom, _ source: Remnant.Source,
+    _ body: (Remnant, borrowing Record) throws -> Void
+  ) throws {
+    var rows: [CarvedRow] = []
+    // What was deleted from a page is mostly of the table that the page is of.
+    let likely =
+      if let shape = byRoot[trees.owner(of: number)] ?? self.shape(of: room, bytes) {
+        [shape]
+      } else {
+        source == .freePage ? carver.all : []
+      }
+    for range in room.ranges where range.count >= 8 {
+      rows += carver.rows(in: range, of: bytes, likely: likely)
+    }
+    guard !rows.isEmpty else { return }
+    var inferred = [Int64?](repeating: nil, count: rows.count)
+    for shape in Set(rows.map(\.shape)) {
+      let own = rows.indices.filter { rows[$0].shape == shape }
+      let found = KeyInference(keys[shape]).keys(of: own.map { rows[$0] }, in: room)
+      for (index, key) in zip(own, found) { inferred[index] = key }
+    }
+    try give(rows, inferred, number, source, standings(rows, inferred, in: room, bytes), body)
+  }
+
+  /// What a row without a key is by the rows that its page holds.
+  private enum Standing {
+    /// An earlier state of one of them, of this one if that is told.
+    case earlier(of: Int64?)
+    /// It may be an earlier state of one, or be deleted.
+    case unsure
+  }
+
+  /// What rows without a key are, as far as the rows of their page tell it.
+  private mutating func standings(
+    _ rows: [CarvedRow], _ inferred: [Int64?], in room: DeadRoom, _ bytes: [UInt8]
+  ) -> [Int: Standing] {
+    var result: [Int: Standing] = [:]
+    var other = Record()
+    for (index, row) in rows.enumerated() where inferred[index] == nil {
+      guard let hint = row.hint, record.read(row.payload, 0..<row.payload.count) else { continue }
+      let saves = record.integer(2) ?? 0
+      var best: (key: Int64, different: Int)?
+      var isTold = false
+      for place in room.cells where hint.fits(place.key) {
+        guard
+          let cell = Cell(
+            bytes, at: place.range.lowerBound, present: bytes.count, usable: image.usable),
+          other.read(bytes, cell.start..<cell.start + cell.local), other.count > 2,
+          other.integer(1) == record.integer(1), other.integer(2) ?? 0 > saves
+        else { continue }
+        // Each save raises Z_OPT: a row that was not saved since has no earlier state.
+        let likeness = record.likeness(to: other)
+        guard likeness.different < best?.different ?? .max else { continue }
+        best = (place.key, likeness.different)
+        isTold = likeness.same > 0 && likeness.same >= likeness.different
+      }
+      guard let best else { continue }
+      if isTold {
+        result[index] = .earlier(of: best.key)
+      } else {
+        let canBeDeleted = KeyInference(keys[row.shape]).canBeDeleted(hint, from: room)
+        result[index] = canBeDeleted ? .unsure : .earlier(of: nil)
+      }
+    }
+    return result
+  }
+
+  /// The shape of the rows that a page held.
+  private mutating func shape(of room: DeadRoom, _ bytes: [UInt8]) -> Int? {
+    for cell in room.cells.prefix(4) {
+      guard
+        let cell = Cell(
+          bytes, at: cell.range.lowerBound, present: bytes.count, usable: image.usable),
+        record.read(bytes, cell.start..<cell.start + cell.local)
+      else { continue }
+      if let shape = carver.shape(of: record) { return shape }
+    }
+    return nil
+  }
+
+  private mutating func give(
+    _ rows: [CarvedRow], _ inferred: [Int64?], _ number: Int, _ source: Remnant.Source,
+    _ standings: [Int: Standing], _ body: (Remnant, borrowing Record) throws -> Void
+  ) throws {
+    for (index, row) in rows.enumerated() {
+      guard try read(row.payload, row.size, row.overflow, source) else { continue }
+      var key = inferred[index]
+      var isEarlier = false
+      if case .earlier(let other) = standings[index] {
+        isEarlier = true
+        key = key ?? other
+      }
+      var isUnsure = false
+      if case .unsure = standings[index] { isUnsure = true }
+      let certainty: Remnant.KeyCertainty =
+        row.key != nil ? .certain : key != nil ? .inferred : .unknown
+      try body(
+        Remnant(
+          shape: row.shape, root: 0, key: row.key ?? key, certainty: certainty,
+          isEarlier: isEarlier, isUnsure: isUnsure, page: number, source: source), record)
+    }
+  }
+
+  /// Takes a payload, with what of it stands on other pages.
+  private mutating func read(
+    _ local: [UInt8], _ size: Int, _ overflow: Int, _ source: Remnant.Source
+  ) throws -> Bool {
+    guard local.count < size else { return record.read(local, 0..<local.count) }
+    guard size / (image.usable - 4) <= image.pageCount else { return false }
+    var payload = local
+    var next = overflow
+    while payload.count < size, next > 0, let page = try overflowPage(next, source) {
+      payload += page[4..<4 + min(size - payload.count, image.usable - 4)]
+      next = Int(BigEndian.word(page, 0))
+    }
+    // A chain that goes on is another's by now.
+    if payload.count < size || next != 0 { payload = local }
+    return record.read(payload, 0..<payload.count)
+  }
+
+  /// A page of the rest of a row, as it was with the row; `nil` where it is another's now.
+  private func overflowPage(_ number: Int, _ source: Remnant.Source) throws -> [UInt8]? {
+    switch source {
+    case .room, .freePage:
+      guard try isFree(number), let page = try image.page(number), page.present == page.bytes.count
+      else { return nil }
+      return page.bytes
+    case .frame(let frame), .uncommitted(let frame), .earlier(let frame):
+      if let log = image.log, let at = log.frame(of: number, upTo: frame) {
+        return try log.page(of: at)
+      }
+      fallthrough
+    case .main:
+      guard number <= image.mainPages else { return nil }
+      let bytes = try image.mainPage(number)
+      return bytes.count == image.pageSize ? bytes : nil
+    }
+  }
+
+  /// Takes into account whether blocks that were freed are zeros.
+  private mutating func note(_ page: DatabaseImage.Page) {
+    let tree = TreePage(page.bytes, number: page.number, usable: image.usable)
+    guard let block = tree?.firstFree, block > 0 else { return }
+    let size = BigEndian.half(page.bytes, block + 2)
+    guard size > 8, block + size <= page.bytes.count else { return }
+    wiped(!page.bytes[block + 4..<block + size].contains { $0 != 0 })
+  }
+
+  private mutating func wiped(_ isZero: Bool) { isWiped = (isWiped ?? true) && isZero }
+}
+
+extension LogFrame.State {
+  /// Whether the frame is of a save that was finished.
+  var isOfSave: Bool { self == .committed || self == .mended }
+}

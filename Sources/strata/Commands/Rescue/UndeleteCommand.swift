@@ -1,0 +1,251 @@
+import Files
+import Interface
+import JSON
+import ManagedModel
+import ManagedStore
+import ModelSearch
+import Rescue
+import RowText
+
+/// `strata undelete`: what was deleted from a store and can still be read, and a store with it back.
+enum UndeleteCommand {
+  static let help = """
+    Deleted rows stand in a store's file until something else is written over them, and in its -wal
+    until that is begun anew. Without ENTITY it tells how many objects of each entity were found; with
+    one it prints them, each with what is known of its key and the place it was found in. Nothing is
+    ever taken out of the store, and nothing is restored unasked: --output writes a new store with the
+    chosen objects back in, all that were found without --only or --where.
+
+    A key is “certain” where it was read with the row, “inferred” where it follows from the rows around
+    it, “unknown” else: such an object gets a new key. --versions prints earlier states of objects
+    instead, of those that live, too.
+    """
+  private static let page = 500
+
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    PrivateFolder.removeAbandoned()
+    let entity = arguments[1].isEmpty ? nil : arguments[1]
+    let output = arguments.value("output")
+    let only = arguments.all("only").flatMap { $0.split(separator: ",").map(String.init) }
+    let predicate = arguments.value("where")
+    if predicate != nil, entity == nil {
+      throw CoreDataError(
+        .usage, "--where needs the entity that it is about", hint: "strata undelete STORE ENTITY.")
+    }
+    let file = try ReceiptFile(
+      arguments, option: "report", stores: [arguments[0], output].compactMap { $0 })
+    let model = try arguments.value("model").map { try ModelReference($0).load().model }
+    let bar = ProgressBar(console)
+    func working<T>(_ title: String, _ body: (@escaping (Double) -> Void) throws -> T) throws -> T {
+      defer { bar.clear() }
+      return try Interruption.watching {
+        try body { fraction in
+          var work = ProgressBar.Work(title: title)
+          work.fraction = fraction
+          bar.show(work)
+        }
+      }
+    }
+    let undeletion = try working("looking for deleted rows") { progress in
+      try Undeletion(
+        of: arguments[0], model: model, ignoresLog: arguments.flag("ignore-wal"),
+        isCancelled: { Interruption.isRequested }, progress: progress)
+    }
+    let filter = try predicate.map {
+      try RowFilter($0, entity: entity ?? "", store: undeletion.store)
+    }
+    if let entity, filter == nil { _ = try undeletion.store.columns(of: entity) }
+    if let output {
+      let objects = try only.map { text in
+        guard let id = ObjectID(text) else {
+          throw CoreDataError(
+            .usage, "“\(text)” names no object", hint: "Name objects like Recipe/p12.")
+        }
+        return id
+      }
+      let choice: Restoration.Choice =
+        !objects.isEmpty ? .only(objects) : filter.map { .matching($0) } ?? .all(entity: entity)
+      let report = try working("writing the new store") { progress in
+        try Restoration(undeletion).run(
+          choice, output: output, isCancelled: { Interruption.isRequested }, progress: progress)
+      }
+      if arguments.flag("json") {
+        console.json { $0.restoration(report) }
+      } else {
+        UndeleteText.print(report, to: console)
+      }
+      try file?.write(JSONWriter.line { $0.restoration(report) })
+      return report.salvage.isLossy || !report.refused.isEmpty ? .no : .done
+    }
+    guard only.isEmpty else {
+      throw CoreDataError(
+        .usage, "--only chooses what is restored", hint: "Name the new store with --output.")
+    }
+    guard let entity else {
+      if arguments.flag("json") {
+        console.json { $0.undeletion(undeletion) }
+      } else {
+        UndeleteText.print(undeletion, to: console)
+      }
+      return .done
+    }
+    try rows(
+      of: entity, filter, in: undeletion, arguments.flag("versions") ? .older : .deleted, arguments,
+      console)
+    for note in undeletion.notes { console.note(note.printable) }
+    return .done
+  }
+
+  /// Prints an entity's rows, with where each comes from before its values.
+  private static func rows(
+    of entity: String, _ filter: RowFilter?, in undeletion: Undeletion, _ state: RowOrigin.State,
+    _ arguments: Arguments, _ console: Console
+  ) throws {
+    let format =
+      arguments.flag("json")
+      ? .json : arguments.value("format").flatMap { RowFormat(rawValue: $0) } ?? .table
+    var writer = format.writer(isExact: !console.isTerminal, heading: console.heading) {
+      console.write($0)
+    }
+    var query = RowQuery(entity: entity, limit: page)
+    query.filter = filter
+    var left = try arguments.number("limit") ?? .max
+    var isFirst = true
+    while isFirst || left > 0 {
+      var found = try undeletion.store.rows(query)
+      let last = found.rows.last
+      let isEnd = found.rows.count < page
+      found.columns = RowOrigin.columns + found.columns
+      found.rows = try found.rows.compactMap { row in
+        guard let origin = try undeletion.origin(of: row.id), origin.state == state else {
+          return nil
+        }
+        var row = row
+        row.values = origin.values + row.values
+        return row
+      }
+      found.rows = Array(found.rows.prefix(left))
+      if isFirst { try writer.begin(found) }
+      isFirst = false
+      try writer.write(found)
+      left -= found.rows.count
+      guard !isEnd, let last else { break }
+      query.anchor = .after(last.cursor)
+    }
+    try writer.end()
+  }
+}
+
+extension RowOrigin {
+  /// What it says of a row, as columns before the row's own.
+  static let columns = ["its key", "found", "whole"].map {
+    RowColumn(name: $0, kind: .attribute(.string))
+  }
+
+  /// One a column.
+  var values: [PropertyValue] {
+    let key = key.map { "p\($0) " } ?? ""
+    let doubt = isUnsure && state == .deleted && self.key == nil ? ", or older" : ""
+    return [
+      .value(.string(key + certainty.rawValue + doubt)), .value(.string(place)),
+      .value(.string(isWhole ? "yes" : "in part")),
+    ]
+  }
+}
+
+/// What was found, and what is back, as lines.
+enum UndeleteText {
+  static func print(_ undeletion: Undeletion, to console: Console) {
+    if undeletion.entities.isEmpty {
+      console.line("Nothing of a deleted object was found.")
+    } else {
+      var rows = [["entity", "deleted", "key inferred", "key unknown", "in part", "older"]]
+      rows += undeletion.entities.map { entity in
+        [entity.name.printable]
+          + [entity.deleted, entity.inferred, entity.keyless, entity.partial, entity.older].map {
+            NumberText.grouped($0)
+          }
+      }
+      console.table([.left] + rows[0].dropFirst().map { _ in .right }, rows)
+    }
+    if undeletion.isWiped == true {
+      console.line(
+        "! The room that rows were deleted from is probably wiped: it holds zeros, as SQLite leaves it with secure_delete."
+      )
+    }
+    let unsure = undeletion.entities.reduce(0) { $0 + $1.unsure }
+    if unsure > 0 {
+      console.line(
+        "· \(NumberText.grouped(unsure)) of those without a key may be earlier states of objects that live: look at them before you rely on them."
+      )
+    }
+    let unsaved = undeletion.entities.reduce(0) { $0 + $1.unsaved }
+    if unsaved > 0 {
+      console.line(
+        "· \(NumberText.grouped(unsaved)) of them were never saved: they are restored only where --only names them."
+      )
+    }
+    for note in undeletion.notes { console.line("note: " + note.printable) }
+  }
+
+  static func print(_ report: Restoration.Report, to console: Console) {
+    var rows = [["entity", "restored"]]
+    rows += report.restored.sorted { $0.key < $1.key }.map {
+      [$0.key.printable, NumberText.grouped($0.value)]
+    }
+    console.table([.left, .right], rows)
+    if report.links > 0 {
+      console.line(
+        "· \(NumberText.grouped(report.links)) links between objects are back with them.")
+    }
+    for (entity, keys) in report.refused.sorted(by: { $0.key < $1.key }) {
+      let names = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
+      console.line(
+        "! \(entity.printable): \(NumberText.grouped(keys.count)) were left out, since an object with their unique values or key is there: \(names)\(keys.count > 5 ? " …" : "")."
+      )
+    }
+    for (property, count) in report.emptied.sorted(by: { $0.key < $1.key }) {
+      console.line(
+        "! \(property.printable) of \(NumberText.grouped(count)) is empty now: what it named is not there."
+      )
+    }
+    SalvageText.print(report.salvage, to: console)
+  }
+}
+
+extension JSONWriter {
+  mutating func undeletion(_ undeletion: Undeletion) {
+    object("undelete") { json in
+      json.fields([
+        "store": undeletion.path, "wal": undeletion.logPath, "wiped": undeletion.isWiped,
+        "notes": undeletion.notes,
+      ])
+      json.objects("entities", undeletion.entities) { entity in
+        [
+          "entity": entity.name, "deleted": entity.deleted, "inferred": entity.inferred,
+          "unknown": entity.keyless, "partial": entity.partial, "unsaved": entity.unsaved,
+          "unsure": entity.unsure,
+          "older": entity.older,
+        ]
+      }
+    }
+  }
+
+  mutating func restoration(_ report: Restoration.Report) {
+    object("restoration") { json in
+      json.numbers(
+        "restored", report.restored.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.numbers(
+        "refused", report.refused.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count) })
+      json.numbers("emptied", report.emptied.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.fields(["links": report.links])
+      json.objects("objects", report.first) { object in
+        [
+          "object": object.id.description, "key": object.origin.certainty.rawValue,
+          "found": object.origin.place, "whole": object.origin.isWhole,
+        ]
+      }
+      json.salvage(report.salvage)
+    }
+  }
+}
