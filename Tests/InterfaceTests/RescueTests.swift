@@ -218,10 +218,10 @@ struct RescueTests {
     ])
   func names(path: String, output: String) {
     let state = State(storePath: path)
-    #expect(RescueScreen().defaultOutput(state) == output)
+    #expect(state.newStore("salvaged") == output)
     var inside = state
     inside.copy = CopyPlace(root: "/tmp/x", container: "App.zip")
-    #expect(!RescueScreen().defaultOutput(inside).contains("/"))
+    #expect(!inside.newStore("salvaged").contains("/"))
   }
 
   @Test("what nobody can count is said to be unknown, and sums do not run over")

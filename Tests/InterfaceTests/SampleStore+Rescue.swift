@@ -48,4 +48,43 @@ extension SampleStore {
     report.isComplete = true
     return report
   }()
+
+  /// What was deleted: the sample's own rows stand for it.
+  static func remains() throws -> Remains {
+    var summary = try summary()
+    summary.showAsRemains()
+    return Remains(
+      entities: [
+        .init(name: "Person", deleted: 0, older: 3),
+        .init(name: "Recipe", deleted: 381, older: 1_455),
+      ],
+      isWiped: false, notes: ["A note of the search."], store: summary)
+  }
+
+  static let restored: Restoration.Report = {
+    var report = Restoration.Report(salvage: salvaged)
+    report.restored = ["Recipe": 381]
+    report.refused = ["Recipe": [7, 9]]
+    report.emptied = ["Recipe.author": 4]
+    report.links = 12
+    return report
+  }()
+
+  static let repaired: RepairReceipt = {
+    var receipt = RepairReceipt(storePath: "Recipes.sqlite", faults: [])
+    receipt.resultPath = "Recipes.sqlite"
+    receipt.kinds = [
+      .init(
+        name: "to-one-dangling", count: 2,
+        first: [
+          RepairChange(
+            kind: "to-one-dangling", entity: "Recipe", key: 5, property: "author", old: "Person/p88"
+          )
+        ])
+    ]
+    receipt.backupPath = "Recipes.unrepaired-1"
+    (receipt.seconds, receipt.verificationSeconds, receipt.bytes) = (1.5, 0.5, 1_200_000)
+    receipt.left = condition.findings.filter { $0.kind == .mandatory }
+    return receipt
+  }()
 }

@@ -95,6 +95,11 @@ struct Session {
       return [
         .answer(id, .diagnosed(SampleStore.condition)), .answer(id, .held(SampleStore.holdings)),
       ]
+    case .sources(let id, let rows):
+      let sources = rows.map { row in
+        (row, RowSource(isDeleted: !row.key.isMultiple(of: 3), text: "-wal frame \(row.key)"))
+      }
+      return [.answer(id, .sources(Dictionary(sources) { $1 }))]
     case .look(let id, let request): return SampleStore.looked(id, request)
     default: return []
     }

@@ -73,6 +73,18 @@ extension State {
     case .salvaged(let report, _):
       for remark in report.remarks { note(remark.text, remark.sign == "!" ? .warning : .plain) }
       for text in report.notes { note(text) }
+    case .restored(let report, _):
+      for line in RestorationText.lines(report, seconds: 0) where line.sign == "!" {
+        note(line.text, .warning)
+      }
+      for text in report.salvage.notes { note(text) }
+    case .repaired(let receipt):
+      for kind in receipt.kinds {
+        note("\(kind.name): \(NumberText.counted(kind.count, "change"))")
+      }
+      for finding in receipt.left { note("left: \(finding.sentence)", .warning) }
+      for text in receipt.notes { note(text) }
+      if let backup = receipt.backupPath { note("backup: \(backup)") }
     }
     note(receipt.notice, receipt.isLossy ? .warning : .success)
   }

@@ -37,7 +37,8 @@ extension State {
     swap(&browse, &remains.browse)
     self.browse = browse
     remains.isShown.toggle()
-    screen = .browse
+    // Of a store that does not open there is nothing else to be shown.
+    screen = store == nil ? .rescue : .browse
     effects.append(.readRemains(remains.isShown))
     effects += on(BrowseScreen.self) { $0.takeStore(in: &$1) }
     let most = found.entities.max { ($0.deleted, $0.older) < ($1.deleted, $1.older) }

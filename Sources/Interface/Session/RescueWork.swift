@@ -1,3 +1,4 @@
+import ManagedStore
 import Migration
 import Rescue
 
@@ -7,12 +8,18 @@ package enum RescueWork: Sendable, Equatable {
   case salvage(SalvageOrder)
   /// A look for deleted objects and older versions; Browse shows them then, if it was asked to.
   case search(thenShow: Bool)
+  /// A new store in which deleted objects are back.
+  case restore(RestoreOrder)
+  /// What can be put right, in the store itself, with a backup.
+  case repair(RepairOrder)
 
   /// What runs, in a word.
   var noun: String {
     switch self {
     case .salvage: "salvage"
     case .search: "search"
+    case .restore: "restoration"
+    case .repair: "repair"
     }
   }
 
@@ -29,14 +36,17 @@ package enum RescueWork: Sendable, Equatable {
     switch self {
     case .salvage(let order): "salvaging into \(order.output)"
     case .search: "looking for deleted objects in \(store)"
+    case .restore(let order): "bringing deleted objects back into \(order.output)"
+    case .repair: "repairing \(store)"
     }
   }
 
   /// What stopping it leaves.
   var left: String {
     switch self {
-    case .salvage: "nothing was left of the new store"
+    case .salvage, .restore: "nothing was left of the new store"
     case .search: "the store was only read"
+    case .repair: "the store is as it was"
     }
   }
 
@@ -45,11 +55,14 @@ package enum RescueWork: Sendable, Equatable {
     switch self {
     case .salvage: "the damaged store is only read; ^C stops and leaves nothing of the new one"
     case .search: "the store is only read; ^C stops"
+    case .restore: "the store is only read; ^C stops and leaves nothing of the new one"
+    case .repair:
+      "the original is untouched until the last step; ^C stops and leaves it so"
     }
   }
 
   /// Whether something else takes the store's place.
-  var changesStore: Bool { false }
+  var changesStore: Bool { if case .repair = self { true } else { false } }
 }
 
 /// What a person asks of a salvage.
@@ -63,6 +76,44 @@ package struct SalvageOrder: Sendable, Equatable {
   package init(output: String, model: String? = nil) {
     self.output = output
     self.model = model
+  }
+}
+
+/// What a person asks of a restoration.
+package struct RestoreOrder: Sendable, Equatable {
+  /// Which of the deleted objects are to be back.
+  package enum Choice: Sendable, Equatable {
+    /// All of them, or all of an entity.
+    case all(entity: String?)
+    /// One of the rows of the ``Remains``.
+    case only(ObjectID)
+    /// Those that a predicate takes.
+    case matching(RowFilter)
+  }
+
+  /// Where the new store is to be.
+  package var output: String
+  /// Which objects.
+  package var choice: Choice
+
+  /// A restoration into a new file.
+  package init(output: String, choice: Choice) {
+    self.output = output
+    self.choice = choice
+  }
+}
+
+/// What a person asks of a repair.
+package struct RepairOrder: Sendable, Equatable {
+  /// The kinds of fault to mend; empty for all that need no choice.
+  package var kinds: Set<FindingKind> = []
+  /// Which of equal objects stays, where that is asked for.
+  package var kept: RepairOptions.Kept?
+
+  /// A repair of some kinds of fault.
+  package init(kinds: Set<FindingKind> = [], kept: RepairOptions.Kept? = nil) {
+    self.kinds = kinds
+    self.kept = kept
   }
 }
 
@@ -83,14 +134,36 @@ package enum RescueProgress: Sendable, Equatable {
 }
 
 /// What a rescue did.
-package enum RescueReceipt: Sendable, Equatable {
+package enum RescueReceipt: Sendable {
   /// What was saved of a damaged store.
   case salvaged(SalvageReport, seconds: Double)
+  /// Which deleted objects are back.
+  case restored(Restoration.Report, seconds: Double)
+  /// What was put right.
+  case repaired(RepairReceipt)
 
-  /// The file that was made.
-  var output: String {
+  /// The file that was made; `nil` where it is the store itself.
+  var output: String? {
     switch self {
     case .salvaged(let report, _): report.outputPath
+    case .restored(let report, _): report.salvage.outputPath
+    case .repaired: nil
+    }
+  }
+}
+
+extension RescueReceipt: Equatable {
+  /// Whether they tell of the same run.
+  package static func == (left: RescueReceipt, right: RescueReceipt) -> Bool {
+    switch (left, right) {
+    case (.salvaged(let one, let first), .salvaged(let other, let second)):
+      one == other && first == second
+    case (.restored(let one, let first), .restored(let other, let second)):
+      one == other && first == second
+    case (.repaired(let one), .repaired(let other)):
+      one.seconds == other.seconds && one.kinds == other.kinds && one.left == other.left
+        && one.backupPath == other.backupPath && one.notes == other.notes
+    default: false
     }
   }
 }

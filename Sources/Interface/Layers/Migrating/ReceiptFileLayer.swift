@@ -61,8 +61,10 @@ struct ReceiptFileLayer: WaitingLayer {
     let width = max(1, min(64, rect.width - 4))
     let hint = "As JSON, the same as \(receipt.command) writes."
     let lines = Wrapping.lines(problem ?? hint, width: width)
-    let inside = Popup("Write the \(receipt.noun)", size: Size(width: width, height: lines.count + 2))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(
+      "Write the \(receipt.noun)", size: Size(width: width, height: lines.count + 2)
+    )
+    .draw(in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span("› ", theme[.dim])], theme: theme)
     grid.write(lines, in: inside.droppingRows(2), style: theme[problem == nil ? .dim : .warning])
   }
@@ -71,7 +73,7 @@ struct ReceiptFileLayer: WaitingLayer {
 extension WrittenReceipt {
   fileprivate var noun: String {
     switch self {
-    case .migration: "receipt"
+    case .migration, .rescue(.repaired): "receipt"
     case .rescue: "report"
     }
   }
@@ -81,6 +83,8 @@ extension WrittenReceipt {
     switch self {
     case .migration: "strata migrate --receipt"
     case .rescue(.salvaged): "strata salvage --report"
+    case .rescue(.restored): "strata undelete --report"
+    case .rescue(.repaired): "strata repair --receipt"
     }
   }
 }

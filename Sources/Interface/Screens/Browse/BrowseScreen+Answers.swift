@@ -26,7 +26,7 @@ extension BrowseScreen {
       objectTask = nil
       inspector.take(inspection)
       if inspection == nil, let id = inspector.object {
-        state.notice = Notice("\(id) is not in the store", .warning)
+        state.notice = Notice(state.isMissing(id), .warning)
       }
       return nameInspected(in: &state)
     case .sources(let found) where task == sourcesTask:
@@ -77,7 +77,7 @@ extension BrowseScreen {
       switch place {
       case .ordinal: return read(.end, in: &state)
       case .object(let id):
-        state.notice = Notice("\(id) is not in the store", .warning)
+        state.notice = Notice(state.isMissing(id), .warning)
         return table?.window.rows.isEmpty == true ? read(.start, in: &state) : []
       }
     }
@@ -145,5 +145,14 @@ extension BrowseScreen {
     else { return }
     try? self.table?.arrange(settled.view, layout)
     self.table?.matches = settled.matches
+  }
+}
+
+extension State {
+  /// That an object is not where it is looked for.
+  fileprivate func isMissing(_ id: ObjectID) -> String {
+    remains.isShown
+      ? "\(id) is not among what was deleted; D goes back to the store"
+      : "\(id) is not in the store"
   }
 }

@@ -27,10 +27,9 @@ extension RescueScreen {
 
   /// The lines of the report in sight, for scrolling.
   func lines(_ state: State) -> [ReceiptView.Line] {
-    guard case .done(.salvaged(let report, let seconds)) = phase else { return [] }
+    guard let receipt else { return [] }
     // The box takes four columns, the sign before each line two.
-    return ReceiptView.wrapped(
-      SalvageReportText.lines(report, seconds: seconds), width: max(1, state.size.width - 6))
+    return ReceiptView.wrapped(receipt.lines, width: max(1, state.size.width - 6))
   }
 
   private func drawFindings(_ state: State, with theme: Theme, in grid: inout Grid) {

@@ -10,6 +10,16 @@ extension RescueScreen {
         command: "strata salvage \(state.storeArgument) --output NEW",
         footer: running == nil && condition?.isReadable != false),
       Binding(
+        ["u"], "undelete", .undelete, unless: reasonNotToUndelete(state),
+        command: "strata undelete \(state.storeArgument)", footer: phase == .findings),
+      Binding(
+        ["f"], "fix", .repair, unless: reasonNotToRepair(state),
+        command: "strata repair \(state.storeArgument)",
+        footer: phase == .findings && condition?.findings.contains(where: \.isRepaired) == true),
+      Binding(
+        ["D"], "deleted rows", .remains, unless: reasonNotToUndelete(state),
+        command: "strata undelete \(state.storeArgument) ENTITY", footer: phase == .findings),
+      Binding(
         ["w"], "write the report", .writeReceipt,
         unless: receipt == nil ? "there is no report yet" : nil,
         command: "strata salvage \(state.storeArgument) --output NEW --report FILE",
@@ -18,7 +28,7 @@ extension RescueScreen {
         ["P"], "look again", .lookAgain,
         unless: lookTask != nil ? "it is being looked at" : busy(state),
         command: "strata doctor \(state.storeArgument)", footer: failure != nil),
-      Binding([.tab], "next pane", .nextPane, unless: noPanes, footer: phase == .findings),
+      Binding([.tab], "pane", .nextPane, unless: noPanes, footer: phase == .findings),
       Binding([.backTab], "previous pane", .previousPane, unless: noPanes, footer: false),
       Binding(
         ["y"], "copy", .copy, unless: copies(state).isEmpty ? "nothing is selected" : nil,
@@ -37,6 +47,23 @@ extension RescueScreen {
     return state.openTask == nil ? nil : "the store is being opened"
   }
 
+  private func reasonNotToUndelete(_ state: State) -> String? {
+    if let busy = busy(state) { return busy }
+    if condition?.isReadable == false { return "nothing of the store can be read" }
+    if let remains = state.remains.remains, remains.isEmpty { return remains.summary }
+    return state.openTask == nil ? nil : "the store is being opened"
+  }
+
+  private func reasonNotToRepair(_ state: State) -> String? {
+    if let busy = busy(state) { return busy }
+    if state.copy != nil { return "what the store is in is never changed" }
+    guard let condition else { return "doctor has not told what is wrong yet" }
+    return condition.findings.contains(where: \.isRepaired)
+      ? nil
+      : condition.findings.isEmpty
+        ? "nothing is wrong" : "nothing of this can be put right in the store itself"
+  }
+
   /// Enter and Escape mean what the moment asks for.
   private func enter(_ state: State) -> [Binding] {
     switch phase {
@@ -50,7 +77,9 @@ extension RescueScreen {
       ]
     case .done:
       return [
-        Binding([.enter], "open the new store", .browseResult),
+        Binding(
+          [.enter], receipt?.output == nil ? "browse the result" : "open the new store",
+          .browseResult),
         Binding([.escape], "close the report", .closeReceipt),
       ]
     }
@@ -75,10 +104,18 @@ extension RescueScreen {
     defer { fit(state) }
     switch action {
     case .open: return open(in: &state)
-    case .salvage: state.show(SalvageLayer(SalvageOrder(output: defaultOutput(state))))
+    case .salvage:
+      state.show(SalvageLayer(SalvageOrder(output: state.newStore("salvaged"))))
+    case .undelete:
+      guard state.remains.remains != nil else { return search(thenShow: false, in: &state) }
+      state.show(
+        RestoreLayer(RestoreOrder(output: state.newStore("undeleted"), choice: .all(entity: nil))))
+    case .repair:
+      let layer = condition.flatMap { RepairLayer($0.findings, selected: selectedFinding) }
+      if let layer { state.show(layer) }
     case .browseResult:
       guard let receipt else { return [] }
-      return [.choose(receipt.output)]
+      return receipt.output.map { [.choose($0)] } ?? state.go(to: .browse)
     case .closeReceipt:
       phase = .findings
       return look(in: &state)
@@ -139,24 +176,13 @@ extension RescueScreen {
     if layout.rect(of: focus).isEmpty { focus = .findings }
   }
 
-  /// A name beside the store: `Recipes-salvaged.sqlite`; what is in a container has none beside it.
-  func defaultOutput(_ state: State) -> String {
-    let path = state.storePath
-    let name = path.split(separator: "/").last.map(String.init) ?? path
-    let folder = state.copy == nil ? String(path.dropLast(name.count)) : ""
-    let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
-    let (stem, ending) = dot.map { (String(name[..<$0]), String(name[$0...])) } ?? (name, "")
-    return (path.hasSuffix("/") ? "" : folder) + stem + "-salvaged" + ending
-  }
-
   func copies(_ state: State) -> [CopyLayer.Choice] {
     switch phase {
     case .running: return []
     case .done(let receipt):
       return [
-        CopyLayer.Choice("path of the new store", text: receipt.output),
-        CopyLayer.Choice("report as text", text: ReceiptView.text(lines(state))),
-      ]
+        CopyLayer.Choice("report as text", text: ReceiptView.text(lines(state)))
+      ] + (receipt.output.map { [CopyLayer.Choice("path of the new store", text: $0)] } ?? [])
     case .findings:
       if focus == .holdings, let holdings {
         return [CopyLayer.Choice("table", text: HoldingTable(holdings, condition).text)]

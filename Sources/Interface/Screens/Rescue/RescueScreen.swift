@@ -84,7 +84,7 @@ extension RescueScreen {
   /// Has doctor look, unless that was done.
   mutating func look(in state: inout State) -> [Effect] {
     guard condition == nil, failure == nil, lookTask == nil, state.openTask == nil,
-      state.work == nil
+      running == nil, state.migrate.work == nil
     else { return [] }
     return state.ask(&lookTask) { .diagnose($0) }
   }
@@ -108,8 +108,8 @@ extension RescueScreen {
       take(state.copy == nil ? condition : condition.withoutCommands)
     case .held(let holdings) where task == lookTask:
       lookTask = nil
-      self.holdings = holdings?.inOrder
-      if let remains = state.remains.remains { self.holdings = self.holdings?.with(remains) }
+      let remains = state.remains.remains
+      self.holdings = holdings.map { own in (remains.map { own.with($0) } ?? own).inOrder }
     case .rescuing(let progress) where task == self.task:
       guard case .running(let work, _, let isCancelling) = phase else { break }
       phase = .running(work, progress, isCancelling: isCancelling)
@@ -121,9 +121,10 @@ extension RescueScreen {
       state.notice = Notice(
         remains.summary + (remains.isEmpty || isShown ? "" : "; D shows them, u brings them back"),
         remains.isEmpty ? .warning : .success)
-      holdings = holdings?.with(remains)
+      holdings = holdings?.with(remains).inOrder
       fit(state)
-      return isShown && !remains.isEmpty ? state.turnRemains() : []
+      if isShown, !remains.isEmpty { return state.turnRemains() }
+      return state.screen == .rescue ? look(in: &state) : []
     case .rescued(let receipt) where task == self.task:
       self.task = nil
       phase = .done(receipt.of(state.storePath))
@@ -131,6 +132,10 @@ extension RescueScreen {
       state.notice = Notice(
         receipt.notice + (state.screen == Screen(RescueScreen.self) ? "" : "; 5 shows the report"),
         receipt.isLossy ? .warning : .success)
+      if case .repaired = receipt {
+        fit(state)
+        return state.reopen()
+      }
     default: break
     }
     fit(state)
@@ -149,10 +154,12 @@ extension RescueScreen {
       state.notice = Notice("stopped; \(work.left)", .warning)
     } else if case .salvage(let order) = work, SalvageLayer.asks(after: error) {
       state.show(SalvageLayer(order, after: error))
+    } else if case .restore(let order) = work, [.refused].contains(error.kind) {
+      state.show(RestoreLayer(order, after: error))
     } else {
       state.show(MessageLayer(error))
     }
-    return []
+    return state.screen == .rescue ? look(in: &state) : []
   }
 
   mutating func cancel(in state: inout State) -> [Effect]? {
@@ -170,11 +177,14 @@ extension RescueScreen {
   /// Begins a piece of work.
   mutating func start(_ work: RescueWork, in state: inout State) -> [Effect] {
     guard running == nil else { return [] }
-    let effects = work.changesStore ? lookTask.stop() ?? [] : []
+    // The rows of the store itself are what work is about, whatever was looked at.
+    let back = state.remains.isShown ? state.turnRemains() : []
+    let effects = back + (work.changesStore ? lookTask.stop() ?? [] : [])
     let task = state.tasks.new()
     self.task = task
     phase = .running(work, nil, isCancelling: false)
     state.screen = Screen(RescueScreen.self)
+    state.notice = nil
     state.note(work.title(state.storePath))
     return effects + [.rescue(task, work)]
   }
@@ -205,37 +215,12 @@ extension [EntityHolding] {
     }
   }
 
-  /// Those of which something is lost first, then those with the most objects.
+  /// Those of which something is lost or was deleted first, then those with the most objects.
   fileprivate var inOrder: [EntityHolding] {
-    sorted {
-      ($0.lost == nil ? 1 : 0, -$0.live, $0.entity) < ($1.lost == nil ? 1 : 0, -$1.live, $1.entity)
+    func rank(_ holding: EntityHolding) -> (Int, Int, Int, String) {
+      (holding.lost == nil ? 1 : 0, -(holding.deleted ?? 0), -holding.live, holding.entity)
     }
-  }
-}
-
-extension RescueReceipt {
-  /// With the name that the person gave the store.
-  fileprivate func of(_ path: String) -> RescueReceipt {
-    switch self {
-    case .salvaged(var report, let seconds):
-      report.storePath = path
-      return .salvaged(report, seconds: seconds)
-    }
-  }
-
-  /// Whether something is lost.
-  var isLossy: Bool {
-    switch self {
-    case .salvaged(let report, _): report.isLossy
-    }
-  }
-
-  /// What was done, in a line.
-  var notice: String {
-    switch self {
-    case .salvaged(let report, _):
-      "saved\(report.isLossy ? ", with losses" : ""): \(NumberText.counted(report.objects, "object")) in \(report.outputPath)"
-    }
+    return sorted { rank($0) < rank($1) }
   }
 }
 

@@ -15,7 +15,12 @@ extension EffectPerformer {
     switch effect {
     case .diagnose(let id): diagnose(id)
     case .rescue(let id, .salvage(let order)): salvage(id, order)
-    case .rescue, .readRemains, .sources: break
+    case .rescue(let id, .search): search(id)
+    case .rescue(let id, .restore(let order)): restore(id, order)
+    case .rescue(let id, .repair(let order)): repair(id, order)
+    case .readRemains(let reads): running.withLock { $0.readsRemains = reads }
+    case .sources(let id, let rows):
+      start(id) { [remains] in .sources(try await remains.sources(of: rows)) }
     default: return false
     }
     return true
@@ -62,26 +67,81 @@ extension EffectPerformer {
 
   private func salvage(_ id: TaskID, _ order: SalvageOrder) {
     let path = path
-    running.withLock { _ = $0.rescues.insert(id) }
-    start(id) { [self] in
-      defer { running.withLock { _ = $0.rescues.remove(id) } }
+    rescue(id) { [self] in
       var options = StoreSalvage.Options()
       options.model = try await givenModel()
       if let named = order.model { options.model = try ModelReference(named).load().model }
       return .rescued(
-        try await Self.onQueue("strata.salvage") { [options] in
-          let start = ContinuousClock.now
+        try await Self.onQueue("strata.salvage") { [options, clock = RescueClock(id, mailbox)] in
           let report = try StoreSalvage.run(
             path: path, output: order.output, options: options,
-            isCancelled: { Task.isCancelled },
-            progress: { [mailbox] fraction in
-              let elapsed = (ContinuousClock.now - start) / .seconds(1)
-              mailbox.post(
-                .answer(id, .rescuing(.single("reading pages", fraction, elapsed: elapsed))))
-            })
-          return .salvaged(report, seconds: (ContinuousClock.now - start) / .seconds(1))
+            isCancelled: { Task.isCancelled }, progress: { clock.tell("reading pages", $0) })
+          return .salvaged(report, seconds: clock.seconds)
         })
     }
+  }
+
+  private func search(_ id: TaskID) {
+    rescue(id) { [self] in
+      let clock = RescueClock(id, mailbox)
+      let (place, found) = try await remains.search(path, model: try await givenModel()) {
+        clock.tell("reading pages", $0)
+      }
+      let source = StoreSource(path: path, model: nil, remains: place)
+      let pages = StoreSession("remains", source: source)
+      var summary = try await pages.open()
+      summary.showAsRemains()
+      running.withLock { $0.remains = (pages, StoreSession("remains.surveys", source: source)) }
+      return .found(found(summary))
+    }
+  }
+
+  private func restore(_ id: TaskID, _ order: RestoreOrder) {
+    rescue(id) { [self] in
+      let clock = RescueClock(id, mailbox)
+      let report = try await remains.restore(order) { clock.tell("writing the new store", $0) }
+      return .rescued(.restored(report, seconds: clock.seconds))
+    }
+  }
+
+  private func repair(_ id: TaskID, _ order: RepairOrder) {
+    let hold = ReaderHold([pages, surveys])
+    running.withLock { $0.fingerprint = nil }
+    rescue(id) { [self] in
+      var options = RepairOptions()
+      (options.kinds, options.kept) = (order.kinds, order.kept)
+      options.model = try await givenModel()
+      options.modelName = options.model == nil ? nil : source.model
+      return .rescued(
+        .repaired(
+          try await repairs.run(path, options, hold) { [mailbox] in
+            mailbox.post(.answer(id, .rescuing(.parts($0))))
+          }))
+    }
+  }
+
+  /// Work that leaves nothing behind when it is stopped, and is waited for at the end.
+  private func rescue(_ id: TaskID, _ body: @escaping @Sendable () async throws -> Answer?) {
+    running.withLock { _ = $0.rescues.insert(id) }
+    start(id) { [self] in
+      defer { running.withLock { _ = $0.rescues.remove(id) } }
+      return try await body()
+    }
+  }
+}
+
+/// Tells how far a rescue is, with the time that it has taken.
+private struct RescueClock: Sendable {
+  private let start = ContinuousClock.now
+  private let id: TaskID
+  private let mailbox: Mailbox
+
+  init(_ id: TaskID, _ mailbox: Mailbox) { (self.id, self.mailbox) = (id, mailbox) }
+
+  var seconds: Double { (ContinuousClock.now - start) / .seconds(1) }
+
+  func tell(_ what: String, _ fraction: Double) {
+    mailbox.post(.answer(id, .rescuing(.single(what, fraction, elapsed: seconds))))
   }
 }
 
@@ -128,12 +188,15 @@ extension FileDamage.Hole {
   }
 }
 
-extension WrittenReceipt {
-  /// As the command line writes it.
-  var json: [UInt8] {
-    switch self {
-    case .migration(let receipt): JSONWriter.line { $0.receipt(receipt) }
-    case .rescue(.salvaged(let report, _)): JSONWriter.line { $0.salvage(report) }
+extension EffectPerformer {
+  /// Writes a receipt as the command line writes it.
+  func write(_ receipt: WrittenReceipt, to file: ReceiptFile) async throws {
+    switch receipt {
+    case .migration(let receipt): try file.write(JSONWriter.line { $0.receipt(receipt) })
+    case .rescue(.salvaged(let report, _)): try file.write(JSONWriter.line { $0.salvage(report) })
+    case .rescue(.restored(let report, _)):
+      try file.write(JSONWriter.line { $0.restoration(report) })
+    case .rescue(.repaired): try await repairs.write(to: file)
     }
   }
 }

@@ -11,9 +11,23 @@ struct StoreSource: Sendable {
   let model: String?
   /// What `--to` named.
   var destination: String?
+  /// Where the rows are that were deleted from it, where those are meant.
+  var remains: Remains?
+
+  /// A private store of rows that were deleted from another.
+  struct Remains: Sendable {
+    let path: String
+    let model: Model
+  }
 
   /// Opens the store, one whose metadata or model cache cannot be read as well.
   func openAnyhow() throws -> Store {
+    if let remains {
+      let own = StoreFiles(path: FileSystem.canonical(path))
+      return try Store(
+        path: path, files: StoreFiles(path: remains.path, externalDataOf: own),
+        model: remains.model)
+    }
     do {
       return try open()
     } catch let error as CoreDataError where error.kind == .unreadable {
