@@ -38,6 +38,21 @@ struct PlainInterfaceTests {
     #expect(Captured("--plain", demo.store, "--to", "/nonexistent").status != .done)
   }
 
+  @Test("of a store that does not open, doctor tells why")
+  func unopened() throws {
+    let folder = try TemporaryFolder()
+    let store = try DemoCommand.write(to: folder.path("demo"), objects: 60).store
+    try FileSystem.overwrite([UInt8](repeating: 0, count: 4096), at: 0, in: store)
+    FileSystem.remove(folder.path("demo/Recipes.xcdatamodeld"))
+    let size = try FileSystem.read(store).count
+    // What is left holds no model.
+    try FileSystem.overwrite([UInt8](repeating: 0, count: size / 2), at: 0, in: store)
+    let plain = Captured("--plain", store)
+    #expect(plain.status == .unreadable, "\(plain.out)")
+    #expect(plain.out.contains("Screen 5 of 5, Rescue.\n✗ "), "\(plain.out)")
+    #expect(!plain.out.contains("Browse"))
+  }
+
   @Test("what is wrong with the store is told as ever")
   func wrong() {
     #expect(Captured("--plain", "/nonexistent/a.sqlite").status == .unreadable)

@@ -1,3 +1,4 @@
+import SQLite
 import TestSupport
 import Testing
 
@@ -49,5 +50,34 @@ struct RescueRunTests {
     #expect(refused.contains("s salvage: nothing of the store can be read"), "\(refused)")
     terminal.send("q")
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
+  }
+
+  @Test("what was deleted is looked at in Browse, and brought back into a new store")
+  func deleted() throws {
+    let demo = InterfaceDemo()
+    let connection = try Connection(path: demo.store, mode: .readWrite)
+    try connection.execute("PRAGMA secure_delete = OFF; DELETE FROM ZDRAFT")
+    connection.close()
+    let before = demo.sum
+    let terminal = demo.open(width: 120, height: 36)
+    _ = terminal.screen(showing: "2,060", "Amount/p1")
+    terminal.send("D")
+    let rows = terminal.screen(showing: "Deleted and older", "origin", "Draft  62")
+    #expect(rows.contains("deleted  ") && rows.contains("Draft/p1 ─ deleted"), "\(rows)")
+    terminal.send("B")
+    _ = terminal.screen(showing: "every deleted Draft that was found")
+    terminal.send("j", "Enter")
+    let question = terminal.screen(showing: "Bring back into", "Recipes-undeleted.sqlite")
+    #expect(question.contains("every deleted Draft that"), "\(question)")
+    terminal.send("Enter")
+    let report = terminal.screen(showing: "report", "62 deleted objects brought back")
+    #expect(report.contains("+ Draft"), "\(report)")
+    terminal.send("Enter")
+    let new = terminal.screen(
+      showing: "Recipes-undeleted.sqlite", "▸1 Browse", "Draft              62")
+    #expect(new.contains("Draft              62"), "\(new)")
+    terminal.send("q")
+    #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
+    #expect(demo.sum == before)
   }
 }

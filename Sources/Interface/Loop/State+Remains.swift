@@ -15,6 +15,13 @@ struct RemainsView: Sendable, Equatable {
 }
 
 extension State {
+  /// The store itself, whatever Browse shows.
+  package var ownStore: StoreSummary? { remains.isShown ? remains.store : store }
+
+  /// The command line that does the same to the rows in sight; none does to those that are not in the
+  /// store.
+  func rowCommand(_ command: String) -> String? { remains.isShown ? nil : command }
+
   /// Takes what was found.
   mutating func take(_ remains: Remains) {
     self.remains = RemainsView(remains: remains, store: remains.store)

@@ -32,7 +32,7 @@ struct RestoreLayer: PromptingLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let text =
       problem.map { "✗ \($0.message)" + ($0.typedHint.map { " → \($0)" } ?? "") }
-      ?? "A new store gets all that the store has, and \(order.choice.words) back in; \(state.storePath) is only read. Where is the new one to be?"
+      ?? "A new store gets all that is in the store, and besides \(order.choice.words). \(state.storePath) is only read. Where is the new one to be?"
     draw(
       "Bring back into", text, width: 72, style: theme[problem == nil ? .dim : .warning],
       mark: Span("› ", theme[.footerKey]), with: theme, in: &grid, rect)

@@ -1,3 +1,4 @@
+import ManagedModel
 import ManagedStore
 import Rescue
 import Terminal
@@ -53,7 +54,7 @@ struct HoldingTable {
 
   /// The table for the clipboard, a tab between columns.
   var text: String {
-    ([["entity"] + titles] + holdings.map { [$0.entity] + numbers(of: $0) })
+    ([["entity"] + titles] + holdings.map { [$0.entity.printable] + numbers(of: $0) })
       .map { $0.joined(separator: "\t") }.joined(separator: "\n")
   }
 

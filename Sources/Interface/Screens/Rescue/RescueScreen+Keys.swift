@@ -188,9 +188,9 @@ extension RescueScreen {
         return [CopyLayer.Choice("table", text: HoldingTable(holdings, condition).text)]
       }
       guard let finding = selectedFinding else { return [] }
-      let text = FindingText(finding, hints: false).lines(width: 10_000).map(\.text)
+      let text = FindingText(finding, hints: false).lines(width: 10_000).map(\.text.printable)
       return (finding.command.map { [CopyLayer.Choice(command: $0)] } ?? []) + [
-        CopyLayer.Choice("finding", text: finding.sentence),
+        CopyLayer.Choice("finding", text: finding.sentence.printable),
         CopyLayer.Choice("finding with what helps", text: text.joined(separator: "\n")),
       ]
     }

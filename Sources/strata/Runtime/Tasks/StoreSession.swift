@@ -8,7 +8,7 @@ import ModelSearch
 /// The owner of one handle on the store; everything that is read goes through it in turn.
 actor StoreSession {
   private let executor: QueueExecutor
-  private let source: StoreSource
+  let source: StoreSource
   let pause = ReaderPause()
   private var store: Store?
 

@@ -31,13 +31,9 @@ struct StoreSource: Sendable {
     do {
       return try open()
     } catch let error as CoreDataError where error.kind == .unreadable {
-      let model = try model.map { try ModelReference($0).load().model }
       let store = try? Store(
-        path: path, files: StoreFiles(path: FileSystem.canonical(path)), model: model,
-        isLenient: true
-      ) { [path] metadata in
-        ModelBundle.version(besideStore: path, making: metadata.versionHashes)?.model
-      }
+        path: path, files: StoreFiles(path: FileSystem.canonical(path)), isLenient: true,
+        fallback: candidate)
       guard let store else { throw error }
       return store
     }
@@ -45,14 +41,20 @@ struct StoreSource: Sendable {
 
   /// Opens the store with the model in it; `--model` serves where there is none.
   func open() throws -> Store {
-    guard let model else { return try StoreOpening.open(path) }
-    let reference = ModelReference(model)
-    return try Store(path: path) { metadata in
-      let hashes = metadata.versionHashes
+    guard model != nil else { return try StoreOpening.open(path) }
+    return try Store(path: path, fallback: candidate)
+  }
+
+  /// What a store without a model in it is read with: a version of what `--model` named, or one that
+  /// lies beside it.
+  private func candidate(_ metadata: StoreMetadata) -> Model? {
+    let hashes = metadata.versionHashes
+    let named = model.flatMap { name in
+      let reference = ModelReference(name)
       return ModelBundle.version(in: reference.path, making: hashes)?.model
         ?? (try? reference.load())?.model
-        ?? ModelBundle.version(besideStore: path, making: hashes)?.model
     }
+    return named ?? ModelBundle.version(besideStore: path, making: hashes)?.model
   }
 
   /// The versions of the named bundle or of the one beside the store, the store's own among them.
