@@ -41,12 +41,13 @@ struct PlainInterfaceTests {
   @Test("of a store that does not open, doctor tells why")
   func unopened() throws {
     let folder = try TemporaryFolder()
-    let store = try DemoCommand.write(to: folder.path("demo"), objects: 60).store
-    try FileSystem.overwrite([UInt8](repeating: 0, count: 4096), at: 0, in: store)
-    FileSystem.remove(folder.path("demo/Recipes.xcdatamodeld"))
-    let size = try FileSystem.read(store).count
-    // What is left holds no model.
-    try FileSystem.overwrite([UInt8](repeating: 0, count: size / 2), at: 0, in: store)
+    let store = folder.path("noise.sqlite")
+    var seed: UInt64 = 1
+    let noise = (0..<100_000).map { _ in
+      seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(truncatingIfNeeded: seed >> 56)
+    }
+    try FileSystem.write(noise, to: store)
     let plain = Captured("--plain", store)
     #expect(plain.status == .unreadable, "\(plain.out)")
     #expect(plain.out.contains("Screen 5 of 5, Rescue.\n✗ "), "\(plain.out)")

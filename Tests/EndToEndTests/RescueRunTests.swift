@@ -68,7 +68,7 @@ struct RescueRunTests {
     _ = terminal.screen(showing: "every deleted Draft that was found")
     terminal.send("j", "Enter")
     let question = terminal.screen(showing: "Bring back into", "Recipes-undeleted.sqlite")
-    #expect(question.contains("every deleted Draft that"), "\(question)")
+    #expect(question.contains("besides every deleted"), "\(question)")
     terminal.send("Enter")
     let report = terminal.screen(showing: "report", "62 deleted objects brought back")
     #expect(report.contains("+ Draft"), "\(report)")
