@@ -197,6 +197,38 @@ struct RescueTests {
     #expect(session.state.work == nil)
   }
 
+  @Test("a model that is needed to tell what was deleted is asked for, too")
+  func modelOfSearch() throws {
+    var session = try Session()
+    try session.send("5", "u")
+    guard case .rescue(let id, _)? = session.effects.last else {
+      Issue.record("nothing was begun")
+      return
+    }
+    try session.send(
+      .failed(id, CoreDataError(.unreadable, "no model", advice: "Give it with \(.model).")))
+    for key in ["M", "⏎"] { try session.send(key) }
+    guard case .rescue(_, .search(thenShow: false, model: "M"))? = session.effects.last else {
+      Issue.record("it was not begun again")
+      return
+    }
+  }
+
+  @Test("of a store in a container the command names the container, and nothing is put right in it")
+  func container() throws {
+    var session = try Session()
+    session.state = State(storePath: "App.zip//Recipes.sqlite")
+    session.state.copy = CopyPlace(root: "/tmp/x", container: "App.zip")
+    session.state.size = Size(width: 100, height: 30)
+    try session.send(.start)
+    try session.send("5")
+    #expect(
+      session.state.rescue.condition?.findings.compactMap(\.command)
+        == ["strata salvage App.zip//Recipes.sqlite --output Recipes-salvaged.sqlite"])
+    try session.send("f")
+    #expect(session.state.notice?.text.contains("is never changed") == true)
+  }
+
   @Test("no migration begins while the store is looked at, or salvaged")
   func together() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))

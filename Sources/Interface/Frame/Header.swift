@@ -82,7 +82,7 @@ enum Header {
       let name = state.storePath.split(separator: "/").last.map(String.init) ?? state.storePath
       return [
         Part(0, [Span(name, theme[.title])]), badge(state, theme),
-        Part(0, [Span("✗ does not open", theme[.error])]),
+        Part(0, [Span("✗ does not open", theme[.error])], [Span("✗ damaged", theme[.error])]),
       ]
       .compactMap { $0 }
     }

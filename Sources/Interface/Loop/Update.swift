@@ -54,7 +54,7 @@ extension State {
       }
       refusal = named(error)
       screen = .rescue
-      on(RescueScreen.self) { rescue, _ in rescue.take(condition) }
+      on(RescueScreen.self) { $0.take(condition, $1) }
       return []
     case .success(.versions(let versions)) where task == versionsTask:
       versionsTask = nil

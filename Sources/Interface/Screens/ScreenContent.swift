@@ -142,7 +142,8 @@ extension State {
 
   /// Why a screen has nothing to show; `nil` where it has.
   func reasonNotToShow(_ screen: Screen) -> String? {
-    refusal == nil || screen == .rescue || (screen == .browse && remains.isShown) ? nil : "the store does not open; s salvages it first"
+    let isThere = refusal == nil || screen == .rescue || (screen == .browse && remains.isShown)
+    return isThere ? nil : "the store does not open; s salvages it first"
   }
 
   /// What a screen has going on with the store; `nil` where nothing runs.

@@ -7,7 +7,7 @@ package enum RescueWork: Sendable, Equatable {
   /// A new store of everything that can still be read.
   case salvage(SalvageOrder)
   /// A look for deleted objects and older versions; Browse shows them then, if it was asked to.
-  case search(thenShow: Bool)
+  case search(thenShow: Bool, model: String? = nil)
   /// A new store in which deleted objects are back.
   case restore(RestoreOrder)
   /// What can be put right, in the store itself, with a backup.

@@ -96,8 +96,8 @@ extension RescueScreen {
   }
 
   /// The store does not open, and this is why.
-  mutating func take(_ condition: StoreCondition) {
-    self.condition = condition
+  mutating func take(_ condition: StoreCondition, _ state: State) {
+    self.condition = state.copy == nil ? condition : condition.ofCopy(state)
     (holdings, failure) = (nil, nil)
     list = List(count: condition.findings.count)
   }
@@ -105,7 +105,7 @@ extension RescueScreen {
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
     switch answer {
     case .diagnosed(let condition) where task == lookTask:
-      take(state.copy == nil ? condition : condition.withoutCommands)
+      take(condition, state)
     case .held(let holdings) where task == lookTask:
       lookTask = nil
       let remains = state.remains.remains
@@ -115,7 +115,7 @@ extension RescueScreen {
       phase = .running(work, progress, isCancelling: isCancelling)
     case .found(let remains) where task == self.task:
       self.task = nil
-      let isShown = running == .search(thenShow: true)
+      let isShown = if case .search(true, _)? = running { true } else { false }
       phase = .findings
       state.take(remains)
       state.notice = Notice(
@@ -152,9 +152,11 @@ extension RescueScreen {
     phase = .findings
     if error.kind == .cancelled {
       state.notice = Notice("stopped; \(work.left)", .warning)
-    } else if case .salvage(let order) = work, SalvageLayer.asks(after: error) {
+    } else if let layer = ModelLayer(work, after: error) {
+      state.show(layer)
+    } else if case .salvage(let order) = work, [.refused, .usage].contains(error.kind) {
       state.show(SalvageLayer(order, after: error))
-    } else if case .restore(let order) = work, [.refused].contains(error.kind) {
+    } else if case .restore(let order) = work, [.refused, .usage].contains(error.kind) {
       state.show(RestoreLayer(order, after: error))
     } else {
       state.show(MessageLayer(error))
@@ -196,10 +198,15 @@ extension RescueScreen {
 }
 
 extension StoreCondition {
-  /// Of a private copy: its path is of no use to a person.
-  fileprivate var withoutCommands: StoreCondition {
+  /// Of a private copy, whose path a person cannot type: the container is never changed.
+  fileprivate func ofCopy(_ state: State) -> StoreCondition {
+    let output = ShellText.quoted(state.newStore("salvaged"))
     var condition = self
-    for index in condition.findings.indices { condition.findings[index].command = nil }
+    for index in condition.findings.indices {
+      let isSalvaged = condition.findings[index].command?.hasPrefix("strata salvage ") == true
+      condition.findings[index].command =
+        isSalvaged ? "strata salvage \(state.storeArgument) --output \(output)" : nil
+    }
     return condition
   }
 }

@@ -15,7 +15,7 @@ extension EffectPerformer {
     switch effect {
     case .diagnose(let id): diagnose(id)
     case .rescue(let id, .salvage(let order)): salvage(id, order)
-    case .rescue(let id, .search): search(id)
+    case .rescue(let id, .search(_, let model)): search(id, model)
     case .rescue(let id, .restore(let order)): restore(id, order)
     case .rescue(let id, .repair(let order)): repair(id, order)
     case .readRemains(let reads): running.withLock { $0.readsRemains = reads }
@@ -81,10 +81,12 @@ extension EffectPerformer {
     }
   }
 
-  private func search(_ id: TaskID) {
+  private func search(_ id: TaskID, _ named: String?) {
     rescue(id) { [self] in
       let clock = RescueClock(id, mailbox)
-      let (place, found) = try await remains.search(path, model: try await givenModel()) {
+      var model = try await givenModel()
+      if let named { model = try ModelReference(named).load().model }
+      let (place, found) = try await remains.search(path, model: model) {
         clock.tell("reading pages", $0)
       }
       let source = StoreSource(path: path, model: nil, remains: place)
