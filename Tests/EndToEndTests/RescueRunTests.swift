@@ -80,4 +80,28 @@ struct RescueRunTests {
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
     #expect(demo.sum == before)
   }
+
+  @Test("what needs no choice is put right in the store itself, and the old one stays beside it")
+  func repaired() throws {
+    let demo = InterfaceDemo()
+    let connection = try Connection(path: demo.store, mode: .readWrite)
+    try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 1")
+    connection.close()
+    let terminal = demo.open()
+    _ = terminal.screen(showing: "2,060", "Amount/p1")
+    terminal.send("5")
+    let findings = terminal.screen(showing: "primary-key", "f: put it right", "2,060")
+    #expect(findings.contains("f fix"), "\(findings)")
+    terminal.send("f")
+    _ = terminal.screen(showing: "Put right", "all that needs no choice: primary-key")
+    terminal.send("Enter")
+    let receipt = terminal.screen(showing: "put right", "Amount.Z_MAX: 1 → 2060", "unrepaired-1")
+    #expect(receipt.contains("✓ primary-key"), "\(receipt)")
+    terminal.send("Escape")
+    let after = terminal.screen(showing: "what is wrong", "what can be had", "2,060")
+    #expect(after.contains("what is wrong") && !after.contains("✗"), "\(after)")
+    terminal.send("q")
+    #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
+    #expect(demo.names.contains("Recipes.unrepaired-1"))
+  }
 }

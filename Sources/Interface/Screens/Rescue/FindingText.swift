@@ -22,7 +22,8 @@ struct FindingText {
     }
     add(finding.sentence, .text)
     if !finding.first.isEmpty {
-      let more = (finding.count ?? 0) > finding.first.count ? " …" : ""
+      // Five are told at most.
+      let more = finding.first.count >= 5 && (finding.count ?? .max) > 5 ? " …" : ""
       add("first: " + finding.first.joined(separator: ", ") + more, .dim)
     }
     lines.append(("", .text))
