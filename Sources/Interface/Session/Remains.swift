@@ -62,11 +62,12 @@ package struct Remains: Sendable, Equatable {
   var summary: String {
     guard !isEmpty else {
       return isWiped == true
-        ? "nothing of a deleted object is left: the room was wiped (secure_delete)"
+        ? "nothing of a deleted object was found: what was there is probably wiped"
         : "nothing of a deleted object was found"
     }
     return
       "\(NumberText.counted(deleted, "deleted object")), \(NumberText.counted(older, "older version"))"
+      + (unsaved > 0 ? " (\(NumberText.grouped(unsaved)) never saved)" : "")
   }
 }
 

@@ -137,7 +137,8 @@ extension RescueScreen {
         ? condition?.isReadable == false
           ? "Nothing of the store can be read."
           : "The store does not open. s salvages what can still be read into a new store, and tells what that is."
-        : lookTask == nil ? "" : "counting the objects …"
+        : lookTask == nil
+          ? "The objects were not counted; P looks again." : "counting the objects …"
       grid.write(
         Wrapping.lines(text, width: max(1, rect.width - 2)),
         in: rect.inset(horizontally: 1, vertically: 0), style: theme[.dim])
