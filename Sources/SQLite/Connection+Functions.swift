@@ -9,7 +9,8 @@ extension Connection {
   /// - Parameter isDeterministic: whether an index may call it.
   package func defineNullFunction(_ name: String, isDeterministic: Bool = false) throws {
     let result = sqlite3_create_function_v2(
-      handle, name, -1, SQLITE_UTF8 | (isDeterministic ? SQLITE_DETERMINISTIC : 0), nil, { context, _, _ in sqlite3_result_null(context) }, nil,
+      handle, name, -1, SQLITE_UTF8 | (isDeterministic ? SQLITE_DETERMINISTIC : 0), nil,
+      { context, _, _ in sqlite3_result_null(context) }, nil,
       nil, nil)
     guard result == SQLITE_OK else { throw error(code: result, sql: nil) }
   }

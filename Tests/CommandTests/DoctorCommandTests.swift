@@ -62,7 +62,7 @@ struct DoctorCommandTests {
           first: Step/p1, Step/p2
           Core Data: NSCocoaErrorDomain 133000, “An object could not be fulfilled: its row is gone.”
           An app that follows the link ends with this error: such links have to be emptied.
-            strata rows \(path) Step --where 
+            strata repair \(path) --fix to-one-dangling
         """))
     #expect(run.lines.last == "1 error, 1 note" || run.lines.last == "1 error")
   }
@@ -147,6 +147,6 @@ struct DoctorCommandTests {
     let run = Captured(["doctor", path], width: 60)
     let lines = run.lines.filter { !$0.hasPrefix("    strata ") }
     #expect(lines.allSatisfy { $0.count <= 60 }, "\(lines)")
-    #expect(run.lines.contains { $0.hasPrefix("    strata rows \(path) Step --where ") })
+    #expect(run.lines.contains { $0 == "    strata repair \(path) --fix to-one-dangling" })
   }
 }

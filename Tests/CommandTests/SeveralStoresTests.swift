@@ -58,6 +58,7 @@ struct SeveralStoresTests {
     _ = try place.add("Group/Deeper/C.sqlite")
     _ = try place.add("A.backup-1")
     _ = try place.add("A.undone-2")
+    _ = try place.add("A.unrepaired-1")
     _ = try place.add("A-backup-1.sqlite")
     _ = try place.add(".hidden.sqlite")
     let other = try Connection(path: place.folder.path("stores/plain.sqlite"), mode: .create)

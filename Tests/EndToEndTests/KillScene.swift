@@ -6,7 +6,7 @@ import TestSupport
 
 /// A demo store with all that is asked of one migration of it: what it is killed in.
 final class KillScene {
-  enum Kind: String, CaseIterable, Sendable { case inPlace, copying, recipe, chain }
+  enum Kind: String, CaseIterable, Sendable { case inPlace, copying, recipe, chain, repair }
 
   let kind: Kind
   let folder: TemporaryFolder
@@ -36,6 +36,7 @@ final class KillScene {
       try connection.execute(
         "UPDATE ZDRAFT SET ZTITLE = 'in the log ' || Z_PK; UPDATE ZSTEP SET Z_OPT = 5")
     }
+    if kind == .repair { try connection.execute(RepairFaults.sql) }
     try Self.copy(folder.path("made"), to: base)
     FileSystem.remove(base + "/Recipes.sqlite-shm")
     connection.close()
@@ -56,9 +57,18 @@ final class KillScene {
     FileSystem.removeTree(place)
   }
 
+  /// The name of what was there before, once the new store is in place.
+  var backup: String { kind == .repair ? "Recipes.unrepaired-1" : "Recipes.backup-1" }
+
+  /// The backups that are there.
+  func backups(in place: String) throws -> [String] {
+    try FileSystem.list(place).filter { $0.hasPrefix(backup.dropLast(2)) }
+  }
+
   private var options: [String] {
     let models = folder.path("made/Recipes.xcdatamodeld")
     return switch kind {
+    case .repair: []
     case .inPlace: ["--to", models + "@Recipes 2", "--strategy", "in-place"]
     case .copying: ["--to", models + "@Recipes 2", "--strategy", "copy"]
     case .recipe: ["--to", models + "@Recipes 2", "--mapping", folder.path("one.json5")]
@@ -95,7 +105,8 @@ final class KillScene {
     variables.merge(environment) { $1 }
     guard
       let child = ChildProgram(
-        prefix + [program, "migrate", place + "/" + store, "--json"] + options + extra,
+        prefix + [program, kind == .repair ? "repair" : "migrate", place + "/" + store, "--json"]
+          + options + extra,
         environment: variables)
     else { throw FixtureError.missing(Shell.strata) }
     return child

@@ -44,10 +44,17 @@ struct KillTests {
     ])
   }
 
-  private func run(_ scenes: [KillScene]) throws {
+  @Test("so is one that is repaired, at 60 moments")
+  func repairing() throws {
+    try run(
+      [KillScene(.repair), KillScene(.repair, hasLog: true), KillScene(.repair, objects: 6000)],
+      kills: max(60, Self.kills))
+  }
+
+  private func run(_ scenes: [KillScene], kills: Int = kills) throws {
     var generator = SeededGenerator(seed: 1_121)
     var tally = Tally()
-    for number in 0..<Self.kills {
+    for number in 0..<kills {
       let scene = scenes[number % scenes.count]
       let place = try scene.fresh()
       let child = try scene.start(in: place)
@@ -73,7 +80,7 @@ struct KillTests {
       try check(place, of: scene, "kill \(number) of \(scene.kind.rawValue) in \(phase)", &tally)
     }
     print(
-      "killed \(Self.kills) times, \(tally.old) old, \(tally.new) new, "
+      "killed \(kills) times, \(tally.old) old, \(tally.new) new, "
         + "\(tally.cleaned) cleaned up after: \(tally.phases.sorted { $0.key < $1.key })")
     #expect(tally.phases.count >= 4, "\(tally.phases)")
     #expect(tally.old > 0 && tally.new > 0)
@@ -85,7 +92,7 @@ struct KillTests {
     let path = place + "/Recipes.sqlite"
     let isNew = try isNew(path, of: scene, name)
     let left = try FileSystem.list(place).filter { $0.hasPrefix(".strata") }
-    if let backup = try Self.backups(in: place).first {
+    if let backup = try scene.backups(in: place).first {
       #expect(try StoreDump.lines(at: place + "/" + backup) == scene.before, "\(name)")
     }
     if isNew { tally.new += 1 } else { tally.old += 1 }
@@ -103,9 +110,9 @@ struct KillTests {
       if isTold { tally.cleaned += 1 }
     }
     #expect(try StoreDump.lines(at: path) == scene.after, "\(name)")
-    #expect(try StoreDump.lines(at: place + "/Recipes.backup-1") == scene.before, "\(name)")
+    #expect(try StoreDump.lines(at: place + "/" + scene.backup) == scene.before, "\(name)")
     #expect(
-      try FileSystem.list(place) == [".Recipes_SUPPORT", "Recipes.backup-1", "Recipes.sqlite"],
+      try FileSystem.list(place) == [".Recipes_SUPPORT", "Recipes.sqlite", scene.backup].sorted(),
       "\(name)")
   }
 
@@ -121,17 +128,15 @@ struct KillTests {
     return lines != scene.before
   }
 
-  private static func backups(in place: String) throws -> [String] {
-    try FileSystem.list(place).filter { $0.hasPrefix("Recipes.backup") }
-  }
-
   @Test(
     "asked to end (SIGINT, SIGTERM) at any moment: 130, nothing changed, nothing left",
     arguments: [SIGINT, SIGTERM])
   func asked(signal: Int32) throws {
     var generator = SeededGenerator(seed: UInt64(signal))
     var cancelled: [String: Int] = [:]
-    for scene in try [KillScene(.inPlace), KillScene(.copying), KillScene(.chain)] {
+    for scene in try [
+      KillScene(.inPlace), KillScene(.copying), KillScene(.chain), KillScene(.repair),
+    ] {
       let before = try Self.bytes(in: scene.base)
       // It may be over before the signal arrives: another try then.
       var here: [String: Int] = [:]

@@ -33,7 +33,8 @@ struct PlacesTests {
 
   @Test(
     "a folder mounted read-only: told before the work; elsewhere it can be written",
-    .enabled(if: isRoot, "only root can mount"), arguments: [KillScene.Kind.inPlace, .copying])
+    .enabled(if: isRoot, "only root can mount"),
+    arguments: [KillScene.Kind.inPlace, .copying, .repair])
   func mounted(kind: KillScene.Kind) throws {
     let scene = try KillScene(kind, hasLog: true, objects: 200)
     let place = try scene.fresh()
@@ -57,7 +58,7 @@ struct PlacesTests {
   @Test(
     "a store or a folder without the right to write: told before the work",
     .enabled(if: isRoot && Shell.run("command -v setpriv") == 0, "not root, or no setpriv"),
-    arguments: [KillScene.Kind.inPlace, .copying])
+    arguments: [KillScene.Kind.inPlace, .copying, .repair])
   func permissions(kind: KillScene.Kind) throws {
     let scene = try KillScene(kind, objects: 200)
     let prefix = try Self.open(scene)
@@ -79,7 +80,7 @@ struct PlacesTests {
   @Test(
     "migrated by root, a store still belongs to its user",
     .enabled(if: isRoot, "only root can give files away"),
-    arguments: [KillScene.Kind.inPlace, .copying])
+    arguments: [KillScene.Kind.inPlace, .copying, .repair])
   func owner(kind: KillScene.Kind) throws {
     let scene = try KillScene(kind, objects: 200)
     let place = try scene.fresh()
@@ -87,7 +88,7 @@ struct PlacesTests {
     chown(path, 65534, 65534)
     chmod(path, 0o640)
     #expect(try scene.start(in: place).wait() == 0)
-    for file in [path, place + "/Recipes.backup-1"] {
+    for file in [path, place + "/" + scene.backup] {
       var info = stat()
       #expect(stat(file, &info) == 0 && info.st_uid == 65534 && info.st_gid == 65534)
       #expect(info.st_mode & 0o777 == 0o640)
@@ -96,7 +97,7 @@ struct PlacesTests {
 
   @Test(
     "names with spaces, quotes, signs, newlines and pictures",
-    arguments: [KillScene.Kind.inPlace, .copying, .chain])
+    arguments: [KillScene.Kind.inPlace, .copying, .chain, .repair])
   func names(kind: KillScene.Kind) throws {
     let scene = try KillScene(kind, hasLog: true, objects: 200)
     for name in [
@@ -114,7 +115,8 @@ struct PlacesTests {
       #expect(child.wait() == 0, "\(name): \(child.text)")
       #expect(try StoreDump.lines(at: place + "/" + name) == scene.after, "\(name)")
       #expect(
-        try StoreDump.lines(at: place + "/" + stem + ".backup-1") == scene.before, "\(name)")
+        try StoreDump.lines(at: place + "/" + stem + scene.backup.dropFirst("Recipes".count))
+          == scene.before, "\(name)")
       let left = try FileSystem.list(place)
       #expect(left.count == 3, "\(left)")
     }
@@ -155,7 +157,7 @@ struct PlacesTests {
     first.signal(SIGSTOP)
     let second = try scene.start(in: place)
     #expect(second.wait() == 5, "\(second.text)")
-    #expect(second.lines.last?.error?.message == "another strata is migrating this store")
+    #expect(second.lines.last?.error?.message == "another strata is at work on this store")
     // Another state folder, as another user has: nothing tells the two of each other.
     let third = try scene.start(
       in: place, environment: ["XDG_STATE_HOME": scene.folder.path("other")])
@@ -167,8 +169,8 @@ struct PlacesTests {
       [firstStatus, thirdStatus].count { $0 == 0 } == 1,
       "\(first.text.suffix(300)) \(third.text.suffix(300))")
     #expect(try StoreDump.lines(at: place + "/Recipes.sqlite") == scene.after)
-    #expect(try StoreDump.lines(at: place + "/Recipes.backup-1") == scene.before)
+    #expect(try StoreDump.lines(at: place + "/" + scene.backup) == scene.before)
     #expect(
-      try FileSystem.list(place) == [".Recipes_SUPPORT", "Recipes.backup-1", "Recipes.sqlite"])
+      try FileSystem.list(place) == [".Recipes_SUPPORT", scene.backup, "Recipes.sqlite"].sorted())
   }
 }

@@ -15,7 +15,8 @@ import Files
     private static let scenes: [(StrainScene.Work, hasLog: Bool, hasExternal: Bool)] = [
       (.inPlace, true, true), (.copying, false, true), (.recipe, true, false),
       (.chain, true, true), (.output, true, true), (.rollback, true, true), (.reset, true, true),
-      (.reset, false, false), (.resetRollback, true, true),
+      (.reset, false, false), (.resetRollback, true, true), (.repair, true, true),
+      (.repair, false, false),
     ]
 
     @Test(

@@ -174,8 +174,8 @@ struct FileFaultTests {
     try patient.change(sql)
     let found = try patient.finding(kind)
     #expect(found.severity == kind.severity)
-    #expect(
-      found.command?.hasPrefix("strata salvage \(patient.path) --output ") == true)
+    let model = kind == .modelCache ? " --model MODEL" : ""
+    #expect(found.command == "strata repair \(patient.path) --fix \(kind.rawValue)\(model)")
     // The objects are looked at all the same.
     #expect(try patient.diagnosis().isComplete)
   }

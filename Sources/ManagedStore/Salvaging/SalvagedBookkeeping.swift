@@ -77,10 +77,12 @@ package struct SalvagedBookkeeping {
   }
 
   /// Makes the tables that every store has, where they are not there.
-  package func completeTables() throws -> [Change] {
+  ///
+  /// - Parameter names: only these; `nil` for all.
+  package func completeTables(_ names: Set<String>? = nil) throws -> [Change] {
     let present = try DatabaseTables(connection)
     return try StoreSchema.bookkeepingStatements.compactMap { table in
-      guard !present.contains(table.name) else { return nil }
+      guard !present.contains(table.name), names?.contains(table.name) ?? true else { return nil }
       try connection.execute(table.sql)
       return Change(place: .table(table.name), new: table.name)
     }
@@ -151,11 +153,15 @@ package struct SalvagedBookkeeping {
   }
 
   /// Counters below the greatest key in use are raised to it.
-  package func raiseMaxima(_ schema: StoreSchema) throws -> [Change] {
+  ///
+  /// - Parameter roots: only those of these hierarchies; `nil` for all.
+  package func raiseMaxima(
+    _ schema: StoreSchema, of roots: Set<String>? = nil
+  ) throws -> [Change] {
     let numbers = try knownNumbers(schema)
     let present = try DatabaseTables(connection)
     return try schema.tables.compactMap { table in
-      guard present.contains(table.name) else { return nil }
+      guard present.contains(table.name), roots?.contains(table.root) ?? true else { return nil }
       let number = numbers[table.root] ?? schema.numbers[table.root] ?? 0
       let greatest =
         try connection.value("SELECT max(Z_PK) FROM \(quoted(table.name))")?.integer ?? 0

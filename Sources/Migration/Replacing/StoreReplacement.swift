@@ -25,8 +25,6 @@ package struct StoreReplacement {
   package var setsLogAside = false
   /// Called before each step of the cut-over, for tests that let it fail or die there.
   package var before: (CutoverStep) throws -> Void = { _ in }
-  /// Gives the old file its second name; false where the file system has no such thing.
-  var link: (String, String) -> Bool = { FileSystem.link($0, to: $1) }
 
   /// A step of the cut-over.
   package enum CutoverStep: String, CaseIterable, Sendable {
@@ -109,6 +107,28 @@ package struct StoreReplacement {
     }
   }
 
+  /// Does something beside the store, with the store for itself and what an interrupted run left put
+  /// right; the store stays the file that it is.
+  ///
+  /// - Returns: what `body` answers, and what was put right, as sentences.
+  package func holdingStore<Result>(
+    _ body: () throws -> Result
+  ) throws -> (result: Result, notes: [String]) {
+    let path = FileSystem.canonical(storePath)
+    if let error = FileSystem.refusal(toWrite: FileSystem.parent(of: path) ?? ".") { throw error }
+    let journal = try MigrationJournal(storePath: path, for: operation)
+    return try withExtendedLifetime(journal) {
+      do {
+        try refuseStoreInUse(path)
+        let result = try body()
+        return (result, journal.recovered + journal.finish())
+      } catch {
+        journal.finish()
+        throw journal.completed(error, at: storePath)
+      }
+    }
+  }
+
   private func run<Result>(
     _ path: String, _ target: String, _ journal: MigrationJournal, _ meter: ProgressMeter,
     _ make: (Work) throws -> Made<Result>, _ confirm: (Made<Result>, Sum) throws -> Void
@@ -175,7 +195,6 @@ package struct StoreReplacement {
     var cutover = Cutover(
       storePath: target, result: file, fingerprint: fingerprint, logs: .merged,
       backupPath: backup, attributesPath: target)
-    cutover.link = link
     cutover.before = {
       if $0 == .lock { try meter.checkCancelled() }
       try before($0)

@@ -73,6 +73,16 @@ extension FindingKind {
     }
   }
 
+  /// Whether it is something about single objects.
+  var isOfObjects: Bool {
+    switch self {
+    case .entityWrong, .toOneDangling, .joinDangling, .oneToOne, .order, .mandatory, .uniqueness,
+      .storageClass, .range, .textEncoding, .validation, .archive, .externalMissing, .externalSize:
+      true
+    default: false
+    }
+  }
+
   /// Whether rows are lost with pages of the file.
   var losesPages: Bool {
     switch self {

@@ -30,6 +30,9 @@ extension FindingKind {
     isOfFile || losesPages || losesFrames || self == .walUnreadable || self == .journal
   }
 
+  /// Whether it is made anew of the model.
+  var asksForModel: Bool { self == .metadata || self == .modelCache }
+
   /// Whether the file has to be written anew for it.
   var asksForNewFile: Bool { self == .freelist || self == .pointerMap }
 }

@@ -45,19 +45,26 @@ struct OrphanedFiles {
     }
   }
 
-  /// - Returns: the folder they are in now; `nil` where there were none.
-  func move() throws -> String? {
-    guard !names.isEmpty else { return nil }
+  /// - Returns: the folder they are in now, `nil` where there were none; and which could not be moved,
+  ///   as sentences.
+  func move() throws -> (folder: String?, notes: [String]) {
+    guard !names.isEmpty else { return (nil, []) }
     let stem = FileSystem.stem(of: files.path)
     var number = 1
     func folder() -> String { "\(files.folder)/\(stem)-orphaned-\(number)" }
     while FileIdentity(of: folder()) != nil { number += 1 }
     let target = folder()
     try FileSystem.makeDirectory(target, permissions: 0o700)
-    for name in names {
-      try FileSystem.renameExclusively(
-        files.externalDataFolder + "/" + name, to: target + "/" + name)
+    let notes = names.compactMap { name -> String? in
+      do {
+        try FileSystem.renameExclusively(
+          files.externalDataFolder + "/" + name, to: target + "/" + name)
+        return nil
+      } catch {
+        let reason = (error as? CoreDataError)?.message ?? "\(error)"
+        return "The file \(name) could not be moved aside: \(reason)."
+      }
     }
-    return target
+    return (target, notes)
   }
 }

@@ -3,6 +3,7 @@ import ManagedModel
 import ManagedStore
 import Migration
 import SQLite
+import Salvage
 
 /// The copy of a store that is mended: page by page what the store is, or where its free pages, its
 /// map of pages or an index are wrong, a file that SQLite writes anew.
@@ -40,11 +41,15 @@ struct RepairCopy {
     var made = Made(path: path, file: file, connection: connection)
     do {
       try IndexMending(indexes: wrong).remake(&made)
-      return made
-    } catch let error as SQLiteError where error.isDamage {
-      connection.close()
-      return try renew(path, into: next, wrong)
-    }
+      // What is wrong with the file besides may not have shown before.
+      let isSound =
+        try wrong.isEmpty
+        || FileInspection.problems(connection).compactMap(PageLayer.kind)
+          .allSatisfy { !$0.asksForNewFile }
+      if isSound { return made }
+    } catch let error as SQLiteError where error.isDamage {}
+    connection.close()
+    return try renew(path, into: next, wrong)
   }
 
   /// A copy of the file itself where nothing can be in a log; else one that SQLite makes.
@@ -84,31 +89,25 @@ struct RepairCopy {
       names.isEmpty
       ? Set(try FileInspection.unreadableIndexes(connection).map(\.name)) : names
     let rows = try connection.rows(
-      "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'index'")
+      "SELECT name, tbl_name, sql, rootpage FROM sqlite_master WHERE type = 'index'")
     return rows.compactMap { row in
-      guard row.count == 3, let name = row[0].text, let table = row[1].text,
+      guard row.count == 4, let name = row[0].text, let table = row[1].text,
         names.contains(name)
       else { return nil }
-      return WrongIndex(name: name, table: table, sql: row[2].text)
+      return WrongIndex(
+        name: name, table: table, sql: row[2].text, root: row[3].integer.flatMap(Int.init(exactly:))
+      )
     }
   }
 
   /// Writes all rows into a new file, which has its own free pages, map of pages and indexes.
   private func renew(_ path: String, into next: String, _ wrong: [WrongIndex]) throws -> Made {
-    if kinds.contains(.freelist) {
-      // SQLite takes no page of the list now that could be a table's.
-      try FileSystem.overwrite([UInt8](repeating: 0, count: 8), at: 32, in: path)
-    }
-    let apart = wrong.filter(\.isRemade)
-    if !apart.isEmpty {
-      let connection = try Self.open(path)
-      // Their pages cannot be read, so that DROP INDEX would fail.
-      try connection.execute("PRAGMA writable_schema = ON")
-      for index in apart {
-        try connection.run(
-          "DELETE FROM sqlite_master WHERE type = 'index' AND name = ?", [.text(index.name)])
-      }
-      connection.close()
+    // SQLite takes no page of the list now that could be a table's.
+    try FileSystem.overwrite([UInt8](repeating: 0, count: 8), at: 32, in: path)
+    let empty = try EmptyIndexPage(FileSystem.read(path, limit: 100))
+    for index in wrong where index.isRemade {
+      guard let root = index.root, root > 1 else { continue }
+      try FileSystem.overwrite(empty.bytes, at: (root - 1) * empty.bytes.count, in: path)
     }
     let file = try FileSystem.createEmpty(next)
     let old = try Self.open(path)
@@ -120,8 +119,7 @@ struct RepairCopy {
     connection.onProgress { [meter] in meter.shouldStop }
     var made = Made(path: next, file: file, connection: connection)
     made.notes.append("The file was written anew by SQLite: every page of it is another.")
-    try IndexMending(indexes: apart).make(&made)
-    try IndexMending(indexes: wrong.filter { !$0.isRemade }).remake(&made)
+    try IndexMending(indexes: wrong).remake(&made)
     return made
   }
 
@@ -146,10 +144,31 @@ struct WrongIndex {
   let table: String
   /// Its CREATE statement; `nil` for one that SQLite makes by itself.
   let sql: String?
+  /// The page that it begins with.
+  let root: Int?
 
-  /// Whether it can be made of its statement here: not one of SQLite's own, nor one that calls a
-  /// function which only Core Data has.
-  var isRemade: Bool { sql.map { !$0.contains("NSCoreData") } ?? false }
+  /// Whether it can be made here: not one that calls a function which only Core Data has.
+  var isRemade: Bool { sql.map { !$0.contains("NSCoreData") } ?? true }
+}
+
+/// The first page of an index without keys, in a file with that header.
+struct EmptyIndexPage {
+  let bytes: [UInt8]
+
+  init(_ head: [UInt8]) throws {
+    let header = FileHeader(head)
+    guard let size = header.pageSize, head.count > 20 else {
+      throw CoreDataError(.unreadable, "the header of the copy cannot be read")
+    }
+    let usable = size - Int(head[20])
+    // A leaf; where its content begins, 65536 is written as 0.
+    bytes =
+      [
+        0x0A, 0, 0, 0, 0, UInt8(truncatingIfNeeded: usable >> 8), UInt8(truncatingIfNeeded: usable),
+        0,
+      ]
+      + [UInt8](repeating: 0, count: size - 8)
+  }
 }
 
 /// Makes indexes anew from their tables.
@@ -173,17 +192,9 @@ struct IndexMending {
           "SELECT tbl_name, sql FROM sqlite_master WHERE type = 'index' AND name = ?", [.text(name)]
         ).first
         guard let table = row?.first?.text else { continue }
-        let index = WrongIndex(name: name, table: table, sql: row?.last?.text)
+        let index = WrongIndex(name: name, table: table, sql: row?.last?.text, root: nil)
         try attempt(index, &made) { try $0.execute("REINDEX main.\(quoted(name))") }
       }
-    }
-  }
-
-  /// Those that were left out of a new file.
-  func make(_ made: inout RepairCopy.Made) throws {
-    for index in indexes {
-      guard let sql = index.sql else { continue }
-      try attempt(index, &made) { try $0.execute(sql) }
     }
   }
 

@@ -88,13 +88,30 @@ package final class RepairLog {
     ).firstRow([.text(entity), .integer(key)]).isEmpty
   }
 
+  /// Takes changes of a kind out that were not made after all.
+  func forget(_ kind: FindingKind) throws {
+    try connection().run("DELETE FROM changes WHERE kind = ?", [.text(kind.rawValue)])
+  }
+
   /// Whether nothing was changed.
   func isEmpty() throws -> Bool {
     try connection().value("SELECT 1 FROM changes LIMIT 1") == nil
   }
 
+  /// The changes by kind, with the first few of each.
+  func kinds() throws -> [RepairReceipt.Kind] {
+    let counts = try counts()
+    let order = FindingKind.allCases.map(\.rawValue) + ["derived"]
+    return try order.compactMap { name in
+      guard let count = counts[name] else { return nil }
+      var first: [RepairChange] = []
+      try forEach(of: name, limit: 5) { first.append($0) }
+      return RepairReceipt.Kind(name: name, count: count, first: first)
+    }
+  }
+
   /// How many changes there are of each kind, by its name.
-  package func counts() throws -> [String: Int] {
+  private func counts() throws -> [String: Int] {
     var counts: [String: Int] = [:]
     for row in try connection().rows("SELECT kind, count(*) FROM changes GROUP BY 1") {
       guard row.count == 2, let kind = row[0].text else { continue }

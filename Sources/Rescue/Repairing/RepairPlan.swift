@@ -39,18 +39,21 @@ struct RepairPlan {
         .refused, code: .persistentStoreIncompatibleVersionHash, fault.sentence.asClause,
         path: path, advice: "Give the model that made the store with \(.model), or leave it out.")
     }
-    faults = before.findings.filter { options.mends($0.kind) && $0.isMendable }
-    try requireModel(path, options)
+    let isRaw = before.modelSource == .raw
+    let mended = before.findings.filter { finding in
+      options.mends(finding.kind) && finding.isMendable
+        && (options.names(finding.kind) || !finding.isOfOldFramework)
+    }
+    // What is made of a model needs one; the rest does not wait for it.
+    faults = mended.filter { !isRaw || !$0.kind.asksForModel || options.names($0.kind) }
+    if isRaw { try requireModel(for: faults.isEmpty ? mended : faults, path) }
   }
 
   /// The kinds that are mended.
   var kinds: Set<FindingKind> { Set(faults.map(\.kind)) }
 
-  /// What is made of a model needs one.
-  private func requireModel(_ path: String, _ options: RepairOptions) throws {
-    guard before.modelSource == .raw,
-      let fault = faults.first(where: { $0.kind == .metadata || $0.kind == .modelCache })
-    else { return }
+  private func requireModel(for faults: [Finding], _ path: String) throws {
+    guard let fault = faults.first(where: { $0.kind.asksForModel }) else { return }
     throw CoreDataError(
       .refused, "not repaired: \(fault.sentence.asClause), and no model is there to make it of",
       path: path, advice: "Give the model that made the store with \(.model).")
@@ -58,6 +61,9 @@ struct RepairPlan {
 }
 
 extension Finding {
+  /// That there is no model in a store of a framework that left it out: nothing is wrong with that.
+  fileprivate var isOfOldFramework: Bool { kind == .modelCache && severity == .note }
+
   /// Whether it is one of the faults of its kind that can be mended.
   fileprivate var isMendable: Bool {
     // An object of an abstract entity could be of any of those below it.

@@ -44,6 +44,9 @@ package struct RepairReceipt: Sendable {
 
   /// How many changes in all.
   package var count: Int { kinds.reduce(0) { $0 + $1.count } }
+
+  /// Whether anything was mended, or would be.
+  package var isDone: Bool { count > 0 }
 }
 
 /// A repair, with all its changes one by one.

@@ -20,6 +20,8 @@ struct RepairRun {
   struct Done {
     var verification: RepairVerification.Result
     var verificationSeconds: Double
+    /// What was changed, by kind.
+    var kinds: [RepairReceipt.Kind]
     var notes: [String]
   }
 
@@ -27,6 +29,21 @@ struct RepairRun {
   ///   - storePath: the store itself, which is only read.
   ///   - temporaries: two paths that are free.
   func make(
+    from storePath: String, through temporaries: [String]
+  ) throws -> (path: String, file: FileIdentity, done: Done) {
+    do {
+      return try made(from: storePath, through: temporaries)
+    } catch let error as SQLiteError where error.isDamage {
+      let place = StorePlace(path: plan.before.path, model: options.modelName)
+      throw CoreDataError(
+        .unreadable, code: .persistentStoreOpen,
+        "not repaired: SQLite cannot write what there is into a sound file (\(error.message))",
+        path: plan.before.path,
+        hint: Remedy.salvage.command(for: .pageUnreadable, place).map { "What helps: \($0)" })
+    }
+  }
+
+  private func made(
     from storePath: String, through temporaries: [String]
   ) throws -> (path: String, file: FileIdentity, done: Done) {
     let files = StoreFiles(path: storePath)
@@ -59,7 +76,7 @@ struct RepairRun {
         made.path, made.file,
         Done(
           verification: verification, verificationSeconds: meter.elapsed - start,
-          notes: made.notes + verification.notes)
+          kinds: try log.kinds(), notes: made.notes + verification.notes)
       )
     }
   }
@@ -83,7 +100,7 @@ struct RepairRun {
       try work.note(
         RepairChange(
           kind: FindingKind.indexWrong.rawValue, entity: index.table, property: index.name,
-          new: "made anew"))
+          old: "not as its table says", new: "made anew"))
     }
     for kind in [FindingKind.freelist, .pointerMap] where plan.kinds.contains(kind) {
       try work.note(RepairChange(kind: kind.rawValue, new: "the file was written anew"))

@@ -61,8 +61,7 @@ struct RepairVerification {
     result.verified.append(.init(what: "database integrity", count: 1))
   }
 
-  /// What doctor says of it now: nothing new, but for values that are missing since what stood there
-  /// led nowhere.
+  /// What doctor says of it now: nothing new but what a repair brings to light.
   private func diagnose(
     _ path: String, _ files: StoreFiles, _ model: Model?, _ result: inout Result
   ) throws {
@@ -75,7 +74,7 @@ struct RepairVerification {
       }
       let count = before.compactMap(\.count).reduce(0, +)
       let isWorse = before.isEmpty || (finding.count ?? 0) > count && count > 0
-      if isWorse, finding.kind != .mandatory, finding.kind != .validation {
+      if isWorse, !mayCome(finding) {
         throw failed(
           "doctor finds of the repaired store: \(finding.sentence.asClause) [\(finding.kind.rawValue)]"
         )
@@ -84,6 +83,13 @@ struct RepairVerification {
     }
     result.verified.append(
       .init(what: "kinds of fault looked for", count: FindingKind.allCases.count))
+  }
+
+  /// Whether a repair can bring such a fault to light: a value that is missing since what stood there led
+  /// nowhere, or what is wrong with objects that nobody looked at while their entity was not known.
+  private func mayCome(_ finding: Finding) -> Bool {
+    finding.kind == .mandatory || finding.kind == .validation
+      || plan.kinds.contains(.entityUnknown) && finding.kind.isOfObjects
   }
 
   /// Object by object.

@@ -28,6 +28,22 @@ package enum StoreRepair {
     progress: @escaping (MigrationProgress) -> Void = { _ in },
     before: @escaping (StoreReplacement.CutoverStep) throws -> Void
   ) throws -> Repaired {
+    do {
+      return try repaired(path, options, isCancelled, progress, before)
+    } catch let error as SQLiteError {
+      throw error.isInterrupted
+        ? ProgressMeter.cancelled.at(path: path)
+        : CoreDataError(sqlite: error, path: path, kind: .failed)
+    } catch let error as CoreDataError {
+      throw error.at(path: path)
+    }
+  }
+
+  private static func repaired(
+    _ path: String, _ options: RepairOptions, _ isCancelled: @escaping () -> Bool,
+    _ progress: @escaping (MigrationProgress) -> Void,
+    _ before: @escaping (StoreReplacement.CutoverStep) throws -> Void
+  ) throws -> Repaired {
     let plan = try RepairPlan(of: path, options, isCancelled: isCancelled)
     var receipt = RepairReceipt(storePath: path, faults: plan.faults)
     guard !plan.faults.isEmpty else {
@@ -58,7 +74,12 @@ package enum StoreRepair {
     receipt.uuid = done.verification.uuid
     receipt.notes += done.notes
     receipt.verificationSeconds += done.verificationSeconds
-    receipt.kinds = try kinds(run.log)
+    receipt.kinds = done.kinds
+    if !options.isRehearsal, receipt.orphanFolder == nil {
+      // They are where they were. What is not in the receipt any more does no harm in the list.
+      receipt.kinds.removeAll { $0.name == FindingKind.externalOrphaned.rawValue }
+      try? log.forget(.externalOrphaned)
+    }
     receipt.seconds = meter.elapsed
     return Repaired(receipt: receipt, log: run.log)
   }
@@ -70,19 +91,14 @@ package enum StoreRepair {
     let target = FileSystem.canonical(path)
     let store = try Diagnosis.open(path, StoreFiles(path: target), model: options.model)
     let orphans = try OrphanedFiles(of: store, at: target)
+    for change in orphans.changes { try log.add(change) }
+    receipt.kinds = try log.kinds()
     if !options.isRehearsal {
-      if let user = StoreLock.user(of: target) {
-        throw CoreDataError(
-          .failed, code: .persistentStoreOpen,
-          "another program (process \(user)) is using the store", path: path,
-          hint: "Close it and repair again. The store is as it was.")
-      }
-      receipt.notes = StoreMigration.cleanUp(after: path)
-      receipt.orphanFolder = try orphans.move()
+      let done = try StoreReplacement(.repair, of: path).holdingStore { try orphans.move() }
+      receipt.orphanFolder = done.result.folder
+      receipt.notes = done.notes + done.result.notes
       receipt.resultPath = path
     }
-    for change in orphans.changes { try log.add(change) }
-    receipt.kinds = try kinds(log)
     receipt.uuid = store.metadata.uuid
     return Repaired(receipt: receipt, log: log)
   }
@@ -91,15 +107,10 @@ package enum StoreRepair {
   private static func rehearse(_ run: RepairRun, _ path: String) throws -> RepairRun.Done {
     let folder = try PrivateFolder()
     return try withExtendedLifetime(folder) {
-      do {
-        return try run.make(
-          from: FileSystem.canonical(path),
-          through: [folder.path + "/repaired", folder.path + "/repaired.next"]
-        ).done
-      } catch let error as SQLiteError {
-        throw error.isInterrupted
-          ? ProgressMeter.cancelled : CoreDataError(sqlite: error, path: path, kind: .failed)
-      }
+      try run.make(
+        from: FileSystem.canonical(path),
+        through: [folder.path + "/repaired", folder.path + "/repaired.next"]
+      ).done
     }
   }
 
@@ -149,23 +160,14 @@ package enum StoreRepair {
             != original.supportFolder
       else { return nil }
       let orphans = try OrphanedFiles(of: Store(path: target), at: target)
-      guard let folder = try orphans.move() else { return nil }
-      return folder
+      let moved = try orphans.move()
+      notes += moved.notes
+      return moved.folder
     } catch {
       let reason = (error as? CoreDataError)?.message ?? "\(error)"
-      notes.append("Files that no object names could not be moved aside: \(reason).")
+      let path = (error as? CoreDataError)?.path.map { " (\(FileSystem.name(of: $0)))" } ?? ""
+      notes.append("Files that no object names could not be moved aside: \(reason)\(path).")
       return nil
-    }
-  }
-
-  private static func kinds(_ log: RepairLog) throws -> [RepairReceipt.Kind] {
-    let counts = try log.counts()
-    let order = FindingKind.allCases.map(\.rawValue) + ["derived"]
-    return try order.compactMap { name in
-      guard let count = counts[name] else { return nil }
-      var first: [RepairChange] = []
-      try log.forEach(of: name, limit: 5) { first.append($0) }
-      return RepairReceipt.Kind(name: name, count: count, first: first)
     }
   }
 }

@@ -58,12 +58,12 @@ enum ManualPage {
     ("$XDG_CONFIG_HOME/strata/config.json", "Settings, among them theme, and keys; JSON5."),
     ("$XDG_STATE_HOME/strata/theme", "The theme that was kept last in the interface."),
     (
-      "STORE.backup-N, STORE.undone-N, STORE-backup-N.sqlite, STORE-undone-N.sqlite",
-      "What a migration, reset or rollback left beside the store; strata rollback --list shows them."
+      "STORE.backup-N, STORE.unrepaired-N, STORE.undone-N, STORE-backup-N.sqlite, STORE-undone-N.sqlite",
+      "What a migration, repair, reset or rollback left beside the store; strata rollback --list shows them."
     ),
     (
       ".strata-journal-STORE, .strata-migrating-STORE-*",
-      "There while a run is under way. What a killed one left is put right by the next migrate, reset or rollback of the store."
+      "There while a run is under way. What a killed one left is put right by the next migrate, repair, reset or rollback of the store."
     ),
   ]
 

@@ -140,7 +140,7 @@
         found.append("then info ends with \(info.status): \(Self.end(of: info.text))")
       }
       var told = run.text + info.text
-      let isRepeatable = [.inPlace, .copying, .recipe, .chain].contains(scene.work)
+      let isRepeatable = [.inPlace, .copying, .recipe, .chain, .repair].contains(scene.work)
       if now != .new || isRepeatable {
         let again = try scene.start()
         told += again.text

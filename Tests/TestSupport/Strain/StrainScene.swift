@@ -8,7 +8,7 @@ import Files
   /// A store and one command that changes it, to be disturbed at any system call.
   public final class StrainScene {
     public enum Work: String, CaseIterable, Sendable {
-      case inPlace, copying, recipe, chain, output, rollback, reset
+      case inPlace, copying, recipe, chain, output, rollback, reset, repair
       /// A rollback of a reset.
       case resetRollback
     }
@@ -94,6 +94,7 @@ import Files
       switch work {
       case .rollback: try settle(arguments(.inPlace))
       case .resetRollback: try settle(arguments(.reset))
+      case .repair: try Self.spoil(path)
       default: break
       }
       if hasLog { try writeLog(path) }
@@ -127,6 +128,13 @@ import Files
       guard run.status == 0 else { throw FixtureError.missing("\(name): \(run.text)") }
       FileSystem.removeTree(root.path("base"))
       try FileSystem.rename(place, to: root.path("base"))
+    }
+
+    /// Faults of each sort that a repair mends.
+    private static func spoil(_ path: String) throws {
+      let connection = try Connection(path: path, mode: .readWrite)
+      try connection.execute(RepairFaults.sql)
+      connection.close()
     }
 
     /// Adds rows that are in the -wal only.
@@ -177,6 +185,7 @@ import Files
       case .output: second + ["--output", place + "/Out.sqlite"]
       case .rollback, .resetRollback: ["rollback", store, "--json"]
       case .reset: ["reset", store, "--json", "--model", models + "@Recipes 2"]
+      case .repair: ["repair", store, "--json"]
       }
     }
 
@@ -189,7 +198,7 @@ import Files
 
     /// Runs a command that writes and has nothing to do, and so only cleans up what others left.
     func settle() throws -> ProgramRun {
-      let version = [.rollback, .resetRollback].contains(work) ? "Recipes" : "Recipes 2"
+      let version = [.rollback, .resetRollback, .repair].contains(work) ? "Recipes" : "Recipes 2"
       return try ProgramRun(
         [program, "migrate", place + "/" + target, "--to", root.path(Self.models) + "@" + version],
         environment: environment, output: root.path("output"))

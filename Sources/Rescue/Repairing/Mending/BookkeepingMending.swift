@@ -1,6 +1,7 @@
 import ManagedModel
 import ManagedStore
 import Migration
+import SQLite
 
 /// Metadata, model cache, entity numbers and counters: the machine is the one that completes what was
 /// salvaged.
@@ -13,13 +14,11 @@ struct BookkeepingMending {
     func note(_ kind: FindingKind, _ changes: [SalvagedBookkeeping.Change]) throws {
       for change in changes { try work.note(change.noted(kind)) }
     }
-    let asked: Set<FindingKind> = [.metadata, .modelCache, .primaryKey, .entityNumbers]
-    guard !kinds.isDisjoint(with: asked) else { return }
-    for change in try bookkeeping.completeTables() {
-      guard case .table(let name) = change.place else { continue }
-      let kind: FindingKind =
-        name == "Z_METADATA" ? .metadata : name == "Z_MODELCACHE" ? .modelCache : .primaryKey
-      try note(kind, [change])
+    let places: [(kind: FindingKind, table: String)] = [
+      (.metadata, "Z_METADATA"), (.modelCache, "Z_MODELCACHE"), (.primaryKey, "Z_PRIMARYKEY"),
+    ]
+    for (kind, table) in places where kinds.contains(kind) {
+      try note(kind, bookkeeping.completeTables([table]))
     }
     if let model = work.model {
       if kinds.contains(.modelCache) {
@@ -33,16 +32,26 @@ struct BookkeepingMending {
     let schema = work.source.schema
     // Without a model nobody tells what belongs there; which key is the greatest, the tables tell.
     let isRaw = work.source.modelSource == .raw
-    if kinds.contains(.entityNumbers) || kinds.contains(.primaryKey), !isRaw {
-      let kind: FindingKind = kinds.contains(.entityNumbers) ? .entityNumbers : .primaryKey
-      try note(kind, bookkeeping.completeNumbers(schema))
-    }
     if kinds.contains(.entityNumbers), !isRaw {
+      let made = try bookkeeping.completeNumbers(schema)
+      try note(.entityNumbers, made)
       try note(.entityNumbers, bookkeeping.correctNumbers(schema))
+      try note(
+        .entityNumbers, bookkeeping.raiseMaxima(schema, of: Set(made.compactMap(\.entity))))
     }
-    if kinds.contains(.primaryKey) || kinds.contains(.entityNumbers) {
+    if kinds.contains(.primaryKey) {
+      // There, all of them are missing.
+      if !kinds.contains(.entityNumbers), !isRaw, try hasNoNumbers() {
+        try note(.primaryKey, bookkeeping.completeNumbers(schema))
+      }
       try note(.primaryKey, bookkeeping.raiseMaxima(schema))
     }
+  }
+
+  private func hasNoNumbers() throws -> Bool {
+    try work.connection.value(
+      "SELECT 1 FROM main.Z_PRIMARYKEY WHERE Z_ENT < \(EntityNumbering.firstReserved) LIMIT 1")
+      == nil
   }
 
   /// Whether a model is the one that the metadata tells of.
@@ -58,6 +67,10 @@ extension RepairWork {
 }
 
 extension SalvagedBookkeeping.Change {
+  fileprivate var entity: String? {
+    if case .number(let entity) = place { entity } else { nil }
+  }
+
   fileprivate func noted(_ kind: FindingKind) -> RepairChange {
     let (entity, property): (String?, String?) =
       switch place {

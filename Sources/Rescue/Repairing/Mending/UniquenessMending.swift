@@ -26,6 +26,23 @@ struct UniquenessMending {
         try merge(table, columns.map { quoted($0) })
       }
     }
+    try mergeUnderIndexes()
+  }
+
+  /// An index can say so of which the model does not tell.
+  private func mergeUnderIndexes() throws {
+    for (index, name) in source.database.indexes.sorted(by: { $0.key < $1.key }) {
+      guard let sql = source.database.sql[index]?.uppercased(), sql.hasPrefix("CREATE UNIQUE "),
+        !sql.contains(" WHERE "),
+        let table = source.entityTables.first(where: { $0.table == name && $0.isWholeTable })
+      else { continue }
+      let columns = try source.connection.rows("PRAGMA index_info(\(quoted(index)))").map {
+        $0.count == 3 ? $0[2].text : nil
+      }
+      // One over an expression has no name there.
+      guard !columns.isEmpty, columns.allSatisfy({ $0 != nil && $0 != "Z_PK" }) else { continue }
+      try merge(table, columns.compactMap { $0 }.map { quoted($0) })
+    }
   }
 
   /// Rows `log.places`: `old` is an object that goes, `new` the one that stays for it.
@@ -70,6 +87,15 @@ struct UniquenessMending {
             CASE typeof(\(column)) WHEN 'blob' THEN length(\(column)) || ' bytes'
             ELSE substr(CAST(\(column) AS TEXT), 1, 2000) END
             """, "\(rows) WHERE t.Z_ENT = \(own.entityID) AND \(column) IS NOT NULL")
+      }
+      for entry in own.relationships {
+        guard let name = entry.storage?.toOneColumn else { continue }
+        let column = "t." + quoted(name)
+        try work.note(
+          .uniqueness, entity: own.entity.literal, key: "t.Z_PK",
+          property: entry.relationship.name.literal,
+          old: "\(entry.relationship.destination.literal) || '/p' || \(column)",
+          "\(rows) WHERE t.Z_ENT = \(own.entityID) AND \(column) IS NOT NULL")
       }
     }
   }

@@ -95,10 +95,11 @@ struct StoreList {
     [".momd", ".xcdatamodeld", ".xcdatamodel", ".xcmappingmodel"].contains(where: path.hasSuffix)
   }
 
-  /// Names that SQLite, a migration, a reset or a rollback gives.
+  /// Names that SQLite, a migration, a repair, a reset or a rollback gives.
   private static func isLeftover(_ name: String) -> Bool {
     if StoreFileName.isCompanion(name) { return true }
-    return [".backup-", ".undone-", "-backup-", "-undone-"].contains { mark in
+    let marks = [".backup-", ".unrepaired-", ".undone-", "-backup-", "-undone-"]
+    return marks.contains { mark in
       var rest = name[...]
       while let start = rest.firstIndex(where: { $0 == mark.first }) {
         rest = rest[start...]

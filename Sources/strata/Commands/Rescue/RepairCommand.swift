@@ -7,6 +7,7 @@ import Migration
 import ModelSearch
 import Rescue
 import RowText
+import SQLite
 
 /// `strata repair`: puts right what is wrong with a store, on a copy, verified, with a backup.
 enum RepairCommand {
@@ -46,7 +47,7 @@ enum RepairCommand {
     }
     if isJSON {
       try repaired.changes { change in console.json { $0.object("change") { $0.change(change) } } }
-      console.json { $0.repair(repaired.receipt, name: "receipt") }
+      console.json { $0.repair(repaired.receipt) }
     } else {
       RepairText.print(repaired.receipt, to: console)
     }
@@ -79,7 +80,7 @@ enum RepairCommand {
 /// A repair as a person reads it.
 enum RepairText {
   static func print(_ receipt: RepairReceipt, to console: Console) {
-    guard receipt.count > 0 || receipt.orphanFolder != nil else {
+    guard receipt.isDone else {
       for note in receipt.notes { console.note("note: " + note.printable) }
       console.line(
         receipt.left.isEmpty
@@ -127,12 +128,19 @@ enum RepairText {
 extension Repaired {
   /// All changes, one at a time.
   fileprivate func changes(_ body: (RepairChange) throws -> Void) throws {
-    try log?.forEach { try body($0) }
+    do {
+      try log?.forEach { try body($0) }
+    } catch let error as SQLiteError {
+      throw CoreDataError(
+        .failed,
+        "the list of changes cannot be read (\(error.message)), but the work is done and in place",
+        path: receipt.resultPath, hint: "The receipt tells where the backup is.")
+    }
   }
 
   /// The receipt with all changes as one object, a piece at a time.
   func write(_ emit: ([UInt8]) throws -> Void) throws {
-    let head = JSONWriter.line { $0.repair(receipt, name: "receipt") }
+    let head = JSONWriter.line { $0.repair(receipt) }
     // Into the receipt's own object, before its end.
     guard head.suffix(3) == Array("}}\n".utf8) else { return try emit(head) }
     try emit(head.dropLast(3) + Array(",\"changes\":[".utf8))
@@ -148,6 +156,16 @@ extension Repaired {
 }
 
 extension JSONWriter {
+  private mutating func findings(_ name: String, _ findings: [Finding]) {
+    objects(name, findings) { finding in
+      [
+        "kind": finding.kind.rawValue, "severity": finding.severity.rawValue,
+        "entity": finding.entity, "property": finding.property, "count": finding.count,
+        "message": finding.sentence,
+      ]
+    }
+  }
+
   fileprivate mutating func change(_ change: RepairChange) {
     fields([
       "kind": change.kind, "entity": change.entity, "key": change.key,
@@ -155,23 +173,21 @@ extension JSONWriter {
     ])
   }
 
-  fileprivate mutating func repair(_ receipt: RepairReceipt, name: String) {
-    object(name) { json in
+  fileprivate mutating func repair(_ receipt: RepairReceipt) {
+    guard receipt.isDone else {
+      null("receipt")
+      findings("left", receipt.left)
+      return field("notes", receipt.notes)
+    }
+    object("receipt") { json in
       json.fields([
         "store": receipt.storePath, "result": receipt.resultPath,
         "uuid": receipt.uuid.isEmpty ? nil : receipt.uuid, "backup": receipt.backupPath,
         "orphans": receipt.orphanFolder, "changed": receipt.count,
       ])
       json.numbers("kinds", receipt.kinds.map { ($0.name, $0.count) })
-      for (key, findings) in [("faults", receipt.faults), ("left", receipt.left)] {
-        json.objects(key, findings) { finding in
-          [
-            "kind": finding.kind.rawValue, "severity": finding.severity.rawValue,
-            "entity": finding.entity, "property": finding.property, "count": finding.count,
-            "message": finding.sentence,
-          ]
-        }
-      }
+      json.findings("faults", receipt.faults)
+      json.findings("left", receipt.left)
       json.objects("verified", receipt.verified) { ["what": $0.what, "count": $0.count] }
       json.object(
         "checksums", ["result": receipt.checksums.result, "backup": receipt.checksums.backup])
