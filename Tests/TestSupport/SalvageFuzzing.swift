@@ -22,9 +22,11 @@ public enum SalvageFuzzing {
       } else {
         FileSystem.remove(path + "-wal")
       }
-      FileSystem.remove(copy)
+      for suffix in ["", RemainsCopy.listSuffix] { FileSystem.remove(copy + suffix) }
       let source = try SalvageSource(path: path)
       _ = try SalvagedCopy(of: source, at: copy, model: model)
+      for suffix in ["", RemainsCopy.listSuffix] { FileSystem.remove(copy + suffix) }
+      _ = try RemainsCopy(of: source, at: copy, model: model)
     }
   }
 }

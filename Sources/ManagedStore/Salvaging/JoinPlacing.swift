@@ -66,7 +66,9 @@ struct JoinPlacing {
       let open = fitting.filter { $0.key > 0 && $0.value.count > 1 }
         .map { (group: $0.key, options: $0.value.filter { !taken.contains($0) }) }
         .sorted { $0.group < $1.group }
-      for (group, place) in OrderedChoice.only(open.map(\.options), of: candidates.count).enumerated() {
+      for (group, place) in OrderedChoice.only(open.map(\.options), of: candidates.count)
+        .enumerated()
+      {
         if let place { result[open[group].group] = place }
       }
     }

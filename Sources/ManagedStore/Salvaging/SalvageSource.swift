@@ -39,13 +39,10 @@ package struct SalvageSource {
         .unreadable, FileSystem.status(path) == nil ? "there is no such file" : "not a file",
         path: path, hint: "Check the path of the store.")
     }
-    var log = ignoresLog ? nil : try Self.log(of: path, &notes)
-    var image = try DatabaseImage(path: path, log: log)
-    if log != nil, image.log?.newest.isEmpty != false {
-      log = nil
-      if image.pageCount == 0 { throw Self.nothing(path) }
-      image = try DatabaseImage(path: path, log: nil)
-    }
+    let log = ignoresLog ? nil : try Self.log(of: path, &notes)
+    let image = try DatabaseImage(path: path, log: log)
+    let isLogApplied = image.log?.newest.isEmpty == false
+    if log != nil, !isLogApplied, image.pageCount == 0 { throw Self.nothing(path) }
     guard image.looksLikeDatabase, try !image.isMainEncrypted() else {
       throw try Self.unknown(path, image)
     }
@@ -72,7 +69,7 @@ package struct SalvageSource {
         )
       }
     }
-    logPath = log
+    logPath = isLogApplied ? log : nil
     self.image = image
     let master = try TreeMap(image, roots: [1], isComplete: true)
     var objects: [Object] = []

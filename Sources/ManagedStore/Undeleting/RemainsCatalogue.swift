@@ -25,13 +25,23 @@ struct RemainsCatalogue {
   /// is not known.
   func holds(_ place: Int, digest: UInt64, key: Int64?) throws -> Bool {
     let statement = try connection.cached(
-      "SELECT 1 FROM found.row WHERE place = ?1 AND digest = ?2 AND (?3 IS NULL OR key = ?3)")
+      """
+      SELECT 1 FROM found.row INDEXED BY byDigest \
+      WHERE place = ?1 AND digest = ?2 AND (?3 IS NULL OR key = ?3)
+      """)
     try statement.bind([
       .integer(Int64(place)), .integer(Int64(bitPattern: digest)),
       key.map { .integer($0) } ?? .null,
     ])
     defer { statement.reset() }
     return try statement.step()
+  }
+
+  /// Takes into account that the key of a row that is listed was read with it elsewhere.
+  func confirm(_ place: Int, digest: UInt64, key: Int64) throws {
+    try run(
+      "UPDATE found.row INDEXED BY byDigest SET certainty = 'certain' WHERE place = ? AND digest = ? AND key = ?",
+      [.integer(Int64(place)), .integer(Int64(bitPattern: digest)), .integer(key)])
   }
 
   /// Lists a row under the key that it has here.
@@ -60,11 +70,12 @@ struct RemainsCatalogue {
     ]
     if hasKey {
       try run(
-        "UPDATE found.row SET state = iif(digest = ?2, -1, 1) WHERE place = ?1 AND key = ?3", values
+        "UPDATE found.row INDEXED BY byKey SET state = iif(digest = ?2, -1, 1) WHERE place = ?1 AND key = ?3",
+        values
       )
     }
     try run(
-      "UPDATE found.row SET state = -1 WHERE place = ?1 AND digest = ?2 AND key IS NULL",
+      "UPDATE found.row INDEXED BY byDigest SET state = -1 WHERE place = ?1 AND digest = ?2 AND key IS NULL",
       Array(values.prefix(2)))
   }
 
@@ -83,7 +94,7 @@ struct RemainsCatalogue {
     try connection.execute(
       """
       UPDATE found.row SET state = -1 WHERE (state IS NULL OR state >= 0) AND key IS NULL AND EXISTS \
-      (SELECT 1 FROM found.row o WHERE o.place = row.place AND o.digest = row.digest \
+      (SELECT 1 FROM found.row o INDEXED BY byDigest WHERE o.place = row.place AND o.digest = row.digest \
       AND o.key IS NOT NULL AND (o.state IS NULL OR o.state >= 0)); \
       CREATE TABLE found.best AS SELECT place, pk FROM (SELECT place, pk, row_number() OVER \
       (PARTITION BY place, key ORDER BY saved DESC, saves DESC, whole DESC, certainty, age, pk) n FROM found.row WHERE state IS NULL AND key IS NOT NULL) WHERE n = 1; \

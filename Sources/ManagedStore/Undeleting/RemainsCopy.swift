@@ -83,54 +83,6 @@ package final class RemainsCopy {
     }
   }
 
-  /// How many rows of an entity were found.
-  package struct Count: Sendable, Equatable {
-    /// The entity.
-    package var entity: String
-    /// What the rows are.
-    package var state: RowOrigin.State
-    /// How many there are.
-    package var rows: Int
-    /// How many of them have a key that was inferred.
-    package var inferred: Int
-    /// How many have none that is known.
-    package var keyless: Int
-    /// Of how many some values are lost.
-    package var partial: Int
-    /// How many of them were never saved.
-    package var unsaved: Int
-    /// How many of them may be earlier states of objects that live.
-    package var unsure: Int
-  }
-
-  /// What was found of each entity, in the order of names.
-  package func counts() throws -> [Count] {
-    let names = Dictionary(schema.numbers.map { ($1, $0) }) { first, _ in first }
-    var result: [Count] = []
-    for (place, table) in tables.enumerated() {
-      let rows = try connection.rows(
-        """
-        SELECT t.Z_ENT, r.state, count(*), total(r.certainty = 'inferred'), total(r.key IS NULL), \
-        total(NOT r.whole), total(NOT r.saved), total(r.unsure AND r.key IS NULL) \
-        FROM found.row r JOIN \(quoted(table)) t ON t.Z_PK = r.pk WHERE r.place = ? GROUP BY 1, 2
-        """, [.integer(Int64(place))])
-      for row in rows {
-        guard let number = row[0].integer, let name = names[number],
-          let state = row[1].integer.flatMap(RowOrigin.State.init)
-        else { continue }
-        func count(_ column: Int) -> Int {
-          if case .real(let number) = row[column] { return Int(number) }
-          return Int(row[column].integer ?? 0)
-        }
-        result.append(
-          Count(
-            entity: name, state: state, rows: count(2), inferred: count(3), keyless: count(4),
-            partial: count(5), unsaved: count(6), unsure: count(7)))
-      }
-    }
-    return result.sorted { ($0.entity, $0.state.rawValue) < ($1.entity, $1.state.rawValue) }
-  }
-
   private func check() throws {
     if isCancelled() { throw CoreDataError(.cancelled, code: .migrationCancelled, "cancelled") }
   }
@@ -173,7 +125,8 @@ package final class RemainsCopy {
       let counted =
         try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?
         .integer ?? 0
-      given.append(max(counted, live[place].greatest ?? 0, 0))
+      // A number that nobody gave out leaves no room above it.
+      given.append(min(max(counted, live[place].greatest ?? 0, 0), 1 << 60))
     }
   }
 
@@ -222,7 +175,12 @@ package final class RemainsCopy {
         return try join.insert(joinRows, record, isGuessed: false)
       }
       let digest = record.digest
-      guard try !catalogue.holds(place, digest: digest, key: remnant.key) else { return }
+      guard try !catalogue.holds(place, digest: digest, key: remnant.key) else {
+        if let key = remnant.key, remnant.certainty == .certain {
+          try catalogue.confirm(place, digest: digest, key: key)
+        }
+        return
+      }
       guard given[place] < .max else { return }
       given[place] += 1
       let pk = given[place]

@@ -20,7 +20,7 @@ struct DeadRoom {
     if tree.kind == .tableLeaf {
       for offset in tree.cells {
         guard let cell = Cell(bytes, at: offset, present: bytes.count, usable: usable) else {
-          return nil
+          continue
         }
         cells.append((offset..<max(cell.end, offset + 4), cell.key))
       }

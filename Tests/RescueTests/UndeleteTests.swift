@@ -1,0 +1,220 @@
+import Files
+import ManagedModel
+import SQLite
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import Rescue
+
+/// A demo store in which a test deletes or changes steps, and what they were.
+private struct Deleted {
+  let demo: DamagedDemo
+  /// Every step's values by key, before.
+  let before: [Int64: [Value]]
+
+  init(
+    objects: Int = 2_000, secure: String = "OFF", isLogged: Bool = false, _ sql: String...
+  ) throws {
+    demo = try DamagedDemo(objects: objects)
+    before = try Self.steps(demo.path)
+    let path = demo.path
+    let copy = path + ".open"
+    if isLogged { try FileSystem.copy(path, to: copy) }
+    let connection = try Connection(path: isLogged ? copy : path, mode: .create)
+    try StoreFunctions.define(on: connection)
+    try connection.execute("PRAGMA secure_delete = \(secure)")
+    try connection.execute(
+      isLogged
+        ? "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL"
+        : "PRAGMA journal_mode = DELETE")
+    for sql in sql { try connection.execute(sql) }
+    if isLogged {
+      try FileSystem.write(FileSystem.read(copy + "-wal"), to: path + "-wal")
+      try FileSystem.write(FileSystem.read(copy), to: path)
+    }
+    connection.close()
+    for suffix in ["", "-wal", "-shm"] { FileSystem.remove(copy + suffix) }
+  }
+
+  static func steps(_ path: String) throws -> [Int64: [Value]] {
+    let connection = try Store(path: path).connection
+    return Dictionary(
+      try connection.rows("SELECT * FROM ZSTEP").map { ($0[0].integer ?? 0, Array($0.dropFirst())) }
+    ) { first, _ in first }
+  }
+
+  func search() throws -> Undeletion { try Undeletion(of: demo.path) }
+
+  /// The store with all that was found back in it.
+  func restored(
+    _ choice: Restoration.Choice = .all(entity: nil)
+  ) throws -> (
+    report: Restoration.Report, steps: [Int64: [Value]], path: String
+  ) {
+    let output = demo.folder.path("Restored.sqlite")
+    let report = try Restoration(search()).run(choice, output: output)
+    return (report, try Self.steps(output), output)
+  }
+}
+
+@Suite("What was deleted from a store")
+struct UndeleteTests {
+  @Test("a store in which nothing was deleted has nothing to give")
+  func healthy() throws {
+    let demo = try DamagedDemo()
+    let before = try demo.bytes()
+    let found = try Undeletion(of: demo.path)
+    #expect(found.entities.isEmpty)
+    #expect(try demo.bytes() == before)
+  }
+
+  /// Every ninth leaves its pages as they are; every third makes SQLite write some of them anew.
+  @Test(
+    "rows deleted here and there come back with their values and keys",
+    arguments: [(9, 100), (3, 75)])
+  func scattered(step: Int64, least: Int) throws {
+    let deleted = try Deleted("DELETE FROM ZSTEP WHERE Z_PK % \(step) = 0")
+    let gone = deleted.before.filter { $0.key % step == 0 }
+    let found = try #require(try deleted.search().entities.first { $0.name == "Step" })
+    #expect(found.deleted * 100 >= gone.count * least, "\(found.deleted) of \(gone.count)")
+    #expect(found.inferred * 2 > gone.count, "few keys were inferred: \(found.inferred)")
+    let (report, steps, path) = try deleted.restored()
+    #expect(report.restored == ["Step": found.deleted])
+    #expect(!report.salvage.isLossy && report.refused.isEmpty)
+    // What lives is as it was, and nothing that was never there has come in.
+    let values = Set(gone.values.map { "\($0)" })
+    for (key, row) in steps {
+      if let old = deleted.before[key], key % step != 0 || "\(old)" == "\(row)" {
+        #expect(row == old)
+      } else {
+        #expect(values.contains("\(row)"), "p\(key)")
+        #expect(deleted.before[key] == nil, "p\(key) has another's key")
+      }
+    }
+    #expect(
+      try Connection(path: path, mode: .readOnly).value("PRAGMA integrity_check") == .text("ok"))
+    #expect(try Diagnosis(of: path).count(.error) == 0)
+  }
+
+  @Test("a deletion that is only in the -wal is taken back wholly")
+  func logged() throws {
+    let deleted = try Deleted(secure: "FAST", isLogged: true, "DELETE FROM ZSTEP")
+    let bytes = try deleted.demo.bytes()
+    let (report, _, path) = try deleted.restored()
+    #expect(report.restored == ["Step": deleted.before.count])
+    #expect(report.emptied.isEmpty)
+    #expect(try StoreDump.lines(at: path) == deleted.demo.lines)
+    var after = try deleted.demo.bytes()
+    after["Restored.sqlite"] = nil
+    #expect(after == bytes)
+  }
+
+  @Test("pages that were freed give their rows, with the keys that they had")
+  func freed() throws {
+    let deleted = try Deleted("DELETE FROM ZSTEP")
+    let found = try #require(try deleted.search().entities.first { $0.name == "Step" })
+    #expect(found.deleted * 2 > deleted.before.count)
+    let (_, steps, _) = try deleted.restored()
+    for (key, row) in steps where key <= deleted.before.keys.max() ?? 0 {
+      #expect(row == deleted.before[key])
+    }
+  }
+
+  @Test("what secure_delete wiped is said to be")
+  func wiped() throws {
+    let deleted = try Deleted(secure: "ON", "DELETE FROM ZSTEP WHERE Z_PK % 3 = 0")
+    let found = try deleted.search()
+    #expect(found.entities.isEmpty)
+    #expect(found.isWiped == true)
+  }
+
+  @Test("earlier states of objects that live are no deleted objects")
+  func updated() throws {
+    let deleted = try Deleted(
+      "UPDATE ZSTEP SET Z_OPT = Z_OPT + 1, ZTEXT = ZTEXT || ' and stir it for a while longer' WHERE Z_PK % 4 = 0"
+    )
+    let found = try deleted.search()
+    let steps = try #require(found.entities.first { $0.name == "Step" })
+    #expect(found.entities.allSatisfy { $0.deleted == 0 }, "\(found.entities)")
+    #expect(steps.older > 0)
+    // None is put back in the place of what lives.
+    let (report, after, _) = try deleted.restored()
+    #expect(report.restored.isEmpty)
+    #expect(after == (try Deleted.steps(deleted.demo.path)))
+  }
+
+  @Test("room that was used again gives nothing that was never there")
+  func reused() throws {
+    let deleted = try Deleted(
+      "DELETE FROM ZSTEP WHERE Z_PK BETWEEN 200 AND 700",
+      """
+      INSERT INTO ZSTEP SELECT NULL, Z_ENT, Z_OPT, \(Self.rest) FROM ZSTEP WHERE Z_PK < 200
+      """)
+    let (report, steps, _) = try deleted.restored()
+    let known = Set(deleted.before.values.map { "\($0)" })
+    #expect(report.restored["Step"] ?? 0 > 0)
+    #expect(steps.values.allSatisfy { known.contains("\($0)") })
+  }
+
+  private static let rest = "ZMINUTES, ZRECIPE, Z_FOK_RECIPE, ZTEXT"
+
+  @Test("only what is chosen comes back, and what lives cannot be chosen")
+  func chosen() throws {
+    let deleted = try Deleted(
+      isLogged: true, "DELETE FROM ZSTEP WHERE Z_PK IN (10, 11, 12)",
+      "UPDATE ZSTEP SET Z_OPT = Z_OPT + 1, ZTEXT = 'changed' WHERE Z_PK = 20")
+    let found = try deleted.search()
+    let steps = try #require(found.entities.first { $0.name == "Step" })
+    #expect(steps.deleted == 3)
+    let (report, after, path) = try deleted.restored(.only([ObjectID(entity: "Step", key: 11)]))
+    #expect(report.restored == ["Step": 1])
+    #expect(after[11] == deleted.before[11] && after[10] == nil && after[12] == nil)
+    #expect(report.first.map(\.id) == [ObjectID(entity: "Step", key: 11)])
+    #expect(report.first.first?.origin.certainty == .certain)
+    #expect(FileSystem.isFile(path))
+    let filter = try RowFilter("SELF == \"Step/p12\"", entity: "Step", store: found.store)
+    let second = deleted.demo.folder.path("Second.sqlite")
+    #expect(try Restoration(found).run(.matching(filter), output: second).restored == ["Step": 1])
+    let third = deleted.demo.folder.path("Third.sqlite")
+    let older = try found.store.rows(RowQuery(entity: "Step", limit: 100, properties: [])).rows
+      .first { try found.origin(of: $0.id)?.state == .older }
+    let id = try #require(older?.id)
+    #expect(try found.origin(of: id)?.key == 20)
+    #expect(throws: CoreDataError.self) {
+      _ = try Restoration(found).run(.only([id]), output: third)
+    }
+    #expect(throws: CoreDataError.self) {
+      _ = try Restoration(found).run(.only([ObjectID(entity: "Step", key: 5)]), output: third)
+    }
+    #expect(FileSystem.status(third) == nil)
+  }
+
+  @Test("what was never committed is told apart, and not restored unasked")
+  func uncommitted() throws {
+    let deleted = try Deleted(
+      isLogged: true,
+      "INSERT INTO ZSTEP (Z_PK, Z_ENT, Z_OPT, ZTEXT) SELECT 900000, Z_ENT, 1, 'never saved at all' FROM ZSTEP LIMIT 1"
+    )
+    // The last frame is the one that commits.
+    try deleted.demo.change("-wal") { bytes in
+      let frame = 24 + 4096
+      let last = 32 + ((bytes.count - 32) / frame - 1) * frame
+      bytes.replaceSubrange(last + 4..<last + 8, with: [0, 0, 0, 0])
+    }
+    let found = try deleted.search()
+    let steps = found.entities.first { $0.name == "Step" }
+    #expect(steps?.unsaved == 1 && steps?.deleted == 1, "\(found.entities)")
+    #expect(try deleted.restored().report.restored.isEmpty)
+  }
+
+  @Test("a reference to what is not there is emptied, and told")
+  func emptied() throws {
+    let deleted = try Deleted(
+      isLogged: true, "DELETE FROM ZSTEP WHERE ZRECIPE = (SELECT ZRECIPE FROM ZSTEP LIMIT 1)",
+      "DELETE FROM ZRECIPE WHERE Z_PK NOT IN (SELECT ZRECIPE FROM ZSTEP WHERE ZRECIPE NOT NULL)")
+    let (report, _, _) = try deleted.restored(.all(entity: "Step"))
+    #expect(report.restored["Step"] ?? 0 > 0)
+    #expect(report.emptied["Step.recipe"] == report.restored["Step"])
+  }
+}
