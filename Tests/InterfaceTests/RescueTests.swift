@@ -159,6 +159,25 @@ struct RescueTests {
     #expect(log.contains("at most 46 lost (p4920–p4965)") && log.contains("Metadata was made anew"))
   }
 
+  @Test("against a -wal that is older than the store, the main file alone is salvaged")
+  func withoutLog() throws {
+    var session = try Session()
+    session.otherAnswer = { effect in
+      guard case .diagnose(let id) = effect else { return nil }
+      let older = Finding(
+        .walOlder, "The -wal is older than the store.", in: StorePlace(path: "Recipes.sqlite"))
+      return [.answer(id, .diagnosed(StoreCondition(findings: [older])))]
+    }
+    try session.send("5", "s")
+    #expect(session.screen().description.contains("without the -wal"))
+    try session.send("⏎")
+    guard case .rescue(_, .salvage(let order))? = session.effects.last else {
+      Issue.record("nothing was begun")
+      return
+    }
+    #expect(order.ignoresLog)
+  }
+
   @Test("^C stops a salvage, and the findings are there again")
   func cancelling() throws {
     var (session, id) = try Self.salvaging()

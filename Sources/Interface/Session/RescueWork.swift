@@ -71,11 +71,14 @@ package struct SalvageOrder: Sendable, Equatable {
   package var output: String
   /// Path of the model that made the store, where the store itself no longer has it.
   package var model: String?
+  /// Whether the -wal is left out.
+  package var ignoresLog: Bool
 
   /// A salvage into a new file.
-  package init(output: String, model: String? = nil) {
+  package init(output: String, model: String? = nil, ignoresLog: Bool = false) {
     self.output = output
     self.model = model
+    self.ignoresLog = ignoresLog
   }
 }
 

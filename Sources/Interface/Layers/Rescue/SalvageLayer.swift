@@ -32,7 +32,7 @@ struct SalvageLayer: PromptingLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let text =
       problem.map { "✗ \($0.message)" + ($0.typedHint.map { " → \($0)" } ?? "") }
-      ?? "Everything that can still be read goes into a new store; \(state.storePath) is only read. Where is the new one to be?"
+      ?? "Everything that can still be read \(order.ignoresLog ? "without the -wal " : "")goes into a new store; \(state.storePath) is only read. Where is the new one to be?"
     draw(
       "Salvage into", text, width: 72, style: theme[problem == nil ? .dim : .warning],
       mark: Span("› ", theme[.footerKey]), with: theme, in: &grid, rect)

@@ -105,7 +105,11 @@ extension RescueScreen {
     switch action {
     case .open: return open(in: &state)
     case .salvage:
-      state.show(SalvageLayer(SalvageOrder(output: state.newStore("salvaged"))))
+      state.show(
+        SalvageLayer(
+          SalvageOrder(
+            output: state.newStore("salvaged"),
+            ignoresLog: selectedFinding?.command?.hasSuffix(" --ignore-wal") == true)))
     case .undelete:
       guard state.remains.remains != nil else { return search(thenShow: false, in: &state) }
       state.show(

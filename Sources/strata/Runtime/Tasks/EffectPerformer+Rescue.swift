@@ -69,6 +69,7 @@ extension EffectPerformer {
     let path = path
     rescue(id) { [self] in
       var options = StoreSalvage.Options()
+      options.ignoresLog = order.ignoresLog
       options.model = try await givenModel()
       if let named = order.model { options.model = try ModelReference(named).load().model }
       return .rescued(
