@@ -1,3 +1,4 @@
+import Files
 import ManagedStore
 import SQLite
 
@@ -34,7 +35,7 @@ extension Connection {
   /// Copies what this connection sees into an empty file, through SQLite.
   ///
   /// - Returns: the connection to the copy.
-  package func clone(
+  func clone(
     to path: String, _ progress: (_ bytes: Int, _ total: Int) throws -> Void = { _, _ in }
   ) throws -> Connection {
     let copy = try Connection(path: path, mode: .readWrite)
@@ -45,6 +46,22 @@ extension Connection {
       return true
     }
     return copy
+  }
+
+  /// Copies the store that this connection reads into an empty file: the file itself where nothing can
+  /// be in a log, else what SQLite makes of both.
+  package func clone(
+    _ files: StoreFiles, readAs access: StoreFiles.Access, to path: String, _ meter: ProgressMeter
+  ) throws {
+    guard access == .immutable else {
+      return try clone(to: path) { done, total in
+        try meter.update(done: done, total: total, bytes: done)
+      }.close()
+    }
+    let total = FileSystem.status(files.path)?.size ?? 0
+    try FileSystem.copy(files.path, to: path) { done in
+      try meter.update(done: done, total: total, bytes: done)
+    }
   }
 
   /// Closes a store as Apple's are left: their header says that they are written through a -wal.

@@ -47,16 +47,7 @@ struct StepRun {
   /// A copy of the file itself where nothing can be in a log; else one that SQLite makes.
   static func clone(_ source: Store, to path: String, _ meter: ProgressMeter) throws {
     try meter.begin(.copy)
-    if source.access == .immutable {
-      let total = FileSystem.status(source.files.path)?.size ?? 0
-      try FileSystem.copy(source.files.path, to: path) { done in
-        try meter.update(done: done, total: total, bytes: done)
-      }
-      return
-    }
-    try source.connection.clone(to: path) { done, total in
-      try meter.update(done: done, total: total, bytes: done)
-    }.close()
+    try source.connection.clone(source.files, readAs: source.access, to: path, meter)
   }
 }
 

@@ -184,6 +184,14 @@ struct BookkeepingLayer {
       kind, "\(names.count) \(what).", count: names.count, first: Array(names.prefix(5)), in: place)
   }
 
+  /// Whether anything tells which entity a row of a table is of.
+  private func isKnowable(_ name: String) -> Bool {
+    let own = store.entityTables.filter {
+      $0.table == name && store.model.entity(named: $0.entity)?.isAbstract == false
+    }
+    return own.count == 1 || store.database.contains("ACHANGE")
+  }
+
   private func unknownEntities() throws -> [Finding] {
     guard store.modelSource != .raw else { return [] }
     return try store.rowsOfUnknownEntities(isExact: true).map { rows in
@@ -198,7 +206,7 @@ struct BookkeepingLayer {
         "\(rows.count) rows of the table \(rows.table) have the entity number \(rows.number), which is of no entity in it.",
         entity: store.entityTables.first { $0.table == rows.table && $0.isWholeTable }?.entity,
         count: rows.count, first: first.compactMap { $0.first?.integer.map { "p\($0)" } },
-        in: place)
+        in: place, remedy: isKnowable(rows.table) ? nil : Remedy.none)
     }
   }
 }

@@ -52,21 +52,12 @@ struct RepairCopy {
     return try renew(path, into: next, wrong)
   }
 
-  /// A copy of the file itself where nothing can be in a log; else one that SQLite makes.
+  /// As it is: what is read of a damaged store elsewhere is not its file.
   private func clone(to path: String) throws {
     try meter.begin(.copy)
     let opened = try source.files.openForReading(wal: source.wal)
     try withExtendedLifetime(opened.snapshot) {
-      if opened.access == .immutable {
-        let total = FileSystem.status(source.files.path)?.size ?? 0
-        try FileSystem.copy(source.files.path, to: path) { done in
-          try meter.update(done: done, total: total, bytes: done)
-        }
-      } else {
-        try opened.connection.clone(to: path) { done, total in
-          try meter.update(done: done, total: total, bytes: done)
-        }.close()
-      }
+      try opened.connection.clone(source.files, readAs: opened.access, to: path, meter)
     }
   }
 

@@ -40,9 +40,13 @@ struct FileRepairTests {
     #expect(try Self.schema(patient.path) == schema)
   }
 
-  @Test("a map of pages")
-  func pointerMap() throws {
+  @Test("a map of pages, also where there are free ones", arguments: [false, true])
+  func pointerMap(hasFreePages: Bool) throws {
     let patient = try Patient(objects: 1500)
+    if hasFreePages {
+      try patient.change(
+        "CREATE TABLE T (b); INSERT INTO T VALUES (zeroblob(90000)); DROP TABLE T")
+    }
     let pragmas = try Self.pragmas(patient.path)
     try patient.spoil { bytes in
       bytes.replaceSubrange(4096..<8192, with: [UInt8](repeating: 0, count: 4096))

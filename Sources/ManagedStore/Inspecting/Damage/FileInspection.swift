@@ -6,18 +6,21 @@ package enum FileInspection {
   ///
   /// - Throws: ``SQLiteError`` only where it was interrupted, or the file is busy.
   package static func problems(_ connection: Connection) throws -> [String] {
-    do {
-      return try lines("integrity_check", connection)
-    } catch let error as SQLiteError {
-      if error.isDamage { return try unreadable(connection) ?? [error.message] }
-      if error.isInterrupted || error.isBusy { throw error }
-      // An index over a function that only Core Data has: the pages can be checked all the same.
-      do {
-        return try lines("quick_check", connection)
-      } catch let error as SQLiteError where error.isDamage {
-        return [error.message]
+    let (found, error) = try lines("integrity_check", connection)
+    guard let error else { return found }
+    if error.isInterrupted || error.isBusy { throw error }
+    if error.isDamage {
+      // An index that it came to, and of which it tells pages only; besides, the maps of pages.
+      if let indexes = try unreadable(connection) {
+        return found.filter { $0.contains("ptrmap") || $0.contains("freelist") } + indexes
       }
+      return found.isEmpty ? [error.message] : found
     }
+    // An index over a function that only Core Data has: the pages can be checked all the same.
+    let (quick, failure) = try lines("quick_check", connection)
+    guard let failure else { return quick }
+    guard failure.isDamage else { throw failure }
+    return quick.isEmpty ? [failure.message] : quick
   }
 
   /// The indexes that cannot be read to their end, where that is what is wrong.
@@ -51,12 +54,21 @@ package enum FileInspection {
     }
   }
 
-  private static func lines(_ pragma: String, _ connection: Connection) throws -> [String] {
-    let rows = try connection.rows("PRAGMA main.\(pragma)(\(FileDamage.mostProblems))")
+  /// What a check tells, and what ended it before its end.
+  private static func lines(
+    _ pragma: String, _ connection: Connection
+  ) throws -> (lines: [String], end: SQLiteError?) {
+    var texts: [String] = []
+    var end: SQLiteError?
+    do {
+      let statement = try connection.prepare("PRAGMA main.\(pragma)(\(FileDamage.mostProblems))")
+      while try statement.step() { texts.append(statement.text(at: 0)) }
+    } catch let error as SQLiteError {
+      end = error
+    }
     // A line of its own names the database first.
-    return rows.compactMap { $0.first?.text }.flatMap { text in
-      text.split(separator: "\n").map(String.init)
-    }.filter { $0 != "ok" && !$0.hasPrefix("*** in database") }
+    let lines = texts.flatMap { $0.split(separator: "\n").map(String.init) }
+    return (lines.filter { $0 != "ok" && !$0.hasPrefix("*** in database") }, end)
   }
 }
 
