@@ -85,6 +85,7 @@ let package = Package(
       name: "Interface",
       dependencies: [
         "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
+        "Rescue",
       ],
       swiftSettings: small),
     .target(
@@ -159,8 +160,8 @@ let package = Package(
     .testTarget(
       name: "InterfaceTests",
       dependencies: [
-        "Interface", "Terminal", "Migration", "ModelSearch", "ManagedStore", "ManagedModel",
-        "ModelWriting",
+        "Interface", "Terminal", "Rescue", "Migration", "ModelSearch", "ManagedStore",
+        "ManagedModel", "ModelWriting",
       ],
       exclude: ["Snapshots"]),
     .testTarget(

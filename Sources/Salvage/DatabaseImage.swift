@@ -63,8 +63,12 @@ public final class DatabaseImage {
     let pageSize = ownSize ?? log?.pageSize ?? 4096
     self.pageSize = pageSize
     mainPages = (main.size + pageSize - 1) / pageSize
-    let logged = log.flatMap { $0.pageSize == pageSize ? $0.newest.keys.max() : nil } ?? 0
-    pageCount = max(mainPages, logged)
+    // A page far beyond all that is there is a number that nobody wrote.
+    let most = (mainPages + (log?.frames.count ?? 0)) * 64 + 100_000
+    let logged = log.flatMap { log in
+      log.pageSize == pageSize ? log.newest.keys.filter { $0 <= most }.max() : nil
+    }
+    pageCount = max(mainPages, logged ?? 0)
     var header = own
     if let frame = log?.newest[1], let first = try log?.page(of: frame) {
       header = FileHeader(first)

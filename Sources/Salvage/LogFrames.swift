@@ -53,7 +53,13 @@ public final class LogFrames {
 
   /// The last frame of a page among the first ones, up to `frame`; `nil` for none.
   func frame(of page: Int, upTo frame: Int) -> Int? {
-    places[page]?.last { $0 <= frame }.map { Int($0) }
+    guard let own = places[page] else { return nil }
+    var (low, high) = (0, own.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if own[middle] <= frame { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 ? Int(own[low - 1]) : nil
   }
 
   /// The page of a frame; `nil` where it is not whole.

@@ -29,6 +29,8 @@ public struct RowScan {
   private let trees: TreeMap
   private let besides: [Bool]
   private var record = Record()
+  /// How many pages of rests of rows are still read: more than there are only circles have.
+  private var budget = 0
 
   /// A scan over the pages that a map knows.
   ///
@@ -52,6 +54,8 @@ public struct RowScan {
     isCancelled: () -> Bool = { false }, progress: (Int) -> Void = { _ in },
     _ body: (Row, borrowing Record) throws -> Void
   ) throws {
+    // Each page belongs to one row at most.
+    budget = 2 * image.pageCount + 1000
     for number in 1...max(1, image.pageCount) {
       if number % 256 == 0 {
         if isCancelled() { return }
@@ -100,7 +104,8 @@ public struct RowScan {
     guard cell.size / (image.usable - 4) <= image.pageCount else { return false }
     var payload = Array(page.bytes[cell.start..<cell.start + cell.local])
     var next = cell.overflow
-    while payload.count < cell.size, next > 0 {
+    while payload.count < cell.size, next > 0, budget > 0 {
+      budget -= 1
       guard let page = try image.page(next), page.present > 4 else { break }
       // Nothing at all, where something is to follow: the page was lost.
       let count = min(cell.size - payload.count, min(page.present, image.usable) - 4)

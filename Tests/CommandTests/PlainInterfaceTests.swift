@@ -7,15 +7,16 @@ import Testing
 
 @Suite("The interface as lines")
 struct PlainInterfaceTests {
-  @Test("the four screens are read one after the other, without frames or escape sequences")
+  @Test("the five screens are read one after the other, without frames or escape sequences")
   func screens() throws {
     let folder = try TemporaryFolder()
     let store = try DemoCommand.write(to: folder.path("demo"), objects: 60).store
     let plain = Captured("--plain", store)
     #expect(plain.status == .done)
     for line in [
-      "Screen 1 of 4, Browse.", "No warnings.", "Screen 2 of 4, Diff.", "Screen 3 of 4, Mapping.",
-      "Screen 4 of 4, Migrate.", "Commands that do what the screens do:",
+      "Screen 1 of 5, Browse.", "No warnings.", "Screen 2 of 5, Diff.", "Screen 3 of 5, Mapping.",
+      "Screen 4 of 5, Migrate.", "Screen 5 of 5, Rescue.", "✓ nothing is wrong (1 note)",
+      "Commands that do what the screens do:",
     ] { #expect(plain.out.contains(line + "\n"), "\(line)") }
     #expect(plain.out.contains(", a kind of Ingredient."))
     #expect(!plain.out.contains("\u{1B}") && !plain.out.contains("│"))
@@ -35,6 +36,22 @@ struct PlainInterfaceTests {
     #expect(
       plain.out.contains("--to '\(demo.model)@Recipes 2' --mapping \(recipe)\n"), "\(plain.out)")
     #expect(Captured("--plain", demo.store, "--to", "/nonexistent").status != .done)
+  }
+
+  @Test("of a store that does not open, doctor tells why")
+  func unopened() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.path("noise.sqlite")
+    var seed: UInt64 = 1
+    let noise = (0..<100_000).map { _ in
+      seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(truncatingIfNeeded: seed >> 56)
+    }
+    try FileSystem.write(noise, to: store)
+    let plain = Captured("--plain", store)
+    #expect(plain.status == .unreadable, "\(plain.out)")
+    #expect(plain.out.contains("Screen 5 of 5, Rescue.\n✗ "), "\(plain.out)")
+    #expect(!plain.out.contains("Browse"))
   }
 
   @Test("what is wrong with the store is told as ever")

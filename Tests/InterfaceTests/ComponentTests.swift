@@ -47,9 +47,9 @@ struct ComponentTests {
 
   @Test("a screen is its place in the list")
   func screens() {
-    #expect(Screen.allCases.map(\.title) == ["Browse", "Diff", "Mapping", "Migrate"])
+    #expect(Screen.allCases.map(\.title) == ["Browse", "Diff", "Mapping", "Migrate", "Rescue"])
     #expect(Screen(rawValue: 2) == .diff && Screen.diff.command == "strata diff A B")
-    #expect(Screen(rawValue: 0) == nil && Screen(rawValue: 5) == nil)
+    #expect(Screen(rawValue: 0) == nil && Screen(rawValue: 6) == nil)
     #expect(Screen.files.title == "Files")
   }
 }

@@ -17,15 +17,15 @@ struct CountTests {
     #expect(session.state.screen == .browse)
     try session.send("j")
     #expect(selected(session) == 12)
-    try session.send("5", "k")
-    #expect(selected(session) == 7)
+    try session.send("6", "k")
+    #expect(selected(session) == 6)
   }
 
-  @Test("5 to 9 begin a number, 1 to 4 are the screens outside of one")
+  @Test("6 to 9 begin a number, 1 to 5 are the screens outside of one")
   func digits() throws {
     var session = try Session()
-    try session.send("5", "1", "j")
-    #expect(selected(session) == 51)
+    try session.send("6", "1", "j")
+    #expect(selected(session) == 61)
     try session.send("2")
     #expect(session.state.screen == .diff)
   }

@@ -17,6 +17,7 @@ struct EveryBindingTests {
     .diff: [[], ["j"], ["G"], ["c"], ["c", "u"], ["h"], ["j", "h"]],
     .mapping: [[], ["j"], ["Tab"], ["Tab", "G"], ["Tab", "j"], ["k"]],
     .migrate: [[], ["o", "⏎"]],
+    .rescue: [[], ["j"], ["Tab"], ["Tab", "Tab"]],
   ]
 
   private static func session(on screen: Screen, _ keys: [String]) throws -> Session {

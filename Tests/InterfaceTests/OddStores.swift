@@ -65,7 +65,7 @@ extension Session {
             ]))
         ]
       case .count(let id), .rows(let id, _), .object(let id, _), .plan(let id, _),
-        .compare(let id, _, _):
+        .compare(let id, _, _), .diagnose(let id):
         return [.failed(id, error)]
       default: return nil
       }

@@ -91,6 +91,15 @@ struct Session {
       return [.answer(id, .compared(Comparison(from: from, to: to)))]
     case .plan(let id, _): return plan.map { [.answer(id, .planned($0))] } ?? []
     case .names(let id, _): return [.answer(id, .names(ObjectNames()))]
+    case .diagnose(let id):
+      return [
+        .answer(id, .diagnosed(SampleStore.condition)), .answer(id, .held(SampleStore.holdings)),
+      ]
+    case .sources(let id, let rows):
+      let sources = rows.map { row in
+        (row, RowSource(isDeleted: !row.key.isMultiple(of: 3), text: "-wal frame \(row.key)"))
+      }
+      return [.answer(id, .sources(Dictionary(sources) { $1 }))]
     case .look(let id, let request): return SampleStore.looked(id, request)
     default: return []
     }

@@ -2,6 +2,8 @@ import Demo
 import Files
 import ManagedModel
 import Migration
+import SQLite
+import Salvage
 import TestSupport
 import Testing
 
@@ -94,6 +96,55 @@ struct StoreSalvageTests {
       saved.plan(
         to: next.model, names: ("1", "2"), output: store.folder.path("Migrated.sqlite")))
     #expect(receipt.entities.reduce(0) { $0 + $1.after } > 0)
+  }
+
+  @Test("a file that is called like one of its own is not touched")
+  func names() throws {
+    let store = try DamagedDemo()
+    let other = store.folder.path("Saved.sqlite.salvaging")
+    try FileSystem.copy(store.path, to: other)
+    let before = try FileSystem.read(other)
+    let output = store.folder.path("Saved.sqlite")
+    _ = try StoreSalvage.run(path: other, output: output)
+    #expect(try FileSystem.read(other) == before)
+    // Its external data lies beside the other name.
+    #expect(try StoreDump.lines(at: output).count == store.lines.count)
+    #expect(try FileSystem.list(store.folder.path).filter { $0.contains("salvaging") }.count == 1)
+  }
+
+  @Test("values that are there twice cost nothing but their index")
+  func duplicates() throws {
+    let store = try DamagedDemo()
+    let connection = try Connection(path: store.path, mode: .create)
+    try connection.execute(
+      """
+      PRAGMA journal_mode = DELETE; DROP INDEX Z_Tag_UNIQUE_name; UPDATE ZTAG SET ZNAME = 'one'; \
+      CREATE INDEX Z_Tag_UNIQUE_name ON ZTAG (ZNAME); PRAGMA writable_schema = ON; \
+      UPDATE sqlite_master SET sql = replace(sql, 'CREATE INDEX', 'CREATE UNIQUE INDEX') \
+      WHERE name = 'Z_Tag_UNIQUE_name'
+      """)
+    let root = try #require(
+      try connection.value("SELECT rootpage FROM sqlite_master WHERE name = 'Z_Tag_UNIQUE_name'")?
+        .integer)
+    let tags = try connection.value("SELECT count(*) FROM ZTAG")?.integer
+    connection.close()
+    try store.damage { $0.zero(page: Int(root)) }
+    let output = store.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: store.path, output: output)
+    #expect(report.entities.first { $0.name == "Tag" }.map { Int64($0.objects) } == tags)
+    #expect(report.notes.contains { $0.contains("Z_Tag_UNIQUE_name could not be made") })
+  }
+
+  @Test("a frame of a page that nobody can have takes neither time nor memory")
+  func farFrame() throws {
+    let store = try DamagedDemo(isLogged: true)
+    try store.change("-wal") { bytes in
+      // The first frame is of page 0x7FFFFFF0; its checksum is wrong now, as are those that follow.
+      bytes.replaceSubrange(32..<36, with: [0x7F, 0xFF, 0xFF, 0xF0])
+    }
+    let image = try DatabaseImage(path: store.path, log: store.path + "-wal")
+    #expect(image.pageCount < 1_000_000)
+    _ = try StoreSalvage.run(path: store.path, output: store.folder.path("Saved.sqlite"))
   }
 
   @Test("the report tells of each row where it is from, if it is asked for")

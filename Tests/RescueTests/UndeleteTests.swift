@@ -237,4 +237,53 @@ struct UndeleteTests {
         "History says that 2 Step were deleted of which nothing was found: p7, p8."),
       "\(found.notes)")
   }
+
+  @Test("what an app's triggers do with a save is not done when a row is put back")
+  func triggers() throws {
+    let deleted = try Deleted(
+      """
+      CREATE TRIGGER counting AFTER INSERT ON ZSTEP BEGIN \
+      UPDATE ZPERSON SET Z_OPT = Z_OPT + 1000; END; \
+      CREATE TRIGGER calling AFTER INSERT ON ZSTEP BEGIN \
+      SELECT NSCoreDataTriggerUpdateAffectedObjectValue('a', NEW.Z_PK); END
+      """, "DELETE FROM ZSTEP WHERE Z_PK % 9 = 0")
+    let (report, _, path) = try deleted.restored()
+    #expect(report.restored["Step"] ?? 0 > 0)
+    let saved = try Connection(path: path, mode: .readOnly)
+    #expect(try saved.value("SELECT count(*) FROM ZPERSON WHERE Z_OPT >= 1000") == .integer(0))
+    #expect(
+      try saved.value("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'") == .integer(2))
+  }
+
+  @Test("an object that names one which has another by now is put back without")
+  func taken() throws {
+    let deleted = try Deleted(
+      isLogged: true, "DELETE FROM ZPROFILE WHERE Z_PK = 5",
+      """
+      INSERT INTO ZPROFILE (Z_PK, Z_ENT, Z_OPT, ZPERSON) SELECT 100, Z_ENT, 1, 5 FROM ZPROFILE LIMIT 1; \
+      UPDATE ZPERSON SET ZPROFILE = 100 WHERE Z_PK = 5
+      """)
+    let (report, _, path) = try deleted.restored()
+    #expect(report.restored == ["Profile": 1])
+    #expect(report.emptied == ["Profile.person": 1])
+    let saved = try Connection(path: path, mode: .readOnly)
+    #expect(try saved.value("SELECT ZPERSON FROM ZPROFILE WHERE Z_PK = 5") == .null)
+    #expect(try saved.value("SELECT ZPROFILE FROM ZPERSON WHERE Z_PK = 5") == .integer(100))
+    #expect(
+      try saved.value("SELECT count(*) FROM ZPROFILE WHERE ZPERSON = 5") == .integer(1))
+  }
+
+  @Test("rows that were moved and never changed are no earlier states of themselves")
+  func moved() throws {
+    let deleted = try Deleted(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
+      INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME, ZCOLOUR) SELECT 1000 + (i * 7919) % 2003, \
+      (SELECT Z_ENT FROM ZTAG LIMIT 1), 1, 'com.example.measurement ' || i, i FROM n; \
+      DELETE FROM ZTAG WHERE Z_PK > 1000 AND Z_PK % 2 = 0
+      """)
+    let found = try deleted.search()
+    let tags = try #require(found.entities.first { $0.name == "Tag" })
+    #expect(tags.older == 0 && tags.deleted > 0, "\(tags)")
+  }
 }

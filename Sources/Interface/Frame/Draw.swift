@@ -14,7 +14,7 @@ package func draw(_ state: State, with theme: Theme, in grid: inout Grid) {
   }
   Header.draw(state, with: theme, in: &grid, screen.row(0))
   let body = Rect(y: 1, width: screen.width, height: screen.height - 2)
-  if state.store == nil, state.picker == nil {
+  if state.store == nil, state.picker == nil, state.refusal == nil {
     let text =
       state.openTask == nil ? "The store could not be opened." : "opening \(state.storePath) …"
     grid.write(text, in: body.row(body.height / 2), style: theme[.dim], align: .center)

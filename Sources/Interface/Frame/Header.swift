@@ -61,14 +61,31 @@ enum Header {
     /// The longest first.
     var forms: [[Span]]
 
-    init(_ rank: Int, _ forms: [Span]...) {
+    init(_ rank: Int, forms: [[Span]]) {
       self.rank = rank
       self.forms = forms
+    }
+
+    init(_ rank: Int, _ forms: [Span]...) { self.init(rank, forms: forms) }
+  }
+
+  /// What is going on.
+  private static func badge(_ state: State, _ theme: Theme) -> Part? {
+    state.screens.all.lazy.compactMap(\.badge).first.map {
+      Part(-1, [Span($0, theme[.success].adding(.bold))])
     }
   }
 
   private static func parts(_ state: State, _ theme: Theme) -> [Part] {
-    guard let store = state.store else { return [Part(0, [Span(state.storePath, theme[.title])])] }
+    guard let store = state.store else {
+      guard state.refusal != nil else { return [Part(0, [Span(state.storePath, theme[.title])])] }
+      let name = state.storePath.split(separator: "/").last.map(String.init) ?? state.storePath
+      return [
+        Part(0, [Span(name, theme[.title])]), badge(state, theme),
+        Part(0, [Span("✗ does not open", theme[.error])], [Span("✗ damaged", theme[.error])]),
+      ]
+      .compactMap { $0 }
+    }
     let match =
       store.modelMatches
       ? Span("✓ exact", theme[.success])
@@ -86,13 +103,16 @@ enum Header {
       parts.append(Part(6, [Span("model")]))
     }
     parts.append(Part(1, [match]))
-    if let badge = state.screens.all.lazy.compactMap(\.badge).first {
-      parts.append(Part(-1, [Span(badge, theme[.success].adding(.bold))]))
-    }
+    if let badge = badge(state, theme) { parts.append(badge) }
     if let change = state.storeChange {
       parts.append(Part(-1, [Span("! \(change.rawValue): ^R", theme[.warning])]))
     }
-    if let gap = store.gap { parts.append(Part(0, [Span("✗ \(gap)", theme[.error])])) }
+    if let gap = store.gap {
+      // What it is comes before the colon, unless that is only where it is.
+      let head = String(gap.prefix { $0 != ":" })
+      let forms = [gap, head.contains(" ") ? head : "see 5", "see 5"]
+      parts.append(Part(0, forms: forms.map { [Span("✗ " + $0, theme[.error])] }))
+    }
     if store.walFrames > 0 {
       parts.append(Part(4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))
     }

@@ -22,6 +22,8 @@ package enum Action: Sendable, Hashable {
   case migrate, planAgain
   case pauseBeforeCutover, confirmCutover, discardResult, browseResult, closeReceipt
   case rollBack, writeReceipt, log, reopen
+  // Rescue
+  case salvage, lookAgain, undelete, repair, remains
   // Files
   case otherStore
   case hiddenFiles, homeFolder

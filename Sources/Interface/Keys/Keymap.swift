@@ -34,7 +34,7 @@ package enum Keymap {
     let screens = Screen.allCases.map { screen in
       Binding(
         [.character(Character(String(screen.rawValue)))], screen.title.lowercased(), .show(screen),
-        unless: noScreen, command: screen.command, footer: false)
+        unless: noScreen ?? state.reasonNotToShow(screen), command: screen.command, footer: false)
     }
     let bindings =
       screens + [

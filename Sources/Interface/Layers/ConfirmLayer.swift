@@ -4,7 +4,7 @@ import Terminal
 /// A question with yes and no.
 struct ConfirmLayer: LayerContent {
   enum Question: Sendable, Equatable {
-    case quitWhileMigrating
+    case quitWhileWorking
     case discardResult
     /// A click is made sooner by mistake than a key.
     case migrate
@@ -13,7 +13,7 @@ struct ConfirmLayer: LayerContent {
     /// Whether the question is pointless once what runs has ended.
     var isAboutRun: Bool {
       switch self {
-      case .quitWhileMigrating, .discardResult: true
+      case .quitWhileWorking, .discardResult: true
       case .migrate, .rollBack: false
       }
     }
@@ -26,7 +26,7 @@ struct ConfirmLayer: LayerContent {
   /// The title, and what the two keys do.
   private func words(_ state: State) -> (title: String, yes: String, no: String) {
     switch question {
-    case .quitWhileMigrating:
+    case .quitWhileWorking:
       ("Quit?", isWaiting(state) ? "throw it away and quit" : "stop it and quit", "stay")
     case .discardResult: ("Throw the result away?", "throw it away", "keep it")
     case .migrate: ("Migrate?", "migrate", "leave all as it is")
@@ -40,13 +40,13 @@ struct ConfirmLayer: LayerContent {
 
   private func paragraphs(_ state: State) -> [String] {
     switch question {
-    case .quitWhileMigrating:
+    case .quitWhileWorking:
       if isWaiting(state) {
         return [
           "The result is ready but not in place; quitting throws it away. The store stays as it was."
         ]
       }
-      let work = state.migrate.workName
+      let work = state.work ?? "something"
       return ["\(work.capitalizedFirst) is running. Quitting stops it; the store stays as it was."]
     case .migrate:
       return [
@@ -82,8 +82,9 @@ struct ConfirmLayer: LayerContent {
   func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .confirm else { return .stay() }
     switch question {
-    case .quitWhileMigrating:
-      return .close((state.on(MigrateScreen.self) { $0.cancel(in: &$1) } ?? []) + [.quit])
+    case .quitWhileWorking:
+      let working = Screen.allCases.filter { state[$0].work != nil }
+      return .close(working.flatMap { state.on($0) { $0.cancel(in: &$1) } ?? [] } + [.quit])
     case .discardResult: return .close(state.on(MigrateScreen.self) { $0.discard(in: &$1) })
     case .migrate: return .close(state.on(MigrateScreen.self) { $0.start(in: &$1) })
     case .rollBack(let entry):
@@ -99,8 +100,4 @@ struct ConfirmLayer: LayerContent {
       .draw(in: &grid, rect, theme: theme)
     grid.write(lines, in: inside)
   }
-}
-
-extension String {
-  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -53,6 +53,7 @@ extension BrowseScreen {
         ("object URI", .uri),
       ]
       choices += forms.map { CopyLayer.Choice($0.0, $0.1, object) }
+      if state.remains.isShown { return choices }
       return choices + [CopyLayer.Choice(command: "strata object \(store) \(id)")]
     }
   }

@@ -29,7 +29,15 @@ package enum Effect: Sendable, Equatable {
   case backups(TaskID)
   case rollBack(TaskID, StoreRollback.Options)
   /// Writes a receipt as JSON; refused where a file is there, unless it is to be replaced.
-  case writeReceipt(TaskID, MigrationReceipt, path: String, replaces: Bool)
+  case writeReceipt(TaskID, WrittenReceipt, path: String, replaces: Bool)
+  // Rescue
+  /// Has doctor look at the store; then counts what of its objects can be had.
+  case diagnose(TaskID)
+  case rescue(TaskID, RescueWork)
+  /// Has Browse read what was deleted, or the store itself again.
+  case readRemains(Bool)
+  /// Finds out where rows of the remains come from.
+  case sources(TaskID, [ObjectID])
   // Diff and Mapping
   /// Counts what the changes between two versions touch in the store.
   case impacts(TaskID, from: Model, to: Model)

@@ -1,5 +1,6 @@
 import ManagedModel
 import Migration
+import Rescue
 
 /// What happened when: the last thousand things, for reading afterwards.
 struct EventLog: Sendable, Equatable {
@@ -46,15 +47,46 @@ extension State {
       note("rolled back to \(receipt.backup.path)", .success)
       if let undone = receipt.undonePath { note("kept: \(undone)") }
     case .answer(_, .wroteReceipt(let path)): note("receipt written: \(path)")
+    case .answer(let task, .diagnosed(let condition)) where task == rescue.lookTask:
+      note("looked for what is wrong: \(condition.summary)")
+    case .answer(_, .unopened(let error, let condition)):
+      note(error.message, .error)
+      note("looked for what is wrong: \(condition.summary)")
+    case .answer(let task, .found(let remains)) where task == rescue.task:
+      for text in remains.notes { note(text) }
+      note(remains.summary, remains.isEmpty ? .warning : .success)
+    case .answer(let task, .rescued(let receipt)) where task == rescue.task: record(receipt)
     case .recovered(let sentences): for text in sentences { note(text, .warning) }
     case .storeChanged(let change): note(change.sentence, .warning)
-    case .failed(let task, let error) where error.kind != .cancelled || task == migrate.task:
+    case .failed(let task, let error)
+    where error.kind != .cancelled || task == migrate.task || task == rescue.task:
       let code = error.code.map { " (\($0))" } ?? ""
       note(
         (error.place.isEmpty ? "" : error.place + ": ") + error.message + code,
         error.kind == .cancelled ? .warning : .error)
     default: break
     }
+  }
+
+  private mutating func record(_ receipt: RescueReceipt) {
+    switch receipt {
+    case .salvaged(let report, _):
+      for remark in report.remarks { note(remark.text, remark.sign == "!" ? .warning : .plain) }
+      for text in report.notes { note(text) }
+    case .restored(let report, _):
+      for line in RestorationText.lines(report, seconds: 0) where line.sign == "!" {
+        note(line.text, .warning)
+      }
+      for text in report.salvage.notes { note(text) }
+    case .repaired(let receipt):
+      for kind in receipt.kinds {
+        note("\(kind.name): \(NumberText.counted(kind.count, "change"))")
+      }
+      for finding in receipt.left { note("left: \(finding.sentence)", .warning) }
+      for text in receipt.notes { note(text) }
+      if let backup = receipt.backupPath { note("backup: \(backup)") }
+    }
+    note(receipt.notice, receipt.isLossy ? .warning : .success)
   }
 
   private mutating func record(_ plan: MigrationPlan) {

@@ -44,6 +44,16 @@ package enum Answer: Sendable {
   case backups([BackupEntry])
   case rolledBack(StoreRollback.Receipt)
   case wroteReceipt(path: String)
+  // Rescue
+  /// The store does not open at all, and this is what is wrong with it.
+  case unopened(CoreDataError, StoreCondition)
+  case diagnosed(StoreCondition)
+  /// `nil` where the objects cannot be counted.
+  case held([EntityHolding]?)
+  case rescuing(RescueProgress)
+  case rescued(RescueReceipt)
+  case found(Remains)
+  case sources([ObjectID: RowSource])
   case looked(LookAnswer)
   // Diff and Mapping
   case impacts([ChangeImpact])
@@ -62,7 +72,7 @@ package enum Answer: Sendable {
   var isLast: Bool {
     switch self {
     case .counted, .progress, .verified, .folder, .peeked, .looked(.searching),
-      .looked(.exporting):
+      .looked(.exporting), .diagnosed, .rescuing:
       false
     default: true
     }

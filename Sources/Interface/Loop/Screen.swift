@@ -2,7 +2,7 @@
 package struct Screen: Sendable, Hashable, CaseIterable {
   /// Every screen there is, in the order of their keys.
   static let all: [any ScreenContent] = [
-    BrowseScreen(), DiffScreen(), MappingScreen(), MigrateScreen(),
+    BrowseScreen(), DiffScreen(), MappingScreen(), MigrateScreen(), RescueScreen(),
   ]
 
   /// The choice of a store, which has no key: it is there while no store is.
@@ -53,6 +53,8 @@ extension Screen {
   package static let mapping = Screen(MappingScreen.self)
   /// The migration itself.
   package static let migrate = Screen(MigrateScreen.self)
+  /// What is wrong with the store, and what can be done.
+  package static let rescue = Screen(RescueScreen.self)
 }
 
 /// Those that are asked for by name.
@@ -72,5 +74,9 @@ extension State {
   var migrate: MigrateScreen {
     get { self[MigrateScreen.self] }
     set { self[MigrateScreen.self] = newValue }
+  }
+  var rescue: RescueScreen {
+    get { self[RescueScreen.self] }
+    set { self[RescueScreen.self] = newValue }
   }
 }

@@ -9,8 +9,10 @@ package struct State: Sendable, Equatable {
   let storePath: String
   /// Where it lies if it is a private copy of a store in a container: nothing is put in its place.
   package var copy: CopyPlace?
-  /// `nil` while it is being opened.
+  /// `nil` while it is being opened, and for one that does not open.
   package var store: StoreSummary?
+  /// Why the store does not open at all; Rescue is all there is of it then.
+  package var refusal: CoreDataError?
   var versions: [ModelVersion] = []
   var screen = Screen.browse
   /// Popups over the screen; the last one has the keys.
@@ -46,6 +48,9 @@ package struct State: Sendable, Equatable {
   package var themeName: String
   /// What the terminal shows: pictures take 256 colours.
   package var colors = ColorDepth.none
+
+  /// What was deleted from the store, and can be looked at in its place.
+  var remains = RemainsView()
 
   var openTask: TaskID?
   var versionsTask: TaskID?
@@ -122,4 +127,14 @@ package struct State: Sendable, Equatable {
 
   /// The store's path as a shell takes it.
   var storeArgument: String { ShellText.quoted(storePath) }
+
+  /// A name beside the store, such as `Recipes-salvaged.sqlite`; what is in a container has none beside
+  /// it.
+  func newStore(_ what: String) -> String {
+    let name = storePath.split(separator: "/").last.map(String.init) ?? storePath
+    let folder = copy == nil ? String(storePath.dropLast(name.count)) : ""
+    let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
+    let (stem, ending) = dot.map { (String(name[..<$0]), String(name[$0...])) } ?? (name, "")
+    return (storePath.hasSuffix("/") ? "" : folder) + stem + "-" + what + ending
+  }
 }

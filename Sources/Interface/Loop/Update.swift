@@ -45,6 +45,17 @@ extension State {
   mutating func takeOwn(_ result: Result<Answer, CoreDataError>, of task: TaskID) -> [Effect] {
     switch result {
     case .success(.opened(let store)) where task == openTask: return opened(store)
+    case .success(.unopened(let error, let condition)) where task == openTask:
+      openTask = nil
+      // What was open is shown as it was.
+      guard store == nil else {
+        show(MessageLayer(named(error)))
+        return []
+      }
+      refusal = named(error)
+      screen = .rescue
+      on(RescueScreen.self) { $0.take(condition, $1) }
+      return []
     case .success(.versions(let versions)) where task == versionsTask:
       versionsTask = nil
       take(versions)
@@ -57,13 +68,18 @@ extension State {
   }
 
   private mutating func opened(_ store: StoreSummary) -> [Effect] {
+    let isFirst = self.store == nil
+    forgetRemains()
     openTask = nil
     storeChange = nil
+    refusal = nil
     self.store = store
     let versions = tasks.new()
     versionsTask = versions
     let effects = meet(.opened) + [.versions(versions)]
-    return Effect.joined(effects, takeUp())
+    let all = Effect.joined(effects, takeUp())
+    // What is wrong comes before what is there.
+    return isFirst && store.gap != nil ? all + go(to: .rescue) : all
   }
 
   fileprivate mutating func handle(_ key: Key) -> [Effect] {
@@ -128,11 +144,12 @@ extension State {
     case .log: show(LogLayer(self))
     case .reopen: return reopen()
     case .otherStore: return [.chooseOther]
+    case .remains: return turnRemains()
     case .copy:
       if let layer = CopyLayer(self) { show(layer) }
     case .quit:
       guard work != nil else { return [.quit] }
-      show(ConfirmLayer(.quitWhileMigrating))
+      show(ConfirmLayer(.quitWhileWorking))
     default: return on(front) { $0.perform(action, key, in: &$1) }
     }
     return []

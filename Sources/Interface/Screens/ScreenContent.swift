@@ -129,8 +129,21 @@ extension State {
   mutating func entered() -> [Effect] { on(front) { $0.meet(.shown, in: &$1) } }
 
   mutating func go(to screen: Screen) -> [Effect] {
+    if let reason = reasonNotToShow(screen) {
+      notice = Notice("\(screen.title): \(reason)", .warning)
+      return []
+    }
+    // The other screens are about the store itself.
+    let back = remains.isShown && screen != .browse ? turnRemains() : []
+    notice = back.isEmpty ? notice : nil
     self.screen = screen
-    return entered()
+    return back + entered()
+  }
+
+  /// Why a screen has nothing to show; `nil` where it has.
+  func reasonNotToShow(_ screen: Screen) -> String? {
+    let isThere = refusal == nil || screen == .rescue || (screen == .browse && remains.isShown)
+    return isThere ? nil : "the store does not open; s salvages it first"
   }
 
   /// What a screen has going on with the store; `nil` where nothing runs.

@@ -31,8 +31,11 @@ extension SavedSession {
 extension State {
   /// How the store is seen now, for the next time.
   package var saved: SavedSession {
-    SavedSession(
-      view: view, screen: screen.rawValue, pane: browse.focus.rawValue,
+    // Of the store itself, whatever is looked at.
+    let browse = remains.ownBrowse ?? browse
+    return SavedSession(
+      view: ViewState(browse: browse.view, diff: diff.view, mapping: mapping.view),
+      screen: (screen == .rescue ? .browse : screen).rawValue, pane: browse.focus.rawValue,
       row: browse.table?.window.selectedRow?.id.description, dividers: dividers,
       palette: paletteMemory, target: mapping.chosen)
   }

@@ -49,6 +49,12 @@ package struct StoreSummary: Sendable, Equatable {
     hashPrefix = ByteText.hex(digest.prefix(4)).uppercased()
   }
 
+  /// What was deleted from a store has none of its troubles.
+  package mutating func showAsRemains() {
+    fileName += ": deleted and older"
+    (warnings, gap, walFrames, modelMatches) = ([], nil, 0, true)
+  }
+
   /// The first digits of the digest of all version hashes.
   let hashPrefix: String
 }

@@ -16,6 +16,9 @@ extension String {
     String(repeating: " ", count: max(least, width - TextWidth.of(self))) + self
   }
 
+  /// With its first letter as a sentence begins.
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+
   /// Without the spaces around it.
   var trimmed: String {
     var text = self[...]

@@ -340,13 +340,23 @@ package final class SalvagedCopy {
         makeObjects("index")
       }
       makeObjects("view")
-      makeObjects("trigger")
       return
     }
     guard let schema else { return }
-    for (name, sql) in schema.indexStatements().map({ ($0.name, $0.sql) })
-      + schema.triggerGroups.flatMap(\.statements).map({ ($0.name, $0.sql) })
-    {
+    try make(schema.indexStatements().map { ($0.name, $0.sql) })
+  }
+
+  /// Makes the triggers, once everything is in that is to be in it.
+  package func makeTriggers() throws {
+    if source.isSchemaWhole {
+      makeObjects("trigger")
+    } else if let schema {
+      try make(schema.triggerGroups.flatMap(\.statements).map { ($0.name, $0.sql) })
+    }
+  }
+
+  private func make(_ statements: [(name: String, sql: String)]) throws {
+    for (name, sql) in statements {
       do { try connection.execute(sql) } catch let error as SQLiteError {
         notes.append("\(name) could not be made: \(error.message).")
       }
@@ -356,7 +366,7 @@ package final class SalvagedCopy {
   /// Where keys may be lost: the holes of the table's tree, those beside each other as one.
   private func holes(of table: SalvagedTable) -> [ClosedRange<Int64>] {
     let holes = source.trees.holes.filter { byRoot[$0.root] === table }.map { hole in
-      let first = (hole.above ?? 0) &+ 1
+      let first = hole.above.map { $0 == .max ? $0 : $0 + 1 } ?? 1
       return first...max(first, hole.upTo ?? .max)
     }
     return holes.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { result, hole in

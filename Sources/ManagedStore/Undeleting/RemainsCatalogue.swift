@@ -84,7 +84,7 @@ struct RemainsCatalogue {
     try run(
       """
       UPDATE found.row SET state = 1, key = ?3, certainty = 'inferred' \
-      WHERE place = ?1 AND pk = ?2 AND key IS NULL
+      WHERE place = ?1 AND pk = ?2 AND key IS NULL AND (state IS NULL OR state >= 0)
       """, [.integer(Int64(place)), .integer(pk), .integer(key)])
   }
 
@@ -106,8 +106,10 @@ struct RemainsCatalogue {
   }
 
   /// Takes out of a table what is no find, and gives deleted objects their own keys where these are
-  /// free.
-  func apply(to table: String, _ place: Int) throws {
+  /// free, the rest keys above all others.
+  ///
+  /// - Parameter greatest: the last key that was given out.
+  func apply(to table: String, _ place: Int, greatest: Int64) throws {
     let name = quoted(table)
     let values: [Value] = [.integer(Int64(place))]
     try run(
@@ -115,13 +117,33 @@ struct RemainsCatalogue {
       values)
     try run("DELETE FROM found.row WHERE place = ? AND state < 0", values)
     let rows = try connection.rows(
-      "SELECT pk, key FROM found.row WHERE place = ? AND state = 0 AND key IS NOT NULL", values)
+      """
+      SELECT pk, key FROM found.row WHERE place = ? AND state = 0 AND key BETWEEN 1 AND \(1 << 60)
+      """, values)
+    var last = greatest
     for row in rows {
-      try connection.run("UPDATE OR IGNORE \(name) SET Z_PK = ? WHERE Z_PK = ?", [row[1], row[0]])
-      guard connection.changes > 0 else { continue }
-      try run(
-        "UPDATE found.row SET pk = ? WHERE place = ? AND pk = ?", [row[1], values[0], row[0]])
+      guard let pk = row[0].integer, let key = row[1].integer else { continue }
+      if try move(name, place, pk, to: key) { last = max(last, key) }
     }
+    // Those that were found first come first.
+    for row in try connection.rows(
+      "SELECT pk FROM found.row WHERE place = ? AND pk < 0 ORDER BY pk DESC", values)
+    {
+      guard let pk = row[0].integer else { continue }
+      last += 1
+      _ = try move(name, place, pk, to: last)
+    }
+  }
+
+  /// Gives a row another key; false where that is taken.
+  private func move(_ name: String, _ place: Int, _ pk: Int64, to key: Int64) throws -> Bool {
+    try run(
+      "UPDATE OR IGNORE \(name) SET Z_PK = ? WHERE Z_PK = ?", [.integer(key), .integer(pk)])
+    guard connection.changes > 0 else { return false }
+    try run(
+      "UPDATE found.row SET pk = ? WHERE place = ? AND pk = ?",
+      [.integer(key), .integer(Int64(place)), .integer(pk)])
+    return true
   }
 
   private func run(_ sql: String, _ values: [Value]) throws {

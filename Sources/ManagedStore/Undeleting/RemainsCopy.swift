@@ -32,12 +32,16 @@ package final class RemainsCopy {
   private var live: [KeySet]
   /// The fewest values that a row has: more where columns came later.
   private var fewest: [Int]
+  /// The last key that each table gave out.
   private var given: [Int64] = []
+  private var found: Int64 = 0
   private var joinRows: Int64 = 0
   /// What tells rows without a key from others, by place and mark.
   private var marks: [[UInt64: [Int64]]]
   private var markCounts: [[Int64: Int]]
+  private var markCount = 0
   private static let mostMarks = 250_000
+  private static let mostSharing = 16
   private static let mostListed = 10_000
   /// What the list of what was found is called, behind the database's name.
   package static let listSuffix = "-found"
@@ -76,7 +80,9 @@ package final class RemainsCopy {
       try compare(catalogue) { progress(0.8 + $0 * 0.2) }
       try catalogue.settle()
       try readHistory()
-      for (place, table) in tables.enumerated() { try catalogue.apply(to: table, place) }
+      for (place, table) in tables.enumerated() {
+        try catalogue.apply(to: table, place, greatest: given[place])
+      }
       try connection.execute("COMMIT")
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
@@ -181,16 +187,18 @@ package final class RemainsCopy {
         }
         return
       }
-      guard given[place] < .max else { return }
-      given[place] += 1
-      let pk = given[place]
+      found += 1
+      // Not one that an object can have.
+      let pk = -found
       try entities[place].insert(pk, record, isGuessed: false)
       try catalogue.add(
         remnant, place, pk: pk, digest: digest, saves: record.integer(2) ?? 0,
         isWhole: record.isWhole)
       if remnant.key == nil { mark(record, place, pk) }
     }
-    isWiped = scan.isWiped
+    // Pages that are free hold zeros in a new store, too.
+    let isMissing = live.indices.contains { given[$0] > live[$0].count }
+    isWiped = isMissing ? scan.isWiped : nil
     try check()
   }
 
@@ -209,13 +217,29 @@ package final class RemainsCopy {
   }
 
   private func mark(_ record: borrowing Record, _ place: Int, _ pk: Int64) {
-    let found = record.marks()
-    guard marks[place].count + found.count < Self.mostMarks else {
+    let own = record.marks()
+    guard markCount + own.count < Self.mostMarks else {
       isComparedInPart = true
       return
     }
-    for mark in found { marks[place][mark, default: []].append(pk) }
-    markCounts[place][pk] = found.count
+    markCount += own.count
+    for mark in own {
+      guard var sharing = marks[place][mark] else {
+        marks[place][mark] = [pk]
+        markCounts[place][pk, default: 0] += 1
+        continue
+      }
+      // What many rows share tells nothing; it stays as an empty list.
+      if sharing.isEmpty { continue }
+      if sharing.count < Self.mostSharing {
+        sharing.append(pk)
+        marks[place][mark] = sharing
+        markCounts[place][pk, default: 0] += 1
+      } else {
+        for other in sharing { markCounts[place][other, default: 1] -= 1 }
+        marks[place][mark] = []
+      }
+    }
   }
 
   /// Compares what lives with what was found.
@@ -252,7 +276,7 @@ package final class RemainsCopy {
       for mark in record.marks() {
         for pk in marks[place][mark] ?? [] { shared[pk, default: 0] += 1 }
       }
-      for (pk, count) in shared where count * 3 >= (markCounts[place][pk] ?? 0) * 2 {
+      for (pk, count) in shared where count * 3 >= (markCounts[place][pk] ?? count) * 2 {
         // What several rows share tells nothing.
         matches[place][pk] = matches[place][pk] == nil ? row.key : .max
       }

@@ -41,6 +41,8 @@ public struct Finding: Sendable, Equatable {
   public var count: Int?
   /// The first of them: objects, ranges of keys, or names of files.
   public var first: [String]
+  /// Takes exactly the objects in question, in the words of filters; `nil` where none is known to.
+  public var predicate: String?
   /// What was found, in a sentence.
   public var sentence: String
   /// What to do, in a sentence.
@@ -72,6 +74,7 @@ public struct Finding: Sendable, Equatable {
     }.map { Consequence(meaning: $0) }
     advice = kind.advice
     command = remedy.command(for: kind, store)
+    if case .rows(_, let predicate) = remedy { self.predicate = predicate }
   }
 }
 

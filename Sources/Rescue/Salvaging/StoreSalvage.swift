@@ -57,21 +57,21 @@ package enum StoreSalvage {
         "the store's schema is gone, and with it what its tables and columns are called",
         path: path, advice: "Give the model that made the store with \(.model).")
     }
-    let work = FileSystem.place(of: output) + ".salvaging"
-    defer {
-      for suffix in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(work + suffix) }
-    }
+    let work = try Self.workFile(for: output)
+    defer { Self.remove(work) }
     let empty = report
     // What was copied page for page and is not right after all is made again row by row.
     for copiesTrees in [true, false] {
       report = empty
-      FileSystem.remove(work)
-      try FileSystem.createEmpty(work)
+      if !copiesTrees {
+        Self.remove(work)
+        try FileSystem.createEmpty(work)
+      }
       do {
         let copy = try SalvagedCopy(
           of: source, at: work, model: model, copiesTrees: copiesTrees, isCancelled: isCancelled,
           progress: progress)
-        report.notes += source.notes + copy.notes
+        report.notes += source.notes
         report.unplaced = copy.unplaced
         report.unreadable = copy.unreadable
         report.missingPages = source.missingPages
@@ -80,6 +80,9 @@ package enum StoreSalvage {
         try adding(copy)
         report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
         report.tables = try tables(of: copy)
+        // What is put in must not set off what an app's triggers do with a save.
+        try copy.makeTriggers()
+        report.notes += copy.notes
         try copy.connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")
         copy.connection.close()
         let problems = try problems(of: work)
@@ -89,6 +92,8 @@ package enum StoreSalvage {
       } catch let error as SQLiteError {
         guard !copiesTrees else { continue }
         throw CoreDataError(sqlite: error, path: output, kind: .failed)
+      } catch let error as CoreDataError {
+        guard copiesTrees, error.kind != .cancelled else { throw error }
       }
     }
     try open(work, &report)
@@ -101,6 +106,23 @@ package enum StoreSalvage {
     }
     try? FileSystem.sync(FileSystem.parent(of: output) ?? ".")
     return report
+  }
+
+  /// A new, empty file beside the output, of a name that nothing has.
+  private static func workFile(for output: String) throws -> String {
+    let stem = FileSystem.place(of: output) + ".salvaging"
+    var path = stem
+    var number = 1
+    while ["", "-wal", "-shm", "-journal"].contains(where: { FileIdentity(of: path + $0) != nil }) {
+      number += 1
+      path = "\(stem)-\(number)"
+    }
+    try FileSystem.createEmpty(path)
+    return path
+  }
+
+  private static func remove(_ work: String) {
+    for suffix in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(work + suffix) }
   }
 
   private static func tables(of copy: SalvagedCopy) throws -> [SalvageReport.Table] {
@@ -116,8 +138,13 @@ package enum StoreSalvage {
           try copy.connection.value(
             "SELECT count(*) FROM \(quoted(table.name)) WHERE rowid BETWEEN ? AND ?",
             [.integer(keys.lowerBound), .integer(keys.upperBound)])?.integer ?? 0
+        let span = keys.upperBound.subtractingReportingOverflow(keys.lowerBound)
+        guard !span.overflow, span.partialValue < .max else {
+          return SalvageReport.Hole(keys: keys, missing: nil)
+        }
         return SalvageReport.Hole(
-          keys: keys, missing: end < keys.lowerBound ? 0 : max(0, keys.count - Int(there)))
+          keys: keys,
+          missing: end < keys.lowerBound ? 0 : Int(max(0, span.partialValue + 1 - there)))
       }
       return SalvageReport.Table(
         name: table.name, entity: entity, rows: table.rows, guessed: table.guessed,

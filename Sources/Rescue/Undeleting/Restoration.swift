@@ -192,6 +192,17 @@ package struct Restoration {
       \(quoted(target.name)).Z_PK AND s.\(isBack)) WHERE \(quoted(other.name)) IS NULL AND Z_PK IN \
       (SELECT \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(isBack))
       """, [.text(table.name)])
+    // What names another by now is not taken from it.
+    try connection.run(
+      """
+      UPDATE \(quoted(table.name)) SET \(emptied) WHERE \(isBack) AND \(quoted(column.name)) \
+      IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(quoted(target.name)) t WHERE t.Z_PK = \
+      \(quoted(table.name)).\(quoted(column.name)) AND t.\(quoted(other.name)) = \
+      \(quoted(table.name)).Z_PK)
+      """, [.text(table.name)])
+    if connection.changes > 0 {
+      report.emptied[entity + "." + name, default: 0] += connection.changes
+    }
   }
 
   /// Links that an object which is back had, where both ends are there.

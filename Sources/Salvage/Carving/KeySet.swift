@@ -50,6 +50,14 @@ package struct KeySet: Sendable {
     return result
   }
 
+  /// How many keys there are.
+  package var count: Int64 {
+    ranges.reduce(0) { sum, range in
+      let size = range.upperBound.subtractingReportingOverflow(range.lowerBound)
+      return sum.addingReportingOverflow(size.overflow ? .max : size.partialValue).partialValue &+ 1
+    }
+  }
+
   /// The greatest key; `nil` without any.
   package var greatest: Int64? { ranges.last?.upperBound }
 

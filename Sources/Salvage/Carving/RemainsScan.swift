@@ -13,6 +13,8 @@ public struct RemainsScan {
   private var byRoot: [Int: Int] = [:]
   private var carver: Carver
   var record = Record()
+  /// How many pages of rests of rows are still read: chains in circles end with it.
+  private var budget = 0
 
   /// - Parameters:
   ///   - shapes: what rows of the tables look like, of those that hold objects.
@@ -51,6 +53,7 @@ public struct RemainsScan {
   ) throws {
     let frames = image.log?.pageSize == image.pageSize ? image.log?.frames ?? [] : []
     let total = Double(max(1, image.pageCount + frames.count))
+    budget = 64 * (image.pageCount + frames.count) + 100_000
     var done = 0
     func goesOn() -> Bool {
       done += 1
@@ -222,9 +225,10 @@ public struct RemainsScan {
     guard size / (image.usable - 4) <= image.pageCount else { return false }
     var payload = local
     var next = overflow
-    while payload.count < size, next > 0, let page = try overflowPage(next, source) {
+    while payload.count < size, next > 0, budget > 0, let page = try overflowPage(next, source) {
       payload += page[4..<4 + min(size - payload.count, image.usable - 4)]
       next = Int(BigEndian.word(page, 0))
+      budget -= 1
     }
     // A chain that goes on is another's by now.
     if payload.count < size || next != 0 { payload = local }

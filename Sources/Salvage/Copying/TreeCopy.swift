@@ -175,6 +175,8 @@ public struct TreeCopy {
       if offset >= 0, key == nil { throw Broken() }
       let child = offset < 0 ? tree.last : Int(BigEndian.word(source, offset))
       let bound = key.map { Int64(bitPattern: $0.value) } ?? place.upTo
+      // Keys rise from one to the next.
+      if let bound, let above, bound <= above { throw Broken() }
       let hole = TreeHole(root: place.root, page: child, above: above, upTo: bound)
       above = bound
       guard let to = try table(hole, 0, parent: number, depth: depth + 1) else {
@@ -186,7 +188,9 @@ public struct TreeCopy {
       kept.append((to.page, key.map { Array(source[offset + 4..<$0.end]) } ?? []))
     }
     // A page of pointers has at least two.
-    guard kept.count > 1 else { throw Broken() }
+    guard kept.count > 1,
+      kept.reduce(12, { $0 + 6 + $1.key.count }) <= source.count + 6
+    else { throw Broken() }
     try file.write(Self.page(of: kept, size: source.count), to: number)
     return (number, outcome)
   }

@@ -36,6 +36,11 @@ public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
     return all
   }
 
+  /// Whether it asks for a value.
+  package func names(_ choice: Choice) -> Bool {
+    parts.contains { if case .choice(choice, _, _) = $0 { true } else { false } }
+  }
+
   /// The sentence with the values' Swift names.
   public var text: String {
     parts.map { part in

@@ -14,9 +14,7 @@ final class Mailbox: Sendable {
   /// Puts a message in; progress takes the place of progress that nobody has read yet.
   func post(_ message: Message) {
     messages.withLock { messages in
-      if case .answer(_, .progress) = message, case .answer(_, .progress)? = messages.last {
-        messages.removeLast()
-      }
+      if message.isProgress, messages.last?.isProgress == true { messages.removeLast() }
       messages.append(message)
     }
     wake()
@@ -26,6 +24,16 @@ final class Mailbox: Sendable {
     messages.withLock { messages in
       defer { messages.removeAll() }
       return messages
+    }
+  }
+}
+
+extension Message {
+  /// Whether the next of its kind tells all that it told.
+  fileprivate var isProgress: Bool {
+    switch self {
+    case .answer(_, .progress), .answer(_, .rescuing): true
+    default: false
     }
   }
 }

@@ -85,15 +85,20 @@ extension Runtime {
     var mistake: CoreDataError?
     /// - Returns: the status to end with; `nil` where another store is to be picked.
     func show(_ path: String) throws -> CommandStatus? {
-      // Until another is shown; then it is gone.
-      let (copy, name) = try opened(path)
-      let store = try Runtime(request, storePath: name, copy: copy, theme: theme)
-      let ending = try withExtendedLifetime(copy) { try store.run() }
-      guard ending.isLeftForOther else { return ending.status }
-      theme = store.state.themeName
-      showsRecent = true
-      request = request.forOther(than: path)
-      return nil
+      var path = path
+      while true {
+        // Until another is shown; then it is gone.
+        let (copy, name) = try opened(path)
+        let store = try Runtime(request, storePath: name, copy: copy, theme: theme)
+        let ending = try withExtendedLifetime(copy) { try store.run() }
+        guard ending.chosen != nil || ending.isLeftForOther else { return ending.status }
+        theme = store.state.themeName
+        showsRecent = true
+        request = request.forOther(than: path)
+        guard let next = ending.chosen else { return nil }
+        // One that was made of this.
+        path = next
+      }
     }
     switch try way(to: request.path) {
     case .store(let path): if let status = try show(path) { return status }

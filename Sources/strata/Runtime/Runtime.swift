@@ -110,7 +110,7 @@ final class Runtime {
     let probe = asksForTheme ? BackgroundProbe(term: Output.environment("TERM")) : nil
     // A store that cannot be opened is told in the shell, without a flash of an empty screen.
     let deadline = ContinuousClock.now + .milliseconds(Self.patience)
-    while state.store == nil, state.picker == nil, failure == nil,
+    while state.store == nil, state.picker == nil, state.refusal == nil, failure == nil,
       ContinuousClock.now < deadline
     {
       _ = wait(milliseconds: 2)
@@ -200,7 +200,9 @@ final class Runtime {
   }
 
   private func apply(_ message: Message) {
-    if case .failed(_, let error) = message, state.store == nil, state.picker == nil {
+    if case .failed(_, let error) = message, state.store == nil, state.picker == nil,
+      state.refusal == nil
+    {
       failure = error
       isLeaving = true
       return

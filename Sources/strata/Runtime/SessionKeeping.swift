@@ -40,7 +40,7 @@ struct SessionKeeping {
   }
 
   mutating func keep(_ state: State, isLast: Bool) {
-    guard let folder, let store = state.store,
+    guard let folder, let store = state.ownStore,
       isLast || hasActed && ContinuousClock.now - keptAt >= Self.interval
     else { return }
     hasActed = false

@@ -4,18 +4,18 @@ import Terminal
 
 /// Asks where a receipt is to be written.
 struct ReceiptFileLayer: WaitingLayer {
-  let receipt: MigrationReceipt
+  let receipt: WrittenReceipt
   var prompt: Prompt
   var task: TaskID?
   /// The path that holds a file already, which the next Enter replaces.
   private var taken: String?
   private var problem: String?
 
-  init(_ receipt: MigrationReceipt) {
+  init(_ receipt: WrittenReceipt, storePath: String) {
     self.receipt = receipt
-    let name = receipt.storePath.split(separator: "/").last ?? "store"
+    let name = storePath.split(separator: "/").last ?? "store"
     let stem = name.split(separator: ".").first ?? name
-    prompt = Prompt("\(stem)-receipt.json")
+    prompt = Prompt("\(stem)-\(receipt.noun).json")
   }
 
   func bindings(_ state: State) -> [Binding] {
@@ -44,7 +44,7 @@ struct ReceiptFileLayer: WaitingLayer {
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
     guard case .wroteReceipt(let path) = answer else { return [] }
-    state.notice = Notice("the receipt is in \(path)", .success)
+    state.notice = Notice("the \(receipt.noun) is in \(path)", .success)
     isDone = true
     return []
   }
@@ -59,11 +59,32 @@ struct ReceiptFileLayer: WaitingLayer {
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(64, rect.width - 4))
-    let hint = "As JSON, the same as strata migrate --receipt writes."
+    let hint = "As JSON, the same as \(receipt.command) writes."
     let lines = Wrapping.lines(problem ?? hint, width: width)
-    let inside = Popup("Write the receipt", size: Size(width: width, height: lines.count + 2))
-      .draw(in: &grid, rect, theme: theme)
+    let inside = Popup(
+      "Write the \(receipt.noun)", size: Size(width: width, height: lines.count + 2)
+    )
+    .draw(in: &grid, rect, theme: theme)
     prompt.draw(in: &grid, inside.row(0), label: [Span("› ", theme[.dim])], theme: theme)
     grid.write(lines, in: inside.droppingRows(2), style: theme[problem == nil ? .dim : .warning])
+  }
+}
+
+extension WrittenReceipt {
+  fileprivate var noun: String {
+    switch self {
+    case .migration, .rescue(.repaired): "receipt"
+    case .rescue: "report"
+    }
+  }
+
+  /// The command that writes the same.
+  fileprivate var command: String {
+    switch self {
+    case .migration: "strata migrate --receipt"
+    case .rescue(.salvaged): "strata salvage --report"
+    case .rescue(.restored): "strata undelete --report"
+    case .rescue(.repaired): "strata repair --receipt"
+    }
   }
 }

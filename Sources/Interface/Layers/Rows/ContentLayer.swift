@@ -46,7 +46,7 @@ struct ContentLayer: LayerContent {
         Binding([.enter], "find", .confirm), Binding([.escape], "do not search", .cancel),
       ]
     }
-    let command = "strata object \(state.storeArgument) \(object)"
+    let command = state.rowCommand("strata object \(state.storeArgument) \(object)")
     let unsearched = searched.isEmpty ? "nothing was searched for" : nil
     return [
       Binding(["/"], "search", .search),

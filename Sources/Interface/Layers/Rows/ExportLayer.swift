@@ -49,7 +49,8 @@ struct ExportLayer: LayerContent {
       Binding(
         [.enter], phase == .confirming ? "replace the file" : "write", .confirm,
         unless: prompt.text.isEmpty ? "the file needs a name" : nil,
-        command: isRelated ? nil : command + " > \(ShellText.quoted(prompt.text))"),
+        command: isRelated
+          ? nil : state.rowCommand(command + " > \(ShellText.quoted(prompt.text))")),
       Binding([.tab, .down], label: "Tab", "format", .nextPane),
       Binding([.backTab, .up], "format before", .previousPane, footer: false),
       Binding([.escape], "close", .close),

@@ -33,9 +33,9 @@ struct FrequenciesLayer: TellingLayer, ChoosingLayer {
     return [
       Binding(
         [.enter], "filter the rows to it", .choose, unless: reason,
-        command:
+        command: state.rowCommand(
           "strata frequencies \(state.storeArgument) \(ShellText.quoted(entity)) \(ShellText.quoted(path))"
-          + (filter.map { " --where \(ShellText.quoted($0))" } ?? "")),
+            + (filter.map { " --where \(ShellText.quoted($0))" } ?? ""))),
       Keymap.movement,
       Binding([.escape, "q"], "close", .close),
     ]

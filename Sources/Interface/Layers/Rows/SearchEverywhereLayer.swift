@@ -20,8 +20,9 @@ struct SearchEverywhereLayer: TellingLayer, PromptingLayer, ChoosingLayer {
   private var isSearched: Bool { searched == prompt.text && !prompt.text.isEmpty }
 
   func bindings(_ state: State) -> [Binding] {
-    let command =
+    let command = state.rowCommand(
       "strata search \(state.storeArgument) \(prompt.text.isEmpty ? "TEXT" : ShellText.quoted(prompt.text))"
+    )
     let reason: String? =
       prompt.text.isEmpty
       ? "type what to look for" : isSearched && hits.isEmpty ? "nothing was found" : nil

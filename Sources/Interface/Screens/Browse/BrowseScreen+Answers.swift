@@ -26,9 +26,14 @@ extension BrowseScreen {
       objectTask = nil
       inspector.take(inspection)
       if inspection == nil, let id = inspector.object {
-        state.notice = Notice("\(id) is not in the store", .warning)
+        state.notice = Notice(state.isMissing(id), .warning)
       }
       return nameInspected(in: &state)
+    case .sources(let found) where task == sourcesTask:
+      sourcesTask = nil
+      table?.take(found)
+      // None is known of those that are still asked for.
+      return found.isEmpty ? [] : findSources(in: &state)
     case .names(let names):
       return take(names, task, in: &state)
     case .looked(.picture(let raster)): take(raster, to: task)
@@ -72,7 +77,7 @@ extension BrowseScreen {
       switch place {
       case .ordinal: return read(.end, in: &state)
       case .object(let id):
-        state.notice = Notice("\(id) is not in the store", .warning)
+        state.notice = Notice(state.isMissing(id), .warning)
         return table?.window.rows.isEmpty == true ? read(.start, in: &state) : []
       }
     }
@@ -96,6 +101,7 @@ extension BrowseScreen {
     let total = known(in: state)
     self.table?.window.setTotal(total)
     return readOn(in: &state) + count(in: &state) + inspect(in: &state) + nameRows(in: &state)
+      + findSources(in: &state)
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
@@ -109,7 +115,7 @@ extension BrowseScreen {
       state.notice = Notice(error.description, .warning)
     } else if !countTask.end(task), !matchesTask.end(task), !placingTask.end(task),
       // Keys are there all the same.
-      !namesTask.end(task), !inspectedNamesTask.end(task)
+      !namesTask.end(task), !inspectedNamesTask.end(task), !sourcesTask.end(task)
     {
       failPicture(task, error)
     }
@@ -139,5 +145,14 @@ extension BrowseScreen {
     else { return }
     try? self.table?.arrange(settled.view, layout)
     self.table?.matches = settled.matches
+  }
+}
+
+extension State {
+  /// That an object is not where it is looked for.
+  fileprivate func isMissing(_ id: ObjectID) -> String {
+    remains.isShown
+      ? "\(id) is not among what was deleted; D goes back to the store"
+      : "\(id) is not in the store"
   }
 }

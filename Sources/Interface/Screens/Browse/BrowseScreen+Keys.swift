@@ -4,7 +4,29 @@ import Terminal
 
 extension BrowseScreen {
   func bindings(_ state: State) -> [Binding] {
-    viewing(goingBindings(state)) + lookingBindings(state)
+    let bindings = viewing(goingBindings(state)) + lookingBindings(state)
+    guard state.remains.isShown else { return bindings + remainsBindings(state) }
+    // Their command lines are about the store itself.
+    return remainsBindings(state)
+      + bindings.map { binding in
+        var binding = binding
+        binding.command = nil
+        return binding
+      }
+  }
+
+  /// What leads to deleted rows, and from them back into a store.
+  private func remainsBindings(_ state: State) -> [Binding] {
+    let (isShown, store) = (state.remains.isShown, state.storeArgument)
+    return [
+      Binding(
+        ["B"], "bring back", .undelete, unless: isShown ? nil : "D shows what was deleted first",
+        command: "strata undelete \(store) ENTITY --output NEW", footer: isShown),
+      Binding(
+        ["D"], isShown ? "back to the store" : "deleted and older rows", .remains,
+        unless: state.store == nil ? "no store is open" : state.work.map { "\($0) is running" },
+        command: "strata undelete \(store) ENTITY", footer: isShown),
+    ]
   }
 
   private func goingBindings(_ state: State) -> [Binding] {

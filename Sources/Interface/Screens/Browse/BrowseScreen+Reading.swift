@@ -73,7 +73,8 @@ extension BrowseScreen {
     unreadable = nil
     table = RowTable(
       entity: entity, properties: store.columns[entity] ?? [],
-      hasSubentities: !store.model.children(of: entity).isEmpty)
+      hasSubentities: !store.model.children(of: entity).isEmpty,
+      hasSources: state.remains.isShown)
     if let view = view ?? views[entity] {
       arrangeTable(view, store.layout, in: &state)
     }
@@ -104,6 +105,18 @@ extension BrowseScreen {
   mutating func stopReading(in state: inout State) -> [Effect] {
     (rowsTask.stop() ?? []) + (placingTask.stop() ?? []) + (objectTask.stop() ?? [])
       + (matchesTask.stop() ?? []) + (namesTask.stop() ?? []) + (inspectedNamesTask.stop() ?? [])
+      + (sourcesTask.stop() ?? [])
+  }
+
+  /// Other rows come in the place of these: nothing that is asked for is wanted any more.
+  mutating func leave(in state: inout State) -> [Effect] {
+    stopReading(in: &state) + (countTask.stop() ?? [])
+  }
+
+  /// Asks where the rows come from.
+  mutating func findSources(in state: inout State) -> [Effect] {
+    guard sourcesTask == nil, let rows = table?.unknownSources, !rows.isEmpty else { return [] }
+    return state.ask(&sourcesTask) { .sources($0, rows) }
   }
 
   mutating func read(_ anchor: RowQuery.Anchor, in state: inout State) -> [Effect] {

@@ -7,12 +7,14 @@ extension BrowseScreen {
     switch pane {
     case .entities:
       let filter = tree.filter
-      return filter.isEmpty ? "Entities" : "Entities ─ /\(filter)"
+      let name = state.remains.isShown ? "Deleted and older" : "Entities"
+      return filter.isEmpty ? name : "\(name) ─ /\(filter)"
     case .rows: return rowsTitle(state, width: note == 0 ? width : width - note - 3)
     case .inspector:
       guard let object = inspector.object else { return "" }
       let filter = inspector.filter
-      let end = filter.isEmpty ? "" : " ─ /" + filter
+      let source = table?.sources[object].map { " ─ " + $0.words } ?? ""
+      let end = source + (filter.isEmpty ? "" : " ─ /" + filter)
       let room = width - TextWidth.of(end, upTo: width)
       return Trail.text(steps(to: object), width: room) + end
     }

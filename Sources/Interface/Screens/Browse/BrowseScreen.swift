@@ -55,6 +55,8 @@ struct BrowseScreen: ScreenContent {
   /// How the objects are called that the rows, and the inspected object, lead to.
   var namesTask: TaskID?
   var inspectedNamesTask: TaskID?
+  /// Finds out where the rows come from.
+  var sourcesTask: TaskID?
   /// The attributes that tell objects.
   var labels = ObjectLabels()
   var objectTask: TaskID?

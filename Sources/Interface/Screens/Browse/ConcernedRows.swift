@@ -1,6 +1,7 @@
 import ManagedModel
 import ManagedStore
 import Migration
+import Rescue
 
 /// The rows of the store that a check, a loss or a change tells of, for going there.
 struct ConcernedRows: Sendable, Equatable {
@@ -47,6 +48,22 @@ struct ConcernedRows: Sendable, Equatable {
     self.init(
       entity: common ?? first.entity, filter: impact.predicate, first: first, count: impact.rows,
       screen: .diff, state)
+  }
+
+  init?(_ finding: Finding, _ state: State) {
+    guard let store = state.store else { return nil }
+    let objects = finding.first.compactMap { try? store.layout.objectID($0) }
+    guard
+      let entity = [finding.entity, objects.first?.entity].compactMap({ $0 }).first(where: {
+        store.columns[$0] != nil
+      }), finding.predicate != nil || !objects.isEmpty
+    else { return nil }
+    // Where all of them are known by name, they can be had together.
+    let names = objects.map { "\"\($0)\"" }.joined(separator: ", ")
+    let isWhole = objects.count > 1 && objects.count == finding.count
+    self.init(
+      entity: entity, filter: finding.predicate ?? (isWhole ? "SELF IN {\(names)}" : nil),
+      first: objects.first, count: finding.count ?? objects.count, screen: .rescue, state)
   }
 
   private init?(

@@ -9,6 +9,7 @@ extension RowTable {
     switch column {
     case .key: "@key"
     case .entity: "@entity"
+    case .source: "@origin"
     case .property: title(column)
     }
   }

@@ -9,6 +9,8 @@ struct RowTable: Sendable, Equatable {
     case key
     /// Of a row that may be a subentity's.
     case entity
+    /// Where a row comes from that is not in the store.
+    case source
     /// Index in the page's columns.
     case property(Int)
   }
@@ -39,12 +41,14 @@ struct RowTable: Sendable, Equatable {
   var window = RowWindow()
   /// How the objects are called that the rows lead to, as far as it is known.
   var names = RelationNames()
+  /// Where rows come from, as far as it is known; none for those of the store itself.
+  private(set) var sources: [ObjectID: RowSource] = [:]
 
   static let maxWidth = 40
   /// Characters of text that are read for a cell.
   private static let longestText = 2_000
 
-  init(entity: String, properties: [RowColumn], hasSubentities: Bool) {
+  init(entity: String, properties: [RowColumn], hasSubentities: Bool, hasSources: Bool = false) {
     self.entity = entity
     self.properties = properties
     // What a person would call the object by comes first.
@@ -53,7 +57,8 @@ struct RowTable: Sendable, Equatable {
       properties.firstIndex { $0.name == label }
     }
     all =
-      [.key] + (hasSubentities ? [.entity] : []) + (label.map { [.property($0)] } ?? [])
+      [.key] + (hasSources ? [.source] : []) + (hasSubentities ? [.entity] : [])
+      + (label.map { [.property($0)] } ?? [])
       + properties.indices.filter { $0 != label }.map { .property($0) }
     arranged = all
     columns = all
@@ -66,6 +71,7 @@ struct RowTable: Sendable, Equatable {
     switch column {
     case .key: "key"
     case .entity: "entity"
+    case .source: "origin"
     case .property: property(column)?.name ?? ""
     }
   }
@@ -84,7 +90,7 @@ struct RowTable: Sendable, Equatable {
   func sortProperty(_ column: Column) -> String?? {
     switch column {
     case .key: return .some(nil)
-    case .entity: return nil
+    case .entity, .source: return nil
     case .property:
       return property(column).flatMap { $0.isToMany ? nil : .some($0.name) }
     }
@@ -93,7 +99,7 @@ struct RowTable: Sendable, Equatable {
   func isNumeric(_ column: Column) -> Bool {
     switch column {
     case .key: return true
-    case .entity: return false
+    case .entity, .source: return false
     case .property:
       switch property(column)?.kind {
       case .attribute(.integer16), .attribute(.integer32), .attribute(.integer64),
@@ -108,6 +114,9 @@ struct RowTable: Sendable, Equatable {
     switch column {
     case .key: return ValueText(String(row.id.key), .dim)
     case .entity: return ValueText(row.id.entity, .entity)
+    case .source:
+      guard let source = sources[row.id] else { return ValueText("…", .dim) }
+      return ValueText(source.words, source.isDeleted ? .removed : .dim)
     case .property(let index):
       guard let value = row.values.element(index), let property = properties.element(index) else {
         return ValueText("", .null)
@@ -133,6 +142,18 @@ struct RowTable: Sendable, Equatable {
     names.take(found)
     // Once a screenful, and for the screenfuls that were asked about: never for all on a key.
     widen(to: window.near.map { window.rows[$0] })
+  }
+
+  /// Rows whose origin is to be asked for.
+  var unknownSources: [ObjectID] {
+    all.contains(.source) ? window.rows.map(\.id).filter { sources[$0] == nil } : []
+  }
+
+  mutating func take(_ found: [ObjectID: RowSource]) {
+    // Of rows that are long out of sight none is needed: flat memory.
+    if sources.count > 4 * RowWindow.page { sources = [:] }
+    sources.merge(found) { $1 }
+    widen(to: window.rows)
   }
 
   mutating func take(_ placed: PlacedRows) {

@@ -4,7 +4,7 @@ import Terminal
 
 extension MigrateScreen {
   func bindings(_ state: State) -> [Binding] {
-    let busy = work.map { "\($0) is running" }
+    let busy = state.work.map { "\($0) is running" }
     let hasReceipt = if case .done = phase { true } else { false }
     let store = state.storeArgument
     let isReady = canStart
@@ -65,6 +65,13 @@ extension MigrateScreen {
   /// Why Enter cannot migrate; `nil` where it can.
   func reasonNotToStart(_ state: State) -> String? {
     reasonForNoTarget(state) ?? state.mapping.reasonNotToRun(state) ?? reasonOfCopy(state)
+      ?? reasonOfRescue(state)
+  }
+
+  /// Why not now: handles of Rescue's on the store would undo the lock of the cut-over.
+  private func reasonOfRescue(_ state: State) -> String? {
+    if let work = state.rescue.work { return "\(work) is running" }
+    return state.rescue.lookTask == nil ? nil : "5 Rescue is still looking at the store"
   }
 
   /// Why nothing is put in the place of a store that came out of an archive or a backup.
@@ -121,7 +128,7 @@ extension MigrateScreen {
     case .rollBack: return rollBack(in: &state)
     case .writeReceipt:
       guard let receipt else { return [] }
-      state.show(ReceiptFileLayer(receipt))
+      state.show(ReceiptFileLayer(.migration(receipt), storePath: receipt.storePath))
     case .planAgain:
       guard let to = state.mapping.to else { return [] }
       forget()

@@ -54,6 +54,7 @@ final class MendedCopy {
     let copy = try SalvagedCopy(of: source, at: folder.path + "/mended.sqlite", model: model)
     _ = try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
     connection = copy.connection
+    try copy.makeTriggers()
     if (try? StoreMetadata(connection, path: "")) == nil {
       // Without model and metadata the tables can still be looked at, under their own names.
       try connection.run(

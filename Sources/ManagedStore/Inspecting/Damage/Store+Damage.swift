@@ -49,6 +49,12 @@ extension Store {
     return gaps.isEmpty ? nil : "wal: older than the store"
   }
 
+  /// What of the bookkeeping was done without, in a few words; `nil` for a store that opens as it is.
+  package var shortFlaw: String? {
+    if flaws.metadata != nil { return "no metadata" }
+    return flaws.modelCache == nil || modelSource == .file ? nil : "model cache unreadable"
+  }
+
   /// Frames that hold rows which are not in the store: of its -wal, or of a file that looks like it.
   package var unappliedFrames: Int {
     let own = wal.mayMissRows(isInUse: isInUse) ? wal.unapplied?.frames ?? 0 : 0

@@ -52,12 +52,14 @@ struct RowRules {
     let look =
       rule.predicate.map { Remedy.rows(entity: entity, predicate: $0) }
       ?? .objects(objects, of: entity)
-    return Finding(
+    var finding = Finding(
       rule.kind, "\(count) \(count == 1 ? "object" : "objects") of \(name) \(rule.what).",
       severity: rule.severity, code: rule.code, entity: entity, property: rule.property,
       count: count,
       first: objects.map(\.description), in: place,
       remedy: rule.kind.remedy == .none || rule.isLookedAt ? look : nil)
+    finding.predicate = rule.predicate
+    return finding
   }
 
   /// Values in columns that only other entities of the table have, as rows have whose Z_ENT was

@@ -2,10 +2,11 @@ import Files
 import Interface
 import ManagedModel
 import ManagedStore
+import Rescue
 import RowText
 import Terminal
 
-/// `strata --plain STORE`: what the four screens say as lines to be read aloud one after the other,
+/// `strata --plain STORE`: what the screens say as lines to be read aloud one after the other,
 /// and the commands that do what the screens' keys do.
 ///
 /// No table, no box, no cursor: each line is a sentence that can stand alone.
@@ -29,7 +30,12 @@ struct PlainInterface {
     let plan = try PlanOptions(arguments)
     let source = StoreSource(
       path: arguments[0], model: arguments.value("model"), destination: arguments.value("to"))
-    let store = try source.open()
+    let store: Store
+    do {
+      store = try source.openAnyhow()
+    } catch let error as CoreDataError where error.kind == .unreadable {
+      return try tellRescue(arguments[0], model: arguments.value("model"), error, console)
+    }
     try store.inspect(upTo: Store.readingCheckSize)
     let plain = PlainInterface(
       store: store, path: arguments[0], model: arguments.value("model"), plan: plan,
@@ -44,6 +50,21 @@ struct PlainInterface {
     return console.finish(store, told: store.warnings(naming: \.typed))
   }
 
+  /// Of a store that does not open there is the screen Rescue alone.
+  ///
+  /// - Throws: `error` where it is no store to which something happened.
+  private static func tellRescue(
+    _ path: String, model: String?, _ error: CoreDataError, _ console: Console
+  ) throws -> CommandStatus {
+    guard let diagnosis = try? Diagnosis(of: path), StoreCondition(diagnosis).isOfStore else {
+      throw error
+    }
+    console.line("The store does not open: \(error.message).")
+    console.line("Screen \(Screen.rescue.rawValue) of \(Screen.allCases.count), Rescue.")
+    perform("doctor", [path] + (model.map { ["--model", $0] } ?? []), console)
+    return .unreadable
+  }
+
   private func tell(_ screen: Screen) throws {
     console.line("Screen \(screen.rawValue) of \(Screen.allCases.count), \(screen.title).")
     switch (screen, destination) {
@@ -56,6 +77,7 @@ struct PlainInterface {
       console.line("There is nothing to plan without another version of the model.")
     case (.migrate, let other?): tellMigrate(to: other)
     case (.migrate, nil): console.line("There is nothing to migrate to.")
+    case (.rescue, _): perform("doctor", [path] + (model.map { ["--model", $0] } ?? []))
     default: break
     }
     console.line()
@@ -109,7 +131,9 @@ struct PlainInterface {
   }
 
   /// Runs a command as the shell would; what it refuses is told, and goes no further.
-  private func perform(_ name: String, _ words: [String]) {
+  private func perform(_ name: String, _ words: [String]) { Self.perform(name, words, console) }
+
+  private static func perform(_ name: String, _ words: [String], _ console: Console) {
     guard let command = CommandTable.command(named: name) else { return }
     do {
       let arguments = try Arguments(words, for: command)

@@ -93,7 +93,7 @@ enum RepairText {
       console.line(
         "  \(kind.name): \(NumberText.grouped(kind.count)) \(kind.count == 1 ? "change" : "changes")"
       )
-      for change in kind.first { console.paragraph("    " + text(change).printable, indent: 6) }
+      for change in kind.first { console.paragraph("    " + change.words.printable, indent: 6) }
       if kind.count > kind.first.count {
         console.line("    … all of them with --json, or in the file of --receipt")
       }
@@ -123,20 +123,6 @@ enum RepairText {
         "  \(sign) \(finding.sentence.printable) [\(finding.kind.rawValue)]", indent: 4)
     }
   }
-
-  /// `Step/p5.recipe: Recipe/p88888 → nothing`
-  private static func text(_ change: RepairChange) -> String {
-    let object = [change.entity, change.key.map { "p\($0)" }].compactMap { $0 }
-      .joined(separator: "/")
-    let place = [object, change.property ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
-    let values = "\(short(change.old)) → \(short(change.new))"
-    return place.isEmpty ? values : place + ": " + values
-  }
-
-  private static func short(_ text: String?) -> String {
-    guard let text else { return "nothing" }
-    return text.count > 80 ? text.prefix(79) + "…" : text
-  }
 }
 
 extension Repaired {
@@ -153,7 +139,7 @@ extension Repaired {
   }
 
   /// The receipt with all changes as one object, a piece at a time.
-  fileprivate func write(_ emit: ([UInt8]) throws -> Void) throws {
+  func write(_ emit: ([UInt8]) throws -> Void) throws {
     let head = JSONWriter.line { $0.repair(receipt) }
     // Into the receipt's own object, before its end.
     guard head.suffix(3) == Array("}}\n".utf8) else { return try emit(head) }

@@ -49,53 +49,7 @@ enum SalvageText {
     var rows = [["entity", "objects"]]
     rows += report.entities.map { [$0.name.printable, NumberText.grouped($0.objects)] }
     console.table([.left, .right], rows)
-    for table in report.tables {
-      let name = (table.entity ?? table.name).printable
-      if table.guessed > 0 {
-        console.line(
-          "· \(NumberText.grouped(table.guessed)) of \(name) were found by looking: no tree led to their pages."
-        )
-      }
-      for hole in table.holes where hole.missing != 0 {
-        let (first, last) = (hole.keys.lowerBound, hole.keys.upperBound)
-        let keys = last == first ? "p\(first)" : "p\(first)–" + (last == .max ? "" : "p\(last)")
-        console.line(
-          "! \(name): "
-            + (hole.missing.map { "at most \(NumberText.grouped($0)) lost" } ?? "some may be lost")
-            + " (\(keys)): their page cannot be read.")
-      }
-      if !table.cut.isEmpty {
-        console.line(
-          "! \(name): of \(NumberText.grouped(table.cut.count)) a value is lost, and is null now.")
-      }
-      if !table.refused.isEmpty {
-        console.line(
-          "! \(name): \(NumberText.grouped(table.refused.count)) were left out, since the table's constraints refuse them."
-        )
-      }
-    }
-    if report.missingPages > 0 {
-      console.line(
-        "! The file is cut off: \(NumberText.grouped(report.missingPages)) pages are not there, and whose they were is not known."
-      )
-    }
-    if report.unknownHoles > 0 {
-      console.line(
-        "! \(NumberText.grouped(report.unknownHoles)) pages cannot be read of tables that are not known by name."
-      )
-    }
-    if report.unplaced > 0 {
-      console.line(
-        "! \(NumberText.grouped(report.unplaced)) rows belong to no table that is known.")
-    }
-    if report.unreadable > 0 {
-      console.line("! \(NumberText.grouped(report.unreadable)) rows could not be read.")
-    }
-    if report.isLossy {
-      console.line(
-        "note: Older states of what is lost may still stand in the file: strata undelete looks for them."
-      )
-    }
+    for remark in report.remarks { console.line("\(remark.sign) \(remark.text)") }
     for note in report.notes { console.line("note: " + note.printable) }
     console.line(
       (report.isLossy ? "saved, with losses: " : "✓ saved: ") + report.outputPath.printable)

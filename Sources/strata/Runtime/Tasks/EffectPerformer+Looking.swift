@@ -7,16 +7,17 @@ extension EffectPerformer {
   /// Answers a question of a popup's or of the inspector's.
   func look(_ id: TaskID, _ request: LookRequest) {
     let mailbox = mailbox
-    start(id) { [self, pages] in
+    let (own, shown) = (survey, shown)
+    start(id) { [pages = shown.pages, survey = shown.survey] in
       let answer: LookAnswer
       switch request {
-      case .facts: answer = .facts(try await survey.facts())
+      case .facts: answer = .facts(try await own.facts())
       case .transactions(let before):
-        answer = .transactions(try await survey.transactions(before: before))
+        answer = .transactions(try await own.transactions(before: before))
       case .changes(let number, let after):
         answer = .changes(
           of: number,
-          try await survey.ask { try $0.changes(of: number, after: after, limit: 200) })
+          try await own.ask { try $0.changes(of: number, after: after, limit: 200) })
       case .frequencies(let entity, let path, let filter):
         answer = .frequencies(
           try await survey.ask { try $0.frequencies(of: path, in: entity, where: filter) })

@@ -16,6 +16,11 @@ final class EffectPerformer: Sendable {
     var isSnapshot = false
     /// What the store's files were when it was opened; `nil` while they are being replaced by us.
     var fingerprint: StoreFingerprint?
+    /// Rescues, which make files that go away when they are stopped.
+    var rescues: Set<TaskID> = []
+    /// Those that read what was deleted, once it was looked for, and whether they are asked.
+    var remains: (pages: StoreSession, surveys: StoreSession)?
+    var readsRemains = false
     /// Rollbacks that were asked to stop.
     var rollbacks: [TaskID: Bool] = [:]
     var watcher: Task<Void, Never>?
@@ -28,23 +33,29 @@ final class EffectPerformer: Sendable {
   let surveys: StoreSession
   let path: String
   let running = Mutex(Running())
+  let source: StoreSource
+  /// What was deleted, once it was looked for.
+  let remains = RemainsSession()
+  let repairs = RepairSession()
   /// Where it is kept which stores were looked at.
   private let sessions: SessionFolder?
 
   init(source: StoreSource, mailbox: Mailbox, sessions: SessionFolder? = nil) {
     self.sessions = sessions
     self.mailbox = mailbox
+    self.source = source
     path = source.path
     pages = StoreSession("pages", source: source)
     surveys = StoreSession("surveys", source: source)
   }
 
   func perform(_ effect: Effect) {
-    if performPlanning(effect) { return }
+    if performPlanning(effect) || performRescue(effect) { return }
     switch effect {
     case .open(let id):
       start(id) { [self] in
         await surveys.close()
+        await forgetRemains()
         // Before it is read: a change meanwhile is one that was not seen.
         var fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
         if !fingerprint.exists {
@@ -52,7 +63,12 @@ final class EffectPerformer: Sendable {
           cleanUp()
           fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
         }
-        let summary = try await pages.open()
+        let summary: StoreSummary
+        do {
+          summary = try await pages.open()
+        } catch let error as CoreDataError where error.kind == .unreadable {
+          return try await unopened(after: error)
+        }
         running.withLock {
           $0.isSnapshot = summary.access == .snapshot
           // A program that has the store open writes as it pleases, and is read through its log.
@@ -64,32 +80,40 @@ final class EffectPerformer: Sendable {
         return .opened(summary)
       }
     case .count(let id):
-      start(id) { [self, mailbox] in
+      start(id) { [survey = shown.survey, mailbox] in
         try await survey.count { mailbox.post(.answer(id, .counted($0))) }
         return nil
       }
     case .rows(let id, let query):
-      start(id) { [pages] in .rows(try await pages.ask { try $0.rows(query) }) }
+      start(id) { [pages = shown.pages] in .rows(try await pages.ask { try $0.rows(query) }) }
     case .object(let id, let object):
-      start(id) { [pages] in
+      start(id) { [pages = shown.pages] in
         .object(
           try await pages.ask { store in
             try store.object(object).map { Inspection($0, localTime: LocalTime.text) }
           })
       }
     case .names(let id, let request):
-      start(id) { [pages] in .names(try await pages.ask { try $0.names(for: request) }) }
+      start(id) { [pages, shown = shown.pages] in
+        let found = try await shown.ask { try $0.names(for: request) }
+        guard shown !== pages else { return .names(found) }
+        // What a deleted object led to mostly lives.
+        let objects = LabelRequest(objects: request.objects, labels: request.labels)
+        var names = (try? await pages.ask { try $0.names(for: objects) }) ?? ObjectNames()
+        names.merge(found)
+        return .names(names)
+      }
     // Rows
     case .countRows(let id, let query):
-      start(id) { [self] in
+      start(id) { [survey = shown.survey] in
         .countedRows(try await survey.ask { try $0.count(of: query.entity, filter: query.filter) })
       }
     case .countBefore(let id, let query, let cursor):
-      start(id) { [self] in
+      start(id) { [survey = shown.survey] in
         .countedRows(try await survey.ask { try $0.count(before: cursor, in: query) })
       }
     case .place(let id, let query, let place):
-      start(id) { [pages] in .placed(try await pages.rows(around: place, in: query)) }
+      start(id) { [pages = shown.pages] in .placed(try await pages.rows(around: place, in: query)) }
     case .versions(let id):
       start(id) { [self] in .versions(try await survey.versions()) }
     case .compare(let id, let source, let destination):
@@ -101,9 +125,8 @@ final class EffectPerformer: Sendable {
     case .backups(let id): backups(id)
     case .rollBack(let id, let options): rollBack(id, options)
     case .writeReceipt(let id, let receipt, let path, let replaces):
-      start(id) {
-        try ReceiptFile(path: path, replaces: replaces).write(
-          JSONWriter.line { $0.receipt(receipt) })
+      start(id) { [self] in
+        try await write(receipt, to: ReceiptFile(path: path, replaces: replaces))
         let folder = FileSystem.canonical(FileSystem.parent(of: path) ?? ".")
         return .wroteReceipt(path: folder + "/" + FileSystem.name(of: path))
       }
@@ -128,7 +151,8 @@ final class EffectPerformer: Sendable {
       }
       if let migration { migration.cancel() } else { task?.cancel() }
     case .look(let id, let request): look(id, request)
-    case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe:
+    case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe,
+      .diagnose, .rescue, .readRemains, .sources:
       break
     case .themes, .keepTheme, .copy, .repaint, .suspend, .quit, .choose, .chooseOther: break
     }
@@ -138,6 +162,25 @@ final class EffectPerformer: Sendable {
     running.withLock { $0.isSnapshot } ? pages : surveys
   }
 
+  /// Those that read what Browse shows.
+  var shown: (pages: StoreSession, survey: StoreSession) {
+    running.withLock {
+      if $0.readsRemains, let remains = $0.remains { return (remains.pages, remains.surveys) }
+      return (pages, $0.isSnapshot ? pages : surveys)
+    }
+  }
+
+  /// The store is another one: what was found in it is let go.
+  func forgetRemains() async {
+    let former = running.withLock { running in
+      defer { (running.remains, running.readsRemains) = (nil, false) }
+      return running.remains
+    }
+    await former?.pages.close()
+    await former?.surveys.close()
+    await remains.close()
+  }
+
   /// Whether the engine is at work.
   var isMigrating: Bool {
     running.withLock { !$0.migrations.isEmpty || !$0.rollbacks.isEmpty }
@@ -145,9 +188,10 @@ final class EffectPerformer: Sendable {
 
   /// Stops everything, waits for a migration to tidy up, and lets go of the store.
   func close() {
-    let isWriting = isMigrating
+    let isWriting = isMigrating || running.withLock { !$0.rescues.isEmpty }
     let (tasks, migrations) = running.withLock { running in
       for id in running.rollbacks.keys { running.rollbacks[id] = true }
+      for id in running.rescues { running.tasks[id]?.cancel() }
       running.fingerprint = nil
       running.watcher?.cancel()
       return (Array(running.tasks.values), Array(running.migrations.values))
@@ -156,8 +200,9 @@ final class EffectPerformer: Sendable {
     // A migration's task ends when the engine has; the others are to stop where they are.
     if !isWriting { for task in tasks { task.cancel() } }
     let done = DispatchSemaphore(value: 0)
-    Task { [pages, surveys] in
+    Task { [self] in
       for task in tasks { await task.value }
+      await forgetRemains()
       await pages.close()
       await surveys.close()
       done.signal()

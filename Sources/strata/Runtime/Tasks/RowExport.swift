@@ -8,6 +8,8 @@ import RowText
 /// name that was asked for is whole.
 struct RowExport {
   let store: Store
+  /// The store that the rows are of, which is another file where they were deleted from it.
+  let own: String
   let request: ExportRequest
   /// Where it waits while the store is replaced.
   let pause: ReaderPause
@@ -48,7 +50,7 @@ struct RowExport {
         path: request.path, hint: "Name a file elsewhere.")
     }
     if let refusal = OutputPlace.refusal(
-      toWrite: "the rows", at: request.path, besides: [store.files.path])
+      toWrite: "the rows", at: request.path, besides: [store.files.path, own])
     {
       throw refusal
     }

@@ -49,6 +49,8 @@ extension StoreSession {
     _ request: ExportRequest, progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> (rows: Int, bytes: Int)? {
     try Task.checkCancellation()
-    return try RowExport(store: opened(), request: request, pause: pause).run(progress)
+    return try RowExport(
+      store: opened(), own: source.path, request: request, pause: pause
+    ).run(progress)
   }
 }

@@ -8,7 +8,7 @@ import ModelSearch
 /// The owner of one handle on the store; everything that is read goes through it in turn.
 actor StoreSession {
   private let executor: QueueExecutor
-  private let source: StoreSource
+  let source: StoreSource
   let pause = ReaderPause()
   private var store: Store?
 
@@ -110,7 +110,7 @@ actor StoreSession {
 
   func opened() throws -> Store {
     if let store { return store }
-    let store = try source.open()
+    let store = try source.openAnyhow()
     // A statement on a store that an app has open holds a lock: only between statements may it wait.
     let mayWait = store.access != .live
     // Called within a statement, on the thread of the task that runs it.
@@ -133,7 +133,8 @@ actor StoreSession {
       path: store.path, fileName: FileSystem.name(of: store.path), model: store.model,
       modelMatches: store.modelMatches, isRaw: store.modelSource == .raw, uuid: store.metadata.uuid,
       walFrames: store.wal.frames,
-      access: store.access, warnings: store.warnings(naming: \.typed), gap: store.shortGap,
+      access: store.access, warnings: store.warnings(naming: \.typed),
+      gap: store.shortGap ?? store.shortFlaw,
       columns: columns,
       tables: store.entityTables,
       missing: missing)

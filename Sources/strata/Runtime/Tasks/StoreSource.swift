@@ -11,17 +11,50 @@ struct StoreSource: Sendable {
   let model: String?
   /// What `--to` named.
   var destination: String?
+  /// Where the rows are that were deleted from it, where those are meant.
+  var remains: Remains?
+
+  /// A private store of rows that were deleted from another.
+  struct Remains: Sendable {
+    let path: String
+    let model: Model
+  }
+
+  /// Opens the store, one whose metadata or model cache cannot be read as well.
+  func openAnyhow() throws -> Store {
+    if let remains {
+      let own = StoreFiles(path: FileSystem.canonical(path))
+      return try Store(
+        path: path, files: StoreFiles(path: remains.path, externalDataOf: own),
+        model: remains.model)
+    }
+    do {
+      return try open()
+    } catch let error as CoreDataError where error.kind == .unreadable {
+      let store = try? Store(
+        path: path, files: StoreFiles(path: FileSystem.canonical(path)), isLenient: true,
+        fallback: candidate)
+      guard let store else { throw error }
+      return store
+    }
+  }
 
   /// Opens the store with the model in it; `--model` serves where there is none.
   func open() throws -> Store {
-    guard let model else { return try StoreOpening.open(path) }
-    let reference = ModelReference(model)
-    return try Store(path: path) { metadata in
-      let hashes = metadata.versionHashes
+    guard model != nil else { return try StoreOpening.open(path) }
+    return try Store(path: path, fallback: candidate)
+  }
+
+  /// What a store without a model in it is read with: a version of what `--model` named, or one that
+  /// lies beside it.
+  private func candidate(_ metadata: StoreMetadata) -> Model? {
+    let hashes = metadata.versionHashes
+    let named = model.flatMap { name in
+      let reference = ModelReference(name)
       return ModelBundle.version(in: reference.path, making: hashes)?.model
         ?? (try? reference.load())?.model
-        ?? ModelBundle.version(besideStore: path, making: hashes)?.model
     }
+    return named ?? ModelBundle.version(besideStore: path, making: hashes)?.model
   }
 
   /// The versions of the named bundle or of the one beside the store, the store's own among them.

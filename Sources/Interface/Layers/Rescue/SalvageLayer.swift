@@ -1,0 +1,40 @@
+import ManagedModel
+import Terminal
+
+/// Asks where what is salvaged is to be.
+struct SalvageLayer: PromptingLayer {
+  private var order: SalvageOrder
+  var prompt: Prompt
+  /// Why the last try did not begin.
+  private var problem: CoreDataError?
+
+  init(_ order: SalvageOrder, after problem: CoreDataError? = nil) {
+    self.order = order
+    self.problem = problem
+    prompt = Prompt(order.output)
+  }
+
+  func bindings(_ state: State) -> [Binding] {
+    let isEmpty = prompt.text.allSatisfy(\.isWhitespace)
+    return [
+      Binding([.enter], "salvage", .confirm, unless: isEmpty ? "there is no name" : nil),
+      Binding([.escape], "close", .close),
+    ]
+  }
+
+  func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
+    guard action == .confirm else { return .stay() }
+    var order = order
+    order.output = prompt.text
+    return .close(state.on(RescueScreen.self) { $0.start(.salvage(order), in: &$1) })
+  }
+
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let text =
+      problem.map { "✗ \($0.message)" + ($0.typedHint.map { " → \($0)" } ?? "") }
+      ?? "Everything that can still be read \(order.ignoresLog ? "without the -wal " : "")goes into a new store; \(state.storePath) is only read. Where is the new one to be?"
+    draw(
+      "Salvage into", text, width: 72, style: theme[problem == nil ? .dim : .warning],
+      mark: Span("› ", theme[.footerKey]), with: theme, in: &grid, rect)
+  }
+}

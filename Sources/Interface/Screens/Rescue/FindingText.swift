@@ -1,0 +1,64 @@
+import Rescue
+import Terminal
+
+/// All that is known of a finding: what it is, what follows, what helps.
+struct FindingText {
+  private let finding: Finding
+  /// Whether the keys that do what is advised are named.
+  private let hints: Bool
+  /// What Enter does about it; `nil` where nothing.
+  private let going: String?
+
+  init(_ finding: Finding, hints: Bool = true, going: String? = nil) {
+    self.finding = finding
+    self.hints = hints
+    self.going = going
+  }
+
+  func lines(width: Int) -> [TextLine] {
+    var lines: [TextLine] = []
+    func add(_ text: String, _ role: Theme.Role) {
+      lines += Wrapping.lines(text, width: width).map { ($0, role) }
+    }
+    add(finding.sentence, .text)
+    if !finding.first.isEmpty {
+      // Five are told at most.
+      let more = finding.first.count >= 5 && (finding.count ?? .max) > 5 ? " …" : ""
+      add("first: " + finding.first.joined(separator: ", ") + more, .dim)
+    }
+    lines.append(("", .text))
+    if let consequence = finding.consequence {
+      add("Core Data: " + consequence.text, .text)
+    } else {
+      add("Core Data reports nothing of it.", .dim)
+    }
+    lines.append(("", .text))
+    add("what helps", .columnTitle)
+    if hints {
+      if let going { add("→ ⏎: \(going)", .success) }
+      if finding.command?.hasPrefix("strata salvage ") == true {
+        add("→ s: salvage it into a new store", .success)
+      } else if finding.isRepaired {
+        add("→ f: put it right in the store, with a backup", .success)
+      } else if finding.command != nil {
+        add("→ y: copy the command", .success)
+      }
+    }
+    add(finding.advice, .text)
+    if let command = finding.command {
+      lines += Wrapping.code(command, width: width).map { ($0, .code) }
+    }
+    return lines
+  }
+}
+
+extension Finding {
+  /// The sign of its severity, and how it looks.
+  var mark: (sign: String, role: Theme.Role) {
+    switch severity {
+    case .error: ("✗", .error)
+    case .warning: ("!", .warning)
+    case .note: ("·", .dim)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import ManagedModel
+import Rescue
+import Terminal
+
+extension RescueScreen {
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    switch phase {
+    case .findings: drawFindings(state, with: theme, in: &grid)
+    case .running(let work, let progress, let isCancelling):
+      RescueProgressView(
+        work: work, store: state.storePath, progress: progress, isCancelling: isCancelling
+      )
+      .draw(in: &grid, rect, theme: theme)
+    case .done:
+      let lines = lines(state)
+      let visible = receiptList.fitted(to: rect.height - 2, count: lines.count).visible
+      let place =
+        visible.count < lines.count
+        ? "  \(visible.lowerBound + 1)–\(visible.upperBound) of \(lines.count)" : ""
+      let inside = grid.box(
+        rect, style: theme[.borderFocused],
+        title: [Span("report", theme[.title]), Span(place, theme[.dim])])
+      ReceiptView.draw(
+        lines, receiptList, in: &grid, inside.inset(horizontally: 1, vertically: 0), theme: theme)
+    }
+  }
+
+  /// The lines of the report in sight, for scrolling.
+  func lines(_ state: State) -> [ReceiptView.Line] {
+    guard let receipt else { return [] }
+    // The box takes four columns, the sign before each line two.
+    return ReceiptView.wrapped(receipt.lines, width: max(1, state.size.width - 6))
+  }
+
+  private func drawFindings(_ state: State, with theme: Theme, in grid: inout Grid) {
+    let layout = RescueLayout(state)
+    let isActive = state.layers.isEmpty
+    // The pane with the keys last, since edges are shared.
+    for pane in Pane.allCases.filter({ $0 != focus }) + [focus] {
+      let rect = layout.rect(of: pane)
+      guard rect.height > 1 else { continue }
+      let isFocused = pane == focus && isActive
+      let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
+      switch pane {
+      case .findings: drawList(state, with: theme, in: &grid, inside, isFocused: isFocused)
+      case .details: drawDetails(state, with: theme, in: &grid, inside)
+      case .holdings: drawHoldings(state, with: theme, in: &grid, inside, isFocused: isFocused)
+      }
+    }
+    // After all borders, since a shared edge would run over the title in it.
+    for pane in Pane.allCases where layout.rect(of: pane).height > 1 {
+      let isLooking = pane == .findings ? condition == nil : holdings == nil
+      let note = pane != .details && lookTask != nil && isLooking ? "…" : note(of: pane)
+      grid.title(
+        [Span(title(of: pane), theme[pane == focus ? .title : .dim])],
+        note: note.isEmpty ? [] : [Span(note, theme[.dim])], on: layout.rect(of: pane))
+    }
+  }
+
+  private func title(of pane: Pane) -> String {
+    switch pane {
+    case .findings: "what is wrong"
+    case .details: selectedFinding?.kind.rawValue ?? "what it means"
+    case .holdings: "what can be had"
+    }
+  }
+
+  private func note(of pane: Pane) -> String {
+    switch pane {
+    case .findings: condition?.summary ?? ""
+    case .details, .holdings: ""
+    }
+  }
+
+  private func drawList(
+    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
+  ) {
+    guard let condition else {
+      let text = failure.map { "✗ \($0.message)" } ?? "looking for what is wrong …"
+      grid.write(
+        Wrapping.lines(text, width: max(1, rect.width - 2)),
+        in: rect.inset(horizontally: 1, vertically: 0),
+        style: theme[failure == nil ? .dim : .error])
+      return
+    }
+    guard !condition.findings.isEmpty else {
+      grid.write("✓ Nothing is wrong.", in: rect.row(0), style: theme[.success])
+      return
+    }
+    list.draw(condition.findings, in: &grid, rect, theme: theme, isFocused: isFocused) {
+      finding, isSelected in
+      let (sign, role) = finding.mark
+      return [
+        theme.span(isSelected, sign + " ", role),
+        finding.severity == .note
+          ? theme.span(isSelected, finding.sentence, .dim) : Span(finding.sentence),
+      ]
+    }
+    if !condition.isComplete, condition.findings.count < rect.height - 2 {
+      let text = "Its objects were not looked at: the store does not open as it is."
+      let room = rect.droppingRows(condition.findings.count + 1)
+      grid.write(
+        Wrapping.lines(text, width: max(1, room.width - 4)),
+        in: room.inset(horizontally: 2, vertically: 0), style: theme[.dim])
+    }
+  }
+
+  /// What the details say, of as many columns.
+  func details(_ state: State, width: Int) -> [TextLine] {
+    if let finding = selectedFinding {
+      return FindingText(finding, going: ConcernedRows(finding, state)?.title).lines(width: width)
+    }
+    let text =
+      condition == nil
+      ? "doctor looks at the file, its -wal, what Core Data keeps for itself, and the objects. It only reads."
+      : "doctor has looked at the file, its -wal, what Core Data keeps for itself, and the objects."
+    return Wrapping.lines(text, width: width).map { ($0, .dim) }
+  }
+
+  private func drawDetails(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let inside = rect.inset(horizontally: 1, vertically: 0)
+    let lines = details(state, width: max(1, inside.width))
+    for (index, place) in detailList.places(count: lines.count, in: inside) {
+      grid.write(
+        lines[index].text, at: place.origin, style: theme[lines[index].role], within: place.width)
+    }
+    let list = detailList.fitted(to: inside.height, count: lines.count)
+    grid.scrollMark(rect, first: list.offset, of: lines.count, style: theme[.border])
+  }
+
+  private func drawHoldings(
+    _ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect, isFocused: Bool
+  ) {
+    guard let holdings else {
+      let text =
+        state.store == nil
+        ? condition?.isReadable == false
+          ? "Nothing of the store can be read."
+          : "The store does not open. s salvages what can still be read into a new store, and tells what that is."
+        : lookTask == nil
+          ? "The objects were not counted; P looks again." : "counting the objects …"
+      grid.write(
+        Wrapping.lines(text, width: max(1, rect.width - 2)),
+        in: rect.inset(horizontally: 1, vertically: 0), style: theme[.dim])
+      return
+    }
+    let table = HoldingTable(holdings, condition)
+    let titles = table.titles
+    let widths = titles.map(HoldingTable.width)
+    let name = max(8, min(rect.width - 3 - widths.reduce(0, +), 40))
+    func cells(_ texts: [String], _ role: Theme.Role) -> [Span] {
+      zip(texts, widths).map { text, width in
+        Span(String(repeating: " ", count: max(1, width - text.count)) + text, theme[role])
+      }
+    }
+    grid.write(
+      [Span("entity".padded(to: name), theme[.columnTitle])] + cells(titles, .columnTitle),
+      at: Point(x: rect.x + 2, y: rect.y), within: max(0, rect.width - 2))
+    holdingList.draw(
+      holdings, in: &grid, rect.droppingRows(1), theme: theme, isFocused: isFocused
+    ) { holding, isSelected in
+      let role: Theme.Role = isSelected ? .text : table.isConcerned(holding) ? .warning : .dim
+      let text = Sanitize.text(holding.entity, limit: name - 1).padded(to: name)
+      return [theme.span(isSelected, text, .entity)]
+        + cells(table.numbers(of: holding), role).map { isSelected ? Span($0.text) : $0 }
+    }
+  }
+}

@@ -1,0 +1,237 @@
+import ManagedModel
+import Rescue
+import Terminal
+
+/// What is wrong with the store, what of it can be had, and what can be done.
+struct RescueScreen: ScreenContent {
+  static let title = "Rescue"
+  static let command: String? = "strata doctor STORE"
+
+  enum Phase: Sendable, Equatable {
+    /// The findings are looked at.
+    case findings
+    case running(RescueWork, RescueProgress?, isCancelling: Bool)
+    case done(RescueReceipt)
+  }
+
+  enum Pane: Int, Sendable, CaseIterable {
+    case findings, details, holdings
+
+    func next(_ step: Int) -> Pane {
+      let all = Self.allCases
+      return all[(rawValue + step + all.count) % all.count]
+    }
+  }
+
+  var phase = Phase.findings
+  var focus = Pane.findings
+  /// `nil` before doctor has told.
+  var condition: StoreCondition?
+  /// `nil` before the objects are counted, or where they cannot be.
+  var holdings: [EntityHolding]?
+  /// Why doctor told nothing.
+  var failure: CoreDataError?
+  var list = List()
+  var detailList = List()
+  var holdingList = List()
+  var receiptList = List()
+  /// Looks for what is wrong.
+  var lookTask: TaskID?
+  /// Does something about it.
+  var task: TaskID?
+
+  var running: RescueWork? {
+    if case .running(let work, _, _) = phase { work } else { nil }
+  }
+
+  var work: String? { running?.name }
+
+  var badge: String? {
+    guard case .running(let work, let progress, _) = phase else { return nil }
+    let percent = progress.map { "\(Int($0.fraction * 100)) %" } ?? "…"
+    return "▶ \(work.noun) \(percent)"
+  }
+
+  var receipt: RescueReceipt? {
+    if case .done(let receipt) = phase { receipt } else { nil }
+  }
+
+  var selectedFinding: Finding? {
+    phase == .findings ? condition?.findings.element(list.selected) : nil
+  }
+}
+
+extension RescueScreen {
+  mutating func meet(_ occasion: Occasion, in state: inout State) -> [Effect] {
+    switch occasion {
+    case .opened:
+      let effects = forget()
+      return state.screen == Screen(RescueScreen.self) ? effects + look(in: &state) : effects
+    case .shown: return look(in: &state)
+    case .resized, .settled:
+      fit(state)
+      return []
+    case .versions, .moreVersions: return []
+    }
+  }
+
+  /// The store is another one now: what was found of the former holds no more.
+  private mutating func forget() -> [Effect] {
+    (condition, holdings, failure) = (nil, nil, nil)
+    return lookTask.stop() ?? []
+  }
+
+  /// Has doctor look, unless that was done.
+  mutating func look(in state: inout State) -> [Effect] {
+    guard condition == nil, failure == nil, lookTask == nil, state.openTask == nil,
+      running == nil, state.migrate.work == nil
+    else { return [] }
+    return state.ask(&lookTask) { .diagnose($0) }
+  }
+
+  /// Has doctor look once more.
+  mutating func lookAgain(in state: inout State) -> [Effect] {
+    let effects = forget()
+    return effects + look(in: &state)
+  }
+
+  /// The store does not open, and this is why.
+  mutating func take(_ condition: StoreCondition, _ state: State) {
+    self.condition = state.copy == nil ? condition : condition.ofCopy(state)
+    (holdings, failure) = (nil, nil)
+    list = List(count: condition.findings.count)
+  }
+
+  mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
+    switch answer {
+    case .diagnosed(let condition) where task == lookTask:
+      take(condition, state)
+    case .held(let holdings) where task == lookTask:
+      lookTask = nil
+      let remains = state.remains.remains
+      self.holdings = holdings.map { own in (remains.map { own.with($0) } ?? own).inOrder }
+    case .rescuing(let progress) where task == self.task:
+      guard case .running(let work, _, let isCancelling) = phase else { break }
+      phase = .running(work, progress, isCancelling: isCancelling)
+    case .found(let remains) where task == self.task:
+      self.task = nil
+      let isShown = if case .search(true, _)? = running { true } else { false }
+      phase = .findings
+      state.take(remains)
+      state.notice = Notice(
+        remains.summary + (remains.isEmpty || isShown ? "" : "; D shows them, u brings them back"),
+        remains.isEmpty ? .warning : .success)
+      holdings = holdings?.with(remains).inOrder
+      fit(state)
+      if isShown, !remains.isEmpty { return state.turnRemains() }
+      return state.screen == .rescue ? look(in: &state) : []
+    case .rescued(let receipt) where task == self.task:
+      self.task = nil
+      phase = .done(receipt.of(state.storePath))
+      receiptList = List()
+      state.notice = Notice(
+        receipt.notice + (state.screen == Screen(RescueScreen.self) ? "" : "; 5 shows the report"),
+        receipt.isLossy ? .warning : .success)
+      if case .repaired = receipt {
+        fit(state)
+        return state.reopen()
+      }
+    default: break
+    }
+    fit(state)
+    return []
+  }
+
+  mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    if lookTask.end(task) {
+      if condition == nil { failure = error }
+      return []
+    }
+    guard task == self.task, let work = running else { return [] }
+    self.task = nil
+    phase = .findings
+    if error.kind == .cancelled {
+      state.notice = Notice("stopped; \(work.left)", .warning)
+    } else if let layer = ModelLayer(work, after: error) {
+      state.show(layer)
+    } else if case .salvage(let order) = work, [.refused, .usage].contains(error.kind) {
+      state.show(SalvageLayer(order, after: error))
+    } else if case .restore(let order) = work, [.refused, .usage].contains(error.kind) {
+      state.show(RestoreLayer(order, after: error))
+    } else {
+      state.show(MessageLayer(error))
+    }
+    return state.screen == .rescue ? look(in: &state) : []
+  }
+
+  mutating func cancel(in state: inout State) -> [Effect]? {
+    if let task, case .running(let work, let progress, _) = phase {
+      phase = .running(work, progress, isCancelling: true)
+      state.notice = Notice("stopping; the store stays as it is", .warning)
+      return [.cancel(task)]
+    }
+    guard let effects = lookTask.stop() else { return nil }
+    if condition == nil { failure = CoreDataError(.cancelled, "stopped; P looks again") }
+    state.notice = Notice("stopped")
+    return effects
+  }
+
+  /// Begins a piece of work.
+  mutating func start(_ work: RescueWork, in state: inout State) -> [Effect] {
+    guard running == nil else { return [] }
+    // The rows of the store itself are what work is about, whatever was looked at.
+    let back = state.remains.isShown ? state.turnRemains() : []
+    let effects = back + (work.changesStore ? lookTask.stop() ?? [] : [])
+    let task = state.tasks.new()
+    self.task = task
+    phase = .running(work, nil, isCancelling: false)
+    state.screen = Screen(RescueScreen.self)
+    state.notice = nil
+    state.note(work.title(state.storePath))
+    return effects + [.rescue(task, work)]
+  }
+
+  /// Looks for what was deleted.
+  mutating func search(thenShow: Bool, in state: inout State) -> [Effect] {
+    start(.search(thenShow: thenShow), in: &state)
+  }
+}
+
+extension StoreCondition {
+  /// Of a private copy, whose path a person cannot type: the container is never changed.
+  fileprivate func ofCopy(_ state: State) -> StoreCondition {
+    let output = ShellText.quoted(state.newStore("salvaged"))
+    var condition = self
+    for index in condition.findings.indices {
+      let isSalvaged = condition.findings[index].command?.hasPrefix("strata salvage ") == true
+      condition.findings[index].command =
+        isSalvaged ? "strata salvage \(state.storeArgument) --output \(output)" : nil
+    }
+    return condition
+  }
+}
+
+extension [EntityHolding] {
+  /// With what was found of deleted objects.
+  func with(_ remains: Remains) -> [EntityHolding] {
+    map { holding in
+      var holding = holding
+      let found = remains.entities.first { $0.name == holding.entity }
+      (holding.deleted, holding.older) = (found?.deleted ?? 0, found?.older ?? 0)
+      return holding
+    }
+  }
+
+  /// Those of which something is lost or was deleted first, then those with the most objects.
+  fileprivate var inOrder: [EntityHolding] {
+    func rank(_ holding: EntityHolding) -> (Int, Int, Int, String) {
+      (holding.lost == nil ? 1 : 0, -(holding.deleted ?? 0), -holding.live, holding.entity)
+    }
+    return sorted { rank($0) < rank($1) }
+  }
+}
+
+extension SalvageReport {
+  /// Objects in the new store.
+  var objects: Int { entities.reduce(0) { $0 + $1.objects } }
+}

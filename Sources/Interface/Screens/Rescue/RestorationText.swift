@@ -1,0 +1,50 @@
+import Rescue
+import Terminal
+
+/// Which deleted objects are back in a new store, as lines of a receipt.
+enum RestorationText {
+  typealias Line = ReceiptView.Line
+
+  static func lines(_ report: Restoration.Report, seconds: Double) -> [Line] {
+    var lines = [
+      Line(
+        sign: report.count > 0 ? "✓" : "!", role: report.count > 0 ? .success : .warning,
+        text: "\(NumberText.counted(report.count, "deleted object")) brought back in "
+          + NumberText.seconds(seconds)),
+      Line(text: "the new store  \(report.salvage.outputPath)"),
+      Line(role: .dim, text: "the store is as it was  \(report.salvage.storePath)"),
+      Line(), Line(role: .columnTitle, text: "brought back", numbers: ["objects"]),
+    ]
+    lines += report.restored.sorted { $0.key < $1.key }.map {
+      Line(sign: "+", role: .success, text: $0.key, numbers: [NumberText.grouped($0.value)])
+    }
+    if report.links > 0 {
+      lines.append(Line(text: "links between objects", numbers: [NumberText.grouped(report.links)]))
+    }
+    let shortcomings =
+      report.refused.sorted { $0.key < $1.key }.map { entity, keys in
+        let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
+        return
+          "\(entity): \(NumberText.grouped(keys.count)) left out, since an object with their unique values or key is there: \(first)\(keys.count > 5 ? " …" : "")"
+      }
+      + report.emptied.sorted { $0.key < $1.key }.map {
+        "\($0.key) of \(NumberText.grouped($0.value)) is empty now: what it named is not there"
+      }
+    if !shortcomings.isEmpty {
+      lines.append(Line())
+      lines += shortcomings.map { Line(sign: "!", role: .warning, text: $0) }
+    }
+    if !report.first.isEmpty {
+      lines += [
+        Line(), Line(role: .columnTitle, text: "the first of them, and where they were found"),
+      ]
+      lines += report.first.prefix(50).map {
+        Line(text: "\($0.id)  key \($0.origin.certainty.rawValue), \($0.origin.place)")
+      }
+    }
+    // What is said of the rest of the store, without its first lines.
+    let rest = SalvageReportText.lines(report.salvage, seconds: seconds)
+    let start = rest.firstIndex(of: Line()) ?? rest.count
+    return lines + rest[start...]
+  }
+}

@@ -1,0 +1,89 @@
+import ManagedModel
+import ManagedStore
+
+/// What was found of deleted objects and of earlier states of objects: a store of its own, which
+/// Browse shows as it shows the store itself.
+package struct Remains: Sendable, Equatable {
+  /// What was found of an entity.
+  package struct Entity: Sendable, Equatable {
+    /// Its name.
+    package var name: String
+    /// Objects that are not in the store any more.
+    package var deleted: Int
+    /// Earlier states of objects.
+    package var older: Int
+    /// Deleted objects of which some values are lost.
+    package var partial = 0
+    /// Deleted objects that were never saved.
+    package var unsaved = 0
+
+    /// What was found of an entity.
+    package init(
+      name: String, deleted: Int, older: Int, partial: Int = 0, unsaved: Int = 0
+    ) {
+      self.name = name
+      self.deleted = deleted
+      self.older = older
+      self.partial = partial
+      self.unsaved = unsaved
+    }
+  }
+
+  /// Those of which something was found, by name.
+  package var entities: [Entity]
+  /// Whether the room that rows were deleted from holds zeros alone; `nil` where no such room was
+  /// seen.
+  package var isWiped: Bool?
+  /// What a person should know, as sentences.
+  package var notes: [String]
+  /// The store that the rows are in.
+  package var store: StoreSummary
+
+  /// What was found, as a store.
+  package init(
+    entities: [Entity], isWiped: Bool? = nil, notes: [String] = [], store: StoreSummary
+  ) {
+    self.entities = entities
+    self.isWiped = isWiped
+    self.notes = notes
+    self.store = store
+  }
+
+  /// Objects that are not in the store any more.
+  var deleted: Int { entities.reduce(0) { $0 + $1.deleted } }
+  /// Earlier states of objects.
+  var older: Int { entities.reduce(0) { $0 + $1.older } }
+  /// Deleted objects that were never saved.
+  var unsaved: Int { entities.reduce(0) { $0 + $1.unsaved } }
+
+  var isEmpty: Bool { deleted + older == 0 }
+
+  /// What was found, in a line.
+  var summary: String {
+    guard !isEmpty else {
+      return isWiped == true
+        ? "nothing of a deleted object was found: what was there is probably wiped"
+        : "nothing of a deleted object was found"
+    }
+    return
+      "\(NumberText.counted(deleted, "deleted object")), \(NumberText.counted(older, "older version"))"
+      + (unsaved > 0 ? " (\(NumberText.grouped(unsaved)) never saved)" : "")
+  }
+}
+
+/// Where a row of the ``Remains`` comes from.
+package struct RowSource: Sendable, Equatable {
+  /// Whether its object is not in the store any more; else it is an earlier state of one.
+  package var isDeleted: Bool
+  /// Its key and the place that it was found in, in words.
+  package var text: String
+
+  /// Where a row comes from.
+  package init(isDeleted: Bool, text: String) {
+    self.isDeleted = isDeleted
+    self.text = text
+  }
+
+  /// The same with what the row is.
+  var words: String { (isDeleted ? "deleted" : "older") + "  " + text }
+}

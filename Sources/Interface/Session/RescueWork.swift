@@ -1,0 +1,180 @@
+import ManagedStore
+import Migration
+import Rescue
+
+/// What screen 5 does about a store: each kind has its bar, its log and its report.
+package enum RescueWork: Sendable, Equatable {
+  /// A new store of everything that can still be read.
+  case salvage(SalvageOrder)
+  /// A look for deleted objects and older versions; Browse shows them then, if it was asked to.
+  case search(thenShow: Bool, model: String? = nil)
+  /// A new store in which deleted objects are back.
+  case restore(RestoreOrder)
+  /// What can be put right, in the store itself, with a backup.
+  case repair(RepairOrder)
+
+  /// What runs, in a word.
+  var noun: String {
+    switch self {
+    case .salvage: "salvage"
+    case .search: "search"
+    case .restore: "restoration"
+    case .repair: "repair"
+    }
+  }
+
+  /// What runs, for sentences.
+  var name: String {
+    switch self {
+    case .search: "the search for deleted objects"
+    default: "the " + noun
+    }
+  }
+
+  /// What it does, for the head of its bar.
+  func title(_ store: String) -> String {
+    switch self {
+    case .salvage(let order): "salvaging into \(order.output)"
+    case .search: "looking for deleted objects in \(store)"
+    case .restore(let order): "bringing deleted objects back into \(order.output)"
+    case .repair: "repairing \(store)"
+    }
+  }
+
+  /// What stopping it leaves.
+  var left: String {
+    switch self {
+    case .salvage, .restore: "nothing was left of the new store"
+    case .search: "the store was only read"
+    case .repair: "the store is as it was"
+    }
+  }
+
+  /// What can be said while it runs.
+  var foot: String {
+    switch self {
+    case .salvage: "the damaged store is only read; ^C stops and leaves nothing of the new one"
+    case .search: "the store is only read; ^C stops"
+    case .restore: "the store is only read; ^C stops and leaves nothing of the new one"
+    case .repair:
+      "the original is untouched until the last step; ^C stops and leaves it so"
+    }
+  }
+
+  /// Whether something else takes the store's place.
+  var changesStore: Bool { if case .repair = self { true } else { false } }
+}
+
+/// What a person asks of a salvage.
+package struct SalvageOrder: Sendable, Equatable {
+  /// Where the new store is to be.
+  package var output: String
+  /// Path of the model that made the store, where the store itself no longer has it.
+  package var model: String?
+  /// Whether the -wal is left out.
+  package var ignoresLog: Bool
+
+  /// A salvage into a new file.
+  package init(output: String, model: String? = nil, ignoresLog: Bool = false) {
+    self.output = output
+    self.model = model
+    self.ignoresLog = ignoresLog
+  }
+}
+
+/// What a person asks of a restoration.
+package struct RestoreOrder: Sendable, Equatable {
+  /// Which of the deleted objects are to be back.
+  package enum Choice: Sendable, Equatable {
+    /// All of them, or all of an entity.
+    case all(entity: String?)
+    /// One of the rows of the ``Remains``.
+    case only(ObjectID)
+    /// Those that a predicate takes.
+    case matching(RowFilter)
+  }
+
+  /// Where the new store is to be.
+  package var output: String
+  /// Which objects.
+  package var choice: Choice
+
+  /// A restoration into a new file.
+  package init(output: String, choice: Choice) {
+    self.output = output
+    self.choice = choice
+  }
+}
+
+/// What a person asks of a repair.
+package struct RepairOrder: Sendable, Equatable {
+  /// The kinds of fault to mend; empty for all that need no choice.
+  package var kinds: Set<FindingKind> = []
+  /// Which of equal objects stays, where that is asked for.
+  package var kept: RepairOptions.Kept?
+
+  /// A repair of some kinds of fault.
+  package init(kinds: Set<FindingKind> = [], kept: RepairOptions.Kept? = nil) {
+    self.kinds = kinds
+    self.kept = kept
+  }
+}
+
+/// How far a rescue is: a complete picture each time.
+package enum RescueProgress: Sendable, Equatable {
+  /// One thing is done: what, how much of it from 0 to 1, and seconds since it began.
+  case single(String, Double, elapsed: Double)
+  /// Several, as a migration does them.
+  case parts(MigrationProgress)
+
+  /// Part of the whole that is done, 0…1.
+  var fraction: Double {
+    switch self {
+    case .single(_, let fraction, _): fraction
+    case .parts(let progress): progress.fraction
+    }
+  }
+}
+
+/// What a rescue did.
+package enum RescueReceipt: Sendable {
+  /// What was saved of a damaged store.
+  case salvaged(SalvageReport, seconds: Double)
+  /// Which deleted objects are back.
+  case restored(Restoration.Report, seconds: Double)
+  /// What was put right.
+  case repaired(RepairReceipt)
+
+  /// The file that was made; `nil` where it is the store itself.
+  var output: String? {
+    switch self {
+    case .salvaged(let report, _): report.outputPath
+    case .restored(let report, _): report.salvage.outputPath
+    case .repaired: nil
+    }
+  }
+}
+
+extension RescueReceipt: Equatable {
+  /// Whether they tell of the same run.
+  package static func == (left: RescueReceipt, right: RescueReceipt) -> Bool {
+    switch (left, right) {
+    case (.salvaged(let one, let first), .salvaged(let other, let second)):
+      one == other && first == second
+    case (.restored(let one, let first), .restored(let other, let second)):
+      one == other && first == second
+    case (.repaired(let one), .repaired(let other)):
+      one.seconds == other.seconds && one.kinds == other.kinds && one.left == other.left
+        && one.backupPath == other.backupPath && one.notes == other.notes
+    default: false
+    }
+  }
+}
+
+/// A receipt that can be written to a file.
+package enum WrittenReceipt: Sendable, Equatable {
+  /// Of a migration, or of a rehearsal.
+  case migration(MigrationReceipt)
+  /// Of a rescue.
+  case rescue(RescueReceipt)
+}

@@ -1,0 +1,78 @@
+import ManagedModel
+import Rescue
+
+/// What is wrong with a store, as doctor found it, and what can be had of it.
+package struct StoreCondition: Sendable, Equatable {
+  /// What was found, the gravest first.
+  package var findings: [Finding]
+  /// Whether anything can be read, if only by salvaging.
+  package var isReadable: Bool
+  /// Whether the objects were looked at, too.
+  package var isComplete: Bool
+
+  /// A condition of these findings.
+  package init(findings: [Finding] = [], isReadable: Bool = true, isComplete: Bool = true) {
+    self.findings = findings
+    self.isReadable = isReadable
+    self.isComplete = isComplete
+  }
+
+  /// What doctor tells.
+  package init(_ diagnosis: Diagnosis) {
+    self.init(
+      findings: diagnosis.findings, isReadable: diagnosis.isReadable,
+      isComplete: diagnosis.isComplete)
+  }
+
+  /// Whether it is a store to which something happened, and not something else altogether.
+  package var isOfStore: Bool { findings.contains { $0.severity == .error } }
+
+  /// How many there are of each severity, in a line.
+  var summary: String {
+    let counts = Finding.Severity.allCases.compactMap { severity -> String? in
+      let count = findings.count { $0.severity == severity }
+      return count == 0 ? nil : NumberText.counted(count, severity.rawValue)
+    }
+    return counts.isEmpty ? "nothing" : counts.joined(separator: ", ")
+  }
+}
+
+/// What of an entity's objects can be had.
+package struct EntityHolding: Sendable, Equatable {
+  /// Objects that are lost with their pages.
+  package enum Loss: Sendable, Equatable {
+    /// So many, or no more than so many.
+    case atMost(Int)
+    /// Some, and nobody knows how many.
+    case unknown
+  }
+
+  /// Its name.
+  package var entity: String
+  /// Objects that can be read.
+  package var live: Int
+  /// Objects that are lost; `nil` where none is.
+  package var lost: Loss?
+  /// Objects that were deleted and still stand in the file; `nil` where nobody looked.
+  package var deleted: Int?
+  /// Older versions of objects; `nil` where nobody looked.
+  package var older: Int?
+
+  /// An entity of which so many objects can be read.
+  package init(entity: String, live: Int, lost: Loss? = nil) {
+    self.entity = entity
+    self.live = live
+    self.lost = lost
+  }
+
+  /// Adds to what is lost.
+  package mutating func lose(_ count: Int?) {
+    switch (lost, count) {
+    case (_, nil), (.unknown?, _): lost = .unknown
+    case (nil, let count?): lost = count > 0 ? .atMost(count) : nil
+    case (.atMost(let sum)?, let count?):
+      let (both, isTooMany) = sum.addingReportingOverflow(max(0, count))
+      lost = isTooMany ? .unknown : .atMost(both)
+    }
+  }
+}
