@@ -155,11 +155,11 @@ package enum StoreSalvage {
   /// Asks SQLite whether the new file is sound.
   private static func problems(of path: String) throws -> [String] {
     let connection = try Connection(path: path, mode: .immutable)
-    try connection.execute("PRAGMA cache_size = -12000")
+    try connection.execute("PRAGMA cache_size = -8000")
     let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
       .compactMap { $0.first?.text }
     do {
-      return try IntegrityCheck(of: path, tables: tables, cache: 12_000, isWhole: false)
+      return try IntegrityCheck(of: path, tables: tables, cache: 8000, isWhole: false)
         .problems(helpedBy: connection)
     } catch let error as SQLiteError where error.isEvaluation {
       // An index over a function that only Core Data has cannot be checked.
