@@ -32,7 +32,7 @@ extension SalvageReport {
         Remark(
           sign: "·",
           text:
-            "Older states of what is lost may still stand in the file: strata undelete looks for them."
+            "Older states of what is lost may still stand in the file: undelete (u, strata undelete) looks for them."
         ))
     }
     return remarks
@@ -56,7 +56,11 @@ extension SalvageReport.Table {
       let lost =
         hole.missing.map { "at most \(NumberText.grouped($0)) lost" } ?? "some may be lost"
       remarks.append(
-        Remark(sign: "!", text: "\(name): \(lost) (\(hole.text)): their page cannot be read."))
+        Remark(
+          sign: "!",
+          text:
+            "\(name): \(lost) (keys \(hole.text)): the page of the file that they were on cannot be read."
+        ))
     }
     if !cut.isEmpty {
       remarks.append(

@@ -73,7 +73,10 @@ package struct SalvagedBookkeeping {
       }
     }
     return notes + (numbers > 0 ? ["Z_PRIMARYKEY lacked \(numbers) entities."] : [])
-      + (maxima > 0 ? ["Z_PRIMARYKEY lagged behind the greatest key of \(maxima) tables."] : [])
+      + (maxima > 0
+        ? [
+          "Z_PRIMARYKEY was raised to the greatest key of \(maxima) \(maxima == 1 ? "table" : "tables")."
+        ] : [])
   }
 
   /// Makes the tables that every store has, where they are not there.

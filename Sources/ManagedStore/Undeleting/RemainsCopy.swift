@@ -17,6 +17,12 @@ package final class RemainsCopy {
   package let schema: StoreSchema
   /// Whether room that rows were deleted from holds zeros alone; `nil` where there is none.
   package private(set) var isWiped: Bool?
+  /// How many keys of each table were given out and are not in use any more.
+  package var unused: [String: Int] {
+    Dictionary(
+      zip(tables, zip(given, live)).map { ($0, Int(max(0, $1.0 - $1.1.count))) }
+    ) { first, _ in first }
+  }
   /// Whether more rows without a key were found than could be compared with those of the store.
   package private(set) var isComparedInPart = false
   /// What a person should know, as sentences.

@@ -183,7 +183,8 @@ extension FindingKind {
     case .toOneDangling:
       Facts(
         .error, "objects lead to ones that are not there", cocoa: 133000, .repair,
-        "An app that follows the link ends with this error: such links have to be emptied.")
+        "An app that follows the link ends with this error: such links have to be emptied. If the objects were deleted by mistake, strata undelete (u) looks for them first."
+      )
     case .joinDangling:
       Facts(
         .error, "links of a many-to-many lead to nothing", cocoa: 133000, .repair,

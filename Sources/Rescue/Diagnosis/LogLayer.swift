@@ -35,7 +35,11 @@ struct LogLayer {
           in: place, remedy: .copyWithLog(stray.name)))
     }
     if isLogged, !log.isPresent, strays.isEmpty {
-      found.append(Finding(.walMissing, "The store is in WAL mode and has no -wal.", in: place))
+      found.append(
+        Finding(
+          .walMissing,
+          "There is no -wal, as beside every store that was closed (it is in WAL mode).", in: place)
+      )
     }
     return found
   }

@@ -17,6 +17,8 @@ package enum StoreSalvage {
     package var ignoresLog = false
     /// Whether the report tells of each page which rows are from it.
     package var tellsPages = false
+    /// Whether links to what is not there are told of a store that lost nothing, too.
+    package var tellsLinks = false
 
     /// Nothing is asked for.
     package init() {}
@@ -35,12 +37,12 @@ package enum StoreSalvage {
     isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in },
     adding: (SalvagedCopy) throws -> Void = { _ in }
   ) throws -> SalvageReport {
-    if let refusal = OutputPlace.refusal(toWrite: "the new store", at: output, besides: [path]) {
-      throw refusal
-    }
     guard FileSystem.status(output) == nil else {
       throw CoreDataError(
         .refused, "the file exists already", path: output, hint: "Name a file that does not exist.")
+    }
+    if let refusal = OutputPlace.refusal(toWrite: "the new store", at: output, besides: [path]) {
+      throw refusal
     }
     guard FileSystem.isDirectory(FileSystem.parent(of: output) ?? ".") else {
       throw CoreDataError(
@@ -80,6 +82,11 @@ package enum StoreSalvage {
         try adding(copy)
         report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
         report.tables = try tables(of: copy)
+        if options.tellsLinks || report.isLossy, let schema = copy.schema,
+          let note = try DanglingLinks.note(copy.connection, schema)
+        {
+          report.notes.append(note)
+        }
         // What is put in must not set off what an app's triggers do with a save.
         try copy.makeTriggers()
         report.notes += copy.notes

@@ -19,6 +19,8 @@ package struct Restoration {
     package var salvage: SalvageReport
     /// How many objects are back, by entity.
     package var restored: [String: Int] = [:]
+    /// How many of them have a new key, since nothing tells the old one, by entity.
+    package var renamed: [String: Int] = [:]
     /// The first of them.
     package var first: [Object] = []
     /// Objects that a constraint of the new store refuses, by entity: another has their unique values.
@@ -59,6 +61,7 @@ package struct Restoration {
     var options = StoreSalvage.Options()
     options.model = undeletion.model
     options.ignoresLog = undeletion.logPath == nil
+    options.tellsLinks = true
     let empty = Report(salvage: SalvageReport(storePath: undeletion.path, outputPath: output))
     var report = empty
     let salvage = try StoreSalvage.run(
@@ -68,6 +71,10 @@ package struct Restoration {
       report = try add(chosen, to: copy, empty)
     }
     report.salvage = salvage
+    report.salvage.notes =
+      report.renamed.sorted { $0.key < $1.key }.map { entity, count in
+        "\(count) \(entity) came back under a new key, since nothing tells the old one: what named them does not lead to them."
+      } + undeletion.missed + report.salvage.notes
     return report
   }
 
@@ -144,7 +151,9 @@ package struct Restoration {
         try connection.run("INSERT INTO back VALUES (?, ?)", [.text(table.name), .integer(key)])
         report.restored[entity, default: 0] += 1
         let id = ObjectID(entity: entity, key: key)
-        if report.first.count < Self.mostListed, let origin = try undeletion.origin(of: id) {
+        guard let origin = try undeletion.origin(of: id) else { continue }
+        if origin.key == nil { report.renamed[entity, default: 0] += 1 }
+        if report.first.count < Self.mostListed {
           report.first.append(.init(id: id, origin: origin))
         }
       }

@@ -41,6 +41,8 @@ package final class Undeletion {
   package let isWiped: Bool?
   /// What a person should know, as sentences.
   package let notes: [String]
+  /// Of which tables more was deleted than was found, as sentences.
+  package let missed: [String]
 
   let model: Model
   private let folder: PrivateFolder
@@ -77,8 +79,10 @@ package final class Undeletion {
         of: source, at: place, model: model, isCancelled: isCancelled, progress: progress)
       entities = try Self.entities(remains.counts())
       isWiped = remains.isWiped
+      let missed = Self.missed(remains, entities, model)
+      self.missed = missed
       notes =
-        source.notes + remains.notes
+        missed + source.notes + remains.notes
         + (remains.isComparedInPart
           ? [
             "More rows without a key were found than could be compared with the store: some may be earlier states of objects that live."
@@ -99,6 +103,19 @@ package final class Undeletion {
       path: place,
       files: StoreFiles(
         path: place, externalDataOf: StoreFiles(path: FileSystem.canonical(path))), model: model)
+  }
+
+  /// Compares what was found with the keys that are not in use any more.
+  private static func missed(
+    _ remains: RemainsCopy, _ entities: [Entity], _ model: Model
+  ) -> [String] {
+    remains.unused.sorted { $0.key < $1.key }.compactMap { table, unused in
+      guard let root = remains.schema.table(named: table)?.root else { return nil }
+      let found = entities.filter { model.root(of: $0.name) == root }.reduce(0) { $0 + $1.deleted }
+      guard found > 0, unused > found else { return nil }
+      return
+        "Of \(root) \(unused) keys that were given out are not in use any more, and \(found) deleted objects were found: of the rest nothing is left that can be read."
+    }
   }
 
   private static func entities(_ counts: [RemainsCopy.Count]) -> [Entity] {

@@ -97,7 +97,7 @@ extension RescueScreen {
       ]
     }
     if !condition.isComplete, condition.findings.count < rect.height - 2 {
-      let text = "Its objects were not looked at: the store does not open as it is."
+      let text = "Values and links were not checked: the store does not open as it is."
       let room = rect.droppingRows(condition.findings.count + 1)
       grid.write(
         Wrapping.lines(text, width: max(1, room.width - 4)),

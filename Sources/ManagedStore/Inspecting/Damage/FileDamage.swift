@@ -24,6 +24,8 @@ public struct FileDamage: Sendable, Equatable {
   public var holes: [Hole] = []
   /// Why the store does not open as it is, and was read page by page; `nil` for one that does.
   package var failure: CoreDataError?
+  /// Whether pages are lost of which nothing tells whose they were: any entity may have lost objects.
+  package var losesUnknown = false
   /// What its pages told then, as sentences.
   var found: [String] = []
 

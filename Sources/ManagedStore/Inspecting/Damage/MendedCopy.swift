@@ -10,6 +10,8 @@ final class MendedCopy {
   let connection: Connection
   /// What could not be read.
   private(set) var holes: [FileDamage.Hole] = []
+  /// Whether pages are lost of which nothing tells whose they were.
+  private(set) var losesUnknown = false
   private let folder: PrivateFolder
 
   /// - Throws: an error where not even the schema can be read, or there is no room.
@@ -61,6 +63,7 @@ final class MendedCopy {
         "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, '', ?)",
         [.blob(PropertyList.binary(.dictionary([:])))])
     }
+    losesUnknown = source.missingPages + copy.unknownHoles > 0
     holes = copy.tables.flatMap { table in
       table.holes.map { keys in
         .init(

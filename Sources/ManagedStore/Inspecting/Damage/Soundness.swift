@@ -65,6 +65,7 @@ struct Soundness {
     mended = copy
     var found = FileDamage(problems: [failure.message])
     found.holes = copy.holes
+    found.losesUnknown = copy.losesUnknown
     found.failure = failure
     found.found = source.notes
     damage = found

@@ -178,6 +178,9 @@ extension StoreSession {
         lose(count, of: number.flatMap { store.entityNames[$0] } ?? root)
       }
     }
+    if store.damage?.losesUnknown == true {
+      for entity in holdings.keys { holdings[entity]?.lose(nil) }
+    }
     return Array(holdings.values)
   }
 }

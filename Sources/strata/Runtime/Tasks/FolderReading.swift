@@ -75,7 +75,8 @@ enum FolderReading {
   private static func file(_ path: String) -> StorePeek {
     switch StoreLook(at: path) {
     case .store(let entities, _): .store(entities: entities.count)
-    case .database, .damaged: .database
+    case .database: .database
+    case .damaged: .damaged("damaged")
     case .nothing: .nothing
     }
   }
