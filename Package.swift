@@ -54,6 +54,10 @@ let package = Package(
       name: "Containers",
       dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files", "CZlib"],
       swiftSettings: unoptimized),
+    // Models out of the Swift source of SwiftData apps.
+    .target(
+      name: "SwiftModels", dependencies: ["ManagedModel", "ModelWriting", "Files"],
+      swiftSettings: unoptimized),
     .target(
       name: "ModelSearch", dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "Files"],
       swiftSettings: unoptimized),
@@ -127,6 +131,9 @@ let package = Package(
     .testTarget(
       name: "ManagedModelTests",
       dependencies: ["ManagedModel", "ModelWriting", "Values", "JSON", "TestSupport"]),
+    .testTarget(
+      name: "SwiftModelsTests",
+      dependencies: ["SwiftModels", "ModelSearch", "ManagedModel", "Files", "TestSupport"]),
     .testTarget(
       name: "ManagedStoreTests",
       dependencies: [
