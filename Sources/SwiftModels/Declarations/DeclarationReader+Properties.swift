@@ -201,10 +201,13 @@ extension DeclarationReader {
   /// Every place that names the types of a store.
   func containers() -> [ContainerUse] {
     var uses: [ContainerUse] = []
+    var looks = 0
     for (index, token) in tokens.enumerated() where token.kind == .word {
-      guard ["Schema", "ModelContainer", "modelContainer"].contains(token.text),
-        index + 1 < tokens.count, tokens[index + 1].isMark("("), uses.count < 1000
+      guard token.text == "Schema" || token.text.hasSuffix("odelContainer"),
+        index + 1 < tokens.count, tokens[index + 1].isMark("("), looks < 1000,
+        brackets.ends[index + 1] - index < Self.expressionLimit
       else { continue }
+      looks += 1
       var reader = self
       (reader.at, reader.end) = (index + 1, tokens.count)
       let arguments = reader.arguments()
