@@ -113,7 +113,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Migration", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+        "Migration", "ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting", "SQLite",
+        "Files", "JSON",
       ],
       path: "Tests/TestSupport",
       swiftSettings: unoptimized),
@@ -133,7 +134,9 @@ let package = Package(
       dependencies: ["ManagedModel", "ModelWriting", "Values", "JSON", "TestSupport"]),
     .testTarget(
       name: "SwiftModelsTests",
-      dependencies: ["SwiftModels", "ModelSearch", "ManagedModel", "Files", "TestSupport"]),
+      dependencies: [
+        "SwiftModels", "ModelSearch", "ManagedStore", "ManagedModel", "Files", "TestSupport",
+      ]),
     .testTarget(
       name: "ManagedStoreTests",
       dependencies: [

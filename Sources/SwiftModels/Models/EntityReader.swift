@@ -364,7 +364,8 @@ extension [SwiftToken] {
         index += 1
       }
       // The names of types come first, and begin with a capital.
-      let properties = hasType ? Array(names.drop { $0.first?.isUppercase == true }) : names
+      let properties =
+        hasType ? names.drop { $0.first?.isUppercase == true } : names[...]
       if !properties.isEmpty { paths.append(properties.joined(separator: ".")) }
     }
     return paths

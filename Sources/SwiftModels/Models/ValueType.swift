@@ -14,8 +14,8 @@ extension TypeResolver {
     }
     if let literal = literalType(tokens) { return literal }
     guard let first = tokens.first else { return nil }
-    if first.isMark("[") {
-      return bracketed(Array(tokens), in: scope)
+    if first.isMark("[") || tokens.contains(where: { $0.isMark("<") && !$0.isAfterSpace }) {
+      return spelled(Array(tokens), in: scope)
     }
     guard first.isName else { return nil }
     var names = tokens.indices.prefix { place in
@@ -98,14 +98,15 @@ extension TypeResolver {
     return .named([tokens.contains { $0.kind == .number && $0.isReal } ? "Double" : "Int"])
   }
 
-  /// The type of `[String]()`, `[String: Int]()` or an array of literals.
-  private func bracketed(_ tokens: [SwiftToken], in scope: [String]) -> SwiftType? {
+  /// The type of `[String]()`, `Array<Int>()` or an array of literals.
+  private func spelled(_ tokens: [SwiftToken], in scope: [String]) -> SwiftType? {
     var reader = DeclarationReader(tokens)
     let type = reader.type(depth: 0)
     if let call = reader.token(), call.isMark("("), type != .other("no type") {
       reader.skipBrackets()
       return reader.at == reader.end ? type : nil
     }
+    guard tokens.first?.isMark("[") == true else { return nil }
     var elements = DeclarationReader(tokens)
     let list = elements.arguments()
     guard elements.at == elements.end, let first = list.first, first.label == nil else { return nil }
