@@ -1,5 +1,6 @@
 import Files
 import ManagedModel
+import SwiftModels
 
 /// A model as a commit of a git repository has it, read through `git` without touching anything.
 package struct GitRevision {
@@ -59,6 +60,12 @@ package struct GitRevision {
     }
     let reference = path + (version.map { "@" + $0 } ?? "") + "@" + revision
     let name = FileSystem.stem(of: path)
+    if let sources = sources(among: files) {
+      return try located {
+        try ModelReference.Loaded(
+          SourceModels(sources, name: name), version: version, path: path, suffix: "@" + revision)
+      }
+    }
     if let bytes = files[""] ?? (path.hasSuffix(".xcdatamodel") ? files["contents"] : nil) {
       let isArchive = bytes.starts(with: Array("bplist".utf8))
       return ModelReference.Loaded(
@@ -77,6 +84,16 @@ package struct GitRevision {
       return ModelReference.Loaded(
         model: try chosen.model, name: "\(chosen.name)@\(revision)", path: reference,
         archive: chosen.path.hasSuffix(".mom") ? file : nil)
+    }
+  }
+
+  /// The files of Swift source, where no model is at the path itself.
+  private func sources(among files: [String: [UInt8]]) -> [SourceModels.File]? {
+    guard !files.keys.contains(where: ModelBundle.isRelevant), files["contents"] == nil,
+      files[""] == nil || SwiftSources.isFile(inside)
+    else { return nil }
+    return files.sorted { $0.key < $1.key }.map { name, bytes in
+      .init(path: name.isEmpty ? path : path + "/" + name, bytes: bytes)
     }
   }
 
@@ -108,7 +125,7 @@ package struct GitRevision {
     for line in bytes.split(separator: 0) {
       let parts = String(decoding: line, as: UTF8.self).split(separator: "\t", maxSplits: 1)
       let fields = parts.first?.split(separator: " ") ?? []
-      guard parts.count == 2, fields.count == 3, fields[1] == "blob", blobs.count < 2_000 else {
+      guard parts.count == 2, fields.count == 3, fields[1] == "blob", blobs.count < 20_000 else {
         continue
       }
       let name = String(parts[1])
@@ -124,6 +141,7 @@ package struct GitRevision {
   private func read(_ blobs: [String: String], in commit: String) throws -> [String: [UInt8]] {
     let wanted = blobs.filter {
       $0.key.isEmpty || ModelBundle.isRelevant($0.key) || $0.key == "contents"
+        || SwiftSources.isRead($0.key)
     }
     guard !wanted.isEmpty else { return [:] }
     let names = Dictionary(grouping: wanted.keys) { wanted[$0] ?? "" }

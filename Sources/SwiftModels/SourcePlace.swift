@@ -1,3 +1,5 @@
+import ManagedModel
+
 /// A line of a file of Swift source.
 public struct SourcePlace: Sendable, Hashable {
   /// The file's path, as it was given.
@@ -32,5 +34,5 @@ public struct SourceRemark: Sendable, Equatable {
 
 extension SourceRemark: CustomStringConvertible {
   /// `path:line: message`.
-  public var description: String { "\(place): \(message)" }
+  public var description: String { "\(place): \(message)".printable }
 }

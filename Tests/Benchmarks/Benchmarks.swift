@@ -37,6 +37,8 @@ struct Benchmarks {
       print(
         "\(result.inputs) stores of mutated pages and logs, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
       )
+    case "source":
+      SourceBenchmark.run(lines: words.dropFirst().first.flatMap { Int($0) } ?? 20_000)
     case "interface":
       try InterfaceBenchmark.run(
         strata: words.dropFirst(2).first ?? Built.strata,
@@ -46,7 +48,7 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | salvage [OBJECTS] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | salvage [OBJECTS] | source [LINES] "
           + "| interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }

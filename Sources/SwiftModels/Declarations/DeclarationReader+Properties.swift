@@ -201,13 +201,14 @@ extension DeclarationReader {
   /// Every place that names the types of a store.
   func containers() -> [ContainerUse] {
     var uses: [ContainerUse] = []
-    var looks = 0
+    /// Tokens that may still be looked at: such calls within each other must not add up.
+    var left = 200_000
     for (index, token) in tokens.enumerated() where token.kind == .word {
       guard token.text == "Schema" || token.text.hasSuffix("odelContainer"),
-        index + 1 < tokens.count, tokens[index + 1].isMark("("), looks < 1000,
-        brackets.ends[index + 1] - index < Self.expressionLimit
+        index + 1 < tokens.count, tokens[index + 1].isMark("("),
+        brackets.ends[index + 1] - index < left
       else { continue }
-      looks += 1
+      left -= brackets.ends[index + 1] - index
       var reader = self
       (reader.at, reader.end) = (index + 1, tokens.count)
       let arguments = reader.arguments()

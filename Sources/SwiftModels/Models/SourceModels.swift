@@ -1,4 +1,3 @@
-import Files
 import ManagedModel
 
 /// The models that Swift source declares for SwiftData: every version, with the plan of steps between.
@@ -32,12 +31,15 @@ public struct SourceModels: Sendable {
   }
 
   /// Reads source; any bytes give something.
-  public init(_ files: [File]) {
+  ///
+  /// - Parameter name: what the version is called where there is no VersionedSchema.
+  public init(_ files: [File], name: String = "current") {
     let read = files.map { SwiftFile(path: $0.path, bytes: $0.bytes) }
     let table = TypeTable(read)
     var reading = SchemaReader(table: table)
     let schemas = reading.schemas()
     let plan = reading.plan(schemas)
+    let remarks = read.flatMap(\.remarks) + table.remarks + reading.remarks
     var versions: [SourceVersion] = []
     var readers: [Int: EntityReader] = [:]
     for schema in schemas {
@@ -45,7 +47,7 @@ public struct SourceModels: Sendable {
         SourceVersion(
           name: schema.name, identifier: schema.identifier,
           place: schema.place, listed: schema.listed, scope: schema.path, table: table,
-          remarks: schema.remarks, readers: &readers))
+          remarks: schema.remarks, warnings: remarks, readers: &readers))
     }
     if let plan {
       let order = Dictionary(
@@ -66,23 +68,20 @@ public struct SourceModels: Sendable {
       if !listed.isEmpty {
         versions = [
           SourceVersion(
-            name: Self.unversionedName, identifier: "1.0.0", place: nil, listed: listed, scope: [],
-            table: table, remarks: [], readers: &readers)
+            name: name, identifier: "1.0.0", place: nil, listed: listed, scope: [],
+            table: table, remarks: [], warnings: remarks, readers: &readers)
         ]
-        current = Self.unversionedName
+        current = name
       }
     }
     self.versions = versions
     self.plan = plan
     currentName = current
-    remarks = read.flatMap(\.remarks) + table.remarks + reading.remarks
+    self.remarks = remarks
     notes = read.flatMap { file in
       file.notes.map { SourceRemark(SourcePlace(path: file.path, line: $0.line), $0.text) }
     }
   }
-
-  /// What the version of source without a VersionedSchema is called.
-  public static let unversionedName = "current"
 
   /// The version that the app uses now.
   public var current: SourceVersion? { versions.first { $0.name == currentName } }

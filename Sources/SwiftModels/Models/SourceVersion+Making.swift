@@ -9,9 +9,11 @@ extension SourceVersion {
   /// - Parameters:
   ///   - listed: places of the classes in the table.
   ///   - scope: the path of the VersionedSchema; empty for all there is.
+  ///   - warnings: what the model shall warn of besides.
   init(
     name: String, identifier: String, place: SourcePlace?, listed: [Int], scope: [String],
-    table: TypeTable, remarks given: [SourceRemark], readers: inout [Int: EntityReader]
+    table: TypeTable, remarks given: [SourceRemark], warnings: [SourceRemark],
+    readers: inout [Int: EntityReader]
   ) {
     var remarks = given
     var order: [Int] = []
@@ -63,7 +65,7 @@ extension SourceVersion {
     result = Result {
       try Model(
         entities: Array(entities.values), versionIdentifiers: [identifier],
-        warnings: remarks.map(\.description))
+        warnings: (warnings + remarks).map(\.description))
     }.mapError { $0 as? CoreDataError ?? CoreDataError(.unreadable, "\($0)") }
   }
 
