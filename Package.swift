@@ -15,7 +15,7 @@ let package = Package(
   products: [
     .executable(name: "strata", targets: ["strata"]),
     .library(name: "ManagedModel", targets: ["ManagedModel", "ModelWriting"]),
-    .library(name: "ManagedStore", targets: ["ManagedStore", "ModelSearch"]),
+    .library(name: "ManagedStore", targets: ["ManagedStore", "ModelSearch", "SwiftModels"]),
     .library(name: "Migration", targets: ["Migration"]),
     .library(name: "Salvage", targets: ["Salvage"]),
     // For tests: preloaded into the program, it lets system calls fail.

@@ -129,7 +129,9 @@ package struct GitRevision {
         continue
       }
       let name = String(parts[1])
-      if name == inside {
+      if inside == "." {
+        blobs[name] = String(fields[2])
+      } else if name == inside {
         blobs[""] = String(fields[2])
       } else if name.hasPrefix(inside + "/") {
         blobs[String(name.dropFirst(inside.count + 1))] = String(fields[2])
@@ -158,6 +160,8 @@ package struct GitRevision {
   }
 
   private static func place(of path: String) -> (folder: String, inside: String) {
+    // The folder of a repository itself, as a package's mostly is.
+    if FileSystem.status(path + "/.git") != nil { return (path, ".") }
     var folder = FileSystem.parent(of: path) ?? "."
     var inside = FileSystem.name(of: path)
     while !FileSystem.isDirectory(folder), let parent = FileSystem.parent(of: folder) {

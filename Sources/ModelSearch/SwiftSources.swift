@@ -43,7 +43,7 @@ package enum SwiftSources {
     } else {
       files = [.init(path: path, bytes: try FileSystem.read(path, limit: ModelReference.limit))]
     }
-    let models = SourceModels(files, name: FileSystem.stem(of: path))
+    let models = SourceModels(files, name: name(of: path))
     guard !models.versions.isEmpty else {
       throw CoreDataError(
         .unreadable,
@@ -53,6 +53,13 @@ package enum SwiftSources {
         hint: "Give the folder that the app's SwiftData classes are in.")
     }
     return models
+  }
+
+  /// What a version without a name of its own is called.
+  static func name(of path: String) -> String {
+    let name = FileSystem.name(of: path)
+    return name == "." || name == ".."
+      ? FileSystem.name(of: FileSystem.canonical(path)) : FileSystem.stem(of: path)
   }
 
   private static func collect(
@@ -67,7 +74,8 @@ package enum SwiftSources {
         guard isEntered(name), FileSystem.target(ofLink: path) == nil else { continue }
         // A folder that may not be read hides no other.
         do { try collect(path, depth: depth + 1, &files, &left) } catch let error as CoreDataError
-        where error.kind == .unreadable {}
+          where error.kind == .unreadable
+        {}
       case .file where isFile(name):
         guard files.count < fileLimit, status.size <= left else {
           throw CoreDataError(

@@ -28,7 +28,8 @@ enum SourceBenchmark {
   private static let pieces = [
     "(", "[", "{", "class A {", "\"\\(", "/*", "#if a\n", "enum A: B { case a(", "@A(", "#A(",
     "A<", "var a: [", "var a: (", "#", "`", "\"\"\"", "}", ")", "=/(", "var a: A? ", "#/\n",
-    "static var a = Schema(", "extension A { extension ", "var a = A<", "enum A: VersionedSchema {}\n",
+    "static var a = Schema(", "extension A { extension ", "var a = A<",
+    "enum A: VersionedSchema {}\n",
     "func a(", "let a = [", "#\"\"\"", "@Model class A { var a: A }\n", "typealias A = A.A\n",
   ]
 

@@ -90,7 +90,8 @@ struct HashVectorTests {
       #expect(hashes["CartModel"] != first.versionHashes["CartModel"])
     }
     let second = try cart("swiftdata-v2").entity(named: "CartModel")
-    #expect(second?.attribute(named: "sessionId") == Attribute("sessionId", .string, optional: true))
+    #expect(
+      second?.attribute(named: "sessionId") == Attribute("sessionId", .string, optional: true))
     let third = try cart("swiftdata-v3").entity(named: "CartModel")
     #expect(
       third?.attribute(named: "promotionKindsJSON")

@@ -69,7 +69,8 @@ struct PropertyTests {
         .integer(1000), .double(-2.5), .string("x"), .boolean(false), .decimal("0.1"), nil, nil,
         .integer(16),
       ])
-    let version = models("@Model class Item { var a = 1; var g = Date(); var n: Int? = nil }").current
+    let version = models("@Model class Item { var a = 1; var g = Date(); var n: Int? = nil }")
+      .current
     #expect(version?.classes.first?.computedDefaults == ["g"])
   }
 

@@ -29,7 +29,8 @@ struct RelationshipTests {
     #expect(found["A.one"] == Relationship("one", to: "B"))
     #expect(found["A.maybe"] == Relationship("maybe", to: "B", optional: true))
     #expect(found["A.many"] == Relationship("many", to: "B", toMany: true))
-    #expect(found["A.manyMaybe"] == Relationship("manyMaybe", to: "B", toMany: true, optional: true))
+    #expect(
+      found["A.manyMaybe"] == Relationship("manyMaybe", to: "B", toMany: true, optional: true))
     #expect(found["A.none"]?.maxCount == 0)
     var few = Relationship("few", to: "B", toMany: true)
     (few.minCount, few.maxCount, few.deleteRule) = (1, 5, .cascade)
@@ -67,7 +68,8 @@ struct RelationshipTests {
   @Test("an inverse that is nowhere is named")
   func missing() throws {
     let found = try model(
-      "@Model class A {\n @Relationship(inverse: \\B.ghost) var b: B? }\n@Model class B { var n: Int }")
+      "@Model class A {\n @Relationship(inverse: \\B.ghost) var b: B? }\n@Model class B { var n: Int }"
+    )
     #expect(found.remarks == ["App.swift:2: A.b: its inverse B.ghost is no relationship"])
   }
 

@@ -115,7 +115,8 @@ struct VersionTests {
       @Model class B { var a: A? }
       """)
     #expect(found.model.entity(named: "A")?.attributes.map(\.name) == ["n"])
-    #expect(found.remarks == ["App.swift:5: V: A and V.A are both called A; the second one was taken"])
+    #expect(
+      found.remarks == ["App.swift:5: V: A and V.A are both called A; the second one was taken"])
   }
 
   @Test("two versions of one enum's name in different types keep their whole names")

@@ -87,7 +87,8 @@ struct DeclarationReader {
         switch token.text {
         case "var", "let":
           type.properties += properties(attributes, modifiers)
-        case "class" where isModifier: modifiers.insert("static")
+        case "class" where isModifier:
+          modifiers.insert("static")
           at += 1
           isDeclared = false
         case "case" where type.kind == .enumeration: type.cases += cases()

@@ -15,9 +15,9 @@ struct EntityReader {
   let table: TypeTable
   let resolver: TypeResolver
   let entry: TypeTable.Entry
-  private(set) var entity: Entity
+  var entity: Entity
   private(set) var links: [Link] = []
-  private(set) var remarks: [SourceRemark] = []
+  var remarks: [SourceRemark] = []
   /// Lines of properties by name.
   private(set) var lines: [String: Int] = [:]
   /// Properties whose default only a running program knows.
@@ -52,7 +52,7 @@ struct EntityReader {
     entity.uniquenessConstraints = seen
   }
 
-  private mutating func remark(_ line: Int, _ message: String) {
+  mutating func remark(_ line: Int, _ message: String) {
     remarks.append(SourceRemark(entry.place(line), message))
   }
 
@@ -230,144 +230,5 @@ struct EntityReader {
     }
     remark(options.line, "\(name): its \(label) is no number and was passed over")
     return nil
-  }
-
-  // MARK: Composites
-
-  /// What an enum is kept as: its raw value, or an element for each case.
-  private mutating func cases(of place: Int, _ property: PropertyDeclaration) -> [Attribute] {
-    if let raw = resolver.rawType(of: place) {
-      return [Attribute(property.name, raw, optional: true)]
-    }
-    let type = table.entries[place]
-    if type.declaration.cases.contains(where: \.hasPayload) {
-      remark(
-        property.line,
-        "\(entry.ownName).\(property.name): how SwiftData keeps the payloads of \(type.name) is assumed"
-      )
-    }
-    var seen: Set<String> = []
-    return type.declaration.cases.filter { seen.insert($0.name).inserted }.map {
-      Attribute($0.name, .string, optional: true)
-    }
-  }
-
-  /// What a struct is kept as: an element for each stored property.
-  private mutating func elements(
-    of place: Int, _ isOptional: Bool, _ property: PropertyDeclaration
-  ) -> [Attribute] {
-    let type = table.entries[place]
-    let name = "\(entry.ownName).\(property.name)"
-    if case .entry = table.meaning(of: type.path + ["CodingKeys"], in: []) {
-      remark(
-        property.line, "\(name): that \(type.name) has CodingKeys of its own was not looked at")
-    }
-    var elements: [Attribute] = []
-    var seen: Set<String> = []
-    for inner in type.declaration.properties
-    where !inner.isStatic && !inner.isComputed && !inner.isLazy && seen.insert(inner.name).inserted
-    {
-      guard !inner.isTuple,
-        let spelled = inner.type ?? resolver.type(of: inner.initializer, in: type.path)
-      else {
-        remark(
-          property.line, "\(name): the type of \(type.name).\(inner.name) cannot be told;"
-            + " the element was left out")
-        continue
-      }
-      let (kind, isInnerOptional) = resolver.resolve(
-        spelled, in: type.path, parameters: type.declaration.parameters)
-      var element = Attribute(inner.name, .binary, optional: isOptional || isInnerOptional)
-      switch kind {
-      case .plain(let plain): element.type = plain
-      case .none(let reason):
-        remark(property.line, "\(name): \(type.name).\(inner.name) was taken as Binary: \(reason)")
-      case .structure, .enumeration, .color:
-        remark(
-          property.line,
-          "\(name): that \(type.name).\(inner.name) is kept as Binary is assumed")
-      default: break
-      }
-      elements.append(element)
-    }
-    return elements
-  }
-
-  // MARK: #Unique and #Index
-
-  private mutating func read(_ macro: MacroUse) {
-    guard macro.name == "Unique" || macro.name == "Index" else { return }
-    for argument in macro.arguments where argument.label == nil {
-      let lists = argument.tokens.keyPaths
-      guard !lists.isEmpty else {
-        remark(macro.line, "\(entry.ownName): #\(macro.name) has what is no list of key paths")
-        continue
-      }
-      if macro.name == "Unique" {
-        entity.uniquenessConstraints.append(lists)
-      } else {
-        let isTree = argument.tokens.contains { $0.isWord("rtree") }
-        let name = "SwiftDataIndexOn\(isTree ? "RTree" : "Binary")" + lists.joined()
-        guard !entity.fetchIndexes.contains(where: { $0.name == name }) else { continue }
-        entity.fetchIndexes.append(
-          FetchIndex(
-            name,
-            elements: lists.map { .init(property: $0, kind: isTree ? .rtree : .binary) }))
-      }
-    }
-  }
-}
-
-extension SwiftAttribute {
-  /// The name behind `.transformable(by:)`.
-  fileprivate var transformer: String? {
-    for argument in arguments where argument.label == nil {
-      guard let place = argument.tokens.firstIndex(where: { $0.isWord("transformable") }) else {
-        continue
-      }
-      let rest = argument.tokens[(place + 1)...]
-      if let literal = rest.first(where: { $0.kind == .string }) { return literal.text }
-      if let type = Array(rest).metatypes.first { return type.joined(separator: ".") }
-      return "NSSecureUnarchiveFromData"
-    }
-    return nil
-  }
-}
-
-extension SwiftType {
-  /// The type without the question mark.
-  fileprivate var unwrapped: SwiftType {
-    if case .optional(let type) = desugared { type } else { self }
-  }
-}
-
-extension [SwiftToken] {
-  /// Whether it is `nil` alone.
-  fileprivate var isNil: Bool { count == 1 && first?.isWord("nil") == true }
-
-  /// Each `\Type.property`, as the property's path.
-  fileprivate var keyPaths: [String] {
-    var paths: [String] = []
-    var index = 0
-    while index < count {
-      guard self[index].isMark("\\") else {
-        index += 1
-        continue
-      }
-      index += 1
-      let hasType = index < count && !self[index].isMark(".")
-      var names: [String] = []
-      while index < count, self[index].isName || self[index].isMark(".") || self[index].isMark("?")
-        || self[index].isMark("!")
-      {
-        if self[index].isName { names.append(self[index].text) }
-        index += 1
-      }
-      // The names of types come first, and begin with a capital.
-      let properties =
-        hasType ? names.drop { $0.first?.isUppercase == true } : names[...]
-      if !properties.isEmpty { paths.append(properties.joined(separator: ".")) }
-    }
-    return paths
   }
 }

@@ -53,7 +53,9 @@ public struct SourceModels: Sendable {
       let order = Dictionary(
         plan.versions.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
       let places = versions.enumerated().sorted { one, other in
-        (order[one.element.name] ?? -1, one.offset) < (order[other.element.name] ?? -1, other.offset)
+        (order[one.element.name] ?? -1, one.offset) < (
+          order[other.element.name] ?? -1, other.offset
+        )
       }
       versions = places.map(\.element)
     }

@@ -97,7 +97,8 @@ extension SourceVersion {
     for reader in readers {
       let entity = reader.entity.name
       for link in reader.links where !stated.contains([entity, link.name]) {
-        open[[entity, reader.table.entries[link.destination].ownName], default: []].append(link.name)
+        open[[entity, reader.table.entries[link.destination].ownName], default: []].append(
+          link.name)
       }
     }
     for (pair, names) in open where names.count == 1 && pair[0] != pair[1] {

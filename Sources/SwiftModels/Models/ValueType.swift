@@ -109,7 +109,9 @@ extension TypeResolver {
     guard tokens.first?.isMark("[") == true else { return nil }
     var elements = DeclarationReader(tokens)
     let list = elements.arguments()
-    guard elements.at == elements.end, let first = list.first, first.label == nil else { return nil }
+    guard elements.at == elements.end, let first = list.first, first.label == nil else {
+      return nil
+    }
     if let colon = first.tokens.firstIndex(where: { $0.isMark(":") }) {
       guard let key = self.type(of: Array(first.tokens[..<colon]), in: scope),
         let value = self.type(of: Array(first.tokens[(colon + 1)...]), in: scope)
