@@ -44,6 +44,30 @@ package struct GitRevision {
     }
   }
 
+  /// Commits that changed a file of Swift source which has or had a class with `@Model`, newest
+  /// first, at most 300.
+  static func commits(changingClassesIn path: String, git: String) throws -> [GitHistory.Commit] {
+    let (folder, inside) = place(of: path)
+    let scope = inside == "." ? "" : inside + "/"
+    let names = try answer(
+      git, folder,
+      [
+        "log", "--all", "-z", "--format=", "--name-only", "--no-renames", "--no-ext-diff",
+        "--no-textconv", "--no-show-signature", "--no-color", "-S@Model", "--",
+        SwiftSources.isFile(inside) ? ":(literal)" + inside : ":(glob)\(scope)**/*.swift",
+      ]
+    ).split(separator: 0).map { String(decoding: $0.drop { $0 == 10 }, as: UTF8.self) }
+    let files = Set(names.filter { !$0.isEmpty }).sorted().prefix(1000)
+    guard !files.isEmpty else { return [] }
+    return try answer(
+      git, folder,
+      [
+        "log", "--all", "-z", "--max-count=300", "--no-show-signature", "--no-color",
+        "--format=%H%x02%cI%x02%s", "--",
+      ] + files.map { ":(top,literal)" + $0 }
+    ).split(separator: 0).compactMap { .init(String(decoding: $0, as: UTF8.self)) }
+  }
+
   /// What git prints, all of it.
   private static func answer(_ git: String, _ folder: String, _ words: [String]) throws -> [UInt8] {
     var bytes: [UInt8] = []
@@ -63,7 +87,8 @@ package struct GitRevision {
     if let sources = sources(among: files) {
       return try located {
         try ModelReference.Loaded(
-          SourceModels(sources, name: name), version: version, path: path, suffix: "@" + revision)
+          SourceModels(sources, name: SwiftSources.name(of: path)), version: version, path: path,
+          suffix: "@" + revision)
       }
     }
     if let bytes = files[""] ?? (path.hasSuffix(".xcdatamodel") ? files["contents"] : nil) {
@@ -85,6 +110,13 @@ package struct GitRevision {
         model: try chosen.model, name: "\(chosen.name)@\(revision)", path: reference,
         archive: chosen.path.hasSuffix(".mom") ? file : nil)
     }
+  }
+
+  /// What the Swift source declared then; `nil` where there was none.
+  func sourceModels() throws -> SourceModels? {
+    let commit = try commit()
+    let files = try read(try blobs(of: commit), in: commit)
+    return sources(among: files).map { SourceModels($0, name: SwiftSources.name(of: path)) }
   }
 
   /// The files of Swift source, where no model is at the path itself.

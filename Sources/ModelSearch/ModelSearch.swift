@@ -61,6 +61,39 @@ public struct ModelSearch {
     walk(path, depth: 0)
     if isSourceSeen, projects.isEmpty { projects = [path] }
     for project in projects { sources(in: project) }
+    guard matches.isEmpty else { return }
+    for project in projects { sourceHistory(of: project) }
+  }
+
+  /// Looks through what the source was after each commit that changed a class.
+  private mutating func sourceHistory(of path: String) {
+    guard !isGitMissing,
+      let history = try? GitHistory(
+        around: FileSystem.isDirectory(path) ? path : FileSystem.parent(of: path) ?? ".", git: git),
+      let commits = try? GitRevision.commits(changingClassesIn: path, git: git)
+    else { return }
+    for commit in commits {
+      guard let models = try? GitRevision(commit.id, of: path, git: git).sourceModels() else {
+        continue
+      }
+      for version in models.versions {
+        (modelsRead, versionsRead) = (modelsRead + 1, versionsRead + 1)
+        guard let model = try? version.model else { continue }
+        // Older commits that have it still make its life longer.
+        if let known = matches.indices.last, matches[known].name == version.name,
+          matches[known].model.versionHashes == model.versionHashes,
+          case .git(var origin) = matches[known].origin
+        {
+          origin.first = commit
+          matches[known].origin = .git(origin)
+          continue
+        }
+        let origin = FoundModel.GitOrigin(
+          repository: history.repository, path: version.place?.path ?? path, blob: commit.id,
+          first: commit, last: commit, isCurrent: false)
+        consider(version.name, .git(origin), model, contents: nil)
+      }
+    }
   }
 
   private mutating func sources(in path: String) {

@@ -3,8 +3,8 @@ import TestSupport
 
 /// How long Swift source takes to be read.
 enum SourceBenchmark {
-  /// Reads an app of so many lines, and the same piece of text over and over.
-  static func run(lines: Int) {
+  /// Reads an app of so many lines, the same pieces of text over and over, and mutated source.
+  static func run(lines: Int, inputs: Int) {
     let files = app(lines: lines)
     let bytes = files.map(\.bytes.count).reduce(0, +)
     var models = SourceModels([])
@@ -22,6 +22,10 @@ enum SourceBenchmark {
       }
       if seconds > 0.2 { print("\(piece) over and over: \(milliseconds(seconds)) ms") }
     }
+    let result = Fuzzing.run(Fuzzing.swiftTarget, count: inputs, seed: 1)
+    print(
+      "\(result.inputs) mutated sources, \(result.accepted) made sound models, slowest \(milliseconds(result.slowest)) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
+    )
   }
 
   /// What might make a reader slow.

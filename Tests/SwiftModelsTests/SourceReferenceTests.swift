@@ -106,6 +106,17 @@ struct SourceReferenceTests {
     #expect(try names(folder.path + "@SchemaV1@HEAD") == ["name"])
     #expect(try names(folder.path("Sources/App/Versions.swift") + "@SchemaV1@HEAD") == ["name"])
     #expect(try ModelReference(folder.path + "@HEAD").load().name == "SchemaV2@HEAD")
+    // A store of what is no longer there is found in the history.
+    try git("commit", "-q", "-a", "-m", "two")
+    let hashes = try ModelReference(folder.path + "@HEAD~1").load().model.versionHashes
+    var search = ModelSearch(hashes: hashes.mapValues { HashPattern($0) })
+    try search.look(in: folder.path)
+    #expect(search.matches.map(\.name) == ["SchemaV2"])
+    guard case .git(let origin)? = search.matches.first?.origin else {
+      Issue.record("the match is not of the history")
+      return
+    }
+    #expect(origin.last?.subject == "one")
   }
 
   @Test("the version of a package that made a store is found")
