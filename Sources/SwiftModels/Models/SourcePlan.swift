@@ -4,8 +4,9 @@ public struct SourcePlan: Sendable, Equatable {
   public struct Stage: Sendable, Equatable {
     /// Whether code of the app's own runs in it.
     public var isCustom: Bool
-    /// Names of the versions.
+    /// Name of the version that it begins with.
     public var from: String
+    /// Name of the version that it leads to.
     public var to: String
     /// Where it is declared.
     public var place: SourcePlace
