@@ -65,6 +65,7 @@ struct HostileSourceTests {
         struct Box<T, U: Collection> where U.Element == T { var t: T }
         func < <T>(a: Box<T, [T]>, b: Int) -> Bool where T: Equatable { a.t == a.t }
         infix operator <<<: AdditionPrecedence
+        extension [Item] { var total: Int { count } }
         @Model class Item {
           var a: Dictionary<String, Array<Int>> = Dictionary<String, Array<Int>>()
           var b: Int = { (x: Int) -> Int in

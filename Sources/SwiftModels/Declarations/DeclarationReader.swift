@@ -135,11 +135,9 @@ struct DeclarationReader {
       kind: kind, name: [], attributes: attributes, line: keyword.line,
       conditions: keyword.conditions)
     if kind == .extension {
-      guard let names = self.type(depth: 0).names else {
-        problem("an extension of no named type", line: keyword.line)
-        return nil
-      }
-      type.name = names
+      // `extension [Item]` has no name that anything could be found by.
+      let extended = self.type(depth: 0)
+      type.name = extended.names ?? [extended.description]
     } else if let name = token(), name.isName {
       type.name = [name.text]
       at += 1
