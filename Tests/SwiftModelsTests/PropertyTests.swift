@@ -28,6 +28,7 @@ struct PropertyTests {
       ("1e3", "Double"), ("60 * 60 * 1.5", "Double"), ("\"x\"", "String"),
       ("\"a \\(1) b\"", "String"), ("true", "Boolean"), ("UUID()", "UUID"), ("Date()", "Date"),
       ("Date.now", "Date"), ("UUID().uuidString", "String"), ("Kind.first", "Composite"),
+      ("Kind.first.rawValue", "String"),
       ("Outer.Inner.one", "Composite"), ("URL(string: \"a\")!", "URI"), ("Data()", "Binary"),
       ("5 as Int16", "Integer 16"), ("[String]()", "Transformable"), ("[1, 2]", "Transformable"),
       ("[\"a\": 1]", "Transformable"), ("Decimal(5)", "Decimal"),

@@ -19,7 +19,7 @@ struct RelationshipTests {
     let found = try relationships(
       """
       @Model class A {
-        var one: B; var maybe: B?; var many: [B]; var manyMaybe: [B]?; var none: [B] = []
+        var one: B; var maybe: B?; var many: [B]; var manyMaybe: [B]?; var none = [B]()
         @Relationship(deleteRule: .cascade, minimumModelCount: 1, maximumModelCount: 5, originalName: "old", hashModifier: "x")
         var few: [B]
         @Relationship(.unique, deleteRule: .deny) var sole: B?

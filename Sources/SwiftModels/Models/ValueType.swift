@@ -22,10 +22,9 @@ extension TypeResolver {
       place % 2 == 0 ? tokens[place].isName : tokens[place].isMark(".")
     }.map { tokens[$0].text }.filter { $0 != "." }
     // The longest name that is a type's: `Kind.first` is of type Kind.
-    let whole = names.count
     while !names.isEmpty {
       if let found = known(names, in: scope) {
-        return member(of: found, names, Array(tokens.dropFirst(names.count * 2 - 1)), whole)
+        return member(of: found, in: scope, Array(tokens.dropFirst(names.count * 2 - 1)))
       }
       names.removeLast()
     }
@@ -44,7 +43,7 @@ extension TypeResolver {
 
   /// The type of `TYPE(…)`, `TYPE.member` or `TYPE.member(…)`.
   private func member(
-    of type: SwiftType, _ names: [String], _ rest: [SwiftToken], _ whole: Int
+    of type: SwiftType, in scope: [String], _ rest: [SwiftToken]
   ) -> SwiftType? {
     let brackets = Brackets(rest)
     var (at, calls, members) = (0, 0, [String]())
@@ -61,7 +60,12 @@ extension TypeResolver {
     }
     // A member of a type is mostly one of its values; one of a value is something else.
     let isValue = rest.first?.isMark("(") ?? false
-    if let last = members.last, isValue || members.count > 1 { return Self.members[last] }
+    if let last = members.last, isValue || members.count > 1 {
+      if last == "rawValue", case .enumeration(let place) = resolve(type, in: scope).kind {
+        return table.entries[place].declaration.inherits.first
+      }
+      return Self.members[last]
+    }
     if members.isEmpty, !isValue { return nil }
     return type
   }
