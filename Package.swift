@@ -15,7 +15,7 @@ let package = Package(
   products: [
     .executable(name: "strata", targets: ["strata"]),
     .library(name: "ManagedModel", targets: ["ManagedModel", "ModelWriting"]),
-    .library(name: "ManagedStore", targets: ["ManagedStore", "ModelSearch"]),
+    .library(name: "ManagedStore", targets: ["ManagedStore", "ModelSearch", "SwiftModels"]),
     .library(name: "Migration", targets: ["Migration"]),
     .library(name: "Salvage", targets: ["Salvage"]),
     // For tests: preloaded into the program, it lets system calls fail.
@@ -54,8 +54,11 @@ let package = Package(
       name: "Containers",
       dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files", "CZlib"],
       swiftSettings: unoptimized),
+    // Models out of the Swift source of SwiftData apps: it looks at every byte of that.
+    .target(name: "SwiftModels", dependencies: ["ManagedModel"], swiftSettings: small),
     .target(
-      name: "ModelSearch", dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "Files"],
+      name: "ModelSearch",
+      dependencies: ["ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting", "Files"],
       swiftSettings: unoptimized),
     .target(
       name: "Migration",
@@ -110,7 +113,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Migration", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+        "Migration", "ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting", "SQLite",
+        "Files", "JSON",
       ],
       path: "Tests/TestSupport",
       swiftSettings: unoptimized),
@@ -118,9 +122,8 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "TestSupport", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting",
-        "SQLite",
-        "Files",
+        "TestSupport", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel",
+        "ModelWriting", "SQLite", "Files",
       ],
       path: "Tests/Benchmarks",
       swiftSettings: small),
@@ -128,6 +131,11 @@ let package = Package(
     .testTarget(
       name: "ManagedModelTests",
       dependencies: ["ManagedModel", "ModelWriting", "Values", "JSON", "TestSupport"]),
+    .testTarget(
+      name: "SwiftModelsTests",
+      dependencies: [
+        "SwiftModels", "ModelSearch", "ManagedStore", "ManagedModel", "Files", "TestSupport",
+      ]),
     .testTarget(
       name: "ManagedStoreTests",
       dependencies: [

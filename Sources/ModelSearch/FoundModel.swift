@@ -19,7 +19,7 @@ public struct FoundModel: Sendable, Equatable {
     public var repository: String
     /// The file's path within the repository.
     public var path: String
-    /// git's name for the content, in hexadecimal.
+    /// git's name for the content, in hexadecimal; of Swift source, which is many files, the commit's.
     public var blob: String
     /// The first commit that had it; `nil` where the history was not asked.
     public var first: GitHistory.Commit?

@@ -1,5 +1,6 @@
 import Files
 import ManagedModel
+import SwiftModels
 
 /// A model as a commit of a git repository has it, read through `git` without touching anything.
 package struct GitRevision {
@@ -43,6 +44,30 @@ package struct GitRevision {
     }
   }
 
+  /// Commits that changed a file of Swift source which has or had a class with `@Model`, newest
+  /// first, at most 300.
+  static func commits(changingClassesIn path: String, git: String) throws -> [GitHistory.Commit] {
+    let (folder, inside) = place(of: path)
+    let scope = inside == "." ? "" : inside + "/"
+    let names = try answer(
+      git, folder,
+      [
+        "log", "--all", "-z", "--format=", "--name-only", "--no-renames", "--no-ext-diff",
+        "--no-textconv", "--no-show-signature", "--no-color", "-S@Model", "--",
+        SwiftSources.isFile(inside) ? ":(literal)" + inside : ":(glob)\(scope)**/*.swift",
+      ]
+    ).split(separator: 0).map { String(decoding: $0.drop { $0 == 10 }, as: UTF8.self) }
+    let files = Set(names.filter { !$0.isEmpty }).sorted().prefix(1000)
+    guard !files.isEmpty else { return [] }
+    return try answer(
+      git, folder,
+      [
+        "log", "--all", "-z", "--max-count=300", "--no-show-signature", "--no-color",
+        "--format=%H%x02%cI%x02%s", "--",
+      ] + files.map { ":(top,literal)" + $0 }
+    ).split(separator: 0).compactMap { .init(String(decoding: $0, as: UTF8.self)) }
+  }
+
   /// What git prints, all of it.
   private static func answer(_ git: String, _ folder: String, _ words: [String]) throws -> [UInt8] {
     var bytes: [UInt8] = []
@@ -59,6 +84,13 @@ package struct GitRevision {
     }
     let reference = path + (version.map { "@" + $0 } ?? "") + "@" + revision
     let name = FileSystem.stem(of: path)
+    if let sources = sources(among: files) {
+      return try located {
+        try ModelReference.Loaded(
+          SourceModels(sources, name: SwiftSources.name(of: path)), version: version, path: path,
+          suffix: "@" + revision)
+      }
+    }
     if let bytes = files[""] ?? (path.hasSuffix(".xcdatamodel") ? files["contents"] : nil) {
       let isArchive = bytes.starts(with: Array("bplist".utf8))
       return ModelReference.Loaded(
@@ -77,6 +109,23 @@ package struct GitRevision {
       return ModelReference.Loaded(
         model: try chosen.model, name: "\(chosen.name)@\(revision)", path: reference,
         archive: chosen.path.hasSuffix(".mom") ? file : nil)
+    }
+  }
+
+  /// What the Swift source declared then; `nil` where there was none.
+  func sourceModels() throws -> SourceModels? {
+    let commit = try commit()
+    let files = try read(try blobs(of: commit), in: commit)
+    return sources(among: files).map { SourceModels($0, name: SwiftSources.name(of: path)) }
+  }
+
+  /// The files of Swift source, where no model is at the path itself.
+  private func sources(among files: [String: [UInt8]]) -> [SourceModels.File]? {
+    guard !files.keys.contains(where: ModelBundle.isRelevant), files["contents"] == nil,
+      files[""] == nil || SwiftSources.isFile(inside)
+    else { return nil }
+    return files.sorted { $0.key < $1.key }.map { name, bytes in
+      .init(path: name.isEmpty ? path : path + "/" + name, bytes: bytes)
     }
   }
 
@@ -108,11 +157,13 @@ package struct GitRevision {
     for line in bytes.split(separator: 0) {
       let parts = String(decoding: line, as: UTF8.self).split(separator: "\t", maxSplits: 1)
       let fields = parts.first?.split(separator: " ") ?? []
-      guard parts.count == 2, fields.count == 3, fields[1] == "blob", blobs.count < 2_000 else {
+      guard parts.count == 2, fields.count == 3, fields[1] == "blob", blobs.count < 20_000 else {
         continue
       }
       let name = String(parts[1])
-      if name == inside {
+      if inside == "." {
+        blobs[name] = String(fields[2])
+      } else if name == inside {
         blobs[""] = String(fields[2])
       } else if name.hasPrefix(inside + "/") {
         blobs[String(name.dropFirst(inside.count + 1))] = String(fields[2])
@@ -124,6 +175,7 @@ package struct GitRevision {
   private func read(_ blobs: [String: String], in commit: String) throws -> [String: [UInt8]] {
     let wanted = blobs.filter {
       $0.key.isEmpty || ModelBundle.isRelevant($0.key) || $0.key == "contents"
+        || SwiftSources.isRead($0.key)
     }
     guard !wanted.isEmpty else { return [:] }
     let names = Dictionary(grouping: wanted.keys) { wanted[$0] ?? "" }
@@ -140,6 +192,8 @@ package struct GitRevision {
   }
 
   private static func place(of path: String) -> (folder: String, inside: String) {
+    // The folder of a repository itself, as a package's mostly is.
+    if FileSystem.status(path + "/.git") != nil { return (path, ".") }
     var folder = FileSystem.parent(of: path) ?? "."
     var inside = FileSystem.name(of: path)
     while !FileSystem.isDirectory(folder), let parent = FileSystem.parent(of: folder) {

@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import ManagedStore
+import SwiftModels
 
 /// A model as a person names it: a path to any form of model, `PATH@VERSION`, `PATH@REVISION` of the
 /// git repository that the path is in, or a store.
@@ -57,7 +58,10 @@ public struct ModelReference: Sendable, Equatable {
     guard let status = FileSystem.status(path) else {
       throw CoreDataError(
         .unreadable, "there is no such model", path: path,
-        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, or a store.")
+        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, Swift source, or a store.")
+    }
+    if SwiftSources.isFile(path) {
+      return try Loaded(SwiftSources.models(at: path), version: version, path: path)
     }
     if status.kind == .directory {
       if path.hasSuffix(".xcdatamodel") {
@@ -67,7 +71,13 @@ public struct ModelReference: Sendable, Equatable {
             try Model(contents: FileSystem.read(path + "/contents", limit: Self.limit))
           }, name: FileSystem.stem(of: path), path: path)
       }
-      let bundle = try ModelBundle(readingFrom: path)
+      let files = try ModelBundle.files(in: path)
+      if files.isEmpty, !ModelBundle.isBundle(path) {
+        return try Loaded(SwiftSources.models(at: path), version: version, path: path)
+      }
+      let bundle = try located(path) {
+        try ModelBundle(name: FileSystem.stem(of: path), files: files)
+      }
       let chosen = try located(path) { () throws -> ModelBundle.Version in
         if let version { return try bundle.version(named: version) }
         if let current = bundle.currentVersion { return current }
@@ -107,12 +117,12 @@ public struct ModelReference: Sendable, Equatable {
     guard let first = bytes.first(where: { ![9, 10, 13, 32].contains($0) }) else {
       throw CoreDataError(
         .unreadable, "the file is empty", path: path,
-        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, or a store.")
+        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, Swift source, or a store.")
     }
     guard first == UInt8(ascii: "<") || bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
       throw CoreDataError(
         .unreadable, "this is no model", path: path,
-        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, or a store.")
+        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, Swift source, or a store.")
     }
     let folder = FileSystem.parent(of: path) ?? "."
     return Loaded(
@@ -128,6 +138,7 @@ public struct ModelReference: Sendable, Equatable {
   /// Whether what follows the `@` can only be a git revision.
   private func isRevision(_ version: String, of path: String) throws -> Bool {
     guard let status = FileSystem.status(path) else { return true }
+    if let models = ModelBundle.sources(at: path) { return models.version(named: version) == nil }
     guard status.kind == .directory else {
       let head = try FileSystem.read(path, limit: 16)
       return !head.starts(with: Array("SQLite format 3".utf8))
@@ -154,7 +165,7 @@ public struct ModelReference: Sendable, Equatable {
         if FileSystem.status(path) != nil { try rejectVersion(alsoTried: reason.description) }
         throw CoreDataError(
           .unreadable, "there is no such model, and \(reason.description)", path: path,
-          hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, or a store.")
+          hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, Swift source, or a store.")
       }
       throw CoreDataError(
         .usage,
@@ -177,12 +188,59 @@ public struct ModelReference: Sendable, Equatable {
   }
 }
 
+extension ModelReference.Loaded {
+  /// Chooses a version out of Swift source.
+  init(_ models: SourceModels, version: String?, path: String, suffix: String = "") throws {
+    let chosen = try models.chosen(version, path: path + suffix)
+    do {
+      model = try chosen.model
+    } catch let error as CoreDataError {
+      throw error.at(path: chosen.place?.path ?? path)
+    }
+    name = chosen.name + suffix
+    self.path = chosen.place == nil ? path + suffix : path + "@" + chosen.name + suffix
+  }
+}
+
 extension ModelBundle {
-  /// Reads a .xcdatamodeld or .momd folder.
+  /// Reads a .xcdatamodeld or .momd folder, or the versions that Swift source declares.
   ///
   /// - Throws: ``CoreDataError`` where the folder or a file in it cannot be read.
   public init(readingFrom path: String) throws {
     let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    if SwiftSources.isFile(path) {
+      self.init(try SwiftSources.models(at: path), name: FileSystem.stem(of: path))
+      return
+    }
+    let files = try Self.files(in: path)
+    if files.isEmpty, !Self.isBundle(path) {
+      self.init(try SwiftSources.models(at: path), name: FileSystem.stem(of: path))
+      return
+    }
+    do {
+      try self.init(name: FileSystem.stem(of: path), files: files)
+    } catch let error as CoreDataError {
+      throw error.at(path: path)
+    }
+  }
+
+  /// The models of Swift source, where that is what is at the path.
+  fileprivate static func sources(at path: String) -> SourceModels? {
+    guard
+      SwiftSources.isFile(path)
+        || FileSystem.isDirectory(path) && !isBundle(path) && !path.hasSuffix(".xcdatamodel")
+          && (try? files(in: path).isEmpty) == true
+    else { return nil }
+    return try? SwiftSources.models(at: path)
+  }
+
+  /// Whether it is a folder of models by its name.
+  fileprivate static func isBundle(_ path: String) -> Bool {
+    path.hasSuffix(".xcdatamodeld") || path.hasSuffix(".momd")
+  }
+
+  /// The files of models that are in a folder, by their paths in it.
+  fileprivate static func files(in path: String) throws -> [String: [UInt8]] {
     guard FileSystem.isDirectory(path) else {
       throw CoreDataError(.unreadable, "this is no folder of models", path: path)
     }
@@ -198,10 +256,6 @@ extension ModelBundle {
           inner + "/contents", limit: ModelReference.limit)
       }
     }
-    do {
-      try self.init(name: FileSystem.stem(of: path), files: files)
-    } catch let error as CoreDataError {
-      throw error.at(path: path)
-    }
+    return files
   }
 }

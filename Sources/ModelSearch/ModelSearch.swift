@@ -1,11 +1,13 @@
 import Files
 import ManagedModel
 import ManagedStore
+import SwiftModels
 
 /// Looks for the model whose version hashes are a store's, in folders and in git history.
 ///
 /// Folders are walked to any depth with bounds; links are followed, each folder once. What is read:
-/// `.mom`, `.xcdatamodel`, and the model caches of other stores.
+/// `.mom`, `.xcdatamodel`, the model caches of other stores, and Swift source: that of each package or
+/// project together, or, where there is none, all of a folder.
 public struct ModelSearch {
   /// The store's version hashes by entity, as far as they are known.
   public let hashes: [String: HashPattern]
@@ -28,6 +30,9 @@ public struct ModelSearch {
   private var visited: Set<[UInt64]> = []
   private var repositories: Set<[UInt8]> = []
   private var isGitMissing = false
+  /// Folders of packages and projects, and whether any Swift source was seen.
+  private var projects: [String] = []
+  private var isSourceSeen = false
 
   /// Most files and folders that are looked at, and the deepest folder.
   static let fileLimit = 2_000_000
@@ -52,7 +57,58 @@ public struct ModelSearch {
     }
     let folder = status.kind == .directory ? path : FileSystem.parent(of: path) ?? "."
     history(around: folder, isAsked: true)
+    (projects, isSourceSeen) = ([], false)
     walk(path, depth: 0)
+    if isSourceSeen, projects.isEmpty { projects = [path] }
+    for project in projects { sources(in: project) }
+    guard matches.isEmpty else { return }
+    for project in projects { sourceHistory(of: project) }
+  }
+
+  /// Looks through what the source was after each commit that changed a class.
+  private mutating func sourceHistory(of path: String) {
+    guard !isGitMissing,
+      let history = try? GitHistory(
+        around: FileSystem.isDirectory(path) ? path : FileSystem.parent(of: path) ?? ".", git: git),
+      let commits = try? GitRevision.commits(changingClassesIn: path, git: git)
+    else { return }
+    for commit in commits {
+      guard let models = try? GitRevision(commit.id, of: path, git: git).sourceModels() else {
+        continue
+      }
+      for version in models.versions {
+        (modelsRead, versionsRead) = (modelsRead + 1, versionsRead + 1)
+        guard let model = try? version.model else { continue }
+        // Older commits that have it still make its life longer.
+        if let known = matches.indices.last, matches[known].name == version.name,
+          matches[known].model.versionHashes == model.versionHashes,
+          case .git(var origin) = matches[known].origin
+        {
+          origin.first = commit
+          matches[known].origin = .git(origin)
+          continue
+        }
+        let origin = FoundModel.GitOrigin(
+          repository: history.repository, path: version.place?.path ?? path, blob: commit.id,
+          first: commit, last: commit, isCurrent: false)
+        consider(version.name, .git(origin), model, contents: nil)
+      }
+    }
+  }
+
+  private mutating func sources(in path: String) {
+    guard let models = try? SwiftSources.models(at: path) else { return }
+    for version in models.versions {
+      modelsRead += 1
+      guard let model = try? version.model else { continue }
+      let place = version.place == nil ? path : path + "@" + version.name
+      consider(version.name, .file(path: place), model, contents: nil)
+    }
+    for remark in models.remarks.prefix(5) { note(remark.description) }
+  }
+
+  private static func isProject(_ name: String) -> Bool {
+    name == "Package.swift" || name.hasSuffix(".xcodeproj") || name.hasSuffix(".xcworkspace")
   }
 
   private mutating func walk(_ path: String, depth: Int) {
@@ -73,6 +129,11 @@ public struct ModelSearch {
         note("The folder \(path) cannot be read.")
         return
       }
+      if names.contains(where: Self.isProject),
+        !projects.contains(where: { path.hasPrefix($0 + "/") })
+      {
+        projects.append(path)
+      }
       for name in names {
         if name == ".git" {
           history(around: path, isAsked: false)
@@ -88,6 +149,10 @@ public struct ModelSearch {
   private mutating func file(_ path: String, _ status: FileSystem.Status) {
     let name = FileSystem.name(of: path)
     let folder = FileSystem.parent(of: path) ?? "."
+    if SwiftSources.isFile(name) {
+      isSourceSeen = true
+      return
+    }
     if name == "contents", folder.hasSuffix(".xcdatamodel") {
       guard let bytes = try? FileSystem.read(path, limit: ModelReference.limit) else { return }
       consider(FileSystem.stem(of: folder), .file(path: folder), bytes, isXML: true)

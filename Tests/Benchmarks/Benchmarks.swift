@@ -8,6 +8,7 @@ import TestSupport
 ///     swift run -c release Benchmarks salvage
 ///     swift run -c release Benchmarks interface
 ///     swift run -c release Benchmarks fuzz 1000000
+///     swift run -c release Benchmarks source
 ///     swift build && swift run Benchmarks strain
 @main
 struct Benchmarks {
@@ -37,6 +38,10 @@ struct Benchmarks {
       print(
         "\(result.inputs) stores of mutated pages and logs, \(result.accepted) read, slowest \((result.slowest * 10000).rounded() / 10) ms, peak \(Fuzzing.peakMemory >> 20) MB, no trap"
       )
+    case "source":
+      SourceBenchmark.run(
+        lines: words.dropFirst().first.flatMap { Int($0) } ?? 20_000,
+        inputs: words.dropFirst(2).first.flatMap { Int($0) } ?? 100_000)
     case "interface":
       try InterfaceBenchmark.run(
         strata: words.dropFirst(2).first ?? Built.strata,
@@ -46,7 +51,7 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | salvage [OBJECTS] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | salvage [OBJECTS] | source [LINES] [INPUTS] "
           + "| interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }

@@ -72,6 +72,7 @@ extension Fuzzing {
         let metadata = StoreMetadata(uuid: "", values: values)
         _ = (metadata.versionHashes, metadata.versionIdentifiers, metadata.frameworkVersion)
       },
+      swiftTarget,
       Target("predicate", corpus: predicates) { bytes in
         _ = try Predicate(format: String(decoding: bytes, as: UTF8.self)).description
       },

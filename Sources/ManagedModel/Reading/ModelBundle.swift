@@ -12,6 +12,12 @@ public struct ModelBundle: Sendable {
     /// The model, or why it could not be read.
     public let result: Result<Model, CoreDataError>
 
+    package init(name: String, path: String, result: Result<Model, CoreDataError>) {
+      self.name = name
+      self.path = path
+      self.result = result
+    }
+
     /// - Throws: what reading the version ended in.
     public var model: Model { get throws { try result.get() } }
   }
@@ -76,6 +82,18 @@ public struct ModelBundle: Sendable {
       }
     statedVersionChecksums = (info["NSManagedObjectModel_VersionChecksums"]?.dictionary ?? [:])
       .compactMapValues(\.string)
+    self.warnings = warnings
+  }
+
+  /// Makes a bundle of versions that were read from something else than a folder of models.
+  package init(
+    name: String, versions: [Version], currentVersionName: String?, warnings: [String]
+  ) {
+    self.name = name
+    self.versions = versions
+    self.currentVersionName = currentVersionName
+    statedVersionHashes = [:]
+    statedVersionChecksums = [:]
     self.warnings = warnings
   }
 

@@ -18,6 +18,7 @@ struct PlanNotes {
         "Another program (process \(user)) is using the store: it must close it before the migration can run."
       )
     }
+    notes += whole.warnings.map { "The model was not read whole: \($0)." }
     notes += configuration(whole)
     notes += try historyAndCloud()
     let external = try store.externalData()

@@ -52,7 +52,8 @@ public struct ModelVersions: Sendable, Equatable {
     self.path = path
   }
 
-  /// Reads a .momd or .xcdatamodeld, a single model, or a folder with any of these directly in it.
+  /// Reads a .momd or .xcdatamodeld, a single model, a folder with any of these directly in it, or
+  /// Swift source.
   ///
   /// A version that is there twice under one name, compiled and as source, counts once.
   ///
@@ -69,6 +70,7 @@ public struct ModelVersions: Sendable, Equatable {
       for name in try FileSystem.list(path) where Self.isModel(name) {
         reading.read(path + "/" + name)
       }
+      if reading.found.isEmpty, reading.unreadable.isEmpty { reading.read(bundle: path) }
     } else {
       reading.read(path)
     }
@@ -125,13 +127,21 @@ private struct Reading {
   var unreadable: [CoreDataError] = []
 
   mutating func read(_ path: String) {
+    if [".momd", ".xcdatamodeld", ".swift"].contains(where: path.hasSuffix) {
+      return read(bundle: path)
+    }
     do {
-      if path.hasSuffix(".momd") || path.hasSuffix(".xcdatamodeld") {
-        let bundle = try ModelBundle(readingFrom: path)
-        for version in bundle.versions { add(version, of: bundle, at: path) }
-      } else {
-        add(try ModelReference(path).load(), bundle: FileSystem.name(of: path))
-      }
+      add(try ModelReference(path).load(), bundle: FileSystem.name(of: path))
+    } catch {
+      note(error, path)
+    }
+  }
+
+  /// Reads all versions that are at a path: in a bundle, or in Swift source.
+  mutating func read(bundle path: String) {
+    do {
+      let bundle = try ModelBundle(readingFrom: path)
+      for version in bundle.versions { add(version, of: bundle, at: path) }
     } catch {
       note(error, path)
     }

@@ -111,7 +111,8 @@ enum CommandLineTool {
     return text + """
 
       STORE is a store, or one in a folder, .xcappdata, iOS backup, .zip or .tar.gz: PATH//inner/path.
-      MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, PATH@VERSION, or a store.
+      MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, Swift source with @Model classes (a file or
+      folder), PATH@VERSION, or a store.
       strata COMMAND --help tells more, with an example; strata man prints the manual; strata
       --version the version. --json and --color WHEN may stand before the command.
 

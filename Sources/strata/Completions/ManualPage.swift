@@ -34,7 +34,7 @@ enum ManualPage {
   private static let description = [
     "strata reads the SQLite stores of Apple's Core Data, of every age, and the models that belong to them, without any Apple framework. It computes the version hashes that Core Data computes and infers the mapping that Core Data would infer; it tells beforehand what would be lost and which rows would break a rule, and only then migrates: on a clone, verified, put in place by one rename, the old store kept.",
     "Looking at a store leaves no trace: not a byte of it, of its log or of its folder changes.",
-    "STORE is a store, or one in a folder, an .xcappdata, an iOS backup, a .zip or a .tar.gz, as PATH//inner/path. MODEL is a .xcdatamodeld or .momd (its current version), a .xcdatamodel or .mom, PATH@VERSION for one version of a bundle, or a store. REF is Entity/p12, or the object's URI.",
+    "STORE is a store, or one in a folder, an .xcappdata, an iOS backup, a .zip or a .tar.gz, as PATH//inner/path. MODEL is a .xcdatamodeld or .momd (its current version), a .xcdatamodel or .mom, Swift source with SwiftData's @Model classes (a file, a folder, a package), PATH@VERSION for one version of a bundle or one VersionedSchema, or a store. REF is Entity/p12, or the object's URI.",
     "Results go to standard output, messages to standard error. The options --json and --color may also stand before the command. All behind -- is an argument.",
   ]
 

@@ -61,7 +61,7 @@ extension VersionsLayer {
     let width = max(1, min(76, rect.width - 4))
     let help =
       problem.map { "✗ " + $0 }
-      ?? ".xcdatamodeld, .momd, .xcdatamodel, .mom or a store; PATH@VERSION, or PATH@REVISION of git"
+      ?? ".xcdatamodeld, .momd, .xcdatamodel, .mom, .swift or a store; PATH@VERSION, or PATH@REVISION of git"
     let lines = Wrapping.lines(help, width: width)
     let inside = Popup(
       title, size: Size(width: width, height: lines.count + 2 + min(10, max(3, completions.count)))

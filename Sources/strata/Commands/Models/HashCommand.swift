@@ -22,6 +22,7 @@ enum HashCommand {
           ],
           limit: 100))
     }
+    for warning in model.warnings { console.note("! " + warning) }
     for (entity, reason) in model.unverifiedVersionHashes.sorted(by: { $0.key < $1.key }) {
       console.note("! \(entity): \(reason)")
     }

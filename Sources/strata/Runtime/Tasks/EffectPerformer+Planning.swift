@@ -100,7 +100,7 @@ enum PathCompletion {
       guard !name.hasPrefix(".") || start.hasPrefix(".") else { continue }
       let path = folder + name
       let isModel =
-        [".xcdatamodeld", ".momd", ".xcdatamodel", ".mom", ".sqlite", ".store", ".db"]
+        [".xcdatamodeld", ".momd", ".xcdatamodel", ".mom", ".swift", ".sqlite", ".store", ".db"]
         .contains { name.hasSuffix($0) }
       if isModel {
         paths.append(path)

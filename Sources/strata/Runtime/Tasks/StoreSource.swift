@@ -62,7 +62,9 @@ struct StoreSource: Sendable {
     var candidates: [[ModelVersion]] = bundles.map { self.versions(inBundle: $0, hashes: hashes) }
     if let named = self.model {
       let reference = ModelReference(named)
-      if !FileSystem.isDirectory(reference.path) || named.hasSuffix(".xcdatamodel") {
+      if !FileSystem.isDirectory(reference.path) && !SwiftSources.isFile(reference.path)
+        || named.hasSuffix(".xcdatamodel")
+      {
         candidates.insert([single(reference, named, hashes: hashes)], at: 0)
       }
     }
@@ -96,7 +98,8 @@ struct StoreSource: Sendable {
   /// file or a store names.
   func versions(at text: String, hashes: [String: VersionHash]) throws -> [ModelVersion] {
     let reference = ModelReference(text)
-    if reference.version == nil, FileSystem.isDirectory(reference.path),
+    if reference.version == nil,
+      FileSystem.isDirectory(reference.path) || SwiftSources.isFile(reference.path),
       !reference.path.hasSuffix(".xcdatamodel")
     {
       let path = text.count > 1 && text.hasSuffix("/") ? String(text.dropLast()) : text
@@ -115,7 +118,8 @@ struct StoreSource: Sendable {
   private var bundles: [String] {
     if let model {
       let path = ModelReference(model).path
-      return FileSystem.isDirectory(path) && !path.hasSuffix(".xcdatamodel") ? [path] : []
+      return FileSystem.isDirectory(path) && !path.hasSuffix(".xcdatamodel")
+        || SwiftSources.isFile(path) ? [path] : []
     }
     let folder = FileSystem.parent(of: path) ?? "."
     return ((try? FileSystem.list(folder)) ?? []).sorted()
