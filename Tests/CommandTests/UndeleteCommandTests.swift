@@ -64,7 +64,7 @@ struct UndeleteCommandTests {
     #expect(try store.counts()["Tag"] == Store(path: path).counts()["Tag"].map { $0 + 2 })
     let written = try #require(String(bytes: FileSystem.read(report), encoding: .utf8))
     #expect(written.contains("\"Tag/p1\"") && written.contains("\"restored\""))
-    #expect(Captured("undelete", path, "--output", output).status == .usage)
+    #expect(Captured("undelete", path, "--output", output).status == .refused)
   }
 
   @Test("mistakes are told before anything is looked for")

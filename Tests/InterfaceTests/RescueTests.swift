@@ -76,7 +76,7 @@ struct RescueTests {
     let text = session.screen().description
     for part in [
       "✗ does not open", "cut-off", "66 of 640 pages", "s salvages what can still be read",
-      "Its objects were not looked at",
+      "Values and links were not checked",
     ] {
       #expect(text.contains(part), "“\(part)” is not in\n\(text)")
     }
@@ -156,7 +156,7 @@ struct RescueTests {
     #expect(session.effects.last == .choose("Recipes-salvaged.sqlite"))
     try session.send("!")
     let log = session.screen().description
-    #expect(log.contains("at most 46 lost (p4920–p4965)") && log.contains("Metadata was made anew"))
+    #expect(log.contains("at most 46 lost (keys p4920–p4965)") && log.contains("Metadata was made anew"))
   }
 
   @Test("against a -wal that is older than the store, the main file alone is salvaged")
