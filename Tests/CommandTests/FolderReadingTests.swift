@@ -38,7 +38,7 @@ struct FolderReadingTests {
     #expect(entities > 5)
     #expect(peeks["other.db"] == .database)
     #expect(peeks["notes.txt"] == .nothing)
-    #expect(peeks["broken.sqlite"] == .database)
+    #expect(peeks["broken.sqlite"] == .damaged("damaged"))
     #expect(peeks["inner"] == .folder(stores: 0, models: 1))
     #expect(!listing.entries.contains { $0.name == "Recipes.xcdatamodeld" })
     #expect(try FileSystem.list(folder.path("demo")) == before)
