@@ -12,6 +12,7 @@ public struct ModelBundle: Sendable {
     /// The model, or why it could not be read.
     public let result: Result<Model, CoreDataError>
 
+    /// A version that was read, or could not be.
     package init(name: String, path: String, result: Result<Model, CoreDataError>) {
       self.name = name
       self.path = path
