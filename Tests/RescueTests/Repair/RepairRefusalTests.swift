@@ -65,9 +65,10 @@ struct RepairRefusalTests {
     other.close()
   }
 
-  @Test("a failure at any step of the cut-over", arguments: StoreReplacement.CutoverStep.allCases)
+  @Test(
+    "a failure at any step of the cut-over",
+    arguments: StoreReplacement.CutoverStep.allCases.filter { $0 != .done })
   func cutover(step: StoreReplacement.CutoverStep) throws {
-    guard step != .done else { return }
     let patient = try Patient(objects: 400)
     try patient.change(RepairFaults.sql)
     let before = try patient.folder.contents()
