@@ -12,7 +12,11 @@ struct RowPlacing {
     return places == places.sorted()
   }
 
-  init(tables: [SalvagedTable]) { self.tables = tables }
+  /// - Parameter trees: the tables of trees that are known, by their roots.
+  init(tables: [SalvagedTable], trees: [Int: SalvagedTable] = [:]) {
+    self.tables = tables
+    self.trees = trees
+  }
 
   /// The table that a row fits: the one that has its Z_ENT, else the only one of its shape.
   ///

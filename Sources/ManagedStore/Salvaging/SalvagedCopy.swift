@@ -67,6 +67,8 @@ package final class SalvagedCopy {
   private var isPageCopied: [Bool] = []
   /// Indexes that have to be made anew.
   private var emptyIndexes: [String] = []
+  /// Roots of tables that the schema does not name and that their rows told, by name.
+  private var toldRoots: [String: Int] = [:]
   private let contents: Contents
   let isCancelled: () -> Bool
   private let progress: (Double) -> Void
@@ -93,12 +95,13 @@ package final class SalvagedCopy {
       connection = try Self.open(path, pageSize: source.image.pageSize)
       schema = try model.map { try source.schema(for: $0) }
       hasCopiedTrees =
-        copiesTrees && contents == .everything && source.isSchemaWhole
-        && TreeCopy.isPossible(source.image)
+        copiesTrees && contents == .everything && TreeCopy.isPossible(source.image)
+        && (source.isSchemaWhole || schema != nil)
       try connection.execute("BEGIN")
       try makeTables()
       if hasCopiedTrees {
-        makeObjects("index")
+        try makeStatedIndexes()
+        try nameTrees()
         try connection.execute("COMMIT")
         try copyTrees(to: path)
         try connection.execute("BEGIN")
@@ -178,7 +181,8 @@ package final class SalvagedCopy {
         schema?.model.subtree(of: table.root).compactMap { schema?.numbers[$0] } ?? []
       }
       let table = try SalvagedTable(
-        name: name, numbers: Set(numbers ?? []), root: roots[name] ?? 0, connection: connection,
+        name: name, numbers: Set(numbers ?? []), root: roots[name] ?? toldRoots[name] ?? 0,
+        connection: connection,
         encoding: source.image.header.encoding)
       if let outcome = copied[name] { table.add(copied: outcome.rows) }
       all.append(table)
@@ -186,34 +190,55 @@ package final class SalvagedCopy {
     }
   }
 
+  /// Tells of trees that the schema does not name which tables they are.
+  private func nameTrees() throws {
+    guard !source.isSchemaWhole else { return }
+    try listTables()
+    // Which of two join tables a row is of is told by the objects, when they are there.
+    toldRoots = try TreeNames.tables(
+      of: source, among: all.filter { !joins.keys.contains($0.name) }, besides: Set(byRoot.keys)
+    ).filter { name, _ in all.contains { $0.name == name && $0.root == 0 } }
+    (all, byRoot) = ([], [:])
+  }
+
   /// Copies tables, and indexes of those that are whole, into the empty ones that were made.
   private func copyTrees(to path: String) throws {
-    let rows = try connection.rows(
+    let stated = Dictionary(source.objects.map { ($0.object.name, $0) }) { first, _ in first }
+    func root(of name: String, _ type: String) -> Int? {
+      stated[name].flatMap { $0.object.type == type && $0.root > 1 ? $0.root : nil }
+    }
+    let places = try connection.rows(
       "SELECT type, name, tbl_name, rootpage FROM sqlite_master WHERE rootpage > 0")
     connection.close()
-    let old = Dictionary(source.objects.map { ($0.object.name, $0) }) { first, _ in first }
     var copy = try TreeCopy(
       source.image, to: path, isCancelled: isCancelled, progress: progress)
-    for type in ["table", "index"] {
-      for row in rows where row.count == 4 && row[0].text == type {
-        guard let name = row[1].text, let table = row[2].text, let root = row[3].integer else {
-          continue
-        }
-        guard let entry = old[name], entry.object.type == type, entry.root > 1 else {
-          if type == "index" { emptyIndexes.append(name) }
-          continue
-        }
-        if type == "table" {
-          copied[name] = try copy.copyTable(root: entry.root, to: Int(root))
-        } else if try copied[table]?.isWhole != true
-          || !copy.copyIndex(root: entry.root, to: Int(root))
-        {
-          emptyIndexes.append(name)
-        }
-      }
+    for row in places where row.count == 4 && row[0].text == "table" {
+      guard let name = row[1].text, let place = row[3].integer,
+        let root = root(of: name, "table") ?? toldRoots[name]
+      else { continue }
+      copied[name] = try copy.copyTable(root: root, to: Int(place))
     }
     try copy.finish()
     isPageCopied = copy.isCopied
+    connection = try Self.open(path, pageSize: source.image.pageSize)
+    let told =
+      source.isSchemaWhole
+      ? [:] : try TreeNames.indexes(of: source, besides: isPageCopied, in: connection)
+    connection.close()
+    copy = try TreeCopy(
+      source.image, to: path, besides: isPageCopied, isCancelled: isCancelled, progress: progress)
+    for row in places where row.count == 4 && row[0].text == "index" {
+      guard let name = row[1].text, let table = row[2].text, let place = row[3].integer else {
+        continue
+      }
+      guard copied[table]?.isWhole == true, let root = root(of: name, "index") ?? told[name],
+        try copy.copyIndex(root: root, to: Int(place))
+      else {
+        emptyIndexes.append(name)
+        continue
+      }
+    }
+    try copy.finish()
     connection = try Self.open(path, pageSize: source.image.pageSize)
   }
 
@@ -235,6 +260,7 @@ package final class SalvagedCopy {
       progress: { self.progress(Double($0) / pages) }
     ) { row, record in
       guard let table = named[row.root] else { return }
+      guard toldRoots[table.name] == nil || table.fits(record) else { return unplaced += 1 }
       try table.insert(row.key, record, isGuessed: false)
     }
     try check()
@@ -242,7 +268,9 @@ package final class SalvagedCopy {
       unreadable = scan.unreadable
       return
     }
-    var placing = RowPlacing(tables: all.filter { !joins.keys.contains($0.name) })
+    var placing = RowPlacing(
+      tables: all.filter { !joins.keys.contains($0.name) },
+      trees: named.filter { toldRoots[$0.value.name] != nil })
     var joining = JoinPlacing(connection)
     var waiting = 0
     // The schema's own rows are no table's; leaves of the tables that it names were read.
@@ -332,18 +360,22 @@ package final class SalvagedCopy {
     }
   }
 
-  private func makeIndexes() throws {
+  /// Makes the indexes of the store's own schema, else those that Core Data would.
+  private func makeStatedIndexes() throws {
     if source.isSchemaWhole {
-      if hasCopiedTrees {
-        for index in emptyIndexes { try connection.execute("REINDEX \(quoted(index))") }
-      } else {
-        makeObjects("index")
-      }
-      makeObjects("view")
-      return
+      makeObjects("index")
+    } else if let schema {
+      try make(schema.indexStatements().map { ($0.name, $0.sql) })
     }
-    guard let schema else { return }
-    try make(schema.indexStatements().map { ($0.name, $0.sql) })
+  }
+
+  private func makeIndexes() throws {
+    if hasCopiedTrees {
+      for index in emptyIndexes { try connection.execute("REINDEX \(quoted(index))") }
+    } else {
+      try makeStatedIndexes()
+    }
+    if source.isSchemaWhole { makeObjects("view") }
   }
 
   /// Makes the triggers, once everything is in that is to be in it.

@@ -29,16 +29,26 @@ package enum SupportTree {
   package static func copy(
     of files: StoreFiles, beside output: String, check: () throws -> Void
   ) throws -> [String] {
+    guard let target = try place(of: files, beside: output) else { return [] }
+    return try copy(of: files, to: target, check: check)
+  }
+
+  /// Where the support folder of a store that is about to be made at a path is to be; `nil` where there
+  /// is none to be copied.
+  ///
+  /// - Throws: ``CoreDataError`` of kind refused where something is there.
+  @discardableResult
+  package static func place(of files: StoreFiles, beside output: String) throws -> String? {
     let target = StoreFiles(path: output).supportFolder
     guard FileIdentity(of: files.supportFolder) != nil, target != files.supportFolder else {
-      return []
+      return nil
     }
     guard FileIdentity(of: target) == nil else {
       throw CoreDataError(
         .refused, "a support folder of that name is there already", path: target,
         hint: "Move it away, or name another output. The store is as it was.")
     }
-    return try copy(of: files, to: target, check: check)
+    return target
   }
 
   /// Before anything is copied.

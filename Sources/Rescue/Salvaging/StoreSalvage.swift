@@ -49,6 +49,8 @@ package enum StoreSalvage {
         .usage, "there is no such folder for the new store", path: output,
         hint: "Name a file in a folder that exists.")
     }
+    let files = StoreFiles(path: FileSystem.canonical(path))
+    try SupportTree.place(of: files, beside: output)
     let source = try SalvageSource(path: path, ignoresLog: options.ignoresLog)
     var report = SalvageReport(storePath: path, outputPath: output, logPath: source.logPath)
     let found = options.model == nil ? try source.model() : nil
@@ -105,7 +107,7 @@ package enum StoreSalvage {
     }
     try open(work, &report)
     report.notes += try SupportTree.copy(
-      of: StoreFiles(path: FileSystem.canonical(path)), beside: output,
+      of: files, beside: output,
       check: { if isCancelled() { throw CoreDataError(.cancelled, "cancelled") } })
     try FileSystem.sync(work)
     guard FileSystem.link(work, to: output) else {

@@ -25,7 +25,7 @@ public struct TreeCopy {
   private var file: PageFile
   private let isCancelled: () -> Bool
   private let progress: (Double) -> Void
-  private var done = 0
+  private var done: Int
   /// What was taken for the tree that is being copied: old pages and new ones.
   private var taken: (old: [Int], new: [Int]) = ([], [])
 
@@ -36,15 +36,19 @@ public struct TreeCopy {
 
   /// - Parameters:
   ///   - path: the new database, made by SQLite with the same size of page and auto_vacuum.
+  ///   - copied: pages that were copied before, the first of which is page 1.
   ///   - progress: told how much of the file was copied, from 0 to 1.
   /// - Throws: `CoreDataError` where it cannot be written.
   package init(
-    _ image: DatabaseImage, to path: String, isCancelled: @escaping () -> Bool,
-    progress: @escaping (Double) -> Void
+    _ image: DatabaseImage, to path: String, besides copied: [Bool] = [],
+    isCancelled: @escaping () -> Bool, progress: @escaping (Double) -> Void
   ) throws {
     self.image = image
     file = try PageFile(path, pageSize: image.pageSize)
-    isCopied = Array(repeating: false, count: image.pageCount)
+    isCopied =
+      copied.count == image.pageCount
+      ? copied : Array(repeating: false, count: image.pageCount)
+    done = isCopied.count { $0 }
     self.isCancelled = isCancelled
     self.progress = progress
   }

@@ -1,0 +1,70 @@
+/// The tree of an index of which no schema tells whose it is.
+package struct IndexTree: Sendable {
+  /// The first page.
+  package let root: Int
+  /// Some of its entries, from all over it: the values that it has of a row, and the row's key last.
+  package let entries: [[RecordValue]]
+
+  /// At how many places of a tree entries are taken, and how many of a leaf.
+  private static let places = 9
+  private static let entriesOfLeaf = 6
+
+  /// Finds the trees of indexes in a database that keeps pointer maps, by which a root is known.
+  ///
+  /// - Parameter besides: pages to pass over, the first of which is page 1; none where it is shorter.
+  /// - Throws: `CoreDataError` where the file cannot be read.
+  package static func all(in image: DatabaseImage, besides: [Bool]) throws -> [IndexTree] {
+    var pointers = PointerMap(image)
+    guard image.header.isMagic ? image.header.isAutoVacuum : try pointers.isLikely() else {
+      return []
+    }
+    var result: [IndexTree] = []
+    for page in 2..<max(2, image.pageCount + 1) {
+      if page <= besides.count, besides[page - 1] { continue }
+      guard let kind = try image.kind(of: page).flatMap({ TreePage.Kind(rawValue: $0) }),
+        kind == .indexLeaf || kind == .indexInterior, try pointers.entry(page)?.kind == .root
+      else { continue }
+      var entries: [[RecordValue]] = []
+      var leaves: Set<Int> = []
+      for place in 0..<places {
+        try take(
+          from: page, at: Double(place) / Double(places - 1), of: image, &leaves, &entries)
+      }
+      if !entries.isEmpty { result.append(IndexTree(root: page, entries: entries)) }
+    }
+    return result
+  }
+
+  /// Takes entries of the leaf that is at a share of the way through a tree, 0 for its first.
+  private static func take(
+    from root: Int, at share: Double, of image: DatabaseImage, _ leaves: inout Set<Int>,
+    _ entries: inout [[RecordValue]]
+  ) throws {
+    var (number, share) = (root, share)
+    for _ in 0..<24 {
+      guard let page = try image.page(number),
+        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound
+      else { return }
+      if tree.kind == .indexLeaf {
+        guard leaves.insert(number).inserted else { return }
+        let step = max(1, tree.cells.count / entriesOfLeaf)
+        var record = Record()
+        for index in stride(from: 0, to: tree.cells.count, by: step) {
+          guard let (size, start) = Varint.read(page.bytes, tree.cells[index]),
+            size <= UInt64(image.usable),
+            Cell.localOfIndex(Int(size), usable: image.usable) == Int(size),
+            record.read(page.bytes, start..<start + Int(size)), record.isWhole
+          else { continue }
+          entries.append((0..<record.count).map { record.value($0) ?? .null })
+        }
+        return
+      }
+      guard tree.kind == .indexInterior else { return }
+      let place = share * Double(tree.cells.count + 1)
+      let child = min(tree.cells.count, max(0, Int(place)))
+      share = min(1, max(0, place - Double(child)))
+      number =
+        child < tree.cells.count ? Int(BigEndian.word(page.bytes, tree.cells[child])) : tree.last
+    }
+  }
+}
