@@ -32,6 +32,13 @@ struct TreeCopyTests {
     return demo
   }
 
+  /// Leaves no page that tells of a table: most of the schema does not stand on page 1.
+  private static func forgetSchema(of demo: DamagedDemo) throws {
+    try demo.damage { file in
+      for page in file.leaves(root: 1) + [1] { file.zero(page: page) }
+    }
+  }
+
   @Test(
     "all of a store comes along, whatever its pages' size", arguments: [512, 1024, 4096, 65_536])
   func whole(pageSize: Int) throws {
@@ -104,5 +111,61 @@ struct TreeCopyTests {
     let saved = try Connection(path: output, mode: .readOnly)
     #expect(try saved.value("PRAGMA integrity_check") == .text("ok"))
     #expect(try StoreDump.lines(at: output) == demo.lines)
+  }
+
+  @Test(
+    "without page 1 tables and indexes are told by what is in them, and copied, too",
+    arguments: [1024, 4096])
+  func nameless(pageSize: Int) throws {
+    let demo = try Self.demo(pageSize: pageSize)
+    try Self.forgetSchema(of: demo)
+    let source = try SalvageSource(path: demo.path)
+    #expect(!source.isSchemaWhole && !source.hasTables)
+    let (copy, problems) = try Self.copy(demo)
+    #expect(problems.isEmpty, "\(problems)")
+    for name in ["ZRECIPE", "ZSTEP", "ZAMOUNT", "ZPERSON"] {
+      let rows = try copy.connection.value("SELECT count(*) FROM \(name)")?.integer ?? 0
+      let copied = try #require(copy.copied[name])
+      #expect(copied.isWhole && copied.rows == Int(rows) && rows > 0, "\(name)")
+    }
+    #expect(!copy.emptyIndexes.contains("ZSTEP_ZRECIPE_INDEX"), "\(copy.emptyIndexes)")
+    let output = demo.folder.path("Saved.sqlite")
+    #expect(try !StoreSalvage.run(path: demo.path, output: output).isLossy)
+    #expect(try StoreDump.lines(at: output) == demo.lines)
+  }
+
+  @Test("a tree whose rows are not all of one table is copied for none")
+  func mixed() throws {
+    let demo = try DamagedDemo()
+    let connection = try Connection(path: demo.path, mode: .create)
+    try StoreFunctions.define(on: connection)
+    // Steps with the number of another entity, early and late in their tree.
+    try connection.execute(
+      """
+      PRAGMA journal_mode = DELETE; \
+      UPDATE ZSTEP SET Z_ENT = (SELECT Z_ENT FROM ZRECIPE LIMIT 1) WHERE Z_PK % 7 = 3
+      """)
+    connection.close()
+    try Self.forgetSchema(of: demo)
+    let (copy, problems) = try Self.copy(demo)
+    #expect(problems.isEmpty, "\(problems)")
+    #expect(copy.copied["ZSTEP"] == nil && copy.copied["ZRECIPE"] != nil)
+    #expect(copy.tables.first { $0.name == "ZSTEP" }?.rows ?? 0 > 0)
+  }
+
+  @Test("two indexes of equal values are told for none, and made anew")
+  func alike() throws {
+    let demo = try DamagedDemo()
+    let connection = try Connection(path: demo.path, mode: .create)
+    try StoreFunctions.define(on: connection)
+    try connection.execute(
+      "PRAGMA journal_mode = DELETE; UPDATE ZAMOUNT SET ZINGREDIENT = NULL, ZRECIPE = NULL")
+    connection.close()
+    try Self.forgetSchema(of: demo)
+    let (copy, problems) = try Self.copy(demo)
+    #expect(problems.isEmpty, "\(problems)")
+    #expect(
+      copy.emptyIndexes.contains("ZAMOUNT_ZRECIPE_INDEX")
+        && copy.emptyIndexes.contains("ZAMOUNT_ZINGREDIENT_INDEX"), "\(copy.emptyIndexes)")
   }
 }

@@ -17,14 +17,16 @@ public struct DamagedFile {
   /// Leaf pages of the table whose root is a page, in the order of their keys.
   public func leaves(root: Int) -> [Int] {
     let start = (root - 1) * pageSize
-    switch bytes[start] {
+    // Page 1 begins with the database's own header.
+    let header = start + (root == 1 ? 100 : 0)
+    switch bytes[header] {
     case 13: return [root]
     case 5:
-      let cells = (0..<(Int(bytes[start + 3]) << 8 | Int(bytes[start + 4]))).map { index in
-        let at = start + 12 + 2 * index
+      let cells = (0..<(Int(bytes[header + 3]) << 8 | Int(bytes[header + 4]))).map { index in
+        let at = header + 12 + 2 * index
         return number(start + (Int(bytes[at]) << 8 | Int(bytes[at + 1])))
       }
-      return (cells + [number(start + 8)]).flatMap { leaves(root: $0) }
+      return (cells + [number(header + 8)]).flatMap { leaves(root: $0) }
     default: return []
     }
   }

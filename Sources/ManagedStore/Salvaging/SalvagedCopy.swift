@@ -62,11 +62,11 @@ package final class SalvagedCopy {
   package private(set) var schema: StoreSchema?
   /// Tables of entities that the schema no longer describes.
   private var supposed: Set<String> = []
-  /// What was copied of tables, by name.
-  private var copied: [String: TreeCopy.Outcome] = [:]
+  /// What was copied page for page of tables, by name.
+  private(set) var copied: [String: TreeCopy.Outcome] = [:]
   private var isPageCopied: [Bool] = []
-  /// Indexes that have to be made anew.
-  private var emptyIndexes: [String] = []
+  /// Indexes that have to be made anew, where trees are copied.
+  private(set) var emptyIndexes: [String] = []
   /// Roots of tables that the schema does not name and that their rows told, by name.
   private var toldRoots: [String: Int] = [:]
   private let contents: Contents
