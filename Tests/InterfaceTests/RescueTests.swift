@@ -152,7 +152,14 @@ struct RescueTests {
       return
     }
     #expect(receipt == .salvaged(SampleStore.salvaged, seconds: 4))
-    try session.send("Esc", "⏎")
+    try session.send("Esc", "Esc")
+    // Closed, it can be had again; and a second store is offered another name.
+    #expect(!session.screen().description.contains("at most 46 lost"))
+    try session.send("s")
+    #expect(session.screen().description.contains("Recipes-salvaged-2.sqlite"))
+    try session.send("Esc", "r")
+    #expect(session.screen().description.contains("at most 46 lost"))
+    try session.send("⏎")
     #expect(session.effects.last == .choose("Recipes-salvaged.sqlite"))
     try session.send("!")
     let log = session.screen().description

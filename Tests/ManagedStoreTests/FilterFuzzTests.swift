@@ -21,7 +21,8 @@ struct FilterFuzzTests {
     let folder = try TemporaryFolder()
     let store = try RecipeBox.store(in: folder)
     let cases =
-      RowFilterTests.comparisons + RowFilterTests.texts + RowFilterTests.others
+      RowFilterTests.comparisons + RowFilterTests.keys + RowFilterTests.texts
+      + RowFilterTests.others
       + RowFilterTests.paths
     let words = [
       "title", "author.name", "tags", "==", "IN", "{", "}", "(", ")", "ANY", "NOT", "nil", "1",

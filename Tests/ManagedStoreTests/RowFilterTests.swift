@@ -50,6 +50,11 @@ struct RowFilterTests {
     FilterCase("price IN {0, -5}", [5, 6]), FilterCase("price == nil", [3, 7]),
   ]
 
+  static let keys = [
+    FilterCase("key == 3", [3]), FilterCase("key BETWEEN {2, 4}", [2, 3, 4]),
+    FilterCase("key IN {1, 7, 99}", [1, 7]), FilterCase("SELF.key > 5", [6, 7]),
+  ]
+
   static let texts = [
     FilterCase("title CONTAINS \"soup\"", [1]), FilterCase("title CONTAINS[c] \"soup\"", [1, 2]),
     FilterCase("title contains[cd] \"BRU\"", [3]), FilterCase("title CONTAINS \"%\"", [5]),
@@ -133,7 +138,8 @@ struct RowFilterTests {
   ]
 
   @Test(
-    "a predicate selects exactly these rows", arguments: comparisons + texts + others + paths)
+    "a predicate selects exactly these rows", arguments: comparisons + keys + texts + others + paths
+  )
   func selects(_ example: FilterCase) throws {
     let folder = try TemporaryFolder()
     let store = try RecipeBox.store(in: folder)

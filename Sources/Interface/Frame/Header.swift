@@ -86,9 +86,10 @@ enum Header {
       ]
       .compactMap { $0 }
     }
+    let faults = state.rescue.condition?.findings.count { $0.severity == .error } ?? 0
     let match =
       store.modelMatches
-      ? Span("✓ exact", theme[.success])
+      ? Span(faults == 0 ? "✓ exact" : "exact", theme[faults == 0 ? .success : .dim])
       : Span(store.isRaw ? "! no model: shown raw" : "✗ other model", theme[.error])
     var parts = [
       Part(0, [Span(store.fileName, theme[.title])]),
@@ -112,6 +113,9 @@ enum Header {
       let head = String(gap.prefix { $0 != ":" })
       let forms = [gap, head.contains(" ") ? head : "see 5", "see 5"]
       parts.append(Part(0, forms: forms.map { [Span("✗ " + $0, theme[.error])] }))
+    } else if faults > 0 {
+      let text = "✗ \(NumberText.counted(faults, "error")): 5"
+      parts.append(Part(0, [Span(text, theme[.error])]))
     }
     if store.walFrames > 0 {
       parts.append(Part(4, [Span("wal \(NumberText.counted(store.walFrames, "frame"))")]))

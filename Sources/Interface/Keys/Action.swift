@@ -23,7 +23,7 @@ package enum Action: Sendable, Hashable {
   case pauseBeforeCutover, confirmCutover, discardResult, browseResult, closeReceipt
   case rollBack, writeReceipt, log, reopen
   // Rescue
-  case salvage, lookAgain, undelete, repair, remains
+  case salvage, lookAgain, undelete, repair, remains, showReceipt
   // Files
   case otherStore
   case hiddenFiles, homeFolder

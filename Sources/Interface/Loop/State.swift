@@ -128,13 +128,15 @@ package struct State: Sendable, Equatable {
   /// The store's path as a shell takes it.
   var storeArgument: String { ShellText.quoted(storePath) }
 
-  /// A name beside the store, such as `Recipes-salvaged.sqlite`; what is in a container has none beside
-  /// it.
+  /// A name beside the store, such as `Recipes-salvaged.sqlite`, that was not given to one yet; what is
+  /// in a container has none beside it.
   func newStore(_ what: String) -> String {
     let name = storePath.split(separator: "/").last.map(String.init) ?? storePath
     let folder = copy == nil ? String(storePath.dropLast(name.count)) : ""
     let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
     let (stem, ending) = dot.map { (String(name[..<$0]), String(name[$0...])) } ?? (name, "")
-    return (storePath.hasSuffix("/") ? "" : folder) + stem + "-" + what + ending
+    let place = (storePath.hasSuffix("/") ? "" : folder) + stem + "-" + what
+    let names = [place + ending] + (2...99).map { "\(place)-\($0)\(ending)" }
+    return names.first { !rescue.made.contains($0) } ?? names[0]
   }
 }

@@ -107,6 +107,10 @@ extension ExpressionCompiler {
         try expectEnd(path, after: name)
         return leaf(entityNumber(of: object), .entity, path, chain)
       case "objectID", "self": try expectEnd(path, after: name)
+      // What tables show of it, where no property is called so.
+      case "key":
+        try expectEnd(path, after: name)
+        return leaf(object.key, .integer, path, chain)
       case "@count":
         guard let chain else { throw notMany(name) }
         try expectEnd(path, after: name)

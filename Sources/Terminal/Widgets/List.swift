@@ -179,12 +179,16 @@ extension List {
     }
   }
 
+  /// What stands before the selected row: another sign where keys go elsewhere.
+  package static func mark(_ isFocused: Bool) -> String { isFocused ? "▌" : "▏" }
+
   private func drawBackground(
     of row: Int, in grid: inout Grid, _ place: Rect, theme: Theme, isFocused: Bool
   ) {
     guard row == selected else { return }
     grid.fill(place, style: theme[isFocused ? .selection : .selectionUnfocused])
-    grid.write("▌", at: place.origin, style: theme[isFocused ? .borderFocused : .border])
+    grid.write(
+      Self.mark(isFocused), at: place.origin, style: theme[isFocused ? .borderFocused : .border])
   }
 
   /// A thumb over the border to the right of the rows.

@@ -67,7 +67,8 @@ extension RowTable {
       let isSelected = index == window.selected
       if isSelected {
         grid.fill(line, style: theme[isFocused ? .selection : .selectionUnfocused])
-        grid.write("▌", at: line.origin, style: theme[isFocused ? .borderFocused : .border])
+        grid.write(
+          List.mark(isFocused), at: line.origin, style: theme[isFocused ? .borderFocused : .border])
       }
       for place in places {
         let column = columns[place.index]

@@ -79,7 +79,9 @@ extension MappingScreen {
         if isFocused, offset + row == first || row == 0 {
           grid.fill(place, style: theme[.selection])
         }
-        grid.write("▌", at: place.origin, style: theme[isFocused ? .borderFocused : .border])
+        grid.write(
+          List.mark(isFocused), at: place.origin, style: theme[isFocused ? .borderFocused : .border]
+        )
       }
       grid.write(line.spans, at: Point(x: place.x + 2, y: place.y), within: max(0, place.width - 2))
     }

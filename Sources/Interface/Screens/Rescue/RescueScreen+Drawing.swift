@@ -52,7 +52,12 @@ extension RescueScreen {
       let isLooking = pane == .findings ? condition == nil : holdings == nil
       let note = pane != .details && lookTask != nil && isLooking ? "…" : note(of: pane)
       grid.title(
-        [Span(title(of: pane), theme[pane == focus ? .title : .dim])],
+        [
+          Span(
+            // The one pane without a selected row is told by its title.
+            (pane == .details && focus == pane ? "▸ " : "") + title(of: pane),
+            theme[pane == focus ? .title : .dim])
+        ],
         note: note.isEmpty ? [] : [Span(note, theme[.dim])], on: layout.rect(of: pane))
     }
   }

@@ -25,6 +25,10 @@ extension RescueScreen {
         command: "strata salvage \(state.storeArgument) --output NEW --report FILE",
         footer: receipt != nil),
       Binding(
+        ["r"], "the last report", .showReceipt,
+        unless: lastReceipt == nil ? "there is no report yet" : noPanes,
+        footer: phase == .findings && lastReceipt != nil),
+      Binding(
         ["P"], "look again", .lookAgain,
         unless: lookTask != nil ? "it is being looked at" : busy(state),
         command: "strata doctor \(state.storeArgument)", footer: failure != nil),
@@ -123,6 +127,7 @@ extension RescueScreen {
     case .closeReceipt:
       phase = .findings
       return look(in: &state)
+    case .showReceipt: if let lastReceipt { show(lastReceipt) }
     case .writeReceipt:
       guard let receipt else { return [] }
       state.show(ReceiptFileLayer(.rescue(receipt), storePath: state.storePath))

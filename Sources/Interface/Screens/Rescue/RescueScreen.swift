@@ -35,6 +35,10 @@ struct RescueScreen: ScreenContent {
   var detailList = List()
   var holdingList = List()
   var receiptList = List()
+  /// What the last piece of work came to, for showing it again.
+  private(set) var lastReceipt: RescueReceipt?
+  /// New stores that were made.
+  private(set) var made: Set<String> = []
   /// Looks for what is wrong.
   var lookTask: TaskID?
   /// Does something about it.
@@ -95,6 +99,14 @@ extension RescueScreen {
     return effects + look(in: &state)
   }
 
+  /// Shows what a piece of work came to.
+  mutating func show(_ receipt: RescueReceipt) {
+    phase = .done(receipt)
+    lastReceipt = receipt
+    if let output = receipt.output { made.insert(output) }
+    receiptList = List()
+  }
+
   /// The store does not open, and this is why.
   mutating func take(_ condition: StoreCondition, _ state: State) {
     self.condition = state.copy == nil ? condition : condition.ofCopy(state)
@@ -127,11 +139,13 @@ extension RescueScreen {
       return state.screen == .rescue ? look(in: &state) : []
     case .rescued(let receipt) where task == self.task:
       self.task = nil
-      phase = .done(receipt.of(state.storePath))
-      receiptList = List()
-      state.notice = Notice(
-        receipt.notice + (state.screen == Screen(RescueScreen.self) ? "" : "; 5 shows the report"),
-        receipt.isLossy ? .warning : .success)
+      show(receipt.of(state.storePath))
+      // The report itself says it, and its keys are to be seen.
+      state.notice =
+        state.screen == Screen(RescueScreen.self)
+        ? nil
+        : Notice(
+          receipt.notice + "; 5 shows the report", receipt.isLossy ? .warning : .success)
       if case .repaired = receipt {
         fit(state)
         return state.reopen()
