@@ -35,18 +35,81 @@ extension MappingModel {
     let mine = Dictionary(
       first: entityMappings.compactMap { mapping in mapping.destination.map { ($0, mapping) } })
     for theirs in other.entityMappings {
-      guard let to = theirs.destination, let from = theirs.source else { continue }
-      guard let own = mine[to], own.source == from else { return (to, nil) }
-      let attributes = Dictionary(first: own.attributes.map { ($0.name, $0.source) })
-      for attribute in theirs.attributes where attribute.source != nil {
-        if attributes[attribute.name] != attribute.source { return (to, attribute.name) }
-      }
-      let links = Dictionary(first: own.relationships.map { ($0.name, $0.source) })
-      for relationship in theirs.relationships where relationship.source != nil {
-        if links[relationship.name] != relationship.source { return (to, relationship.name) }
+      guard let to = theirs.destination else { continue }
+      switch theirs.gap(in: mine[to]) {
+      case nil: continue
+      case .entity: return (to, nil)
+      case .property(let name): return (to, name)
       }
     }
     return nil
+  }
+}
+
+extension EntityMapping {
+  /// What one mapping carries and another to the same entity does not.
+  enum Gap: Equatable {
+    case entity
+    case property(String)
+  }
+
+  /// The first thing that this mapping carries and another does not, or from elsewhere.
+  func gap(in own: EntityMapping?) -> Gap? {
+    guard let from = source else { return nil }
+    guard let own, own.source == from else { return .entity }
+    let attributes = Dictionary(first: own.attributes.map { ($0.name, $0.source) })
+    for attribute in self.attributes where attribute.source != nil {
+      if attributes[attribute.name] != attribute.source { return .property(attribute.name) }
+    }
+    let links = Dictionary(first: own.relationships.map { ($0.name, $0.source) })
+    for relationship in relationships where relationship.source != nil {
+      if links[relationship.name] != relationship.source { return .property(relationship.name) }
+    }
+    return nil
+  }
+
+  /// What this inferred mapping does after another, whose objects it takes, as a single one; `nil`
+  /// where the other makes no property that this one needs.
+  ///
+  /// - Parameter names: of the composed mappings by those of the second step.
+  func composed(after one: EntityMapping, names: [String: String] = [:]) -> EntityMapping? {
+    let attributes = Dictionary(first: one.attributes.map { ($0.name, $0) })
+    let links = Dictionary(first: one.relationships.map { ($0.name, $0) })
+    var result = EntityMapping(
+      name: names[name] ?? name, kind: kind(after: one), source: one.source,
+      destination: destination)
+    for attribute in self.attributes {
+      guard let middle = attribute.source else {
+        result.attributes.append(attribute)
+        continue
+      }
+      guard let before = attributes[middle] else { return nil }
+      // What the first step fills is filled when the second looks.
+      let isFilled = before.defaultValue.map { $0 != .null } ?? false
+      result.attributes.append(
+        AttributeMapping(
+          name: attribute.name, source: before.source,
+          defaultValue: isFilled ? before.defaultValue : attribute.defaultValue))
+    }
+    for relationship in relationships {
+      guard let middle = relationship.source else {
+        result.relationships.append(relationship)
+        continue
+      }
+      guard let before = links[middle] else { return nil }
+      result.relationships.append(
+        before.source.map {
+          RelationshipMapping(
+            name: relationship.name, source: $0,
+            through: relationship.through.map { names[$0] ?? $0 })
+        } ?? RelationshipMapping(name: relationship.name, source: nil))
+    }
+    return result
+  }
+
+  fileprivate func kind(after one: EntityMapping) -> Kind {
+    if one.source == nil { return .add }
+    return one.kind == .copy && kind == .copy ? .copy : .transform
   }
 }
 
@@ -78,11 +141,11 @@ private struct Composition {
     for last in second.entityMappings {
       if let middle = last.source {
         guard let one = former[middle], taken.insert(middle).inserted else { return nil }
-        guard let to = last.destination else {
+        guard last.destination != nil else {
           if let from = one.source { removals.append(from) }
           continue
         }
-        guard let mapping = carried(one, last, to: to) else { return nil }
+        guard let mapping = last.composed(after: one, names: names) else { return nil }
         mappings.append(mapping)
       } else {
         mappings.append(last)
@@ -96,53 +159,11 @@ private struct Composition {
     return MappingModel(kind: .inferred, entityMappings: mappings)
   }
 
-  private func carried(
-    _ one: EntityMapping, _ last: EntityMapping, to entity: String
-  ) -> EntityMapping? {
-    let attributes = Dictionary(first: one.attributes.map { ($0.name, $0) })
-    let links = Dictionary(first: one.relationships.map { ($0.name, $0) })
-    var result = EntityMapping(
-      name: names[last.name] ?? last.name, kind: Self.kind(of: last, one), source: one.source,
-      destination: entity)
-    for attribute in last.attributes {
-      guard let middle = attribute.source else {
-        result.attributes.append(attribute)
-        continue
-      }
-      guard let before = attributes[middle] else { return nil }
-      // What the first step fills is filled when the second looks.
-      let isFilled = before.defaultValue.map { $0 != .null } ?? false
-      result.attributes.append(
-        AttributeMapping(
-          name: attribute.name, source: before.source,
-          defaultValue: isFilled ? before.defaultValue : attribute.defaultValue))
-    }
-    for relationship in last.relationships {
-      guard let middle = relationship.source else {
-        result.relationships.append(relationship)
-        continue
-      }
-      guard let before = links[middle] else { return nil }
-      result.relationships.append(
-        before.source.map {
-          RelationshipMapping(
-            name: relationship.name, source: $0,
-            through: relationship.through.map { names[$0] ?? $0 })
-        } ?? RelationshipMapping(name: relationship.name, source: nil))
-    }
-    return result
-  }
-
-  private static func kind(of last: EntityMapping, _ one: EntityMapping) -> EntityMapping.Kind {
-    if one.source == nil { return .add }
-    return one.kind == .copy && last.kind == .copy ? .copy : .transform
-  }
-
   private static func name(
     of last: EntityMapping, to entity: String, _ former: [String: EntityMapping]
   ) -> String {
     guard let one = last.source.flatMap({ former[$0] }) else { return "IEM_Add_\(entity)" }
-    switch kind(of: last, one) {
+    switch last.kind(after: one) {
     case .add: return "IEM_Add_\(entity)"
     case .copy: return "IEM_Copy_\(entity)"
     default: return "IEM_Transform_\(entity)"

@@ -41,8 +41,7 @@ public struct MigrationMatrix: Sendable, Equatable {
             .cancelled, code: .migrationCancelled, "cancelled", path: versions.path)
         }
         row.append(
-          graph.nodes[from].hashes == graph.nodes[to].hashes
-            ? .equal : Step(try graph.edge(from, to)))
+          graph.isEqual(from, to) ? .equal : Step(try graph.edge(from, to)))
       }
       steps.append(row)
       graph.forget(from)
@@ -71,7 +70,7 @@ public struct MigrationMatrix: Sendable, Equatable {
 
     init(_ edge: VersionGraph.Edge) {
       switch edge {
-      case .mapping(let mapping): self = .kind(mapping.kind)
+      case .open(let kind): self = .kind(kind)
       case .refused(let error): self = .refused(error)
       }
     }
@@ -99,14 +98,15 @@ public struct MigrationMatrix: Sendable, Equatable {
   private static func search(
     _ from: Int, _ to: Int, _ steps: [[Step]], _ names: [String]
   ) throws -> Path {
-    let outcome = try PathSearch.search(from: from, to: to, count: names.count) { one, other in
-      switch steps[one][other] {
-      case .equal: PathSearch.away
-      case .refused(let error): error
-      case .kind(let kind):
-        kind != .inferred || PathSearch.isTowards(to, one, other) ? nil : PathSearch.away
-      }
-    }
+    let outcome = try PathSearch.search(
+      from: from, to: to, count: names.count,
+      isOpen: { one, other in
+        guard case .kind(let kind) = steps[one][other] else { return false }
+        return kind != .inferred || PathSearch.isTowards(to, one, other)
+      },
+      refusal: { one, other in
+        if case .refused(let error) = steps[one][other] { error } else { PathSearch.away }
+      })
     switch outcome {
     case .found(let path):
       let kinds = zip(path, path.dropFirst()).compactMap { pair in

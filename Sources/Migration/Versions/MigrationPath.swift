@@ -84,7 +84,7 @@ public struct MigrationPath: Sendable, Equatable {
   private init(nodes: [Int], graph: inout VersionGraph) throws {
     steps = []
     for (from, to) in zip(nodes, nodes.dropFirst()) {
-      guard case .mapping(let mapping) = try graph.edge(from, to) else { continue }
+      let mapping = try graph.mapping(from, to)
       let (source, destination) = (graph.nodes[from], graph.nodes[to])
       steps.append(
         MigrationStep(
@@ -96,20 +96,19 @@ public struct MigrationPath: Sendable, Equatable {
   private static func search(
     from entry: Int, to exit: Int, in graph: inout VersionGraph
   ) throws -> PathSearch.Outcome {
-    let count = graph.nodes.count
     // The search asks all edges of one node before those of the next.
     var current: Int?
-    return try PathSearch.search(from: entry, to: exit, count: count) { from, to in
+    func edge(_ from: Int, _ to: Int) throws -> VersionGraph.Edge {
       if let last = current, last != from { graph.forget(last) }
       current = from
-      if PathSearch.isTowards(exit, from, to) {
-        switch try graph.edge(from, to) {
-        case .mapping: return nil
-        case .refused(let error): return error
-        }
-      }
-      return try graph.custom(from, to) == nil ? PathSearch.away : nil
+      if PathSearch.isTowards(exit, from, to) { return try graph.edge(from, to) }
+      return try graph.custom(from, to).map { .open($0.kind) } ?? .refused(PathSearch.away)
     }
+    return try PathSearch.search(
+      from: entry, to: exit, count: graph.nodes.count,
+      isOpen: { if case .open = try edge($0, $1) { true } else { false } },
+      refusal: { if case .refused(let error) = try edge($0, $1) { error } else { PathSearch.away } }
+    )
   }
 
   private static func unknownSource(

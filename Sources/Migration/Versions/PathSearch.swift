@@ -20,33 +20,37 @@ enum PathSearch {
 
   /// Breadth first, the exit before all else, then the longest jumps.
   ///
-  /// - Parameter refusal: why there is no step from one to another; `nil` where there is one.
+  /// - Parameters:
+  ///   - isOpen: whether a step leads from one to another.
+  ///   - refusal: why none does.
   static func search(
-    from entry: Int, to exit: Int, count: Int, refusal: (Int, Int) throws -> CoreDataError?
+    from entry: Int, to exit: Int, count: Int, isOpen: (Int, Int) throws -> Bool,
+    refusal: (Int, Int) throws -> CoreDataError
   ) throws -> Outcome {
     var previous: [Int: Int] = [:]
-    var reached = Set([entry])
+    var isReached = [Bool](repeating: false, count: count)
+    isReached[entry] = true
+    let others = (0..<count).filter { $0 != exit }.sorted { abs($0 - exit) < abs($1 - exit) }
     var queue = [entry]
     var next = 0
     while next < queue.count {
       let node = queue[next]
       next += 1
-      if try refusal(node, exit) == nil {
+      if try isOpen(node, exit) {
         var path = [exit, node]
         while let last = path.last, let before = previous[last] { path.append(before) }
         return .found(path.reversed())
       }
-      let others = (0..<count).filter { $0 != exit && !reached.contains($0) }
-        .sorted { abs($0 - exit) < abs($1 - exit) }
-      for other in others where try refusal(node, other) == nil {
+      for other in others where !isReached[other] {
+        guard try isOpen(node, other) else { continue }
         previous[other] = node
-        reached.insert(other)
+        isReached[other] = true
         queue.append(other)
       }
     }
     // Where the path ends that came nearest; from there not even the next version can be reached.
-    let end = reached.min { abs($0 - exit) < abs($1 - exit) } ?? exit
+    let end = queue.min { (abs($0 - exit), $0) < (abs($1 - exit), $1) } ?? exit
     let after = end < exit ? end + 1 : end - 1
-    return .gap(from: end, to: after, reason: try refusal(end, after) ?? away)
+    return .gap(from: end, to: after, reason: try refusal(end, after))
   }
 }

@@ -15,15 +15,17 @@ public typealias CustomMapping = (
 struct VersionGraph {
   struct Node {
     var name: String
-    var model: Model
-    var hashes: [String: VersionHash]
+    fileprivate(set) var version: InferredSteps.Version
     /// All names that the node stands for, in order.
     var names: [String]
+
+    var model: Model { version.model }
+    var hashes: [String: VersionHash] { version.hashes }
   }
 
-  /// A path from one node straight to another, or why there is none.
+  /// A step from one node straight to another, or why there is none.
   enum Edge {
-    case mapping(MappingModel)
+    case open(MappingModel.Kind)
     case refused(CoreDataError)
   }
 
@@ -36,8 +38,9 @@ struct VersionGraph {
   private let custom: CustomMapping
   private var customs: [Pair: MappingModel?] = [:]
   private var customsWithin: [Pair: Bool] = [:]
-  private var inferred: [Pair: Result<MappingModel, CoreDataError>] = [:]
-  private var stepwise: [Pair: MappingModel?] = [:]
+  private var steps = InferredSteps()
+  private var inferred: [Pair: Result<InferredSteps.Carried, CoreDataError>] = [:]
+  private var stepwise: [Pair: InferredSteps.Carried?] = [:]
 
   init(_ versions: [ModelVersions.Version], custom: @escaping CustomMapping) {
     nodes = []
@@ -45,7 +48,7 @@ struct VersionGraph {
     for version in versions {
       if let last = nodes.indices.last, nodes[last].hashes == version.hashes {
         nodes[last].name = version.name
-        nodes[last].model = version.model
+        nodes[last].version = steps.version(of: version.model, version.hashes)
         nodes[last].names.append(version.name)
       } else {
         append(version.model, named: version.name, version.hashes)
@@ -56,24 +59,39 @@ struct VersionGraph {
   /// Takes a model that the caller has at hand for the node's own: its hashes are the same, its
   /// renaming identifiers may say more.
   mutating func use(_ model: Model, named name: String, at node: Int) {
-    nodes[node].model = model
+    nodes[node].version = steps.version(of: model, nodes[node].hashes)
     nodes[node].name = name
     if !nodes[node].names.contains(name) { nodes[node].names.append(name) }
   }
 
   mutating func append(_ model: Model, named name: String, _ hashes: [String: VersionHash]) {
-    nodes.append(Node(name: name, model: model, hashes: hashes, names: [name]))
+    nodes.append(Node(name: name, version: steps.version(of: model, hashes), names: [name]))
+  }
+
+  /// Whether two nodes have the same hashes: a version that came back.
+  func isEqual(_ one: Int, _ other: Int) -> Bool {
+    nodes[one].version.parts.hashes == nodes[other].version.parts.hashes
+  }
+
+  /// The mapping of a step that is open.
+  ///
+  /// - Throws: what looking for a custom mapping ended in, or inferring one.
+  mutating func mapping(_ from: Int, _ to: Int) throws -> MappingModel {
+    try custom(from, to)
+      ?? MappingInference.mapping(
+        from: nodes[from].model, to: nodes[to].model,
+        hashes: (nodes[from].hashes, nodes[to].hashes))
   }
 
   /// - Throws: what looking for a custom mapping ended in.
   mutating func edge(_ from: Int, _ to: Int) throws -> Edge {
-    if let mapping = try custom(from, to) { return .mapping(mapping) }
+    if let mapping = try custom(from, to) { return .open(mapping.kind) }
     // A version that came back is no step on: it is only another place to begin at.
-    guard nodes[from].hashes != nodes[to].hashes else { return .refused(PathSearch.away) }
-    let mapping: MappingModel
+    guard !isEqual(from, to) else { return .refused(PathSearch.away) }
+    let carried: InferredSteps.Carried
     switch inferred(from, to) {
     case .failure(let error): return .refused(error)
-    case .success(let found): mapping = found
+    case .success(let found): carried = found
     }
     if try hasCustom(within: from, to) {
       return .refused(
@@ -81,14 +99,14 @@ struct VersionGraph {
           .refused, code: .migrationMissingMappingModel,
           "a mapping of its own is given for a step between them, which must not be jumped over"))
     }
-    if let (entity, property) = missing(in: mapping, from, to) {
+    if let (entity, property) = missing(in: carried, from, to) {
       return .refused(
         CoreDataError(
           .refused, code: .migrationMissingMappingModel,
           "going there at once would lose what the versions between them carry", entity: entity,
           property: property))
     }
-    return .mapping(mapping)
+    return .open(.inferred)
   }
 
   /// Whether a custom mapping is given for the pair.
@@ -115,19 +133,12 @@ struct VersionGraph {
     }
   }
 
-  private mutating func inferred(_ from: Int, _ to: Int) -> Result<MappingModel, CoreDataError> {
+  private mutating func inferred(
+    _ from: Int, _ to: Int
+  ) -> Result<InferredSteps.Carried, CoreDataError> {
     let pair = Pair(from: from, to: to)
     if let known = inferred[pair] { return known }
-    let (source, destination) = (nodes[from], nodes[to])
-    let result: Result<MappingModel, CoreDataError>
-    do {
-      result = .success(
-        try MappingInference.mapping(
-          from: source.model, to: destination.model, hashes: (source.hashes, destination.hashes)))
-    } catch {
-      result = .failure(
-        error as? CoreDataError ?? CoreDataError(.refused, code: .inferredMappingModel, "\(error)"))
-    }
+    let result = steps.carried(from: nodes[from].version, to: nodes[to].version)
     inferred[pair] = result
     return result
   }
@@ -148,13 +159,16 @@ struct VersionGraph {
     return found
   }
 
-  /// What going step by step carries and the mapping does not.
+  /// What going step by step carries and the step itself does not.
   private mutating func missing(
-    in mapping: MappingModel, _ from: Int, _ to: Int
+    in carried: InferredSteps.Carried, _ from: Int, _ to: Int
   ) -> (entity: String, property: String?)? {
     guard abs(to - from) > 1 else { return nil }
     let direction = from < to ? 1 : -1
-    if let whole = stepwise(from, to), let missing = mapping.firstMissing(of: whole) {
+    let destination = nodes[to].version
+    if let whole = stepwise(from, to),
+      let missing = steps.firstMissing(of: whole, in: carried, to: destination)
+    {
       return missing
     }
     // Where some step is impossible there is more than one way round it.
@@ -163,9 +177,8 @@ struct VersionGraph {
     var between = from + direction
     while between != to {
       if isStep(between, to), let first = stepwise(from, between),
-        let last = try? inferred(between, to).get(),
-        let composed = MappingModel.composed(first, last),
-        let missing = mapping.firstMissing(of: composed)
+        let composed = composed(first, between, to),
+        let missing = steps.firstMissing(of: composed, in: carried, to: destination)
       {
         return missing
       }
@@ -178,9 +191,19 @@ struct VersionGraph {
     if case .success = inferred(from, to) { true } else { false }
   }
 
+  /// What leads to a version, and from there straight to another.
+  private mutating func composed(
+    _ first: InferredSteps.Carried, _ middle: Int, _ to: Int
+  ) -> InferredSteps.Carried? {
+    guard case .success(let last) = inferred(middle, to) else { return nil }
+    return steps.composed(first, last, through: nodes[middle].version)
+  }
+
   /// What the versions from one to another carry in order, those left out that cannot be reached.
-  private mutating func stepwise(_ from: Int, _ to: Int) -> MappingModel? {
+  private mutating func stepwise(_ from: Int, _ to: Int) -> InferredSteps.Carried? {
     let direction = from < to ? 1 : -1
+    let wanted = Pair(from: from, to: to)
+    if let known = stepwise[wanted] { return known }
     // Forward from the start, since each is made of the one before it.
     var position = from + direction
     while true {
@@ -193,12 +216,13 @@ struct VersionGraph {
     }
   }
 
-  private mutating func makeStepwise(_ from: Int, _ to: Int, _ direction: Int) -> MappingModel? {
+  private mutating func makeStepwise(
+    _ from: Int, _ to: Int, _ direction: Int
+  ) -> InferredSteps.Carried? {
     var before = to - direction
     while before != from {
       if let first = stepwise[Pair(from: from, to: before)] ?? nil,
-        let last = try? inferred(before, to).get(),
-        let composed = MappingModel.composed(first, last)
+        let composed = composed(first, before, to)
       {
         return composed
       }

@@ -70,21 +70,10 @@ struct Inference {
     if sourceHashes == destinationHashes, !isForRecipe {
       return MappingModel(kind: .none, entityMappings: [])
     }
-    if let (name, claims) = entities.conflicts.min(by: { $0.key < $1.key }) {
-      throw refusal(
-        "several entities claim to be the former “\(name)”: \(claims.joined(separator: ", "))",
-        entity: name, hint: "Let one of them keep the renaming identifier.")
-    }
-    try refuseMergedHierarchies()
-    var mappings: [EntityMapping] = []
+    try refuseEntities()
     let mapped = Set(given.compactMap(\.destination))
-    for entity in destination.entities where !mapped.contains(entity.name) {
-      guard let former = entities.sources[entity.name] else {
-        mappings.append(added(entity))
-        continue
-      }
-      mappings.append(try carried(entity, from: former))
-    }
+    var mappings = try destination.entities.filter { !mapped.contains($0.name) }
+      .map(mapping(of:))
     let taken = Set(given.compactMap(\.source))
     for entity in source.entities
     where entities.destinations[entity.name] == nil && !taken.contains(entity.name) {
@@ -93,6 +82,22 @@ struct Inference {
           name: "IEM_Remove_\(entity.name)", kind: .remove, source: entity.name, destination: nil))
     }
     return MappingModel(kind: .inferred, entityMappings: mappings)
+  }
+
+  /// Says no where it is not told which entity is which.
+  func refuseEntities() throws {
+    if let (name, claims) = entities.conflicts.min(by: { $0.key < $1.key }) {
+      throw refusal(
+        "several entities claim to be the former “\(name)”: \(claims.joined(separator: ", "))",
+        entity: name, hint: "Let one of them keep the renaming identifier.")
+    }
+    try refuseMergedHierarchies()
+  }
+
+  /// What becomes the objects of an entity of the destination.
+  func mapping(of entity: Entity) throws -> EntityMapping {
+    guard let former = entities.sources[entity.name] else { return added(entity) }
+    return try carried(entity, from: former)
   }
 
   func added(_ entity: Entity) -> EntityMapping {
