@@ -166,6 +166,19 @@ struct PreflightTests {
     #expect(text(found) == ["warning 1570 Chapter.book 1: Chapter/p3"])
   }
 
+  @Test("a mandatory to-many that was empty before and may be so is nothing to warn of")
+  func formerEmptyMany() throws {
+    let mandatory = [
+      (
+        #"<relationship name="chapters" optional="YES""#, #"<relationship name="chapters""#
+      )
+    ]
+    let spoiling = "UPDATE ZCHAPTER SET ZBOOK = NULL"
+    #expect(text(try checks([Self.unrelated], spoiling: spoiling, from: mandatory)) == [])
+    // One that turns mandatory is.
+    #expect(try !checks(mandatory, spoiling: spoiling).isEmpty)
+  }
+
   @Test("values whose files are missing are told with the files")
   func files() throws {
     let folder = try TemporaryFolder()

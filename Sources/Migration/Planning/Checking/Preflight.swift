@@ -129,15 +129,17 @@ struct Preflight {
       // that lead to an object that goes will be empty afterwards.
       var broken: [String] = []
       if let empty = data.isEmpty(name, of: from) {
-        if source.relationship(named: name, of: from)?.isOptional == true {
+        let before = source.relationship(named: name, of: from)
+        if before?.isOptional == true {
           broken.append(empty)
-        } else {
+        } else if before?.emptiness != .told || relationship.emptiness != .told {
+          // Of empty to-manys apps' stores are full, each array of SwiftData's among these.
           former = try rows(
             of: from, where: [empty], break: (to, relationship.name),
             "missing objects on a relationship that was mandatory before",
             hint: "These rows cannot be saved as they are: set the relationship in the app.",
             warning: .validationMissingMandatoryProperty,
-            predicate: source.relationship(named: name, of: from)?.isToMany == false
+            predicate: before?.isToMany == false
               ? "\(PredicateText.name(name)) == nil" : nil)
         }
       }
