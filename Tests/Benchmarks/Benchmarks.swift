@@ -9,6 +9,7 @@ import TestSupport
 ///     swift run -c release Benchmarks interface
 ///     swift run -c release Benchmarks fuzz 1000000
 ///     swift run -c release Benchmarks source
+///     swift run -c release Benchmarks matrix
 ///     swift build && swift run Benchmarks strain
 @main
 struct Benchmarks {
@@ -42,6 +43,10 @@ struct Benchmarks {
       SourceBenchmark.run(
         lines: words.dropFirst().first.flatMap { Int($0) } ?? 20_000,
         inputs: words.dropFirst(2).first.flatMap { Int($0) } ?? 100_000)
+    case "matrix":
+      try MatrixBenchmark.run(
+        strata: Built.strata, versions: words.dropFirst().first.flatMap { Int($0) } ?? 117,
+        entities: words.dropFirst(2).first.flatMap { Int($0) } ?? 60)
     case "interface":
       try InterfaceBenchmark.run(
         strata: words.dropFirst(2).first ?? Built.strata,
@@ -51,7 +56,7 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | salvage [OBJECTS] | source [LINES] [INPUTS] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | salvage [OBJECTS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
           + "| interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }
