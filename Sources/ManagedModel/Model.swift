@@ -4,7 +4,7 @@
 /// ancestor, so that walks over the hierarchy end.
 public struct Model: Sendable, Equatable {
   /// The entities, sorted by name in byte order.
-  public let entities: [Entity]
+  public private(set) var entities: [Entity]
   /// Identifiers that the model's author gave the version; free text, often empty.
   public let versionIdentifiers: [String]
   /// Configuration name to the names of its entities; the default one, of all, is not listed.
@@ -78,6 +78,18 @@ public struct Model: Sendable, Equatable {
     self.children = children
     let roots = sorted.filter { $0.parent == nil }.map(\.name)
     storeOrder = Self.preorder(from: roots, children).compactMap { indexes[$0] }
+  }
+
+  /// The same model, of which what is equal in another one takes its memory once: most of a bundle's
+  /// versions is.
+  func sharing(with other: Model) -> Model {
+    var model = self
+    for place in entities.indices {
+      if let known = other.entity(named: entities[place].name), known == entities[place] {
+        model.entities[place] = known
+      }
+    }
+    return model
   }
 
   /// The entity of that name.

@@ -63,9 +63,16 @@ public struct ModelBundle: Sendable {
       }
     }
     current = current ?? info["NSManagedObjectModel_CurrentVersionName"]?.string
-    let versions = files.compactMap { path, bytes -> Version? in
-      guard let versionName = Self.versionName(path, bundle: name) else { return nil }
-      return Version(name: versionName, path: path, result: Self.read(path, bytes))
+    let named = files.keys.sorted().compactMap { path in
+      Self.versionName(path, bundle: name).map { (name: $0, path: path) }
+    }
+    var last: Model?
+    let versions = named.sorted { Self.naturallyPrecedes($0.name, $1.name) }.map { name, path in
+      let result = Self.read(path, files[path] ?? []).map { model in
+        last.map(model.sharing) ?? model
+      }
+      last = (try? result.get()) ?? last
+      return Version(name: name, path: path, result: result)
     }
     guard !versions.isEmpty else {
       throw CoreDataError(
@@ -73,7 +80,7 @@ public struct ModelBundle: Sendable {
         hint: "a .xcdatamodeld holds .xcdatamodel folders, a .momd holds .mom files")
     }
     self.name = name
-    self.versions = versions.sorted { Self.naturallyPrecedes($0.name, $1.name) }
+    self.versions = versions
     currentVersionName = current ?? (versions.count == 1 ? versions[0].name : nil)
     statedVersionHashes = (info["NSManagedObjectModel_VersionHashes"]?.dictionary ?? [:])
       .mapValues { entities in
