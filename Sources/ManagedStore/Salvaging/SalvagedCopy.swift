@@ -60,8 +60,8 @@ package final class SalvagedCopy {
   private(set) var all: [SalvagedTable] = []
   /// The tables that Core Data would make for the model, with the store's own numbers.
   package private(set) var schema: StoreSchema?
-  /// Tables of entities that the schema no longer describes.
-  private var supposed: Set<String> = []
+  /// In which order the columns stand of tables that the schema no longer describes.
+  private var supposed: [String: ColumnOrdering.Order] = [:]
   /// What was copied of tables, by name.
   private var copied: [String: TreeCopy.Outcome] = [:]
   private var isPageCopied: [Bool] = []
@@ -76,13 +76,15 @@ package final class SalvagedCopy {
   /// - Parameters:
   ///   - path: where it is to be: a file that is not there, or an empty one.
   ///   - model: what tells tables that the store's schema does not.
+  ///   - versions: the versions of the model up to it, from the first, where they are known: a store that
+  ///     was migrated in place has columns where they put them.
   ///   - contents: which rows it gets.
   ///   - copiesTrees: whether trees that are whole are copied page for page, where that can be done.
   ///   - progress: told how much of the file was read, from 0 to 1.
   /// - Throws: ``CoreDataError`` where no table is known, the disk is full, or it was cancelled.
   package init(
-    of source: SalvageSource, at path: String, model: Model?, contents: Contents = .everything,
-    copiesTrees: Bool = false,
+    of source: SalvageSource, at path: String, model: Model?, versions: [Model] = [],
+    contents: Contents = .everything, copiesTrees: Bool = false,
     isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     self.source = source
@@ -96,7 +98,7 @@ package final class SalvagedCopy {
         copiesTrees && contents == .everything && source.isSchemaWhole
         && TreeCopy.isPossible(source.image)
       try connection.execute("BEGIN")
-      try makeTables()
+      try makeTables(versions)
       if hasCopiedTrees {
         makeObjects("index")
         try connection.execute("COMMIT")
@@ -111,12 +113,8 @@ package final class SalvagedCopy {
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
     }
-    let filled = all.count { supposed.contains($0.name) && $0.rows > 0 }
-    if filled > 0 {
-      notes.append(
-        "What \(filled) \(filled == 1 ? "table was" : "tables were") made of is gone: their columns were taken in the order of a new store. One that was migrated in place has another order: look at their values before you rely on them."
-      )
-    }
+    let filled = Set(all.filter { $0.rows > 0 }.map(\.name))
+    notes += ColumnOrdering.notes(on: supposed.filter { filled.contains($0.key) })
     unknownHoles = source.trees.holes.count { $0.root > 1 && byRoot[$0.root] == nil }
     tables = all.map { table in
       Table(
@@ -137,7 +135,7 @@ package final class SalvagedCopy {
     return connection
   }
 
-  private func makeTables() throws {
+  private func makeTables(_ versions: [Model]) throws {
     // Virtual tables bring the tables behind them.
     let entries = source.objects.filter { $0.object.type == "table" && !$0.object.isSQLites }
     for entry in entries.sorted(by: { $0.root < $1.root }) {
@@ -153,13 +151,18 @@ package final class SalvagedCopy {
     if let schema {
       let known = Set(try DatabaseTables(connection).tables.keys)
       // A join table that is not there may be so under another name.
-      for (name, sql) in schema.tables.map({ ($0.name, $0.sql) })
+      let lost = schema.tables.filter { !known.contains($0.name) }
+      if contents == .everything, !lost.isEmpty {
+        let ordering = try ColumnOrdering(
+          source, schema, tables: lost, versions: versions, isCancelled: isCancelled)
+        for table in lost { supposed[table.name] = ordering.order(of: table) }
+      }
+      for (name, sql) in schema.tables.map({ ($0.name, $0.sql(orderedBy: supposed[$0.name])) })
         + (source.isSchemaWhole ? [] : schema.joins.map { ($0.name, $0.sql) })
         + StoreSchema.bookkeepingStatements.map({ ($0.name, $0.sql) })
       where !known.contains(name) {
         try connection.execute(sql)
       }
-      supposed = Set(schema.tables.map(\.name)).subtracting(known)
     }
     // A virtual table that is new has rows of its own in the tables behind it.
     let virtual = try DatabaseTables(connection).virtual

@@ -1,0 +1,179 @@
+import ManagedModel
+import Salvage
+
+/// Tells in which order a table's columns stand whose CREATE statement is gone.
+///
+/// Core Data makes a new table with its columns in an order that the model tells. One that was migrated in
+/// place has what came later at its end, and nothing but the rows, the indexes, and what is left of
+/// older schemas tells so. Where they do not decide, the columns are named that may stand for one another.
+struct ColumnOrdering {
+  /// What was found out about a table.
+  struct Order: Equatable {
+    /// The columns, in the order of the records, without the three that each table has.
+    var columns: [StoreSchema.Column]
+    /// Columns whose values may be those of another.
+    var doubtful: [StoreSchema.Column] = []
+    /// Whether the rows have values that no order puts into columns that can hold them.
+    var isUnfit = false
+  }
+
+  private let schema: StoreSchema
+  private let tables: [StoreSchema.Table]
+  /// The tables of earlier versions of the model, from the latest to the first.
+  private let earlier: [StoreSchema]
+  private let remnants: SchemaRemnants
+  /// What was found of each table's rows, by the tree that they are in.
+  private var evidence: [String: [Int: ColumnEvidence]] = [:]
+  private var keys: [Int64: KeySet] = [:]
+  /// Places that an index begins with, by table.
+  private var indexed: [String: Set<Int>] = [:]
+
+  /// Columns that come before the others in each table: Z_PK, Z_ENT, Z_OPT.
+  static let standing = 3
+  /// An order that counts that much less than another may be the true one all the same.
+  private static let doubt = 2.0
+  /// How much better an order has to be for each column more that is at the end.
+  private static let price = 4.0
+
+  /// Reads all rows of a source.
+  ///
+  /// - Parameters:
+  ///   - tables: those whose CREATE statements are gone.
+  ///   - versions: the versions of the model up to the one that the schema is of.
+  init(
+    _ source: SalvageSource, _ schema: StoreSchema, tables: [StoreSchema.Table],
+    versions: [Model], isCancelled: () -> Bool
+  ) throws {
+    self.schema = schema
+    self.tables = tables
+    earlier = versions.reversed().filter { $0 != schema.model }.map { StoreSchema(model: $0) }
+    remnants = try SchemaRemnants(source.image, of: Set(tables.map(\.name)))
+    try read(source, isCancelled)
+    try readIndexes(source, isCancelled)
+  }
+
+  private mutating func read(_ source: SalvageSource, _ isCancelled: () -> Bool) throws {
+    var names: [Int64: String] = [:]
+    for table in tables {
+      for entity in schema.model.subtree(of: table.root) {
+        if let number = schema.numbers[entity] { names[number] = table.name }
+      }
+    }
+    let numbers = Set(schema.numbers.values)
+    var scan = RowScan(source.image, source.trees)
+    try scan.rows(
+      where: { role, root in
+        root != 1 && (role == .leaf || role == .adopted || role == .broken)
+      }, isCancelled: isCancelled
+    ) { row, record in
+      guard record.count >= Self.standing, record.kind(0) == .null,
+        let number = record.integer(1), numbers.contains(number),
+        let saves = record.integer(2), saves > 0
+      else { return }
+      keys[number, default: KeySet()].insert(row.key)
+      guard let name = names[number] else { return }
+      evidence[name, default: [:]][row.root, default: ColumnEvidence()]
+        .add(row.key, number: number, record)
+    }
+    for number in keys.keys { keys[number]?.sort() }
+  }
+
+  /// The rows that tell of a table: those of its largest tree, else those of none.
+  private func evidence(of table: StoreSchema.Table) -> ColumnEvidence? {
+    let trees = evidence[table.name] ?? [:]
+    return trees.filter { $0.key > 0 }.max { ($0.value.rows, $1.key) < ($1.value.rows, $0.key) }?
+      .value ?? trees[0]
+  }
+
+  private mutating func readIndexes(_ source: SalvageSource, _ isCancelled: () -> Bool) throws {
+    var search = IndexedPlaces()
+    for table in tables {
+      if let evidence = evidence(of: table) { search.add(table.name, evidence.sample) }
+    }
+    guard !search.isEmpty else { return }
+    var entries = IndexEntries(source.image)
+    for page in 2..<max(2, source.image.pageCount + 1) {
+      if page % 256 == 0, isCancelled() { break }
+      search.begin()
+      try entries.entries(of: page) { key, record in search.take(key, record) }
+      for (table, place) in search.found() { indexed[table, default: []].insert(place) }
+    }
+  }
+}
+
+extension ColumnOrdering {
+  /// The order of a table's columns; that of a new store where there are no rows, or where they have more
+  /// values than the table columns.
+  func order(of table: StoreSchema.Table) -> Order {
+    let columns = table.columns
+    guard let evidence = evidence(of: table), !columns.isEmpty else {
+      return Order(columns: columns)
+    }
+    let longest = evidence.lengths.keys.max() ?? 0
+    guard longest <= columns.count + Self.standing else {
+      return Order(columns: columns, doubtful: columns, isUnfit: true)
+    }
+    let own = indexed[table.name] ?? []
+    let indexes = firstIndexed(in: table)
+    let traits = columns.map { column in
+      var traits = ColumnTraits(column, of: table, in: schema)
+      traits.isIndexed = indexes.contains(column.name)
+      return traits
+    }
+    let scores = traits.map { traits in
+      columns.indices.map { place in
+        traits.score(
+          place + Self.standing, evidence, keys: keys,
+          isIndexed: own.contains(place + Self.standing))
+      }
+    }
+    let decision = OrderDecision(
+      columns: columns, traits: traits, scores: scores, evidence: evidence,
+      candidates: candidates(for: table), remnants: remnants.orders(of: table))
+    return decision.order(doubt: Self.doubt, price: Self.price)
+  }
+
+  /// The columns that an index of the model begins with.
+  private func firstIndexed(in table: StoreSchema.Table) -> Set<String> {
+    let statements = (schema.indexStatements() + schema.indexStatements(.columns))
+      .filter { $0.table == table.name }
+    return Set(
+      table.columns.map(\.name).filter { name in
+        statements.contains { statement in
+          guard let open = statement.sql.firstIndex(of: "(") else { return false }
+          let rest = statement.sql[statement.sql.index(after: open)...]
+          return rest.prefix { $0 != "," && $0 != ")" && $0 != " " } == StoreSchema.name(name)
+        }
+      })
+  }
+
+  /// The orders that a chain of versions leads to: made new by one of them, with what each later one added
+  /// at the end. Empty where no other version is known.
+  private func candidates(for table: StoreSchema.Table) -> [[Int]] {
+    guard !earlier.isEmpty else { return [] }
+    func bare(_ column: StoreSchema.Column) -> String {
+      // Numbers of entities shift from version to version.
+      switch column.content {
+      case .toOneEntity, .owner, .ownerOrder:
+        "\(column.content.property.name).\(column.content.isOrder).\(column.type)"
+      default: column.name
+      }
+    }
+    let names = Dictionary(table.columns.enumerated().map { (bare($1), $0) }) { first, _ in first }
+    var result = [Array(table.columns.indices)]
+    var later: [[Int]] = []
+    var known = Set(table.columns.indices)
+    for version in earlier {
+      guard let former = version.table(named: table.name) else { break }
+      let places = former.columns.compactMap { names[bare($0)] }
+      // What is gone was taken out by making the table anew.
+      guard places.count == former.columns.count, known.isSuperset(of: places) else { break }
+      let added = known.subtracting(places).sorted()
+      if !added.isEmpty { later.insert(added, at: 0) }
+      known = Set(places)
+      let order = places.sorted() + later.joined()
+      if !result.contains(order) { result.append(order) }
+    }
+    return result
+  }
+}
