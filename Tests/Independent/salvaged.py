@@ -202,7 +202,8 @@ def measure(strata, folder, expected, image, model, arguments):
         result.problems.append("status %d" % run.returncode)
     if os.path.exists(report):
         with open(report) as file:
-            result.told = json.load(file).get("notes", [])
+            told = json.load(file)
+            result.told = told.get("salvage", told).get("notes", [])
     elif not os.path.exists(output):
         result.told = [run.stderr.decode(errors="replace").strip()[:300]]
     result.status = run.returncode
@@ -286,8 +287,12 @@ def main():
                     print("%-4s %-34s %-18s objects %d of %d, %d wrong; links %d of %d, %d wrong  %s" % (
                         "ok" if ok else "BAD", os.path.basename(store), name, result.equal, result.there, result.wrong,
                         result.pairs_equal, result.pairs, result.pairs_wrong, "; ".join(result.problems)))
+                    notes = " ".join(result.told).lower()
                     for column, count in result.columns.most_common(8):
-                        print("         %6d %s" % (count, column))
+                        name = column.split(".")[-1].lower()
+                        name = "(order)" if name.startswith("z_fok") else name.lstrip("z")
+                        is_told = "." in column and name in notes
+                        print("         %6d %s%s" % (count, column, ", told" if is_told else ""))
                     for note in result.told[:6] if not ok else []:
                         print("         note: %s" % note[:260])
                     sys.stdout.flush()

@@ -30,6 +30,22 @@ extension SalvageSource {
     return found
   }
 
+  /// The hash of each entity of the model that made the store, as its metadata has them, wherever their
+  /// page is; empty where they are gone.
+  package func versionHashes() throws -> [String: VersionHash] {
+    var found: [String: VersionHash] = [:]
+    var scan = RowScan(image, trees)
+    try scan.rows(where: pages(of: "Z_METADATA"), isCancelled: { !found.isEmpty }) { row, record in
+      // Of the one row of Z_METADATA its key, UUID and property list.
+      guard found.isEmpty, record.count == 3, row.key == 1, record.kind(0) == .null,
+        record.kind(1) == .text, let bytes = record.content(2),
+        case .dictionary(let values)? = try? PropertyList.read(Array(bytes))
+      else { return }
+      found = StoreMetadata(uuid: "", values: values).versionHashes
+    }
+    return found
+  }
+
   /// The tables that Core Data would make for a model, with the numbers that the store gave its
   /// entities, as far as rows of Z_PRIMARYKEY still tell them.
   func schema(for model: Model) throws -> StoreSchema {

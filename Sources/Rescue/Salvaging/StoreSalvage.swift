@@ -13,6 +13,10 @@ package enum StoreSalvage {
   package struct Options: Sendable {
     /// The model that made the store, where the store itself no longer has it.
     package var model: Model?
+    /// The versions of the model that are known, from the first to the last.
+    package var versions: [Model] = []
+    /// Whether the store is to tell which of the versions is its own; `model` is for one that does not.
+    package var choosesVersion = false
     /// Whether the -wal is left out.
     package var ignoresLog = false
     /// Whether the report tells of each page which rows are from it.
@@ -51,8 +55,8 @@ package enum StoreSalvage {
     }
     let source = try SalvageSource(path: path, ignoresLog: options.ignoresLog)
     var report = SalvageReport(storePath: path, outputPath: output, logPath: source.logPath)
-    let found = options.model == nil ? try source.model() : nil
-    let model = options.model ?? found
+    let models = try SalvageModels(options, source)
+    let model = models.model
     guard model != nil || source.hasTables else {
       throw CoreDataError(
         .unreadable,
@@ -71,9 +75,10 @@ package enum StoreSalvage {
       }
       do {
         let copy = try SalvagedCopy(
-          of: source, at: work, model: model, copiesTrees: copiesTrees, isCancelled: isCancelled,
+          of: source, at: work, model: model, versions: models.earlier, copiesTrees: copiesTrees,
+          isCancelled: isCancelled,
           progress: progress)
-        report.notes += source.notes
+        report.notes += source.notes + models.notes
         report.unplaced = copy.unplaced
         report.unreadable = copy.unreadable
         report.missingPages = source.missingPages

@@ -19,6 +19,8 @@ struct ColumnTraits: Sendable {
   var isIdentifier = false
   var isArchive = false
   var mayLieOutside = false
+  /// What a migration that adds it writes into all rows of the table, those of other entities too.
+  var filling: Int64?
   /// Whether an index begins with it.
   var isIndexed = false
   /// Whether it holds a position in an ordered relationship.
@@ -58,6 +60,12 @@ struct ColumnTraits: Sendable {
 
   private mutating func take(_ attribute: Attribute) {
     isMandatory = !attribute.isOptional
+    filling =
+      switch attribute.defaultValue {
+      case .integer(let number): number
+      case .boolean(let flag): flag ? 1 : 0
+      default: nil
+      }
     mayLieOutside = attribute.allowsExternalBinaryDataStorage
     switch attribute.type {
     case .boolean: range = 0...1
@@ -88,7 +96,7 @@ extension ColumnTraits {
       let found = places[place]
       rows += holders.contains(number) ? found.rows : 0
       values += found.values
-      wrong += holders.contains(number) ? self.wrong(found) : found.values
+      wrong += holders.contains(number) || isFilled(found) ? self.wrong(found) : found.values
       days += found.days
       wholes += found.integers
       if found.integers > 0, found.least >= 0, found.greatest <= 1 { bits += found.integers }
@@ -114,6 +122,12 @@ extension ColumnTraits {
 
   /// What a place counts in which hardly a value can be one of the column.
   static let most = 40.0
+
+  /// Whether what a place holds of an entity that has not the column is what a migration put there.
+  private func isFilled(_ found: ColumnEvidence.Place) -> Bool {
+    guard let filling else { return false }
+    return found.integers == found.values && found.least == filling && found.greatest == filling
+  }
 
   /// How many values of a place cannot be values of the column.
   private func wrong(_ found: ColumnEvidence.Place) -> Int {
