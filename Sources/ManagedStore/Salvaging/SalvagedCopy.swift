@@ -153,9 +153,9 @@ package final class SalvagedCopy {
       // A join table that is not there may be so under another name.
       let lost = schema.tables.filter { !known.contains($0.name) }
       if contents == .everything, !lost.isEmpty {
-        let ordering = try ColumnOrdering(
-          source, schema, tables: lost, versions: versions, isCancelled: isCancelled)
-        for table in lost { supposed[table.name] = ordering.order(of: table) }
+        supposed = try ColumnOrdering(
+          source, schema, tables: lost, versions: versions, isCancelled: isCancelled
+        ).orders()
       }
       for (name, sql) in schema.tables.map({ ($0.name, $0.sql(orderedBy: supposed[$0.name])) })
         + (source.isSchemaWhole ? [] : schema.joins.map { ($0.name, $0.sql) })

@@ -19,6 +19,8 @@ struct ColumnEvidence: Sendable {
     var days = 0
     /// Texts with a colon, as each address has.
     var addresses = 0
+    /// Texts with an @, as each address of mail has.
+    var mails = 0
     /// Blobs of 16 bytes.
     var identifiers = 0
     /// Blobs that begin as an archive does.
@@ -101,6 +103,7 @@ extension ColumnEvidence.Place {
     case .text:
       texts += 1
       if record.content(place)?.contains(UInt8(ascii: ":")) != false { addresses += 1 }
+      if record.content(place)?.contains(UInt8(ascii: "@")) == true { mails += 1 }
     case .blob:
       blobs += 1
       guard let bytes = record.content(place) else {

@@ -102,17 +102,36 @@ struct ColumnOrdering {
 }
 
 extension ColumnOrdering {
-  /// The order of a table's columns; that of a new store where there are no rows, or where they have more
-  /// values than the table columns.
-  func order(of table: StoreSchema.Table) -> Order {
+  /// The order of each table's columns; that of a new store where a table has no rows, or where they have
+  /// more values than the table columns.
+  func orders() -> [String: Order] {
+    let decisions = tables.map { ($0, decision(for: $0)) }
+    // A store was made by one version, and what came later was added to all of its tables.
+    let starts = OrderStarts(decisions.compactMap(\.1), doubt: Self.doubt)
+    return Dictionary(
+      decisions.map { table, decision in
+        (
+          table.name,
+          decision.map { $0.order(doubt: Self.doubt, price: Self.price, starts: starts.likely) }
+            ?? unfit(table)
+        )
+      }
+    ) { first, _ in first }
+  }
+
+  private func unfit(_ table: StoreSchema.Table) -> Order {
+    guard evidence(of: table) != nil, !table.columns.isEmpty else {
+      return Order(columns: table.columns)
+    }
+    return Order(columns: table.columns, doubtful: table.columns, isUnfit: true)
+  }
+
+  /// What there is to decide by; `nil` where there are no rows, or where they are too long.
+  private func decision(for table: StoreSchema.Table) -> OrderDecision? {
     let columns = table.columns
-    guard let evidence = evidence(of: table), !columns.isEmpty else {
-      return Order(columns: columns)
-    }
-    let longest = evidence.lengths.keys.max() ?? 0
-    guard longest <= columns.count + Self.standing else {
-      return Order(columns: columns, doubtful: columns, isUnfit: true)
-    }
+    guard let evidence = evidence(of: table), !columns.isEmpty,
+      evidence.lengths.keys.max() ?? 0 <= columns.count + Self.standing
+    else { return nil }
     let own = indexed[table.name] ?? []
     let indexes = firstIndexed(in: table)
     let traits = columns.map { column in
@@ -120,17 +139,14 @@ extension ColumnOrdering {
       traits.isIndexed = indexes.contains(column.name)
       return traits
     }
-    let scores = traits.map { traits in
-      columns.indices.map { place in
-        traits.score(
-          place + Self.standing, evidence, keys: keys,
-          isIndexed: own.contains(place + Self.standing))
-      }
+    func matrix(_ body: (ColumnTraits, Int) -> Double) -> [[Double]] {
+      traits.map { traits in columns.indices.map { body(traits, $0 + Self.standing) } }
     }
-    let decision = OrderDecision(
-      columns: columns, traits: traits, scores: scores, evidence: evidence,
+    return OrderDecision(
+      columns: columns, traits: traits,
+      scores: matrix { $0.score($1, evidence, keys: keys, isIndexed: own.contains($1)) },
+      hints: matrix { $0.hint($1, evidence) }, evidence: evidence,
       candidates: candidates(for: table), remnants: remnants.orders(of: table))
-    return decision.order(doubt: Self.doubt, price: Self.price)
   }
 
   /// The columns that an index of the model begins with.
@@ -147,8 +163,8 @@ extension ColumnOrdering {
       })
   }
 
-  /// The orders that a chain of versions leads to: made new by one of them, with what each later one added
-  /// at the end. Empty where no other version is known.
+  /// The orders that a chain of versions leads to, by how many versions before this one made the store:
+  /// its columns, with what each later one added at the end. Empty where no other version is known.
   private func candidates(for table: StoreSchema.Table) -> [[Int]] {
     guard !earlier.isEmpty else { return [] }
     func bare(_ column: StoreSchema.Column) -> String {
@@ -163,16 +179,20 @@ extension ColumnOrdering {
     var result = [Array(table.columns.indices)]
     var later: [[Int]] = []
     var known = Set(table.columns.indices)
+    var isMadeAnew = false
     for version in earlier {
-      guard let former = version.table(named: table.name) else { break }
-      let places = former.columns.compactMap { names[bare($0)] }
+      let former = version.table(named: table.name)
+      let places = former?.columns.compactMap { names[bare($0)] } ?? []
       // What is gone was taken out by making the table anew.
-      guard places.count == former.columns.count, known.isSuperset(of: places) else { break }
-      let added = known.subtracting(places).sorted()
-      if !added.isEmpty { later.insert(added, at: 0) }
-      known = Set(places)
-      let order = places.sorted() + later.joined()
-      if !result.contains(order) { result.append(order) }
+      if former == nil || places.count != former?.columns.count || !known.isSuperset(of: places) {
+        isMadeAnew = true
+      }
+      if !isMadeAnew {
+        let added = known.subtracting(places).sorted()
+        if !added.isEmpty { later.insert(added, at: 0) }
+        known = Set(places)
+      }
+      result.append(known.sorted() + later.joined())
     }
     return result
   }

@@ -4,6 +4,8 @@ struct OrderDecision {
   let traits: [ColumnTraits]
   /// How well each column fits each place.
   let scores: [[Double]]
+  /// What else speaks for it, and is too little to be sure.
+  let hints: [[Double]]
   let evidence: ColumnEvidence
   /// Orders that versions of the model lead to, as columns by place; empty where they are not known.
   let candidates: [[Int]]
@@ -11,64 +13,93 @@ struct OrderDecision {
   let remnants: [[Int]]
 
   /// What an order counts; columns of positions aside, which are told by the links beside them.
-  private func score(_ order: [Int]) -> Double {
-    order.enumerated().reduce(0) { $0 + scores[$1.element][$1.offset] }
+  func score(_ order: [Int]) -> Double {
+    order.enumerated().reduce(0) {
+      $0 + (traits[$1.element].isOrder ? 0 : scores[$1.element][$1.offset])
+    }
+  }
+
+  /// What else speaks for an order.
+  func hint(_ order: [Int]) -> Double {
+    order.enumerated().reduce(0) { $0 + hints[$1.element][$1.offset] }
+  }
+
+  /// How many columns came later than the oldest rows, which end before them.
+  private var needed: Int {
+    max(0, columns.count + ColumnOrdering.standing - (evidence.lengths.keys.min() ?? 0))
+  }
+
+  /// Whether an order can be, where rows end early: what they do not have came later, and what they have
+  /// stands as in a new store.
+  func isPossible(_ order: [Int]) -> Bool {
+    let first = order.prefix(max(0, order.count - needed)).filter { !traits[$0].isOrder }
+    return needed == 0 || remnants.contains(order) || candidates.dropFirst().contains(order)
+      || first == first.sorted()
   }
 
   /// The order to take, and which columns may stand for one another.
-  func order(doubt: Double, price: Double) -> ColumnOrdering.Order {
-    let shortest = evidence.lengths.keys.min() ?? 0
-    // A row that ends early was written before what comes behind it was there.
-    let needed = max(0, columns.count + ColumnOrdering.standing - shortest)
-    let search = OrderSearch(scores: scores, positions: traits.map(\.isOrder))
+  ///
+  /// - Parameter starts: the candidates that the whole store speaks for, the likeliest first.
+  func order(doubt: Double, price: Double, starts: [Int]) -> ColumnOrdering.Order {
+    let new = Array(columns.indices)
     guard needed <= min(columns.count, OrderSearch.mostAppended) else {
-      return finished(Array(columns.indices), others: [:], isUnfit: true)
+      return finished(new, others: [:], isUnfit: true)
     }
-    let most = min(columns.count, OrderSearch.mostAppended)
-    let results = (needed...most).map { search.best(appended: $0) }
+    let positions = traits.map(\.isOrder)
+    let plain = OrderSearch(scores: scores, positions: positions)
+    let hinted = OrderSearch(
+      scores: zip(scores, hints).map { zip($0, $1).map { $0 + $1 } }, positions: positions)
+    let range = needed...min(columns.count, OrderSearch.mostAppended)
+    let found = range.map { hinted.best(appended: $0).order }
     guard
-      let best = results.map(\.order).max(by: {
+      let best = found.max(by: {
         ($0.score - price * Double($0.appended), $1.appended)
           < ($1.score - price * Double($1.appended), $0.appended)
       })
-    else { return finished(Array(columns.indices), others: [:], isUnfit: true) }
-    var order = columns.indices.map { place in best.places.firstIndex(of: place) ?? place }
-    let isUnfit = best.score < -0.75 * ColumnTraits.most
+    else { return finished(new, others: [:], isUnfit: true) }
+    var order = new
+    for (column, place) in best.places.enumerated() { order[place] = column }
+    let count = score(order)
+    let isUnfit = count < -0.75 * ColumnTraits.most
     // What the file itself says is better than what its values may mean.
-    let told = remnants.filter { fits($0, needed) && score($0) >= best.score - doubt }
+    let told = remnants.filter { isPossible($0) && score($0) >= count - price }
     if let first = told.first, Set(told).count == 1 {
       return .init(columns: first.map { columns[$0] })
     }
-    var others: [Int: Set<Int>] = [:]
-    let known = candidates.filter { fits($0, needed) }.sorted { score($0) > score($1) }
-    if let first = known.first, score(first) >= best.score - price {
-      order = first
-      for other in known where score(other) >= score(first) - doubt {
-        for place in order.indices where other[place] != order[place] {
+    let known = starts.filter(candidates.indices.contains).map { candidates[$0] }
+    if let first = known.first, isPossible(first), score(first) >= count - 2 * price {
+      var others: [Int: Set<Int>] = [:]
+      for other in known {
+        for place in first.indices where other[place] != first[place] {
           others[place, default: []].insert(other[place])
         }
       }
-    } else {
-      for (result, appended) in zip(results, needed...most) where appended <= best.appended + 1 {
-        for place in order.indices {
-          for column in columns.indices where column != order[place] {
-            let isExchanged = traits[column].isOrder && traits[order[place]].isOrder
-            if !isExchanged, result.most[column][place] >= best.score - doubt {
-              others[place, default: []].insert(column)
-            }
+      return finished(first, others: others, isUnfit: isUnfit)
+    }
+    return finished(
+      order, others: others(than: order, plain, range, appended: best.appended, doubt),
+      isUnfit: isUnfit)
+  }
+
+  /// The columns that may stand in a place instead, where orders count nearly as much.
+  private func others(
+    than order: [Int], _ search: OrderSearch, _ range: ClosedRange<Int>, appended: Int,
+    _ doubt: Double
+  ) -> [Int: Set<Int>] {
+    var others: [Int: Set<Int>] = [:]
+    let all = range.filter { $0 <= appended + 1 }.map { search.best(appended: $0) }
+    let best = all.map(\.order).first { $0.appended == appended }?.score ?? 0
+    for result in all {
+      for place in order.indices {
+        for column in columns.indices where column != order[place] {
+          let isExchanged = traits[column].isOrder && traits[order[place]].isOrder
+          if !isExchanged, result.most[column][place] >= best - doubt {
+            others[place, default: []].insert(column)
           }
         }
       }
     }
-    return finished(order, others: others, isUnfit: isUnfit)
-  }
-
-  /// Whether an order has at its end what rows that are short do not have. It may stand there in a new store
-  /// too, where nothing tells that it came later.
-  private func fits(_ order: [Int], _ needed: Int) -> Bool {
-    let first = order.prefix(order.count - needed).filter { !traits[$0].isOrder }
-    return needed == 0 || first == first.sorted() || candidates.contains(order)
-      || remnants.contains(order)
+    return others
   }
 
   private func finished(
