@@ -14,7 +14,7 @@ package enum StoreSalvage {
     /// The model that made the store, where the store itself no longer has it.
     package var model: Model?
     /// The versions of the model that are known, from the first to the last.
-    package var versions: [Model] = []
+    package var versions: [Version] = []
     /// Whether the store is to tell which of the versions is its own; `model` is for one that does not.
     package var choosesVersion = false
     /// Whether the -wal is left out.
@@ -23,6 +23,18 @@ package enum StoreSalvage {
     package var tellsPages = false
     /// Whether links to what is not there are told of a store that lost nothing, too.
     package var tellsLinks = false
+
+    /// A version of a model, with its name.
+    package struct Version: Sendable {
+      let name: String
+      let model: Model
+
+      /// One that was read.
+      package init(name: String, model: Model) {
+        self.name = name
+        self.model = model
+      }
+    }
 
     /// Nothing is asked for.
     package init() {}
@@ -55,7 +67,7 @@ package enum StoreSalvage {
     }
     let source = try SalvageSource(path: path, ignoresLog: options.ignoresLog)
     var report = SalvageReport(storePath: path, outputPath: output, logPath: source.logPath)
-    let models = try SalvageModels(options, source)
+    let models = try SalvageModels(options, source, isCancelled: isCancelled)
     let model = models.model
     guard model != nil || source.hasTables else {
       throw CoreDataError(

@@ -25,6 +25,8 @@ struct ColumnOrdering {
   /// What was found of each table's rows, by the tree that they are in.
   private var evidence: [String: [Int: ColumnEvidence]] = [:]
   private var keys: [Int64: KeySet] = [:]
+  /// Rows that look like objects, and are of no entity of the model.
+  private var strangers = 0
   /// Places that an index begins with, by table.
   private var indexed: [String: Set<Int>] = [:]
 
@@ -34,6 +36,20 @@ struct ColumnOrdering {
   private static let doubt = 2.0
   /// How much better an order has to be for each column more that is at the end.
   private static let price = 4.0
+
+  /// Reads all rows of a source, and nothing else that tells of them.
+  ///
+  /// - Parameter tables: those to read of.
+  init(
+    _ source: SalvageSource, _ schema: StoreSchema, tables: [StoreSchema.Table],
+    isCancelled: () -> Bool
+  ) throws {
+    self.schema = schema
+    self.tables = tables
+    earlier = []
+    remnants = SchemaRemnants()
+    try read(source, isCancelled)
+  }
 
   /// Reads all rows of a source.
   ///
@@ -67,9 +83,10 @@ struct ColumnOrdering {
       }, isCancelled: isCancelled
     ) { row, record in
       guard record.count >= Self.standing, record.kind(0) == .null,
-        let number = record.integer(1), numbers.contains(number),
+        let number = record.integer(1), number > 0, number < EntityNumbering.firstReserved,
         let saves = record.integer(2), saves > 0
       else { return }
+      guard numbers.contains(number) else { return strangers += 1 }
       keys[number, default: KeySet()].insert(row.key)
       guard let name = names[number] else { return }
       evidence[name, default: [:]][row.root, default: ColumnEvidence()]
@@ -118,6 +135,24 @@ extension ColumnOrdering {
       }
     ) { first, _ in first }
   }
+
+  /// How well all rows fit the tables: 0 where nothing speaks against it.
+  var fit: Double {
+    tables.reduce(strangers > 0 ? -Self.misfit : 0) { sum, table in
+      guard let evidence = evidence(of: table) else { return sum }
+      guard let decision = decision(for: table) else { return sum - Self.misfit }
+      // A column that no row has came last, or is of a later version.
+      let longest = evidence.lengths.keys.max() ?? 0
+      let missing = table.columns.count + Self.standing - longest
+      return sum + decision.fit(price: Self.price) - Self.price * Double(missing)
+    }
+  }
+
+  /// How many rows were found of the tables.
+  var rows: Int { evidence.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.rows } } }
+
+  /// What a table counts that cannot be the one that the rows are of.
+  private static let misfit = 100.0
 
   private func unfit(_ table: StoreSchema.Table) -> Order {
     guard evidence(of: table) != nil, !table.columns.isEmpty else {

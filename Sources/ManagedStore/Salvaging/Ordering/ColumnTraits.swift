@@ -144,7 +144,7 @@ extension ColumnTraits {
     } else {
       return 0
     }
-    return 1.5 * min(1, Double(found) / Double(rows))
+    return 2 * min(1, Double(found) / Double(rows))
   }
 
   /// What a place counts in which hardly a value can be one of the column.

@@ -29,6 +29,15 @@ struct OrderDecision {
     max(0, columns.count + ColumnOrdering.standing - (evidence.lengths.keys.min() ?? 0))
   }
 
+  /// What the best order counts, with few columns at the end.
+  func fit(price: Double) -> Double {
+    let search = OrderSearch(scores: scores, positions: traits.map(\.isOrder))
+    let most = min(columns.count, 3)
+    guard needed <= most else { return -ColumnTraits.most }
+    return (needed...most).map { search.best(appended: $0).order.score - price * Double($0) }.max()
+      ?? 0
+  }
+
   /// Whether an order can be, where rows end early: what they do not have came later, and what they have
   /// stands as in a new store.
   func isPossible(_ order: [Int]) -> Bool {

@@ -12,6 +12,9 @@ struct SchemaRemnants {
   /// Longer than any that Core Data writes in a page.
   private static let longest = 32_768
 
+  /// None.
+  init() {}
+
   /// Looks for texts of tables.
   init(_ image: DatabaseImage, of tables: Set<String>) throws {
     guard !tables.isEmpty else { return }

@@ -48,8 +48,11 @@ extension StoreSalvage.Options {
   mutating func take(_ reference: ModelReference) throws {
     let bundle =
       ModelBundle.isBundle(reference.path) ? try ModelBundle(readingFrom: reference.path) : nil
-    versions = bundle?.versions.compactMap { try? $0.model } ?? []
-    choosesVersion = reference.version == nil && versions.count > 1
+    versions =
+      bundle?.versions.compactMap { version in
+        (try? version.model).map { .init(name: version.name, model: $0) }
+      } ?? []
+    choosesVersion = reference.version == nil && !versions.isEmpty
     model =
       choosesVersion ? try? bundle?.currentVersion?.model : try reference.load().model
   }
