@@ -83,18 +83,21 @@ struct OrderSearch {
     var set = sets - 1
     for column in (0..<count).reversed() {
       let score = ahead[column + 1][set]
-      let place = column - set.nonzeroBitCount
-      if place >= 0, place < first, ahead[column][set] + base(column, place) == score {
-        places[column] = place
-        continue
+      func goes(to end: Int) -> Bool {
+        set & 1 << end != 0
+          && ahead[column][set & ~(1 << end)] + scores[column][first + end] == score
       }
-      // Those that came later came in order, as far as nothing speaks against it.
-      for end in (0..<appended).reversed() where set & 1 << end != 0 {
-        let former = set & ~(1 << end)
-        guard ahead[column][former] + scores[column][first + end] == score else { continue }
+      let place = column - set.nonzeroBitCount
+      let own = column - first
+      if own >= 0, goes(to: own) {
+        places[column] = column
+        set &= ~(1 << own)
+      } else if place >= 0, place < first, ahead[column][set] + base(column, place) == score {
+        places[column] = place
+      } else if let end = (0..<appended).reversed().first(where: goes) {
+        // Those that came later came in order, as far as nothing speaks against it.
         places[column] = first + end
-        set = former
-        break
+        set &= ~(1 << end)
       }
     }
     return Order(places: places, score: ahead[count][sets - 1], appended: appended)
