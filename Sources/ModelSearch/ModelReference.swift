@@ -235,7 +235,7 @@ extension ModelBundle {
   }
 
   /// Whether it is a folder of models by its name.
-  fileprivate static func isBundle(_ path: String) -> Bool {
+  package static func isBundle(_ path: String) -> Bool {
     path.hasSuffix(".xcdatamodeld") || path.hasSuffix(".momd")
   }
 

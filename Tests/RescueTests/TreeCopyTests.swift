@@ -125,10 +125,10 @@ struct TreeCopyTests {
     #expect(problems.isEmpty, "\(problems)")
     for name in ["ZRECIPE", "ZSTEP", "ZAMOUNT", "ZPERSON"] {
       let rows = try copy.connection.value("SELECT count(*) FROM \(name)")?.integer ?? 0
-      let copied = try #require(copy.copied[name])
+      let copied = try #require(copy.trees.tables[name])
       #expect(copied.isWhole && copied.rows == Int(rows) && rows > 0, "\(name)")
     }
-    #expect(!copy.emptyIndexes.contains("ZSTEP_ZRECIPE_INDEX"), "\(copy.emptyIndexes)")
+    #expect(!copy.trees.emptyIndexes.contains("ZSTEP_ZRECIPE_INDEX"), "\(copy.trees.emptyIndexes)")
     let output = demo.folder.path("Saved.sqlite")
     #expect(try !StoreSalvage.run(path: demo.path, output: output).isLossy)
     #expect(try StoreDump.lines(at: output) == demo.lines)
@@ -149,7 +149,7 @@ struct TreeCopyTests {
     try Self.forgetSchema(of: demo)
     let (copy, problems) = try Self.copy(demo)
     #expect(problems.isEmpty, "\(problems)")
-    #expect(copy.copied["ZSTEP"] == nil && copy.copied["ZRECIPE"] != nil)
+    #expect(copy.trees.tables["ZSTEP"] == nil && copy.trees.tables["ZRECIPE"] != nil)
     #expect(copy.tables.first { $0.name == "ZSTEP" }?.rows ?? 0 > 0)
   }
 
@@ -165,7 +165,8 @@ struct TreeCopyTests {
     let (copy, problems) = try Self.copy(demo)
     #expect(problems.isEmpty, "\(problems)")
     #expect(
-      copy.emptyIndexes.contains("ZAMOUNT_ZRECIPE_INDEX")
-        && copy.emptyIndexes.contains("ZAMOUNT_ZINGREDIENT_INDEX"), "\(copy.emptyIndexes)")
+      copy.trees.emptyIndexes.contains("ZAMOUNT_ZRECIPE_INDEX")
+        && copy.trees.emptyIndexes.contains("ZAMOUNT_ZINGREDIENT_INDEX"),
+      "\(copy.trees.emptyIndexes)")
   }
 }

@@ -72,6 +72,11 @@ struct JoinPlacing {
         if let place { result[open[group].group] = place }
       }
     }
+    // A table has one tree: of two that seem to be it, one is not.
+    let trees = Dictionary(grouping: result.filter { $0.key > 0 }, by: \.value)
+    for group in trees.values where group.count > 1 {
+      for (root, _) in group { result[root] = nil }
+    }
     return result.mapValues { candidates[$0].table }
   }
 
@@ -90,11 +95,12 @@ struct JoinPlacing {
       }
     }
     let there = try fitting(0.8) { try entity(of: $0, $1).map($1.numbers.contains) == true }
-    guard there.isEmpty else { return there }
-    return try fitting(0.98) { key, side in
+    // Objects that another table would need may be among those that are lost.
+    let possible = try fitting(0.98) { key, side in
       if let number = try entity(of: key, side) { return side.numbers.contains(number) }
       return key <= side.greatest
     }
+    return there + possible.filter { !there.contains($0) }
   }
 
   /// The Z_ENT of the object with a key; `nil` where it is not there.

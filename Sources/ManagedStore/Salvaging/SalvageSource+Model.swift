@@ -30,19 +30,28 @@ extension SalvageSource {
     return found
   }
 
+  /// The hash of each entity of the model that made the store, as its metadata has them, wherever their
+  /// page is; empty where they are gone.
+  package func versionHashes() throws -> [String: VersionHash] {
+    var found: [String: VersionHash] = [:]
+    var scan = RowScan(image, trees)
+    try scan.rows(where: pages(of: "Z_METADATA"), isCancelled: { !found.isEmpty }) { row, record in
+      // Of the one row of Z_METADATA its key, UUID and property list.
+      guard found.isEmpty, record.count == 3, row.key == 1, record.kind(0) == .null,
+        record.kind(1) == .text, let bytes = record.content(2),
+        case .dictionary(let values)? = try? PropertyList.read(Array(bytes))
+      else { return }
+      found = StoreMetadata(uuid: "", values: values).versionHashes
+    }
+    return found
+  }
+
   /// The tables that Core Data would make for a model, with the numbers that the store gave its
   /// entities, as far as rows of Z_PRIMARYKEY still tell them.
   func schema(for model: Model) throws -> StoreSchema {
-    var rows: [(number: Int64, name: String)] = []
-    var scan = RowScan(image, trees)
     let known = Set(
       model.entities.flatMap { [$0.name] + [$0.renamingIdentifier].compactMap { $0 } })
-    try scan.rows(where: pages(of: "Z_PRIMARYKEY")) { row, record in
-      guard record.count == 4, record.kind(0) == .null, record.kind(1) == .text,
-        record.kind(2) == .integer, let name = Self.text(record, 1, image), known.contains(name)
-      else { return }
-      rows.append((row.key, name))
-    }
+    let rows = try entityNumbers().filter { known.contains($0.name) }
     guard !rows.isEmpty else { return StoreSchema(model: model) }
     let fresh = StoreSchema.freshNumbers(of: model)
     var numbers = EntityNumbering.match(model: model, rows: rows)
@@ -52,4 +61,21 @@ extension SalvageSource {
     }
     return StoreSchema(model: model, numbers: numbers)
   }
+
+  /// What rows of Z_PRIMARYKEY still tell: the entities' numbers.
+  func entityNumbers() throws -> [(number: Int64, name: String)] {
+    var rows: [(number: Int64, name: String)] = []
+    var scan = RowScan(image, trees)
+    try scan.rows(where: pages(of: "Z_PRIMARYKEY")) { row, record in
+      guard record.count == 4, record.kind(0) == .null, record.kind(1) == .text,
+        record.kind(2) == .integer, rows.count < Self.mostEntities,
+        let name = Self.text(record, 1, image)
+      else { return }
+      rows.append((row.key, name))
+    }
+    return rows
+  }
+
+  /// More entities than that no model has; rows of other tables may look alike.
+  private static let mostEntities = 100_000
 }

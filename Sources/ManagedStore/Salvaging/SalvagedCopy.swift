@@ -60,15 +60,10 @@ package final class SalvagedCopy {
   private(set) var all: [SalvagedTable] = []
   /// The tables that Core Data would make for the model, with the store's own numbers.
   package private(set) var schema: StoreSchema?
-  /// Tables of entities that the schema no longer describes.
-  private var supposed: Set<String> = []
-  /// What was copied page for page of tables, by name.
-  private(set) var copied: [String: TreeCopy.Outcome] = [:]
-  private var isPageCopied: [Bool] = []
-  /// Indexes that have to be made anew, where trees are copied.
-  private(set) var emptyIndexes: [String] = []
-  /// Roots of tables that the schema does not name and that their rows told, by name.
-  private var toldRoots: [String: Int] = [:]
+  /// In which order the columns stand of tables that the schema no longer describes.
+  private var supposed: [String: ColumnOrdering.Order] = [:]
+  /// What was copied page for page.
+  private(set) var trees = CopiedTrees()
   private let contents: Contents
   let isCancelled: () -> Bool
   private let progress: (Double) -> Void
@@ -78,13 +73,15 @@ package final class SalvagedCopy {
   /// - Parameters:
   ///   - path: where it is to be: a file that is not there, or an empty one.
   ///   - model: what tells tables that the store's schema does not.
+  ///   - versions: the versions of the model up to it, from the first, where they are known: a store that
+  ///     was migrated in place has columns where they put them.
   ///   - contents: which rows it gets.
   ///   - copiesTrees: whether trees that are whole are copied page for page, where that can be done.
   ///   - progress: told how much of the file was read, from 0 to 1.
   /// - Throws: ``CoreDataError`` where no table is known, the disk is full, or it was cancelled.
   package init(
-    of source: SalvageSource, at path: String, model: Model?, contents: Contents = .everything,
-    copiesTrees: Bool = false,
+    of source: SalvageSource, at path: String, model: Model?, versions: [Model] = [],
+    contents: Contents = .everything, copiesTrees: Bool = false,
     isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     self.source = source
@@ -98,12 +95,15 @@ package final class SalvagedCopy {
         copiesTrees && contents == .everything && TreeCopy.isPossible(source.image)
         && (source.isSchemaWhole || schema != nil)
       try connection.execute("BEGIN")
-      try makeTables()
+      try makeTables(versions)
       if hasCopiedTrees {
         try makeStatedIndexes()
         try nameTrees()
         try connection.execute("COMMIT")
-        try copyTrees(to: path)
+        try trees.copy(
+          from: source, to: path, &connection,
+          open: { try Self.open(path, pageSize: source.image.pageSize) },
+          isCancelled: isCancelled, progress: progress)
         try connection.execute("BEGIN")
       }
       try listTables()
@@ -114,12 +114,8 @@ package final class SalvagedCopy {
     } catch let error as SQLiteError {
       throw CoreDataError(sqlite: error, path: path, kind: .failed)
     }
-    let filled = all.count { supposed.contains($0.name) && $0.rows > 0 }
-    if filled > 0 {
-      notes.append(
-        "What \(filled) \(filled == 1 ? "table was" : "tables were") made of is gone: their columns were taken in the order of a new store. One that was migrated in place has another order: look at their values before you rely on them."
-      )
-    }
+    let filled = Set(all.filter { $0.rows > 0 }.map(\.name))
+    notes += ColumnOrdering.notes(on: supposed.filter { filled.contains($0.key) })
     unknownHoles = source.trees.holes.count { $0.root > 1 && byRoot[$0.root] == nil }
     tables = all.map { table in
       Table(
@@ -140,7 +136,7 @@ package final class SalvagedCopy {
     return connection
   }
 
-  private func makeTables() throws {
+  private func makeTables(_ versions: [Model]) throws {
     // Virtual tables bring the tables behind them.
     let entries = source.objects.filter { $0.object.type == "table" && !$0.object.isSQLites }
     for entry in entries.sorted(by: { $0.root < $1.root }) {
@@ -156,13 +152,18 @@ package final class SalvagedCopy {
     if let schema {
       let known = Set(try DatabaseTables(connection).tables.keys)
       // A join table that is not there may be so under another name.
-      for (name, sql) in schema.tables.map({ ($0.name, $0.sql) })
+      let lost = schema.tables.filter { !known.contains($0.name) }
+      if contents == .everything, !lost.isEmpty {
+        supposed = try ColumnOrdering(
+          source, schema, tables: lost, versions: versions, isCancelled: isCancelled
+        ).orders()
+      }
+      for (name, sql) in schema.tables.map({ ($0.name, $0.sql(orderedBy: supposed[$0.name])) })
         + (source.isSchemaWhole ? [] : schema.joins.map { ($0.name, $0.sql) })
         + StoreSchema.bookkeepingStatements.map({ ($0.name, $0.sql) })
       where !known.contains(name) {
         try connection.execute(sql)
       }
-      supposed = Set(schema.tables.map(\.name)).subtracting(known)
     }
     // A virtual table that is new has rows of its own in the tables behind it.
     let virtual = try DatabaseTables(connection).virtual
@@ -181,10 +182,10 @@ package final class SalvagedCopy {
         schema?.model.subtree(of: table.root).compactMap { schema?.numbers[$0] } ?? []
       }
       let table = try SalvagedTable(
-        name: name, numbers: Set(numbers ?? []), root: roots[name] ?? toldRoots[name] ?? 0,
+        name: name, numbers: Set(numbers ?? []), root: roots[name] ?? trees.told[name] ?? 0,
         connection: connection,
         encoding: source.image.header.encoding)
-      if let outcome = copied[name] { table.add(copied: outcome.rows) }
+      if let outcome = trees.tables[name] { table.add(copied: outcome.rows) }
       all.append(table)
       if table.root > 0 { byRoot[table.root] = table }
     }
@@ -195,51 +196,11 @@ package final class SalvagedCopy {
     guard !source.isSchemaWhole else { return }
     try listTables()
     // Which of two join tables a row is of is told by the objects, when they are there.
-    toldRoots = try TreeNames.tables(
-      of: source, among: all.filter { !joins.keys.contains($0.name) }, besides: Set(byRoot.keys)
-    ).filter { name, _ in all.contains { $0.name == name && $0.root == 0 } }
+    trees = CopiedTrees(
+      told: try TreeNames.tables(
+        of: source, among: all.filter { !joins.keys.contains($0.name) }, besides: Set(byRoot.keys)
+      ).filter { name, _ in all.contains { $0.name == name && $0.root == 0 } })
     (all, byRoot) = ([], [:])
-  }
-
-  /// Copies tables, and indexes of those that are whole, into the empty ones that were made.
-  private func copyTrees(to path: String) throws {
-    let stated = Dictionary(source.objects.map { ($0.object.name, $0) }) { first, _ in first }
-    func root(of name: String, _ type: String) -> Int? {
-      stated[name].flatMap { $0.object.type == type && $0.root > 1 ? $0.root : nil }
-    }
-    let places = try connection.rows(
-      "SELECT type, name, tbl_name, rootpage FROM sqlite_master WHERE rootpage > 0")
-    connection.close()
-    var copy = try TreeCopy(
-      source.image, to: path, isCancelled: isCancelled, progress: progress)
-    for row in places where row.count == 4 && row[0].text == "table" {
-      guard let name = row[1].text, let place = row[3].integer,
-        let root = root(of: name, "table") ?? toldRoots[name]
-      else { continue }
-      copied[name] = try copy.copyTable(root: root, to: Int(place))
-    }
-    try copy.finish()
-    isPageCopied = copy.isCopied
-    connection = try Self.open(path, pageSize: source.image.pageSize)
-    let told =
-      source.isSchemaWhole
-      ? [:] : try TreeNames.indexes(of: source, besides: isPageCopied, in: connection)
-    connection.close()
-    copy = try TreeCopy(
-      source.image, to: path, besides: isPageCopied, isCancelled: isCancelled, progress: progress)
-    for row in places where row.count == 4 && row[0].text == "index" {
-      guard let name = row[1].text, let table = row[2].text, let place = row[3].integer else {
-        continue
-      }
-      guard copied[table]?.isWhole == true, let root = root(of: name, "index") ?? told[name],
-        try copy.copyIndex(root: root, to: Int(place))
-      else {
-        emptyIndexes.append(name)
-        continue
-      }
-    }
-    try copy.finish()
-    connection = try Self.open(path, pageSize: source.image.pageSize)
   }
 
   /// Runs what the file says made a part of its schema: one statement, and none of another kind.
@@ -251,7 +212,7 @@ package final class SalvagedCopy {
   }
 
   private func fill() throws {
-    var scan = RowScan(source.image, source.trees, besides: isPageCopied)
+    var scan = RowScan(source.image, source.trees, besides: trees.isPageCopied)
     let pages = Double(max(1, source.image.pageCount))
     let named = byRoot
     let contents = contents
@@ -260,7 +221,7 @@ package final class SalvagedCopy {
       progress: { self.progress(Double($0) / pages) }
     ) { row, record in
       guard let table = named[row.root] else { return }
-      guard toldRoots[table.name] == nil || table.fits(record) else { return unplaced += 1 }
+      guard trees.told[table.name] == nil || table.fits(record) else { return unplaced += 1 }
       try table.insert(row.key, record, isGuessed: false)
     }
     try check()
@@ -270,7 +231,7 @@ package final class SalvagedCopy {
     }
     var placing = RowPlacing(
       tables: all.filter { !joins.keys.contains($0.name) },
-      trees: named.filter { toldRoots[$0.value.name] != nil })
+      trees: named.filter { trees.told[$0.value.name] != nil })
     var joining = JoinPlacing(connection)
     var waiting = 0
     // The schema's own rows are no table's; leaves of the tables that it names were read.
@@ -371,7 +332,7 @@ package final class SalvagedCopy {
 
   private func makeIndexes() throws {
     if hasCopiedTrees {
-      for index in emptyIndexes { try connection.execute("REINDEX \(quoted(index))") }
+      for index in trees.emptyIndexes { try connection.execute("REINDEX \(quoted(index))") }
     } else {
       try makeStatedIndexes()
     }

@@ -13,12 +13,28 @@ package enum StoreSalvage {
   package struct Options: Sendable {
     /// The model that made the store, where the store itself no longer has it.
     package var model: Model?
+    /// The versions of the model that are known, from the first to the last.
+    package var versions: [Version] = []
+    /// Whether the store is to tell which of the versions is its own; `model` is for one that does not.
+    package var choosesVersion = false
     /// Whether the -wal is left out.
     package var ignoresLog = false
     /// Whether the report tells of each page which rows are from it.
     package var tellsPages = false
     /// Whether links to what is not there are told of a store that lost nothing, too.
     package var tellsLinks = false
+
+    /// A version of a model, with its name.
+    package struct Version: Sendable {
+      let name: String
+      let model: Model
+
+      /// One that was read.
+      package init(name: String, model: Model) {
+        self.name = name
+        self.model = model
+      }
+    }
 
     /// Nothing is asked for.
     package init() {}
@@ -53,8 +69,8 @@ package enum StoreSalvage {
     try SupportTree.place(of: files, beside: output)
     let source = try SalvageSource(path: path, ignoresLog: options.ignoresLog)
     var report = SalvageReport(storePath: path, outputPath: output, logPath: source.logPath)
-    let found = options.model == nil ? try source.model() : nil
-    let model = options.model ?? found
+    let models = try SalvageModels(options, source, isCancelled: isCancelled)
+    let model = models.model
     guard model != nil || source.hasTables else {
       throw CoreDataError(
         .unreadable,
@@ -73,9 +89,10 @@ package enum StoreSalvage {
       }
       do {
         let copy = try SalvagedCopy(
-          of: source, at: work, model: model, copiesTrees: copiesTrees, isCancelled: isCancelled,
+          of: source, at: work, model: model, versions: models.earlier, copiesTrees: copiesTrees,
+          isCancelled: isCancelled,
           progress: progress)
-        report.notes += source.notes
+        report.notes += source.notes + models.notes
         report.unplaced = copy.unplaced
         report.unreadable = copy.unreadable
         report.missingPages = source.missingPages

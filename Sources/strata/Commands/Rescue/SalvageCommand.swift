@@ -15,7 +15,7 @@ enum SalvageCommand {
     }
     let file = try ReceiptFile(arguments, option: "report", stores: [arguments[0], output])
     var options = StoreSalvage.Options()
-    options.model = try arguments.value("model").map { try ModelReference($0).load().model }
+    if let model = arguments.value("model") { try options.take(ModelReference(model)) }
     options.ignoresLog = arguments.flag("ignore-wal")
     options.tellsPages = file != nil
     let bar = ProgressBar(console)
@@ -40,6 +40,21 @@ enum SalvageCommand {
     }
     try file?.write(JSONWriter.line { $0.salvage(report) })
     return report.isLossy ? .no : .done
+  }
+}
+
+extension StoreSalvage.Options {
+  /// Takes the model that a person named: of a bundle without a version's name, all versions.
+  mutating func take(_ reference: ModelReference) throws {
+    let bundle =
+      ModelBundle.isBundle(reference.path) ? try ModelBundle(readingFrom: reference.path) : nil
+    versions =
+      bundle?.versions.compactMap { version in
+        (try? version.model).map { .init(name: version.name, model: $0) }
+      } ?? []
+    choosesVersion = reference.version == nil && !versions.isEmpty
+    model =
+      choosesVersion ? try? bundle?.currentVersion?.model : try reference.load().model
   }
 }
 

@@ -71,7 +71,7 @@ extension EffectPerformer {
       var options = StoreSalvage.Options()
       options.ignoresLog = order.ignoresLog
       options.model = try await givenModel()
-      if let named = order.model { options.model = try ModelReference(named).load().model }
+      if let named = order.model { try options.take(ModelReference(named)) }
       return .rescued(
         try await Self.onQueue("strata.salvage") { [options, clock = RescueClock(id, mailbox)] in
           let report = try StoreSalvage.run(

@@ -1,0 +1,226 @@
+import Files
+import ManagedModel
+import SQLite
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import Rescue
+
+/// Stores that were migrated in place, and whose schema is gone.
+@Suite("The order of columns that no schema tells")
+struct ColumnOrderTests {
+  private static func entity(_ name: String, _ attributes: [(String, AttributeType)]) -> Entity {
+    var entity = Entity(name)
+    entity.attributes = attributes.map { Attribute($0.0, $0.1, optional: true) }
+    return entity
+  }
+
+  private static let first: [(String, AttributeType)] = [
+    ("count", .integer32), ("flag", .boolean), ("taken", .date), ("body", .string),
+    ("title", .string), ("photo", .binary),
+  ]
+
+  private static func note(_ more: [(String, AttributeType)]) throws -> Model {
+    try Model(entities: [entity("Note", first + more)])
+  }
+
+  private static let rows = """
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+    INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZCOUNT, ZFLAG, ZTAKEN, ZBODY, ZTITLE, ZPHOTO)
+    SELECT i, 1, 1, i * 7, i % 2, 700000000.25 + i, 'body ' || i, 'title ' || i, randomblob(40) FROM n
+    """
+
+  private static func salvage(
+    _ store: GrownStore, _ versions: [Model] = []
+  ) throws -> (report: SalvageReport, lines: [String]) {
+    var options = StoreSalvage.Options()
+    options.versions = versions.enumerated().map { .init(name: "\($0 + 1)", model: $1) }
+    options.choosesVersion = !versions.isEmpty
+    let before = try FileSystem.read(store.path)
+    let output = store.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: store.path, output: output, options: options)
+    #expect(try FileSystem.read(store.path) == before)
+    let saved = try Connection(path: output, mode: .immutable)
+    #expect(try saved.value("PRAGMA integrity_check")?.text == "ok")
+    return (report, try StoreDump.lines(at: output))
+  }
+
+  private static func doubts(_ report: SalvageReport) -> [String] {
+    report.notes.filter { $0.contains("was made of is gone") }
+  }
+
+  @Test(
+    "columns that came later are told by their values",
+    arguments: [
+      [("rating", AttributeType.integer16)],
+      [("edited", .date), ("rating", .integer16)],
+      [("alias", .string), ("place", .uuid)],
+      [("score", .double), ("alias", .string), ("big", .integer64)],
+    ])
+  func appended(more: [(String, AttributeType)]) throws {
+    var store = try GrownStore(Self.note([]))
+    try store.change(Self.rows)
+    try store.grow(to: Self.note(more))
+    for (name, type) in more {
+      let value =
+        switch type {
+        case .date: "Z_PK + 0.5"
+        case .string: "'of ' || Z_PK"
+        case .uuid: "randomblob(16)"
+        case .double: "Z_PK / 7.0"
+        default: "Z_PK % 5"
+        }
+      try store.change("UPDATE ZNOTE SET Z\(name.uppercased()) = \(value)")
+    }
+    try store.loseSchema()
+    let (report, lines) = try Self.salvage(store)
+    #expect(lines == store.lines)
+    #expect(lines.count == 300)
+    #expect(!report.notes.contains { $0.contains("do not fit") }, "\(report.notes)")
+  }
+
+  @Test("rows that end early tell what came later")
+  func short() throws {
+    var store = try GrownStore(Self.note([]))
+    try store.change(Self.rows)
+    try store.grow(to: Self.note([("place", .uuid)]))
+    try store.change("UPDATE ZNOTE SET ZPLACE = randomblob(16) WHERE Z_PK > 200")
+    try store.loseSchema()
+    let (report, lines) = try Self.salvage(store)
+    #expect(lines == store.lines)
+    #expect(Self.doubts(report).isEmpty, "\(report.notes)")
+  }
+
+  @Test("columns that nothing tells apart are named")
+  func doubtful() throws {
+    // The last is empty, so that each text may be the one before it.
+    let model = try Model(entities: [Self.entity("Note", [("body", .string), ("title", .string)])])
+    let next = try Model(
+      entities: [Self.entity("Note", [("alias", .string), ("body", .string), ("title", .string)])])
+    var store = try GrownStore(model)
+    try store.change(
+      "INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZBODY, ZTITLE) VALUES (1, 1, 1, 'b', 't'), (2, 1, 1, 'c', 'u')"
+    )
+    try store.grow(to: next)
+    try store.change("UPDATE ZNOTE SET Z_OPT = 2, ZALIAS = NULL")
+    try store.loseSchema()
+    let (report, _) = try Self.salvage(store)
+    let doubts = Self.doubts(report)
+    #expect(doubts.count == 1)
+    for name in ["Note.alias", "Note.body", "Note.title"] {
+      #expect(doubts.first?.contains(name) == true, "\(doubts)")
+    }
+  }
+
+  @Test("a store that was never migrated keeps the order of a new one, and is not doubted")
+  func new() throws {
+    var store = try GrownStore(Self.note([]))
+    try store.change(Self.rows)
+    try store.loseSchema()
+    let (report, lines) = try Self.salvage(store)
+    #expect(lines == store.lines)
+    #expect(Self.doubts(report).isEmpty, "\(report.notes)")
+  }
+
+  @Test("an index tells which of two columns of a type is the one that has it")
+  func index() throws {
+    func model(_ names: [String]) throws -> Model {
+      var entity = Self.entity("Note", names.map { ($0, .binary) })
+      for place in entity.attributes.indices where entity.attributes[place].name == "key" {
+        entity.attributes[place].isIndexed = true
+      }
+      return try Model(entities: [entity])
+    }
+    var store = try GrownStore(model(["key"]))
+    try store.change(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+      INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZKEY) SELECT i, 1, 1, randomblob(16) FROM n
+      """)
+    try store.grow(to: model(["cover", "key"]))
+    try store.change("UPDATE ZNOTE SET Z_OPT = 2, ZCOVER = NULL")
+    try store.loseSchema()
+    let (report, lines) = try Self.salvage(store)
+    #expect(lines == store.lines)
+    #expect(Self.doubts(report).isEmpty, "\(report.notes)")
+  }
+
+  @Test("columns of entities that share a table are told by whose rows have values in them")
+  func hierarchy() throws {
+    func model(_ more: [(String, AttributeType)]) throws -> Model {
+      var clip = Self.entity("Clip", [("length", .integer32)] + more)
+      clip.parent = "Item"
+      var page = Self.entity("Page", [("number", .integer32)])
+      page.parent = "Item"
+      return try Model(entities: [Self.entity("Item", [("name", .string)]), clip, page])
+    }
+    var store = try GrownStore(model([]))
+    try store.change(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+      INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZLENGTH, ZNUMBER, ZNAME)
+      SELECT i, 2 + i % 2, 1, CASE i % 2 WHEN 0 THEN i END, CASE i % 2 WHEN 1 THEN i END, 'n' || i FROM n
+      """)
+    try store.grow(to: model([("angle", .integer32)]))
+    try store.change("UPDATE ZITEM SET ZANGLE = 90 + Z_PK WHERE Z_ENT = 2")
+    try store.loseSchema()
+    let (_, lines) = try Self.salvage(store)
+    #expect(lines == store.lines)
+  }
+
+  @Test("columns of positions are told by the links that they stand with")
+  func positions() throws {
+    func toMany(_ name: String, _ inverse: String) -> Relationship {
+      Relationship(
+        name, to: "Message", inverse: inverse, toMany: true, ordered: true, optional: true)
+    }
+    var chat = Entity("Chat")
+    chat.relationships = [toMany("hidden", "hiddenIn"), toMany("messages", "visibleIn")]
+    var message = Self.entity("Message", [("text", .string)])
+    message.relationships = [
+      Relationship("hiddenIn", to: "Chat", inverse: "hidden", optional: true),
+      Relationship("visibleIn", to: "Chat", inverse: "messages", optional: true),
+    ]
+    var store = try GrownStore(Model(entities: [chat, message]))
+    // Core Data has them in an order of its own.
+    try store.change(
+      """
+      DROP TABLE ZMESSAGE;
+      CREATE TABLE ZMESSAGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, \
+      ZHIDDENIN INTEGER, ZVISIBLEIN INTEGER, Z_FOK_VISIBLEIN INTEGER, Z_FOK_HIDDENIN INTEGER, ZTEXT VARCHAR );
+      INSERT INTO ZCHAT (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1), (2, 1, 1);
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+      INSERT INTO ZMESSAGE (Z_PK, Z_ENT, Z_OPT, ZVISIBLEIN, Z_FOK_VISIBLEIN, ZHIDDENIN, Z_FOK_HIDDENIN, ZTEXT)
+      SELECT i, 2, 1, CASE WHEN i > 5 THEN 1 END, CASE WHEN i > 5 THEN 1024 * (50 - i) END,
+      CASE WHEN i <= 5 THEN 2 END, CASE WHEN i <= 5 THEN 1024 * (50 - i) END, 't' || i FROM n
+      """)
+    try store.loseSchema()
+    let (report, lines) = try Self.salvage(store)
+    #expect(lines == store.lines)
+    #expect(Self.doubts(report).isEmpty, "\(report.notes)")
+  }
+
+  @Test("the versions of a model tell what their values do not", arguments: [true, false])
+  func versions(isNamed: Bool) throws {
+    let versions = try [["alias"], ["alias", "body"], ["alias", "body", "score"]].map { names in
+      try Model(
+        entities: [Self.entity("Note", names.map { ($0, $0 == "score" ? .double : .string) })])
+    }
+    var store = try GrownStore(versions[0])
+    try store.change(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+      INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZALIAS) SELECT i, 1, 1, 'alias ' || i FROM n
+      """)
+    try store.grow(to: versions[1])
+    try store.grow(to: versions[2])
+    try store.change("UPDATE ZNOTE SET ZBODY = 'body', ZSCORE = Z_PK / 3.0")
+    try store.loseSchema(andModel: !isNamed)
+    let saved = try Self.salvage(store, versions)
+    #expect(saved.lines == store.lines)
+    #expect(
+      saved.report.notes.contains { $0.contains("its rows fit “3” best") } == !isNamed,
+      "\(saved.report.notes)")
+  }
+}
