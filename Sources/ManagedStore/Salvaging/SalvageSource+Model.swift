@@ -7,6 +7,11 @@ extension SalvageSource {
     role == .leaf || role == .adopted
   }
 
+  /// Whether a page may hold rows of tables, the schema's own aside.
+  static func holdsRows(_ role: TreeMap.Role, _ root: Int) -> Bool {
+    root != 1 && (isLive(role, root) || role == .broken)
+  }
+
   /// Which pages may hold rows of a table of Core Data's own: those of its tree where that is known.
   private func pages(of table: String) -> (TreeMap.Role, Int) -> Bool {
     let root = objects.first { $0.object.type == "table" && $0.object.name == table }?.root ?? 0

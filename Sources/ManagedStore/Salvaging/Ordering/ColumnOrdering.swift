@@ -30,8 +30,13 @@ struct ColumnOrdering {
   /// Places that an index begins with, by table.
   private var indexed: [String: Set<Int>] = [:]
 
+  /// The columns that an index of the model begins with, by table.
+  private var firstIndexed: [String: Set<String>] = [:]
+
   /// Columns that come before the others in each table: Z_PK, Z_ENT, Z_OPT.
   static let standing = 3
+  /// Rows with that many values more than the table has columns are none of it.
+  private static let mostMore = 64
   /// An order that counts that much less than another may be the true one all the same.
   private static let doubt = 2.0
   /// How much better an order has to be for each column more that is at the end.
@@ -69,27 +74,25 @@ struct ColumnOrdering {
   }
 
   private mutating func read(_ source: SalvageSource, _ isCancelled: () -> Bool) throws {
-    var names: [Int64: String] = [:]
+    var owners: [Int64: StoreSchema.Table] = [:]
     for table in tables {
       for entity in schema.model.subtree(of: table.root) {
-        if let number = schema.numbers[entity] { names[number] = table.name }
+        if let number = schema.numbers[entity] { owners[number] = table }
       }
     }
     let numbers = Set(schema.numbers.values)
     var scan = RowScan(source.image, source.trees)
-    try scan.rows(
-      where: { role, root in
-        root != 1 && (role == .leaf || role == .adopted || role == .broken)
-      }, isCancelled: isCancelled
-    ) { row, record in
+    try scan.rows(where: SalvageSource.holdsRows, isCancelled: isCancelled) { row, record in
       guard record.count >= Self.standing, record.kind(0) == .null,
         let number = record.integer(1), number > 0, number < EntityNumbering.firstReserved,
         let saves = record.integer(2), saves > 0
       else { return }
       guard numbers.contains(number) else { return strangers += 1 }
       keys[number, default: KeySet()].insert(row.key)
-      guard let name = names[number] else { return }
-      evidence[name, default: [:]][row.root, default: ColumnEvidence()]
+      guard let table = owners[number],
+        record.count <= table.columns.count + Self.standing + Self.mostMore
+      else { return }
+      evidence[table.name, default: [:]][row.root, default: ColumnEvidence()]
         .add(row.key, number: number, record)
     }
     for number in keys.keys { keys[number]?.sort() }
@@ -103,6 +106,12 @@ struct ColumnOrdering {
   }
 
   private mutating func readIndexes(_ source: SalvageSource, _ isCancelled: () -> Bool) throws {
+    for statement in schema.indexStatements() + schema.indexStatements(.columns) {
+      guard let open = statement.sql.firstIndex(of: "(") else { continue }
+      let first = statement.sql[statement.sql.index(after: open)...]
+        .prefix { $0 != "," && $0 != ")" && $0 != " " }
+      firstIndexed[statement.table, default: []].insert(first.filter { $0 != "\"" })
+    }
     var search = IndexedPlaces()
     for table in tables {
       if let evidence = evidence(of: table) { search.add(table.name, evidence.sample) }
@@ -168,7 +177,7 @@ extension ColumnOrdering {
       evidence.lengths.keys.max() ?? 0 <= columns.count + Self.standing
     else { return nil }
     let own = indexed[table.name] ?? []
-    let indexes = firstIndexed(in: table)
+    let indexes = firstIndexed[table.name] ?? []
     let traits = columns.map { column in
       var traits = ColumnTraits(column, of: table, in: schema)
       traits.isIndexed = indexes.contains(column.name)
@@ -182,20 +191,6 @@ extension ColumnOrdering {
       scores: matrix { $0.score($1, evidence, keys: keys, isIndexed: own.contains($1)) },
       hints: matrix { $0.hint($1, evidence) }, evidence: evidence,
       candidates: candidates(for: table), remnants: remnants.orders(of: table))
-  }
-
-  /// The columns that an index of the model begins with.
-  private func firstIndexed(in table: StoreSchema.Table) -> Set<String> {
-    let statements = (schema.indexStatements() + schema.indexStatements(.columns))
-      .filter { $0.table == table.name }
-    return Set(
-      table.columns.map(\.name).filter { name in
-        statements.contains { statement in
-          guard let open = statement.sql.firstIndex(of: "(") else { return false }
-          let rest = statement.sql[statement.sql.index(after: open)...]
-          return rest.prefix { $0 != "," && $0 != ")" && $0 != " " } == StoreSchema.name(name)
-        }
-      })
   }
 
   /// The orders that a chain of versions leads to, by how many versions before this one made the store:

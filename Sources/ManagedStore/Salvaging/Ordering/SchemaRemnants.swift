@@ -11,6 +11,8 @@ struct SchemaRemnants {
   private static let mark = Array("CREATE TABLE ".utf8)
   /// Longer than any that Core Data writes in a page.
   private static let longest = 32_768
+  /// More texts of a table than that are no history of it.
+  private static let most = 64
 
   /// None.
   init() {}
@@ -37,7 +39,8 @@ struct SchemaRemnants {
       let text = bytes[(next + Self.mark.count)...].prefix(Self.longest)
         .prefix { $0 >= 0x20 && $0 < 0x7F }
       guard let (name, columns) = Self.read(String(decoding: text, as: UTF8.self)),
-        tables.contains(name), self.columns[name]?.contains(columns) != true
+        tables.contains(name), self.columns[name]?.contains(columns) != true,
+        self.columns[name]?.count ?? 0 < Self.most
       else { continue }
       self.columns[name, default: []].append(columns)
     }
