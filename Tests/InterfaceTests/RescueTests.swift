@@ -202,12 +202,12 @@ struct RescueTests {
     var (session, id) = try Self.salvaging()
     try session.send(.failed(id, CoreDataError(.refused, "the file exists already")))
     #expect(session.screen().description.contains("the file exists already"))
-    try session.send("2", "⏎")
+    try session.send("⏎")
     guard case .rescue(let second, .salvage(let order))? = session.effects.last else {
       Issue.record("it was not begun again")
       return
     }
-    #expect(order.output == "Recipes-salvaged.sqlite2")
+    #expect(order.output == "Recipes-salvaged-2.sqlite")
     try session.send(
       .failed(
         second,
@@ -218,7 +218,7 @@ struct RescueTests {
       Issue.record("it was not begun with the model")
       return
     }
-    #expect(whole == SalvageOrder(output: "Recipes-salvaged.sqlite2", model: "M"))
+    #expect(whole == SalvageOrder(output: "Recipes-salvaged-2.sqlite", model: "M"))
     try session.send(.failed(third, CoreDataError(.unreadable, "nothing can be read")))
     #expect(session.screen().description.contains("nothing can be read"))
     #expect(session.state.work == nil)

@@ -52,7 +52,6 @@ extension State {
     if isFirst, let most {
       effects += on(BrowseScreen.self) { $0.goTo(entity: most.name, in: &$1) }
     }
-    if remains.isShown { notice = Notice("what was deleted, and older versions; D goes back") }
     return effects
   }
 

@@ -130,13 +130,16 @@ package struct State: Sendable, Equatable {
 
   /// A name beside the store, such as `Recipes-salvaged.sqlite`, that was not given to one yet; what is
   /// in a container has none beside it.
-  func newStore(_ what: String) -> String {
+  ///
+  /// - Parameter taken: names that were given; `nil`: those that the Rescue screen knows.
+  func newStore(_ what: String, besides taken: Set<String>? = nil) -> String {
     let name = storePath.split(separator: "/").last.map(String.init) ?? storePath
     let folder = copy == nil ? String(storePath.dropLast(name.count)) : ""
     let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
     let (stem, ending) = dot.map { (String(name[..<$0]), String(name[$0...])) } ?? (name, "")
     let place = (storePath.hasSuffix("/") ? "" : folder) + stem + "-" + what
     let names = [place + ending] + (2...99).map { "\(place)-\($0)\(ending)" }
-    return names.first { !rescue.made.contains($0) } ?? names[0]
+    let given = taken ?? rescue.made
+    return names.first { !given.contains($0) } ?? names[0]
   }
 }

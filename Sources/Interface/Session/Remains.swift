@@ -62,8 +62,8 @@ package struct Remains: Sendable, Equatable {
   var summary: String {
     guard !isEmpty else {
       return isWiped == true
-        ? "nothing of a deleted object was found: what was there is probably wiped"
-        : "nothing of a deleted object was found"
+        ? "no deleted object and no older state was found: the room that rows were in holds zeros"
+        : "no deleted object and no older state was found"
     }
     return
       "\(NumberText.counted(deleted, "deleted object")), \(NumberText.counted(older, "older version"))"

@@ -65,6 +65,9 @@ package struct EntityHolding: Sendable, Equatable {
     self.lost = lost
   }
 
+  /// Objects of it that are known to be lost, at most.
+  fileprivate var told: Int { if case .atMost(let count)? = lost { count } else { 0 } }
+
   /// Adds to what is lost.
   package mutating func lose(_ count: Int?) {
     switch (lost, count) {
@@ -74,5 +77,23 @@ package struct EntityHolding: Sendable, Equatable {
       let (both, isTooMany) = sum.addingReportingOverflow(max(0, count))
       lost = isTooMany ? .unknown : .atMost(both)
     }
+  }
+}
+
+extension [EntityHolding] {
+  /// Of the entities of one hierarchy, where any may have lost objects: no more than its counter of keys
+  /// leaves open.
+  ///
+  /// - Parameters:
+  ///   - root: the entity at the top, which what is open goes to.
+  ///   - open: how many keys were given out that no object has; `nil` where the counter is gone.
+  package mutating func bound(root: String, to open: Int?) {
+    for place in indices where open == nil || self[place].lost == .unknown {
+      self[place].lost = open == nil ? .unknown : nil
+    }
+    guard let open, let place = firstIndex(where: { $0.entity == root }) ?? indices.first else {
+      return
+    }
+    self[place].lose(Swift.max(0, open - reduce(0) { $0 + $1.told }))
   }
 }

@@ -27,6 +27,15 @@ extension SalvageReport {
     )
     lose(unplaced, "\(NumberText.grouped(unplaced)) rows belong to no table that is known.")
     lose(unreadable, "\(NumberText.grouped(unreadable)) rows could not be read.")
+    if let counted { remarks.append(counted) }
+    if let files = missingFiles {
+      remarks.append(
+        Remark(
+          sign: "!",
+          text:
+            "\(NumberText.grouped(files.count)) of \(NumberText.grouped(files.of)) files of external data (\(files.properties.joined(separator: ", ").printable)) are not there: the hidden folder \(files.folders.own.printable) did not come along with the store. Ask for it, and put it beside the new store as \(files.folders.new.printable)."
+        ))
+    }
     if isLossy {
       remarks.append(
         Remark(
@@ -36,6 +45,31 @@ extension SalvageReport {
         ))
     }
     return remarks
+  }
+}
+
+extension SalvageReport {
+  /// What the store's own counters say of pages of which nobody knows whose they were.
+  private var counted: Remark? {
+    guard missingPages + unknownHoles > 0, !openKeys.isEmpty else { return nil }
+    let sorted = openKeys.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let open = sorted.filter { $0.value > 0 }
+    let whole = sorted.filter { $0.value == 0 }.map { $0.key.printable }
+    let uncounted = Set(tables.compactMap(\.entity)).subtracting(openKeys.keys).sorted()
+    var text = "By the store's own counters of keys "
+    if open.isEmpty {
+      text += "no object is missing"
+    } else {
+      let most = open.map { "\($0.key.printable) \(NumberText.grouped($0.value))" }
+      text +=
+        "at most so many are missing: \(most.joined(separator: ", ")) (deleted ones among them)"
+    }
+    if !whole.isEmpty { text += "; nothing of \(whole.joined(separator: ", "))" }
+    if !uncounted.isEmpty {
+      text +=
+        "; the counters of \(uncounted.map(\.printable).joined(separator: ", ")) are gone, too"
+    }
+    return Remark(sign: "·", text: text + ".")
   }
 }
 

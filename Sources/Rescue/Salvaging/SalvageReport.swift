@@ -37,6 +37,28 @@ package struct SalvageReport: Sendable, Equatable {
     package var missing: Int?
   }
 
+  /// Files that were not beside the damaged store.
+  package struct MissingFiles: Sendable, Equatable {
+    /// How many are not there.
+    package var count: Int
+    /// How many objects name.
+    package var of: Int
+    /// The attributes that name them, such as `Recipe.photo`.
+    package var properties: [String]
+    /// What the folder of the damaged store is called, and what that of the new one has to be.
+    package var folders: (own: String, new: String) { (own, new) }
+    private let own: String
+    private let new: String
+
+    /// Those of a store in its folder.
+    package init(
+      count: Int, of: Int, properties: [String], folders: (own: String, new: String)
+    ) {
+      (self.count, self.of, self.properties) = (count, of, properties)
+      (own, new) = folders
+    }
+  }
+
   /// The damaged store.
   package var storePath: String
   /// The new one.
@@ -55,6 +77,11 @@ package struct SalvageReport: Sendable, Equatable {
   package var missingPages = 0
   /// Pages of tables that are not known by name, and that cannot be read.
   package var unknownHoles = 0
+  /// Keys that the store gave out and that no object has, by the entity at the top of the hierarchy, as
+  /// far as its counters were there: no more can be lost, and objects that were deleted are among them.
+  package var openKeys: [String: Int] = [:]
+  /// Files of external data that objects name and that are not there.
+  package var missingFiles: MissingFiles?
   /// Where the rows are from, page by page; empty unless it was asked for.
   package var pages: [SalvagedCopy.PageOrigin] = []
   /// What a person should know, as sentences.

@@ -99,6 +99,7 @@ package enum StoreSalvage {
         report.unknownHoles = copy.unknownHoles
         if options.tellsPages { try copy.origins { report.pages.append($0) } }
         try adding(copy)
+        report.openKeys = try copy.openKeys()
         report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
         report.tables = try tables(of: copy)
         if options.tellsLinks || report.isLossy, let schema = copy.schema,
@@ -131,6 +132,7 @@ package enum StoreSalvage {
       throw CoreDataError(.failed, "the store could not be put in its place", path: output)
     }
     try? FileSystem.sync(FileSystem.parent(of: output) ?? ".")
+    report.missingFiles = try? missingFiles(of: output, instead: files)
     return report
   }
 
@@ -191,6 +193,24 @@ package enum StoreSalvage {
       // An index over a function that only Core Data has cannot be checked.
       return []
     }
+  }
+
+  /// Files of external data that did not come along; `nil` where all are there, or none is named.
+  private static func missingFiles(
+    of output: String, instead files: StoreFiles
+  ) throws -> SalvageReport.MissingFiles? {
+    let store = try Store(path: output)
+    let named = try store.externalFiles(limit: .max).files.filter { $0.state != .orphaned }
+    let missing = named.filter { $0.state == .missing }
+    guard !missing.isEmpty else { return nil }
+    let properties = missing.compactMap { file in
+      file.object.flatMap { object in file.property.map { "\(object.entity).\($0)" } }
+    }
+    return .init(
+      count: missing.count, of: named.count, properties: Set(properties).sorted(),
+      folders: (
+        FileSystem.name(of: files.supportFolder), FileSystem.name(of: store.files.supportFolder)
+      ))
   }
 
   /// Opens the new file as a store.

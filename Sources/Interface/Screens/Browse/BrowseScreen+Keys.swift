@@ -20,7 +20,9 @@ extension BrowseScreen {
     let (isShown, store) = (state.remains.isShown, state.storeArgument)
     return [
       Binding(
-        ["B"], "bring back", .undelete, unless: isShown ? nil : "D shows what was deleted first",
+        // Where it is undelete on the screen that they come from, it is nothing else.
+        isShown ? ["B", "u"] : ["B"], "bring back", .undelete,
+        unless: isShown ? nil : "D shows what was deleted first",
         command: "strata undelete \(store) ENTITY --output NEW", footer: isShown),
       Binding(
         ["D"], isShown ? "back to the store" : "deleted and older rows", .remains,

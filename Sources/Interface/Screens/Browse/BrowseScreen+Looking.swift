@@ -40,7 +40,9 @@ extension BrowseScreen {
   mutating func look(_ action: Action, in state: inout State) -> [Effect] {
     switch action {
     case .undelete:
-      if let layer = BringBackLayer(self, output: state.newStore("undeleted")) { state.show(layer) }
+      if let layer = BringBackLayer(self, in: state, output: state.newStore("undeleted")) {
+        state.show(layer)
+      }
     case .viewValue:
       guard let (id, property) = valueToView else { return [] }
       return state.show(ContentLayer(id, property)) { $0.read(from: 0, in: &$1) }

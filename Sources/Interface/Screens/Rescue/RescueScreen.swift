@@ -168,7 +168,12 @@ extension RescueScreen {
       state.notice = Notice("stopped; \(work.left)", .warning)
     } else if let layer = ModelLayer(work, after: error) {
       state.show(layer)
-    } else if case .salvage(let order) = work, [.refused, .usage].contains(error.kind) {
+    } else if case .salvage(var order) = work, [.refused, .usage].contains(error.kind) {
+      // A name that is taken is not offered again.
+      if error.kind == .refused, order.output == state.newStore("salvaged", besides: made) {
+        made.insert(order.output)
+        order.output = state.newStore("salvaged", besides: made)
+      }
       state.show(SalvageLayer(order, after: error))
     } else if case .restore(let order) = work, [.refused, .usage].contains(error.kind) {
       state.show(RestoreLayer(order, after: error))

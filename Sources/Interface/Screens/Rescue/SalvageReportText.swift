@@ -7,12 +7,15 @@ enum SalvageReportText {
 
   static func lines(_ report: SalvageReport, seconds: Double) -> [Line] {
     let objects = NumberText.counted(report.objects, "object")
+    let isWhole = !report.isLossy && report.missingFiles == nil
     var lines = [
       Line(
-        sign: report.isLossy ? "!" : "✓", role: report.isLossy ? .warning : .success,
+        sign: isWhole ? "✓" : "!", role: isWhole ? .success : .warning,
         text: "\(objects) saved in \(NumberText.seconds(seconds))"
           + (report.isLossy
-            ? "; some are lost: see below" : "; nothing is known to be lost")),
+            ? "; some are lost: see below"
+            : isWhole
+              ? "; nothing is known to be lost" : "; files that they name are missing: see below")),
       Line(text: "the new store  \(report.outputPath)"),
       Line(
         sign: report.isComplete ? "✓" : "!", role: report.isComplete ? .success : .warning,

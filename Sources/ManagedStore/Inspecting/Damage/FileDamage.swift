@@ -24,8 +24,9 @@ public struct FileDamage: Sendable, Equatable {
   public var holes: [Hole] = []
   /// Why the store does not open as it is, and was read page by page; `nil` for one that does.
   package var failure: CoreDataError?
-  /// Whether pages are lost of which nothing tells whose they were: any entity may have lost objects.
-  package var losesUnknown = false
+  /// Where pages are lost of which nothing tells whose they were: how many objects each entity may have
+  /// lost at most, by the one at the top of its hierarchy, where the counter of its keys is there.
+  package var openKeys: [String: Int]?
   /// What its pages told then, as sentences.
   var found: [String] = []
 

@@ -10,8 +10,8 @@ final class MendedCopy {
   let connection: Connection
   /// What could not be read.
   private(set) var holes: [FileDamage.Hole] = []
-  /// Whether pages are lost of which nothing tells whose they were.
-  private(set) var losesUnknown = false
+  /// What is lost at most where nothing tells whose pages are, as ``FileDamage`` has it.
+  private(set) var openKeys: [String: Int]?
   private let folder: PrivateFolder
 
   /// - Throws: an error where not even the schema can be read, or there is no room.
@@ -54,6 +54,7 @@ final class MendedCopy {
     }
     folder = try PrivateFolder()
     let copy = try SalvagedCopy(of: source, at: folder.path + "/mended.sqlite", model: model)
+    if source.missingPages + copy.unknownHoles > 0 { openKeys = try copy.openKeys() }
     _ = try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
     connection = copy.connection
     try copy.makeTriggers()
@@ -63,7 +64,6 @@ final class MendedCopy {
         "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, '', ?)",
         [.blob(PropertyList.binary(.dictionary([:])))])
     }
-    losesUnknown = source.missingPages + copy.unknownHoles > 0
     holes = copy.tables.flatMap { table in
       table.holes.map { keys in
         .init(

@@ -65,7 +65,7 @@ struct Soundness {
     mended = copy
     var found = FileDamage(problems: [failure.message])
     found.holes = copy.holes
-    found.losesUnknown = copy.losesUnknown
+    found.openKeys = copy.openKeys
     found.failure = failure
     found.found = source.notes
     damage = found

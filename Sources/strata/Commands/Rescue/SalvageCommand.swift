@@ -80,6 +80,18 @@ extension JSONWriter {
         "unreadable": report.unreadable, "missingPages": report.missingPages,
         "unknownHoles": report.unknownHoles, "notes": report.notes,
       ])
+      json.numbers(
+        "openKeys", report.openKeys.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      if let files = report.missingFiles {
+        json.object(
+          "missingFiles",
+          [
+            "count": files.count, "of": files.of, "properties": files.properties,
+            "folder": files.folders.own, "newFolder": files.folders.new,
+          ])
+      } else {
+        json.null("missingFiles")
+      }
       json.numbers("entities", report.entities.map { ($0.name, $0.objects) })
       if !report.pages.isEmpty {
         json.objects("pages", report.pages) { page in

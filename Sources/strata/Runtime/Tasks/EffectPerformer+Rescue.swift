@@ -178,8 +178,12 @@ extension StoreSession {
         lose(count, of: number.flatMap { store.entityNames[$0] } ?? root)
       }
     }
-    if store.damage?.losesUnknown == true {
-      for entity in holdings.keys { holdings[entity]?.lose(nil) }
+    if let open = store.damage?.openKeys {
+      for (root, entities) in Dictionary(grouping: holdings.keys, by: store.model.root(of:)) {
+        var own = entities.compactMap { holdings[$0] }
+        own.bound(root: root, to: open[root])
+        for holding in own { holdings[holding.entity] = holding }
+      }
     }
     return Array(holdings.values)
   }

@@ -1,0 +1,28 @@
+import SQLite
+
+extension SalvagedCopy {
+  /// Keys that the store gave out and that no object has, by the entity at the top of the hierarchy: of
+  /// objects that were deleted, never saved, or lost. More than these cannot be lost.
+  ///
+  /// To be asked before the counters are made anew; an entity whose counter is gone is not in it.
+  ///
+  /// - Throws: `SQLiteError`.
+  package func openKeys() throws -> [String: Int] {
+    guard let schema else { return [:] }
+    var open: [String: Int] = [:]
+    for table in schema.tables where all.contains(where: { $0.name == table.name }) {
+      guard let number = schema.numbers[table.root],
+        let greatest = try connection.value(
+          "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer,
+        greatest > 0,
+        let row = try connection.rows(
+          "SELECT count(*), max(Z_PK) FROM \(quoted(table.name)) WHERE Z_PK > 0"
+        ).first, row.count == 2, let count = row[0].integer,
+        // A counter that is too low tells nothing.
+        row[1].integer ?? 0 <= greatest, greatest - count < .max
+      else { continue }
+      open[table.root] = Int(greatest - count)
+    }
+    return open
+  }
+}

@@ -1,0 +1,88 @@
+import Files
+import Interface
+import ManagedStore
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Rescue
+
+/// What is said of a rescue besides the rows that came.
+@Suite("What a salvage tells of what is missing")
+struct SalvageReportTests {
+  /// A demo of which so many pages at the end are gone, with page 1.
+  private static func cut(pages: Int, _ change: String = "") throws -> DamagedDemo {
+    let demo = try DamagedDemo()
+    if !change.isEmpty {
+      let connection = try Connection(path: demo.path, mode: .create)
+      try StoreFunctions.define(on: connection)
+      try connection.execute("PRAGMA journal_mode = DELETE; " + change)
+    }
+    try demo.change { $0.removeLast(pages * 4096) }
+    return demo
+  }
+
+  private static func objects(_ lines: [String]) -> [String: Int] {
+    Dictionary(grouping: lines) { String($0.prefix { $0 != "/" }) }.mapValues(\.count)
+  }
+
+  @Test("the store's own counters tell how many objects can be lost at most")
+  func counters() throws {
+    let demo = try Self.cut(pages: 12)
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(report.isLossy && report.missingPages == 12)
+    let (before, after) = (
+      Self.objects(demo.lines), Self.objects(try StoreDump.lines(at: output))
+    )
+    var lost = 0
+    for entity in ["Recipe", "Step", "Amount", "Person", "Draft"] {
+      let missing = (before[entity] ?? 0) - (after[entity] ?? 0)
+      #expect(report.openKeys[entity] == missing, "\(entity)")
+      lost += missing
+    }
+    #expect(lost > 0)
+    let text = report.remarks.map(\.text).joined(separator: "\n")
+    #expect(text.contains("By the store's own counters of keys"), "\(text)")
+  }
+
+  @Test("where the counters are gone, too, nothing is concluded")
+  func noCounters() throws {
+    let demo = try Self.cut(pages: 12, "DELETE FROM Z_PRIMARYKEY")
+    let report = try StoreSalvage.run(path: demo.path, output: demo.folder.path("Saved.sqlite"))
+    #expect(report.openKeys.isEmpty)
+    #expect(!report.remarks.contains { $0.text.contains("counters") })
+  }
+
+  @Test("files that did not come along are told, with what their folder is to be called")
+  func files() throws {
+    let demo = try DamagedDemo()
+    try demo.damage { $0.zero(page: 1) }
+    let support = StoreFiles(path: demo.path).supportFolder
+    #expect(FileSystem.isDirectory(support))
+    let whole = try StoreSalvage.run(path: demo.path, output: demo.folder.path("Whole.sqlite"))
+    #expect(whole.missingFiles == nil)
+    FileSystem.removeTree(support)
+    let report = try StoreSalvage.run(path: demo.path, output: demo.folder.path("Saved.sqlite"))
+    let files = try #require(report.missingFiles)
+    #expect(files.count > 0 && files.count == files.of)
+    #expect(files.properties == ["Recipe.photo"])
+    #expect(files.folders == (".Demo_SUPPORT", ".Saved_SUPPORT"))
+    #expect(report.remarks.contains { $0.sign == "!" && $0.text.contains(".Saved_SUPPORT") })
+  }
+
+  @Test("links of all kinds to what is lost are counted")
+  func links() throws {
+    let demo = try DamagedDemo()
+    let root = try #require(demo.roots["ZRECIPE"])
+    try demo.damage { file in
+      let leaves = file.leaves(root: root)
+      file.zero(page: leaves[leaves.count / 2])
+    }
+    let report = try StoreSalvage.run(path: demo.path, output: demo.folder.path("Saved.sqlite"))
+    let note = try #require(report.notes.first { $0.contains("Links lead to objects") })
+    for name in ["Step.recipe", "Amount.recipe", "Recipe.tags"] {
+      #expect(note.contains(name), "\(note)")
+    }
+  }
+}
