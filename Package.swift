@@ -77,6 +77,15 @@ let package = Package(
       ],
       swiftSettings: unoptimized),
 
+    // What is known to go wrong with a change of a model, found before it ships.
+    .target(
+      name: "Lint",
+      dependencies: [
+        "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
+        "Files", "JSON",
+      ],
+      swiftSettings: unoptimized),
+
     // What demo stores and their models hold.
     .target(name: "Demo", dependencies: ["ManagedStore", "ManagedModel", "ModelWriting"]),
     .target(name: "Terminal"),
@@ -100,7 +109,7 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Migration",
+        "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Lint", "Migration",
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
         "RowText", "Demo",
       ],
