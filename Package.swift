@@ -110,7 +110,7 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Lint", "Migration",
-        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+        "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
         "RowText", "Demo",
       ],
       resources: [.embedInCode("Themes")],
@@ -164,6 +164,12 @@ let package = Package(
         "Rescue", "Salvage", "Demo", "Migration", "ModelSearch", "ManagedStore", "ManagedModel",
         "ModelWriting", "SQLite", "Files", "TestSupport",
       ]),
+    .testTarget(
+      name: "LintTests",
+      dependencies: [
+        "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel",
+        "ModelWriting", "Files", "TestSupport",
+      ]),
     // What a program sees that uses the products.
     .testTarget(
       name: "ClientTests",
@@ -184,7 +190,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Containers", "Rescue", "Migration", "ModelSearch", "ManagedStore",
+        "strata", "Containers", "Rescue", "Lint", "Migration", "ModelSearch", "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "TestSupport",
       ]),
     .testTarget(

@@ -63,11 +63,19 @@ public struct LintRun: Sendable {
       try options.configuration
       ?? LintConfiguration.file(for: target.path).map(LintConfiguration.init(path:))
       ?? LintConfiguration()
+    try self.init(target, base: Self.base(of: target, options), options, configuration)
+  }
+
+  /// - Parameter base: what shipped, where that is known.
+  init(
+    _ target: LintTarget, base: LintBase?, _ options: LintOptions = LintOptions(),
+    _ configuration: LintConfiguration = LintConfiguration()
+  ) throws {
+    var base = base
     levels = configuration.levels.merging(options.levels) { $1 }
     models = target.models.map(\.path)
     unreadable = target.models.flatMap(\.unreadable)
     notes = target.notes + target.models.flatMap(\.notes)
-    var base = try Self.base(of: target, options)
     self.base = base?.origin
     if base == nil, options.stores.isEmpty {
       notes.append(
@@ -87,14 +95,18 @@ public struct LintRun: Sendable {
     }
     var found: [LintFinding] = []
     var bases: [LintedModel] = []
+    let stores = try options.stores.map { try LintStore(path: $0, models: target.models) }
     for model in target.models where !model.versions.isEmpty {
+      let own = stores.filter { $0.isOf(model, among: target.models) }
       let former = base?.take(for: model, of: target)
       if let former { bases.append(former) }
       let subject = LintSubject(
         now: model, base: former, baseName: base?.name, released: configuration.released,
         documents: documents,
-        cloudKit: Self.cloudKit(model, target, options, configuration))
-      found += Self.findings(of: subject, looksAtRows: !options.stores.isEmpty)
+        cloudKit: Self.cloudKit(model, target, options, configuration, own),
+        stores: own.map(\.hashes))
+      found += Self.findings(of: subject, looksAtRows: !own.isEmpty)
+      found += try rows(of: own, subject)
     }
     found += Self.gone(base, target, configuration)
     found += MappingChecks(
@@ -111,12 +123,40 @@ public struct LintRun: Sendable {
 
   private static func cloudKit(
     _ model: LintedModel, _ target: LintTarget, _ options: LintOptions,
-    _ configuration: LintConfiguration
+    _ configuration: LintConfiguration, _ stores: [LintStore]
   ) -> String? {
     if options.cloudKit { return "--cloudkit" }
     if let says = configuration.cloudKit { return says ? configuration.path : nil }
     if model.current?.lines?.cloudKit.isEmpty == false { return "the model is marked for CloudKit" }
+    if let store = stores.first(where: { (try? $0.store.cloudKit()) ?? nil != nil }) {
+      return "\(store.name) is mirrored to CloudKit"
+    }
     return target.cloudKit
+  }
+
+  /// What the rows of stores make of a model's steps; what several say alike is told once.
+  private mutating func rows(
+    of stores: [LintStore], _ subject: LintSubject
+  ) throws -> [LintFinding] {
+    var found: [LintFinding] = []
+    for (index, store) in stores.enumerated() {
+      let others = stores.enumerated().filter { $0.offset != index }.map(\.element)
+      let (own, told) = try StoreChecks(subject: subject, store: store, others: others).findings()
+      notes += told + store.store.gaps.map { "\(store.path): \($0)" }
+      for finding in own {
+        guard
+          let known = found.firstIndex(where: { known in
+            known.rule == finding.rule && known.version == finding.version
+              && known.entity == finding.entity && known.property == finding.property
+          })
+        else {
+          found.append(finding)
+          continue
+        }
+        found[known].rows = (found[known].rows ?? 0) + (finding.rows ?? 0)
+      }
+    }
+    return found
   }
 
   private static func findings(of subject: LintSubject, looksAtRows: Bool) -> [LintFinding] {

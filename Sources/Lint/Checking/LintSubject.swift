@@ -17,12 +17,14 @@ struct LintSubject {
   let documents: MappingDocuments
   /// Why CloudKit's rules apply, as a clause; `nil` where they do not.
   let cloudKit: String?
+  /// Hashes of stores that shipped.
+  let stores: [[String: VersionHash]]
   /// The steps from version to version up to the current one.
   let steps: [LintStep]
 
   init(
     now: LintedModel, base: LintedModel?, baseName: String?, released: Set<String>?,
-    documents: MappingDocuments, cloudKit: String?
+    documents: MappingDocuments, cloudKit: String?, stores: [[String: VersionHash]] = []
   ) {
     self.now = now
     self.base = base
@@ -30,6 +32,7 @@ struct LintSubject {
     self.released = released
     self.documents = documents
     self.cloudKit = cloudKit
+    self.stores = stores
     let pairs = Self.pairs(now, base)
     let former = base.map { Self.neighbours($0.sequence) } ?? []
     steps = pairs.map { from, to in
@@ -56,11 +59,17 @@ struct LintSubject {
     zip(versions, versions.dropFirst()).filter { $0.hashes != $1.hashes || $0.model != $1.model }
   }
 
-  /// The versions that shipped: those of the base, or without one those before the current.
+  /// The versions that shipped: those of the base, or without one those of stores, or before the
+  /// current.
   var shipped: [Version] {
-    let all = base?.versions ?? Array(now.sequence.dropLast())
-    guard let released else { return all }
-    return (base == nil ? now.versions : all).filter { released.contains($0.name) }
+    var all = base?.versions ?? (stores.isEmpty ? Array(now.sequence.dropLast()) : [])
+    if let released {
+      all = (base == nil ? now.versions : all).filter { released.contains($0.name) }
+    }
+    let more = stores.compactMap(now.version(making:)).filter { version in
+      !all.contains { $0.hashes == version.hashes }
+    }
+    return all + more
   }
 
   /// The steps that are told of: those that did not ship as they are, and without a base the last.

@@ -35,6 +35,11 @@ struct LintBase {
     models = target.models
   }
 
+  /// Models that were read.
+  init(name: String, models: [LintedModel]) {
+    (self.name, origin, self.models) = (name, name, models)
+  }
+
   /// The merge base with the main branch, where the target is in a repository that has one.
   static func mergeBase(of target: LintTarget) throws -> LintBase? {
     guard let base = GitRevision.mergeBase(around: target.path) else { return nil }

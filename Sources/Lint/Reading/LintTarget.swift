@@ -50,6 +50,13 @@ struct LintTarget {
     }
   }
 
+  /// Models that were read.
+  init(path: String, models: [LintedModel], mappings: [String] = []) {
+    self.path = path
+    self.models = models
+    self.mappings = mappings
+  }
+
   /// A version by name, or everything as a revision has it.
   private mutating func read(_ path: String, version: String) throws {
     if FileSystem.status(path) != nil, var target = try? LintTarget(path), target.models.count == 1,

@@ -88,5 +88,5 @@ extension LintRule {
     "A migration of a store that was named would be refused for another reason.",
     "It fires with --store only, and tells what strata plan STORE tells: a rule of the new version that rows of this store break.",
     on: "The migration of this store fails.", .migrationFailed,
-    do: "strata plan STORE --to MODEL names the rows.")
+    do: "Look at the rows: strata plan STORE --to MODEL names them.")
 }
