@@ -83,7 +83,7 @@ public struct LintRun: Sendable {
       )
     }
     var documents = MappingDocuments()
-    for path in target.mappings + options.mappings {
+    for path in target.distinctMappings + options.mappings {
       do {
         let one = try MappingDocuments(paths: [path])
         one.models.forEach { documents.add($0) }

@@ -74,8 +74,9 @@ struct LintSubject {
 
   /// The steps that are told of: those that did not ship as they are, and without a base the last.
   var newSteps: [LintStep] {
-    guard base != nil else { return steps.suffix(1) }
-    return steps
+    guard let base else { return steps.suffix(1) }
+    // Of a model that is new nothing shipped.
+    return base.versions.isEmpty ? [] : steps
   }
 }
 
@@ -134,11 +135,29 @@ struct LintStep {
     let mapping = written ?? rest?.mapping
     self.mapping = mapping
     let destination = rest?.destination ?? to.model
-    // What code of the app's own does is not known.
-    omissions =
+    // What code of the app's own does is not known; what is refused is not gone for that.
+    let all =
       isCustomStage
       ? []
       : mapping.map { CarriedProperties($0, from: from.model, to: destination).omissions() } ?? []
+    let isRefused = !refusals.isEmpty
+    omissions = all.filter { !isRefused || !Self.isClaimed($0, from.model, to.model) }
+  }
+
+  /// Whether something of the version after claims to be it, whether or not that can be inferred.
+  private static func isClaimed(_ omission: Omission, _ from: Model, _ to: Model) -> Bool {
+    guard let now = to.entityAlignment(from: from).destinations[omission.entity] else {
+      return false
+    }
+    guard let property = omission.property else { return true }
+    let name = String(property.prefix { $0 != "." })
+    let attributes = NameAlignment(
+      source: from.attributes(of: omission.entity).map { ($0.name, $0.canonicalName) },
+      destination: to.attributes(of: now).map { ($0.name, $0.canonicalName) })
+    let relationships = NameAlignment(
+      source: from.relationships(of: omission.entity).map { ($0.name, $0.canonicalName) },
+      destination: to.relationships(of: now).map { ($0.name, $0.canonicalName) })
+    return attributes.destinations[name] != nil || relationships.destinations[name] != nil
   }
 
   /// Whether the very step was there at the base: what its versions' hashes say is no news.

@@ -118,8 +118,8 @@ struct VersionChecks {
   private func isOlder(_ one: Version, than other: Version, _ base: LintedModel) -> Bool {
     func place(_ version: Version, in model: LintedModel) -> Int? {
       let versions = model.plan == nil ? model.versions : model.sequence
-      return versions.firstIndex { $0.hashes == version.hashes }
-        ?? versions.firstIndex { $0.name == version.name }
+      return versions.firstIndex { $0.name == version.name }
+        ?? versions.firstIndex { $0.hashes == version.hashes }
     }
     for model in [now, base] {
       if let first = place(one, in: model), let second = place(other, in: model) {

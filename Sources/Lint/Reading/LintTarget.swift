@@ -72,6 +72,16 @@ struct LintTarget {
       .unreadable, "“\(version)” is no version there, and has no model at this path", path: path)
   }
 
+  /// The mapping models, each once: the compiled form of one whose source is there as well says the
+  /// same.
+  var distinctMappings: [String] {
+    let sources = Set(
+      mappings.filter { $0.hasSuffix(".xcmappingmodel") }.map(FileSystem.stem(of:)))
+    return mappings.filter {
+      $0.hasSuffix(".xcmappingmodel") || !sources.contains(FileSystem.stem(of: $0))
+    }
+  }
+
   static func isModel(_ path: String) -> Bool {
     ModelBundle.isBundle(path) || path.hasSuffix(".xcdatamodel") || path.hasSuffix(".mom")
   }
