@@ -52,7 +52,7 @@ public struct LintFinding: Sendable, Equatable {
   init(
     _ rule: LintRule, at place: LintPlace, version: String? = nil, entity: String? = nil,
     property: String? = nil, _ message: String, severity: LintRule.Severity? = nil,
-    consequence: String? = nil, device: LintRule.DeviceError? = nil, advice: String? = nil,
+    consequence: String? = nil, device: LintRule.DeviceError?? = .none, advice: String? = nil,
     former: String? = nil, rows: Int? = nil
   ) {
     self.rule = rule

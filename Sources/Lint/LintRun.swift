@@ -17,6 +17,8 @@ public struct LintOptions: Sendable {
   public var mappings: [String] = []
   /// Whether CloudKit's rules apply, whatever is found.
   public var cloudKit = false
+  /// Whether warnings about the current version are told that the base has as well.
+  public var tellsKnown = false
   /// Levels by the rules' names, before those of the configuration.
   public var levels: [String: LintConfiguration.Level] = [:]
   /// What the project says; `nil` looks for its file beside the models.
@@ -37,6 +39,8 @@ public struct LintRun: Sendable {
   public private(set) var findings: [LintFinding] = []
   /// What somebody said is meant.
   public private(set) var silenced: [LintFinding] = []
+  /// Warnings about a version by itself that shipped as they are.
+  public private(set) var known: [LintFinding] = []
   /// Paths of the models that were looked at.
   public private(set) var models: [String] = []
   /// What counts as shipped, as a clause; `nil` where nothing was known.
@@ -94,6 +98,7 @@ public struct LintRun: Sendable {
       }
     }
     var found: [LintFinding] = []
+    var shipped: [LintFinding] = []
     var bases: [LintedModel] = []
     let stores = try options.stores.map { try LintStore(path: $0, models: target.models) }
     for model in target.models where !model.versions.isEmpty {
@@ -106,13 +111,36 @@ public struct LintRun: Sendable {
         cloudKit: Self.cloudKit(model, target, options, configuration, own),
         stores: own.map(\.hashes))
       found += Self.findings(of: subject, looksAtRows: !own.isEmpty)
+      if let before = former?.current {
+        shipped += Self.findings(of: before, mirrored: subject.cloudKit != nil)
+      }
       found += try rows(of: own, subject)
     }
     found += Self.gone(base, target, configuration)
     found += MappingChecks(
       models: target.models, bases: bases, documents: documents.models
     ).findings()
+    notes += Self.unknownVersions(configuration, target.models + bases)
     sort(found, Silences(target.models), configuration)
+    guard !options.tellsKnown else { return }
+    let isKnown = { (finding: LintFinding) in
+      finding.severity == .warning
+        && shipped.contains {
+          $0.rule == finding.rule && $0.entity == finding.entity && $0.property == finding.property
+        }
+    }
+    known = findings.filter(isKnown)
+    findings.removeAll(where: isKnown)
+  }
+
+  /// What is said to be released, and is no version.
+  private static func unknownVersions(
+    _ configuration: LintConfiguration, _ models: [LintedModel]
+  ) -> [String] {
+    let names = Set(models.flatMap(\.versions).map(\.name))
+    return (configuration.released ?? []).subtracting(names).sorted().map {
+      "\(configuration.path): “\($0)” is said to be released, and no version is called so."
+    }
   }
 
   private static func base(of target: LintTarget, _ options: LintOptions) throws -> LintBase? {
@@ -166,11 +194,17 @@ public struct LintRun: Sendable {
     }
     found += SwiftDataChecks(subject: subject).findings()
     guard let current = subject.now.current else { return found }
-    found += ModelChecks(version: current).findings()
-    if subject.cloudKit != nil {
-      found += CloudKitChecks(version: current, deployed: subject.base?.current).findings()
-    }
+    found += Self.findings(
+      of: current, mirrored: subject.cloudKit != nil, deployed: subject.base?.current)
     return found
+  }
+
+  /// What is odd about a version by itself.
+  private static func findings(
+    of version: LintedModel.Version, mirrored: Bool, deployed: LintedModel.Version? = nil
+  ) -> [LintFinding] {
+    ModelChecks(version: version).findings()
+      + (mirrored ? CloudKitChecks(version: version, deployed: deployed).findings() : [])
   }
 
   /// Models of which nothing is left.

@@ -186,7 +186,7 @@ struct LintBaseTests {
     let named = "@Attribute(originalName: \"name\") var title: String = \"\""
     try repository.commit(file, text(plain, named), "SwiftData")
     let path = repository.path + "/Sources"
-    #expect(Captured("lint", path, "--rule", "inverse-missing=off").status == .done)
+    #expect(Captured("lint", path, "--all").status == .done)
     try FileSystem.write(
       Array(text("@Relationship(inverse: \\Item.tags) var item: Item?", named).utf8),
       to: repository.path + "/" + file)

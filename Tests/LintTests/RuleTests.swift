@@ -13,7 +13,9 @@ struct RuleTests {
 
   @Test("a rule fires where it must", arguments: RuleCase.all)
   func fires(rule: RuleCase) throws {
-    let run = try rule.fires.run()
+    var scene = rule.fires
+    scene.options.tellsKnown = true
+    let run = try scene.run()
     #expect(!run.findings(rule.rule).isEmpty, "\(run.lines) \(run.notes)")
     for finding in run.findings(rule.rule) {
       #expect(!finding.message.isEmpty && !finding.consequence.isEmpty && !finding.advice.isEmpty)
@@ -23,9 +25,37 @@ struct RuleTests {
 
   @Test("and not where something near it is in order", arguments: RuleCase.all)
   func doesNot(rule: RuleCase) throws {
-    let run = try rule.not.run()
+    var scene = rule.not
+    scene.options.tellsKnown = true
+    let run = try scene.run()
     #expect(run.findings(rule.rule).isEmpty, "\(run.lines)")
     #expect(run.unreadable.isEmpty)
+  }
+
+  @Test("a warning about a version by itself that shipped so is counted, a new one is told")
+  func known() throws {
+    func entity(_ name: String) -> String {
+      "<entity name=\"\(name)\"><relationship name=\"r\" optional=\"YES\" maxCount=\"1\" destinationEntity=\"\(name)\"/></entity>"
+    }
+    let run = try LintScene.step(entity("A"), entity("A") + entity("B")).run()
+    #expect(run.lines == ["inverse-missing B.r:3"] && run.known.map(\.entity) == ["A"])
+  }
+
+  @Test("one thing that came is no more than one that went")
+  func rivals() throws {
+    func model(_ names: String...) -> String {
+      "<entity name=\"A\">"
+        + names.map { "<attribute name=\"\($0)\" optional=\"YES\" attributeType=\"Date\"/>" }
+        .joined() + "</entity>"
+    }
+    let none = try LintScene.step(model("born", "died"), model("seen")).run()
+    #expect(none.findings("looks-like-rename").isEmpty, "\(none.lines)")
+    let one = try LintScene.step(model("born", "died"), model("bornAt")).run()
+    #expect(one.findings("looks-like-rename").map(\.former) == ["born"])
+    #expect(one.findings("attribute-dropped").map(\.property) == ["died"])
+    // The only one that went, and the only one that came.
+    let only = try LintScene.step(model("born"), model("seen")).run()
+    #expect(only.findings("looks-like-rename").map(\.former) == ["born"])
   }
 
   @Test("every rule has its case, a name of its own, and all its words")

@@ -178,6 +178,50 @@ struct StoreTests {
     #expect(inferred.allSatisfy { $0.severity == .warning } && !inferred.isEmpty)
   }
 
+  @Test("a frozen version that lists a live class, and the store that shows what became of it")
+  func live() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("Models.swift")
+    func source(_ tag: String) -> String {
+      """
+      enum SchemaV1: VersionedSchema {
+        static var versionIdentifier = Schema.Version(1, 0, 0)
+        static var models: [any PersistentModel.Type] { [Item.self, Tag.self] }
+        @Model class Item { var name: String }
+      }
+      enum SchemaV2: VersionedSchema {
+        static var versionIdentifier = Schema.Version(2, 0, 0)
+        static var models: [any PersistentModel.Type] { [Item.self, Tag.self] }
+        @Model class Item { var name: String; var count: Int = 0 }
+      }
+      @Model class Tag { var text: String\(tag) }
+      enum Plan: SchemaMigrationPlan {
+        static var schemas: [any VersionedSchema.Type] { [SchemaV1.self, SchemaV2.self] }
+        static var stages: [MigrationStage] { [] }
+      }
+      """
+    }
+    try FileSystem.write(Array(source("").utf8), to: path)
+    let store = folder.path("default.store")
+    let writer = try StoreWriter(
+      creating: store, model: ModelReference(path + "@SchemaV1").load().model)
+    try writer.insert("Item", attributes: ["name": .string("a")])
+    try writer.finish()
+    var options = LintOptions()
+    options.takesMergeBase = false
+    options.stores = [store]
+    let before = try LintRun(of: path, options)
+    #expect(before.lines == ["swiftdata-live-type-in-frozen-schema Tag:1"], "\(before.lines)")
+    let finding = try #require(before.findings.first)
+    #expect(finding.version == "SchemaV1" && finding.message.contains("Models.swift:11"))
+    #expect(
+      finding.deviceText.contains("Cannot use staged migration with an unknown model version"))
+    try FileSystem.write(Array(source("; var color: String = \"\"").utf8), to: path)
+    let after = try LintRun(of: path, options)
+    let moved = try #require(after.findings("swiftdata-unproven").first, "\(after.lines)")
+    #expect(moved.subject == "Tag.color" && moved.line == 11 && moved.severity == .error)
+  }
+
   @Test("looking leaves the store and the models as they were")
   func untouched() throws {
     let folder = try TemporaryFolder()

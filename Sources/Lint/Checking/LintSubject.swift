@@ -105,7 +105,7 @@ struct LintStep {
   let omissions: [Omission]
   let difference: ModelDifference
   /// The same step as it shipped.
-  private let former: (omissions: Set<Omission>, refused: [CoreDataError])?
+  private let former: (omissions: Set<Omission>, refused: [CoreDataError], to: Model)?
 
   init(
     from: LintedModel.Version, to: LintedModel.Version, plan: SourcePlan?,
@@ -124,7 +124,7 @@ struct LintStep {
       mistake = error as? CoreDataError
     }
     self.mistake = mistake
-    self.former = former.map { (Set($0.omissions), $0.refusals) }
+    self.former = former.map { (Set($0.omissions), $0.refusals, $0.to.model) }
     difference = ModelDifference(from: from.model, to: to.model)
     guard from.hashes != to.hashes else {
       (refusals, mapping, omissions) = ([], nil, [])
@@ -167,6 +167,14 @@ struct LintStep {
   var isPassable: Bool {
     from.hashes == to.hashes || written != nil || isCustomStage || refusals.isEmpty
   }
+
+  /// Whether code of the app's own decides what becomes of rows.
+  var isOpaque: Bool {
+    isCustomStage || written?.entityMappings.contains { $0.policy != nil } == true
+  }
+
+  /// The version that the step led to when it shipped; `nil` for a new one.
+  var shippedDestination: Model? { former?.to }
 
   /// What the step drops, and did not drop when it shipped.
   var newOmissions: [Omission] {

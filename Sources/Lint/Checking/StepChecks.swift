@@ -112,7 +112,7 @@ struct StepChecks {
   ) -> LintFinding? {
     let former = step.from.model
     let source = to.model.entityAlignment(from: former).sources[entity]
-    func has(_ model: Model, _ entity: String?) -> Bool {
+    func knows(_ model: Model, _ entity: String?) -> Bool {
       guard property != nil else {
         return model.entities.contains { $0.name == identifier || $0.canonicalName == identifier }
       }
@@ -125,10 +125,14 @@ struct StepChecks {
         }
     }
     // What the version before says as well is not of this step.
-    if let source, wasThere(identifier, source, property) { return nil }
+    if let source, has(identifier, former, source, property) { return nil }
+    // Nor is what shipped with it.
+    if let shipped = step.shippedDestination, has(identifier, shipped, entity, property) {
+      return nil
+    }
     let place = to.place(of: entity, property)
     let name = property.map { "\(entity).\($0)" } ?? entity
-    if !has(former, source) {
+    if !knows(former, source) {
       // A new entity's properties have no former ones to be told from.
       guard property == nil || source != nil else { return nil }
       return LintFinding(
@@ -143,8 +147,11 @@ struct StepChecks {
       "\(name) is said to be the former “\(identifier)”, and so is “\(twin)”.")
   }
 
-  private func wasThere(_ identifier: String, _ source: String, _ property: String?) -> Bool {
-    guard let before = step.from.model.entity(named: source) else { return false }
+  /// Whether a thing of that name has the identifier already.
+  private func has(
+    _ identifier: String, _ model: Model, _ entity: String, _ property: String?
+  ) -> Bool {
+    guard let before = model.entity(named: entity) else { return false }
     guard let property else { return before.renamingIdentifier == identifier }
     return
       (before.attribute(named: property)?.renamingIdentifier

@@ -63,7 +63,25 @@ struct StepDrop {
     if omission.kind == .attribute, let found = byValues(property, candidates, destination) {
       return found.map { (destination, $0) }
     }
-    return NameSimilarity.best(for: property, among: candidates).map { (destination, $0) }
+    let rivals = rivals()
+    let best = candidates.map { ($0, NameSimilarity.likeness(property, $0)) }.max { $0.1 < $1.1 }
+    guard let best else { return nil }
+    // The only one that is gone and the only one that has come may have any names.
+    guard best.1 >= 0.5 || (candidates.count == 1 && rivals.isEmpty),
+      !rivals.contains(where: { NameSimilarity.likeness($0, best.0) > best.1 })
+    else { return nil }
+    return (destination, best.0)
+  }
+
+  /// What else is gone from there that could have become the same.
+  private func rivals() -> [String] {
+    func type(_ one: Omission) -> AttributeType? {
+      one.property.flatMap { step.from.model.storedAttribute(named: $0, of: one.entity)?.type }
+    }
+    return step.omissions.filter {
+      $0 != omission && $0.kind == omission.kind && $0.destination == omission.destination
+        && type($0) == type(omission)
+    }.compactMap(\.property)
   }
 
   /// What is new beside it and of the same type.

@@ -34,7 +34,7 @@ struct StoreChecks {
     }
     let steps = way(from: start, to: current)
     do {
-      if let stop = steps.firstIndex(where: \.isCustomStage) {
+      if let stop = steps.firstIndex(where: \.isOpaque) {
         // What the app's code makes of the rows is not known.
         if stop > 0 { found += try planned(Array(steps[..<stop])) }
         let (from, to) = (steps[stop].from.name, steps[stop].to.name)
@@ -82,17 +82,19 @@ struct StoreChecks {
   /// The store is of no version that is there.
   private func unproven() -> [LintFinding] {
     let nearest = now.versions.nearest(to: store.hashes)
-    let rule: LintRule = now.form == .source ? .unproven : .noPath
     // SwiftData infers a step from the store's own model where no plan says otherwise.
-    let severity: LintRule.Severity? = now.form == .source && now.plan == nil ? .warning : nil
-    let device: LintRule.DeviceError? =
-      now.form != .source ? .missingSource : now.plan == nil ? .incompatible : nil
+    let isInferred = now.form == .source && now.plan == nil
     func finding(_ entity: String?, _ property: String?, _ what: String) -> LintFinding {
       LintFinding(
-        rule, at: nearest?.place(of: entity, property) ?? now.currentPlace,
+        now.form == .source ? .unproven : .noPath,
+        at: nearest?.place(of: entity, property) ?? now.currentPlace,
         version: nearest?.name, entity: entity, property: property,
-        "\(store.name) is of no version of \(now.path). \(what)", severity: severity,
-        device: device)
+        "\(store.name) is of no version of \(now.path). \(what)",
+        severity: isInferred ? .warning : nil,
+        consequence: isInferred
+          ? "No plan knows the store: SwiftData infers a step from the model in it, where it can."
+          : nil,
+        device: now.form != .source ? .missingSource : isInferred ? .some(nil) : .none)
     }
     guard let nearest else { return [finding(nil, nil, "None has an entity in common with it.")] }
     let fit = Compatibility(storeHashes: store.hashes, model: nearest.model)
@@ -107,7 +109,7 @@ struct StoreChecks {
       entity.changes.filter(\.movesHash).map { (entity, $0) }
     }
     guard !changes.isEmpty else { return [finding(nil, nil, text + ".")] }
-    return changes.prefix(20).map { entity, change in
+    return changes.prefix(isInferred ? 1 : 20).map { entity, change in
       finding(
         entity.destination == nil ? nil : entity.name, change.property,
         text + "; what differs: \(entity.name): \(change.description).")

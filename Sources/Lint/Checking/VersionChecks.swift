@@ -95,7 +95,7 @@ struct VersionChecks {
         LintFinding(
           .currentRolledBack, at: now.currentPlace, version: current.name,
           "“\(current.name)” is current, where “\(before.name)” was at \(subject.baseName ?? "the base").",
-          device: now.form == .source ? nil : .missingMapping)
+          device: now.form == .source ? .none : .missingMapping)
       ]
     }
     guard current.hashes == before.hashes || current.name == before.name else { return [] }

@@ -25,7 +25,9 @@ struct LintTarget {
   /// - Throws: ``CoreDataError`` of kind unreadable where nothing of the kind is there.
   init(_ text: String) throws {
     let reference = ModelReference(text)
-    let path = reference.path.withoutSlash
+    var path = reference.path.withoutSlash
+    // Within a bundle it is the bundle that is meant.
+    if path == ".", Self.isModel(FileSystem.canonical(path)) { path = FileSystem.canonical(path) }
     self.path = path
     guard reference.version == nil else {
       try read(path, version: reference.version ?? "")
@@ -112,7 +114,7 @@ struct LintTarget {
       return files.isEmpty ? [] : [try LintedModel(path: path, files: files)]
     }
     for inner in try git.modelPaths() {
-      let inner = inner.isEmpty ? path : path + "/" + inner
+      let inner = inner.isEmpty ? path : inner.within(path)
       let (files, _) = try GitRevision(revision, of: inner).contents()
       // What could not be read then is no base.
       if let model = try? LintedModel(path: inner, files: files) { models.append(model) }
@@ -130,7 +132,7 @@ struct LintTarget {
   private mutating func walk(_ folder: String, depth: Int) throws {
     guard depth < Self.depthLimit else { return }
     for name in try FileSystem.list(folder) where SwiftSources.isEntered(name) {
-      let path = folder + "/" + name
+      let path = name.within(folder)
       filesSeen += 1
       guard filesSeen <= Self.fileLimit else {
         throw CoreDataError(
@@ -159,7 +161,7 @@ struct LintTarget {
   private mutating func lookBeside(_ folder: String, depth: Int) {
     for name in ((try? FileSystem.list(folder)) ?? []).prefix(2_000)
     where SwiftSources.isEntered(name) {
-      let path = folder + "/" + name
+      let path = name.within(folder)
       if Self.isMapping(name) {
         mappings.append(path)
       } else if depth == 0, !Self.isModel(name), FileSystem.isDirectory(path),
@@ -219,6 +221,9 @@ extension LintedModel {
 }
 
 extension String {
+  /// The path of a name in a folder; in the current one it is the name, as build servers match files.
+  func within(_ folder: String) -> String { folder == "." ? self : folder + "/" + self }
+
   /// A path without the slash at its end.
   var withoutSlash: String { count > 1 && hasSuffix("/") ? String(dropLast()) : self }
 }

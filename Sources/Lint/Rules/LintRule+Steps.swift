@@ -40,7 +40,7 @@ extension LintRule {
   static let looksLikeRename = LintRule(
     "looks-like-rename", .warning,
     "Something is gone, and something alike has come without a renaming identifier.",
-    "Two attributes are alike that have one type and similar names, or that are the only ones of the type; relationships that lead to the same entity; entities that share half of their attributes. With stores of both versions, attributes are alike that hold the same values. Where it fires, what is gone is not told again.",
+    "Two attributes are alike that have one type and similar names, or that are the only ones of the type that went and came; so are relationships that lead to the same entity, and entities that share half of their attributes. With stores of both versions, attributes are alike that hold the same values. Where it fires, what is gone is not told again.",
     on: "The new one begins empty, and the values of the old one are deleted.",
     do:
       "If it is the same thing under a new name, give it the old name as its renaming identifier: Renaming ID in Xcode, originalName: in Swift."

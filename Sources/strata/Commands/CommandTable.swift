@@ -164,6 +164,7 @@ enum CommandTable {
         .init("against", "OLD", "what shipped: an older copy of the models"),
         .init("store", "STORE", repeatable: true, "a store that shipped: its rows are looked at"),
         mapping,
+        .init("all", "tell warnings about the current version that the base has as well"),
         .init("cloudkit", "apply the rules of CloudKit, whatever is found"),
         .init(
           "rule", "RULE=LEVEL", repeatable: true, "how grave a rule is here: error, warning or off"),

@@ -15,6 +15,7 @@ enum LintCommand {
     The base is what shipped: --git-base names a revision, --against an older copy; without either it is
     the commit that HEAD has in common with origin/main or main. Without a repository the last step alone
     is looked at. --store names stores that shipped: their rows decide what fails and what is lost.
+    Warnings about the current version that the base has as well are only counted; --all tells them.
 
     Whatever is meant is silenced where it stands: by user info strata.lint = RULE in a model, by a comment
     // strata:disable RULE in Swift, or in .strata.json5 in the folder or above it, up to the repository's:
@@ -44,6 +45,7 @@ enum LintCommand {
     options.stores = arguments.all("store")
     options.mappings = arguments.all("mapping")
     options.cloudKit = arguments.flag("cloudkit")
+    options.tellsKnown = arguments.flag("all")
     options.levels = try levels(arguments.all("rule"))
     let run = try Waiting.tell("reading the models", on: console) {
       try LintRun(of: arguments[0], options)
@@ -152,7 +154,10 @@ struct LintText {
       "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
     let (errors, warnings) = (run.count(.error), run.count(.warning))
-    let silenced = run.silenced.isEmpty ? "" : "; \(run.silenced.count) silenced"
+    let silenced =
+      (run.silenced.isEmpty ? "" : "; \(run.silenced.count) silenced")
+      + (run.known.isEmpty
+        ? "" : "; \(number(run.known.count, "warning")) shipped as it is (--all)")
     let models = number(run.models.count, "model")
     if errors + warnings == 0 { return "✓ nothing to tell of \(models)\(silenced)" }
     let counts = [(errors, "error"), (warnings, "warning")].filter { $0.0 > 0 }.map(number)

@@ -6,12 +6,14 @@ extension JSONWriter {
     fields([
       "models": run.models, "base": run.base, "errors": run.count(.error),
       "warnings": run.count(.warning), "silencedCount": run.silenced.count,
+      "knownCount": run.known.count,
     ])
     objects("findings", run.findings) { $0.finding($1) }
     objects("silenced", run.silenced) { json, finding in
       json.finding(finding)
       json.fields(["by": finding.silence?.place.rawValue, "reason": finding.silence?.reason])
     }
+    objects("known", run.known) { $0.finding($1) }
     objects("unreadable", run.unreadable) {
       ["path": $0.path, "message": $0.message, "entity": $0.entity, "property": $0.property]
     }
@@ -130,27 +132,39 @@ extension LintFinding {
 }
 
 extension CheckReport {
-  /// A case for each rule that is on, in the model of its file.
+  /// A case for each rule that is on, and for each model; what is in no model's folder, such as a
+  /// mapping model, is of the first one.
   init(_ run: LintRun) {
     self.init(name: "strata lint", notes: run.notes)
-    for rule in LintRule.all where run.levels[rule.id].map({ $0 != nil }) ?? true {
-      var one = Case(name: rule.id, group: run.models.joined(separator: ", "))
-      one.problems = run.findings.filter { $0.rule == rule }.map { finding in
-        Problem(
-          level: finding.severity == .error ? .error : .warning,
-          title: finding.subject.map { "\(rule.id): \($0)" } ?? rule.id,
-          message: finding.lines.joined(separator: "\n"), path: finding.path, line: finding.line)
+    let rules = LintRule.all.filter { run.levels[$0.id].map { $0 != nil } ?? true }
+    let owners = Dictionary(grouping: run.findings) { finding in
+      run.models.filter { finding.path == $0 || finding.path.hasPrefix($0 + "/") }
+        .max { $0.utf8.count < $1.utf8.count } ?? run.models.first ?? ""
+    }
+    for model in run.models {
+      cases += rules.map { rule in
+        Case(
+          name: rule.id, group: model,
+          problems: (owners[model] ?? []).filter { $0.rule == rule }.map(Problem.init))
       }
-      cases.append(one)
     }
     for error in run.unreadable {
       cases.append(
         Case(
-          name: "reading", group: run.models.joined(separator: ", "),
+          name: "reading", group: run.models.first ?? error.path ?? "",
           problems: [
             Problem(
               level: .error, title: "unreadable", message: error.description, path: error.path)
           ]))
     }
+  }
+}
+
+extension CheckReport.Problem {
+  init(_ finding: LintFinding) {
+    self.init(
+      level: finding.severity == .error ? .error : .warning,
+      title: finding.subject.map { "\(finding.rule.id): \($0)" } ?? finding.rule.id,
+      message: finding.lines.joined(separator: "\n"), path: finding.path, line: finding.line)
   }
 }
