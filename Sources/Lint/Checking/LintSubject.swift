@@ -37,11 +37,17 @@ struct LintSubject {
     let former = base.map { Self.neighbours($0.sequence) } ?? []
     steps = pairs.map { from, to in
       let known = former.first { $0.0.hashes == from.hashes && $0.1.hashes == to.hashes }
+      guard let known else {
+        return LintStep(from: from, to: to, plan: now.plan, documents: documents)
+      }
+      // Most steps are what they were, and are looked at once.
+      let isSame = known.0.model == from.model && known.1.model == to.model
+      guard !isSame || now.plan != base?.plan else {
+        return LintStep(from: from, to: to, plan: now.plan, documents: documents, isSame: true)
+      }
       return LintStep(
         from: from, to: to, plan: now.plan, documents: documents,
-        former: known.map {
-          LintStep(from: $0.0, to: $0.1, plan: base?.plan, documents: documents, former: nil)
-        })
+        former: LintStep(from: known.0, to: known.1, plan: base?.plan, documents: documents))
     }
   }
 
@@ -103,13 +109,12 @@ struct LintStep {
   /// What the step does: as written, or as far as it can be inferred.
   let mapping: MappingModel?
   let omissions: [Omission]
-  let difference: ModelDifference
   /// The same step as it shipped.
   private let former: (omissions: Set<Omission>, refused: [CoreDataError], to: Model)?
 
   init(
     from: LintedModel.Version, to: LintedModel.Version, plan: SourcePlan?,
-    documents: MappingDocuments, former: LintStep?
+    documents: MappingDocuments, former: LintStep? = nil, isSame: Bool = false
   ) {
     self.from = from
     self.to = to
@@ -124,10 +129,9 @@ struct LintStep {
       mistake = error as? CoreDataError
     }
     self.mistake = mistake
-    self.former = former.map { (Set($0.omissions), $0.refusals, $0.to.model) }
-    difference = ModelDifference(from: from.model, to: to.model)
     guard from.hashes != to.hashes else {
       (refusals, mapping, omissions) = ([], nil, [])
+      self.former = former != nil || isSame ? ([], [], former?.to.model ?? to.model) : nil
       return
     }
     let rest = written == nil ? MappingInference.remainder(from: from.model, to: to.model) : nil
@@ -142,11 +146,16 @@ struct LintStep {
       : mapping.map { CarriedProperties($0, from: from.model, to: destination).omissions() } ?? []
     let isRefused = !refusals.isEmpty
     omissions = all.filter { !isRefused || !Self.isClaimed($0, from.model, to.model) }
+    self.former =
+      isSame
+      ? (Set(omissions), refusals, to.model)
+      : former.map { (Set($0.omissions), $0.refusals, $0.to.model) }
   }
 
   /// Whether something of the version after claims to be it, whether or not that can be inferred.
   private static func isClaimed(_ omission: Omission, _ from: Model, _ to: Model) -> Bool {
-    guard let now = to.entityAlignment(from: from).destinations[omission.entity] else {
+    guard let now = to.entityAlignment(from: from, isEqual: false).destinations[omission.entity]
+    else {
       return false
     }
     guard let property = omission.property else { return true }
@@ -159,6 +168,9 @@ struct LintStep {
       destination: to.relationships(of: now).map { ($0.name, $0.canonicalName) })
     return attributes.destinations[name] != nil || relationships.destinations[name] != nil
   }
+
+  /// What differs between the two; made when it is asked for.
+  var difference: ModelDifference { ModelDifference(from: from.model, to: to.model) }
 
   /// Whether the very step was there at the base: what its versions' hashes say is no news.
   var isShipped: Bool { former != nil }

@@ -73,7 +73,7 @@ struct StepChecks {
         entity == nil ? [nil] : claims
       )
     }
-    let entities = to.model.entityAlignment(from: step.from.model)
+    let entities = to.model.entityAlignment(from: step.from.model, isEqual: false)
     var found = entities.conflicts.sorted { $0.key < $1.key }.map { finding($0, $1, nil) }
     for entity in to.model.entities {
       guard let former = entities.sources[entity.name] else { continue }
@@ -96,22 +96,24 @@ struct StepChecks {
   // MARK: Identifiers
 
   private func identifiers() -> [LintFinding] {
-    to.model.entities.flatMap { entity -> [LintFinding] in
+    let sources = to.model.entityAlignment(
+      from: step.from.model, isEqual: step.from.hashes == step.to.hashes
+    ).sources
+    return to.model.entities.flatMap { entity -> [LintFinding] in
       let names =
         [(entity.name, nil as String?, entity.renamingIdentifier)]
         + entity.attributes.map { (entity.name, $0.name, $0.renamingIdentifier) }
         + entity.relationships.map { (entity.name, $0.name, $0.renamingIdentifier) }
       return names.compactMap { entity, property, identifier in
-        identifier.flatMap { identifierFinding($0, entity, property) }
+        identifier.flatMap { identifierFinding($0, entity, property, from: sources[entity]) }
       }
     }
   }
 
   private func identifierFinding(
-    _ identifier: String, _ entity: String, _ property: String?
+    _ identifier: String, _ entity: String, _ property: String?, from source: String?
   ) -> LintFinding? {
     let former = step.from.model
-    let source = to.model.entityAlignment(from: former).sources[entity]
     func knows(_ model: Model, _ entity: String?) -> Bool {
       guard property != nil else {
         return model.entities.contains { $0.name == identifier || $0.canonicalName == identifier }

@@ -73,7 +73,7 @@ struct StoreChecks {
     }
     return [
       LintStep(
-        from: start, to: current, plan: now.plan, documents: subject.documents, former: nil)
+        from: start, to: current, plan: now.plan, documents: subject.documents)
     ]
   }
 

@@ -135,13 +135,13 @@ struct VersionChecks {
     guard let current = now.current else { return [] }
     var failures: [(reason: CoreDataError, versions: [Version])] = []
     let shipped = subject.shipped.compactMap { now.version(making: $0.hashes) }
+    let order = Dictionary(
+      now.sequence.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     for version in shipped where version.hashes != current.hashes {
       guard let start = now.sequence.firstIndex(where: { $0.hashes == version.hashes }) else {
         continue
       }
-      let way = subject.steps.filter { step in
-        now.sequence[start...].contains { $0.hashes == step.from.hashes }
-      }
+      let way = subject.steps.filter { order[$0.from.name].map { $0 >= start } ?? false }
       // Where all neighbours lead to the next, there is a way; that a step of its own does not is
       // told of the step.
       guard let gap = way.first(where: { !$0.isPassable }) else { continue }
