@@ -240,7 +240,7 @@ extension ModelBundle {
   }
 
   /// The files of models that are in a folder, by their paths in it.
-  fileprivate static func files(in path: String) throws -> [String: [UInt8]] {
+  package static func files(in path: String) throws -> [String: [UInt8]] {
     guard FileSystem.isDirectory(path) else {
       throw CoreDataError(.unreadable, "this is no folder of models", path: path)
     }
