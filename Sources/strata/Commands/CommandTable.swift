@@ -139,13 +139,28 @@ enum CommandTable {
       statuses: "1 where the models differ",
       run: DiffCommand.run),
     Command(
+      "mapping", .compare, "what a mapping model or recipe is for, carries, drops and forgets",
+      arguments: ["FILE"],
+      options: [
+        .init(
+          "model", "MODEL", repeatable: true,
+          "a bundle, folder or model among whose versions to find those that it is for"),
+        Command.json,
+      ], details: MappingCommand.help,
+      example: "strata mapping Recipes2to3.xcmappingmodel --model Recipes.xcdatamodeld",
+      statuses: "1 where it is for no versions of --model",
+      run: MappingCommand.run),
+    Command(
       "explain", .compare, "why a store does not open with a model, or what an error means",
       arguments: ["STORE", "MODEL"], optionalArguments: 2,
       options: [
-        .init("error", "TEXT", "explain an error instead: a code, or the pasted text (- reads it)"),
+        .init(
+          "error", "TEXT",
+          "explain errors instead: a code, sentences, a pasted log, or a file of it (- reads it)"),
         Command.json,
-      ], example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
-      statuses: "1 where the store does not open with the model",
+      ], details: ExplainCommand.help,
+      example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
+      statuses: "1 where the store does not open with the model, or no error is known",
       run: ExplainCommand.run),
     Command(
       "find-model", .compare, "which model version made a store: in folders and git history",

@@ -68,8 +68,7 @@ public struct Recipe: Sendable, Equatable {
   public func mapping(
     from source: Model, to destination: Model, names: (from: String, to: String) = ("", "")
   ) throws -> MappingModel? {
-    guard let pair = isFor, Self.names(pair.from, source, called: names.from),
-      Self.names(pair.to, destination, called: names.to)
+    guard leads(from: source, called: names.from), leads(to: destination, called: names.to)
     else { return nil }
     return try RecipeMapping(self, from: source, to: destination).mapping()
   }
@@ -81,6 +80,16 @@ public struct Recipe: Sendable, Equatable {
   public func standIn(
     in mapping: inout MappingModel, from source: Model, to destination: Model
   ) throws { try RecipeMapping(self, from: source, to: destination).standIn(in: &mapping) }
+
+  /// Whether it leads from this version.
+  func leads(from model: Model, called name: String) -> Bool {
+    isFor.map { Self.names($0.from, model, called: name) } ?? false
+  }
+
+  /// Whether it leads to this version.
+  func leads(to model: Model, called name: String) -> Bool {
+    isFor.map { Self.names($0.to, model, called: name) } ?? false
+  }
 
   private static func names(_ reference: String, _ model: Model, called name: String) -> Bool {
     if reference == name || model.versionIdentifiers.contains(reference) { return true }
