@@ -77,6 +77,15 @@ let package = Package(
       ],
       swiftSettings: unoptimized),
 
+    // What is known to go wrong with a change of a model, found before it ships.
+    .target(
+      name: "Lint",
+      dependencies: [
+        "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting",
+        "Files", "JSON",
+      ],
+      swiftSettings: unoptimized),
+
     // What demo stores and their models hold.
     .target(name: "Demo", dependencies: ["ManagedStore", "ManagedModel", "ModelWriting"]),
     .target(name: "Terminal"),
@@ -100,8 +109,8 @@ let package = Package(
     .executableTarget(
       name: "strata",
       dependencies: [
-        "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Migration",
-        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+        "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Lint", "Migration",
+        "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
         "RowText", "Demo",
       ],
       resources: [.embedInCode("Themes")],
@@ -155,6 +164,12 @@ let package = Package(
         "Rescue", "Salvage", "Demo", "Migration", "ModelSearch", "ManagedStore", "ManagedModel",
         "ModelWriting", "SQLite", "Files", "TestSupport",
       ]),
+    .testTarget(
+      name: "LintTests",
+      dependencies: [
+        "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel",
+        "ModelWriting", "Files", "TestSupport",
+      ]),
     // What a program sees that uses the products.
     .testTarget(
       name: "ClientTests",
@@ -175,7 +190,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Containers", "Rescue", "Migration", "ModelSearch", "ManagedStore",
+        "strata", "Containers", "Rescue", "Lint", "Migration", "ModelSearch", "ManagedStore",
         "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "TestSupport",
       ]),
     .testTarget(

@@ -16,7 +16,8 @@ package struct GitRevision {
   private let inside: String
   private let git: String
 
-  init(_ revision: String, of path: String, git: String = "git") {
+  /// Names a path as a commit, branch or tag has it.
+  package init(_ revision: String, of path: String, git: String = "git") {
     self.revision = revision
     self.path = path
     self.git = git
@@ -117,6 +118,84 @@ package struct GitRevision {
     let commit = try commit()
     let files = try read(try blobs(of: commit), in: commit)
     return sources(among: files).map { SourceModels($0, name: SwiftSources.name(of: path)) }
+  }
+
+  /// What was at the path then: the files of models, by their paths within it (the empty one is that
+  /// of a single file), and what the Swift source declared.
+  ///
+  /// - Throws: ``CoreDataError``: usage for a revision that is none, unreadable where git cannot say.
+  package func contents() throws -> (models: [String: [UInt8]], source: SourceModels?) {
+    try told {
+      let commit = try commit()
+      let files = try read(try blobs(of: commit), in: commit)
+      let source = sources(among: files).map {
+        SourceModels($0, name: SwiftSources.name(of: path))
+      }
+      return (source == nil ? files.filter { !SwiftSources.isFile($0.key) } : [:], source)
+    }
+  }
+
+  /// What the Swift source below the path declared then, whatever models were beside it.
+  package func source() throws -> SourceModels? {
+    try told {
+      let commit = try commit()
+      let wanted = try blobs(of: commit).filter {
+        SwiftSources.isRead($0.key) || $0.key.isEmpty && SwiftSources.isFile(inside)
+      }
+      let files = try read(wanted, in: commit).sorted { $0.key < $1.key }.map { name, bytes in
+        SourceModels.File(path: name.isEmpty ? path : path + "/" + name, bytes: bytes)
+      }
+      return files.isEmpty ? nil : SourceModels(files, name: SwiftSources.name(of: path))
+    }
+  }
+
+  /// Folders and files of models that were below the path then, by their paths within it; a version
+  /// within a bundle is none of its own.
+  package func modelPaths() throws -> [String] {
+    try told {
+      let names = try blobs(of: try commit()).keys
+      let folders = names.compactMap { name -> String? in
+        let parts = name.split(separator: "/").map(String.init)
+        let isModel = { (part: String) in
+          [".xcdatamodeld", ".momd", ".xcdatamodel", ".mom"].contains(where: part.hasSuffix)
+        }
+        guard let last = parts.firstIndex(where: isModel) else { return nil }
+        return parts[...last].joined(separator: "/")
+      }
+      return Set(folders).sorted()
+    }
+  }
+
+  /// The commit that HEAD and the main branch have in common, as far as there is one: that of
+  /// `origin/main`, else of `main`; `master` stands for either where there is no `main`.
+  ///
+  /// - Returns: `nil` where the path is in no repository, or none of these branches is there.
+  package static func mergeBase(
+    around path: String, git: String = "git"
+  ) -> (commit: String, branch: String)? {
+    let (folder, _) = place(of: path)
+    for branch in ["origin/main", "main", "origin/master", "master"] {
+      guard let bytes = try? answer(git, folder, ["merge-base", "HEAD", branch]) else { continue }
+      let commit = GitHistory.line(String(decoding: bytes, as: UTF8.self))
+      if !commit.isEmpty { return (commit, branch) }
+    }
+    return nil
+  }
+
+  /// The top folder of the repository that a path is in; `nil` where it is in none.
+  package static func repository(around path: String, git: String = "git") -> String? {
+    let (folder, _) = place(of: path)
+    let bytes = try? answer(git, folder, ["rev-parse", "--show-toplevel"])
+    let top = bytes.map { GitHistory.line(String(decoding: $0, as: UTF8.self)) } ?? ""
+    return top.isEmpty ? nil : top
+  }
+
+  private func told<T>(_ body: () throws -> T) throws -> T {
+    do { return try body() } catch let reason as Unknown {
+      throw CoreDataError(
+        .usage, "the base cannot be read: \(reason.description)", path: path + "@" + revision,
+        hint: "Name a commit, branch or tag; a shallow clone may lack it (fetch-depth: 0).")
+    }
   }
 
   /// The files of Swift source, where no model is at the path itself.

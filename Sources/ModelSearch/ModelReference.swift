@@ -235,12 +235,12 @@ extension ModelBundle {
   }
 
   /// Whether it is a folder of models by its name.
-  fileprivate static func isBundle(_ path: String) -> Bool {
+  package static func isBundle(_ path: String) -> Bool {
     path.hasSuffix(".xcdatamodeld") || path.hasSuffix(".momd")
   }
 
   /// The files of models that are in a folder, by their paths in it.
-  fileprivate static func files(in path: String) throws -> [String: [UInt8]] {
+  package static func files(in path: String) throws -> [String: [UInt8]] {
     guard FileSystem.isDirectory(path) else {
       throw CoreDataError(.unreadable, "this is no folder of models", path: path)
     }

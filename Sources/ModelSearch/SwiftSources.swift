@@ -24,7 +24,8 @@ package enum SwiftSources {
     return parts.count < depthLimit && parts.allSatisfy(isEntered)
   }
 
-  private static func isEntered(_ folder: String) -> Bool {
+  /// Whether a folder of that name is looked into.
+  package static func isEntered(_ folder: String) -> Bool {
     !folder.hasPrefix(".") && !folder.hasSuffix("Tests") && !foreign.contains(folder)
   }
 

@@ -70,6 +70,42 @@ struct SwiftSourceTests {
     #expect(other.out.contains("“title”"))
   }
 
+  private struct Explained: Decodable {
+    struct Change: Decodable {
+      let entity, path: String
+      let property: String?
+      let line: Int
+    }
+    struct Nearest: Decodable {
+      let name: String
+      let changes: [Change]
+    }
+    let nearest: Nearest
+  }
+
+  @Test("a store of no version: the nearest is named, with what differs, in which file and line")
+  func unproven() throws {
+    let path = source + "/Models.swift"
+    let text = String(decoding: try FileSystem.read(path), as: UTF8.self)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      // A frozen version that is not what shipped.
+      line.contains("var text: String; var item") && line.contains("Tag")
+        ? "    @Model class Tag {\n      var text: String?\n      var item: Item? }" : String(line)
+    }
+    try FileSystem.write(Array(lines.joined(separator: "\n").utf8), to: path)
+    let result = Captured("explain", store, source)
+    #expect(result.status == .no)
+    #expect(result.out.contains("The nearest version is “SchemaV1”: 1 of 2 entities fit."))
+    #expect(result.out.contains("Models.swift:6"))
+    let nearest = try Captured("explain", store, source, "--json").decoded(Explained.self).nearest
+    #expect(nearest.name == "SchemaV1")
+    #expect(nearest.changes.map(\.entity) == ["Tag"])
+    #expect(nearest.changes.first?.property == "text" && nearest.changes.first?.line == 6)
+    #expect(nearest.changes.first?.path == path)
+    // Asked for itself, the same is told with its place.
+    #expect(Captured("explain", store, source + "@SchemaV1").out.contains("Models.swift:6"))
+  }
+
   @Test("a store migrates to the current version, with its values")
   func migrate() throws {
     let plan = Captured("plan", store, "--to", source)

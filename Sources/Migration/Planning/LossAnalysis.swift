@@ -9,6 +9,10 @@ struct LossAnalysis {
   let destination: Model
   let mapping: MappingModel
 
+  private var carried: CarriedProperties {
+    CarriedProperties(mapping, from: source, to: destination)
+  }
+
   func losses() throws -> [Loss] {
     var losses: [Loss] = []
     let removed = mapping.entityMappings.filter { $0.kind == .remove }.compactMap(\.source)
@@ -24,9 +28,7 @@ struct LossAnalysis {
     var properties: [String: Loss] = [:]
     for entityMapping in mapping.entityMappings {
       guard let from = entityMapping.source, let to = entityMapping.destination else { continue }
-      let kept = Set(entityMapping.attributes.compactMap(\.source))
-      for attribute in source.storedAttributes(of: from)
-      where !attribute.isDerived && !kept.contains(attribute.name) {
+      for attribute in carried.lostAttributes(in: entityMapping) {
         guard let column = data.column(of: attribute.name, in: from) else { continue }
         let count = try data.count(from, where: ["\(column) IS NOT NULL"])
         try add(count, attribute.name, of: from, to: &properties) {
@@ -116,13 +118,7 @@ struct LossAnalysis {
         return 0
       }
     }
-    let lost = source.subtree(of: relationship.destination).filter { other in
-      guard let taker = mapping.mapping(fromSource: other), let to = taker.destination else {
-        return false
-      }
-      return !isCarried(relationship, by: entityMapping, to: to)
-        && !(inverse.map { isCarried($0, by: taker, to: entityMapping.destination ?? "") } ?? false)
-    }
+    let lost = carried.lostDestinations(of: relationship, inverse: inverse, in: entityMapping)
     let numbers = lost.compactMap { data.store.table(of: $0)?.entityID }
     guard !numbers.isEmpty, let own = data.store.table(of: entity),
       let other = data.store.table(of: relationship.destination),
@@ -140,16 +136,6 @@ struct LossAnalysis {
       CROSS JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination
       AND d.Z_ENT IN (\(numbers.list)) \(once)
       """)
-  }
-
-  private func isCarried(
-    _ relationship: Relationship, by entityMapping: EntityMapping, to other: String
-  ) -> Bool {
-    guard let from = entityMapping.destination,
-      let name = entityMapping.relationships.first(where: { $0.source == relationship.name })?.name,
-      let now = destination.relationship(named: name, of: from)
-    else { return false }
-    return destination.isKind(other, of: now.destination)
   }
 
   private func samples(of relationship: String, in entity: String) throws -> [String] {

@@ -172,6 +172,29 @@ enum CommandTable {
       statuses: "1 where no model fits",
       run: FindModelCommand.run),
     Command(
+      "lint", .compare, "what will go wrong with a change of a model on devices, before it ships",
+      arguments: ["MODELS"], optionalArguments: 1,
+      options: [
+        .init("git-base", "REVISION", "what shipped: a commit, branch or tag of git"),
+        .init("against", "OLD", "what shipped: an older copy of the models"),
+        .init("store", "STORE", repeatable: true, "a store that shipped: its rows are looked at"),
+        mapping,
+        .init("all", "tell warnings about the current version that the base has as well"),
+        .init("cloudkit", "apply the rules of CloudKit, whatever is found"),
+        .init(
+          "rule", "RULE=LEVEL", repeatable: true, "how grave a rule is here: error, warning or off"),
+        .init(
+          "format", "FORMAT", choices: LintCommand.Format.allCases.map(\.rawValue),
+          "how to print the findings"),
+        .init("rules", "list the rules instead"),
+        .init("explain", "RULE", "tell what a rule means, what a device says, and what to do"),
+        .init("json", "the same as --format json"),
+      ],
+      details: LintCommand.help,
+      example: "strata lint Recipes.xcdatamodeld --git-base origin/main",
+      statuses: "1 where an error was found, 4 where something could not be read",
+      run: LintCommand.run),
+    Command(
       "plan", .migrate, "what migrating would do, lose and break; writes nothing",
       arguments: ["STORE"],
       options: [

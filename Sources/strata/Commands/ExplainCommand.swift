@@ -4,6 +4,7 @@ import ManagedStore
 import Migration
 import ModelSearch
 import ModelWriting
+import SwiftModels
 
 /// `strata explain`: why a store does not open with a model, or what an error means.
 enum ExplainCommand {
@@ -54,22 +55,63 @@ enum ExplainCommand {
     let store: Store
     let model: ModelReference.Loaded
     let explanation: CompatibilityExplanation
-    /// The known version with the most equal hashes.
-    let nearest: (name: String, fit: Compatibility)?
+    /// The known version with the most equal hashes, and what makes it another than the store's.
+    let nearest: (name: String, fit: Compatibility, changes: [Change])?
+    /// Where the versions are declared, where they come from Swift source.
+    let source: SourceModels?
+
+    /// A change that moves a hash.
+    struct Change {
+      let entity: String
+      let change: PropertyChange
+    }
 
     init(store path: String, model text: String) throws {
       let reference = ModelReference(text)
       model = try reference.load()
       store = try StoreOpening.open(path)
       let hashes = store.metadata.versionHashes
-      var source = store.modelMatches ? store.model : nil
+      var made = store.modelMatches ? store.model : nil
       let bundle = try? ModelBundle(readingFrom: reference.path)
-      if source == nil { source = try? bundle?.versions(matching: hashes).first?.model }
+      if made == nil { made = try? bundle?.versions(matching: hashes).first?.model }
       explanation = CompatibilityExplanation(
-        hashes: hashes, source: source, model: model.model, of: store.configuration)
-      nearest = bundle?.versions.compactMap { version in
-        (try? version.model).map { (version.name, Compatibility(storeHashes: hashes, model: $0)) }
-      }.filter { !$0.1.matching.isEmpty }.max { $0.1.likeness < $1.1.likeness }
+        hashes: hashes, source: made, model: model.model, of: store.configuration)
+      source = try? SwiftSources.models(at: reference.path)
+      let fits = bundle?.versions.compactMap { version in
+        (try? version.model).map { model in
+          (
+            name: version.name, model: model,
+            fit: Compatibility(storeHashes: hashes, model: model)
+          )
+        }
+      }
+      // Where no hash is equal, the one with the most entities of the store.
+      let best = fits?.filter { !$0.fit.matching.isEmpty || !$0.fit.differing.isEmpty }.max {
+        ($0.fit.likeness, $0.fit.differing.count) < ($1.fit.likeness, $1.fit.differing.count)
+      }
+      nearest = best.map { best in
+        (best.name, best.fit, best.fit.isCompatible ? [] : Self.changes(from: made, to: best.model))
+      }
+    }
+
+    private static func changes(from made: Model?, to model: Model) -> [Change] {
+      guard let made else { return [] }
+      return ModelDifference(from: made, to: model).entities.filter(\.isHashMoved).flatMap {
+        entity in
+        entity.changes.filter(\.movesHash).map { Change(entity: entity.name, change: $0) }
+      }
+    }
+
+    /// Where a version declares an entity or a property; `nil` for what is no Swift source.
+    private func place(
+      of change: PropertyChange, in entity: String, _ version: String
+    )
+      -> SourcePlace?
+    {
+      let declared = source?.version(named: version)
+      let name = change.property.map { String($0.prefix { $0 != "." }) }
+      return declared?.place(of: entity, property: name) ?? declared?.place(of: entity)
+        ?? declared?.place
     }
 
     func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
@@ -94,7 +136,10 @@ enum ExplainCommand {
             console.line("− \(reason.entity): the model does not have this entity")
           case .differing: console.line("~ \(reason.entity): its hash differs")
           }
-          for change in reason.changes { console.line("    \(change.description)") }
+          for change in reason.changes {
+            let place = place(of: change, in: reason.entity, model.name).map { " (\($0))" }
+            console.line("    \(change.description)" + (place ?? ""))
+          }
         }
         let fitting = explanation.compatibility.matching.count
         console.line("\(fitting) of \(fitting + explanation.reasons.count) entities fit.")
@@ -105,6 +150,13 @@ enum ExplainCommand {
               ? "The store is of the version “\(nearest.name)”."
               : "The nearest version is “\(nearest.name)”: \(nearest.fit.matching.count) of \(nearest.fit.count) entities fit."
           )
+          // What is asked for was told above.
+          if nearest.name != model.name {
+            for one in nearest.changes {
+              let place = place(of: one.change, in: one.entity, nearest.name).map { " (\($0))" }
+              console.line("    \(one.entity): \(one.change.description)" + (place ?? ""))
+            }
+          }
         }
       }
       for (entity, reason) in explanation.unverified.sorted(by: { $0.key < $1.key }) {
@@ -162,11 +214,19 @@ enum ExplainCommand {
         }
         json.field("caveats", explanation.caveats)
       }
-      json.object(
-        "nearest",
-        nearest.map {
-          ["name": $0.name, "matching": $0.fit.matching.count, "entities": $0.fit.count]
-        })
+      json.object("nearest", nearest) { json, nearest in
+        json.fields([
+          "name": nearest.name, "matching": nearest.fit.matching.count,
+          "entities": nearest.fit.count,
+        ])
+        json.objects("changes", nearest.changes) { json, one in
+          let place = place(of: one.change, in: one.entity, nearest.name)
+          json.fields([
+            "entity": one.entity, "property": one.change.property,
+            "description": one.change.description, "path": place?.path, "line": place?.line,
+          ])
+        }
+      }
     }
   }
 }

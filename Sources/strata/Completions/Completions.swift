@@ -1,3 +1,5 @@
+import Lint
+
 /// Completions made from the table of commands.
 enum Completions {
   enum Shell: String, CaseIterable { case bash, zsh, fish }
@@ -21,13 +23,16 @@ enum Completions {
   /// - Returns: `nil` for a placeholder that nobody has thought of: the tests find it.
   static func kind(of placeholder: String) -> Kind? {
     switch placeholder {
-    case "STORE", "STORE…", "MODEL", "A", "B", "PATH", "PATH…", "FILE", "BEFORE", "AFTER": .files
+    case "STORE", "STORE…", "MODEL", "A", "B", "PATH", "PATH…", "FILE", "BEFORE", "AFTER",
+      "MODELS", "OLD":
+      .files
     case "DIR": .folders
     case "ENTITY": .entities
     case "SHELL": .words(Shell.allCases.map(\.rawValue))
+    case "RULE": .words(LintRule.all.map(\.id))
     case "NAME": .words(ThemeLibrary.builtInNames)
     case "REF", "PREDICATE", "PROPERTY", "KEY[:desc]", "N", "A,B,C", "TEXT", "AUTHOR",
-      "ENTITY[.PROPERTY]", "ENTITY.RELATIONSHIP":
+      "ENTITY[.PROPERTY]", "ENTITY.RELATIONSHIP", "REVISION", "RULE=LEVEL":
       .free
     default: nil
     }

@@ -61,27 +61,11 @@ enum ShownPaths {
   ) -> [UInt8] {
     var result: [UInt8] = []
     var start = 0
-    while let found = place(of: pattern, in: bytes, from: start) {
+    while let found = ByteSearch.place(of: pattern, in: bytes, from: start) {
       result += bytes[start..<found]
       result += text
       start = found + pattern.count
     }
     return start == 0 ? bytes : result + bytes[start...]
-  }
-
-  private static func place(of pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-    bytes.withUnsafeBytes { buffer in
-      guard let base = buffer.baseAddress, let first = pattern.first else { return nil }
-      var place = start
-      while place + pattern.count <= buffer.count,
-        let found = memchr(base + place, Int32(first), buffer.count - place)
-      {
-        place = UnsafeRawPointer(found) - base
-        guard place + pattern.count <= buffer.count else { return nil }
-        if memcmp(found, pattern, pattern.count) == 0 { return place }
-        place += 1
-      }
-      return nil
-    }
   }
 }

@@ -73,6 +73,11 @@ public struct MappingModelDocument: Sendable, Equatable {
   /// Names of the classes that its entity mappings leave their work to, sorted.
   public var policies: [String] { Set(source.entityMappings.compactMap(\.policy)).sorted() }
 
+  /// Names of the entities that it maps, of both versions.
+  package var entities: Set<String> {
+    Set(source.entityMappings.flatMap { [$0.source, $0.destination].compactMap { $0 } })
+  }
+
   /// Real ones, which hold two copies of a model, stay below a megabyte.
   private static let maximumSize = 1 << 26
   private static let maximumMappings = 5_000

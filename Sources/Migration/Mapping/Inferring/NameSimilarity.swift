@@ -1,7 +1,7 @@
 import ManagedModel
 
 /// How alike two names are.
-enum NameSimilarity {
+package enum NameSimilarity {
   /// 0…1: one less the share of letters that must change, case aside.
   static func of(_ a: String, _ b: String) -> Double {
     // As many letters as ``Nearest`` looks at.
@@ -12,14 +12,14 @@ enum NameSimilarity {
 
   /// The likeliest, where it is half alike or the only candidate. An element is known by its own
   /// name and by its composite's with it: `authorName` is like `author.name`.
-  static func best(for name: String, among candidates: [String]) -> String? {
+  package static func best(for name: String, among candidates: [String]) -> String? {
     let best = candidates.map { ($0, likeness(name, $0)) }.max { $0.1 < $1.1 }
     guard let best, best.1 >= 0.5 || candidates.count == 1 else { return nil }
     return best.0
   }
 
   /// How alike names are of which one or both may be an element's path.
-  static func likeness(_ a: String, _ b: String) -> Double {
+  package static func likeness(_ a: String, _ b: String) -> Double {
     func spellings(_ path: String) -> [String] {
       [ElementPath.last(of: path), path.filter { $0 != "." }]
     }

@@ -28,6 +28,16 @@ package struct TypeChange: Equatable, Sendable {
     }
   }
 
+  /// Whether the new type may not hold what the old one did; `false` for a type that is only wider.
+  package var mayLoseValues: Bool {
+    guard isNumeric else { return true }
+    if let room = new.wholeNumbers {
+      return old.wholeNumbers.map { !room.contains($0.lowerBound) || !room.contains($0.upperBound) }
+        ?? true
+    }
+    return misfit("1") != nil
+  }
+
   private var isNumeric: Bool { Self.isNumber(old) && Self.isNumber(new) }
 
   /// Whether Core Data is not known to infer what is inferred here.

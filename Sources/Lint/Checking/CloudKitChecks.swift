@@ -1,0 +1,114 @@
+import ManagedModel
+import ModelWriting
+
+/// What CloudKit does not mirror.
+struct CloudKitChecks {
+  let version: LintedModel.Version
+  /// The version that was current at the base.
+  let deployed: LintedModel.Version?
+
+  /// The entities that are mirrored: those of the configurations that Xcode marked, else all.
+  private var entities: [Entity] {
+    let marked = version.lines?.cloudKit ?? []
+    guard !marked.isEmpty, !marked.contains("") else { return version.model.entities }
+    let members = Set(marked.flatMap { version.model.configurations[$0] ?? [] })
+    return version.model.entities.filter { members.contains($0.name) }
+  }
+
+  func findings() -> [LintFinding] {
+    entities.flatMap { entity in
+      constraints(entity) + entity.attributes.flatMap { attribute($0, entity) }
+        + entity.relationships.flatMap { relationship($0, entity) }
+    } + changes()
+  }
+
+  private func finding(
+    _ rule: LintRule, _ entity: String, _ property: String?, _ message: String
+  ) -> LintFinding {
+    LintFinding(
+      rule, at: version.place(of: entity, property), version: version.name, entity: entity,
+      property: property, message)
+  }
+
+  private func constraints(_ entity: Entity) -> [LintFinding] {
+    entity.uniquenessConstraints.map { names in
+      finding(
+        .cloudKitUniqueConstraint, entity.name, names.first,
+        "\(entity.name) must be unique by \(names.joined(separator: ", ")).")
+    }
+  }
+
+  private func attribute(_ attribute: Attribute, _ entity: Entity) -> [LintFinding] {
+    guard !attribute.isTransient else { return [] }
+    let name = "\(entity.name).\(attribute.name)"
+    if attribute.type == .undefined || attribute.type == .objectID {
+      return [
+        finding(
+          .cloudKitUndefinedAttribute, entity.name, attribute.name,
+          attribute.type == .undefined ? "\(name) has no type." : "\(name) is an object ID.")
+      ]
+    }
+    let isComputed =
+      version.source?.classes.first { $0.entity == entity.name }?.computedDefaults
+      .contains(attribute.name) == true
+    guard !attribute.isOptional, attribute.defaultValue == nil, !attribute.isDerived, !isComputed,
+      attribute.type != .composite
+    else { return [] }
+    return [
+      finding(
+        .cloudKitMandatoryWithoutDefault, entity.name, attribute.name,
+        "\(name) is mandatory and has no default value.")
+    ]
+  }
+
+  private func relationship(_ relationship: Relationship, _ entity: Entity) -> [LintFinding] {
+    guard !relationship.isTransient else { return [] }
+    let name = "\(entity.name).\(relationship.name)"
+    var found: [LintFinding] = []
+    func add(_ rule: LintRule, _ message: String) {
+      found.append(finding(rule, entity.name, relationship.name, message))
+    }
+    if !relationship.isOptional { add(.cloudKitRelationshipMandatory, "\(name) is mandatory.") }
+    if relationship.inverse == nil {
+      add(.cloudKitRelationshipWithoutInverse, "\(name) has no inverse.")
+    }
+    if relationship.deleteRule == .deny { add(.cloudKitDenyRule, "\(name) denies deleting.") }
+    if relationship.isOrdered { add(.cloudKitOrderedRelationship, "\(name) is ordered.") }
+    return found
+  }
+
+  /// What shipped and is not there under its name and type any more.
+  private func changes() -> [LintFinding] {
+    guard let deployed, deployed.hashes != version.hashes else { return [] }
+    let mirrored = Set(entities.map(\.name))
+    return ModelDifference(from: deployed.model, to: version.model).entities.flatMap { entity in
+      guard let former = entity.source else { return [LintFinding]() }
+      guard let now = entity.destination else {
+        return [
+          finding(
+            .cloudKitChangedAfterDeployment, former.name, nil,
+            "\(former.name) of “\(deployed.name)” is gone.")
+        ]
+      }
+      guard mirrored.contains(now.name) else { return [] }
+      var found: [LintFinding] = []
+      if entity.isRenamed {
+        found.append(
+          finding(
+            .cloudKitChangedAfterDeployment, now.name, nil,
+            "\(now.name) was \(former.name) in “\(deployed.name)”."))
+      }
+      return found
+        + entity.changes.compactMap { change in
+          switch change.kind {
+          case .removed, .renamed, .type, .destination, .toMany:
+            guard change.property != nil else { return nil }
+            return finding(
+              .cloudKitChangedAfterDeployment, now.name, change.property,
+              "\(now.name): \(change.description).")
+          default: return nil
+          }
+        }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import ManagedModel
+
+/// What is odd about one version by itself.
+struct ModelChecks {
+  let version: LintedModel.Version
+
+  private var model: Model { version.model }
+
+  func findings() -> [LintFinding] {
+    model.entities.flatMap { entity in
+      entity.relationships.filter { !$0.isTransient }.flatMap { relationships($0, entity) }
+        + entity.attributes.flatMap { transformables($0, entity) }
+    }
+  }
+
+  private func finding(
+    _ rule: LintRule, _ entity: Entity, _ property: String, _ message: String,
+    severity: LintRule.Severity? = nil
+  ) -> LintFinding {
+    LintFinding(
+      rule, at: version.place(of: entity.name, property), version: version.name,
+      entity: entity.name, property: property, message, severity: severity)
+  }
+
+  private func relationships(_ relationship: Relationship, _ entity: Entity) -> [LintFinding] {
+    let name = "\(entity.name).\(relationship.name)"
+    guard let inverseName = relationship.inverse else {
+      let forever = deniesForever(relationship, nil, entity)
+      return [finding(.inverseMissing, entity, relationship.name, "\(name) has no inverse.")]
+        + forever
+    }
+    let there = "\(relationship.destination).\(inverseName)"
+    guard let inverse = model.relationship(named: inverseName, of: relationship.destination) else {
+      let isKnown = model.entity(named: relationship.destination) != nil
+      return [
+        finding(
+          .inverseInconsistent, entity, relationship.name,
+          isKnown
+            ? "The inverse of \(name), \(there), is not there."
+            : "\(name) leads to \(relationship.destination), which is not there.")
+      ]
+    }
+    let isBack =
+      inverse.inverse == relationship.name
+      && (model.isKind(entity.name, of: inverse.destination)
+        || model.isKind(inverse.destination, of: entity.name))
+    guard isBack else {
+      let back = inverse.inverse.map { "\(inverse.destination).\($0)" } ?? "none"
+      return [
+        finding(
+          .inverseInconsistent, entity, relationship.name,
+          "The inverse of \(name) is \(there), and the inverse of that is \(back).")
+      ]
+    }
+    var found = deniesForever(relationship, inverse, entity)
+    if relationship.deleteRule == .cascade, inverse.deleteRule == .cascade,
+      isFirst(relationship, entity, inverse)
+    {
+      found.append(
+        finding(
+          .deleteRuleCascadesBothWays, entity, relationship.name,
+          "\(name) and \(there) both delete what they lead to."))
+    }
+    return found
+  }
+
+  /// Whether a pair is told of on this side.
+  private func isFirst(
+    _ relationship: Relationship, _ entity: Entity, _ inverse: Relationship
+  ) -> Bool {
+    let other = model.declaringEntity(of: inverse.name, in: relationship.destination)
+    return (entity.name, relationship.name) <= (other ?? "", inverse.name)
+  }
+
+  private func deniesForever(
+    _ relationship: Relationship, _ inverse: Relationship?, _ entity: Entity
+  ) -> [LintFinding] {
+    guard relationship.deleteRule == .deny else { return [] }
+    let name = "\(entity.name).\(relationship.name)"
+    if let inverse, inverse.deleteRule == .deny, isFirst(relationship, entity, inverse) {
+      return [
+        finding(
+          .deleteRuleDeniesForever, entity, relationship.name,
+          "\(name) and its inverse \(relationship.destination).\(inverse.name) both deny deleting.")
+      ]
+    }
+    let isAlwaysFull =
+      !relationship.isOptional && (!relationship.isToMany || relationship.minCount > 0)
+    guard isAlwaysFull, inverse?.deleteRule != .deny else { return [] }
+    return [
+      finding(
+        .deleteRuleDeniesForever, entity, relationship.name,
+        "\(name) is mandatory and denies deleting: an object always has one.")
+    ]
+  }
+
+  /// Transformers that open any class.
+  private static let insecure: Set<String> = [
+    "NSUnarchiveFromData", "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
+    "NSUnarchiveFromDataTransformerName",
+  ]
+
+  private func transformables(_ attribute: Attribute, _ entity: Entity) -> [LintFinding] {
+    guard attribute.type == .transformable, !attribute.isTransient else { return [] }
+    let name = "\(entity.name).\(attribute.name)"
+    guard let transformer = attribute.valueTransformerName else {
+      return [
+        finding(
+          .transformableInsecure, entity, attribute.name,
+          "\(name) is Transformable and names no transformer.")
+      ]
+    }
+    guard Self.insecure.contains(transformer) else { return [] }
+    return [
+      finding(
+        .transformableInsecure, entity, attribute.name,
+        "\(name) uses \(transformer), which unarchives any class.")
+    ]
+  }
+}

@@ -1,0 +1,234 @@
+import ManagedModel
+import Migration
+import ModelWriting
+
+/// What became of the versions that shipped.
+struct VersionChecks {
+  typealias Version = LintedModel.Version
+
+  let subject: LintSubject
+
+  private var now: LintedModel { subject.now }
+  /// What an app says that does not find a version of a store.
+  private var notFound: LintRule.DeviceError {
+    now.form == .source ? .unknownVersion : .missingSource
+  }
+
+  func findings() -> [LintFinding] {
+    gone() + current() + paths() + duplicates()
+  }
+
+  // MARK: Versions that shipped
+
+  private func gone() -> [LintFinding] {
+    // Without a plan, and without a name, a step is inferred from the model in the store.
+    guard let base = subject.base, now.form != .source || now.plan != nil else { return [] }
+    let left = subject.shipped.filter { now.version(making: $0.hashes) == nil }
+    return left.flatMap { version -> [LintFinding] in
+      if base.isUnversioned { return [unversioned(version)] }
+      let same =
+        now.versions.first { $0.name == version.name }
+        ?? (now.form == .single && base.form == .single ? now.versions.first : nil)
+      return same.map { edited(version, $0) } ?? [deleted(version)]
+    }
+  }
+
+  private func edited(_ before: Version, _ version: Version) -> [LintFinding] {
+    let difference = ModelDifference(from: before.model, to: version.model)
+    return difference.entities.filter(\.isHashMoved).flatMap { entity -> [LintFinding] in
+      var changes = entity.changes.filter(\.movesHash)
+      let own = changes.filter {
+        if case .inherited = $0.kind { false } else { true }
+      }
+      // An entity that moved with its parent is told with it.
+      if own.isEmpty, !changes.isEmpty { return [] }
+      changes = own
+      let isThere = entity.destination != nil
+      func finding(_ property: String?, _ what: String) -> LintFinding {
+        LintFinding(
+          .releasedVersionEdited, at: version.place(of: isThere ? entity.name : nil, property),
+          version: version.name, entity: entity.name, property: property,
+          "“\(version.name)” shipped, and is another version than at \(subject.baseName ?? "the base"): \(what).",
+          device: notFound)
+      }
+      guard !changes.isEmpty else { return [finding(nil, "the hash of \(entity.name) moved")] }
+      return changes.map { finding($0.property, $0.description) }
+    }
+  }
+
+  private func deleted(_ version: Version) -> LintFinding {
+    LintFinding(
+      .versionDeleted, at: now.currentPlace, version: version.name,
+      "“\(version.name)” shipped at \(subject.baseName ?? "the base"), and no version has its hashes any more.",
+      device: notFound)
+  }
+
+  /// Classes that shipped without a version, and are none of those in the plan.
+  private func unversioned(_ version: Version) -> LintFinding {
+    let nearest = now.versions.nearest(to: version.hashes)
+    let difference = nearest.map { ModelDifference(from: version.model, to: $0.model) }
+    let first = difference?.entities.first(where: \.isHashMoved)
+    let change = first?.changes.first(where: \.movesHash)
+    let what = nearest.map { nearest in
+      " The nearest is “\(nearest.name)”"
+        + (change.map { ": \(first?.name ?? ""): \($0.description)." } ?? ".")
+    }
+    return LintFinding(
+      .versionDeleted,
+      at: nearest?.place(of: first?.destination?.name, change?.property) ?? now.currentPlace,
+      version: nearest?.name, entity: first?.name, property: change?.property,
+      "The classes that shipped without a version are none of the plan's versions." + (what ?? ""),
+      device: .unknownVersion,
+      advice:
+        "Begin the plan with a VersionedSchema that is what shipped, to the last property and inverse."
+    )
+  }
+
+  // MARK: The current version
+
+  private func current() -> [LintFinding] {
+    guard let base = subject.base, let before = base.current, let current = now.current,
+      !base.isUnversioned, !now.isUnversioned
+    else { return [] }
+    if current.hashes != before.hashes, isOlder(current, than: before, base) {
+      return [
+        LintFinding(
+          .currentRolledBack, at: now.currentPlace, version: current.name,
+          "“\(current.name)” is current, where “\(before.name)” was at \(subject.baseName ?? "the base").",
+          device: now.form == .source ? .none : .missingMapping)
+      ]
+    }
+    guard current.hashes == before.hashes || current.name == before.name else { return [] }
+    let order = now.versions.map(\.name)
+    let place = order.firstIndex(of: current.name) ?? 0
+    return now.versions.enumerated().filter { index, version in
+      let isNew =
+        base.version(making: version.hashes) == nil
+        && !base.versions.contains { $0.name == version.name }
+      let isBeyond = now.plan.map { !$0.versions.contains(version.name) } ?? (index > place)
+      return isNew && isBeyond
+    }.map { _, version in
+      LintFinding(
+        .currentNotAdvanced, at: now.form == .source ? version.place() : now.currentPlace,
+        version: version.name,
+        "“\(version.name)” was added, and “\(current.name)” is still the current version.")
+    }
+  }
+
+  private func isOlder(_ one: Version, than other: Version, _ base: LintedModel) -> Bool {
+    func place(_ version: Version, in model: LintedModel) -> Int? {
+      let versions = model.plan == nil ? model.versions : model.sequence
+      return versions.firstIndex { $0.name == version.name }
+        ?? versions.firstIndex { $0.hashes == version.hashes }
+    }
+    for model in [now, base] {
+      if let first = place(one, in: model), let second = place(other, in: model) {
+        return first < second
+      }
+    }
+    return false
+  }
+
+  // MARK: Ways
+
+  private func paths() -> [LintFinding] {
+    guard let current = now.current else { return [] }
+    var failures: [(reason: CoreDataError, versions: [Version])] = []
+    let shipped = subject.shipped.compactMap { now.version(making: $0.hashes) }
+    for version in shipped where version.hashes != current.hashes {
+      guard let start = now.sequence.firstIndex(where: { $0.hashes == version.hashes }) else {
+        continue
+      }
+      let way = subject.steps.filter { step in
+        now.sequence[start...].contains { $0.hashes == step.from.hashes }
+      }
+      // Where all neighbours lead to the next, there is a way; that a step of its own does not is
+      // told of the step.
+      guard let gap = way.first(where: { !$0.isPassable }) else { continue }
+      if gap.from.hashes == version.hashes, !gap.newRefusals.isEmpty,
+        subject.newSteps.contains(where: { $0.from.name == gap.from.name })
+      {
+        continue
+      }
+      guard let reason = refusal(from: version, to: current) else { continue }
+      if let index = failures.firstIndex(where: { $0.reason.hint == reason.hint }) {
+        failures[index].versions.append(version)
+      } else {
+        failures.append((reason, [version]))
+      }
+    }
+    let oldest = shipped.count > 1 ? shipped.first : nil
+    return failures.flatMap { failure -> [LintFinding] in
+      let others = failure.versions.filter { $0.name != oldest?.name }
+      let isOldest = others.count < failure.versions.count
+      func finding(_ rule: LintRule, _ versions: [Version]) -> LintFinding {
+        let names = versions.map { "“\($0.name)”" }.joined(separator: ", ")
+        return LintFinding(
+          rule, at: current.place(of: failure.reason.entity, failure.reason.property),
+          version: versions.last?.name, entity: failure.reason.entity,
+          property: failure.reason.property,
+          "From \(names): \(failure.reason.message).",
+          advice: failure.reason.hint)
+      }
+      return (isOldest ? [finding(.noPathFromOldest, oldest.map { [$0] } ?? [])] : [])
+        + (others.isEmpty ? [] : [finding(.noPath, others)])
+    }
+  }
+
+  /// Why nothing leads from one version to another.
+  private func refusal(from version: Version, to current: Version) -> CoreDataError? {
+    if now.form == .source {
+      // Stages are gone through one by one.
+      return subject.steps.first { !$0.isPassable }?.refusals.first
+    }
+    do {
+      _ = try MigrationPath.find(
+        from: version.model, to: current.model, names: (version.name, current.name),
+        through: ModelVersions(
+          now.sequence.map { .init(name: $0.name, model: $0.model) }, path: now.path),
+        custom: { try subject.documents.mapping(from: $0, to: $1, names: $2) })
+      return nil
+    } catch {
+      return error as? CoreDataError ?? CoreDataError(.refused, "\(error)")
+    }
+  }
+
+  private func duplicates() -> [LintFinding] {
+    var first: [[String: VersionHash]: Version] = [:]
+    var findings: [LintFinding] = []
+    for version in now.versions {
+      guard let other = first[version.hashes] else {
+        first[version.hashes] = version
+        continue
+      }
+      let isStaged =
+        now.plan.map { $0.versions.contains(version.name) && $0.versions.contains(other.name) }
+        ?? false
+      let wasThere = [version, other].allSatisfy { one in
+        subject.base?.versions.contains { $0.name == one.name && $0.hashes == one.hashes } ?? false
+      }
+      if wasThere, !isStaged { continue }
+      findings.append(
+        LintFinding(
+          .duplicateChecksum, at: version.place(), version: version.name,
+          "“\(version.name)” and “\(other.name)” have the same hashes (checksum \(Model.versionChecksum(of: version.hashes))).",
+          severity: isStaged ? .error : nil))
+    }
+    return findings
+  }
+}
+
+extension [LintedModel.Version] {
+  /// The version with the most hashes that are among these.
+  func nearest(to hashes: [String: VersionHash]) -> Element? {
+    let ranked = map { version -> (version: Element, likeness: Double) in
+      (version, Compatibility(storeHashes: hashes, model: version.model).likeness)
+    }
+    // Of several that are as near, the one with the most names in common.
+    return ranked.max { one, other in
+      if one.likeness != other.likeness { return one.likeness < other.likeness }
+      func names(_ version: Element) -> Int { version.hashes.keys.count { hashes[$0] != nil } }
+      return names(one.version) < names(other.version)
+    }?.version
+  }
+}

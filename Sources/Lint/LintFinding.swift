@@ -1,0 +1,89 @@
+import ManagedModel
+
+/// One thing that a rule found in a model.
+public struct LintFinding: Sendable, Equatable {
+  /// Why a finding does not count.
+  public struct Silence: Sendable, Equatable {
+    /// Where somebody said so.
+    public enum Place: String, Sendable {
+      /// User info of the model.
+      case userInfo
+      /// A comment in Swift source.
+      case comment
+      /// `.strata.json5`.
+      case configuration
+    }
+
+    /// Where somebody said so.
+    public var place: Place
+    /// The reason that was given; user info and comments give none.
+    public var reason: String?
+  }
+
+  /// The rule.
+  public var rule: LintRule
+  /// How grave it is here.
+  public var severity: LintRule.Severity
+  /// The file: that of the element in `contents`, or of the declaration in Swift.
+  public var path: String
+  /// The line in it, from 1; `nil` where the file has none.
+  public var line: Int?
+  /// Name of the version that it is about.
+  public var version: String?
+  /// The entity, as that version calls it, or as the one before does where it is gone.
+  public var entity: String?
+  /// The property.
+  public var property: String?
+  /// What it was called in the version before, where something looks renamed.
+  public var former: String?
+  /// What was found, in a sentence.
+  public var message: String
+  /// What happens on a device, in a sentence.
+  public var consequence: String
+  /// What the app's log says then.
+  public var device: LintRule.DeviceError?
+  /// What to do.
+  public var advice: String
+  /// Rows of the stores named that it touches; `nil` where none was asked.
+  public var rows: Int?
+  /// Why it does not count; `nil` where it does.
+  public var silence: Silence?
+
+  init(
+    _ rule: LintRule, at place: LintPlace, version: String? = nil, entity: String? = nil,
+    property: String? = nil, _ message: String, severity: LintRule.Severity? = nil,
+    consequence: String? = nil, device: LintRule.DeviceError?? = .none, advice: String? = nil,
+    former: String? = nil, rows: Int? = nil
+  ) {
+    self.rule = rule
+    self.severity = severity ?? rule.severity
+    path = place.path
+    line = place.line
+    self.version = version
+    self.entity = entity
+    self.property = property
+    self.former = former
+    self.message = message
+    self.consequence = consequence ?? rule.consequence
+    self.device = device ?? rule.device
+    self.advice = advice ?? rule.advice
+    self.rows = rows
+  }
+
+  /// What it is about: `Entity.property`, `Entity`, or the version.
+  public var subject: String? {
+    guard let entity else { return version }
+    return property.map { "\(entity).\($0)" } ?? entity
+  }
+
+  /// What happens on a device, with the code and the sentence that its log shows.
+  public var deviceText: String {
+    consequence + (device.map { " Core Data: \($0.text)." } ?? "")
+  }
+}
+
+/// A file, and a line of it where it has lines.
+struct LintPlace: Sendable, Equatable {
+  var path: String
+  var line: Int?
+}

@@ -1,0 +1,288 @@
+import Files
+import ManagedModel
+import Migration
+import ModelSearch
+
+/// What a check of models goes by.
+public struct LintOptions: Sendable {
+  /// A git revision that counts as what shipped.
+  public var gitBase: String?
+  /// An older copy that counts as what shipped.
+  public var against: String?
+  /// Whether the merge base with the main branch is taken where neither is named.
+  public var takesMergeBase = true
+  /// Stores that shipped: their rows are looked at.
+  public var stores: [String] = []
+  /// Mapping models and recipes besides those that lie beside the models.
+  public var mappings: [String] = []
+  /// Whether CloudKit's rules apply, whatever is found.
+  public var cloudKit = false
+  /// Whether warnings about the current version are told that the base has as well.
+  public var tellsKnown = false
+  /// Levels by the rules' names, before those of the configuration.
+  public var levels: [String: LintConfiguration.Level] = [:]
+  /// What the project says; `nil` looks for its file beside the models.
+  public var configuration: LintConfiguration?
+
+  /// The options of a plain `strata lint MODELS`.
+  public init() {}
+}
+
+/// A check of models against what is known to go wrong on devices.
+///
+///     let run = try LintRun(of: "App.xcdatamodeld")
+///     for finding in run.findings { print(finding.path, finding.message) }
+///
+/// It reads only: no model, store or repository is changed.
+public struct LintRun: Sendable {
+  /// What was found, by file and line; silenced findings are not among them.
+  public private(set) var findings: [LintFinding] = []
+  /// What somebody said is meant.
+  public private(set) var silenced: [LintFinding] = []
+  /// Warnings about a version by itself that shipped as they are.
+  public private(set) var known: [LintFinding] = []
+  /// Paths of the models that were looked at.
+  public private(set) var models: [String] = []
+  /// What counts as shipped, as a clause; `nil` where nothing was known.
+  public private(set) var base: String?
+  /// What could not be read, and hid nothing else.
+  public private(set) var unreadable: [CoreDataError] = []
+  /// What else there is to know, as sentences.
+  public private(set) var notes: [String] = []
+  /// What the rules are here; `nil` for one that is off.
+  public let levels: [String: LintConfiguration.Level]
+
+  /// How many findings are that grave.
+  public func count(_ severity: LintRule.Severity) -> Int {
+    findings.count { $0.severity == severity }
+  }
+
+  /// Looks at the models at a path, as ``ModelReference`` takes it, or in a folder.
+  ///
+  /// - Throws: ``CoreDataError``: unreadable where no model is there, usage for a base that is none
+  ///   or a mistake in the configuration.
+  public init(of reference: String, _ options: LintOptions = LintOptions()) throws {
+    let target = try LintTarget(reference)
+    let configuration =
+      try options.configuration
+      ?? LintConfiguration.file(for: target.path).map(LintConfiguration.init(path:))
+      ?? LintConfiguration()
+    try self.init(target, base: Self.base(of: target, options), options, configuration)
+  }
+
+  /// - Parameter base: what shipped, where that is known.
+  init(
+    _ target: LintTarget, base: LintBase?, _ options: LintOptions = LintOptions(),
+    _ configuration: LintConfiguration = LintConfiguration()
+  ) throws {
+    var base = base
+    levels = configuration.levels.merging(options.levels) { $1 }
+    models = target.models.map(\.path)
+    unreadable = target.models.flatMap(\.unreadable)
+    notes = target.notes + target.models.flatMap(\.notes)
+    self.base = base?.origin
+    if base == nil, options.stores.isEmpty {
+      notes.append(
+        "Nothing is known of what shipped: only the last step is looked at. --git-base REF or --against OLD names it."
+      )
+    }
+    var documents = MappingDocuments()
+    for path in target.distinctMappings + options.mappings {
+      do {
+        let one = try MappingDocuments(paths: [path])
+        one.models.forEach { documents.add($0) }
+        one.recipes.forEach { documents.add($0) }
+      } catch let error as CoreDataError {
+        guard target.mappings.contains(path) else { throw error }
+        unreadable.append(error)
+      }
+    }
+    var found: [LintFinding] = []
+    var shipped: [LintFinding] = []
+    var bases: [LintedModel] = []
+    let stores = try options.stores.map { try LintStore(path: $0, models: target.models) }
+    for model in target.models where !model.versions.isEmpty {
+      let own = stores.filter { $0.isOf(model, among: target.models) }
+      let former = base?.take(for: model, of: target)
+      if let former { bases.append(former) }
+      let subject = LintSubject(
+        now: model, base: former, baseName: base?.name, released: configuration.released,
+        documents: documents,
+        cloudKit: Self.cloudKit(model, target, options, configuration, own),
+        stores: own.map(\.hashes))
+      found += Self.findings(of: subject, looksAtRows: !own.isEmpty)
+      if let before = former?.current {
+        shipped += Self.findings(of: before, mirrored: subject.cloudKit != nil)
+      }
+      found += try rows(of: own, subject)
+    }
+    found += Self.gone(base, target, configuration)
+    found += MappingChecks(
+      models: target.models, bases: bases, documents: documents.models
+    ).findings()
+    notes += Self.unknownVersions(configuration, target.models + bases)
+    sort(found, Silences(target.models), configuration)
+    guard !options.tellsKnown else { return }
+    let isKnown = { (finding: LintFinding) in
+      finding.severity == .warning
+        && shipped.contains {
+          $0.rule == finding.rule && $0.entity == finding.entity && $0.property == finding.property
+        }
+    }
+    known = findings.filter(isKnown)
+    findings.removeAll(where: isKnown)
+  }
+
+  /// What is said to be released, and is no version.
+  private static func unknownVersions(
+    _ configuration: LintConfiguration, _ models: [LintedModel]
+  ) -> [String] {
+    let names = Set(models.flatMap(\.versions).map(\.name))
+    return (configuration.released ?? []).subtracting(names).sorted().map {
+      "\(configuration.path): “\($0)” is said to be released, and no version is called so."
+    }
+  }
+
+  private static func base(of target: LintTarget, _ options: LintOptions) throws -> LintBase? {
+    if let path = options.against { return try LintBase(copy: path) }
+    if let revision = options.gitBase { return try LintBase(of: target, revision: revision) }
+    return options.takesMergeBase ? try LintBase.mergeBase(of: target) : nil
+  }
+
+  private static func cloudKit(
+    _ model: LintedModel, _ target: LintTarget, _ options: LintOptions,
+    _ configuration: LintConfiguration, _ stores: [LintStore]
+  ) -> String? {
+    if options.cloudKit { return "--cloudkit" }
+    if let says = configuration.cloudKit { return says ? configuration.path : nil }
+    if model.current?.lines?.cloudKit.isEmpty == false { return "the model is marked for CloudKit" }
+    if let store = stores.first(where: { (try? $0.store.cloudKit()) ?? nil != nil }) {
+      return "\(store.name) is mirrored to CloudKit"
+    }
+    return target.cloudKit
+  }
+
+  /// What the rows of stores make of a model's steps; what several say alike is told once.
+  private mutating func rows(
+    of stores: [LintStore], _ subject: LintSubject
+  ) throws -> [LintFinding] {
+    var found: [LintFinding] = []
+    for (index, store) in stores.enumerated() {
+      let others = stores.enumerated().filter { $0.offset != index }.map(\.element)
+      let (own, told) = try StoreChecks(subject: subject, store: store, others: others).findings()
+      notes += told + store.store.gaps.map { "\(store.path): \($0)" }
+      for finding in own {
+        guard
+          let known = found.firstIndex(where: { known in
+            known.rule == finding.rule && known.version == finding.version
+              && known.entity == finding.entity && known.property == finding.property
+          })
+        else {
+          found.append(finding)
+          continue
+        }
+        found[known].rows = (found[known].rows ?? 0) + (finding.rows ?? 0)
+      }
+    }
+    return found
+  }
+
+  private static func findings(of subject: LintSubject, looksAtRows: Bool) -> [LintFinding] {
+    var found = VersionChecks(subject: subject).findings()
+    found += subject.newSteps.flatMap {
+      StepChecks(step: $0, looksAtRows: looksAtRows).findings()
+    }
+    found += SwiftDataChecks(subject: subject).findings()
+    guard let current = subject.now.current else { return found }
+    found += Self.findings(
+      of: current, mirrored: subject.cloudKit != nil, deployed: subject.base?.current)
+    return found
+  }
+
+  /// What is odd about a version by itself.
+  private static func findings(
+    of version: LintedModel.Version, mirrored: Bool, deployed: LintedModel.Version? = nil
+  ) -> [LintFinding] {
+    ModelChecks(version: version).findings()
+      + (mirrored ? CloudKitChecks(version: version, deployed: deployed).findings() : [])
+  }
+
+  /// Models of which nothing is left.
+  private static func gone(
+    _ base: LintBase?, _ target: LintTarget, _ configuration: LintConfiguration
+  ) -> [LintFinding] {
+    (base?.rest ?? []).filter { $0.form != .source }.flatMap { model in
+      model.versions.filter { version in
+        configuration.released.map { $0.contains(version.name) } ?? true
+          && !target.models.contains { $0.version(making: version.hashes) != nil }
+      }.map { version in
+        LintFinding(
+          .versionDeleted, at: LintPlace(path: model.path), version: version.name,
+          "The model shipped at \(base?.name ?? "the base") with “\(version.name)”, and is gone.",
+          device: .missingSource)
+      }
+    }
+  }
+
+  // MARK: What counts
+
+  private mutating func sort(
+    _ found: [LintFinding], _ silences: Silences, _ configuration: LintConfiguration
+  ) {
+    notes += silences.mistakes
+    var used: Set<Int> = []
+    var counted: [LintFinding] = []
+    for finding in found {
+      var finding = finding
+      if let level = levels[finding.rule.id] {
+        guard let severity = level else { continue }
+        finding.severity = severity
+      }
+      if let index = configuration.exceptions.firstIndex(where: { $0.applies(to: finding) }) {
+        used.insert(index)
+        finding.silence = .init(
+          place: .configuration, reason: configuration.exceptions[index].reason)
+      } else {
+        finding.silence = silences.silence(of: finding)
+      }
+      if finding.silence == nil { counted.append(finding) } else { silenced.append(finding) }
+    }
+    for (index, exception) in configuration.exceptions.enumerated() where !used.contains(index) {
+      notes.append(
+        "\(configuration.path):\(exception.line): the exception of \(exception.rule) is for nothing that was found."
+      )
+    }
+    // What looks renamed is not told again as gone.
+    let renamed = counted.filter { $0.rule == .looksLikeRename }
+    findings = counted.filter { finding in
+      !finding.rule.isDrop
+        || !renamed.contains { rename in
+          rename.version == finding.version
+            && rename.former == (finding.property ?? finding.entity)
+            && (rename.property == nil || rename.entity == finding.entity)
+        }
+    }
+    findings = Self.inOrder(findings)
+    silenced = Self.inOrder(silenced)
+    notes = notes.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  private static func inOrder(_ findings: [LintFinding]) -> [LintFinding] {
+    var seen: [LintFinding] = []
+    let sorted = findings.enumerated().sorted { one, other in
+      let (a, b) = (one.element, other.element)
+      if a.path != b.path { return a.path < b.path }
+      if a.line != b.line { return (a.line ?? 0) < (b.line ?? 0) }
+      return one.offset < other.offset
+    }.map(\.element)
+    for finding in sorted where !seen.contains(finding) { seen.append(finding) }
+    return seen
+  }
+}
+
+extension LintRule {
+  /// Whether it tells that something is gone.
+  fileprivate var isDrop: Bool {
+    [Self.attributeDropped, .entityDropped, .relationshipDropped].contains(self)
+  }
+}

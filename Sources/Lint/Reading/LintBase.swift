@@ -1,0 +1,80 @@
+import Files
+import ManagedModel
+import ModelSearch
+
+/// What shipped, as far as a revision or an older copy tells.
+struct LintBase {
+  /// What it is called: the revision, or the path of the copy.
+  let name: String
+  /// How it was come by, as a clause for a person.
+  let origin: String
+  private var models: [LintedModel]
+
+  /// The state at a revision of the repository that a target is in.
+  init(of target: LintTarget, revision: String, origin: String? = nil) throws {
+    name = String(revision.prefix(revision.isHexadecimal ? 12 : revision.count))
+    self.origin = origin ?? "the revision \(name)"
+    models = try LintTarget.models(at: target.path, revision: revision)
+    guard models.isEmpty || target.models.count > models.count else { return }
+    // What moved since is found by its name.
+    guard let top = GitRevision.repository(around: target.path) else { return }
+    let known = Set(models.map(\.path))
+    let names = Set(target.models.map { FileSystem.name(of: $0.path) })
+    for inner in try GitRevision(revision, of: top).modelPaths()
+    where names.contains(FileSystem.name(of: inner)) && !known.contains(top + "/" + inner) {
+      let path = top + "/" + inner
+      if FileSystem.status(path) != nil { continue }
+      models += try LintTarget.models(at: path, revision: revision)
+    }
+  }
+
+  /// An older copy.
+  init(copy path: String) throws {
+    let target = try LintTarget(path)
+    (name, origin) = (path, "the copy \(path)")
+    models = target.models
+  }
+
+  /// Models that were read.
+  init(name: String, models: [LintedModel]) {
+    (self.name, origin, self.models) = (name, name, models)
+  }
+
+  /// The merge base with the main branch, where the target is in a repository that has one.
+  static func mergeBase(of target: LintTarget) throws -> LintBase? {
+    guard let base = GitRevision.mergeBase(around: target.path) else { return nil }
+    return try LintBase(
+      of: target, revision: base.commit,
+      origin: "\(base.commit.prefix(12)), which HEAD has in common with \(base.branch)")
+  }
+
+  /// What a model was, and whether it was there: one that is new has shipped nothing.
+  mutating func take(for now: LintedModel, of target: LintTarget) -> LintedModel {
+    func found(_ test: (LintedModel) -> Bool) -> Int? { models.firstIndex(where: test) }
+    let kind = { (model: LintedModel) in model.form == .source }
+    let (own, file) = (now.path.withoutSlash, FileSystem.name(of: now.path))
+    let alike = models.filter { kind($0) == kind(now) }
+    let isOnly = target.models.count { kind($0) == kind(now) } == 1 && alike.count == 1
+    let index =
+      found { $0.path == own } ?? found { kind($0) == kind(now) && relative($0) == relative(now) }
+      ?? found { kind($0) == kind(now) && FileSystem.name(of: $0.path) == file }
+      ?? (isOnly ? found { kind($0) == kind(now) } : nil)
+    func relative(_ model: LintedModel) -> String {
+      for root in [target.path, name] where model.path.hasPrefix(root + "/") {
+        return String(model.path.dropFirst(root.count + 1))
+      }
+      return model.path
+    }
+    guard let index else {
+      return LintedModel(path: now.path, form: now.form, versions: [], currentName: nil)
+    }
+    return models.remove(at: index)
+  }
+
+  /// What is there no more.
+  var rest: [LintedModel] { models }
+}
+
+extension String {
+  fileprivate var isHexadecimal: Bool { count == 40 && allSatisfy(\.isHexDigit) }
+}

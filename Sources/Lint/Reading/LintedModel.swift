@@ -1,0 +1,159 @@
+import Files
+import ManagedModel
+import Migration
+import ModelSearch
+import SwiftModels
+
+/// The versions of one model as they are at a path, or as they were at the base.
+struct LintedModel: Sendable {
+  /// A version, with the places of its declarations.
+  struct Version: Sendable {
+    var name: String
+    var model: Model
+    var hashes: [String: VersionHash]
+    /// The file that its places are in.
+    var file: String
+    var lines: ElementLines?
+    /// The same version as Swift source has it.
+    var source: SourceVersion?
+
+    /// Where an entity or a property is declared; where that is not known, where the version is.
+    func place(of entity: String? = nil, _ property: String? = nil) -> LintPlace {
+      let name = property.map { String($0.prefix { $0 != "." }) }
+      let holder = entity.map { entity in
+        name.flatMap { model.declaringEntity(of: $0, in: entity) } ?? entity
+      }
+      if let source {
+        let found =
+          holder.flatMap { holder in
+            name.flatMap { source.place(of: holder, property: $0) } ?? source.place(of: holder)
+          } ?? source.place ?? source.classes.first?.place
+        return LintPlace(path: found?.path ?? file, line: found?.line)
+      }
+      return LintPlace(path: file, line: holder.flatMap { lines?.line(of: $0, name) })
+    }
+  }
+
+  /// What holds the versions.
+  enum Form: Sendable, Equatable {
+    /// A .xcdatamodeld or .momd.
+    case bundle
+    /// A single .xcdatamodel or .mom.
+    case single
+    case source
+  }
+
+  var path: String
+  var form: Form
+  /// The oldest first; those that could not be read are left out.
+  var versions: [Version]
+  var currentName: String?
+  var plan: SourcePlan?
+  /// Comments in the source that begin with `strata:`.
+  var comments: [SourceRemark] = []
+  var unreadable: [CoreDataError] = []
+  /// What was odd, as sentences.
+  var notes: [String] = []
+
+  var current: Version? { versions.first { $0.name == currentName } }
+
+  /// Whether the source names no version: what it was before is known by git or by stores only.
+  var isUnversioned: Bool { form == .source && versions.allSatisfy { $0.source?.place == nil } }
+
+  /// The file that says which version is the current one.
+  var currentPlace: LintPlace {
+    if let place = plan?.place { return LintPlace(path: place.path, line: place.line) }
+    switch form {
+    case .bundle:
+      return LintPlace(
+        path: path + (path.hasSuffix(".momd") ? "/VersionInfo.plist" : "/.xccurrentversion"))
+    case .single: return current?.place() ?? LintPlace(path: path)
+    case .source: return current?.place() ?? LintPlace(path: path)
+    }
+  }
+
+  /// The versions in order, up to the current one.
+  var upToCurrent: ArraySlice<Version> {
+    guard let index = versions.firstIndex(where: { $0.name == currentName }) else {
+      return versions[...]
+    }
+    return versions[...index]
+  }
+
+  /// Whether a version has exactly these hashes.
+  func version(making hashes: [String: VersionHash]) -> Version? {
+    versions.last { $0.hashes == hashes }
+  }
+}
+
+extension LintedModel {
+  /// Makes it of a bundle's files, or those of a single model.
+  ///
+  /// - Parameter files: paths within `path` to bytes; the empty path is that of a single file.
+  init(path: String, files: [String: [UInt8]]) throws {
+    self.path = path
+    form = .bundle
+    versions = []
+    if let bytes = files[""] ?? (path.hasSuffix(".xcdatamodel") ? files["contents"] : nil) {
+      form = .single
+      let isArchive = bytes.starts(with: Array("bplist".utf8))
+      let model = try isArchive ? Model(archive: bytes) : Model(contents: bytes)
+      let name = FileSystem.stem(of: path)
+      versions = [
+        Version(
+          name: name, model: model, hashes: model.versionHashes,
+          file: files[""] == nil ? path + "/contents" : path,
+          lines: isArchive ? nil : ElementLines(contents: bytes))
+      ]
+      currentName = name
+      return
+    }
+    let bundle = try ModelBundle(
+      name: FileSystem.stem(of: path), files: files.filter { ModelBundle.isRelevant($0.key) })
+    notes = bundle.warnings
+    currentName = bundle.currentVersionName
+    for version in bundle.versions {
+      do {
+        let model = try version.model
+        let isXML = version.path.hasSuffix("contents")
+        versions.append(
+          Version(
+            name: version.name, model: model, hashes: model.versionHashes,
+            file: path + "/" + version.path,
+            lines: isXML ? files[version.path].map(ElementLines.init(contents:)) : nil))
+      } catch var error as CoreDataError {
+        error.path = path + "/" + version.path
+        unreadable.append(error)
+      }
+    }
+    guard let current = currentName else { return }
+    if !bundle.versions.contains(where: { $0.name == current }) {
+      notes.append("the current version is said to be “\(current)”, which is not there")
+    }
+  }
+
+  /// Makes it of Swift source.
+  init(path: String, _ models: SourceModels) {
+    self.path = path
+    form = .source
+    versions = []
+    plan = models.plan
+    currentName = models.currentName
+    comments = models.notes
+    notes = (models.remarks + models.versions.flatMap(\.remarks)).map(\.description)
+    for version in models.versions {
+      do {
+        let model = try version.model
+        versions.append(
+          Version(
+            name: version.name, model: model, hashes: model.versionHashes,
+            file: version.place?.path ?? version.classes.first?.place.path ?? path,
+            source: version))
+      } catch let error as CoreDataError {
+        unreadable.append(error.at(path: version.place?.path ?? path))
+      } catch {
+        unreadable.append(CoreDataError(.unreadable, "\(error)", path: path))
+      }
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import ManagedModel
+import SwiftModels
+
+/// What a model's own user info and source's comments say of rules.
+struct Silences {
+  /// The key in user info, whose value names rules.
+  static let userInfoKey = "strata.lint"
+  /// How far below a comment the declaration may begin that it is for.
+  private static let reach = 3
+
+  /// What is silenced, and where.
+  private struct Silence {
+    var rule: String
+    var version: String?
+    var entity: String?
+    var property: String?
+    var place: LintFinding.Silence.Place
+  }
+
+  private var silences: [Silence] = []
+  /// Rules that are named and do not exist, as sentences.
+  private(set) var mistakes: [String] = []
+
+  /// - Parameter models: those of now; what a version before says counts for what it alone has.
+  init(_ models: [LintedModel]) {
+    for model in models {
+      for version in model.versions { read(version) }
+      for comment in model.comments { read(comment, model) }
+    }
+  }
+
+  private mutating func read(_ version: LintedModel.Version) {
+    for entity in version.model.entities {
+      add(entity.userInfo, entity.name, nil, version)
+      for attribute in entity.attributes {
+        add(attribute.userInfo, entity.name, attribute.name, version)
+      }
+      for relationship in entity.relationships {
+        add(relationship.userInfo, entity.name, relationship.name, version)
+      }
+    }
+  }
+
+  private mutating func add(
+    _ userInfo: [String: String], _ entity: String, _ property: String?,
+    _ version: LintedModel.Version
+  ) {
+    guard let text = userInfo[Self.userInfoKey] else { return }
+    let place = version.place(of: entity, property)
+    for rule in rules(text, SourcePlace(path: place.path, line: place.line ?? 1)) {
+      silences.append(
+        Silence(
+          rule: rule, version: nil, entity: entity, property: property, place: .userInfo))
+    }
+  }
+
+  /// `disable ID, ID` above a property, a class or a version, or on its line.
+  private mutating func read(_ comment: SourceRemark, _ model: LintedModel) {
+    let words = comment.message.split(separator: " ", maxSplits: 1).map(String.init)
+    guard words.first == "disable" else {
+      mistakes.append(
+        "\(comment.place): “strata:\(comment.message)” is not understood; strata:disable RULE is."
+          .printable)
+      return
+    }
+    let named = rules(words.count > 1 ? words[1] : "", comment.place)
+    if words.count < 2 { mistakes.append("\(comment.place): strata:disable names no rule.") }
+    guard !named.isEmpty else { return }
+    guard let target = declaration(at: comment.place, model) else {
+      mistakes.append(
+        "\(comment.place): strata:disable stands before no property, class or version.")
+      return
+    }
+    for rule in named {
+      silences.append(
+        Silence(
+          rule: rule, version: target.version, entity: target.entity, property: target.property,
+          place: .comment))
+    }
+  }
+
+  private mutating func rules(_ text: String, _ place: SourcePlace) -> [String] {
+    let names = text.split { $0 == "," || $0.isWhitespace }.map(String.init)
+    return names.filter { name in
+      guard LintRule.named(name) == nil else { return true }
+      let hint = LintRule.unknown(name).hint ?? ""
+      mistakes.append("\(place): there is no rule “\(name)”. \(hint)".printable)
+      return false
+    }
+  }
+
+  /// The nearest declaration on the line or below it.
+  private func declaration(
+    at place: SourcePlace, _ model: LintedModel
+  ) -> (version: String?, entity: String?, property: String?)? {
+    var best: (line: Int, target: (String?, String?, String?))?
+    func offer(_ line: Int, _ target: (String?, String?, String?)) {
+      guard line >= place.line, line <= place.line + Self.reach else { return }
+      // Of two on one line the outer comes first: a whole class in a line.
+      if best.map({ line < $0.line }) ?? true { best = (line, target) }
+    }
+    for version in model.versions {
+      guard let source = version.source else { continue }
+      if let own = source.place, own.path == place.path {
+        offer(own.line, (version.name, nil, nil))
+      }
+      for type in source.classes where type.place.path == place.path {
+        // A class outside of the versions is of all that list it.
+        let name = type.isInside && source.place != nil ? version.name : nil
+        offer(type.place.line, (name, type.entity, nil))
+        for (property, line) in type.lines.sorted(by: { $0.key < $1.key }) {
+          offer(line, (name, type.entity, property))
+        }
+      }
+    }
+    return best?.target
+  }
+
+  /// Why a finding does not count.
+  func silence(of finding: LintFinding) -> LintFinding.Silence? {
+    silences.first { silence in
+      silence.rule == finding.rule.id
+        && (silence.version == nil || silence.version == finding.version)
+        && (silence.entity == nil || silence.entity == finding.entity)
+        && (silence.property == nil || finding.properties.contains(silence.property ?? ""))
+    }.map { LintFinding.Silence(place: $0.place, reason: nil) }
+  }
+}
+
+extension LintFinding {
+  /// The names that its property goes by: of a constraint all.
+  fileprivate var properties: [String] {
+    (property?.split(separator: ",").map(String.init) ?? []) + [former].compactMap { $0 }
+  }
+}

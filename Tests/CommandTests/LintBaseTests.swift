@@ -1,0 +1,204 @@
+import Files
+import Lint
+import ManagedModel
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import strata
+
+@Suite("lint against a git revision", .enabled(if: GitRepository.isAvailable))
+struct LintBaseTests {
+  private let folder: TemporaryFolder
+  private let repository: GitRepository
+  private let bundle: String
+  private static let path = "App/Dishes.xcdatamodeld/"
+
+  private static func contents(_ attributes: [String], entities: [String] = ["Dish"]) -> String {
+    let lines = attributes.map {
+      "    <attribute name=\"\($0)\" optional=\"YES\" attributeType=\"String\"/>"
+    }
+    return "<model>\n"
+      + entities.map { "<entity name=\"\($0)\">\n\(lines.joined(separator: "\n"))\n</entity>\n" }
+      .joined() + "</model>\n"
+  }
+
+  private static func current(_ name: String) -> String {
+    "<plist><dict><key>_XCCurrentVersionName</key><string>\(name).xcdatamodel</string></dict></plist>"
+  }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    repository = try GitRepository(at: folder.path("repository"))
+    bundle = repository.path + "/App/Dishes.xcdatamodeld"
+    try repository.commit(
+      Self.path + "Dishes.xcdatamodel/contents", Self.contents(["name"]), "First")
+    try repository.commit(
+      Self.path + "Dishes 2.xcdatamodel/contents", Self.contents(["name", "size"]), "Second")
+    try repository.commit(
+      Self.path + ".xccurrentversion", Self.current("Dishes 2"), "The second is current")
+  }
+
+  private func write(_ text: String, _ file: String) throws {
+    let path = bundle + "/" + file
+    try FileSystem.makeDirectory(FileSystem.parent(of: path) ?? ".")
+    try FileSystem.write(Array(text.utf8), to: path)
+  }
+
+  private func findings(_ words: String...) -> [String] {
+    let result = Captured(["lint", bundle, "--format", "github"] + words)
+    return result.lines.map { line in
+      String(line.split(separator: "title=").last?.split(separator: "::").first ?? "")
+        .split(separator: "%3A").joined(separator: ":")
+    }
+  }
+
+  @Test("the default is the merge base with main, and nothing changed is nothing to tell")
+  func unchanged() throws {
+    let result = Captured("lint", bundle)
+    #expect(result.status == .done && result.lines.contains("✓ nothing to tell of 1 model"))
+    #expect(result.out.contains("which HEAD has in common with main"))
+    #expect(Captured("lint", repository.path).status == .done)
+  }
+
+  @Test("a version that shipped and was edited is told, with file, line and both ways out")
+  func edited() throws {
+    try repository.run("checkout", "-q", "-b", "work")
+    try write(Self.contents(["name", "size", "odd"]), "Dishes 2.xcdatamodel/contents")
+    let result = Captured("lint", bundle)
+    #expect(result.status == .no)
+    #expect(
+      result.out.contains("Dishes 2.xcdatamodel/contents:5: [released-version-edited] Dish.odd"))
+    let flat = result.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(flat.contains("134130, “Persistent store migration failed, missing source managed"))
+    #expect(
+      flat.contains("Put the version back as it shipped and make the change in a new version"))
+    // Committed on the branch it is the same: main has not got it.
+    try repository.run("commit", "-q", "-a", "-m", "Edited")
+    #expect(Captured("lint", bundle).status == .no)
+    #expect(Captured("lint", bundle, "--git-base", "HEAD").status == .done)
+    #expect(Captured("lint", bundle, "--git-base", "main").status == .no)
+    #expect(Captured("lint", repository.path, "--git-base", "main").status == .no)
+  }
+
+  @Test("a version that was deleted, also with its whole bundle, or renamed")
+  func deleted() throws {
+    FileSystem.removeTree(bundle + "/Dishes.xcdatamodel")
+    #expect(findings() == ["version-deleted: Dishes"])
+    try write(Self.contents(["name"]), "Dishes 1.xcdatamodel/contents")
+    #expect(findings() == [])
+    // Another bundle that has one of them now.
+    try repository.commit(
+      "App/Other.xcdatamodeld/A.xcdatamodel/contents", Self.contents(["a"]), "Another")
+    try FileSystem.rename(
+      bundle + "/Dishes 2.xcdatamodel",
+      to: repository.path + "/App/Other.xcdatamodeld/B.xcdatamodel")
+    FileSystem.removeTree(bundle)
+    let result = Captured("lint", repository.path, "--format", "github")
+    #expect(result.lines.count { $0.contains(" and is gone.") } == 1, "\(result.out)")
+    #expect(result.out.contains("“Dishes 1”, and is gone."))
+  }
+
+  @Test("a bundle that moved is told by its name")
+  func moved() throws {
+    try FileSystem.makeDirectory(repository.path + "/Models")
+    let place = repository.path + "/Models/Dishes.xcdatamodeld"
+    try FileSystem.rename(bundle, to: place)
+    #expect(Captured("lint", place).status == .done)
+    #expect(Captured("lint", repository.path).status == .done)
+    try FileSystem.write(
+      Array(Self.contents(["name", "size", "odd"]).utf8),
+      to: place + "/Dishes 2.xcdatamodel/contents")
+    #expect(Captured("lint", place).out.contains("released-version-edited"))
+    #expect(Captured("lint", repository.path).out.contains("released-version-edited"))
+  }
+
+  @Test("the current version rolled back, and a new one that is not current")
+  func current() throws {
+    try write(Self.current("Dishes"), ".xccurrentversion")
+    #expect(findings() == ["current-rolled-back: Dishes"])
+    try write(Self.current("Dishes 2"), ".xccurrentversion")
+    try write(Self.contents(["name", "size", "odd"]), "Dishes 3.xcdatamodel/contents")
+    #expect(findings() == ["current-not-advanced: Dishes 3"])
+    try write(Self.current("Dishes 3"), ".xccurrentversion")
+    #expect(findings() == [])
+  }
+
+  @Test("a new version that drops what was there is told, a step that shipped is not")
+  func dropped() throws {
+    let more = ["Dish", "Menu"]
+    try write(Self.contents(["name"], entities: more), "Dishes 3.xcdatamodel/contents")
+    try write(Self.current("Dishes 3"), ".xccurrentversion")
+    #expect(findings() == ["attribute-dropped: Dish.size"])
+    try repository.run("add", "-A")
+    try repository.run("commit", "-q", "-m", "Shipped")
+    #expect(findings() == [])
+    // Only what is said to be released counts.
+    try write(Self.contents(["name", "odd"], entities: more), "Dishes 3.xcdatamodel/contents")
+    #expect(findings().contains("released-version-edited: Dish.odd"))
+    try FileSystem.write(
+      Array("{ released: ['Dishes', 'Dishes 2'] }".utf8),
+      to: repository.path + "/.strata.json5")
+    #expect(!findings().contains("released-version-edited: Dish.odd"))
+  }
+
+  @Test("outside of a repository nothing is known of what shipped, and it is said so")
+  func outside() throws {
+    let place = folder.path("Alone.xcdatamodeld")
+    try FileSystem.rename(bundle, to: place)
+    let result = Captured("lint", place)
+    #expect(result.status == .done && result.err.contains("Nothing is known of what shipped"))
+    #expect(Captured("lint", place, "--git-base", "main").status == .usage)
+  }
+
+  @Test("Swift source: an inverse that the shipped one lacked, and a dropped originalName")
+  func source() throws {
+    let file = "Sources/Models.swift"
+    func text(_ tag: String, _ title: String) -> String {
+      """
+      enum SchemaV1: VersionedSchema {
+        static var versionIdentifier = Schema.Version(1, 0, 0)
+        static var models: [any PersistentModel.Type] { [Item.self, Tag.self] }
+        @Model class Item { var name: String; var tags: [Tag] = []; var more: [Tag] = [] }
+        @Model class Tag {
+          \(tag)
+        }
+      }
+      enum SchemaV2: VersionedSchema {
+        static var versionIdentifier = Schema.Version(2, 0, 0)
+        static var models: [any PersistentModel.Type] { [Item.self, Tag.self] }
+        @Model class Item {
+          \(title)
+          var tags: [Tag] = []
+          var more: [Tag] = []
+        }
+        @Model class Tag {
+          \(tag)
+        }
+      }
+      enum Plan: SchemaMigrationPlan {
+        static var schemas: [any VersionedSchema.Type] { [SchemaV1.self, SchemaV2.self] }
+        static var stages: [MigrationStage] { [.lightweight(fromVersion: SchemaV1.self, toVersion: SchemaV2.self)] }
+      }
+      """
+    }
+    let plain = "var item: Item?"
+    let named = "@Attribute(originalName: \"name\") var title: String = \"\""
+    try repository.commit(file, text(plain, named), "SwiftData")
+    let path = repository.path + "/Sources"
+    #expect(Captured("lint", path, "--all").status == .done)
+    try FileSystem.write(
+      Array(text("@Relationship(inverse: \\Item.tags) var item: Item?", named).utf8),
+      to: repository.path + "/" + file)
+    let inverse = Captured("lint", path)
+    #expect(inverse.status == .no)
+    #expect(inverse.out.contains("Models.swift:6: [released-version-edited] Tag.item"))
+    #expect(inverse.out.contains("Cannot use staged migration with an unknown model version"))
+    try FileSystem.write(
+      Array(text(plain, "var title: String = \"\"").utf8), to: repository.path + "/" + file)
+    let dropped = Captured("lint", path)
+    #expect(dropped.status == .no)
+    #expect(dropped.out.contains("Models.swift:13: [looks-like-rename] Item.title"))
+    #expect(dropped.out.contains("took the values over when it shipped"))
+  }
+}
