@@ -16,26 +16,14 @@ extension MappingSource.Entity {
 extension ChildMapping {
   /// The entities of which it makes objects, along with what hangs on them.
   var destinations: [String] { [destination] + children.flatMap(\.destinations) }
-
-  fileprivate var expressions: [ValueExpression] {
-    attributes.compactMap(\.expression) + [each].compactMap { $0 } + children.flatMap(\.expressions)
-  }
-
-  fileprivate var sources: [String] {
-    attributes.compactMap(\.source) + children.flatMap(\.sources)
-  }
 }
 
 extension EntityMapping {
   /// The source's properties that some value or link is made of.
   var taken: Set<String> {
-    let names =
-      attributes.compactMap(\.source) + children.flatMap(\.sources)
-      + relationships.compactMap(\.source).map { String($0.prefix { $0 != "." }) }
-    let expressions =
-      attributes.compactMap(\.expression) + relationships.compactMap(\.condition)
-      + children.flatMap(\.expressions)
-    return expressions.reduce(into: Set(names)) { $0.formUnion($1.names) }
+    Set(attributes.compactMap(\.source)).union(
+      relationships.compactMap(\.source).map { String($0.prefix { $0 != "." }) }
+    ).union(namedProperties)
   }
 
   /// As the file has it, without the models.
@@ -77,12 +65,17 @@ extension EntityMapping {
         link.source = path.map { MappingAssembly.names($0).joined(separator: ".") } ?? property.name
         link.through = through
       case .expression(let expression):
-        if case .function(_, receiver: .variable("manager")?, let arguments) = expression,
+        if case .function(let selector, receiver: .variable("manager")?, let arguments) =
+          expression,
           arguments.count == 2, let path = arguments[1].sourcePath
         {
           link.source =
             path.isEmpty ? RelationshipMapping.ofSourceObject : path.joined(separator: ".")
-          if case .constant(.string(let word)) = arguments[0] { link.through = word }
+          if selector == "destinationInstancesForEntityMappingNamed:sourceInstances:",
+            case .constant(.string(let word)) = arguments[0]
+          {
+            link.through = word
+          }
         } else {
           link.condition = ValueExpression(.expression(expression))
         }
@@ -119,38 +112,5 @@ extension EntityMapping {
       }
       return link
     }
-  }
-}
-
-extension ValueExpression {
-  /// The names in it, quoted text left out.
-  var names: Set<String> {
-    if case .sql(let text) = form, let tokens = try? SQLTokenizer.tokens(of: text) {
-      return Set(
-        tokens.compactMap { token in
-          switch token.kind {
-          case .name(let name), .quotedName(let name): name
-          default: nil
-          }
-        })
-    }
-    var names: Set<String> = []
-    var word = ""
-    var quote: Character?
-    // A key path of an archived expression may stand in quotes: `FUNCTION($source, "valueForKey:", "name")`.
-    for character in text + " " {
-      if character.isLetter || character.isNumber || character == "_" {
-        word.append(character)
-        continue
-      }
-      if quote == nil || quote == character { names.insert(word) }
-      word = ""
-      if quote == character {
-        quote = nil
-      } else if quote == nil, character == "\"" || character == "'" {
-        quote = character
-      }
-    }
-    return names.subtracting([""])
   }
 }

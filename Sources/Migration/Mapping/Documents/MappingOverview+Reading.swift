@@ -165,7 +165,7 @@ extension MappingOverview.Entity {
           .init(name: attribute.name, value: expression.text, isComputed: true, through: nil))
       } else if let source = attribute.source {
         carried.append(.init(name: attribute.name, value: source, isComputed: false, through: nil))
-      } else if mapping.source != nil, attribute.defaultValue == nil {
+      } else if mapping.source != nil {
         forgotten.append(attribute.name)
       }
     }

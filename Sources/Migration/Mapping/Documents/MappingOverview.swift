@@ -36,7 +36,7 @@ public struct MappingOverview: Sendable, Equatable {
     public let policy: String?
     /// What the destination's properties are given.
     public let carried: [Property]
-    /// Properties of the destination that it has no value for.
+    /// Properties of the destination that it has no value for: they begin empty, or with their default.
     public var forgotten: [String] = []
     /// Properties of the source that go nowhere; `nil` where the source's model is not known.
     public var dropped: [String]?

@@ -70,7 +70,8 @@ enum MappingCommand {
 
   private static func names(_ head: String, _ names: [String]?, _ console: Console) {
     guard let names, !names.isEmpty else { return }
-    console.paragraph(head + names.joined(separator: ", "), indent: 4)
+    console.paragraph(
+      head + names.joined(separator: ", "), indent: head.prefix { $0 == " " }.count + 4)
   }
 
   private static func print(
@@ -104,7 +105,10 @@ enum MappingCommand {
       console.paragraph("    \(property.name) \(sign) \(property.value)\(through)", indent: 8)
     }
     names("    ! no value: ", entity.forgotten, console)
-    names("    − goes nowhere: ", entity.dropped, console)
+    names(
+      entity.policy == nil
+        ? "    − goes nowhere: " : "    − goes nowhere, unless the class takes it: ",
+      entity.dropped, console)
   }
 
   private static func write(_ overview: MappingOverview, _ json: inout JSONWriter) {
