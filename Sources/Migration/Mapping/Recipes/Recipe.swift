@@ -1,4 +1,5 @@
 import Files
+import JSON
 import ManagedModel
 import ManagedStore
 
@@ -41,6 +42,18 @@ public struct Recipe: Sendable, Equatable {
     path = source.path
     self.source = source
     document = try RecipeReader.document(source)
+  }
+
+  /// Whether a file's bytes are meant as a recipe: other JSON may lie beside one.
+  static func isLikely(_ bytes: [UInt8]) -> Bool {
+    if let json = try? JSON5.read(bytes) {
+      guard case .object(let members) = json.kind else { return false }
+      let keys = Set(members.map(\.key))
+      return !keys.isDisjoint(with: ["entityMappings", "policies", "rename"])
+        || keys.isSuperset(of: ["from", "to"])
+    }
+    // With a mistake in it, it is better told of than passed over.
+    return ["entityMappings", "policies"].contains { bytes.firstRange(of: Array($0.utf8)) != nil }
   }
 
   /// The versions that it leads from and to, as it calls them; `nil` for a recipe that only has
