@@ -113,6 +113,13 @@ struct ErrorSentenceTests {
     #expect(report.isCut && report.entries.map(\.code) == [134100])
   }
 
+  @Test("a log that says one thing over and over is told once, with names up to a bound")
+  func often() {
+    let lines = (0..<20_000).map { "no such column: t\($0).ZBAR\($0)" }.joined(separator: "\n")
+    let entries = ErrorReport(lines).entries
+    #expect(entries.map(\.count) == [20_000] && entries[0].names.count == 100)
+  }
+
   @Test("any mutation of a log is read without harm", arguments: 0..<4)
   func mutated(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

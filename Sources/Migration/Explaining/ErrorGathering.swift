@@ -12,6 +12,8 @@ struct ErrorGathering {
 
   /// Most errors of one text.
   private static let limit = 32
+  /// Most names that one error is told with.
+  private static let names = 100
 
   init(_ log: LogText) {
     // A number near two words that name its domain is one error.
@@ -48,7 +50,10 @@ struct ErrorGathering {
     if let own = sentence.own {
       if let index = found.firstIndex(where: { $0.entry.sentence?.own == own }) {
         found[index].sentences += 1
-        for name in said.names where !found[index].entry.names.contains(name) {
+        for name in said.names
+        where found[index].entry.names.count < Self.names
+          && !found[index].entry.names.contains(name)
+        {
           found[index].entry.names.append(name)
         }
         return

@@ -34,7 +34,8 @@ public struct ErrorReport: Sendable, Equatable {
   public var property: String?
   /// NSStoreModelVersionHashes, where the text has them: enough to find the store's model by.
   public var hashes: [String: HashPattern] = [:]
-  /// Whether the text is longer than what is read of it.
+  /// Whether the text may be longer than what is read of it: whoever read it from a file stops at the
+  /// same bound.
   public var isCut = false
 
   /// Most bytes of a text that are read.
@@ -42,7 +43,7 @@ public struct ErrorReport: Sendable, Equatable {
 
   /// Reads a code, a constant's name, or the whole text of one error or of several; never fails.
   public init(_ text: String) {
-    isCut = text.utf8.count > Self.limit
+    isCut = text.utf8.count >= Self.limit
     let flat = isCut ? String(decoding: text.utf8.prefix(Self.limit), as: UTF8.self) : text
     let log = LogText(flat)
     entries = ErrorGathering(log).entries

@@ -18,8 +18,9 @@ extension LogText {
       let hit = candidates.first { small[at...].starts(with: $0.small) }
       guard let hit else { continue }
       let end = at + hit.small.count
-      found.append(
-        Said(sentence: hit.sentence, place: at, names: names(hit.sentence.names, from: end)))
+      // A log that says one thing over and over has said it by then.
+      let named = found.count < Self.namedSentences ? names(hit.sentence.names, from: end) : []
+      found.append(Said(sentence: hit.sentence, place: at, names: named))
       // Within a sentence there is no other.
       at = end - 1
     }
@@ -33,6 +34,10 @@ extension LogText {
 
   /// Most names that are taken of one sentence.
   private static let limit = 50
+  /// Most sentences whose names are looked for.
+  private static let namedSentences = 1000
+  /// How far from a sentence its statement is looked for, in bytes.
+  private static let nearby = 4096
 
   private func names(_ kind: ErrorSentence.Names, from start: Int) -> [String] {
     switch kind {
@@ -54,7 +59,9 @@ extension LogText {
       while at < bytes.count, bytes[at] == 32 { at += 1 }
       guard let name = identifier(from: &at) else { return [] }
       let parts = name.split(separator: ".").map(String.init)
-      guard parts.count == 2, let table = table(called: parts[0]) else { return [name] }
+      guard parts.count == 2, let table = table(called: parts[0], near: start) else {
+        return [name]
+      }
       return ["\(table).\(parts[1])"]
     case .properties: return properties(from: start)
     }
@@ -85,11 +92,12 @@ extension LogText {
   }
 
   /// What ` FROM ZUSER t0` or ` JOIN ZUSER t0` calls by an alias.
-  private func table(called alias: String) -> String? {
+  private func table(called alias: String, near place: Int) -> String? {
     let alias = Array(alias.lowercased().utf8)
     for keyword in [" from ", " join "] {
       let keyword = Array(keyword.utf8)
-      var rest = small[...]
+      var rest =
+        small[max(0, place - Self.nearby)..<min(small.count, place + Self.nearby)]
       while let found = rest.firstRange(of: keyword) {
         var at = found.upperBound
         rest = rest[found.upperBound...]

@@ -82,11 +82,18 @@ extension MappingOverview {
   }
 
   private static func pairs(
-    _ sources: [ModelVersions.Version], _ destinations: [ModelVersions.Version]
+    _ sources: [ModelVersions.Version], _ destinations: [ModelVersions.Version],
+    limit: Int = .max, fit: (Model, Model) -> Bool = { _, _ in true }
   ) -> [Pair] {
-    sources.flatMap { from in
-      destinations.compactMap { from.hashes == $0.hashes ? nil : Pair(from: from, to: $0) }
+    var (found, asked) = ([Pair](), 0)
+    for from in sources {
+      for to in destinations where from.hashes != to.hashes {
+        guard asked < limit else { return found }
+        asked += 1
+        if fit(from.model, to.model) { found.append(Pair(from: from, to: to)) }
+      }
     }
+    return found
   }
 
   /// The pairs that a mapping model is for: each side is looked through by its hashes first.
@@ -116,11 +123,10 @@ extension MappingOverview {
         }
       }
     }
-    let all = pairs(fitting(known?.from, \.source), fitting(known?.to, \.destination))
     // By names alone nearly all versions may be meant: it is told of a few.
-    return all.prefix(known == nil ? 200 : all.count).filter {
-      document.fits(from: $0.from.model, to: $0.to.model)
-    }
+    return pairs(
+      fitting(known?.from, \.source), fitting(known?.to, \.destination),
+      limit: known == nil ? 200 : 10_000, fit: { document.fits(from: $0, to: $1) })
   }
 
   /// Finds what of the two models no mapping speaks of.
