@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 import ManagedStore
 import Migration
@@ -33,16 +34,62 @@ struct AllowedLossTests {
     #expect(try place.folder.contents() == before)
   }
 
-  @Test("a right name that nothing is lost of is a note")
+  @Test("a right name that nothing is lost of is a warning")
   func unused() throws {
     let told = Captured("plan", store, "--to", place.bundle, "--allow-loss", "Recipe.legacyCode")
     #expect(told.status == .done)
     #expect(
       told.err.contains(
-        "note: --allow-loss Recipe.legacyCode allows nothing: nothing of it would be lost"))
+        "warning: --allow-loss Recipe.legacyCode allows nothing: nothing of it would be lost"))
     let rehearsed = Captured(
       "rehearse", store, "--to", place.bundle, "--allow-loss", "Recipe.legacyCode")
     #expect(rehearsed.status == .done && rehearsed.out.contains("allows nothing"))
+  }
+
+  @Test("a file of reviewed losses allows them, in both of its forms; what allows nothing is told")
+  func file() throws {
+    let destination = place.bundle + "@Recipes 3"
+    let plain = Captured("plan", store, "--to", destination, "--json")
+    #expect(plain.status == .refused)
+    let names = try plain.decoded(Losses.self).losses.map { loss in
+      loss.property.map { "\(loss.entity).\($0)" } ?? loss.entity
+    }
+    let list = place.folder.path("losses.txt")
+    try FileSystem.write(
+      Array(
+        ("# reviewed\n\n" + names.map { "\($0)  # nobody reads it" }.joined(separator: "\n")
+          + "\nRecipe.title\n").utf8), to: list)
+    let told = Captured("plan", store, "--to", destination, "--allow-loss-file", list)
+    #expect(told.status == .done, "\(told.out)\(told.err)")
+    #expect(
+      told.err.contains("warning: \(list):\(names.count + 3): Recipe.title allows nothing"),
+      "\(told.err)")
+    let json = Captured("plan", store, "--to", destination, "--allow-loss-file", list, "--json")
+    #expect(
+      try json.decoded(Losses.self).notes.contains { $0.contains("Recipe.title allows nothing") })
+    let array = place.folder.path("losses.json5")
+    try FileSystem.write(
+      Array("// reviewed\n[\(names.map { "'\($0)'" }.joined(separator: ", ")),]".utf8), to: array)
+    let rehearsed = Captured("rehearse", store, "--to", destination, "--allow-loss-file", array)
+    #expect(rehearsed.status == .done, "\(rehearsed.err)")
+    for (text, line) in [("Recipe.title\nRecipe title\n", 2), ("[1]", 1), ("\n[\"a\"\n", 2)] {
+      try FileSystem.replace(array, with: Array(text.utf8), isPrivate: false)
+      let wrong = Captured("plan", store, "--to", destination, "--allow-loss-file", array)
+      #expect(wrong.status == .usage && wrong.err.contains("line \(line)"), "\(wrong.err)")
+    }
+    try FileSystem.replace(array, with: Array("Recpe\n".utf8), isPrivate: false)
+    let mistyped = Captured("plan", store, "--to", destination, "--allow-loss-file", array)
+    #expect(mistyped.status == .usage && mistyped.err.contains("Did you mean Recipe?"))
+    #expect(mistyped.err.contains("\(array):1: Recpe"))
+  }
+
+  private struct Losses: Decodable {
+    struct Loss: Decodable {
+      let entity: String
+      let property: String?
+    }
+    let losses: [Loss]
+    let notes: [String]
   }
 
   @Test("one that only another version of the bundle knows is no mistake")

@@ -69,7 +69,45 @@ struct ExplainTests {
       "explain", "--error",
       "Error Domain=NSCocoaErrorDomain Code=256 \u{1B}[2J reason=\u{1B}[31mred", "--json")
     #expect(text.status == .done && !text.out.utf8.contains(0x1B))
-    #expect(Captured("explain", store, "--error", "1").status == .usage)
+    #expect(Captured("explain", store, bundle, "--error", "1").status == .usage)
+  }
+
+  private struct Errors: Decodable {
+    struct Name: Decodable, Equatable {
+      let text: String
+      let model: [String]
+    }
+    struct Entry: Decodable {
+      let code: Int?
+      let sentence, meaning: String?
+      let names: [Name]
+      let count: Int
+    }
+    let errors: [Entry]
+  }
+
+  @Test("a log in a file is told in the words of the store or the model at hand")
+  func log() throws {
+    let log = folder.path("App.log")
+    let text = """
+      error: UNIQUE constraint failed: ZRECIPE.ZTITLE
+      error: UNIQUE constraint failed: ZRECIPE.ZTITLE
+      \u{1B}[31mDuplicate version checksums detected.
+      """
+    try FileSystem.write(Array(text.utf8), to: log)
+    for place in [store, bundle] {
+      let told = Captured("explain", place, "--error", log, "--json")
+      #expect(told.status == .done)
+      let errors = try told.decoded(Errors.self).errors
+      #expect(errors.map(\.code) == [2067, nil] && errors.map(\.count) == [2, 1])
+      #expect(errors[0].names == [.init(text: "ZRECIPE.ZTITLE", model: ["Recipe.title"])])
+    }
+    let plain = Captured("explain", "--error", log)
+    #expect(plain.out.contains("(told 2 times)") && plain.out.contains("strata explain STORE"))
+    #expect(!plain.out.utf8.contains(0x1B))
+    #expect(
+      Captured("explain", store, "--error", log).out.contains("ZRECIPE.ZTITLE is Recipe.title"))
+    #expect(Captured("explain", "--error", "all is well with it").status == .no)
   }
 
   private struct Reset: Decodable {

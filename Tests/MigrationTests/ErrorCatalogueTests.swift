@@ -18,7 +18,7 @@ struct ErrorCatalogueTests {
         134130, 134140, 134150, 134160, 134170, 134180, 134190, 134200, 134301, 134400, 134405,
         134420, 134504, 134505, 134506,
       ]
-    ), (.sqlite, Array(1...28)),
+    ), (.sqlite, Array(1...28)), (.cloudKit, Array(1...36)),
   ]
 
   @Test("every code has a meaning, a cause and advice", arguments: codes)
@@ -43,9 +43,11 @@ struct ErrorCatalogueTests {
     #expect(ErrorReport(text).entries.map(\.meaning) == [meaning])
   }
 
-  @Test("an extended SQLite code is told by its last byte, an unknown one is unknown")
+  @Test("an extended SQLite code is told by itself or by its last byte, an unknown one is unknown")
   func other() {
-    let extended = ErrorCatalogue.meaning(of: 2067, domain: "NSSQLiteErrorDomain")
+    let known = ErrorCatalogue.meaning(of: 2067, domain: "NSSQLiteErrorDomain")
+    #expect(known?.name == "SQLITE_CONSTRAINT_UNIQUE")
+    let extended = ErrorCatalogue.meaning(of: 2579, domain: "NSSQLiteErrorDomain")
     #expect(extended?.name == "SQLITE_CONSTRAINT")
     #expect(ErrorCatalogue.meaning(of: 4711) == nil)
     #expect(ErrorReport("4711").entries == [.init(domain: nil, code: 4711, meaning: nil)])

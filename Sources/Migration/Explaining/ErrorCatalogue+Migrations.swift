@@ -62,6 +62,10 @@ extension ErrorCatalogue {
       cause: "The history before it was purged, or the store was replaced.",
       advice: "Drop the token and read everything anew."),
     M(
+      .cocoa, 134501, nil, "The history token is of another store.",
+      cause: "The store was replaced or restored, and the token was kept.",
+      advice: "Drop the token and read everything anew."),
+    M(
       .cocoa, 134504, "NSManagedObjectModelReferenceNotFoundError",
       "Staged migration does not know the store's model version.",
       cause:

@@ -6,6 +6,8 @@ public struct ErrorMeaning: Sendable, Equatable {
     case cocoa = "NSCocoaErrorDomain"
     /// Those of SQLite beneath it.
     case sqlite = "NSSQLiteErrorDomain"
+    /// CloudKit's, which mirroring passes on.
+    case cloudKit = "CKErrorDomain"
   }
 
   /// The domain that the code belongs to.
@@ -38,10 +40,11 @@ public enum ErrorCatalogue {
   /// By domain, then by code.
   public static let all =
     fileMeanings + validationMeanings + contextMeanings + storeMeanings + migrationMeanings
-    + cloudMeanings + sqliteMeanings
+    + cloudMeanings + sqliteMeanings + extendedSQLiteMeanings + cloudKitMeanings
 
   /// - Parameter domain: as an NSError prints it; `nil` looks in all, Cocoa's first.
-  /// - Returns: `nil` for a code that is unknown; extended SQLite codes are told by their last byte.
+  /// - Returns: `nil` for a code that is unknown; an extended SQLite code
+  ///   that is not in the table is told by its last byte.
   public static func meaning(of code: Int, domain: String? = nil) -> ErrorMeaning? {
     let domains = ErrorMeaning.Domain.allCases.filter { domain == nil || $0.rawValue == domain }
     for domain in domains {
@@ -55,5 +58,9 @@ public enum ErrorCatalogue {
   }
 
   /// The meaning of a constant such as `NSMigrationMissingMappingModelError` or `SQLITE_CORRUPT`.
-  public static func meaning(named name: String) -> ErrorMeaning? { all.first { $0.name == name } }
+  public static func meaning(named name: String) -> ErrorMeaning? { byName[name] }
+
+  private static let byName = Dictionary(
+    all.compactMap { meaning in meaning.name.map { ($0, meaning) } },
+    uniquingKeysWith: { first, _ in first })
 }

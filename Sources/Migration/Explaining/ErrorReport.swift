@@ -4,17 +4,27 @@ import ModelSearch
 
 /// What can be read out of an error that someone pasted: a log line, an NSError as it prints itself.
 public struct ErrorReport: Sendable, Equatable {
-  /// One error within the text: the outermost first, those beneath it after.
+  /// One error within the text.
   public struct Entry: Sendable, Equatable {
-    /// As the text has it, or as the catalogue knows the code; `nil` where neither tells.
+    /// As the text has it, or as the catalogue knows the code; `nil` where neither tells, or where
+    /// there is no code.
     public var domain: String?
-    /// The error's number.
-    public var code: Int
+    /// The error's number; `nil` for a sentence that comes without one.
+    public var code: Int?
     /// `nil` for a code that the catalogue does not have.
     public var meaning: ErrorMeaning?
+    /// The words by which it was recognised, or that say more than its code.
+    public var sentence: ErrorSentence?
+    /// What the sentence names: entities, properties, tables or columns, as the text has them.
+    public var names: [String] = []
+    /// How often the text tells it.
+    public var count = 1
+
+    /// What it means; `nil` for a code that the catalogue does not have.
+    public var telling: ErrorSentence.Telling? { sentence?.own ?? meaning?.telling }
   }
 
-  /// The errors within the text, each once, 32 at most.
+  /// The errors within the text, each once, in the order in which they are first told, 32 at most.
   public var entries: [Entry] = []
   /// What the text gives as reasons (`reason = …` and its like), each once.
   public var reasons: [String] = []
@@ -24,21 +34,28 @@ public struct ErrorReport: Sendable, Equatable {
   public var property: String?
   /// NSStoreModelVersionHashes, where the text has them: enough to find the store's model by.
   public var hashes: [String: HashPattern] = [:]
+  /// Whether the text may be longer than what is read of it: whoever read it from a file stops at the
+  /// same bound.
+  public var isCut = false
 
-  /// Reads a code, a constant's name, or the whole text of an error; never fails.
+  /// Most bytes of a text that are read.
+  public static let limit = 4 << 20
+
+  /// Reads a code, a constant's name, or the whole text of one error or of several; never fails.
   public init(_ text: String) {
-    // A pasted log is read up to a bound, in a line: NSError breaks its own lines as it likes.
-    let flat = String(decoding: text.utf8.prefix(1 << 20), as: UTF8.self)
-    let words = flat.split(whereSeparator: \.isWhitespace)
-    if words.count <= 2, let code = words.last.flatMap({ Int($0) }) {
-      append(words.count == 2 ? String(words[0]) : nil, code)
-      return
+    isCut = text.utf8.count >= Self.limit
+    let flat = isCut ? String(decoding: text.utf8.prefix(Self.limit), as: UTF8.self) : text
+    let log = LogText(flat)
+    entries = ErrorGathering(log).entries
+    let words = log.words
+    if entries.isEmpty, words.count <= 2, let code = words.last?.number {
+      // A number alone, or behind a word that is no domain's name.
+      let known = ErrorCatalogue.meaning(of: code)
+      if words.count == 1 || known != nil {
+        entries = [Entry(domain: known?.domain.rawValue, code: code, meaning: known)]
+      }
     }
-    if words.count == 1, let named = ErrorCatalogue.meaning(named: flat.trimmed) {
-      entries.append(Entry(domain: named.domain.rawValue, code: named.code, meaning: named))
-      return
-    }
-    readCodes(flat)
+    guard words.count > 2 else { return }
     reasons = Self.values(
       after: ["reason", "NSLocalizedFailureReason", "NSUnderlyingException"], in: flat)
     entity = Self.values(after: ["entity", "NSValidationErrorEntity"], in: flat).first
@@ -48,45 +65,6 @@ public struct ErrorReport: Sendable, Equatable {
         in: flat
       ).first
     hashes = HashPattern.read(fromLog: flat)
-  }
-
-  private mutating func append(_ domain: String?, _ code: Int) {
-    let known = ErrorCatalogue.meaning(of: code, domain: domain)
-    let entry = Entry(domain: domain ?? known?.domain.rawValue, code: code, meaning: known)
-    if !entries.contains(entry), entries.count < 32 { entries.append(entry) }
-  }
-
-  /// `Domain=X Code=N`; `(X error N.)`; `X Code: N`; `NSSQLiteErrorDomain = N`; "Cocoa error N".
-  private mutating func readCodes(_ text: String) {
-    let separators: Set<Character> = ["=", " ", ",", ";", ":", "(", ")", "{", "}", "\"", "'", "."]
-    let words = text.split { separators.contains($0) || $0.isNewline }.map(String.init)
-    var domain: String?
-    var distance = 0
-    for (index, word) in words.enumerated() {
-      if word.hasSuffix("ErrorDomain") {
-        domain = word
-        distance = 0
-        continue
-      }
-      if word == "Cocoa" || word == "SQLite" {
-        let next = index + 1 < words.count ? words[index + 1].lowercased() : ""
-        if next == "error" || next == "code" {
-          domain = word == "Cocoa" ? "NSCocoaErrorDomain" : "NSSQLiteErrorDomain"
-          distance = 0
-          continue
-        }
-      }
-      distance += 1
-      if let current = domain, distance <= 3, let code = Int(word) {
-        append(current, code)
-        domain = nil
-      } else if distance > 3 {
-        domain = nil
-      }
-      if let named = ErrorCatalogue.meaning(named: word) {
-        append(named.domain.rawValue, named.code)
-      }
-    }
   }
 
   /// What follows `key=`, in quotes or up to the end of the entry.
@@ -104,7 +82,9 @@ public struct ErrorReport: Sendable, Equatable {
           continue
         }
         var at = skipSpaces(bytes, index + key.count)
-        guard at < bytes.count, bytes[at] == UInt8(ascii: "=") else {
+        // `reason=…`, `reason = …`, and `reason : …` where each entry has a line of its own.
+        let isLine = at > index + key.count && at < bytes.count && bytes[at] == UInt8(ascii: ":")
+        guard at < bytes.count, bytes[at] == UInt8(ascii: "=") || isLine else {
           index += key.count
           continue
         }
@@ -140,11 +120,5 @@ public struct ErrorReport: Sendable, Equatable {
       || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
       || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
       || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-  }
-}
-
-extension String {
-  fileprivate var trimmed: String {
-    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
   }
 }

@@ -120,7 +120,7 @@ package struct CarriedProperties {
 
 extension EntityMapping {
   /// Words of its expressions, of which some are names of the source's properties.
-  fileprivate var namedProperties: Set<String> {
+  var namedProperties: Set<String> {
     var texts = [condition, distinct].compactMap { $0?.text }
     texts += attributes.compactMap { $0.expression?.text }
     for relationship in relationships {

@@ -47,7 +47,8 @@ enum CommandTable {
     "join-name", "ENTITY.RELATIONSHIP", repeatable: true,
     "within one entity, the relationship that names the join table")
   private static let mapping = Command.Option(
-    "mapping", "FILE", repeatable: true, "a mapping model (.cdm, .xcmappingmodel) or a recipe")
+    "mapping", "FILE", repeatable: true,
+    "a mapping model (.cdm, .xcmappingmodel), a recipe, or a folder of such")
   private static let jobs = Command.Option(
     "jobs", "N",
     "how many stores at once (as many as there are processors without it, twice that at most)")
@@ -139,13 +140,28 @@ enum CommandTable {
       statuses: "1 where the models differ",
       run: DiffCommand.run),
     Command(
+      "mapping", .compare, "what a mapping model or recipe is for, carries, drops and forgets",
+      arguments: ["FILE"],
+      options: [
+        .init(
+          "model", "MODEL", repeatable: true,
+          "a bundle, folder or model among whose versions to find those that it is for"),
+        Command.json,
+      ], details: MappingCommand.help,
+      example: "strata mapping Recipes2to3.xcmappingmodel --model Recipes.xcdatamodeld",
+      statuses: "1 where it is for no versions of --model",
+      run: MappingCommand.run),
+    Command(
       "explain", .compare, "why a store does not open with a model, or what an error means",
       arguments: ["STORE", "MODEL"], optionalArguments: 2,
       options: [
-        .init("error", "TEXT", "explain an error instead: a code, or the pasted text (- reads it)"),
+        .init(
+          "error", "TEXT",
+          "explain errors instead: a code, sentences, a pasted log, or a file of it (- reads it)"),
         Command.json,
-      ], example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
-      statuses: "1 where the store does not open with the model",
+      ], details: ExplainCommand.help,
+      example: "strata explain Recipes.sqlite Recipes.xcdatamodeld",
+      statuses: "1 where the store does not open with the model, or no error is known",
       run: ExplainCommand.run),
     Command(
       "find-model", .compare, "which model version made a store: in folders and git history",
@@ -183,10 +199,13 @@ enum CommandTable {
       "plan", .migrate, "what migrating would do, lose and break; writes nothing",
       arguments: ["STORE"],
       options: [
-        to, from, via, mapping, strategy, joinName, allowLoss,
+        to, from, via, mapping, strategy, joinName, allowLoss, Allowances.option,
+        .init(
+          "write-recipe", "FILE",
+          "write the recipe that a refusal asks for, with what is to be filled in marked"),
         .init("matrix", "show instead how each version of STORE, a bundle, becomes each other"),
-        Command.json,
-      ],
+        CheckReport.option, Command.json,
+      ], details: Allowances.help,
       example: "strata plan Recipes.sqlite --to Recipes.xcdatamodeld",
       statuses: "3 where it would be refused",
       run: Interruption.watched(PlanCommand.run)),
@@ -196,7 +215,7 @@ enum CommandTable {
       options: [
         to, from, via, mapping, strategy, joinName,
         .init("output", "FILE", "write the result here and leave the store alone"),
-        allowLoss, .init("no-backup", "do not keep the old store"),
+        allowLoss, Allowances.option, .init("no-backup", "do not keep the old store"),
         .init("confirm", "show what was made and verified, and ask before it is put in place"),
         jobs,
         ReceiptFile.option,
@@ -211,7 +230,8 @@ enum CommandTable {
       options: [
         to, from, via, mapping, strategy, joinName,
         .init("expect", "FILE", "check counts and values of the results"),
-        allowLoss, jobs, ReceiptFile.option,
+        allowLoss, Allowances.option, jobs, ReceiptFile.option,
+        CheckReport.option,
         .init("json", "print progress and the receipts as NDJSON"),
       ], details: Expectations.help,
       example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
@@ -220,7 +240,8 @@ enum CommandTable {
       run: Interruption.watched(RehearseCommand.run)),
     Command(
       "verify", .migrate, "compares a store with what it became, object by object",
-      arguments: ["BEFORE", "AFTER"], options: [to, from, via, mapping, Command.json],
+      arguments: ["BEFORE", "AFTER"],
+      options: [to, from, via, mapping, CheckReport.option, Command.json],
       example: "strata verify Recipes.backup-1 Recipes.sqlite --to Recipes.xcdatamodeld",
       statuses:
         "1 where the stores differ, 3 where the models cannot be told, 130 where it was cancelled",

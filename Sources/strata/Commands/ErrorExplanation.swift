@@ -5,28 +5,25 @@ import Migration
 /// What an error means, as a person or a program reads it.
 struct ErrorExplanation {
   let report: ErrorReport
+  /// What tables are called in the model at hand; `nil` where none was given.
+  let words: TableWords?
 
-  /// - Returns: no, where no code was found or one of them is unknown to the catalogue.
+  /// - Returns: no, where no error was found or none of them is known.
   func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
     if asJSON { console.json(write) } else { print(console) }
-    let isKnown = report.entries.contains { $0.meaning != nil }
+    if report.isCut {
+      console.note("note: only the first \(Size.text(ErrorReport.limit)) of the text were read")
+    }
+    let isKnown = report.entries.contains { $0.telling != nil }
     return isKnown || (report.entries.isEmpty && !report.hashes.isEmpty) ? .done : .no
   }
 
   private func print(_ console: Console) {
-    if report.entries.isEmpty { console.line("No error code was found in the text.") }
-    for entry in report.entries {
-      let name = entry.meaning?.name.map { " \($0)" } ?? ""
-      console.line("\(entry.domain ?? "unknown domain") \(entry.code)\(name)")
-      guard let meaning = entry.meaning else {
-        console.line("  This code is none of Core Data's that strata knows.")
-        continue
-      }
-      console.line("  " + meaning.meaning)
-      console.line("  Usual cause: " + meaning.cause)
-      console.line("  What to do: " + meaning.advice)
+    if report.entries.isEmpty {
+      console.line("No error that strata knows, by code or by sentence, was found in the text.")
     }
-    for reason in report.reasons { console.line("reason: \(reason)") }
+    for entry in report.entries { print(entry, console) }
+    for reason in report.reasons { console.paragraph("reason: \(reason)", indent: 2) }
     if let entity = report.entity { console.line("entity: \(entity)") }
     if let property = report.property { console.line("property: \(property)") }
     if !report.hashes.isEmpty {
@@ -36,15 +33,59 @@ struct ErrorExplanation {
     }
   }
 
-  private func write(_ json: inout JSONWriter) {
-    json.objects("errors", report.entries) { entry in
-      [
-        "code": entry.code, "domain": entry.domain, "name": entry.meaning?.name,
-        "meaning": entry.meaning?.meaning, "cause": entry.meaning?.cause,
-        "advice": entry.meaning?.advice,
-      ]
+  private func print(_ entry: ErrorReport.Entry, _ console: Console) {
+    let name = entry.meaning?.name.map { " \($0)" } ?? ""
+    let head =
+      entry.code.map { "\(entry.domain ?? "unknown domain") \($0)\(name)" }
+      ?? entry.sentence?.speaker.rawValue ?? ""
+    console.line(head + (entry.count > 1 ? " (told \(entry.count) times)" : ""), as: .title)
+    if let sentence = entry.sentence { console.paragraph("  “\(sentence.words)”", indent: 4) }
+    if !entry.names.isEmpty {
+      let isSQLite = entry.sentence?.speaker == .sqlite
+      let names = isSQLite ? entry.names.map(shown) : entry.names
+      console.paragraph("  " + names.joined(separator: ", "), indent: 4)
+      if words == nil, isSQLite,
+        entry.names.contains(where: { TableWords.bookkeeping($0) == nil })
+      {
+        console.line("  (strata explain STORE --error … says what that is called in the model)")
+      }
     }
-    json.fields(["reasons": report.reasons, "entity": report.entity, "property": report.property])
+    guard let telling = entry.telling else {
+      console.line("  This code is none of Core Data's that strata knows.")
+      return
+    }
+    console.paragraph("  " + telling.meaning, indent: 4)
+    console.paragraph("  Usual cause: " + telling.cause, indent: 4)
+    console.paragraph("  What to do: " + telling.advice, indent: 4)
+  }
+
+  /// A name with what the model calls it.
+  private func shown(_ name: String) -> String {
+    if let own = TableWords.bookkeeping(name) { return "\(name) (\(own))" }
+    guard let words else { return name }
+    let names = words.names(for: name).prefix(5).joined(separator: ", ")
+    return names.isEmpty ? "\(name) (nothing of this model)" : "\(name) is \(names)"
+  }
+
+  private func write(_ json: inout JSONWriter) {
+    json.objects("errors", report.entries) { json, entry in
+      json.fields([
+        "code": entry.code, "domain": entry.domain, "name": entry.meaning?.name,
+        "sentence": entry.sentence?.words, "speaker": entry.sentence?.speaker.rawValue,
+        "meaning": entry.telling?.meaning, "cause": entry.telling?.cause,
+        "advice": entry.telling?.advice, "count": entry.count,
+      ])
+      json.objects("names", entry.names) { name in
+        [
+          "text": name,
+          "model": entry.sentence?.speaker == .sqlite ? words?.names(for: name) ?? [] : [name],
+        ]
+      }
+    }
+    json.fields([
+      "reasons": report.reasons, "entity": report.entity, "property": report.property,
+      "cut": report.isCut,
+    ])
     json.object("hashes") { json in
       for (name, pattern) in report.hashes.sorted(by: { $0.key < $1.key }) {
         json.field(name, pattern.text)

@@ -1,3 +1,4 @@
+import Files
 import JSON
 import ManagedStore
 import Migration
@@ -7,15 +8,23 @@ import SwiftModels
 
 /// `strata explain`: why a store does not open with a model, or what an error means.
 enum ExplainCommand {
+  /// What `--help` tells of errors.
+  static let help = """
+    With --error each error of the text is told once, in order, with what it means and what helps: by its
+    code, in any language ("(Cocoa-Fehler 134100.)", "错误 134100"), or by what Core Data, SwiftData,
+    CloudKit or SQLite says. STORE, or a model in its place, gives the names: ZUSER.ZID is User.id.
+    """
+
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     if let text = arguments.value("error") {
-      guard arguments.positional.isEmpty else {
+      guard arguments.positional.count < 2 else {
         throw CoreDataError(
-          .usage, "--error explains an error alone, without a store",
-          hint: "strata explain --error 134140")
+          .usage, "--error takes a store or a model for its words, not both",
+          hint: "strata explain STORE --error 'UNIQUE constraint failed: ZUSER.ZID'")
       }
-      let text = text == "-" ? String(decoding: InputText.standardInput(), as: UTF8.self) : text
-      return ErrorExplanation(report: ErrorReport(text)).tell(
+      let words = try arguments.positional.first.map(Self.words)
+      let report = ErrorReport(try Self.errorText(text))
+      return ErrorExplanation(report: report, words: words).tell(
         asJSON: arguments.flag("json"), console)
     }
     guard arguments.positional.count == 2 else {
@@ -25,6 +34,21 @@ enum ExplainCommand {
     }
     return try Facts(store: arguments[0], model: arguments[1])
       .tell(asJSON: arguments.flag("json"), console)
+  }
+
+  /// The error itself, the file that holds it, or what standard input gives.
+  private static func errorText(_ text: String) throws -> String {
+    let isPath = text == "-" || text.utf8.count < 4096 && FileSystem.isFile(text)
+    return isPath ? try InputText.text(of: text) : text
+  }
+
+  /// What a store's or a model's tables are called.
+  private static func words(_ path: String) throws -> TableWords {
+    let reference = ModelReference(path)
+    if reference.version == nil, FileSystem.isFile(path), let store = try? StoreOpening.open(path) {
+      return TableWords(store)
+    }
+    return TableWords(try reference.load().model)
   }
 
   private struct Facts {

@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 
 /// The mapping models and recipes that a migration was given.
@@ -7,16 +8,27 @@ public struct MappingDocuments: Sendable, Equatable {
   /// Recipes, those with nothing but stand-ins for policy classes among them.
   public private(set) var recipes: [Recipe] = []
 
+  /// Whether one was named by itself, and not found in a folder: it is meant to be used then.
+  private var isNamed = false
+
   /// None.
   public init() {}
 
-  /// Reads files: .cdm and .xcmappingmodel by their names, everything else as a recipe.
+  /// Reads files: .cdm and .xcmappingmodel by their names, everything else as a recipe. Of a folder
+  /// all mapping models and recipes directly in it are read, and each is used for the pair of
+  /// versions that it is for, if any.
   ///
-  /// - Throws: ``CoreDataError`` for a file that cannot be read, with the place of the mistake.
+  /// - Throws: ``CoreDataError`` for a file that cannot be read, with the place of the mistake;
+  ///   usage for a folder with none in it.
   public init(paths: [String]) throws {
     for path in paths {
-      let name = path.hasSuffix("/") ? String(path.dropLast()) : path
-      if [".cdm", ".xcmappingmodel", ".xml"].contains(where: { name.lowercased().hasSuffix($0) }) {
+      let name = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+      if FileSystem.isDirectory(name), !Self.isModel(name) {
+        try read(folder: name)
+        continue
+      }
+      isNamed = true
+      if Self.isModel(name) {
         models.append(try MappingModelDocument(path: name))
       } else {
         recipes.append(try Recipe(path: name))
@@ -24,11 +36,41 @@ public struct MappingDocuments: Sendable, Equatable {
     }
   }
 
+  private static func isModel(_ path: String) -> Bool {
+    [".cdm", ".xcmappingmodel", ".xml"].contains { path.lowercased().hasSuffix($0) }
+  }
+
+  private mutating func read(folder: String) throws {
+    let before = models.count + recipes.count
+    for name in try FileSystem.list(folder).sorted() where !name.hasPrefix(".") {
+      let path = folder + "/" + name
+      let small = name.lowercased()
+      if small.hasSuffix(".cdm") || small.hasSuffix(".xcmappingmodel") {
+        models.append(try MappingModelDocument(path: path))
+      } else if small.hasSuffix(".json5") || small.hasSuffix(".json"), FileSystem.isFile(path),
+        Recipe.isLikely(try FileSystem.read(path, limit: RecipeReader.maximumLength))
+      {
+        recipes.append(try Recipe(path: path))
+      }
+    }
+    guard models.count + recipes.count > before else {
+      throw CoreDataError(
+        .usage, "no mapping model or recipe is in the folder", path: folder,
+        hint: "Name a folder with .cdm, .xcmappingmodel or .json5 files directly in it.")
+    }
+  }
+
   /// Adds a recipe.
-  public mutating func add(_ recipe: Recipe) { recipes.append(recipe) }
+  public mutating func add(_ recipe: Recipe) {
+    recipes.append(recipe)
+    isNamed = true
+  }
 
   /// Adds a mapping model.
-  public mutating func add(_ model: MappingModelDocument) { models.append(model) }
+  public mutating func add(_ model: MappingModelDocument) {
+    models.append(model)
+    isNamed = true
+  }
 
   /// Whether there are none.
   public var isEmpty: Bool { models.isEmpty && recipes.isEmpty }
@@ -73,7 +115,8 @@ public struct MappingDocuments: Sendable, Equatable {
   func misfit(
     from source: Model, to destination: Model, names: (from: String, to: String)
   ) -> CoreDataError? {
-    guard let path = models.first?.path ?? recipes.first(where: { $0.isFor != nil })?.path else {
+    guard isNamed, let path = models.first?.path ?? recipes.first(where: { $0.isFor != nil })?.path
+    else {
       return nil
     }
     let reason = models.compactMap { $0.misfit(from: source, to: destination) }.first

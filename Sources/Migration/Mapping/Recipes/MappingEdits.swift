@@ -114,13 +114,16 @@ extension MappingEdits {
   }
 
   /// The recipe's text; versions are named by their digests.
-  func text(from source: Model, to destination: Model) -> String {
+  ///
+  /// - Parameter further: what stands among the entity mappings besides.
+  func text(from source: Model, to destination: Model, further: [String] = []) -> String {
     var members = [
       "\"from\": \(JSONText.quoted(source.versionHashesDigest))",
       "\"to\": \(JSONText.quoted(destination.versionHashesDigest))",
     ]
     let mappings =
-      deletions.sorted().map { "{ \"source\": \(JSONText.quoted($0)), \"delete\": true }" }
+      further
+      + deletions.sorted().map { "{ \"source\": \(JSONText.quoted($0)), \"delete\": true }" }
       + written(from: source, to: destination).map { entityMapping($0, source, destination) }
     if !mappings.isEmpty {
       members.append("\"entityMappings\": " + RecipeWriter.block("[", "]", mappings))

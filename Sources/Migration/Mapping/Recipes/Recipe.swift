@@ -1,4 +1,5 @@
 import Files
+import JSON
 import ManagedModel
 import ManagedStore
 
@@ -43,6 +44,18 @@ public struct Recipe: Sendable, Equatable {
     document = try RecipeReader.document(source)
   }
 
+  /// Whether a file's bytes are meant as a recipe: other JSON may lie beside one.
+  static func isLikely(_ bytes: [UInt8]) -> Bool {
+    if let json = try? JSON5.read(bytes) {
+      guard case .object(let members) = json.kind else { return false }
+      let keys = Set(members.map(\.key))
+      return !keys.isDisjoint(with: ["entityMappings", "policies", "rename"])
+        || keys.isSuperset(of: ["from", "to"])
+    }
+    // With a mistake in it, it is better told of than passed over.
+    return ["entityMappings", "policies"].contains { bytes.firstRange(of: Array($0.utf8)) != nil }
+  }
+
   /// The versions that it leads from and to, as it calls them; `nil` for a recipe that only has
   /// stand-ins for policy classes, and serves any pair.
   public var isFor: (from: String, to: String)? {
@@ -68,8 +81,7 @@ public struct Recipe: Sendable, Equatable {
   public func mapping(
     from source: Model, to destination: Model, names: (from: String, to: String) = ("", "")
   ) throws -> MappingModel? {
-    guard let pair = isFor, Self.names(pair.from, source, called: names.from),
-      Self.names(pair.to, destination, called: names.to)
+    guard leads(from: source, called: names.from), leads(to: destination, called: names.to)
     else { return nil }
     return try RecipeMapping(self, from: source, to: destination).mapping()
   }
@@ -81,6 +93,16 @@ public struct Recipe: Sendable, Equatable {
   public func standIn(
     in mapping: inout MappingModel, from source: Model, to destination: Model
   ) throws { try RecipeMapping(self, from: source, to: destination).standIn(in: &mapping) }
+
+  /// Whether it leads from this version.
+  func leads(from model: Model, called name: String) -> Bool {
+    isFor.map { Self.names($0.from, model, called: name) } ?? false
+  }
+
+  /// Whether it leads to this version.
+  func leads(to model: Model, called name: String) -> Bool {
+    isFor.map { Self.names($0.to, model, called: name) } ?? false
+  }
 
   private static func names(_ reference: String, _ model: Model, called name: String) -> Bool {
     if reference == name || model.versionIdentifiers.contains(reference) { return true }

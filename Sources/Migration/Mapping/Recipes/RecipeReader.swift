@@ -19,6 +19,7 @@ struct RecipeReader {
     } catch {
       throw source.wrong(error.message, error.range)
     }
+    try RecipeSkeleton.requireFilled(json, in: source)
     var reader = RecipeReader(
       source: source, nextUUID: (json.strings.flatMap(UUIDCalls.numbers).max() ?? 0) + 1)
     return try reader.document(json)

@@ -32,7 +32,7 @@ extension RecipeWriter {
   }
 
   /// Nothing in a name may end the comment's line.
-  private static func plain(_ text: String) -> String {
+  static func plain(_ text: String) -> String {
     let quoted = JSONText.quoted(text)
     let plain = quoted.dropFirst().dropLast().replacing("\\\"", with: "\"")
     return plain.contains("\\") ? quoted : String(plain)

@@ -34,6 +34,8 @@ struct StoreBatch {
   /// What a receipt begins with: migrated, or rehearsed.
   let title: String
   let isJSON: Bool
+  /// For a build server, in the place of everything else that is printed.
+  var format: CheckReport.Format?
   /// Where the receipts go besides.
   var receiptFile: ReceiptFile?
   /// Whether one store was named: its receipt is no array then.
@@ -74,14 +76,24 @@ struct StoreBatch {
           if isJSON { write(outcome, paths[index]) }
           // In the order named, whichever is done first.
           while told < outcomes.count, let next = outcomes[told] {
-            if !isJSON { print(next.outcome, paths[told]) }
+            if !isJSON, format == nil { print(next.outcome, paths[told]) }
             told += 1
           }
         }
       }
     }
     let rows = zip(paths, outcomes.compactMap { $0 }).map { Row($0, $1.outcome, $1.seconds) }
-    if isJSON { write(rows) } else { print(rows) }
+    if let format {
+      let title = "strata " + (title == "rehearsed" ? "rehearse" : "migrate")
+      let cases = zip(paths, outcomes.compactMap { $0 }).map {
+        CheckReport.Case($1.outcome, of: $0, group: title, seconds: $1.seconds)
+      }
+      console.write(CheckReport(name: title, cases: cases).text(format))
+    } else if isJSON {
+      write(rows)
+    } else {
+      print(rows)
+    }
     try receiptFile?.write(receipts(paths, outcomes.compactMap { $0?.outcome }))
     return rows.map(\.status).max { $0.rawValue < $1.rawValue } ?? .done
   }

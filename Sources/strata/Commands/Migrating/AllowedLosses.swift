@@ -6,20 +6,21 @@ extension MigrationPlan {
   /// Looks at the names of losses that `--allow-loss` allowed: one that nothing is called by was mistyped.
   ///
   /// - Parameters:
-  ///   - allowed: `Entity`, `Entity.property`, or `wal`.
+  ///   - allowances: the names, with where they were given.
   ///   - others: further versions of the model whose names are no mistake, such as those that other
   ///     stores of one run are of.
   /// - Returns: of those that allow nothing here, why, as sentences.
   /// - Throws: ``CoreDataError`` of kind usage for a name that no version has, with the nearest.
   func unusedAllowances(
-    _ allowed: Set<String>, knownTo others: [Model] = []
+    _ allowances: Allowances, knownTo others: [Model] = []
   ) throws -> [String] {
     var models = steps.map(\.source) + steps.suffix(1).map(\.destination)
     if let wholeDestination { models.append(wholeDestination) }
     let used = Set(losses.flatMap { [$0.name, $0.entity] })
-    return try allowed.subtracting(used).sorted().map { name in
-      try Self.requireKnown(name, in: models + others)
-      return "--allow-loss \(name) allows nothing: nothing of it would be lost"
+    return try allowances.names.subtracting(used).sorted().map { name in
+      let label = allowances.label(of: name)
+      try Self.requireKnown(name, label, in: models + others)
+      return "\(label) allows nothing: nothing of it would be lost"
         + (inheritor(of: name).map { "; what would be is called \($0)" } ?? "")
     }
   }
@@ -39,14 +40,16 @@ extension MigrationPlan {
     return (String(name[..<dot]), String(name[name.index(after: dot)...]))
   }
 
-  private static func requireKnown(_ name: String, in models: [Model]) throws {
+  private static func requireKnown(
+    _ name: String, _ label: String, in models: [Model]
+  ) throws {
     if name == Loss.logName { return }
     let (entity, property) = parts(of: name)
     let holders = models.filter { $0.entity(named: entity) != nil }
     guard !holders.isEmpty else {
       let nearest = Nearest.match(entity, in: models.flatMap { $0.entities.map(\.name) })
       throw CoreDataError(
-        .usage, "--allow-loss \(name): no version of the model has an entity “\(entity)”",
+        .usage, "\(label): no version of the model has an entity “\(entity)”",
         hint: nearest.map { near in
           "Did you mean \(property.map { "\(near).\($0)" } ?? near)?"
         } ?? "Name what the plan says is lost: strata plan lists it.")
@@ -62,7 +65,7 @@ extension MigrationPlan {
     let first = String(property.prefix { $0 != "." })
     guard !names.contains(property), !names.contains(first) else { return }
     throw CoreDataError(
-      .usage, "--allow-loss \(name): \(entity) has no property “\(property)” in any version",
+      .usage, "\(label): \(entity) has no property “\(property)” in any version",
       hint: Nearest.match(property, in: names).map { "Did you mean \(entity).\($0)?" }
         ?? "Name what the plan says is lost: strata plan lists it.")
   }

@@ -23,8 +23,8 @@ enum MigrateCommand {
     let batch = StoreBatch(
       title: "migrated", isJSON: arguments.flag("json"), receiptFile: file, console: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in
-      let plan = try request.plan(for: path)
-      _ = try request.unusedAllowances(of: plan)
+      var plan = try request.plan(for: path)
+      plan.notes += try request.unusedAllowances(of: plan)
       guard !plan.isNothingToDo else {
         var done = plan
         done.notes += StoreMigration.cleanUp(after: path)
@@ -42,10 +42,12 @@ enum MigrateCommand {
     _ path: String, _ request: MigrationArguments, _ isJSON: Bool, _ file: ReceiptFile?,
     _ confirmation: CutoverConfirmation?, _ console: Console
   ) throws -> CommandStatus {
-    let plan = try Waiting.tell("looking at the store", on: console) {
+    var plan = try Waiting.tell("looking at the store", on: console) {
       try request.plan(for: path)
     }
-    for note in try request.unusedAllowances(of: plan) { console.note("note: \(note)") }
+    let unused = try request.unusedAllowances(of: plan)
+    for warning in unused { console.note("warning: \(warning)") }
+    if isJSON { plan.notes += unused }
     if plan.isNothingToDo, request.options.output == nil {
       for text in plan.notes + StoreMigration.cleanUp(after: path) {
         console.note("note: " + text)

@@ -9,6 +9,8 @@ struct MigrationArguments: Sendable {
   /// Without a store's own: what each is to become.
   let request: MigrationRequest
   let options: MigrationOptions
+  /// The losses that are allowed, with where each was named.
+  let allowances: Allowances
   /// Path of the model or bundle that `--to` named.
   let bundle: String
   /// What `--from` named.
@@ -38,7 +40,8 @@ struct MigrationArguments: Sendable {
     request.output = arguments.value("output")
     self.request = request
     var options = MigrationOptions()
-    options.allowedLosses = Set(arguments.all("allow-loss"))
+    allowances = try Allowances(arguments)
+    options.allowedLosses = allowances.names
     options.output = request.output
     options.keepsBackup = !arguments.flag("no-backup")
     self.options = options
@@ -55,6 +58,13 @@ struct MigrationArguments: Sendable {
     return try StoreMigration.plan(store, request, isCancelled: { Interruption.isRequested })
   }
 
+  /// The recipe that what stands in the way asks for; `nil` where nothing does that one could say.
+  func skeleton(for path: String) throws -> RecipeSkeleton? {
+    try RecipeSkeleton(
+      for: try open(path, besideModelsOf: path), request,
+      isCancelled: { Interruption.isRequested })
+  }
+
   /// Why some of what `--allow-loss` names allows nothing, as sentences.
   ///
   /// - Throws: ``CoreDataError`` of kind usage for a name that no version at hand has.
@@ -64,7 +74,7 @@ struct MigrationArguments: Sendable {
     let others =
       (try? ModelBundle(readingFrom: bundle))?.versions.compactMap { try? $0.model } ?? []
     return try plan.unusedAllowances(
-      options.allowedLosses,
+      allowances,
       knownTo: others + (request.versions?.versions.map(\.model) ?? []))
   }
 

@@ -8,18 +8,42 @@ enum PlanCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     if arguments.flag("matrix") { return try MatrixCommand.run(arguments, console) }
     let request = try MigrationArguments(arguments)
-    var plan = try Waiting.tell("looking at the store", on: console) {
-      try request.plan(for: arguments[0])
+    if let recipe = try RecipeOutput(arguments, stores: [arguments[0]]) {
+      if let skeleton = try Waiting.tell(
+        "looking at the store", on: console, { try request.skeleton(for: arguments[0]) })
+      {
+        try recipe.write(skeleton, console)
+        return .done
+      }
+      console.note("note: nothing stands in the way that a recipe could say: none was written")
     }
-    plan.notes += StoreMigration.leftovers(of: arguments[0])
+    return try CheckReport.reporting("strata plan", of: arguments[0], arguments, console) {
+      try plan(arguments[0], request, isJSON: arguments.flag("json"), $0, console)
+    }
+  }
+
+  private static func plan(
+    _ path: String, _ request: MigrationArguments, isJSON: Bool, _ format: CheckReport.Format?,
+    _ console: Console
+  ) throws -> CommandStatus {
+    var plan = try Waiting.tell("looking at the store", on: console) {
+      try request.plan(for: path)
+    }
+    plan.notes += StoreMigration.leftovers(of: path)
     // Too late to be stopped by SQLite, and not too late to be asked.
     try Interruption.check()
-    for note in try request.unusedAllowances(of: plan) { console.note("note: \(note)") }
-    let unallowed = plan.unallowedLosses(request.options.allowedLosses)
-    arguments.flag("json")
-      ? console.json { $0.plan(plan) }
-      : PlanText(plan: plan, unallowed: unallowed, console: console).print()
-    return plan.isAcceptable(allowing: request.options.allowedLosses) ? .done : .refused
+    let unused = try request.unusedAllowances(of: plan)
+    let allowed = request.options.allowedLosses
+    if let format {
+      console.write(CheckReport(plan, allowing: allowed, unused: unused).text(format))
+    } else {
+      for warning in unused { console.note("warning: \(warning)") }
+      if isJSON { plan.notes += unused }
+      isJSON
+        ? console.json { $0.plan(plan) }
+        : PlanText(plan: plan, unallowed: plan.unallowedLosses(allowed), console: console).print()
+    }
+    return plan.isAcceptable(allowing: allowed) ? .done : .refused
   }
 }
 

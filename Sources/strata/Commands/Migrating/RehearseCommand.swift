@@ -16,6 +16,7 @@ enum RehearseCommand {
     try expectations?.requireStores(named: stores.paths.map(FileSystem.name(of:)))
     let batch = StoreBatch(
       title: "rehearsed", isJSON: arguments.flag("json"),
+      format: try CheckReport.format(arguments),
       receiptFile: try ReceiptFile(arguments, stores: stores.paths), isOne: stores.isOne,
       console: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in

@@ -6,6 +6,14 @@ import Migration
 /// `strata verify`: compares a store with what became of it, object by object.
 enum VerifyCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    try CheckReport.reporting("strata verify", of: arguments[1], arguments, console) {
+      try compare(arguments, $0, console)
+    }
+  }
+
+  private static func compare(
+    _ arguments: Arguments, _ format: CheckReport.Format?, _ console: Console
+  ) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
     let (before, mapping) = try request.mapping(for: arguments[0])
     let after = try Store(path: arguments[1], model: request.destination.model)
@@ -21,9 +29,14 @@ enum VerifyCommand {
         before: before, after: after, mapping: mapping,
         isCancelled: { Interruption.isRequested })
     }
-    arguments.flag("json")
-      ? console.json { write(report, to: &$0) }
-      : print(report, arguments[0], arguments[1], to: console)
+    if let format {
+      let checks = CheckReport(report, of: arguments[0], and: arguments[1])
+      console.write(checks.text(format))
+    } else {
+      arguments.flag("json")
+        ? console.json { write(report, to: &$0) }
+        : print(report, arguments[0], arguments[1], to: console)
+    }
     let status = console.finish(before, report.isEqual ? .done : .no)
     return console.finish(after, status)
   }

@@ -6,7 +6,9 @@ import RowText
 /// `strata plan BUNDLE --matrix`: how each version of a model becomes each other one.
 enum MatrixCommand {
   static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
-    for name in ["to", "from", "via", "allow-loss"] where arguments.value(name) != nil {
+    for name in [
+      "to", "from", "via", "allow-loss", "allow-loss-file", "write-recipe", "format",
+    ] where arguments.value(name) != nil {
       throw CoreDataError(
         .usage, "--matrix shows all versions, so --\(name) means nothing here",
         hint: "strata plan BUNDLE --matrix [--mapping FILE]…")

@@ -1,0 +1,198 @@
+extension LogText {
+  /// A sentence that the text has, with the names behind it.
+  struct Said {
+    let sentence: ErrorSentence
+    let place: Int
+    let names: [String]
+  }
+
+  /// The known sentences in the text, in order, those of which another says more left out.
+  var sentences: [Said] {
+    var found: [Said] = []
+    var at = 0
+    while at < small.count {
+      defer { at += 1 }
+      guard at == 0 || !Self.isPlain(small[at - 1]) || !Self.isPlain(small[at]),
+        let candidates = KnownSentences.all.byStart[KnownSentences.start(of: small, at: at)]
+      else { continue }
+      let hit = candidates.first { small[at...].starts(with: $0.small) }
+      guard let hit else { continue }
+      let end = at + hit.small.count
+      // A log that says one thing over and over has said it by then.
+      let named = found.count < Self.namedSentences ? names(hit.sentence.names, from: end) : []
+      found.append(Said(sentence: hit.sentence, place: at, names: named))
+      // Within a sentence there is no other.
+      at = end - 1
+    }
+    return found.filter { said in
+      !said.sentence.isGeneral
+        || !found.contains {
+          $0.sentence.speaker == said.sentence.speaker && !$0.sentence.isGeneral
+        }
+    }
+  }
+
+  /// Most names that are taken of one sentence.
+  private static let limit = 50
+  /// Most sentences whose names are looked for.
+  private static let namedSentences = 1000
+  /// How far from a sentence its statement is looked for, in bytes.
+  private static let nearby = 4096
+
+  private func names(_ kind: ErrorSentence.Names, from start: Int) -> [String] {
+    switch kind {
+    case .none: return []
+    case .quoted: return quoted(from: start).map { [$0] } ?? []
+    case .table, .columns:
+      var names: [String] = []
+      var at = start
+      while names.count < (kind == .table ? 1 : Self.limit) {
+        while at < bytes.count, bytes[at] == 32 || bytes[at] == UInt8(ascii: ":") { at += 1 }
+        guard let name = identifier(from: &at) else { break }
+        names.append(name)
+        guard byte(at) == UInt8(ascii: ",") else { break }
+        at += 1
+      }
+      return names
+    case .column:
+      var at = start
+      while at < bytes.count, bytes[at] == 32 { at += 1 }
+      guard let name = identifier(from: &at) else { return [] }
+      let parts = name.split(separator: ".").map(String.init)
+      guard parts.count == 2, let table = table(called: parts[0], near: start) else {
+        return [name]
+      }
+      return ["\(table).\(parts[1])"]
+    case .properties: return properties(from: start)
+    }
+  }
+
+  /// The text in the next quotes, if they are near.
+  private func quoted(from start: Int) -> String? {
+    let end = min(start + 80, bytes.count)
+    guard start < end,
+      let open = bytes[start..<end].firstIndex(where: { $0 == 0x22 || $0 == 0x27 }),
+      let close = bytes[(open + 1)..<min(open + 200, bytes.count)].firstIndex(of: bytes[open])
+    else { return nil }
+    return text((open + 1)..<close)
+  }
+
+  /// `name` or `name.name`, in quotes or not.
+  private func identifier(from at: inout Int) -> String? {
+    func isPart(_ byte: UInt8) -> Bool { Self.isPlain(byte) || byte >= 0x80 || byte == 0x24 }
+    let isQuoted = byte(at) == 0x22 || byte(at) == 0x27 || byte(at) == 0x60
+    if isQuoted { at += 1 }
+    let start = at
+    while at < bytes.count, at - start < 200,
+      isPart(bytes[at]) || (bytes[at] == UInt8(ascii: ".") && at > start && isPart(byte(at + 1)))
+    { at += 1 }
+    let end = at
+    if isQuoted, at < bytes.count { at += 1 }
+    return end > start ? text(start..<end) : nil
+  }
+
+  /// What ` FROM ZUSER t0` or ` JOIN ZUSER t0` calls by an alias.
+  private func table(called alias: String, near place: Int) -> String? {
+    let alias = Array(alias.lowercased().utf8)
+    for keyword in [" from ", " join "] {
+      let keyword = Array(keyword.utf8)
+      var rest =
+        small[max(0, place - Self.nearby)..<min(small.count, place + Self.nearby)]
+      while let found = rest.firstRange(of: keyword) {
+        var at = found.upperBound
+        rest = rest[found.upperBound...]
+        guard let table = identifier(from: &at), byte(at) == 32 else { continue }
+        at += 1
+        if small[min(at, small.count)...].starts(with: Array("as ".utf8)) { at += 3 }
+        let end = min(at + alias.count, small.count)
+        if at <= end, small[at..<end].elementsEqual(alias), !Self.isPlain(byte(end)) {
+          return table
+        }
+      }
+    }
+    return nil
+  }
+
+  /// `Entity: one, two`, `Entity:one - Deny` and so on, as long as it goes on like that.
+  private func properties(from start: Int) -> [String] {
+    var at = min(start, bytes.count)
+    if byte(start - 1) != UInt8(ascii: ".") {
+      // The rest of the sentence, where it is there, ends in a colon.
+      let rest = bytes[at..<min(start + 200, bytes.count)]
+      guard let colon = rest.firstIndex(of: UInt8(ascii: ":")),
+        colon == at || ",.".utf8.contains(bytes[at])
+      else { return [] }
+      at = colon + 1
+    }
+    var names: [String] = []
+    while names.count < Self.limit {
+      skipBlanks(&at)
+      let mark = at
+      guard let entity = identifier(from: &at), !entity.contains("."),
+        entity.utf8.first.map(Self.isDigit) == false, byte(at) == UInt8(ascii: ":")
+      else {
+        at = mark
+        break
+      }
+      at += 1
+      var count = 0
+      while names.count < Self.limit {
+        skipBlanks(&at)
+        guard let name = identifier(from: &at) else { break }
+        names.append("\(entity).\(name)")
+        count += 1
+        let mark = at
+        skipBlanks(&at)
+        guard byte(at) == UInt8(ascii: ",") else {
+          at = mark
+          break
+        }
+        at += 1
+      }
+      guard count > 0 else { break }
+      // A reason behind the name: ` - Deny`.
+      if bytes[min(at, bytes.count)...].starts(with: Array(" - ".utf8)) {
+        at += 3
+        _ = identifier(from: &at)
+      }
+    }
+    return names
+  }
+
+  private func skipBlanks(_ at: inout Int) {
+    // Some lists are written with dashes.
+    while at < bytes.count, bytes[at] == 32 || (bytes[at] == 0x2D && byte(at + 1) == 32) { at += 1 }
+  }
+}
+
+/// The sentences by how they begin.
+private struct KnownSentences {
+  struct Known {
+    let sentence: ErrorSentence
+    let small: [UInt8]
+  }
+
+  static let all = KnownSentences()
+
+  let byStart: [UInt32: [Known]]
+
+  private init() {
+    var byStart: [UInt32: [Known]] = [:]
+    for sentence in ErrorCatalogue.sentences {
+      let small = Array(sentence.words.lowercased().utf8)
+      byStart[Self.start(of: small, at: 0), default: []].append(
+        Known(sentence: sentence, small: small))
+    }
+    // The longer one says more.
+    self.byStart = byStart.mapValues { $0.sorted { $0.small.count > $1.small.count } }
+  }
+
+  /// Four bytes as a number; zeros behind the end.
+  static func start(of bytes: [UInt8], at place: Int) -> UInt32 {
+    var start: UInt32 = 0
+    for index in place..<(place + 4) {
+      start = start << 8 | (index < bytes.count ? UInt32(bytes[index]) : 0)
+    }
+    return start
+  }
+}

@@ -1,0 +1,212 @@
+import JSON
+import ManagedModel
+import ManagedStore
+
+/// The recipe that a refused migration asks for, as far as it can be written without knowing what was
+/// meant: values by the likeliest expression, and marks where only a person can tell.
+public struct RecipeSkeleton: Sendable, Equatable {
+  /// Something that somebody has to look at.
+  public struct Gap: Sendable, Equatable {
+    /// The property, the entity, or the class that a mapping names.
+    public let place: String
+    /// Why it is asked for.
+    public let reason: String
+    /// What was written for it; `nil` where a mark stands, which reading the recipe asks for.
+    public let guess: String?
+  }
+
+  /// What the two versions are called.
+  public let from: String
+  /// The destination's name.
+  public let to: String
+  /// What has to be looked at, in the order in which it was refused.
+  public private(set) var gaps: [Gap] = []
+  /// What no recipe can put right, as sentences.
+  public private(set) var rest: [String] = []
+  /// The recipe's text: JSON5 with comments.
+  public private(set) var text = ""
+
+  /// What a text begins with that stands for something to be written.
+  static let mark = "FILL IN"
+}
+
+extension RecipeSkeleton {
+  /// The skeleton for what stands in the way of a migration.
+  ///
+  /// It is for the policy classes that the request's mapping models name and nothing stands in for;
+  /// without such, for what cannot be inferred between the store's version and the destination, and
+  /// for mandatory attributes that would have no value in some rows.
+  ///
+  /// - Returns: `nil` where nothing of that stands in the way.
+  /// - Throws: ``CoreDataError`` where the store's version is not known or a document is wrong.
+  public init?(
+    for store: Store, _ request: MigrationRequest, isCancelled: @escaping () -> Bool = { false }
+  ) throws {
+    let source = request.source(of: store)
+    from = source.name
+    to = request.destination.name
+    let part = store.part
+    let models = (from: part.model(source.model), to: part.model(request.destination.model))
+    var edits = MappingEdits()
+    var marks: [String] = []
+    do {
+      let path = try StoreMigration.path(of: store, request)
+      if let step = path.steps.first(where: { !Self.classes(of: $0, request).isEmpty }) {
+        self.standIns(for: step, Self.classes(of: step, request), request)
+        return
+      }
+    } catch let error as CoreDataError {
+      guard error.code == .inferredMappingModel || error.code == .migrationMissingMappingModel
+      else { throw error }
+      for refusal in MappingInference.remainder(from: models.from, to: models.to).refusals {
+        take(refusal, models, &edits, &marks)
+      }
+      if gaps.isEmpty { throw error }
+    }
+    var request = request
+    if marks.isEmpty {
+      if !edits.isEmpty {
+        request.documents.add(try edits.recipe(from: models.from, to: models.to))
+      }
+      try addMissing(store, request, &edits, isCancelled)
+    } else {
+      rest.append("What the data ask for besides is told once the marked places are filled in.")
+    }
+    guard !gaps.isEmpty else { return nil }
+    text =
+      comments(with: []) + edits.text(from: models.from, to: models.to, further: marks)
+  }
+
+  /// Classes that nothing stands in for, by the mappings that name them.
+  private static func classes(
+    of step: MigrationStep, _ request: MigrationRequest
+  ) -> [EntityMapping] {
+    step.mapping.entityMappings.filter {
+      $0.policy != nil && request.policies.type(for: $0) == nil
+    }
+  }
+
+  /// A change that cannot be inferred.
+  private mutating func take(
+    _ refusal: CoreDataError, _ models: (from: Model, to: Model), _ edits: inout MappingEdits,
+    _ marks: inout [String]
+  ) {
+    let place = [refusal.entity, refusal.property].compactMap { $0 }.joined(separator: ".")
+    let reason = refusal.reason ?? refusal.message
+    let fixes = MappingSuggestion.fixes(for: refusal, from: models.from, to: models.to)
+    guard !fixes.isEmpty else {
+      gaps.append(Gap(place: place, reason: reason, guess: nil))
+      marks.append(
+        JSONText.quoted(
+          "\(Self.mark): an entity mapping for \(place): \(refusal.hint ?? reason)"))
+      return
+    }
+    for edit in fixes { edits.add(edit) }
+    gaps.append(
+      Gap(place: place, reason: reason, guess: fixes.map(\.text).joined(separator: "; ")))
+  }
+
+  /// Mandatory attributes without a value in some rows, now that a plan can be made.
+  private mutating func addMissing(
+    _ store: Store, _ request: MigrationRequest, _ edits: inout MappingEdits,
+    _ isCancelled: @escaping () -> Bool
+  ) throws {
+    let plan = try StoreMigration.plan(store, request, isCancelled: isCancelled)
+    for check in plan.failures {
+      let place = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
+      let step = plan.steps.first { step in
+        step.destination.entity(named: check.entity) != nil
+      }
+      guard plan.steps.count == 1, check.code == .migration, let step,
+        let property = check.property,
+        step.mapping.kind == .inferred || step.mapping.kind == .recipe,
+        request.documents.recipes.allSatisfy({ $0.path == MappingEdits.name }),
+        let value = MappingSuggestion.value(for: property, of: check.entity, in: step)
+      else {
+        rest.append("\(place): \(check.summary). \(check.hint)")
+        continue
+      }
+      edits.add(.value(value.place.text, value.expression))
+      gaps.append(
+        Gap(
+          place: place, reason: check.summary,
+          guess: "\(value.place.text) = \(value.expression)"))
+    }
+  }
+
+  /// Stand-ins for the classes of a step's mapping, beside the documents that it is from.
+  private mutating func standIns(
+    for step: MigrationStep, _ mappings: [EntityMapping], _ request: MigrationRequest
+  ) {
+    var lines: [String] = []
+    var members: [String] = []
+    for policy in Set(mappings.compactMap(\.policy)).sorted() {
+      let own = mappings.filter { $0.policy == policy }
+      let names = own.map { "\($0.name) (\($0.source ?? "—") → \($0.destination ?? "—"))" }
+      gaps.append(
+        Gap(
+          place: policy,
+          reason: "the class is in the app and carries out " + names.joined(separator: ", "),
+          guess: nil))
+      for mapping in own {
+        let (attributes, links) = (mapping.attributes, mapping.relationships)
+        let given = (attributes.map(\.name) + links.map(\.name)).joined(separator: ", ")
+        let source = mapping.source.map { name in
+          (step.source.storedAttributes(of: name).map(\.name)
+            + step.source.relationships(of: name).map(\.name)).joined(separator: ", ")
+        }
+        lines.append("\(mapping.name) gives \(mapping.destination ?? "nothing") \(given)")
+        lines.append("  of \(mapping.source ?? "nothing") with \(source ?? "")")
+      }
+      members.append(
+        "\(JSONText.quoted(policy)): "
+          + JSONText.quoted(
+            "\(Self.mark): { \"attributes\": { name: an expression } }, { \"delete\": true }, { } to do what the mapping model says by itself"
+          ))
+    }
+    text =
+      comments(with: lines)
+      + RecipeWriter.block("{", "}", ["\"policies\": " + RecipeWriter.block("{", "}", members)])
+      + "\n"
+  }
+
+  private func comments(with lines: [String]) -> String {
+    var all = ["What stands in the way from \(from) to \(to), to be looked at and completed."]
+    all.append("Values are SQL expressions over the source's properties; null leaves empty.")
+    for gap in gaps {
+      all.append("- \(gap.place): \(gap.reason)")
+      all.append(gap.guess.map { "    written below: \($0)" } ?? "    to be filled in below")
+    }
+    all += lines.map { "  " + $0 }
+    all += rest.map { "! " + $0 }
+    return all.map { "// " + Self.plain($0) + "\n" }.joined()
+  }
+
+  /// Nothing in a name or a message may end the comment's line.
+  private static func plain(_ text: String) -> String { RecipeWriter.plain(text) }
+}
+
+extension RecipeSkeleton {
+  /// Refuses a recipe with a mark in it.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage with the place of the first, and how many there are.
+  static func requireFilled(_ json: JSON5, in source: RecipeSource) throws {
+    var found: [(text: String, range: Range<Int>)] = []
+    func look(_ json: JSON5) {
+      switch json.kind {
+      case .string(let text, _): if text.hasPrefix(mark) { found.append((text, json.range)) }
+      case .array(let elements): for element in elements { look(element) }
+      case .object(let members): for member in members { look(member.value) }
+      default: break
+      }
+    }
+    look(json)
+    guard let first = found.first else { return }
+    let asked = first.text.dropFirst(mark.count).drop { $0 == ":" || $0 == " " }
+    throw source.wrong(
+      found.count == 1
+        ? "a place is not filled in yet" : "\(found.count) places are not filled in yet; the first",
+      first.range,
+      hint: asked.isEmpty ? "Write in its place what is meant." : "Write in its place: \(asked)")
+  }
+}

@@ -1,0 +1,126 @@
+import Interface
+import ManagedModel
+import ManagedStore
+import Migration
+
+/// What a migration's checks say, for build servers.
+extension CheckReport {
+  /// What asks for it.
+  static let option = Command.Option(
+    "format", "FORMAT", choices: Format.allCases.map(\.rawValue),
+    "print what was found for a build server instead")
+
+  /// The format that was asked for.
+  ///
+  /// - Throws: ``CoreDataError`` of kind usage where JSON is asked for as well.
+  static func format(_ arguments: Arguments) throws -> Format? {
+    guard let format = arguments.value("format").flatMap(Format.init(rawValue:)) else { return nil }
+    guard !arguments.flag("json") else {
+      throw CoreDataError(
+        .usage, "--format \(format.rawValue) and --json are two ways to print one thing",
+        hint: "Give one of them.")
+    }
+    return format
+  }
+
+  /// Runs a command whose refusal is told in the format that was asked for.
+  static func reporting(
+    _ name: String, of place: String, _ arguments: Arguments, _ console: Console,
+    _ body: (Format?) throws -> CommandStatus
+  ) throws -> CommandStatus {
+    let format = try format(arguments)
+    do {
+      return try body(format)
+    } catch let error as CoreDataError {
+      guard let format, error.kind != .usage, error.kind != .cancelled else { throw error }
+      console.write(CheckReport(name, error, at: place).text(format))
+      return CommandLineTool.status(of: error.kind)
+    }
+  }
+
+  /// A plan: a case for each loss, each check and each allowance that allows nothing.
+  init(_ plan: MigrationPlan, allowing allowed: Set<String>, unused: [String]) {
+    self.init(name: "strata plan")
+    let place = plan.storePath
+    notes = plan.notes
+    for loss in plan.losses {
+      let samples = loss.samples.isEmpty ? "" : ", such as " + loss.samples.joined(separator: ", ")
+      let lines = ["\(loss.values) \(loss.noun) would be lost\(samples)", loss.suggestion]
+      let isAllowed = loss.isAllowed(by: allowed)
+      add(
+        "loss: \(loss.name)", place, isAllowed ? .notice : .error,
+        lines + [isAllowed ? nil : "--allow-loss \(loss.name) accepts it."])
+    }
+    for check in plan.checks {
+      let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
+      let first = check.first.map(\.description).joined(separator: ", ")
+      add(
+        "check: \(name)", place, check.isWarning ? .warning : .error,
+        [check.summary, first.isEmpty ? nil : "first: \(first)", check.hint])
+    }
+    if let free = plan.bytesFree, free < plan.bytesNeeded {
+      add(
+        "space", place, .error,
+        ["\(Size.text(plan.bytesNeeded)) are needed and \(Size.text(free)) free (134160)"])
+    }
+    for sentence in unused { add("allowed losses", place, .warning, [sentence]) }
+    if cases.isEmpty {
+      let names = [plan.steps.first?.from, plan.steps.last?.to].compactMap { $0 }
+      cases = [Case(name: names.joined(separator: " → "), group: place)]
+    }
+  }
+
+  /// A comparison: a case for each difference, or one that passed.
+  init(_ report: VerificationReport, of before: String, and after: String) {
+    self.init(name: "strata verify")
+    notes = report.notes
+    for difference in report.differences {
+      let name = [difference.entity, difference.property].compactMap { $0 }.joined(separator: ".")
+      let first = difference.first.map(\.description).joined(separator: ", ")
+      add(
+        name.isEmpty ? "difference" : name, after, .error,
+        ["\(difference.message) (\(difference.count))", first.isEmpty ? nil : "first: \(first)"])
+    }
+    if cases.isEmpty { cases = [Case(name: "\(before) → \(after)", group: after)] }
+  }
+
+  /// A command that could not be carried out.
+  init(_ name: String, _ error: CoreDataError, at place: String) {
+    self.init(name: name)
+    add("carried out", error.path ?? place, .error, [error.description, error.typedHint])
+  }
+
+  private mutating func add(
+    _ name: String, _ path: String, _ level: Problem.Level, _ lines: [String?]
+  ) {
+    let message = lines.compactMap { $0 }.joined(separator: "\n")
+    cases.append(
+      Case(
+        name: name, group: path,
+        problems: [Problem(level: level, title: name, message: message, path: path)]))
+  }
+}
+
+extension CheckReport.Case {
+  /// One store of several.
+  init(_ outcome: StoreBatch.Outcome, of path: String, group: String, seconds: Double) {
+    self.init(name: path, group: group)
+    self.seconds = seconds
+    func add(_ level: CheckReport.Problem.Level, _ title: String, _ message: String) {
+      problems.append(.init(level: level, title: title, message: message, path: path))
+    }
+    switch outcome {
+    case .receipt(let receipt): for note in receipt.notes { add(.notice, "note", note) }
+    case .nothingToDo(let plan, let faults):
+      for fault in faults { add(.error, "the store", fault) }
+      for note in plan.notes { add(.notice, "note", note) }
+    case .rehearsal(let result):
+      for fault in result.faults { add(.error, "the store", fault) }
+      for failure in result.failures { add(.error, "expectation", failure) }
+      for note in (result.receipt?.notes ?? []) + result.notes { add(.notice, "note", note) }
+    case .failure(let error):
+      let lines = [error.description, error.typedHint].compactMap { $0 }
+      add(.error, "\(error.kind.rawValue)", lines.joined(separator: "\n"))
+    }
+  }
+}
