@@ -77,8 +77,14 @@ let package = Package(
       ],
       swiftSettings: unoptimized),
 
+    // New stores of any model, filled with objects that could be an app's.
+    .target(
+      name: "Seeding",
+      dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files"],
+      swiftSettings: small),
     // What demo stores and their models hold.
-    .target(name: "Demo", dependencies: ["ManagedStore", "ManagedModel", "ModelWriting"]),
+    .target(
+      name: "Demo", dependencies: ["Seeding", "ManagedStore", "ManagedModel", "ModelWriting"]),
     .target(name: "Terminal"),
     .target(
       name: "RowText",
@@ -102,7 +108,7 @@ let package = Package(
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Migration",
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
-        "RowText", "Demo",
+        "RowText", "Demo", "Seeding",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized),

@@ -34,6 +34,8 @@ public final class StoreWriter {
   private var lastKeys: [String: Int64] = [:]
   private var pending = 0
   private var externalFiles: [String] = []
+  /// Whether there was a folder of external data before: what is in it is not this store's.
+  private let hadSupportFolder: Bool
   private static let batch = 20_000
 
   /// - Parameters:
@@ -48,6 +50,7 @@ public final class StoreWriter {
     self.path = path
     self.uuid = uuid ?? Self.newUUID()
     files = StoreFiles(path: path)
+    hadSupportFolder = FileSystem.status(files.supportFolder) != nil
     temporaryPath = path + ".writing"
     FileSystem.remove(temporaryPath)
     // Nothing is lost by a crash in a file that is nobody's yet.
@@ -62,6 +65,7 @@ public final class StoreWriter {
     connection = nil
     FileSystem.remove(temporaryPath)
     for file in externalFiles { FileSystem.remove(file) }
+    if !hadSupportFolder { FileSystem.removeTree(files.supportFolder) }
   }
 
   /// The key that the next object of the entity will get: keys run through a whole hierarchy.
@@ -92,11 +96,7 @@ public final class StoreWriter {
         throw CoreDataError(
           .usage, "the key \(key) is not above those given before", entity: entity)
       }
-      if pending == 0 { try connection.execute("BEGIN") }
-      var values = [Value](repeating: .null, count: insertion.columnCount)
-      values[0] = .integer(key)
-      values[1] = .integer(insertion.entityID)
-      values[2] = .integer(1)
+      var values = insertion.row(key)
       for (name, value) in attributes {
         guard let slot = insertion.attributes[name] else {
           throw insertion.unknown(name, as: "attribute")
@@ -120,6 +120,7 @@ public final class StoreWriter {
             positions[name].map { OrderKey.of(position: $0) } ?? OrderKey.of(key: key))
         }
       }
+      try begin(connection)
       try insertion.statement.bind(values)
       try insertion.statement.step()
       for (name, ids) in toMany {
@@ -128,14 +129,71 @@ public final class StoreWriter {
         }
         try link.write(ids, of: key)
       }
-      lastKeys[insertion.root] = key
-      count += 1
-      pending += 1
-      if pending >= Self.batch {
-        try connection.execute("COMMIT")
-        pending = 0
-      }
+      try written(key, insertion, connection)
       return ObjectID(entity: entity, key: key)
+    }
+  }
+
+  /// Adds the next object of a form, which has its values and links in the order of the form.
+  package func insert(_ form: RowForm, _ row: RowForm.Row) throws {
+    try writing { connection in
+      let insertion = form.insertion
+      let key = (lastKeys[insertion.root] ?? 0) + 1
+      var values = insertion.row(key)
+      for (slot, value) in zip(form.attributes, row.attributes) {
+        values[slot.index] = try column(
+          value, slot.attribute, entity: insertion.entity, key: key)
+      }
+      form.place(row.links, of: key, in: &values)
+      try begin(connection)
+      try insertion.statement.bind(values)
+      try insertion.statement.step()
+      for (link, keys) in zip(form.toManys, row.toManys) { try link.write(keys, of: key) }
+      try written(key, insertion, connection)
+    }
+  }
+
+  /// The form in which many objects of an entity are added: see ``RowForm``.
+  package func form(
+    of entity: String, attributes: [String], links: [RowForm.Link], toManys: [String]
+  ) throws -> RowForm {
+    try writing { connection in
+      try RowForm(
+        try insertion(of: entity, connection), attributes: attributes, links: links,
+        toManys: toManys)
+    }
+  }
+
+  /// Files of large values that were written.
+  package var externalCount: Int { externalFiles.count }
+
+  /// Writes a file of external data that no object names.
+  package func addUnnamedFile(_ bytes: [UInt8], number: Int) throws {
+    try writing { _ in
+      try writeExternal(bytes, named: externalName(entity: "", key: Int64(number), attribute: ""))
+    }
+  }
+
+  private func writeExternal(_ bytes: [UInt8], named name: String) throws {
+    let file = files.externalDataFolder + "/" + name
+    try FileSystem.makeDirectory(files.externalDataFolder)
+    externalFiles.append(file)
+    try FileSystem.write(bytes, to: file)
+  }
+
+  private func begin(_ connection: Connection) throws {
+    if pending == 0 { try connection.execute("BEGIN") }
+  }
+
+  private func written(
+    _ key: Int64, _ insertion: EntityInsertion, _ connection: Connection
+  ) throws {
+    lastKeys[insertion.root] = key
+    count += 1
+    pending += 1
+    if pending >= Self.batch {
+      try connection.execute("COMMIT")
+      pending = 0
     }
   }
 
@@ -214,10 +272,7 @@ public final class StoreWriter {
         return .blob(MarkedBytes.row(bytes).column)
       }
       let name = externalName(entity: entity, key: key, attribute: attribute.name)
-      let file = files.externalDataFolder + "/" + name
-      try FileSystem.makeDirectory(files.externalDataFolder)
-      try FileSystem.write(bytes, to: file)
-      externalFiles.append(file)
+      try writeExternal(bytes, named: name)
       return .blob(MarkedBytes.file(name: name).column)
     default:
       throw CoreDataError(
