@@ -161,6 +161,12 @@ let package = Package(
         "Rescue", "Salvage", "Demo", "Migration", "ModelSearch", "ManagedStore", "ManagedModel",
         "ModelWriting", "SQLite", "Files", "TestSupport",
       ]),
+    .testTarget(
+      name: "SeedingTests",
+      dependencies: [
+        "Seeding", "Demo", "Rescue", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
+        "Files", "TestSupport",
+      ]),
     // What a program sees that uses the products.
     .testTarget(
       name: "ClientTests",
@@ -182,7 +188,8 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "strata", "Containers", "Rescue", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "TestSupport",
+        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "Seeding",
+        "TestSupport",
       ]),
     .testTarget(
       name: "EndToEndTests",

@@ -44,7 +44,7 @@ struct ObjectCounts: Sendable {
         guard pair.from.relationship != nil, pair.to.relationship != nil else { continue }
         let parents = pair.to.members.compactMap { weights[$0] }.max() ?? 1
         for child in pair.from.members {
-          weights[child] = min(16, max(weights[child] ?? 1, parents * 2.5))
+          weights[child] = min(8, max(weights[child] ?? 1, parents * 2))
         }
       }
     }

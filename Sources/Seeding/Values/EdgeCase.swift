@@ -111,7 +111,9 @@ enum EdgeCase: Int, Sendable, CaseIterable {
       value = 0
     case .script:
       guard !isBounded, !isDate, !isDecimal else { return nil }
-      value = attribute.type == .float ? Double(Float.leastNonzeroMagnitude) : Double.leastNonzeroMagnitude
+      value =
+        attribute.type == .float
+        ? Double(Float.leastNonzeroMagnitude) : Double.leastNonzeroMagnitude
     case .infinite:
       guard !isBounded, !isDecimal else { return nil }
       value = .infinity

@@ -184,12 +184,13 @@ enum CommandTable {
       effect: .changesStoreWithoutOutput, run: Interruption.watched(MigrateCommand.run)),
     Command(
       "rehearse", .migrate, "migrates copies of stores, verified, and puts nothing in place",
-      arguments: ["STORE…"],
+      arguments: ["STORE…"], optionalArguments: 1,
       options: [
         to, from, via, mapping, strategy, joinName,
         .init("expect", "FILE", "check counts and values of the results"),
         allowLoss, jobs, ReceiptFile.option,
-        .init("json", "print progress and the receipts as NDJSON"),
+      ] + SeededRehearsal.options + [
+        .init("json", "print progress and the receipts as NDJSON")
       ], details: Expectations.help,
       example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
       statuses:
