@@ -168,7 +168,7 @@ struct SeedScene: Sendable {
         }
       }
     }
-    for choice in unique where choice.attribute == nil {
+    for choice in unique where choice.attribute == nil && choice.isCompound {
       notes.append("\(choice.name): unique by its first relationship alone")
     }
     return notes

@@ -120,11 +120,12 @@ struct SeedCommandTests {
   private func shelf(_ value: String) throws -> (bundle: String, recipe: String) {
     let bundle = path("Shelf.xcdatamodeld")
     var book = Entity("Book")
-    book.attributes = [Attribute("title", .string)]
+    book.attributes = [Attribute("title", .string), Attribute("number", .integer64)]
+    book.uniquenessConstraints = [["number"]]
     for (name, isNew) in [("Shelf", false), ("Shelf 2", true)] {
       if isNew {
         book.attributes.append(Attribute("shelfMark", .string))
-        book.uniquenessConstraints = [["shelfMark"]]
+        book.uniquenessConstraints.append(["shelfMark"])
       }
       let folder = bundle + "/\(name).xcdatamodel"
       try FileSystem.makeDirectory(folder)
@@ -135,7 +136,8 @@ struct SeedCommandTests {
     try FileSystem.write(
       Array(
         """
-        { from: "Shelf", to: "Shelf 2", entities: { Book: { shelfMark: { sql: "\(value)" } } } }
+        { from: "Shelf", to: "Shelf 2", entityMappings: [
+          { source: "Book", destination: "Book", attributes: { shelfMark: "\(value)" } } ] }
         """.utf8), to: recipe)
     return (bundle, recipe)
   }
@@ -143,7 +145,7 @@ struct SeedCommandTests {
   @Test(
     "a mapping that is broken is found, one that is whole is not",
     arguments: [
-      ("'S' || Z_PK", CommandStatus.done), ("'S' || (Z_PK % 7)", .refused), ("NULL", .refused),
+      ("'S' || number", CommandStatus.done), ("'S' || (number % 7)", .refused), ("NULL", .refused),
     ])
   func brokenMapping(value: String, status: CommandStatus) throws {
     let (bundle, recipe) = try shelf(value)
@@ -156,7 +158,7 @@ struct SeedCommandTests {
 
   @Test("expectations are of each version's result, by the version's name")
   func expectations() throws {
-    let (bundle, recipe) = try shelf("'S' || Z_PK")
+    let (bundle, recipe) = try shelf("'S' || number")
     func run(_ text: String) throws -> Captured {
       try FileSystem.write(Array(text.utf8), to: path("expect.json5"))
       return Captured(
@@ -173,7 +175,7 @@ struct SeedCommandTests {
 
   @Test("a bundle that names no current version has its last one taken, and that is told")
   func noCurrent() throws {
-    let (bundle, recipe) = try shelf("'S' || Z_PK")
+    let (bundle, recipe) = try shelf("'S' || number")
     let run = Captured(
       "rehearse", "--seeded", bundle, "--mapping", recipe, "--objects", "20")
     #expect(run.status == .done, "\(run.out) \(run.err)")

@@ -24,13 +24,12 @@ struct ObjectCounts: Sendable {
       weights = Self.weights(entities, pairs)
     }
     let sum = max(1e-9, weights.values.reduce(0, +))
+    // Where shares are known, an entity may have no object.
+    let least = given == nil ? max(1, least) : least - 1
     let room = max(0, total - least * entities.count)
     for name in entities {
-      counts[name] = max(least, 1) + Int(Double(room) * (weights[name] ?? 0) / sum)
-    }
-    if least <= 1, given != nil {
-      // What the other store has none of, this one has none of.
-      for name in entities where given?[name] == 0 { counts[name] = 0 }
+      let share = Double(room) * (weights[name] ?? 0) / sum
+      counts[name] = least + Int(given == nil ? share : share.rounded())
     }
     mend()
     fill(to: total, entities.sortedByBytes { $0 }, weights)

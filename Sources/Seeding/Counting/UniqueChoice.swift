@@ -8,6 +8,8 @@ struct UniqueChoice: Sendable {
   let attribute: String?
   /// The constraint as it is told.
   let name: String
+  /// Whether it is over several properties.
+  let isCompound: Bool
 
   /// One for each constraint of a model.
   static func all(in model: Model) -> [UniqueChoice] {
@@ -20,7 +22,8 @@ struct UniqueChoice: Sendable {
         let best = stored.min { rank($0) < rank($1) }
         return UniqueChoice(
           entity: entity.name, attribute: best?.name,
-          name: entity.name + "." + constraint.joined(separator: "+"))
+          name: entity.name + "." + constraint.joined(separator: "+"),
+          isCompound: constraint.count > 1)
       }
     }
   }

@@ -107,6 +107,15 @@ struct NumberTopic: Sendable, Equatable {
     return bounded
   }
 
+  /// One of the whole numbers, the first and the last as often as the others.
+  func whole(using random: inout SeededGenerator) -> Int64 {
+    let (low, high) = (range.lowerBound.rounded(.up), range.upperBound.rounded(.down))
+    let unit = random.unit()
+    let number = (low + (high - low + 1) * (isSkewed ? unit * unit : unit)).rounded(.down)
+    let bounded = max(low, min(number, high))
+    return Int64(exactly: bounded) ?? (bounded < 0 ? .min : .max)
+  }
+
   /// One of the numbers, not rounded.
   func number(using random: inout SeededGenerator) -> Double {
     let unit = random.unit()

@@ -160,7 +160,7 @@ struct ValueMaker: Sendable {
     case .nothing: return .null
     case .flag(let percent): return .boolean(object.random.chance(percent))
     case .whole(let topic):
-      return .integer(Self.whole(topic.number(using: &object.random).rounded(.down), topic))
+      return .integer(topic.whole(using: &object.random))
     case .real(let topic): return .double(real(topic.number(using: &object.random), topic))
     case .decimal(let topic):
       return .decimal(Self.decimal(topic.number(using: &object.random), topic))
@@ -202,13 +202,6 @@ struct ValueMaker: Sendable {
     if seconds >= low, seconds <= high { return seconds }
     let width = max(1, high - low)
     return min(high, max(low, low + abs(seconds).truncatingRemainder(dividingBy: width)))
-  }
-
-  static func whole(_ number: Double, _ topic: NumberTopic) -> Int64 {
-    let low = topic.range.lowerBound.rounded(.up)
-    let high = topic.range.upperBound.rounded(.down)
-    let bounded = min(max(number, low), high)
-    return Int64(exactly: bounded) ?? (bounded < 0 ? .min : .max)
   }
 
   func real(_ number: Double, _ topic: NumberTopic) -> Double {

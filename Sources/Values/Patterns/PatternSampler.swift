@@ -140,12 +140,13 @@ package struct PatternSampler: Sendable {
       number /= count
     case .sequence(let parts): for part in parts { write(part, to: &text, number: &number) }
     case .either(let parts):
-      for (index, part) in parts.enumerated() {
+      let all = max(1, size(of: node))
+      var own = number % all
+      number /= all
+      for part in parts {
         let size = size(of: part)
-        if number < size || index == parts.count - 1 {
-          return write(part, to: &text, number: &number)
-        }
-        number -= size
+        if own < size { return write(part, to: &text, number: &own) }
+        own -= size
       }
     case .repeated(let part, let least, let most):
       // What is left of the number after this belongs to what follows.

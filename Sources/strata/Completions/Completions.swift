@@ -21,12 +21,14 @@ enum Completions {
   /// - Returns: `nil` for a placeholder that nobody has thought of: the tests find it.
   static func kind(of placeholder: String) -> Kind? {
     switch placeholder {
-    case "STORE", "STORE…", "MODEL", "A", "B", "PATH", "PATH…", "FILE", "BEFORE", "AFTER": .files
+    case "STORE", "STORE…", "MODEL", "A", "B", "PATH", "PATH…", "FILE", "BEFORE", "AFTER",
+      "NEW-STORE":
+      .files
     case "DIR": .folders
     case "ENTITY": .entities
     case "SHELL": .words(Shell.allCases.map(\.rawValue))
     case "NAME": .words(ThemeLibrary.builtInNames)
-    case "REF", "PREDICATE", "PROPERTY", "KEY[:desc]", "N", "A,B,C", "TEXT", "AUTHOR",
+    case "REF", "PREDICATE", "PROPERTY", "KEY[:desc]", "N", "S", "A,B,C", "TEXT", "AUTHOR",
       "ENTITY[.PROPERTY]", "ENTITY.RELATIONSHIP":
       .free
     default: nil
