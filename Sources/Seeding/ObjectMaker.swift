@@ -7,6 +7,8 @@ struct ObjectMaker: Sendable {
   private struct Composite: Sendable {
     let range: Range<Int>
     let isOptional: Bool
+    /// Of a hundred objects, those without a value of it.
+    let emptyPercent: Int
     /// An enum without a raw value: one element of several has a value.
     let isOneOf: Bool
   }
@@ -53,6 +55,7 @@ struct ObjectMaker: Sendable {
         var maker = ValueMaker(column.attribute, of: entity, samples: scene.samples)
         maker.isElementOptional = attribute.isElementOptional(column.path)
         if !maker.isElementOptional { maker.emptyPercent = 0 }
+        if maker.misses(seed: scene.options.seed) != nil { maker.tries = 1 }
         scene.likeness?.apply(to: &maker, of: entity)
         let constraint = unique.first { $0.attribute == column.attribute.name }
         maker.isUnique = constraint != nil
@@ -65,10 +68,9 @@ struct ObjectMaker: Sendable {
         composites.append(
           Composite(
             range: start..<makers.count, isOptional: attribute.isOptional,
-            isOneOf: Self.isOneOf(makers[start...])))
-        for index in start..<makers.count where attribute.type == .composite {
-          Self.settle(&makers[index], attribute)
-        }
+            emptyPercent: Self.share(makers[start...], scene.likeness),
+            isOneOf: attribute.userInfo["EnumType"] != nil && attribute.elements.count > 1))
+        for index in start..<makers.count { Self.settle(&makers[index], attribute) }
       }
     }
     self.makers = makers
@@ -79,10 +81,12 @@ struct ObjectMaker: Sendable {
     addLinks(scene, model)
   }
 
-  /// Several elements, each a text that may be absent, as SwiftData keeps an enum by its cases.
-  private static func isOneOf(_ elements: ArraySlice<ValueMaker>) -> Bool {
-    elements.count > 1
-      && elements.allSatisfy { $0.attribute.type == .string && $0.attribute.isOptional }
+  /// How often an optional composite has no value: of another store, as often as its elements have none
+  /// together, at most.
+  private static func share(
+    _ elements: ArraySlice<ValueMaker>, _ likeness: StoreLikeness?
+  ) -> Int {
+    likeness == nil ? 15 : elements.map(\.emptyPercent).min() ?? 0
   }
 
   /// An element's own text is the case's name; the raw value of an enum is its default.
@@ -143,11 +147,9 @@ struct ObjectMaker: Sendable {
     var object = MadeObject(seed: seed &+ UInt64(ordinal), ordinal: ordinal, edge: edge)
     row.attributes.removeAll(keepingCapacity: true)
     for index in makers.indices {
-      row.attributes.append(
-        makers[index].value(
-          &object, number: makers[index].isUnique ? Int(key - uniqueStarts[index]) : nil))
+      row.attributes.append(makers[index].value(&object, number: number(index, of: key)))
     }
-    for composite in composites { settle(composite, &object, &row.attributes) }
+    for composite in composites { settle(composite, of: key, &object, &row.attributes) }
     row.links.removeAll(keepingCapacity: true)
     for link in links {
       switch link {
@@ -162,18 +164,25 @@ struct ObjectMaker: Sendable {
     for crossing in crossings { row.toManys.append(crossing.targets(of: key)) }
   }
 
+  /// What an object's value has to differ by, where it has to.
+  private func number(_ index: Int, of key: Int64) -> Int? {
+    makers[index].isUnique ? Int(key - uniqueStarts[index]) : nil
+  }
+
   private func target(_ key: Int64?, _ numbers: EntityLookup) -> RowForm.Target? {
     key.map { RowForm.Target(key: $0, number: numbers.number(of: $0)) }
   }
 
   /// A composite has a value as a whole or none; one that must have one, has one.
   private func settle(
-    _ composite: Composite, _ object: inout MadeObject, _ values: inout [AttributeValue]
+    _ composite: Composite, of key: Int64, _ object: inout MadeObject,
+    _ values: inout [AttributeValue]
   ) {
     let range = composite.range
     guard !range.isEmpty else { return }
     let isUnique = range.contains { makers[$0].isUnique }
-    if composite.isOptional, !isUnique, object.random.chance(15) || object.edge == .absent {
+    let isAbsent = object.random.chance(composite.emptyPercent) || object.edge == .absent
+    if composite.isOptional, !isUnique, isAbsent {
       for index in range { values[index] = .null }
       return
     }
@@ -186,18 +195,20 @@ struct ObjectMaker: Sendable {
       return
     }
     for index in range where !makers[index].isElementOptional && values[index] == .null {
-      values[index] = present(index, &object)
+      values[index] = present(index, of: key, &object)
     }
     if range.allSatisfy({ values[$0] == .null }) {
-      values[range.lowerBound] = present(range.lowerBound, &object)
+      values[range.lowerBound] = present(range.lowerBound, of: key, &object)
     }
   }
 
-  private func present(_ index: Int, _ object: inout MadeObject) -> AttributeValue {
+  private func present(
+    _ index: Int, of key: Int64, _ object: inout MadeObject
+  ) -> AttributeValue {
     var maker = makers[index]
     maker.emptyPercent = 0
     var plain = MadeObject(seed: object.random.next(), ordinal: object.ordinal, edge: nil)
-    return maker.value(&plain, number: object.ordinal)
+    return maker.value(&plain, number: number(index, of: key))
   }
 }
 

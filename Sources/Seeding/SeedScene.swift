@@ -69,6 +69,14 @@ struct SeedScene: Sendable {
       model, pairs: pairs, rules: Self.capacities(model, unique, samples),
       total: total + edgeRows * entities, least: edgeRows + 1, given: given)
     plan = KeyPlan(model, counts: counts.counts, numbers: schema.numbers)
+    let planned = plan.parts.reduce(0) { $0 + $1.keys.count }
+    if let asked = options.objects, edgeRows == 0, planned != asked {
+      notes.append(
+        planned > asked
+          ? "\(planned) objects instead of \(asked): every entity has one, or as many as relationships ask for"
+          : "\(planned) objects instead of \(asked): relationships and what must be unique allow no more"
+      )
+    }
     let context = LinkContext(
       seed: options.seed, edgeRows: edgeRows, chain: edgeRows > 0 ? EdgeCase.chain : 0)
     for pair in pairs { add(pair, context) }

@@ -12,8 +12,15 @@ struct SeedLinkTests {
   func sound(objects: Int) throws {
     let seeded = try SeededFolder(SeedModels.relationships(), objects: objects)
     try seeded.expectSound()
+    guard objects > 1 else {
+      #expect(seeded.report.notes.count == 1)
+      #expect(
+        seeded.report.notes[0].hasSuffix(
+          "objects instead of 1: every entity has one, or as many as relationships ask for"))
+      return
+    }
     #expect(seeded.report.notes == [])
-    if objects >= 40 { #expect(seeded.report.objects == objects) }
+    #expect(seeded.report.objects == objects)
   }
 
   @Test("objects have as many links as the model says, on both sides")

@@ -5,7 +5,10 @@ import SQLite
 struct EntityInsertion {
   struct AttributeSlot {
     let index: Int
-    let attribute: Attribute
+    let name: String
+    let type: AttributeType
+    /// Whether large values may lie in files.
+    let allowsFiles: Bool
   }
 
   struct ToOneSlot {
@@ -51,7 +54,8 @@ struct EntityInsertion {
     var links: [String: LinkInsertion] = [:]
     for entry in place.attributes {
       attributes[entry.attribute.name] = AttributeSlot(
-        index: index(entry.column), attribute: entry.attribute)
+        index: index(entry.column), name: entry.attribute.name, type: entry.attribute.type,
+        allowsFiles: entry.attribute.allowsExternalBinaryDataStorage)
     }
     for entry in place.relationships {
       // What a to-one inverse keeps is written from there.
@@ -140,4 +144,12 @@ struct LinkInsertion {
       try statement.step()
     }
   }
+}
+
+/// Positions in ordered relationships, with room left between them as Core Data leaves it.
+enum OrderKey {
+  static func of(position: Int) -> Int64 { Int64(position) * 1024 + 2048 }
+
+  /// A position after all those of smaller keys, for an object whose place is not told.
+  static func of(key: Int64) -> Int64 { (key + 1) * 1024 }
 }

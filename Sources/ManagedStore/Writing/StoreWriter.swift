@@ -56,7 +56,7 @@ public final class StoreWriter {
     // Nothing is lost by a crash in a file that is nobody's yet.
     (connection, schema) = try StoreCreation.connection(
       at: temporaryPath, model: model, uuid: self.uuid, withIndexes: false,
-      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
+      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;")
   }
 
   deinit {
@@ -101,7 +101,7 @@ public final class StoreWriter {
         guard let slot = insertion.attributes[name] else {
           throw insertion.unknown(name, as: "attribute")
         }
-        values[slot.index] = try column(value, slot.attribute, entity: entity, key: key)
+        values[slot.index] = try column(value, slot, entity: entity, key: key)
       }
       for (name, id) in toOne {
         guard let slot = insertion.toOnes[name] else {
@@ -142,7 +142,7 @@ public final class StoreWriter {
       var values = insertion.row(key)
       for (slot, value) in zip(form.attributes, row.attributes) {
         values[slot.index] = try column(
-          value, slot.attribute, entity: insertion.entity, key: key)
+          value, slot, entity: insertion.entity, key: key)
       }
       form.place(row.links, of: key, in: &values)
       try begin(connection)
@@ -251,9 +251,9 @@ public final class StoreWriter {
 
   /// A value as its column holds it.
   private func column(
-    _ value: AttributeValue, _ attribute: Attribute, entity: String, key: Int64
+    _ value: AttributeValue, _ slot: EntityInsertion.AttributeSlot, entity: String, key: Int64
   ) throws -> Value {
-    switch (attribute.type, value) {
+    switch (slot.type, value) {
     case (_, .null): return .null
     case (.integer16, .integer(let number)), (.integer32, .integer(let number)),
       (.integer64, .integer(let number)):
@@ -267,17 +267,17 @@ public final class StoreWriter {
     case (.date, .date(let seconds)): return .real(seconds)
     case (.uuid, .uuid(let bytes)) where bytes.count == 16: return .blob(bytes)
     case (.binary, .bytes(let bytes)), (.transformable, .bytes(let bytes)):
-      guard attribute.allowsExternalBinaryDataStorage else { return .blob(bytes) }
+      guard slot.allowsFiles else { return .blob(bytes) }
       guard bytes.count > Self.externalThreshold else {
         return .blob(MarkedBytes.row(bytes).column)
       }
-      let name = externalName(entity: entity, key: key, attribute: attribute.name)
+      let name = externalName(entity: entity, key: key, attribute: slot.name)
       try writeExternal(bytes, named: name)
       return .blob(MarkedBytes.file(name: name).column)
     default:
       throw CoreDataError(
-        .usage, "the value does not fit the type \(attribute.type.name)", entity: entity,
-        property: attribute.name)
+        .usage, "the value does not fit the type \(slot.type.name)", entity: entity,
+        property: slot.name)
     }
   }
 
@@ -292,12 +292,4 @@ public final class StoreWriter {
     bytes[8] = bytes[8] & 0x3F | 0x80
     return UUIDText.text(bytes)
   }
-}
-
-/// Positions in ordered relationships, with room left between them as Core Data leaves it.
-enum OrderKey {
-  static func of(position: Int) -> Int64 { Int64(position) * 1024 + 2048 }
-
-  /// A position after all those of smaller keys, for an object whose place is not told.
-  static func of(key: Int64) -> Int64 { (key + 1) * 1024 }
 }

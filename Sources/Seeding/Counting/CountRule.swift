@@ -26,8 +26,9 @@ struct CountRule: Sendable {
     Self.product(times, Self.sum(more, counts)) + extra
   }
 
-  /// Takes away of the first, at least one of each staying, and adds to the others what is missing then.
-  func mend(_ counts: inout [String: Int]) {
+  /// Takes away of the first, at least one of each staying, and adds to the others what is missing then,
+  /// up to a limit: a model may ask for more than any disk holds.
+  func mend(_ counts: inout [String: Int], limit: Int) {
     let present = Self.sum(fewer, counts)
     let allowed = room(counts) / max(1, factor)
     if present > allowed {
@@ -40,7 +41,8 @@ struct CountRule: Sendable {
     }
     guard !holds(counts), let grown = more.first else { return }
     let missing = Self.product(factor, Self.sum(fewer, counts)) - room(counts)
-    counts[grown, default: 0] += (missing + times - 1) / max(1, times)
+    let added = (missing + times - 1) / max(1, times)
+    counts[grown] = max(counts[grown] ?? 0, min(limit, (counts[grown] ?? 0) + added))
   }
 }
 

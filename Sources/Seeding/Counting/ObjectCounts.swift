@@ -6,6 +6,8 @@ import ManagedModel
 struct ObjectCounts: Sendable {
   private(set) var counts: [String: Int] = [:]
   private let rules: [CountRule]
+  /// Most objects of an entity that rules alone may ask for.
+  private let limit: Int
 
   /// - Parameters:
   ///   - total: objects of all entities.
@@ -16,6 +18,7 @@ struct ObjectCounts: Sendable {
     given: [String: Int]?
   ) {
     rules = pairs.flatMap(\.countRules) + more
+    limit = max(10_000, total)
     let entities = model.entitiesInStoreOrder.filter { !$0.isAbstract }.map(\.name)
     var weights: [String: Double] = [:]
     if let given {
@@ -54,7 +57,7 @@ struct ObjectCounts: Sendable {
     for _ in 0..<200 {
       let broken = rules.filter { !$0.holds(counts) }
       if broken.isEmpty { return }
-      for rule in broken { rule.mend(&counts) }
+      for rule in broken { rule.mend(&counts, limit: limit) }
     }
   }
 

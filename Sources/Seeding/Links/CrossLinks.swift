@@ -11,6 +11,8 @@ struct CrossLinks: Sendable {
   private let isReflexive: Bool
   /// Links in all where they are dealt out; `nil` where they are free.
   private let dealt: Int?
+  /// Links of an object that are dealt out at most, at an average.
+  private static let mostLinks = 1000
   /// Whether each object has one mate at most.
   private let isPaired: Bool
   private(set) var notes: [String] = []
@@ -38,7 +40,10 @@ struct CrossLinks: Sendable {
       // A ring in which each object has those at both sides.
       let least = pair.from.least
       let most = min(pair.from.most ?? .max, max(0, from.count - 1))
-      dealt = most < 2 ? most : max(1, min((max(least, Int(shape.mean)) + 1) / 2, most / 2))
+      dealt =
+        most < 2
+        ? most
+        : max(1, min((max(least, Int(shape.mean)) + 1) / 2, most / 2, Self.mostLinks))
       if least > most || least % 2 == 1 && least == pair.from.most && least > 1 {
         notes.append("\(pair.from.name): \(from.count) objects cannot have \(least) links each")
       }
@@ -54,7 +59,11 @@ struct CrossLinks: Sendable {
       )
     }
     let wanted = max(lower, min(upper, Int(Double(from.count) * shape.mean)))
-    let links = min(wanted, upper)
+    // A model may ask for more than any disk holds.
+    let links = min(wanted, upper, product(max(from.count, to.count), Self.mostLinks))
+    if links < lower, lower <= upper {
+      notes.append("\(pair.from.name) and \(pair.to.name): not as many links as the model asks for")
+    }
     // Of the same objects each has the same number, which then holds on both sides.
     dealt =
       from == to && from.count > 0 ? (links + from.count - 1) / from.count * from.count : links

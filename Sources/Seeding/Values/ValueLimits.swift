@@ -1,4 +1,5 @@
 import ManagedModel
+import ManagedStore
 
 /// What the validation rules of an attribute leave for its values, as far as they are understood.
 struct ValueLimits: Sendable {
@@ -41,6 +42,20 @@ struct ValueLimits: Sendable {
       guard let predicate = try? Predicate(format: text), follow(predicate, attribute.type) else {
         ignored.append(text)
         continue
+      }
+    }
+    if let all = attribute.type.wholeNumbers {
+      // Beyond what the type holds.
+      if let bound = least, bound > Double(all.upperBound) {
+        ignored.append(rules.minimum ?? "\(bound)")
+        least = nil
+      }
+      if let bound = most, bound < Double(all.lowerBound) {
+        ignored.append(rules.maximum ?? "\(bound)")
+        most = nil
+      }
+      choices = choices?.filter {
+        if case .integer(let number) = $0 { all.contains(number) } else { true }
       }
     }
     if let least, let most, least > most { contradict("\(least) … \(most)") }

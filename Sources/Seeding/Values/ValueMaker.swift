@@ -40,8 +40,27 @@ struct ValueMaker: Sendable {
     case choice([AttributeValue])
   }
 
-  let attribute: Attribute
-  let limits: ValueLimits
+  /// What is the same for all objects, kept apart: copying all its parts for each value takes longer
+  /// than making the value.
+  private final class Subject: Sendable {
+    let attribute: Attribute
+    let limits: ValueLimits
+
+    init(_ attribute: Attribute) {
+      self.attribute = attribute
+      limits = ValueLimits(attribute)
+    }
+  }
+
+  private let subject: Subject
+  var attribute: Attribute { subject.attribute }
+  var limits: ValueLimits { subject.limits }
+  private let isDerived: Bool
+  private let isOptional: Bool
+  private let isFloat: Bool
+  /// Whether any value will do.
+  private let isFree: Bool
+  private let defaultValue: AttributeValue?
   var filling: Filling
   /// Of a hundred objects, those without a value where none must be.
   var emptyPercent: Int
@@ -49,6 +68,8 @@ struct ValueMaker: Sendable {
   var defaultPercent = 0
   /// Place of the object among those that must differ in this attribute.
   var isUnique = false
+  /// How often a value is made anew that does not keep to the rules.
+  var tries = 20
   /// Whether it may be without a value where the composite around it has one.
   var isElementOptional: Bool
   /// Whether one object has a text of ten megabytes.
@@ -59,8 +80,13 @@ struct ValueMaker: Sendable {
   var dates: ClosedRange<Double>?
 
   init(_ attribute: Attribute, of entity: String, samples: MadeBytes) {
-    self.attribute = attribute
-    limits = ValueLimits(attribute)
+    subject = Subject(attribute)
+    let limits = subject.limits
+    isDerived = attribute.isDerived
+    isOptional = attribute.isOptional
+    isFloat = attribute.type == .float
+    isFree = limits.isFree
+    defaultValue = attribute.defaultValue
     emptyPercent = attribute.isOptional ? 15 : 0
     isElementOptional = attribute.isOptional
     let name = attribute.name.split(separator: ".").last.map(String.init) ?? attribute.name
@@ -112,7 +138,7 @@ struct ValueMaker: Sendable {
 
   /// The value of an object.
   func value(_ object: inout MadeObject, number: Int?) -> AttributeValue {
-    if attribute.isDerived { return .null }
+    if isDerived { return .null }
     if let edge = object.edge, !isUnique,
       let value = edge.value(of: attribute, within: limits, isHuge: isHuge, number: object.ordinal)
     {
@@ -120,21 +146,26 @@ struct ValueMaker: Sendable {
     }
     if emptyPercent > 0, object.random.chance(emptyPercent) { return .null }
     if isUnique, let number { return numbered(number, &object) }
-    if defaultPercent > 0, let value = attribute.defaultValue,
+    if defaultPercent > 0, let value = defaultValue,
       object.random.chance(defaultPercent)
     {
       return value
     }
     var value = made(&object)
     // What is made in vain a few times in a row is told beforehand.
-    for _ in 0..<20 where !isSound(value) { value = made(&object) }
+    var left = tries
+    while left > 0, !isSound(value) {
+      value = made(&object)
+      left -= 1
+    }
     return value
   }
 
   /// Whether a value keeps to the rules that are understood.
   func isSound(_ value: AttributeValue) -> Bool {
-    if value == .null { return false }
-    if limits.isFree { return true }
+    if case .null = value { return false }
+    if isFree { return true }
+    let limits = subject.limits
     if limits.excluded.contains(value) { return false }
     if let choices = limits.choices { return choices.contains(value) }
     switch value {
@@ -166,12 +197,15 @@ struct ValueMaker: Sendable {
       return .decimal(Self.decimal(topic.number(using: &object.random), topic))
     case .text(let maker):
       let text = maker.text(object.person, using: &object.random)
-      return .string(FittedText.fit(lengths.isEmpty ? text : stretched(text, &object), limits))
+      let stretched = lengths.isEmpty ? text : stretched(text, &object)
+      return .string(isFree ? stretched : FittedText.fit(stretched, limits))
     case .pattern(let samplers):
       return samplers.first?.text(using: &object.random).map { .string($0) }
         // What must have a value has one, if not by its rule.
-        ?? (attribute.isOptional ? .null : .string(object.random.pick(SeedWords.words)))
-    case .moment(let topic): return .date(Self.bounded(date(topic, &object), limits))
+        ?? (isOptional ? .null : .string(object.random.pick(SeedWords.words)))
+    case .moment(let topic):
+      let date = date(topic, &object)
+      return .date(isFree ? date : Self.bounded(date, limits))
     case .identifier: return .uuid(object.random.uuid())
     case .link:
       return .uri(TextMaker(topic: .link).text(object.person, using: &object.random))
@@ -208,7 +242,7 @@ struct ValueMaker: Sendable {
     let factor = [1.0, 10, 100, 1000, 10_000, 100_000, 1_000_000][min(6, max(0, topic.digits))]
     let rounded = (number * factor).rounded() / factor
     let value = topic.range.contains(rounded) ? rounded : number
-    return attribute.type == .float ? Double(Float(value)) : value
+    return isFloat ? Double(Float(value)) : value
   }
 
   static func decimal(_ number: Double, _ topic: NumberTopic) -> String {

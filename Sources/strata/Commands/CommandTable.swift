@@ -191,7 +191,7 @@ enum CommandTable {
         allowLoss, jobs, ReceiptFile.option,
       ] + SeededRehearsal.options + [
         .init("json", "print progress and the receipts as NDJSON")
-      ], details: Expectations.help,
+      ], details: Expectations.help + "\n\n" + SeededRehearsal.help,
       example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
       statuses:
         "1 where an expectation does not hold, 3 where a store would be refused, 5 where a migration failed, 130 where it was cancelled",

@@ -17,6 +17,13 @@ enum SeededRehearsal {
     Command.Option("edge-cases", "of --seeded: add what breaks migrations, as strata seed does"),
   ]
 
+  static let help = """
+    --seeded PATH makes a store of every version of PATH, a bundle or Swift source, in a private
+    folder, migrates it to the current version (or to --to), straight or through the versions
+    between, with the mapping models that lie beside the bundle (or with --mapping), verifies it,
+    checks what is expected, and removes it. In --expect, "stores" goes by the versions' names then.
+    """
+
   static func run(
     _ bundle: String, _ arguments: Arguments, _ console: Console
   ) throws -> CommandStatus {
