@@ -158,9 +158,8 @@ struct SeedScene: Sendable {
           if let misses = maker.misses(seed: options.seed) {
             notes.append("\(name): \(misses)")
           }
-          if column.attribute.type == .transformable,
-            let transformer = column.attribute.valueTransformerName,
-            !SampleArchive.isKnown(transformer: transformer)
+          if column.attribute.type == .transformable, !column.attribute.isArchived,
+            let transformer = column.attribute.valueTransformerName
           {
             notes.append(
               "\(name): what \(transformer) makes is not known; its values are plain archives")
@@ -186,16 +185,6 @@ struct SeedScene: Sendable {
   private static func enumeration(_ attribute: Attribute) -> String? {
     attribute.type == .composite && attribute.elements.first?.name == attribute.name
       ? "the enum" : nil
-  }
-}
-
-extension SampleArchive {
-  /// Transformers whose bytes are archives.
-  static func isKnown(transformer: String) -> Bool {
-    [
-      "", "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
-      "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformerName",
-    ].contains(transformer)
   }
 }
 
