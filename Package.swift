@@ -86,8 +86,14 @@ let package = Package(
       ],
       swiftSettings: unoptimized),
 
+    // New stores of any model, filled with objects that could be an app's.
+    .target(
+      name: "Seeding",
+      dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files"],
+      swiftSettings: small),
     // What demo stores and their models hold.
-    .target(name: "Demo", dependencies: ["ManagedStore", "ManagedModel", "ModelWriting"]),
+    .target(
+      name: "Demo", dependencies: ["Seeding", "ManagedStore", "ManagedModel", "ModelWriting"]),
     .target(name: "Terminal"),
     .target(
       name: "RowText",
@@ -110,8 +116,8 @@ let package = Package(
       name: "strata",
       dependencies: [
         "Curses", "Images", "Interface", "Terminal", "Containers", "Rescue", "Lint", "Migration",
-        "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
-        "RowText", "Demo",
+        "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
+        "Files", "JSON", "RowText", "Demo", "Seeding",
       ],
       resources: [.embedInCode("Themes")],
       swiftSettings: unoptimized),
@@ -170,6 +176,12 @@ let package = Package(
         "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel",
         "ModelWriting", "Files", "TestSupport",
       ]),
+    .testTarget(
+      name: "SeedingTests",
+      dependencies: [
+        "Seeding", "Demo", "Rescue", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
+        "Files", "TestSupport",
+      ]),
     // What a program sees that uses the products.
     .testTarget(
       name: "ClientTests",
@@ -191,7 +203,8 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "strata", "Containers", "Rescue", "Lint", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "TestSupport",
+        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "Seeding",
+        "TestSupport",
       ]),
     .testTarget(
       name: "EndToEndTests",

@@ -1,5 +1,6 @@
 import ManagedStore
 import ModelWriting
+import Seeding
 
 /// Fills a recipe box with objects: the same ones for the same number.
 package struct DemoStore {
@@ -28,7 +29,7 @@ package struct DemoStore {
   private init(writer: StoreWriter) throws {
     self.writer = writer
     photos = try (0..<16).map {
-      try DemoImage.png(width: 24 + $0, height: 16 + $0, seed: UInt64($0), noisy: false)
+      try SeededImage.png(width: 24 + $0, height: 16 + $0, seed: UInt64($0), noisy: false)
     }
     settings = (0..<24).map(Self.archive)
   }
@@ -137,7 +138,7 @@ package struct DemoStore {
     if random.chance(40) { attributes["settings"] = .bytes(settings[random.below(24)]) }
     if number % 100 == 7, number < 1200 {
       attributes["photo"] = .bytes(
-        try DemoImage.png(width: 260, height: 200, seed: UInt64(number), noisy: true))
+        try SeededImage.png(width: 260, height: 200, seed: UInt64(number), noisy: true))
     } else if random.chance(25) {
       attributes["photo"] = .bytes(photos[random.below(16)])
     }

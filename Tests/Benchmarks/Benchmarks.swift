@@ -6,6 +6,7 @@ import TestSupport
 ///     swift build -c release && swift run -c release Benchmarks read
 ///     swift run -c release Benchmarks migrate
 ///     swift run -c release Benchmarks salvage
+///     swift run -c release Benchmarks seed 1000000 [MODEL…]
 ///     swift run -c release Benchmarks interface
 ///     swift run -c release Benchmarks fuzz 1000000
 ///     swift run -c release Benchmarks source
@@ -47,6 +48,10 @@ struct Benchmarks {
       try MatrixBenchmark.run(
         strata: Built.strata, versions: words.dropFirst().first.flatMap { Int($0) } ?? 117,
         entities: words.dropFirst(2).first.flatMap { Int($0) } ?? 60)
+    case "seed":
+      try SeedBenchmark.run(
+        strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 1_000_000,
+        models: Array(words.dropFirst(2)))
     case "interface":
       try InterfaceBenchmark.run(
         strata: words.dropFirst(2).first ?? Built.strata,
@@ -57,7 +62,7 @@ struct Benchmarks {
     default:
       print(
         "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | salvage [OBJECTS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
-          + "| interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
+          + "| seed [OBJECTS] [MODEL…] | interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }
 

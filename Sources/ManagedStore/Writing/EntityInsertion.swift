@@ -5,7 +5,10 @@ import SQLite
 struct EntityInsertion {
   struct AttributeSlot {
     let index: Int
-    let attribute: Attribute
+    let name: String
+    let type: AttributeType
+    /// Whether large values may lie in files.
+    let allowsFiles: Bool
   }
 
   struct ToOneSlot {
@@ -13,6 +16,11 @@ struct EntityInsertion {
     let entityIndex: Int?
     let orderIndex: Int?
     let destination: String
+  }
+
+  struct OwnerSlot {
+    let index: Int
+    let orderIndex: Int?
   }
 
   let entity: String
@@ -23,6 +31,8 @@ struct EntityInsertion {
   let attributes: [String: AttributeSlot]
   let toOnes: [String: ToOneSlot]
   let links: [String: LinkInsertion]
+  /// Places of the owners' keys of to-manys without an inverse, by their declaring entity and name.
+  let owners: [String: OwnerSlot]
 
   init(_ entity: String, schema: StoreSchema, connection: Connection) throws {
     let model = schema.model
@@ -44,7 +54,8 @@ struct EntityInsertion {
     var links: [String: LinkInsertion] = [:]
     for entry in place.attributes {
       attributes[entry.attribute.name] = AttributeSlot(
-        index: index(entry.column), attribute: entry.attribute)
+        index: index(entry.column), name: entry.attribute.name, type: entry.attribute.type,
+        allowsFiles: entry.attribute.allowsExternalBinaryDataStorage)
     }
     for entry in place.relationships {
       // What a to-one inverse keeps is written from there.
@@ -60,6 +71,18 @@ struct EntityInsertion {
           statement: try connection.prepare(storage.insertion()))
       }
     }
+    var owners: [String: OwnerSlot] = [:]
+    if let table = schema.table(of: entity) {
+      for column in table.columns {
+        guard case .owner(let owner, let name) = column.content,
+          column.content.isHeld(by: entity, in: model)
+        else { continue }
+        let order = table.column(.ownerOrder(entity: owner, name: name))?.name
+        owners["\(owner).\(name)"] = OwnerSlot(
+          index: index(column.name), orderIndex: order.map(index))
+      }
+    }
+    self.owners = owners
     self.entity = entity
     root = model.root(of: entity)
     entityID = place.entityID
@@ -73,6 +96,15 @@ struct EntityInsertion {
       INSERT INTO \(quoted(place.table)) (\(columns.map { quoted($0) }.joined(separator: ", ")))
       VALUES (\(marks))
       """)
+  }
+
+  /// The values of a row of which only the object is known.
+  func row(_ key: Int64) -> [Value] {
+    var values = [Value](repeating: .null, count: columnCount)
+    values[0] = .integer(key)
+    values[1] = .integer(entityID)
+    values[2] = .integer(1)
+    return values
   }
 
   func unknown(_ property: String, as what: String) -> CoreDataError {
@@ -91,17 +123,33 @@ struct LinkInsertion {
   let statement: Statement
 
   func write(_ ids: [ObjectID], of owner: Int64) throws {
-    for (position, id) in ids.enumerated() {
+    for id in ids {
       let destination = relationship.destination
       guard model.isKind(id.entity, of: destination) else {
         throw CoreDataError(.usage, "\(id) is no \(destination)", property: relationship.name)
       }
+    }
+    try write(ids.map(\.key), of: owner)
+  }
+
+  /// The same for keys of objects that the relationship can lead to.
+  func write(_ keys: [Int64], of owner: Int64) throws {
+    let count = statement.parameterCount
+    for (position, key) in keys.enumerated() {
       let values: [Value] = [
-        .integer(owner), .integer(id.key), .integer(OrderKey.of(position: position)),
+        .integer(owner), .integer(key), .integer(OrderKey.of(position: position)),
         .integer(OrderKey.of(key: owner)),
       ]
-      try statement.bind(Array(values.prefix(statement.parameterCount)))
+      try statement.bind(Array(values.prefix(count)))
       try statement.step()
     }
   }
+}
+
+/// Positions in ordered relationships, with room left between them as Core Data leaves it.
+enum OrderKey {
+  static func of(position: Int) -> Int64 { Int64(position) * 1024 + 2048 }
+
+  /// A position after all those of smaller keys, for an object whose place is not told.
+  static func of(key: Int64) -> Int64 { (key + 1) * 1024 }
 }

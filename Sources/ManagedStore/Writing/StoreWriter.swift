@@ -34,6 +34,8 @@ public final class StoreWriter {
   private var lastKeys: [String: Int64] = [:]
   private var pending = 0
   private var externalFiles: [String] = []
+  /// Whether there was a folder of external data before: what is in it is not this store's.
+  private let hadSupportFolder: Bool
   private static let batch = 20_000
 
   /// - Parameters:
@@ -48,12 +50,13 @@ public final class StoreWriter {
     self.path = path
     self.uuid = uuid ?? Self.newUUID()
     files = StoreFiles(path: path)
+    hadSupportFolder = FileSystem.status(files.supportFolder) != nil
     temporaryPath = path + ".writing"
     FileSystem.remove(temporaryPath)
     // Nothing is lost by a crash in a file that is nobody's yet.
     (connection, schema) = try StoreCreation.connection(
       at: temporaryPath, model: model, uuid: self.uuid, withIndexes: false,
-      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
+      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;")
   }
 
   deinit {
@@ -62,6 +65,7 @@ public final class StoreWriter {
     connection = nil
     FileSystem.remove(temporaryPath)
     for file in externalFiles { FileSystem.remove(file) }
+    if !hadSupportFolder { FileSystem.removeTree(files.supportFolder) }
   }
 
   /// The key that the next object of the entity will get: keys run through a whole hierarchy.
@@ -92,16 +96,12 @@ public final class StoreWriter {
         throw CoreDataError(
           .usage, "the key \(key) is not above those given before", entity: entity)
       }
-      if pending == 0 { try connection.execute("BEGIN") }
-      var values = [Value](repeating: .null, count: insertion.columnCount)
-      values[0] = .integer(key)
-      values[1] = .integer(insertion.entityID)
-      values[2] = .integer(1)
+      var values = insertion.row(key)
       for (name, value) in attributes {
         guard let slot = insertion.attributes[name] else {
           throw insertion.unknown(name, as: "attribute")
         }
-        values[slot.index] = try column(value, slot.attribute, entity: entity, key: key)
+        values[slot.index] = try column(value, slot, entity: entity, key: key)
       }
       for (name, id) in toOne {
         guard let slot = insertion.toOnes[name] else {
@@ -120,6 +120,7 @@ public final class StoreWriter {
             positions[name].map { OrderKey.of(position: $0) } ?? OrderKey.of(key: key))
         }
       }
+      try begin(connection)
       try insertion.statement.bind(values)
       try insertion.statement.step()
       for (name, ids) in toMany {
@@ -128,14 +129,71 @@ public final class StoreWriter {
         }
         try link.write(ids, of: key)
       }
-      lastKeys[insertion.root] = key
-      count += 1
-      pending += 1
-      if pending >= Self.batch {
-        try connection.execute("COMMIT")
-        pending = 0
-      }
+      try written(key, insertion, connection)
       return ObjectID(entity: entity, key: key)
+    }
+  }
+
+  /// Adds the next object of a form, which has its values and links in the order of the form.
+  package func insert(_ form: RowForm, _ row: RowForm.Row) throws {
+    try writing { connection in
+      let insertion = form.insertion
+      let key = (lastKeys[insertion.root] ?? 0) + 1
+      var values = insertion.row(key)
+      for (slot, value) in zip(form.attributes, row.attributes) {
+        values[slot.index] = try column(
+          value, slot, entity: insertion.entity, key: key)
+      }
+      form.place(row.links, of: key, in: &values)
+      try begin(connection)
+      try insertion.statement.bind(values)
+      try insertion.statement.step()
+      for (link, keys) in zip(form.toManys, row.toManys) { try link.write(keys, of: key) }
+      try written(key, insertion, connection)
+    }
+  }
+
+  /// The form in which many objects of an entity are added: see ``RowForm``.
+  package func form(
+    of entity: String, attributes: [String], links: [RowForm.Link], toManys: [String]
+  ) throws -> RowForm {
+    try writing { connection in
+      try RowForm(
+        try insertion(of: entity, connection), attributes: attributes, links: links,
+        toManys: toManys)
+    }
+  }
+
+  /// Files of large values that were written.
+  package var externalCount: Int { externalFiles.count }
+
+  /// Writes a file of external data that no object names.
+  package func addUnnamedFile(_ bytes: [UInt8], number: Int) throws {
+    try writing { _ in
+      try writeExternal(bytes, named: externalName(entity: "", key: Int64(number), attribute: ""))
+    }
+  }
+
+  private func writeExternal(_ bytes: [UInt8], named name: String) throws {
+    let file = files.externalDataFolder + "/" + name
+    try FileSystem.makeDirectory(files.externalDataFolder)
+    externalFiles.append(file)
+    try FileSystem.write(bytes, to: file)
+  }
+
+  private func begin(_ connection: Connection) throws {
+    if pending == 0 { try connection.execute("BEGIN") }
+  }
+
+  private func written(
+    _ key: Int64, _ insertion: EntityInsertion, _ connection: Connection
+  ) throws {
+    lastKeys[insertion.root] = key
+    count += 1
+    pending += 1
+    if pending >= Self.batch {
+      try connection.execute("COMMIT")
+      pending = 0
     }
   }
 
@@ -193,9 +251,9 @@ public final class StoreWriter {
 
   /// A value as its column holds it.
   private func column(
-    _ value: AttributeValue, _ attribute: Attribute, entity: String, key: Int64
+    _ value: AttributeValue, _ slot: EntityInsertion.AttributeSlot, entity: String, key: Int64
   ) throws -> Value {
-    switch (attribute.type, value) {
+    switch (slot.type, value) {
     case (_, .null): return .null
     case (.integer16, .integer(let number)), (.integer32, .integer(let number)),
       (.integer64, .integer(let number)):
@@ -209,20 +267,17 @@ public final class StoreWriter {
     case (.date, .date(let seconds)): return .real(seconds)
     case (.uuid, .uuid(let bytes)) where bytes.count == 16: return .blob(bytes)
     case (.binary, .bytes(let bytes)), (.transformable, .bytes(let bytes)):
-      guard attribute.allowsExternalBinaryDataStorage else { return .blob(bytes) }
+      guard slot.allowsFiles else { return .blob(bytes) }
       guard bytes.count > Self.externalThreshold else {
         return .blob(MarkedBytes.row(bytes).column)
       }
-      let name = externalName(entity: entity, key: key, attribute: attribute.name)
-      let file = files.externalDataFolder + "/" + name
-      try FileSystem.makeDirectory(files.externalDataFolder)
-      try FileSystem.write(bytes, to: file)
-      externalFiles.append(file)
+      let name = externalName(entity: entity, key: key, attribute: slot.name)
+      try writeExternal(bytes, named: name)
       return .blob(MarkedBytes.file(name: name).column)
     default:
       throw CoreDataError(
-        .usage, "the value does not fit the type \(attribute.type.name)", entity: entity,
-        property: attribute.name)
+        .usage, "the value does not fit the type \(slot.type.name)", entity: entity,
+        property: slot.name)
     }
   }
 
@@ -237,12 +292,4 @@ public final class StoreWriter {
     bytes[8] = bytes[8] & 0x3F | 0x80
     return UUIDText.text(bytes)
   }
-}
-
-/// Positions in ordered relationships, with room left between them as Core Data leaves it.
-enum OrderKey {
-  static func of(position: Int) -> Int64 { Int64(position) * 1024 + 2048 }
-
-  /// A position after all those of smaller keys, for an object whose place is not told.
-  static func of(key: Int64) -> Int64 { (key + 1) * 1024 }
 }

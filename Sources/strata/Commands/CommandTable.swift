@@ -226,14 +226,15 @@ enum CommandTable {
       effect: .changesStoreWithoutOutput, run: Interruption.watched(MigrateCommand.run)),
     Command(
       "rehearse", .migrate, "migrates copies of stores, verified, and puts nothing in place",
-      arguments: ["STORE…"],
+      arguments: ["STORE…"], optionalArguments: 1,
       options: [
         to, from, via, mapping, strategy, joinName,
         .init("expect", "FILE", "check counts and values of the results"),
         allowLoss, Allowances.option, jobs, ReceiptFile.option,
+      ] + SeededRehearsal.options + [
         CheckReport.option,
         .init("json", "print progress and the receipts as NDJSON"),
-      ], details: Expectations.help,
+      ], details: Expectations.help + "\n\n" + SeededRehearsal.help,
       example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
       statuses:
         "1 where an expectation does not hold, 3 where a store would be refused, 5 where a migration failed, 130 where it was cancelled",
@@ -344,6 +345,13 @@ enum CommandTable {
         Command.json,
       ], example: "strata demo /tmp/recipes --objects 100000 --no-open",
       statuses: "3 where the folder holds a demo already", run: DemoCommand.run),
+    Command(
+      "seed", .tryOut, "a new store of any model version, filled with objects like an app's",
+      arguments: ["MODEL", "NEW-STORE"], options: SeedCommand.options,
+      details: SeedCommand.help,
+      example: "strata seed Recipes.xcdatamodeld@'Recipes 2' New.sqlite --objects 100000",
+      statuses: "3 where a file is there already, 5 where it failed, 130 where it was cancelled",
+      run: Interruption.watched(SeedCommand.run)),
     Command(
       "completions", .shell, "completions for a shell, to be sourced or installed",
       arguments: ["SHELL"], optionalArguments: 1,

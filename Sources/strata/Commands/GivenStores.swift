@@ -123,9 +123,10 @@ enum GivenStores {
       default: break
       }
     }
-    for option in command.options where option.value == "MODEL" && !option.isRepeatable {
+    for option in command.shownOptions
+    where ["MODEL", "STORE"].contains(option.value) && !option.isRepeatable {
       if let text = arguments.value(option.name) {
-        result.append((.option(option.name), text, true))
+        result.append((.option(option.name), text, option.value == "MODEL"))
       }
     }
     return result

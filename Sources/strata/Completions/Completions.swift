@@ -24,14 +24,14 @@ enum Completions {
   static func kind(of placeholder: String) -> Kind? {
     switch placeholder {
     case "STORE", "STORE…", "MODEL", "A", "B", "PATH", "PATH…", "FILE", "BEFORE", "AFTER",
-      "MODELS", "OLD":
+      "MODELS", "OLD", "NEW-STORE":
       .files
     case "DIR": .folders
     case "ENTITY": .entities
     case "SHELL": .words(Shell.allCases.map(\.rawValue))
     case "RULE": .words(LintRule.all.map(\.id))
     case "NAME": .words(ThemeLibrary.builtInNames)
-    case "REF", "PREDICATE", "PROPERTY", "KEY[:desc]", "N", "A,B,C", "TEXT", "AUTHOR",
+    case "REF", "PREDICATE", "PROPERTY", "KEY[:desc]", "N", "S", "A,B,C", "TEXT", "AUTHOR",
       "ENTITY[.PROPERTY]", "ENTITY.RELATIONSHIP", "REVISION", "RULE=LEVEL":
       .free
     default: nil

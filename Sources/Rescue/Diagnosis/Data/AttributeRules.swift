@@ -11,10 +11,6 @@ struct AttributeRules {
 
   /// Seconds from 2001 to the years -9999 and 9999: whoever shows a date beyond shows nonsense.
   private static let dates = (first: "-378691200000.0", last: "252423993600.0")
-  private static let archivers: Set<String> = [
-    "", "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
-    "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformerName",
-  ]
 
   func rules() -> [RowRule] { table.attributes.flatMap(rules) }
 
@@ -75,7 +71,7 @@ struct AttributeRules {
   /// Of a transformer that archives, every value is an archive; of an app's own, what begins as one.
   private func broken(_ attribute: Attribute, _ column: String) -> String {
     let isArchive =
-      Self.archivers.contains(attribute.valueTransformerName ?? "")
+      attribute.isArchived
       ? "length(\(column)) > 0" : "substr(\(column), 1, 8) = x'62706C6973743030'"
     return """
       CASE WHEN typeof(\(column)) = 'blob' AND length(\(column)) <= \(ValueFunctions.largestArchive) \

@@ -63,6 +63,11 @@ struct Expectations: Sendable {
     }
   }
 
+  /// What `--expect` names; `nil` without it.
+  static func given(in arguments: Arguments) throws -> Expectations? {
+    try arguments.value("expect").map { try Expectations(InputText.text(of: $0), path: $0) }
+  }
+
   /// - Throws: ``CoreDataError`` of kind usage for expectations of a store that is not among them.
   func requireStores(named names: [String]) throws {
     guard let missing = stores.keys.sorted().first(where: { !names.contains($0) }) else { return }

@@ -41,6 +41,8 @@ struct StoreBatch {
   /// Whether one store was named: its receipt is no array then.
   var isOne = false
   let console: Console
+  /// What a store is called in the table.
+  var shown: (String) -> String = { $0 }
 
   typealias Work =
     @Sendable (_ path: String, _ report: @escaping (MigrationProgress) -> Void) throws -> Outcome
@@ -134,7 +136,7 @@ struct StoreBatch {
   private func print(_ outcome: Outcome, _ path: String) {
     switch outcome {
     case .receipt(let receipt): ReceiptText.print(receipt, verb: title, to: console)
-    case .rehearsal(let result): result.print(title, path, to: console)
+    case .rehearsal(let result): return result.print(title, path, to: console)
     case .nothingToDo(let plan, let faults):
       console.line("nothing to do: \(path) is of that model already")
       for note in plan.notes { console.line("note: \(note)") }
@@ -150,7 +152,7 @@ struct StoreBatch {
     var table = [["store", "from → to", "objects", "seconds", "result"]]
     table += rows.map { row in
       [
-        row.path, row.from.map { "\($0) → \(row.to ?? "")" } ?? "—",
+        shown(row.path), row.from.map { "\($0) → \(row.to ?? "")" } ?? "—",
         row.objects.map(String.init) ?? "—", String((row.seconds * 100).rounded() / 100),
         row.result,
       ]

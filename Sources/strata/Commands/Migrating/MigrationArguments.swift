@@ -7,7 +7,7 @@ import ModelSearch
 /// stores.
 struct MigrationArguments: Sendable {
   /// Without a store's own: what each is to become.
-  let request: MigrationRequest
+  private(set) var request: MigrationRequest
   let options: MigrationOptions
   /// The losses that are allowed, with where each was named.
   let allowances: Allowances
@@ -18,8 +18,9 @@ struct MigrationArguments: Sendable {
 
   var destination: ModelReference.Loaded { request.destination }
 
-  init(_ arguments: Arguments) throws {
-    guard let to = arguments.value("to") else {
+  /// - Parameter destination: what stands for `--to`, where that is not given.
+  init(_ arguments: Arguments, to destination: String? = nil) throws {
+    guard let to = arguments.value("to") ?? destination else {
       throw CoreDataError(
         .usage, "--to MODEL is missing", hint: "Name the model to migrate to with --to MODEL.")
     }
@@ -45,6 +46,18 @@ struct MigrationArguments: Sendable {
     options.output = request.output
     options.keepsBackup = !arguments.flag("no-backup")
     self.options = options
+  }
+
+  /// Has versions to go through and mappings to use, where none were given.
+  mutating func addVersions(_ versions: ModelVersions?, documents: MappingDocuments?) {
+    request.versions = request.versions ?? versions
+    if let documents { request.documents = documents }
+  }
+
+  /// Says which version made the stores.
+  mutating func setSource(_ version: ModelVersions.Version, path: String) {
+    request.source = .init(
+      model: version.model, name: version.name, path: path, archive: version.archive)
   }
 
   /// The plan for one store, which is closed again.

@@ -7,11 +7,17 @@ import Migration
 /// `strata rehearse`: the whole migration on private copies, for every store an app ever shipped.
 enum RehearseCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    if let bundle = arguments.value("seeded") {
+      return try SeededRehearsal.run(bundle, arguments, console)
+    }
+    for name in ["objects", "seed", "edge-cases"] where arguments.flag(name) {
+      throw CoreDataError(
+        .usage, "--\(name) is for stores that are made: it means nothing without --seeded",
+        hint: "strata rehearse --seeded PATH")
+    }
     let request = try MigrationArguments(arguments)
     let jobs = try BatchWork.jobs(arguments)
-    let expectations = try arguments.value("expect").map { path in
-      try Expectations(InputText.text(of: path), path: path)
-    }
+    let expectations = try Expectations.given(in: arguments)
     let stores = try StoreList(arguments.positional)
     try expectations?.requireStores(named: stores.paths.map(FileSystem.name(of:)))
     let batch = StoreBatch(
@@ -29,12 +35,16 @@ enum RehearseCommand {
 /// One store's migration on a copy.
 struct Rehearsal {
   let path: String
-  let request: MigrationArguments
+  var request: MigrationArguments
   let expectations: Expectations?
+  /// What expectations call the store; `nil`: by its file.
+  var name: String?
 
   struct Result: Sendable {
     /// `nil` where the store is of the model already.
     var receipt: MigrationReceipt?
+    /// Objects of a store that was made for this; `nil` for one that was there.
+    var seeded: Int?
     /// Expectations that were looked at.
     var checked = 0
     /// Those that did not come true, as sentences.
@@ -43,6 +53,8 @@ struct Rehearsal {
     var faults: [String] = []
     /// What else there is to know, as sentences.
     var notes: [String] = []
+    /// What the model asks for and a made store could not have, as sentences.
+    var seedNotes: [String] = []
   }
 
   /// - Throws: ``CoreDataError`` as a migration does; failed where the store changed meanwhile.
@@ -61,7 +73,8 @@ struct Rehearsal {
     }
   }
 
-  private func migrate(
+  /// Migrates a store that nobody else knows.
+  func migrate(
     _ copy: String, _ report: @escaping (MigrationProgress) -> Void
   ) throws -> Result {
     let plan = try request.plan(for: copy, copiedFrom: path)
@@ -83,7 +96,7 @@ struct Rehearsal {
       // A result whose store had no model cache before has one now.
       let store = try Store(path: copy, model: plan.isNothingToDo ? request.destination.model : nil)
       (result.checked, result.failures) = try expectations.check(
-        store, named: FileSystem.name(of: path))
+        store, named: name ?? FileSystem.name(of: path))
     }
     return result
   }
@@ -136,16 +149,30 @@ struct Rehearsal {
 
 extension Rehearsal.Result {
   func print(_ verb: String, _ path: String, to console: Console) {
+    if seeded != nil { return printSeeded(path, to: console) }
     if let receipt {
       ReceiptText.print(receipt, verb: verb, to: console)
     } else {
       console.line("nothing to do: \(path) is of that model already")
     }
+    printRemarks(to: console)
+    console.line("the store itself is as it was")
+    console.line()
+  }
+
+  /// Of a store that nobody has, only what is wrong or to be known; the table tells the rest.
+  private func printSeeded(_ path: String, to console: Console) {
+    guard checked > 0 || !(notes + faults + failures).isEmpty else { return }
+    console.line("\(path):")
+    printRemarks(to: console)
+    console.line()
+  }
+
+  private func printRemarks(to console: Console) {
     for note in notes { console.line("note: \(note)") }
     for fault in faults { console.note("! " + fault) }
     for failure in failures { console.line("✗ \(failure)") }
     if checked > 0 { console.line("expectations: \(checked - failures.count) of \(checked) hold") }
-    console.line("the store itself is as it was")
   }
 
   func write(to json: inout JSONWriter) {
@@ -155,6 +182,11 @@ extension Rehearsal.Result {
       json.null("receipt")
     }
     json.object("expectations", ["checked": checked, "failed": failures])
-    json.fields(["faults": faults, "notes": notes, "sourceUnchanged": true])
+    json.fields(["faults": faults, "notes": notes])
+    if let seeded {
+      json.object("seeded", ["objects": seeded, "notes": seedNotes])
+    } else {
+      json.field("sourceUnchanged", true)
+    }
   }
 }

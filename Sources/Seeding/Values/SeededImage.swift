@@ -1,9 +1,9 @@
 import ManagedStore
 
 /// Small valid PNG pictures.
-enum DemoImage {
+package enum SeededImage {
   /// A gradient that differs with the seed; `noisy` ones do not compress, so they grow large.
-  static func png(width: Int, height: Int, seed: UInt64, noisy: Bool) throws -> [UInt8] {
+  package static func png(width: Int, height: Int, seed: UInt64, noisy: Bool) throws -> [UInt8] {
     var random = SeededGenerator(seed: seed)
     let tint = random.below(200)
     var pixels: [UInt8] = []

@@ -1,6 +1,5 @@
 import Files
 import ManagedStore
-import TestSupport
 
 #if canImport(Darwin)
   import Darwin
@@ -9,13 +8,13 @@ import TestSupport
 #endif
 
 /// A file system of a few megabytes, for filling up: only root on Linux can make one.
-final class SmallDisk {
-  let path: String
+public final class SmallDisk {
+  public let path: String
   private let folder: TemporaryFolder
 
-  static let isAvailable: Bool = (try? SmallDisk(kilobytes: 64)) != nil
+  public static let isAvailable: Bool = (try? SmallDisk(kilobytes: 64)) != nil
 
-  init(kilobytes: Int) throws {
+  public init(kilobytes: Int) throws {
     folder = try TemporaryFolder()
     path = folder.path("disk")
     try FileSystem.makeDirectory(path)
@@ -31,7 +30,7 @@ final class SmallDisk {
   private var filler: String { path + "/filler" }
 
   /// Takes all space but that many bytes.
-  func fill(leaving bytes: Int) {
+  public func fill(leaving bytes: Int) {
     let descriptor = open(filler, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
@@ -43,7 +42,16 @@ final class SmallDisk {
     }
   }
 
-  func empty() { unlink(filler) }
+  public func empty() { unlink(filler) }
+
+  /// Whether nothing can be written any more, not by root either.
+  public func makeReadOnly() -> Bool {
+    #if os(Linux)
+      mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), "") == 0
+    #else
+      false
+    #endif
+  }
 
   deinit {
     #if os(Linux)

@@ -1,0 +1,157 @@
+import Files
+import ManagedModel
+import ManagedStore
+
+/// What became of a seeding.
+package struct SeedReport: Sendable, Equatable {
+  /// Where the store is.
+  package var path: String
+  /// Its identity.
+  package var uuid: String
+  /// Objects of exactly each concrete entity, in the order of the entities' numbers.
+  package var entities: [(name: String, objects: Int)] = []
+  /// Files of large values.
+  package var externalFiles = 0
+  /// What was added as edge cases, as sentences.
+  package var edgeCases: [String] = []
+  /// What the model asks for and could not be followed, as sentences.
+  package var notes: [String] = []
+  /// Objects in all.
+  package var objects: Int { entities.reduce(0) { $0 + $1.objects } }
+
+  /// Whether both say the same.
+  package static func == (one: SeedReport, other: SeedReport) -> Bool {
+    one.path == other.path && one.uuid == other.uuid
+      && one.entities.elementsEqual(other.entities, by: ==)
+      && one.externalFiles == other.externalFiles && one.edgeCases == other.edgeCases
+      && one.notes == other.notes
+  }
+}
+
+/// Fills a new store of any model with objects that could be an app's.
+///
+/// Values follow the names and types of properties and the model's rules; links follow its
+/// relationships. Every value and every link is worked out of the seed and the object's key, so that
+/// nothing is remembered: a store of any size takes the same memory, and the same seed gives the same
+/// store everywhere.
+package enum StoreSeed {
+  /// Objects between two questions whether to go on.
+  private static let step = 2000
+
+  /// Makes a store.
+  ///
+  /// - Parameters:
+  ///   - path: where nothing may be.
+  ///   - progress: told how many objects are written, and how many there will be.
+  /// - Throws: ``CoreDataError`` where a file is there, none can be written, or it was cancelled;
+  ///   nothing is left behind then.
+  package static func write(
+    to path: String, model: Model, options: SeedOptions = SeedOptions(),
+    isCancelled: () -> Bool = { false }, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws -> SeedReport {
+    try requirePlace(path)
+    let scene = try SeedScene(model, options)
+    let total = scene.plan.parts.reduce(0) { $0 + $1.keys.count }
+    let writer = try StoreWriter(
+      creating: path, model: model, uuid: identity(of: model, options.seed))
+    var done = 0
+    for part in scene.plan.parts where part.keys.count > 0 {
+      let maker = ObjectMaker(part, scene)
+      let form = try writer.form(
+        of: part.entity, attributes: maker.attributeNames, links: maker.linkNames,
+        toManys: maker.toManyNames)
+      var row = RowForm.Row()
+      for ordinal in 0..<part.keys.count {
+        if done % step == 0 {
+          progress(done, total)
+          guard !isCancelled() else {
+            throw CoreDataError(
+              .cancelled, code: .migrationCancelled, "cancelled", path: path,
+              hint: "Nothing was left of the new store.")
+          }
+        }
+        maker.make(ordinal, in: &row)
+        try writer.insert(form, row)
+        done += 1
+      }
+    }
+    progress(done, total)
+    var report = SeedReport(path: path, uuid: writer.uuid)
+    report.entities = scene.plan.parts.filter { $0.keys.count > 0 }.map {
+      ($0.entity, $0.keys.count)
+    }
+    report.notes = scene.notes
+    if options.hasEdgeCases {
+      report.edgeCases = scene.edgeCases
+      report.edgeCases += try writer.addOrphans(of: model)
+    }
+    try writer.finish()
+    report.externalFiles = writer.externalCount
+    return report
+  }
+
+  /// The same model and seed have the same identity.
+  private static func identity(of model: Model, _ seed: UInt64) -> String {
+    var random = SeededGenerator(
+      seed: SeededGenerator.seed(seed, "identity", model.versionChecksum))
+    return UUIDText.text(random.uuid())
+  }
+
+  private static func requirePlace(_ path: String) throws {
+    let files = StoreFiles(path: path)
+    guard FileIdentity(of: path) == nil else {
+      throw CoreDataError(
+        .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
+    }
+    for (other, what) in [
+      (files.walPath, "-wal"), (files.shmPath, "-shm"), (files.journalPath, "-journal"),
+      (files.supportFolder, "folder of external data"),
+    ] where FileIdentity(of: other) != nil {
+      throw CoreDataError(
+        .refused, "a \(what) of such a store is there already", path: other,
+        hint: "Name another store, or move that away.")
+    }
+    if let refusal = OutputPlace.refusal(toWrite: "the new store", at: path) { throw refusal }
+    let folder = FileSystem.parent(of: path) ?? "."
+    guard FileSystem.isDirectory(folder) else {
+      throw CoreDataError(
+        .usage, "there is no such folder for the new store", path: path,
+        hint: "Name a file in a folder that exists.")
+    }
+    guard FileSystem.isWritable(folder) else {
+      throw CoreDataError(
+        .usage, "the new store cannot be written into that folder", path: path,
+        hint: "Name a file in a folder that you may write to.")
+    }
+  }
+}
+
+extension SeedScene {
+  /// What the edge cases are, as sentences.
+  fileprivate var edgeCases: [String] {
+    var told = [
+      "the first \(EdgeCase.allCases.count) objects of each entity: nothing where nothing must be, empty, smallest, largest, emoji and right-to-left text, infinite and not-a-number dates and numbers, empty to-manys"
+    ]
+    told += huge.sorted().map { "ten megabytes of text in \($0)" }
+    for link in links where link.pair.form == .child {
+      guard case .child(let maker) = link.maker, let depth = maker.chainLength else { continue }
+      told.append("\(link.pair.from.name): a chain of \(depth) objects")
+    }
+    return told
+  }
+}
+
+extension StoreWriter {
+  /// Files that no object names, where the model has external data.
+  ///
+  /// - Returns: what was done, as sentences.
+  fileprivate func addOrphans(of model: Model) throws -> [String] {
+    guard
+      model.entities.contains(where: {
+        $0.attributes.contains(where: \.allowsExternalBinaryDataStorage)
+      })
+    else { return [] }
+    for number in 1...2 { try addUnnamedFile([UInt8](repeating: 0x2E, count: 64), number: number) }
+    return ["two files of external data that no object names"]
+  }
+}

@@ -1,0 +1,140 @@
+import Files
+import ManagedModel
+import ManagedStore
+import Migration
+import ModelSearch
+import Seeding
+
+/// `strata rehearse --seeded PATH`: a store of every version of a model, made for this and migrated to
+/// the current one.
+enum SeededRehearsal {
+  static let options = [
+    Command.Option(
+      "seeded", "PATH",
+      "make a store of every version of this bundle or Swift source, and migrate those"),
+    Command.Option("objects", "N", "of --seeded: objects of each store (1000 without it)"),
+    Command.Option("seed", "S", "of --seeded: a number; the same gives the same stores"),
+    Command.Option("edge-cases", "of --seeded: add what breaks migrations, as strata seed does"),
+  ]
+
+  static let help = """
+    --seeded PATH makes a store of every version of PATH, a bundle or Swift source, in a private
+    folder, migrates it to the current version (or to --to), straight or through the versions
+    between, with the mapping models that lie beside the bundle (or with --mapping), verifies it,
+    checks what is expected, and removes it. In --expect, "stores" goes by the versions' names then.
+    """
+
+  static func run(
+    _ bundle: String, _ arguments: Arguments, _ console: Console
+  ) throws -> CommandStatus {
+    guard arguments.positional.isEmpty, arguments.value("from") == nil else {
+      throw CoreDataError(
+        .usage, "--seeded makes its own stores, so STORE and --from mean nothing with it",
+        hint: "strata rehearse --seeded PATH [--to MODEL] [--mapping FILE]…")
+    }
+    let versions = try ModelVersions(readingFrom: bundle)
+    var notes: [String] = []
+    let destination = try arguments.value("to") ?? current(of: bundle, versions, &notes)
+    let beside = arguments.all("mapping").isEmpty ? mappings(beside: bundle, &notes) : nil
+    var request = try MigrationArguments(arguments, to: destination)
+    request.addVersions(versions, documents: beside)
+    let options = try SeedCommand.options(arguments, model: nil)
+    let expectations = try Expectations.given(in: arguments)
+    try expectations?.requireStores(named: versions.versions.map(\.name))
+    let named = versions.versions.map { (label: "\(bundle)@\($0.name)", version: $0) }
+    let unreadable = versions.unreadable.map { (label: $0.path ?? bundle, error: $0) }
+    let batch = StoreBatch(
+      title: "rehearsed", isJSON: arguments.flag("json"),
+      receiptFile: try ReceiptFile(arguments, stores: []), console: console,
+      shown: { String($0.dropFirst($0.hasPrefix(bundle + "@") ? bundle.count + 1 : 0)) })
+    for note in notes { console.note("note: " + note.printable) }
+    let found = Dictionary(named.map { ($0.label, $0.version) }) { first, _ in first }
+    let errors = Dictionary(unreadable.map { ($0.label, $0.error) }) { first, _ in first }
+    let requested = request
+    return try batch.run(
+      named.map(\.label) + unreadable.map(\.label).filter { found[$0] == nil },
+      jobs: try BatchWork.jobs(arguments)
+    ) { label, report in
+      guard let version = found[label] else {
+        return .failure(errors[label] ?? CoreDataError(.unreadable, "no such version", path: label))
+      }
+      let rehearsal = Rehearsal(path: label, request: requested, expectations: expectations)
+      return .rehearsal(
+        try rehearsal.run(
+          seeding: version, options, isOptional: beside != nil, report))
+    }
+  }
+
+  /// The version that a bundle calls its current one; the last, where it does not say.
+  private static func current(
+    of bundle: String, _ versions: ModelVersions, _ notes: inout [String]
+  ) throws -> String {
+    do {
+      _ = try ModelReference(bundle).load()
+      return bundle
+    } catch let error as CoreDataError where error.kind == .usage {
+      guard let last = versions.versions.last, let path = last.path else { throw error }
+      notes.append(
+        "\(bundle) does not say which of its versions is current: “\(last.name)”, the last, is taken; --to names another."
+      )
+      return path
+    }
+  }
+
+  /// The mapping models that lie beside a bundle.
+  private static func mappings(beside bundle: String, _ notes: inout [String]) -> MappingDocuments?
+  {
+    let path = bundle.count > 1 && bundle.hasSuffix("/") ? String(bundle.dropLast()) : bundle
+    let folder = FileSystem.parent(of: path) ?? "."
+    var documents = MappingDocuments()
+    for name in (try? FileSystem.list(folder)) ?? []
+    where name.hasSuffix(".cdm") || name.hasSuffix(".xcmappingmodel") {
+      do {
+        documents.add(try MappingModelDocument(path: folder + "/" + name))
+      } catch {
+        let reason = (error as? CoreDataError)?.message ?? "\(error)"
+        notes.append("\(name) beside the models was left out: \(reason)")
+      }
+    }
+    return documents.isEmpty ? nil : documents
+  }
+}
+
+extension Rehearsal {
+  /// Makes a store of a version in a private folder and migrates it there.
+  ///
+  /// - Parameter isOptional: whether the mappings were found and not given, so that they need not be for
+  ///   this version.
+  func run(
+    seeding version: ModelVersions.Version, _ options: SeedOptions, isOptional: Bool,
+    _ report: @escaping (MigrationProgress) -> Void
+  ) throws -> Result {
+    let folder = try PrivateFolder()
+    return try withExtendedLifetime(folder) {
+      let store = folder.path + "/Seeded.sqlite"
+      do {
+        let seeded = try StoreSeed.write(
+          to: store, model: version.model, options: options,
+          isCancelled: { Interruption.isRequested })
+        var copy = self
+        copy.request.setSource(version, path: path)
+        copy.name = version.name
+        var result: Result
+        do {
+          result = try copy.migrate(store, report)
+        } catch let error as CoreDataError
+          where isOptional && error.code == .migrationMissingMappingModel
+        {
+          copy.request.addVersions(nil, documents: MappingDocuments())
+          result = try copy.migrate(store, report)
+        }
+        result.seeded = seeded.objects
+        result.seedNotes = seeded.notes
+        return result
+      } catch var error as CoreDataError {
+        if error.path == store { error.path = path }
+        throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Interface
+import JSON
+import ManagedModel
+import ManagedStore
+import ModelSearch
+import RowText
+import Seeding
+
+/// `strata seed`: a new store of a model version, filled deterministically and believably.
+enum SeedCommand {
+  static let options = [
+    Command.Option(
+      "objects", "N",
+      "how many objects in all (\(SeedOptions.defaultObjects) without it; with --like as many as there)"
+    ),
+    Command.Option("seed", "S", "a number: the same gives the same store (1 without it)"),
+    Command.Option(
+      "like", "STORE", "take counts, lengths, ranges and shares from this store, and no value"),
+    Command.Option(
+      "edge-cases",
+      "add what breaks migrations: missing values, emoji, extremes, huge texts, deep hierarchies"),
+    Command.json,
+  ]
+
+  static let help = """
+    Values follow the names and types of properties, their defaults and rules (bounds, lengths,
+    regular expressions, predicates); links follow the relationships with their counts and
+    inverses; what must be unique is. What the model asks for and cannot be had is told as a note.
+    The same model, number, seed and options give the same store everywhere.
+    """
+
+  @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
+    let model = try ModelReference(arguments[0]).load()
+    let options = try Self.options(arguments, model: model.model)
+    let bar = ProgressBar(console)
+    let report: SeedReport
+    do {
+      defer { bar.clear() }
+      report = try StoreSeed.write(
+        to: arguments[1], model: model.model, options: options,
+        isCancelled: { Interruption.isRequested },
+        progress: { bar.show("seeding", $0, of: $1, "objects") })
+    }
+    if arguments.flag("json") {
+      console.json { $0.seed(report, of: model.name, options) }
+    } else {
+      print(report, of: model.name, options, to: console)
+    }
+    return .done
+  }
+
+  /// What the options ask for.
+  static func options(_ arguments: Arguments, model: Model?) throws -> SeedOptions {
+    var options = SeedOptions()
+    options.objects = try arguments.number("objects", atLeast: 1)
+    if let objects = options.objects, objects > SeedOptions.mostObjects {
+      throw CoreDataError(
+        .usage, "--objects takes at most \(SeedOptions.mostObjects), not \(objects)")
+    }
+    if let text = arguments.value("seed") {
+      guard let seed = UInt64(text) else {
+        throw CoreDataError(.usage, "--seed takes a whole number from 0 on, not “\(text)”")
+      }
+      options.seed = seed
+    }
+    options.hasEdgeCases = arguments.flag("edge-cases")
+    if let path = arguments.value("like") {
+      let store = try Store(path: path) { metadata in
+        model.flatMap { metadata.versionHashes == $0.versionHashes ? $0 : nil }
+      }
+      guard store.modelSource != .raw else {
+        throw CoreDataError(
+          .unreadable, code: .migrationMissingSourceModel,
+          "the store has no model in it (no Z_MODELCACHE)", path: path,
+          hint: "Name a store with its model in it, or one of just the model that is seeded.")
+      }
+      options.likeness = try StoreLikeness(
+        measuring: store, isCancelled: { Interruption.isRequested })
+    }
+    return options
+  }
+
+  private static func print(
+    _ report: SeedReport, of model: String, _ options: SeedOptions, to console: Console
+  ) {
+    var rows = [["entity", "objects"]]
+    rows += report.entities.map { [$0.name.printable, NumberText.grouped($0.objects)] }
+    console.table([.left, .right], rows)
+    if report.externalFiles > 0 {
+      console.line("files of external data: \(report.externalFiles)")
+    }
+    for line in report.edgeCases { console.line("edge case: " + line.printable) }
+    for note in report.notes { console.line("note: " + note.printable) }
+    console.line(
+      "✓ seeded: \(report.path.printable), \(NumberText.grouped(report.objects)) objects of model “\(model.printable)”, seed \(options.seed)"
+    )
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func seed(_ report: SeedReport, of model: String, _ options: SeedOptions) {
+    object("seeded") { json in
+      json.fields([
+        "store": report.path, "uuid": report.uuid, "model": model, "objects": report.objects,
+        "seed": String(options.seed), "externalFiles": report.externalFiles,
+        "edgeCases": report.edgeCases, "notes": report.notes,
+      ])
+      json.numbers("entities", report.entities.map { ($0.name, $0.objects) })
+    }
+  }
+}
