@@ -96,7 +96,7 @@ struct SeedCommandTests {
   @Test("a store of each version is made and migrated to the current one")
   func rehearsal() {
     let run = rehearse("--json")
-    // The third and fourth of the demo's versions are made to be refused.
+    // From the fourth of the demo's versions no way leads back to the second.
     #expect(run.status == .refused)
     for version in ["Recipes", "Recipes 2", "Recipes 3", "Recipes 4"] {
       #expect(run.out.contains("\"store\":\"\(place.bundle)@\(version)\""), "\(version)")
