@@ -7,16 +7,21 @@ enum PageSize {
 
   /// The size with which the most pages of a file begin as pages do.
   ///
-  /// A file looks as much like one of larger pages, each of which begins where one does: so the
-  /// smallest of those that fit about as well as the best.
+  /// A file looks as much like one of larger pages, each of which begins where one does, but of fewer;
+  /// and hardly like one of smaller pages, whose cells would lie outside of them.
   ///
-  /// - Parameter stated: what the header says, which holds where no size fits.
+  /// - Parameter stated: what the header says, which holds where it fits about as well as any.
   /// - Returns: `nil` where no page looks like one, and nothing is stated.
   static func likely(_ file: OpenFile, stated: Int?) throws -> Int? {
-    let shares = try (9...16).map { 1 << $0 }.map { (size: $0, share: try share(file, $0)) }
-    let best = shares.map(\.share).max() ?? 0
+    let counts = try (9...16).map { 1 << $0 }.map { size in
+      (size: size, count: try share(file, size) * Double(file.size / size))
+    }
+    let best = counts.map(\.count).max() ?? 0
     guard best > 0 else { return stated }
-    return shares.first { $0.share >= 0.7 * best }?.size ?? stated
+    if let stated, let own = counts.first(where: { $0.size == stated }), own.count >= 0.7 * best {
+      return stated
+    }
+    return counts.first { $0.count == best }?.size ?? stated
   }
 
   /// How many of a sample of pages begin as a b-tree's page does, or say nothing at all.

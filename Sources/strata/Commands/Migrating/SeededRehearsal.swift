@@ -45,6 +45,7 @@ enum SeededRehearsal {
     let unreadable = versions.unreadable.map { (label: $0.path ?? bundle, error: $0) }
     let batch = StoreBatch(
       title: "rehearsed", isJSON: arguments.flag("json"),
+      format: try CheckReport.format(arguments),
       receiptFile: try ReceiptFile(arguments, stores: []), console: console,
       shown: { String($0.dropFirst($0.hasPrefix(bundle + "@") ? bundle.count + 1 : 0)) })
     for note in notes { console.note("note: " + note.printable) }
