@@ -28,7 +28,9 @@ struct Verification {
     try meter.begin(.verify)
     var report = VerificationReport()
     // A store that others may write to is checked through the connection that reads it.
-    let integrity = try filePath.map { path in IntegrityCheck(of: path, tables: try tableNames()) }
+    let integrity = try filePath.map { path in
+      IntegrityCheck(of: path, tables: try tableNames().sorted())
+    }
     defer { integrity?.stop() }
     if integrity == nil { try note(integrity: integrityProblems(), &report) }
     var structure = try StructureVerification(schemas, connection: connection, isForeign: isForeign)

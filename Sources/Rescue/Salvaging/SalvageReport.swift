@@ -79,6 +79,7 @@ package struct SalvageReport: Sendable, Equatable {
   package var unknownHoles = 0
   /// Keys that the store gave out and that no object has, by the entity at the top of the hierarchy, as
   /// far as its counters were there: no more can be lost, and objects that were deleted are among them.
+  /// Empty where it is known of all pages whose they are.
   package var openKeys: [String: Int] = [:]
   /// Files of external data that objects name and that are not there.
   package var missingFiles: MissingFiles?

@@ -99,7 +99,9 @@ package enum StoreSalvage {
         report.unknownHoles = copy.unknownHoles
         if options.tellsPages { try copy.origins { report.pages.append($0) } }
         try adding(copy)
-        report.openKeys = try copy.openKeys()
+        if report.missingPages + report.unknownHoles > 0 {
+          report.openKeys = try copy.openKeys()
+        }
         report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
         report.tables = try tables(of: copy)
         if options.tellsLinks || report.isLossy, let schema = copy.schema,
@@ -112,7 +114,7 @@ package enum StoreSalvage {
         report.notes += copy.notes
         try copy.connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")
         copy.connection.close()
-        let problems = try problems(of: work)
+        let problems = try problems(of: work, report.tables)
         if copy.hasCopiedTrees, !problems.isEmpty { continue }
         report.notes += problems.map { "SQLite finds of the new store: \($0)" }
         break
@@ -181,11 +183,23 @@ package enum StoreSalvage {
   }
 
   /// Asks SQLite whether the new file is sound.
-  private static func problems(of path: String) throws -> [String] {
+  private static func problems(
+    of path: String, _ saved: [SalvageReport.Table]
+  ) throws -> [String] {
     let connection = try Connection(path: path, mode: .immutable)
     try connection.execute("PRAGMA cache_size = -8000")
-    let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
-      .compactMap { $0.first?.text }
+    let rows = Dictionary(saved.map { ($0.name, $0.rows) }) { first, _ in first }
+    // Each row is looked for in every index: the largest table first, so that no thread ends with it.
+    let tables = try connection.rows(
+      """
+      SELECT m.name, (SELECT count(*) FROM sqlite_master i WHERE i.type = 'index' \
+      AND i.tbl_name = m.name) FROM sqlite_master m WHERE m.type = 'table'
+      """
+    ).compactMap { row in
+      row.first?.text.map { name in
+        (name: name, work: (rows[name] ?? 0) * (1 + Int(clamping: row.last?.integer ?? 0)))
+      }
+    }.sorted { ($1.work, $0.name) < ($0.work, $1.name) }.map(\.name)
     do {
       return try IntegrityCheck(of: path, tables: tables, cache: 8000, isWhole: false)
         .problems(helpedBy: connection)
