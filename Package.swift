@@ -38,7 +38,7 @@ let package = Package(
       // Rounding of Double is in libm, which a program without Foundation does not link.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     .target(
-      name: "ManagedModel", dependencies: ["JSON", "Values"], swiftSettings: small),
+      name: "ManagedModel", dependencies: ["Values"], swiftSettings: small),
     .target(
       name: "ModelWriting", dependencies: ["ManagedModel", "JSON"], swiftSettings: unoptimized),
     .target(name: "Files", dependencies: ["Values"]),
@@ -55,7 +55,7 @@ let package = Package(
       dependencies: ["ManagedStore", "ManagedModel", "SQLite", "Files", "CZlib"],
       swiftSettings: unoptimized),
     // Models out of the Swift source of SwiftData apps: it looks at every byte of that.
-    .target(name: "SwiftModels", dependencies: ["ManagedModel"], swiftSettings: small),
+    .target(name: "SwiftModels", dependencies: ["ManagedModel", "Values"], swiftSettings: small),
     .target(
       name: "ModelSearch",
       dependencies: ["ManagedStore", "SwiftModels", "ManagedModel", "ModelWriting", "Files"],
@@ -72,8 +72,7 @@ let package = Package(
       name: "Rescue",
       dependencies: [
         "Salvage", "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting",
-        "SQLite",
-        "Files", "JSON",
+        "SQLite", "Files",
       ],
       swiftSettings: unoptimized),
 
@@ -167,20 +166,20 @@ let package = Package(
     .testTarget(
       name: "RescueTests",
       dependencies: [
-        "Rescue", "Salvage", "Demo", "Migration", "ModelSearch", "ManagedStore", "ManagedModel",
+        "Rescue", "Interface", "Salvage", "Demo", "Migration", "ManagedStore", "ManagedModel",
         "ModelWriting", "SQLite", "Files", "TestSupport",
       ]),
     .testTarget(
       name: "LintTests",
       dependencies: [
-        "Lint", "Migration", "ModelSearch", "SwiftModels", "ManagedStore", "ManagedModel",
-        "ModelWriting", "Files", "TestSupport",
+        "Lint", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "Files",
+        "TestSupport",
       ]),
     .testTarget(
       name: "SeedingTests",
       dependencies: [
-        "Seeding", "Demo", "Rescue", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
-        "Files", "TestSupport",
+        "Seeding", "Demo", "Rescue", "ManagedStore", "ManagedModel", "SQLite", "Files",
+        "TestSupport",
       ]),
     // What a program sees that uses the products.
     .testTarget(
@@ -202,8 +201,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "strata", "Containers", "Rescue", "Lint", "Migration", "ModelSearch", "ManagedStore",
-        "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "RowText", "Demo", "Seeding",
+        "strata", "Interface", "Terminal", "Containers", "Lint", "Migration", "ModelSearch",
+        "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON", "Demo",
         "TestSupport",
       ]),
     .testTarget(
