@@ -63,7 +63,8 @@ let package = Package(
     .target(
       name: "Migration",
       dependencies: [
-        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files", "JSON",
+        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "Salvage", "SQLite", "Files",
+        "JSON",
       ],
       swiftSettings: unoptimized),
 

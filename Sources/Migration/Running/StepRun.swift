@@ -36,7 +36,7 @@ struct StepRun {
     let report = try Verification(
       step: step, schemas: schemas, contents: made.contents, connection: connection, meter: meter,
       madeByPolicies: made.policies?.made ?? [:], policyMappings: step.policyMappings(policies),
-      filePath: path
+      filePath: path, sourcePath: source.access == .immutable ? source.files.path : nil
     ).run()
     try report.requireEqual(or: "the migration did not do what it planned")
     try connection.execute("DETACH DATABASE src")

@@ -29,6 +29,11 @@ struct Preflight {
   }
 
   func checks() throws -> [DataCheck] {
+    try data.countTogether { _ = try checksOfEntities() }
+    return try checksOfEntities() + brokenJoins() + brokenConstraints()
+  }
+
+  private func checksOfEntities() throws -> [DataCheck] {
     var checks: [DataCheck] = []
     for entityMapping in mapping.entityMappings {
       guard let from = entityMapping.source, let to = entityMapping.destination,
@@ -48,8 +53,7 @@ struct Preflight {
         checks += try brokenLinks(relationshipMapping, from: from, to: to)
       }
     }
-    checks += try brokenJoins()
-    return try checks + brokenConstraints()
+    return checks
   }
 
   /// The rows of a source entity that fulfil conditions, as a check that failed, or as a warning
@@ -189,7 +193,10 @@ struct Preflight {
     {
       conditions.append("NOT (\(empty))")
     }
-    guard let rows = data.rows(of: from, where: conditions) else { return [] }
+    // Asked of another connection: not with the others.
+    guard !data.counts.isGathering, let rows = data.rows(of: from, where: conditions) else {
+      return []
+    }
     let found = try FoundRows(
       "FROM src." + rows.dropFirst(5), key: "t.Z_PK", of: from, on: planned.connection)
     guard found.count > 0 else { return [] }

@@ -29,7 +29,11 @@ extension SourceData {
     guard let storage = store.table(of: entity)?.storage(of: relationship),
       let position = storage.position
     else { return nil }
-    return "EXISTS (SELECT 1 \(storage.links(of: "t.Z_PK").sql) AND o.\(quoted(position)) IS NULL)"
+    // Few are: the table is looked through once, not for each object.
+    return """
+      t.Z_PK IN (SELECT o.\(quoted(storage.owner)) FROM \(quoted(storage.table)) o
+      WHERE o.\(quoted(position)) IS NULL)
+      """
   }
 
   /// How many objects a relationship of a row leads to.
@@ -92,7 +96,7 @@ extension SourceData {
   func rowsWithoutFile(
     _ attribute: String, of entity: String
   ) throws -> (rows: Int, first: [ObjectID], files: [String])? {
-    guard let column = column(of: attribute, in: entity),
+    guard !counts.isGathering, let column = column(of: attribute, in: entity),
       let rows = rows(of: entity, where: [MarkedBytes.isFile(column)])
     else { return nil }
     return try store.reading {

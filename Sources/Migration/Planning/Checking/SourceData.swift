@@ -5,6 +5,8 @@ import SQLite
 /// Questions that planning asks of a store's rows.
 struct SourceData {
   let store: Store
+  /// What was counted together.
+  let counts = GatheredCounts()
 
   /// The rows of exactly one entity: `FROM … WHERE …`, with further conditions to be added.
   func rows(of entity: String, where conditions: [String] = []) -> String? {
