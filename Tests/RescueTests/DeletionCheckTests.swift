@@ -1,5 +1,3 @@
-import Files
-import SQLite
 import TestSupport
 import Testing
 
@@ -62,17 +60,7 @@ struct DeletionCheckTests {
   @Test("a deletion that only the -wal has")
   func log() throws {
     let patient = try Patient()
-    let live = patient.path + ".live"
-    try FileSystem.copy(patient.path, to: live)
-    let connection = try Connection(path: live, mode: .readWrite)
-    try connection.execute(
-      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; DELETE FROM ZSTEP WHERE Z_PK < 5")
-    for suffix in ["", "-wal"] {
-      FileSystem.remove(patient.path + suffix)
-      try FileSystem.copy(live + suffix, to: patient.path + suffix)
-    }
-    connection.close()
-    for suffix in ["", "-wal", "-shm"] { FileSystem.remove(live + suffix) }
+    try patient.log("DELETE FROM ZSTEP WHERE Z_PK < 5")
     #expect(try Self.note(patient).count == 4)
   }
 
