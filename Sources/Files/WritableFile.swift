@@ -22,6 +22,11 @@ package final class WritableFile {
 
   /// Writes bytes from `offset` on; the file grows where it must.
   package func write(_ bytes: [UInt8], at offset: Int) throws {
+    try write(bytes[...], at: offset)
+  }
+
+  /// The same of a part of an array.
+  package func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws {
     var done = 0
     while done < bytes.count {
       let wrote = bytes.withUnsafeBytes {

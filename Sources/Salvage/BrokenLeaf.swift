@@ -8,9 +8,12 @@ struct BrokenLeaf {
   /// The cells, in the order of their keys.
   private(set) var cells: [Cell] = []
 
+  /// More rows of a page were not overwritten in part, unless somebody made it to take long.
+  private static let mostOverwritten = 32
+
   /// - Parameter range: the keys that the page may hold.
   init(_ page: DatabaseImage.Page, usable: Int, range: TreeHole?) {
-    func cell(_ offset: Int) -> Cell? {
+    func row(_ offset: Int) -> (cell: Cell, columns: Int)? {
       guard
         let cell = Cell(page.bytes, at: offset, present: page.present, usable: usable),
         range?.holds(cell.key) != false
@@ -19,8 +22,9 @@ struct BrokenLeaf {
       guard record.read(page.bytes, cell.start..<cell.start + cell.local),
         record.stated == cell.size
       else { return nil }
-      return cell
+      return (cell, record.count)
     }
+    func cell(_ offset: Int) -> Cell? { row(offset)?.cell }
     // The list may have lost its beginning: the longest run of places whose keys rise.
     var best: (first: Int, listed: [(offset: Int, cell: Cell)]) = (0, [])
     var place = 8
@@ -44,17 +48,37 @@ struct BrokenLeaf {
     var more: [Cell] = []
     var offset = max(8, best.first + 2 * best.listed.count)
     let limit = found.first?.key ?? .max
+    var overwritten = 0
+    /// Whether a later row was written over the end of one: its own begins within, where that one's would
+    /// have been overwritten by it, and fills the room up to the next.
+    func isOverwritten(_ older: (cell: Cell, columns: Int), at offset: Int) -> Bool {
+      guard overwritten < Self.mostOverwritten else { return false }
+      return (offset + 1..<older.cell.end).contains { place in
+        guard let row = row(place), row.columns == older.columns, row.cell.key < limit,
+          row.cell.end >= older.cell.end
+        else { return false }
+        let end = row.cell.end
+        return !taken.contains { $0.overlaps(place..<end) }
+          && (end == usable || taken.contains { $0.lowerBound == end } || cell(end) != nil)
+      }
+    }
     while offset < usable {
       if let block = taken.first(where: { $0.contains(offset) }) {
         offset = block.upperBound
         continue
       }
-      guard let cell = cell(offset), found.isEmpty || cell.key < limit,
-        !taken.contains(where: { $0.overlaps(offset..<cell.end) })
+      guard let row = row(offset), found.isEmpty || row.cell.key < limit,
+        !taken.contains(where: { $0.overlaps(offset..<row.cell.end) })
       else {
         offset += 1
         continue
       }
+      guard !isOverwritten(row, at: offset) else {
+        overwritten += 1
+        offset += 1
+        continue
+      }
+      let cell = row.cell
       more.append(cell)
       taken.append(offset..<cell.end)
       offset = cell.end

@@ -2,8 +2,8 @@ import Files
 
 /// The pages of a database that need not be whole: of its main file, with those of its -wal over them.
 ///
-/// Nothing of it is opened by SQLite. Pages are read one at a time and not kept, so that a database of
-/// any size takes little memory.
+/// Nothing of it is opened by SQLite. Pages are read when they are asked for, a few of them at once, and not
+/// kept, so that a database of any size takes little memory.
 public final class DatabaseImage {
   /// Where a page stands.
   public enum Origin: Sendable, Equatable {
@@ -39,6 +39,9 @@ public final class DatabaseImage {
   /// Bytes of the main file.
   public let size: Int
   private let main: OpenFile
+  private var ahead = ReadAhead()
+  /// The first byte of pages of the main file, as far as they were asked for.
+  private var kinds = FirstBytes()
 
   /// Opens a database for looking at its pages.
   ///
@@ -97,7 +100,8 @@ public final class DatabaseImage {
     guard number > 0, number <= pageCount else { return nil }
     let offset = number == 1 ? FileHeader.size : 0
     if frame(of: number) != nil { return try page(number)?.bytes[offset] }
-    return try main.read(at: (number - 1) * pageSize + offset, count: 1).first
+    guard number > 1 else { return try main.read(at: offset, count: 1).first }
+    return try kinds.byte(of: number, in: main, pageSize: pageSize)
   }
 
   /// Whether the main file begins as a database.
@@ -107,7 +111,7 @@ public final class DatabaseImage {
 
   /// A page of the main file, as much as is there of it.
   package func mainPage(_ number: Int) throws -> [UInt8] {
-    try main.read(at: (number - 1) * pageSize, count: pageSize)
+    try ahead.page(number, of: main, pageSize: pageSize)
   }
 
   private func frame(of page: Int) -> Int? {

@@ -137,21 +137,26 @@ extension TreeMap {
   private mutating func adopt(isComplete: Bool) throws {
     let parents = try strayParents()
     if !isComplete { try walkUnknownRoots(parents) }
+    let lacking = Set(holes.map(\.root))
     for page in 1...max(1, image.pageCount) where role(of: page) == .unknown {
-      guard try image.kind(of: page) == TreePage.Kind.tableLeaf.rawValue,
-        let (first, last) = try ends(of: page)
-      else { continue }
+      guard try image.kind(of: page) == TreePage.Kind.tableLeaf.rawValue else { continue }
       let entry = try pointers?.entry(page)
       switch entry?.kind {
       case .free, .firstOverflow, .laterOverflow:
-        roles[page - 1] = entry?.kind == .free ? .free : .unknown
+        if entry?.kind == .free, try ends(of: page) != nil { roles[page - 1] = .free }
         continue
       case .root, .tree, nil: break
       }
       let root = try root(of: page, parents)
+      // Of a tree that is known and lacks nothing: its keys need not be looked at.
+      if isComplete, entry != nil, root > 0, !lacking.contains(root) {
+        (roles[page - 1], owners[page - 1]) = (.stray, Int32(clamping: root))
+        continue
+      }
+      guard let (first, last) = try ends(of: page) else { continue }
       owners[page - 1] = Int32(clamping: root)
       roles[page - 1] =
-        if root > 0, owners.indices.contains(root - 1), holes.contains(where: { $0.root == root }) {
+        if root > 0, owners.indices.contains(root - 1), lacking.contains(root) {
           holes.contains { $0.root == root && $0.holds(first) && $0.holds(last) }
             ? .adopted : .stray
         } else if isComplete, root > 0 {

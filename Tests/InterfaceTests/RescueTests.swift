@@ -22,6 +22,15 @@ struct RescueTests {
     return (session, id)
   }
 
+  @Test("of what was deleted the key is named that looks for it")
+  func deletions() {
+    let finding = Finding(.deletions, "2 keys are out of use.", in: StorePlace(path: "a.sqlite"))
+    let lines = FindingText(finding).lines(width: 60).map(\.text.printable)
+    #expect(lines.contains("→ u: look for what is left of them"))
+    #expect(lines.contains("strata undelete a.sqlite"))
+    #expect(finding.severity == .note && !finding.isRepaired)
+  }
+
   @Test("doctor looks at a whole store when the screen is first shown, and once")
   func once() throws {
     var session = try Session()

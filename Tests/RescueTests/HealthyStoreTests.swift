@@ -2,7 +2,6 @@ import Demo
 import Files
 import ManagedModel
 import ManagedStore
-import SQLite
 import TestSupport
 import Testing
 
@@ -53,17 +52,7 @@ struct HealthyStoreTests {
   @Test("rows that only the -wal has")
   func log() throws {
     let patient = try Patient()
-    let live = patient.path + ".live"
-    try FileSystem.copy(patient.path, to: live)
-    let connection = try Connection(path: live, mode: .readWrite)
-    try connection.execute(
-      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; UPDATE ZTAG SET Z_OPT = 9")
-    for suffix in ["", "-wal"] {
-      FileSystem.remove(patient.path + suffix)
-      try FileSystem.copy(live + suffix, to: patient.path + suffix)
-    }
-    connection.close()
-    for suffix in ["", "-wal", "-shm"] { FileSystem.remove(live + suffix) }
+    try patient.log("UPDATE ZTAG SET Z_OPT = 9")
     let diagnosis = try patient.diagnosis()
     #expect(diagnosis.findings == [])
   }

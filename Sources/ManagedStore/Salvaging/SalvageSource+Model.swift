@@ -71,15 +71,29 @@ extension SalvageSource {
   func entityNumbers() throws -> [(number: Int64, name: String)] {
     var rows: [(number: Int64, name: String)] = []
     var scan = RowScan(image, trees)
-    try scan.rows(where: pages(of: "Z_PRIMARYKEY")) { row, record in
+    let isOfTable = pages(of: "Z_PRIMARYKEY")
+    // How many rows of a tree are none of these, where none is: it is another table's.
+    var others: [Int: Int] = [:]
+    try scan.rows(
+      where: { role, root in
+        isOfTable(role, root) && (role != .leaf || others[root, default: 0] < Self.mostOthers)
+      }
+    ) { row, record in
       guard record.count == 4, record.kind(0) == .null, record.kind(1) == .text,
         record.kind(2) == .integer, rows.count < Self.mostEntities,
         let name = Self.text(record, 1, image)
-      else { return }
+      else {
+        others[row.root, default: 0] += 1
+        return
+      }
+      others[row.root] = .min
       rows.append((row.key, name))
     }
     return rows
   }
+
+  /// So many rows of a tree without one of Z_PRIMARYKEY tell that there will be none.
+  private static let mostOthers = 64
 
   /// More entities than that no model has; rows of other tables may look alike.
   private static let mostEntities = 100_000

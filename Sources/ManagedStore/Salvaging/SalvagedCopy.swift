@@ -129,9 +129,9 @@ package final class SalvagedCopy {
     let connection = try Connection(path: path, mode: .create)
     try connection.execute(
       """
-      PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL; \
-      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; \
-      PRAGMA cache_size = -16000
+      PRAGMA synchronous = OFF; PRAGMA page_size = \(pageSize); \
+      PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF; \
+      PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -16000
       """)
     return connection
   }

@@ -131,6 +131,7 @@ public struct Diagnosis: Sendable {
     let checks: [() throws -> [Finding]] =
       BookkeepingLayer(place: place, store: store).checks
       + DataLayer(place: place, store: store).checks
+      + [DeletionCheck(place: place, store: store).findings]
     isComplete = true
     for check in checks {
       do {

@@ -236,6 +236,11 @@ extension FindingKind {
         .note, "files that no object names", .repair,
         "Core Data leaves such files behind. A repair moves them into a folder beside the store."
       )
+    case .deletions:
+      Facts(
+        .note, "objects were deleted", .undelete,
+        "Nothing is wrong with that. What is left of them can be looked through (u in the interface); with every save there is less."
+      )
     case .unchecked:
       Facts(
         .warning, "something could not be checked", .none,

@@ -59,6 +59,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case externalMissing = "external-missing"
   case externalOrphaned = "external-orphaned"
   case externalSize = "external-size"
+  case deletions
   case unchecked
 }
 

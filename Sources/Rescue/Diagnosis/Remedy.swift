@@ -20,6 +20,10 @@ enum Remedy: Sendable, Equatable {
   case rows(entity: String, predicate: String)
   /// A look at these objects.
   case objects([ObjectID], of: String)
+  /// A look at what was deleted.
+  case undelete
+  /// The same with a model, which has to be given.
+  case undeleteByModel
   /// The models compared.
   case explain
   /// Nothing that a command does.
@@ -56,6 +60,11 @@ enum Remedy: Sendable, Equatable {
     case .objects(let objects, let entity):
       let names = objects.map { "\"\($0)\"" }.joined(separator: ", ")
       return Remedy.rows(entity: entity, predicate: "SELF IN {\(names)}").command(for: kind, store)
+    case .undelete: return "strata undelete \(path)\(model)"
+    case .undeleteByModel:
+      return Remedy.undelete.command(for: kind, store).map {
+        store.model == nil ? $0 + " --model MODEL" : $0
+      }
     case .explain: return "strata explain \(path) \(store.model.map(ShellText.quoted) ?? "MODEL")"
     case .none: return nil
     }

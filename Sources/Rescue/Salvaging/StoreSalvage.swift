@@ -80,6 +80,8 @@ package enum StoreSalvage {
     let work = try Self.workFile(for: output)
     defer { Self.remove(work) }
     let empty = report
+    // Nobody writes to the new store while it is checked.
+    var sync: EarlySync?
     // What was copied page for page and is not right after all is made again row by row.
     for copiesTrees in [true, false] {
       report = empty
@@ -114,6 +116,7 @@ package enum StoreSalvage {
         report.notes += copy.notes
         try copy.connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")
         copy.connection.close()
+        sync = EarlySync(of: work)
         let problems = try problems(of: work, report.tables)
         if copy.hasCopiedTrees, !problems.isEmpty { continue }
         report.notes += problems.map { "SQLite finds of the new store: \($0)" }
@@ -125,6 +128,7 @@ package enum StoreSalvage {
         guard copiesTrees, error.kind != .cancelled else { throw error }
       }
     }
+    try sync?.wait()
     try open(work, &report)
     report.notes += try SupportTree.copy(
       of: files, beside: output,
@@ -187,9 +191,9 @@ package enum StoreSalvage {
     of path: String, _ saved: [SalvageReport.Table]
   ) throws -> [String] {
     let connection = try Connection(path: path, mode: .immutable)
-    try connection.execute("PRAGMA cache_size = -8000")
+    try connection.execute("PRAGMA cache_size = -4000")
     let rows = Dictionary(saved.map { ($0.name, $0.rows) }) { first, _ in first }
-    // Each row is looked for in every index: the largest table first, so that no thread ends with it.
+    // The largest table with its indexes first, so that no thread ends with it.
     let tables = try connection.rows(
       """
       SELECT m.name, (SELECT count(*) FROM sqlite_master i WHERE i.type = 'index' \
@@ -201,7 +205,7 @@ package enum StoreSalvage {
       }
     }.sorted { ($1.work, $0.name) < ($0.work, $1.name) }.map(\.name)
     do {
-      return try IntegrityCheck(of: path, tables: tables, cache: 8000, isWhole: false)
+      return try IntegrityCheck(of: path, tables: tables, cache: 2000, isWhole: false)
         .problems(helpedBy: connection)
     } catch let error as SQLiteError where error.isEvaluation {
       // An index over a function that only Core Data has cannot be checked.

@@ -97,7 +97,7 @@ package struct IndexAgreement {
         hash = record.mixed(hash, place)
       }
       sums[number].count += 1
-      sums[number].hashes &+= Record.mixed(hash, integer: key)
+      sums[number].hashes &+= Record.settled(Record.mixed(hash, integer: key))
     }
   }
 
@@ -134,7 +134,7 @@ package struct IndexAgreement {
     var hash: UInt64 = 0
     for column in 0..<width { hash = record.mixed(hash, column) }
     sum.count += 1
-    sum.hashes &+= Record.mixed(hash, integer: key)
+    sum.hashes &+= Record.settled(Record.mixed(hash, integer: key))
     if hasFormer, !isBehind(index, key) { throw Untold() }
     hasFormer = true
   }

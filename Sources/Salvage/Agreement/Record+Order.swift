@@ -15,6 +15,15 @@ extension Record {
     return product ^ product >> 29
   }
 
+  /// A hash that can be summed up: every bit depends on all of them, so that values which changed places
+  /// among rows do not come to the same as before.
+  @inline(__always)
+  static func settled(_ hash: UInt64) -> UInt64 {
+    var bits = (hash ^ hash >> 33) &* 0xFF51_AFD7_ED55_8CCD
+    bits = (bits ^ bits >> 33) &* 0xC4CE_B9FE_1A85_EC53
+    return bits ^ bits >> 33
+  }
+
   /// A hash of a number as it counts, whichever way it is stored: a column of reals holds 2.0 as 2.
   @inline(__always)
   static func mixed(_ hash: UInt64, integer: Int64) -> UInt64 {

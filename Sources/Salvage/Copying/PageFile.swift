@@ -11,6 +11,8 @@ struct PageFile {
   private var spare: [Int] = []
   private var maps: [Int: [UInt8]] = [:]
   private let places: PointerMap.Places
+  /// Pages that were written and are not in the file yet.
+  private var window: PageWindow
 
   /// - Throws: `CoreDataError` where it cannot be opened.
   init(_ path: String, pageSize: Int) throws {
@@ -18,6 +20,7 @@ struct PageFile {
     self.pageSize = pageSize
     count = try Int(BigEndian.word(file.read(at: 28, count: 4), 0))
     places = PointerMap.Places(usable: pageSize, pageSize: pageSize)
+    window = PageWindow(pageSize: pageSize)
   }
 
   /// Takes a page for what `kind` and `parent` say of it in the pointer map.
@@ -34,9 +37,9 @@ struct PageFile {
   /// Gives pages back that were taken.
   mutating func give(back pages: some Sequence<Int>) { spare += pages }
 
-  /// Writes a page.
-  func write(_ bytes: [UInt8], to number: Int) throws {
-    try file.write(bytes, at: (number - 1) * pageSize)
+  /// Writes a page, at the latest when all is finished.
+  mutating func write(_ bytes: [UInt8], to number: Int) throws {
+    try window.write(bytes, to: number, in: file)
   }
 
   /// Writes what tells of the pages: pointer maps, the list of those that are free, the header.
@@ -61,7 +64,8 @@ struct PageFile {
       try write(page, to: trunk)
       next = trunk
     }
-    for (number, bytes) in maps { try write(bytes, to: number) }
+    try window.flush(to: file)
+    for (number, bytes) in maps { try file.write(bytes, at: (number - 1) * pageSize) }
     var free = [UInt8](repeating: 0, count: 8)
     BigEndian.put(next, into: &free, 0)
     BigEndian.put(total, into: &free, 4)

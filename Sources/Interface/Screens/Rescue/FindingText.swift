@@ -38,6 +38,8 @@ struct FindingText {
       if let going { add("→ ⏎: \(going)", .success) }
       if finding.command?.hasPrefix("strata salvage ") == true {
         add("→ s: salvage it into a new store", .success)
+      } else if finding.command?.hasPrefix("strata undelete ") == true {
+        add("→ u: look for what is left of them", .success)
       } else if finding.isRepaired {
         add("→ f: put it right in the store, with a backup", .success)
       } else if finding.command != nil {
