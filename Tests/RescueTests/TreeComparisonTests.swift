@@ -45,9 +45,9 @@ struct TreeComparisonTests {
     "what no statement touched is the same, wherever its first page is now",
     arguments: [
       "SELECT 1", "ALTER TABLE a ADD COLUMN c", "ALTER TABLE a RENAME COLUMN t TO u",
-      "CREATE TABLE b (x); INSERT INTO b VALUES (1)", "DROP INDEX a_t",
+      "DROP INDEX a_t",
       "DROP TABLE first", "DROP INDEX a_t; DROP TABLE first",
-      "CREATE INDEX a_b ON a (b)", "INSERT INTO first VALUES (1, 2)",
+      "INSERT INTO first VALUES (1, 2)",
     ])
   func same(_ sql: String) throws {
     let folder = try TemporaryFolder()

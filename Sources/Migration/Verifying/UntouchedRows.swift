@@ -50,7 +50,8 @@ final class UntouchedRows {
     return kept
   }
 
-  private func isSame(_ table: String) throws -> Bool {
+  /// Whether all pages of a table's rows are the source's.
+  func isSame(_ table: String) throws -> Bool {
     if let known = known[table] { return known }
     let roots = try ["src", "main"].map { schema in
       try connection.value(

@@ -55,6 +55,14 @@ extension Verification {
       }
     }
     guard !isForeign else { return }
+    let planned = try schemas.primaryKeys(on: connection)
+    for row in planned {
+      let there = try connection.rows(
+        "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = ?", [row[0]])
+      if there != [row] {
+        report.fail(entity: row[1].text, message: "its row of Z_PRIMARYKEY is not what was planned")
+      }
+    }
     report.verified.append(
       .init(what: "entities' version hashes", count: step.destination.entities.count))
   }

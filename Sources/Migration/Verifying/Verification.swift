@@ -43,7 +43,13 @@ struct Verification {
     // Contents are looked for by the names that the structure must have.
     guard isForeign || report.isEqual else { return report }
     verifyCoverage(&report)
-    try verifyObjects(&report)
+    let untouched =
+      policyMappings.isEmpty
+      ? UntouchedRows(
+        source: sourcePath, result: filePath, on: connection, isCancelled: { meter.shouldStop })
+      : nil
+    try verifyObjects(untouched, &report)
+    try verifyOtherTables(untouched, &report)
     try verifyJoins(&report)
     try verifyLinks(&report)
     try verifyOneToOnes(&report)
@@ -54,14 +60,11 @@ struct Verification {
     return report
   }
 
-  private func verifyObjects(_ report: inout VerificationReport) throws {
+  private func verifyObjects(
+    _ untouched: UntouchedRows?, _ report: inout VerificationReport
+  ) throws {
     var values = 0
     var pages = 0
-    let untouched =
-      policyMappings.isEmpty
-      ? UntouchedRows(
-        source: sourcePath, result: filePath, on: connection, isCancelled: { meter.shouldStop })
-      : nil
     var expected: [String: Int] = madeByPolicies
     var before: [String: Int] = [:]
     var changed: [String: Int] = [:]

@@ -20,26 +20,9 @@ extension StepCompletion {
   }
 
   private func updatePrimaryKeys() throws {
-    var rows: [[Value]] = []
-    for row in destination.primaryKeyRows {
-      var maximum: Int64 = 0
-      if row.parent == 0, let table = destination.table(ofRoot: row.name) {
-        for entityMapping in schemas.mappings(into: table) {
-          guard let from = entityMapping.source else { continue }
-          let root = source.model.root(of: from)
-          guard let number = source.schema.numbers[root] else { continue }
-          let given = try connection.value(
-            "SELECT Z_MAX FROM src.Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])
-          maximum = max(maximum, given?.integer ?? 0)
-        }
-        let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")
-        maximum = max(maximum, used?.integer ?? 0)
-      }
-      rows.append([.integer(row.number), .text(row.name), .integer(row.parent), .integer(maximum)])
-    }
     try connection.execute(
       "DELETE FROM main.Z_PRIMARYKEY WHERE Z_ENT < \(EntityNumbering.firstReserved)")
-    for row in rows {
+    for row in try schemas.primaryKeys(on: connection) {
       try connection.run(
         "INSERT INTO main.Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, ?)", row)
     }
@@ -50,10 +33,8 @@ extension StepCompletion {
   private func updateEntityNumbers() throws {
     let renumbering = schemas.renumbering
     let cases = renumbering.map { "WHEN \($0.old) THEN -\($0.new)" }.joined(separator: " ")
-    let kept = Set(renumbering.map(\.old))
-    let removed = source.entityTables.map(\.entityID).filter { !kept.contains($0) }
-    let isUnchanged = renumbering.allSatisfy { $0.old == $0.new } && removed.isEmpty
-    guard !isUnchanged else { return try forgetMirroredLinks() }
+    let removed = schemas.removedNumbers
+    guard !schemas.keepsNumbers else { return try forgetMirroredLinks() }
     for table in source.database.tables.keys.sorted() {
       let columns = source.database.columns(of: table)
       let column: String
