@@ -102,7 +102,7 @@ let package = Package(
       name: "Interface",
       dependencies: [
         "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
-        "Rescue",
+        "Rescue", "Lint",
       ],
       swiftSettings: small),
     .target(
@@ -194,7 +194,7 @@ let package = Package(
     .testTarget(
       name: "InterfaceTests",
       dependencies: [
-        "Interface", "Terminal", "Rescue", "Migration", "ModelSearch", "ManagedStore",
+        "Interface", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch", "ManagedStore",
         "ManagedModel", "ModelWriting",
       ],
       exclude: ["Snapshots"]),
