@@ -103,7 +103,7 @@ let package = Package(
       name: "Interface",
       dependencies: [
         "Terminal", "ManagedModel", "ModelWriting", "ManagedStore", "ModelSearch", "Migration",
-        "Rescue",
+        "Rescue", "Lint",
       ],
       swiftSettings: small),
     .target(
@@ -195,7 +195,7 @@ let package = Package(
     .testTarget(
       name: "InterfaceTests",
       dependencies: [
-        "Interface", "Terminal", "Rescue", "Migration", "ModelSearch", "ManagedStore",
+        "Interface", "Terminal", "Rescue", "Lint", "Migration", "ModelSearch", "ManagedStore",
         "ManagedModel", "ModelWriting",
       ],
       exclude: ["Snapshots"]),

@@ -10,8 +10,9 @@ package enum OutputPlace {
   /// - Parameters:
   ///   - stores: the stores at hand, and those that are about to be made.
   ///   - what: what is to be written, such as `the receipt`.
+  ///   - makesFolder: whether a folder that is not there will be made.
   package static func refusal(
-    toWrite what: String, at path: String, besides stores: [String] = []
+    toWrite what: String, at path: String, besides stores: [String] = [], makesFolder: Bool = false
   ) -> CoreDataError? {
     func refusal(_ reason: String) -> CoreDataError {
       CoreDataError(
@@ -34,7 +35,9 @@ package enum OutputPlace {
     if stores.contains(place) {
       return refusal("it is the store itself")
     }
-    guard let status else { return nil }
+    guard let status else {
+      return makesFolder ? nil : folderRefusal(what, FileSystem.parent(of: path) ?? ".")
+    }
     // A second name of a store's file is that file.
     let own = stores.flatMap { store in ([""] + suffixes).map { store + $0 } }
     if own.contains(where: {
@@ -44,7 +47,23 @@ package enum OutputPlace {
       return refusal("it is a file of the store")
     }
     return FileSystem.isDatabase(path) || isLog(path)
-      ? refusal("it is a store, a backup or a log of one") : nil
+      ? refusal("it is a store, a backup or a log of one")
+      : folderRefusal(what, FileSystem.parent(of: path) ?? ".")
+  }
+
+  /// Why nothing can be made in a folder: what is written is first written beside its place.
+  private static func folderRefusal(_ what: String, _ folder: String) -> CoreDataError? {
+    guard FileSystem.isDirectory(folder) else {
+      return CoreDataError(
+        .usage, "there is no such folder for \(what)", path: folder,
+        hint: "Name a file in a folder that exists.")
+    }
+    guard FileSystem.isWritable(folder) else {
+      return CoreDataError(
+        .usage, "\(what) cannot be written into that folder", path: folder,
+        hint: "Name a file in a folder that you may write to.")
+    }
+    return nil
   }
 
   private static let suffixes = ["-wal", "-shm", "-journal"]

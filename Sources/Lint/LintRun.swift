@@ -36,19 +36,19 @@ public struct LintOptions: Sendable {
 /// It reads only: no model, store or repository is changed.
 public struct LintRun: Sendable {
   /// What was found, by file and line; silenced findings are not among them.
-  public private(set) var findings: [LintFinding] = []
+  public internal(set) var findings: [LintFinding] = []
   /// What somebody said is meant.
-  public private(set) var silenced: [LintFinding] = []
+  public internal(set) var silenced: [LintFinding] = []
   /// Warnings about a version by itself that shipped as they are.
-  public private(set) var known: [LintFinding] = []
+  public internal(set) var known: [LintFinding] = []
   /// Paths of the models that were looked at.
-  public private(set) var models: [String] = []
+  public internal(set) var models: [String] = []
   /// What counts as shipped, as a clause; `nil` where nothing was known.
-  public private(set) var base: String?
+  public internal(set) var base: String?
   /// What could not be read, and hid nothing else.
-  public private(set) var unreadable: [CoreDataError] = []
+  public internal(set) var unreadable: [CoreDataError] = []
   /// What else there is to know, as sentences.
-  public private(set) var notes: [String] = []
+  public internal(set) var notes: [String] = []
   /// What the rules are here; `nil` for one that is off.
   public let levels: [String: LintConfiguration.Level]
 
@@ -82,21 +82,9 @@ public struct LintRun: Sendable {
     notes = target.notes + target.models.flatMap(\.notes)
     self.base = base?.origin
     if base == nil, options.stores.isEmpty {
-      notes.append(
-        "Nothing is known of what shipped: only the last step is looked at. --git-base REF or --against OLD names it."
-      )
+      notes.append(Self.noBase)
     }
-    var documents = MappingDocuments()
-    for path in target.distinctMappings + options.mappings {
-      do {
-        let one = try MappingDocuments(paths: [path])
-        one.models.forEach { documents.add($0) }
-        one.recipes.forEach { documents.add($0) }
-      } catch let error as CoreDataError {
-        guard target.mappings.contains(path) else { throw error }
-        unreadable.append(error)
-      }
-    }
+    let documents = try documents(beside: target, options)
     var found: [LintFinding] = []
     var shipped: [LintFinding] = []
     var bases: [LintedModel] = []
@@ -122,16 +110,31 @@ public struct LintRun: Sendable {
     ).findings()
     notes += Self.unknownVersions(configuration, target.models + bases)
     sort(found, Silences(target.models), configuration)
-    guard !options.tellsKnown else { return }
-    let isKnown = { (finding: LintFinding) in
-      finding.severity == .warning
-        && shipped.contains {
-          $0.rule == finding.rule && $0.entity == finding.entity && $0.property == finding.property
-        }
-    }
-    known = findings.filter(isKnown)
-    findings.removeAll(where: isKnown)
+    if !options.tellsKnown { setAside(shipped) }
   }
+
+  /// The mapping models beside a target, and those that are named; one that lies there and cannot be
+  /// read hides no other.
+  mutating func documents(
+    beside target: LintTarget, _ options: LintOptions
+  ) throws -> MappingDocuments {
+    var documents = MappingDocuments()
+    for path in target.distinctMappings + options.mappings {
+      do {
+        let one = try MappingDocuments(paths: [path])
+        one.models.forEach { documents.add($0) }
+        one.recipes.forEach { documents.add($0) }
+      } catch let error as CoreDataError {
+        guard target.mappings.contains(path) else { throw error }
+        unreadable.append(error)
+      }
+    }
+    return documents
+  }
+
+  /// What is told where nothing says what shipped.
+  static let noBase =
+    "Nothing is known of what shipped: only the last step is looked at. --git-base REF or --against OLD names it."
 
   /// What is said to be released, and is no version.
   private static func unknownVersions(
@@ -143,13 +146,13 @@ public struct LintRun: Sendable {
     }
   }
 
-  private static func base(of target: LintTarget, _ options: LintOptions) throws -> LintBase? {
+  static func base(of target: LintTarget, _ options: LintOptions) throws -> LintBase? {
     if let path = options.against { return try LintBase(copy: path) }
     if let revision = options.gitBase { return try LintBase(of: target, revision: revision) }
     return options.takesMergeBase ? try LintBase.mergeBase(of: target) : nil
   }
 
-  private static func cloudKit(
+  static func cloudKit(
     _ model: LintedModel, _ target: LintTarget, _ options: LintOptions,
     _ configuration: LintConfiguration, _ stores: [LintStore]
   ) -> String? {
@@ -200,7 +203,7 @@ public struct LintRun: Sendable {
   }
 
   /// What is odd about a version by itself.
-  private static func findings(
+  static func findings(
     of version: LintedModel.Version, mirrored: Bool, deployed: LintedModel.Version? = nil
   ) -> [LintFinding] {
     ModelChecks(version: version).findings()
@@ -222,67 +225,5 @@ public struct LintRun: Sendable {
           device: .missingSource)
       }
     }
-  }
-
-  // MARK: What counts
-
-  private mutating func sort(
-    _ found: [LintFinding], _ silences: Silences, _ configuration: LintConfiguration
-  ) {
-    notes += silences.mistakes
-    var used: Set<Int> = []
-    var counted: [LintFinding] = []
-    for finding in found {
-      var finding = finding
-      if let level = levels[finding.rule.id] {
-        guard let severity = level else { continue }
-        finding.severity = severity
-      }
-      if let index = configuration.exceptions.firstIndex(where: { $0.applies(to: finding) }) {
-        used.insert(index)
-        finding.silence = .init(
-          place: .configuration, reason: configuration.exceptions[index].reason)
-      } else {
-        finding.silence = silences.silence(of: finding)
-      }
-      if finding.silence == nil { counted.append(finding) } else { silenced.append(finding) }
-    }
-    for (index, exception) in configuration.exceptions.enumerated() where !used.contains(index) {
-      notes.append(
-        "\(configuration.path):\(exception.line): the exception of \(exception.rule) is for nothing that was found."
-      )
-    }
-    // What looks renamed is not told again as gone.
-    let renamed = counted.filter { $0.rule == .looksLikeRename }
-    findings = counted.filter { finding in
-      !finding.rule.isDrop
-        || !renamed.contains { rename in
-          rename.version == finding.version
-            && rename.former == (finding.property ?? finding.entity)
-            && (rename.property == nil || rename.entity == finding.entity)
-        }
-    }
-    findings = Self.inOrder(findings)
-    silenced = Self.inOrder(silenced)
-    notes = notes.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-  }
-
-  private static func inOrder(_ findings: [LintFinding]) -> [LintFinding] {
-    var seen: [LintFinding] = []
-    let sorted = findings.enumerated().sorted { one, other in
-      let (a, b) = (one.element, other.element)
-      if a.path != b.path { return a.path < b.path }
-      if a.line != b.line { return (a.line ?? 0) < (b.line ?? 0) }
-      return one.offset < other.offset
-    }.map(\.element)
-    for finding in sorted where !seen.contains(finding) { seen.append(finding) }
-    return seen
-  }
-}
-
-extension LintRule {
-  /// Whether it tells that something is gone.
-  fileprivate var isDrop: Bool {
-    [Self.attributeDropped, .entityDropped, .relationshipDropped].contains(self)
   }
 }

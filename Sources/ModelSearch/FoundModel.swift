@@ -58,7 +58,9 @@ public struct FoundModel: Sendable, Equatable {
         .refused, "the folder exists already", path: path, hint: "Name another folder to export to."
       )
     }
-    if let refusal = OutputPlace.refusal(toWrite: "the model", at: path) { throw refusal }
+    if let refusal = OutputPlace.refusal(toWrite: "the model", at: path, makesFolder: true) {
+      throw refusal
+    }
     try FileSystem.makeDirectory(path)
     try FileSystem.write(
       contents ?? Array(model.xcdatamodelContents().utf8), to: path + "/contents")

@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 
 /// A version hash as far as it is known.
@@ -57,11 +58,11 @@ public struct HashPattern: Sendable, Equatable {
     let bytes = Array(text.utf8.prefix(1 << 20))
     let key = Array("NSStoreModelVersionHashes".utf8)
     var start = 0
-    var rest = bytes[...]
+    var at = 0
     // The digest and the number of the hashes' version begin with the same word.
-    while start == 0, let found = rest.firstRange(of: key) {
-      rest = rest[found.upperBound...]
-      if let next = rest.first, !isName(next) { start = rest.startIndex }
+    while start == 0, let found = ByteSearch.place(of: key, in: bytes, from: at) {
+      at = found + key.count
+      if at < bytes.count, !isName(bytes[at]) { start = at }
     }
     var scanner = LogScanner(bytes: bytes, at: start)
     return scanner.hashes(isInDictionary: start > 0)

@@ -114,22 +114,26 @@ public struct ModelReference: Sendable, Equatable {
         model: try located(path) { try Model(archive: bytes) }, name: FileSystem.stem(of: path),
         path: path, archive: bytes)
     }
-    guard let first = bytes.first(where: { ![9, 10, 13, 32].contains($0) }) else {
-      throw CoreDataError(
-        .unreadable, "the file is empty", path: path,
-        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, Swift source, or a store.")
-    }
-    guard first == UInt8(ascii: "<") || bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
-      throw CoreDataError(
-        .unreadable, "this is no model", path: path,
-        hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, Swift source, or a store.")
-    }
+    try Self.requireXML(bytes, path: path, or: ", or a store")
     let folder = FileSystem.parent(of: path) ?? "."
     return Loaded(
       model: try located(path) { try Model(contents: bytes) },
       name: folder.hasSuffix(".xcdatamodel")
         ? FileSystem.stem(of: folder) : FileSystem.stem(of: path),
       path: path)
+  }
+
+  /// Refuses what is no XML, before anybody looks for the mistake in it.
+  ///
+  /// - Parameter other: what else could have been given.
+  package static func requireXML(
+    _ bytes: [UInt8], path: String, or other: String = ""
+  ) throws {
+    let first = bytes.first { ![9, 10, 13, 32].contains($0) }
+    if first == UInt8(ascii: "<") || bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return }
+    throw CoreDataError(
+      .unreadable, first == nil ? "the file is empty" : "this is no model", path: path,
+      hint: "Give a .xcdatamodeld, .momd, .xcdatamodel, .mom, Swift source\(other).")
   }
 
   /// Most bytes of a model file that are read.

@@ -112,17 +112,6 @@ package enum StoreSeed {
         hint: "Name another store, or move that away.")
     }
     if let refusal = OutputPlace.refusal(toWrite: "the new store", at: path) { throw refusal }
-    let folder = FileSystem.parent(of: path) ?? "."
-    guard FileSystem.isDirectory(folder) else {
-      throw CoreDataError(
-        .usage, "there is no such folder for the new store", path: path,
-        hint: "Name a file in a folder that exists.")
-    }
-    guard FileSystem.isWritable(folder) else {
-      throw CoreDataError(
-        .usage, "the new store cannot be written into that folder", path: path,
-        hint: "Name a file in a folder that you may write to.")
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 import Files
 import Lint
 import ManagedModel
+import ModelSearch
 import TestSupport
 import Testing
 
@@ -200,5 +201,34 @@ struct LintBaseTests {
     #expect(dropped.status == .no)
     #expect(dropped.out.contains("Models.swift:13: [looks-like-rename] Item.title"))
     #expect(dropped.out.contains("took the values over when it shipped"))
+  }
+}
+
+@Suite("Versions compared with a git revision", .enabled(if: GitRepository.isAvailable))
+struct LintComparisonTests {
+  @Test("the revision is what shipped")
+  func revision() throws {
+    let folder = try TemporaryFolder()
+    let repository = try GitRepository(at: folder.path("repository"))
+    func contents(_ names: [String]) -> String {
+      "<model><entity name=\"Dish\">"
+        + names.map {
+          "<attribute name=\"\($0)\" optional=\"YES\" attributeType=\"String\"/>"
+        }.joined() + "</entity></model>"
+    }
+    try repository.commit(
+      "Dishes.xcdatamodeld/Dishes.xcdatamodel/contents", contents(["name", "size"]), "First")
+    let bundle = repository.path + "/Dishes.xcdatamodeld"
+    try FileSystem.write(
+      Array(contents(["name"]).utf8), to: bundle + "/Dishes.xcdatamodel/contents")
+    func side(_ reference: String) throws -> LintComparison.Side {
+      let loaded = try ModelReference(reference).load()
+      return LintComparison.Side(name: loaded.name, path: loaded.path, model: loaded.model)
+    }
+    let found = try LintComparison(from: side(bundle + "@main"), to: side(bundle + "@Dishes"))
+    let rules = found.findings.map { "\($0.rule.id) \($0.subject ?? "")" }
+    #expect(rules.contains("released-version-edited Dish.size"), "\(rules) \(found.notes)")
+    #expect(rules.contains("attribute-dropped Dish.size"))
+    #expect(found.base?.contains("main") == true)
   }
 }

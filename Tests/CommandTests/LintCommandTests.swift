@@ -245,4 +245,19 @@ struct LintCommandTests {
       #expect(!result.lines.contains { $0.hasPrefix("::error::") })
     }
   }
+
+  @Test("a file that is no model is said to be none, and not to be bad XML")
+  func noModel() throws {
+    for (text, message) in [("hello <x\n", "this is no model"), ("\n", "the file is empty")] {
+      let path = folder.path("t.txt")
+      try FileSystem.write(Array(text.utf8), to: path)
+      let told = Captured("lint", path)
+      #expect(told.status == .unreadable)
+      #expect(told.err.hasPrefix("strata: \(message): \(path)\n"), "\(told.err)")
+    }
+    let path = folder.path("broken.xml")
+    try FileSystem.write(Array("<model>".utf8), to: path)
+    #expect(Captured("lint", path).err.contains("the XML is malformed"))
+  }
+
 }

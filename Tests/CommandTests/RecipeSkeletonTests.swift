@@ -54,6 +54,17 @@ struct RecipeSkeletonTests {
     #expect(String(decoding: try FileSystem.read(recipe), as: UTF8.self) == text)
   }
 
+  @Test("a folder that is not there is named before anything is planned")
+  func noFolder() throws {
+    let missing = folder.path("none")
+    let written = Captured(
+      "plan", store, "--to", bundle + "@Recipes 4", "--write-recipe", missing + "/r.json5")
+    #expect(written.status == .usage)
+    #expect(
+      written.err.hasPrefix("strata: there is no such folder for the recipe: \(missing)\n"),
+      "\(written.err)")
+  }
+
   @Test("mandatory values that are missing are written; where nothing is, nothing is written")
   func missing() throws {
     var before = Entity("User")

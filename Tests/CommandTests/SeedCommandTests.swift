@@ -166,6 +166,32 @@ struct SeedCommandTests {
     #expect(try run("{ stores: { 'Shelf 9': {} } }").status == .usage)
   }
 
+  @Test("what all refused versions would lose is told together, and how to begin a recipe")
+  func ways() throws {
+    let bundle = path("Notes.xcdatamodeld")
+    for (name, attributes) in [
+      ("Notes", ["a", "b"]), ("Notes 2", ["b", "c"]), ("Notes 3", ["d"]),
+    ] {
+      var note = Entity("Note")
+      note.attributes = attributes.map { Attribute($0, .string) }
+      for index in note.attributes.indices { note.attributes[index].defaultValue = .string("x") }
+      let folder = bundle + "/\(name).xcdatamodel"
+      try FileSystem.makeDirectory(folder)
+      try FileSystem.write(
+        Array(try Model(entities: [note]).xcdatamodelContents().utf8), to: folder + "/contents")
+    }
+    let words = ["rehearse", "--seeded", bundle, "--objects", "20"]
+    let run = Captured(words)
+    #expect(run.status == .refused)
+    let together = "--allow-loss Note.a --allow-loss Note.b --allow-loss Note.c"
+    let told = run.out.split(whereSeparator: { $0 == " " || $0 == "\n" }).joined(separator: " ")
+    #expect(told.contains("to accept what all of them would lose: \(together)"), "\(run.out)")
+    #expect(!run.out.contains("a recipe to begin with"))
+    let allowed = Captured(words + together.split(separator: " ").map(String.init))
+    #expect(allowed.status == .done, "\(allowed.out)\(allowed.err)")
+    #expect(!allowed.out.contains("to accept what"))
+  }
+
   @Test("a bundle that names no current version has its last one taken, and that is told")
   func noCurrent() throws {
     let (bundle, recipe) = try shelf("'S' || number")

@@ -57,6 +57,7 @@ struct AppearanceTests {
     let popups = [
       [], ["?"], [":"], ["T"], ["!"], ["w"], ["o"], ["/"], ["r"], ["i"], ["F"], ["*"], ["y"],
       ["e"], ["v"], ["Tab", "Tab", "/"], ["?", "/"], ["Tab", "a"], ["Tab", "⏎"], ["b"], ["+"],
+      ["f"],
     ]
     for kind in Kind.allCases {
       for keys in popups {

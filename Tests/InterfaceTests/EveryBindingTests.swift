@@ -115,7 +115,7 @@ struct EveryBindingTests {
     (.browse, ["?"]), (.browse, ["?", "/", "s"]), (.browse, [":"]), (.browse, [":", "s", "o"]),
     (.browse, ["T"]), (.browse, ["!"]), (.browse, ["Tab", "Tab", "/", "S"]), (.diff, ["o"]),
     (.diff, ["o", "⏎"]), (.mapping, ["o"]), (.migrate, ["o"]), (.mapping, ["Tab", "a"]),
-    (.migrate, ["b"]),
+    (.migrate, ["b"]), (.diff, ["f"]),
   ]
 
   @Test("of a popup does something, or says why not")

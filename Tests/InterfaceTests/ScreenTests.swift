@@ -87,7 +87,9 @@ struct ScreenTests {
     for screen in Screen.allCases {
       var session = try Session()
       try session.send(String(screen.rawValue))
-      for keys in [[], ["?"], ["Esc", "o"], ["Esc", "Tab", "a"], ["Esc", "Tab", "⏎", "⏎"]] {
+      for keys in [
+        [], ["?"], ["Esc", "o"], ["Esc", "f"], ["Esc", "Tab", "a"], ["Esc", "Tab", "⏎", "⏎"],
+      ] {
         for key in keys { try session.send(key) }
         for width in [0, 1, 2, 3, 17, 39, 40, 41, 60, 79, 80] {
           for height in [0, 1, 2, 3, 9, 10, 11, 12, 14, 24] {

@@ -1,3 +1,4 @@
+import Lint
 import ManagedModel
 import Migration
 import Terminal
@@ -89,6 +90,10 @@ struct Session {
       ]
     case .compare(let id, let from, let to):
       return [.answer(id, .compared(Comparison(from: from, to: to)))]
+    case .lint(let id, var from, var to, let mappings):
+      // No file is looked for.
+      (from.path, to.path) = ("", "")
+      return [.answer(id, .linted(try LintComparison(from: from, to: to, mappings: mappings)))]
     case .plan(let id, _): return plan.map { [.answer(id, .planned($0))] } ?? []
     case .names(let id, _): return [.answer(id, .names(ObjectNames()))]
     case .diagnose(let id):

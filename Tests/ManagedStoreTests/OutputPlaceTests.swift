@@ -5,6 +5,12 @@ import Testing
 
 @testable import ManagedStore
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 @Suite("Where a file may be written")
 struct OutputPlaceTests {
   /// A store with every file that one has.
@@ -48,6 +54,40 @@ struct OutputPlaceTests {
     for name in ["Notes.sqlite", "Notes.sqlite-wal", "Notes.sqlite-journal", "Notes.backup-1"] {
       #expect(OutputPlace.refusal(toWrite: "it", at: place.folder.path(name)) != nil, "\(name)")
     }
+  }
+
+  @Test("a folder that is not there, or cannot be written to, is named with what to try")
+  func folders() async throws {
+    let folder = try TemporaryFolder()
+    let missing = folder.path("none")
+    let error = try #require(OutputPlace.refusal(toWrite: "the recipe", at: missing + "/r.json5"))
+    #expect(error.kind == .usage && error.path == missing)
+    #expect(error.message == "there is no such folder for the recipe")
+    #expect(error.hint == "Name a file in a folder that exists.")
+    #expect(
+      OutputPlace.refusal(toWrite: "it", at: missing + "/r.json5", makesFolder: true) == nil)
+    try FileSystem.write([1], to: folder.path("file"))
+    #expect(OutputPlace.refusal(toWrite: "it", at: folder.path("file/r")) != nil)
+  }
+
+  @Test(
+    "a folder that is only to be read is named, for new files and for those that are there",
+    .enabled(if: geteuid() == 0, "only root can become another user"))
+  func readOnly() async throws {
+    let folder = try TemporaryFolder()
+    try FileSystem.write([1], to: folder.path("there"))
+    chmod(folder.path, 0o555)
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      // Both: what may be written is asked for the real user.
+      setuid(65534)
+      for name in ["new", "there"] {
+        let error = OutputPlace.refusal(toWrite: "the new store", at: path + "/" + name)
+        #expect(error?.message == "the new store cannot be written into that folder", "\(name)")
+        #expect(error?.path == path)
+        #expect(error?.hint == "Name a file in a folder that you may write to.")
+      }
+    }
+    chmod(folder.path, 0o700)
   }
 
   @Test("anywhere else, over other files too")

@@ -1,11 +1,18 @@
 import Files
 import Interface
+import ManagedModel
 import ManagedStore
 import SQLite
 import TestSupport
 import Testing
 
 @testable import Rescue
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// What is said of a rescue besides the rows that came.
 @Suite("What a salvage tells of what is missing")
@@ -44,6 +51,34 @@ struct SalvageReportTests {
     #expect(lost > 0)
     let text = report.remarks.map(\.text).joined(separator: "\n")
     #expect(text.contains("By the store's own counters of keys"), "\(text)")
+  }
+
+  @Test("where the new store cannot be, its folder is named and nothing is begun")
+  func noPlace() async throws {
+    let folder = try TemporaryFolder()
+    let missing = folder.path("none")
+    let error = #expect(throws: CoreDataError.self) {
+      try StoreSalvage.run(path: folder.path("Any.sqlite"), output: missing + "/Saved.sqlite")
+    }
+    #expect(error?.message == "there is no such folder for the new store")
+    #expect(error?.path == missing)
+  }
+
+  @Test(
+    "where the folder is only to be read, it is named, and no file of the salvage's own",
+    .enabled(if: geteuid() == 0, "only root can become another user"))
+  func readOnly() async throws {
+    let folder = try TemporaryFolder()
+    chmod(folder.path, 0o555)
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      setuid(65534)
+      let error = #expect(throws: CoreDataError.self) {
+        try StoreSalvage.run(path: "/dev/null", output: path + "/Saved.sqlite")
+      }
+      #expect(error?.message == "the new store cannot be written into that folder")
+      #expect(error?.path == path)
+    }
+    chmod(folder.path, 0o700)
   }
 
   @Test("where the counters are gone, too, nothing is concluded")

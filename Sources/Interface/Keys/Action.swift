@@ -16,7 +16,7 @@ package enum Action: Sendable, Hashable {
   // Diff and Mapping
   case nextChange, previousChange, onlyChanges, chooseVersion, allowLoss
   case planCompared, fold, unfold, foldAll, endSearch, showCode, allowAll, suggest, setValue,
-    deleteObjects
+    deleteObjects, findings
   case removeEdit, writeRecipe, rehearse, otherPath, revisions, throughVersions, complete
   // Migrate
   case migrate, planAgain

@@ -1,3 +1,4 @@
+import Lint
 import ManagedModel
 import ManagedStore
 import Migration
@@ -41,6 +42,8 @@ package enum Effect: Sendable, Equatable {
   // Diff and Mapping
   /// Counts what the changes between two versions touch in the store.
   case impacts(TaskID, from: Model, to: Model)
+  /// Has the rules of lint look at two versions, and at what lies around them.
+  case lint(TaskID, from: LintComparison.Side, to: LintComparison.Side, mappings: [String])
   /// The versions at a path, or the one that `PATH@VERSION` or `PATH@REVISION` names.
   case models(TaskID, path: String)
   case completions(TaskID, path: String)

@@ -1,3 +1,4 @@
+import Lint
 import ManagedModel
 import ManagedStore
 import Migration
@@ -57,6 +58,7 @@ package enum Answer: Sendable {
   case looked(LookAnswer)
   // Diff and Mapping
   case impacts([ChangeImpact])
+  case linted(LintComparison)
   case models([ModelVersion])
   case completions([String])
   case revisions([GitHistory.Commit])

@@ -94,6 +94,9 @@ struct LintTarget {
       FileSystem.isDirectory(path)
       ? try ModelBundle.files(in: path)
       : ["": try FileSystem.read(path, limit: ModelReference.limit)]
+    if let bytes = files[""], !bytes.starts(with: Array("bplist".utf8)) {
+      try ModelReference.requireXML(bytes, path: path, or: ", or a folder of these")
+    }
     // A .xcdatamodel is a folder with its one version in it.
     var all = files
     if path.hasSuffix(".xcdatamodel"), all["contents"] == nil {

@@ -1,3 +1,5 @@
+import ManagedModel
+
 /// Puts what a text tells by codes and by sentences together, so that each error is there once.
 struct ErrorGathering {
   /// An error, and by what it was told how often.

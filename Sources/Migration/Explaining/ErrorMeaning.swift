@@ -48,13 +48,17 @@ public enum ErrorCatalogue {
   public static func meaning(of code: Int, domain: String? = nil) -> ErrorMeaning? {
     let domains = ErrorMeaning.Domain.allCases.filter { domain == nil || $0.rawValue == domain }
     for domain in domains {
-      if let exact = all.first(where: { $0.domain == domain && $0.code == code }) { return exact }
+      if let exact = byCode[domain]?[code] { return exact }
     }
     if domains.contains(.cocoa), cloudRange.contains(code) {
       return undocumentedCloudMeaning(code)
     }
     guard domains == [.sqlite], code > 255 else { return nil }
-    return all.first { $0.domain == .sqlite && $0.code == code & 0xFF }
+    return byCode[.sqlite]?[code & 0xFF]
+  }
+
+  private static let byCode = Dictionary(grouping: all, by: \.domain).mapValues { meanings in
+    Dictionary(meanings.map { ($0.code, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// The meaning of a constant such as `NSMigrationMissingMappingModelError` or `SQLITE_CORRUPT`.

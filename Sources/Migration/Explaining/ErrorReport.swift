@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 import ManagedStore
 import ModelSearch
@@ -74,13 +75,10 @@ public struct ErrorReport: Sendable, Equatable {
     for key in keys {
       let key = Array(key.utf8)
       var index = 0
-      while index + key.count < bytes.count, result.count < 16 {
-        let isStart = index == 0 || !isWord(bytes[index - 1])
-        guard isStart, bytes[index] == key[0], bytes[index..<(index + key.count)].elementsEqual(key)
-        else {
-          index += 1
-          continue
-        }
+      while result.count < 16, let place = ByteSearch.place(of: key, in: bytes, from: index) {
+        index = place + 1
+        guard place == 0 || !isWord(bytes[place - 1]) else { continue }
+        index = place
         var at = skipSpaces(bytes, index + key.count)
         // `reason=…`, `reason = …`, and `reason : …` where each entry has a line of its own.
         let isLine = at > index + key.count && at < bytes.count && bytes[at] == UInt8(ascii: ":")

@@ -1,3 +1,5 @@
+import ManagedModel
+
 extension LogText {
   /// A code that the text names.
   struct Code {
@@ -10,11 +12,11 @@ extension LogText {
   /// `Domain=X Code=N`; `(X error N.)`; `X Code: N`; `NSSQLiteErrorDomain = N`; "Cocoa error N" and
   /// its like in any language; `error: (N)`; a constant's name; Core Data's own numbers alone.
   var codes: [Code] {
-    let words = self.words
     var codes: [Code] = []
     var domain: String?
     var distance = 0
-    for (index, word) in words.enumerated() {
+    for index in words.indices {
+      let word = words[index]
       if let named = Self.domain(word, text(word.range)) {
         (domain, distance) = (named, 0)
         continue
@@ -36,7 +38,7 @@ extension LogText {
       if distance > 3 { domain = nil }
       if let code = word.number {
         if let found = loggedCode(words, at: index) ?? bareCode(word, code) { codes.append(found) }
-      } else if let meaning = ErrorCatalogue.meaning(named: text(word.range)) {
+      } else if isCapital(word), let meaning = ErrorCatalogue.meaning(named: text(word.range)) {
         codes.append(
           Code(
             domain: meaning.domain.rawValue, code: meaning.code, place: word.range.lowerBound))
@@ -46,19 +48,29 @@ extension LogText {
   }
 
   private static func domain(_ word: Word, _ text: String) -> String? {
-    guard word.text.hasSuffix("errordomain") else { return nil }
+    guard word.range.count >= 11, word.text.hasSuffix("errordomain") else { return nil }
     return ErrorMeaning.Domain.allCases.first { $0.rawValue.lowercased() == word.text }?.rawValue
       ?? text
   }
 
   /// The domain of "Cocoa error", "SQLite error", "sqlite3 code" and the like.
   private static func family(_ words: [Word], at index: Int) -> ErrorMeaning.Domain? {
-    let word = words[index].text
-    if word == "sqliteexception" || word == "sqliteerror" { return .sqlite }
-    guard ["cocoa", "sqlite", "sqlite3"].contains(word), index + 1 < words.count,
-      ["error", "code"].contains(words[index + 1].text)
-    else { return nil }
-    return word == "cocoa" ? .cocoa : .sqlite
+    let family: ErrorMeaning.Domain
+    switch words[index].text {
+    case "sqliteexception", "sqliteerror": return .sqlite
+    case "cocoa": family = .cocoa
+    case "sqlite", "sqlite3": family = .sqlite
+    default: return nil
+    }
+    guard index + 1 < words.count, ["error", "code"].contains(words[index + 1].text) else {
+      return nil
+    }
+    return family
+  }
+
+  /// Whether a word begins as all constants do: a log has many words.
+  private func isCapital(_ word: Word) -> Bool {
+    (0x41...0x5A).contains(byte(word.range.lowerBound))
   }
 
   /// "(Cocoa-Fehler 134100.)", "erreur Cocoa 1570", "خطأ Cocoa ١٣٤١٠٠": a number of Cocoa's near its name.
@@ -95,7 +107,7 @@ extension LogText {
   /// part of a time, a version, a path or an address.
   private func bareCode(_ word: Word, _ code: Int) -> Code? {
     guard (132_000..<135_000).contains(code),
-      let meaning = ErrorCatalogue.all.first(where: { $0.domain == .cocoa && $0.code == code })
+      let meaning = ErrorCatalogue.meaning(of: code, domain: ErrorMeaning.Domain.cocoa.rawValue)
     else { return nil }
     let (start, end) = (word.range.lowerBound, word.range.upperBound)
     let before = byte(start - 1)

@@ -1,3 +1,5 @@
+import ManagedModel
+
 extension LogText {
   /// A sentence that the text has, with the names behind it.
   struct Said {
@@ -9,20 +11,17 @@ extension LogText {
   /// The known sentences in the text, in order, those of which another says more left out.
   var sentences: [Said] {
     var found: [Said] = []
-    var at = 0
-    while at < small.count {
-      defer { at += 1 }
-      guard at == 0 || !Self.isPlain(small[at - 1]) || !Self.isPlain(small[at]),
-        let candidates = KnownSentences.all.byStart[KnownSentences.start(of: small, at: at)]
-      else { continue }
-      let hit = candidates.first { small[at...].starts(with: $0.small) }
+    var told = 0
+    for at in places(of: KnownSentences.all.starts) where at >= told {
+      let candidates = KnownSentences.all.byStart[Self.start(of: small, at: at)] ?? []
+      let hit = candidates.first { says($0.small, at: at) }
       guard let hit else { continue }
       let end = at + hit.small.count
       // A log that says one thing over and over has said it by then.
       let named = found.count < Self.namedSentences ? names(hit.sentence.names, from: end) : []
       found.append(Said(sentence: hit.sentence, place: at, names: named))
       // Within a sentence there is no other.
-      at = end - 1
+      told = end
     }
     return found.filter { said in
       !said.sentence.isGeneral
@@ -175,24 +174,17 @@ private struct KnownSentences {
   static let all = KnownSentences()
 
   let byStart: [UInt32: [Known]]
+  let starts: Set<UInt32>
 
   private init() {
     var byStart: [UInt32: [Known]] = [:]
     for sentence in ErrorCatalogue.sentences {
       let small = Array(sentence.words.lowercased().utf8)
-      byStart[Self.start(of: small, at: 0), default: []].append(
+      byStart[LogText.start(of: small, at: 0), default: []].append(
         Known(sentence: sentence, small: small))
     }
     // The longer one says more.
     self.byStart = byStart.mapValues { $0.sorted { $0.small.count > $1.small.count } }
-  }
-
-  /// Four bytes as a number; zeros behind the end.
-  static func start(of bytes: [UInt8], at place: Int) -> UInt32 {
-    var start: UInt32 = 0
-    for index in place..<(place + 4) {
-      start = start << 8 | (index < bytes.count ? UInt32(bytes[index]) : 0)
-    }
-    return start
+    starts = Set(byStart.keys)
   }
 }

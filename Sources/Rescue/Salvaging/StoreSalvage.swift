@@ -60,11 +60,6 @@ package enum StoreSalvage {
     if let refusal = OutputPlace.refusal(toWrite: "the new store", at: output, besides: [path]) {
       throw refusal
     }
-    guard FileSystem.isDirectory(FileSystem.parent(of: output) ?? ".") else {
-      throw CoreDataError(
-        .usage, "there is no such folder for the new store", path: output,
-        hint: "Name a file in a folder that exists.")
-    }
     let files = StoreFiles(path: FileSystem.canonical(path))
     try SupportTree.place(of: files, beside: output)
     let source = try SalvageSource(path: path, ignoresLog: options.ignoresLog)

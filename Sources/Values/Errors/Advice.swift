@@ -41,6 +41,13 @@ public struct Advice: Sendable, Equatable, ExpressibleByStringInterpolation {
     parts.contains { if case .choice(choice, _, _) = $0 { true } else { false } }
   }
 
+  /// What a value is to be, as far as the sentence says so.
+  package func values(of choice: Choice) -> [String] {
+    parts.flatMap { part -> [String] in
+      if case .choice(choice, let values, true) = part { values } else { [] }
+    }
+  }
+
   /// The sentence with the values' Swift names.
   public var text: String {
     parts.map { part in

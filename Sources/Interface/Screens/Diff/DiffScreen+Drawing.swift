@@ -61,22 +61,26 @@ extension DiffScreen {
       Span(names.1, theme[.entity]),
     ]
     let used = grid.write(title, at: line.origin, within: line.width)
-    let note: [Span]
+    var notes: [[Span]]
     if let difference = comparison?.difference {
       let counts = [
         "\(difference.changed.count) changed", "\(difference.added.count) added",
         "\(difference.removed.count) removed",
       ].joined(separator: ", ")
-      note = [
-        Span(difference.hashesAreEqual ? "✓ same hashes  " : "", theme[.success]),
-        Span("entities: \(counts)   only changes [\(showsOnlyChanges ? "x" : " ")] "),
-      ]
+      let hashes = Span(difference.hashesAreEqual ? "✓ same hashes  " : "", theme[.success])
+      let changes = Span("only changes [\(showsOnlyChanges ? "x" : " ")] ")
+      let entities = [hashes, Span("entities: \(counts)   "), changes]
+      // Where there is no room for all, what was found comes first.
+      let found = findings.counts(with: theme).map { $0 + [Span("   ")] }
+      notes = found.map { $0 + entities } + found.map { $0 + [changes] } + found + [entities]
     } else {
-      note = [Span("comparing … ", theme[.dim])]
+      notes = [[Span("comparing … ", theme[.dim])]]
     }
-    let width = note.width(upTo: line.width)
-    if used + width + 2 <= line.width {
+    for note in notes {
+      let width = note.width(upTo: line.width)
+      guard used + width + 2 <= line.width else { continue }
       grid.write(note, at: Point(x: line.right - width, y: line.y))
+      break
     }
   }
 

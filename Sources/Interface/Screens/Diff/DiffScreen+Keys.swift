@@ -23,6 +23,7 @@ extension DiffScreen {
         [.enter], rows?.title ?? (isEntity ? (isFolded ? "unfold" : "fold") : "details"), .open,
         unless: noLine),
       Binding(["m"], "mapping", .planCompared),
+      findingsBinding(state),
       Binding(
         ["o"], "other versions", .chooseVersion,
         unless: state.versionsTask == nil ? nil : "the versions are still being looked for",
@@ -81,6 +82,7 @@ extension DiffScreen {
       refilter()
     case .nextPane:
       focus = focus == .lines ? .meaning : .lines
+    case .findings: state.show(FindingsLayer(self, state))
     case .chooseVersion:
       state.show(
         VersionsLayer(

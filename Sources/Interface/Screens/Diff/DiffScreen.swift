@@ -25,6 +25,8 @@ struct DiffScreen: ScreenContent {
   /// The first line of the lower pane in sight.
   var meaningOffset = 0
   var allLines: [DiffLine] = []
+  /// What lint says of the two.
+  var findings = DiffFindings()
   var task: TaskID?
   var impactTask: TaskID?
 
@@ -120,7 +122,9 @@ extension DiffScreen {
 
   mutating func compare(_ from: Int, _ to: Int, in state: inout State) -> [Effect] {
     guard let (source, destination) = state.models(from: from, to: to) else { return [] }
-    let old = (task.stop() ?? []) + (impactTask.stop() ?? [])
+    let old =
+      (task.stop() ?? []) + (impactTask.stop() ?? [])
+      + (findings.task.stop() ?? [])
     begin(from: from, to: to)
     return old + state.ask(&task) { .compare($0, from: source, to: destination) }
   }
@@ -136,10 +140,12 @@ extension DiffScreen {
         list.setHeight(DiffLayout(self, state).list.height)
         list.select(first)
       }
-      return countImpacts(in: &state)
+      return lint(in: &state) + countImpacts(in: &state)
     case .impacts(let impacts) where task == self.impactTask:
       self.impactTask = nil
       self.impacts = impacts
+    case .linted(let comparison) where findings.task.end(task):
+      findings.result = .success(comparison)
     default: break
     }
     return []
@@ -155,6 +161,10 @@ extension DiffScreen {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
+    if findings.task.end(task) {
+      findings.result = .failure(error)
+      return []
+    }
     if impactTask.end(task) {
       state.notice = Notice("the rows could not be counted: \(error.message)", .warning)
       return []
@@ -165,9 +175,17 @@ extension DiffScreen {
 
   /// Stops counting; `nil` where nothing is counted.
   mutating func cancel(in state: inout State) -> [Effect]? {
-    guard state.screen == .diff, let task = self.task ?? impactTask else { return nil }
-    state.notice = Notice(
-      task == self.task ? "comparing was stopped" : "counting rows was stopped", .warning)
+    guard state.screen == .diff, let task = self.task ?? impactTask ?? findings.task else {
+      return nil
+    }
+    let what =
+      task == self.task
+      ? "comparing" : task == impactTask ? "counting rows" : "looking for findings"
+    state.notice = Notice("\(what) was stopped", .warning)
+    if task == findings.task {
+      findings.result = .failure(CoreDataError(.cancelled, "looking for findings was stopped"))
+      findings.task = nil
+    }
     (self.task, impactTask) = (nil, nil)
     return [.cancel(task)]
   }

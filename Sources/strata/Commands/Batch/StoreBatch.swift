@@ -40,6 +40,8 @@ struct StoreBatch {
   var receiptFile: ReceiptFile?
   /// Whether one store was named: its receipt is no array then.
   var isOne = false
+  /// Whether the stores were made for this, and nobody has them.
+  var isSeeded = false
   let console: Console
   /// What a store is called in the table.
   var shown: (String) -> String = { $0 }
@@ -95,6 +97,7 @@ struct StoreBatch {
       write(rows)
     } else {
       print(rows)
+      printWays(zip(paths, outcomes.compactMap { $0?.outcome }).map { ($0, $1) })
     }
     try receiptFile?.write(receipts(paths, outcomes.compactMap { $0?.outcome }))
     return rows.map(\.status).max { $0.rawValue < $1.rawValue } ?? .done

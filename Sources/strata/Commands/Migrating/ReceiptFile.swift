@@ -14,12 +14,6 @@ struct ReceiptFile: Sendable {
   init?(_ arguments: Arguments, option: String = "receipt", stores: [String]) throws {
     guard let path = arguments.value(option) else { return nil }
     self.path = path
-    let folder = FileSystem.parent(of: path) ?? "."
-    guard FileSystem.isDirectory(folder), FileSystem.isWritable(folder) else {
-      throw CoreDataError(
-        .usage, "the receipt cannot be written into that folder", path: path,
-        hint: "Name a file in a folder that exists.")
-    }
     try Self.check(path, stores: stores + (arguments.value("output").map { [$0] } ?? []))
   }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Files
 import Interface
+import Lint
 import ManagedModel
 import ManagedStore
 import Migration
@@ -18,6 +19,13 @@ extension EffectPerformer {
         .impacts(
           try await survey.ask {
             try StoreMigration.impacts(on: $0, from: source, to: destination)
+          })
+      }
+    case .lint(let id, let from, let to, let mappings):
+      start(id) {
+        .linted(
+          try await Self.onQueue("strata.lint") {
+            try LintComparison(from: from, to: to, mappings: mappings)
           })
       }
     case .models(let id, let path):

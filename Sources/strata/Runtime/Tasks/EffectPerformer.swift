@@ -151,7 +151,8 @@ final class EffectPerformer: Sendable {
       }
       if let migration { migration.cancel() } else { task?.cancel() }
     case .look(let id, let request): look(id, request)
-    case .plan, .impacts, .models, .completions, .revisions, .statements, .rehearse, .writeRecipe,
+    case .plan, .impacts, .lint, .models, .completions, .revisions, .statements, .rehearse,
+      .writeRecipe,
       .diagnose, .rescue, .readRemains, .sources:
       break
     case .themes, .keepTheme, .copy, .repaint, .suspend, .quit, .choose, .chooseOther: break

@@ -34,12 +34,7 @@ struct RowExport {
 
   /// A file of the store's own, or one among those of an app, must not be written.
   private func check() throws {
-    let folder = FileSystem.parent(of: request.path) ?? "."
-    guard FileSystem.isDirectory(folder) else {
-      throw CoreDataError(
-        .usage, "there is no such folder", path: folder, hint: "Name a folder that is there.")
-    }
-    let place = FileSystem.canonical(folder)
+    let place = FileSystem.canonical(FileSystem.parent(of: request.path) ?? ".")
     let bundle = place.split(separator: "/").first { part in
       [".app", ".appex", ".photoslibrary", ".xcappdata", ".momd", ".xcdatamodeld"]
         .contains { part.hasSuffix($0) }

@@ -1,15 +1,18 @@
-import ManagedModel
-
 /// A pasted text made even, so that an error is found however it was printed: white space of any
 /// kind is one blank, quotes are straight, digits of any script are ASCII's, and what was escaped
 /// within a quoted description stands as it was said.
-struct LogText {
+///
+/// It is here, and what is looked for in it elsewhere, because it looks at every byte of a log.
+package struct LogText: Sendable {
   /// The text in bytes of UTF-8.
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
   /// The same with ASCII's letters small; places are those of ``bytes``.
-  let small: [UInt8]
+  package let small: [UInt8]
+  /// Runs of ASCII's letters, digits and underscores, and runs of other letters between them.
+  package let words: [Word]
 
-  init(_ text: String) {
+  /// Makes a text even.
+  package init(_ text: String) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     var isEscape = false
@@ -40,8 +43,10 @@ struct LogText {
       if scalar.value >= 0x80, scalar.properties.generalCategory == .format { continue }
       Self.append(plain, to: &bytes)
     }
+    let small = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     self.bytes = bytes
-    small = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    self.small = small
+    words = Self.words(of: small)
   }
 
   /// A terminal's sequence for colours, which is no part of the words beside it.
@@ -89,29 +94,31 @@ struct LogText {
   }
 
   /// Some of the text, as it was written.
-  func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+  package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
   /// The byte at a place; a blank outside of the text.
-  func byte(_ place: Int) -> UInt8 { bytes.indices.contains(place) ? bytes[place] : 32 }
+  package func byte(_ place: Int) -> UInt8 { bytes.indices.contains(place) ? bytes[place] : 32 }
 }
 
 extension LogText {
   /// A word or a number.
-  struct Word {
-    let range: Range<Int>
+  package struct Word: Sendable {
+    /// Where it stands.
+    package let range: Range<Int>
     /// With ASCII's letters small.
-    let text: String
+    package let text: String
     /// Its number, where it is digits alone; a minus before it counts.
-    let number: Int?
+    package let number: Int?
   }
 
-  /// Runs of ASCII's letters, digits and underscores, and runs of other letters between them.
-  var words: [Word] {
+  private static func words(of small: [UInt8]) -> [Word] {
+    func byte(_ place: Int) -> UInt8 { small.indices.contains(place) ? small[place] : 32 }
     var words: [Word] = []
+    words.reserveCapacity(small.count / 5)
     var at = 0
     while at < small.count {
       let start = at
-      while at < small.count, Self.isPlain(small[at]) { at += 1 }
+      while at < small.count, isPlain(small[at]) { at += 1 }
       if at == start {
         while at < small.count, small[at] >= 0x80 { at += 1 }
       }
@@ -121,10 +128,10 @@ extension LogText {
       }
       let range = start..<at
       var number: Int?
-      if range.count < 10, small[range].allSatisfy(Self.isDigit) {
+      if range.count < 10, small[range].allSatisfy(isDigit) {
         number = Int(String(decoding: small[range], as: UTF8.self))
         let isNegative =
-          byte(start - 1) == UInt8(ascii: "-") && !Self.isPlain(byte(start - 2))
+          byte(start - 1) == UInt8(ascii: "-") && !isPlain(byte(start - 2))
           && byte(start - 2) < 0x80
         if isNegative { number = number.map { -$0 } }
       }
@@ -136,10 +143,37 @@ extension LogText {
     return words
   }
 
-  static func isPlain(_ byte: UInt8) -> Bool {
+  /// Whether a byte is a letter, a digit or an underscore of ASCII.
+  package static func isPlain(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "_") || isDigit(byte) || (0x41...0x5A).contains(byte)
       || (0x61...0x7A).contains(byte)
   }
 
-  static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+  /// Whether a byte is a digit of ASCII.
+  package static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+  /// The places where a word or a sign begins, and with it what begins with one of some fours of bytes.
+  package func places(of starts: Set<UInt32>) -> [Int] {
+    var places: [Int] = []
+    for at in small.indices {
+      guard at == 0 || !Self.isPlain(small[at - 1]) || !Self.isPlain(small[at]) else { continue }
+      if starts.contains(Self.start(of: small, at: at)) { places.append(at) }
+    }
+    return places
+  }
+
+  /// Whether the text, its letters small, goes on so at a place.
+  package func says(_ words: [UInt8], at place: Int) -> Bool {
+    place + words.count <= small.count
+      && words.indices.allSatisfy { small[place + $0] == words[$0] }
+  }
+
+  /// Four bytes as a number; zeros behind the end.
+  package static func start(of bytes: [UInt8], at place: Int) -> UInt32 {
+    var start: UInt32 = 0
+    for index in place..<(place + 4) {
+      start = start << 8 | (index < bytes.count ? UInt32(bytes[index]) : 0)
+    }
+    return start
+  }
 }
