@@ -54,32 +54,36 @@ package enum StoreSeed {
     let total = scene.plan.parts.reduce(0) { $0 + $1.keys.count }
     let writer = try StoreWriter(
       creating: path, model: model, uuid: identity(of: model, options.seed))
+    let makers = scene.plan.parts.filter { $0.keys.count > 0 }.map { ObjectMaker($0, scene) }
+    let supply = RowSupply(makers)
+    supply.start()
+    defer { supply.stop() }
+    var batch = RowSupply.Batch()
     var done = 0
-    for part in scene.plan.parts where part.keys.count > 0 {
-      let maker = ObjectMaker(part, scene)
+    for maker in makers {
       let form = try writer.form(
-        of: part.entity, attributes: maker.attributeNames, links: maker.linkNames,
+        of: maker.part.entity, attributes: maker.attributeNames, links: maker.linkNames,
         toManys: maker.toManyNames)
-      var row = RowForm.Row()
-      for ordinal in 0..<part.keys.count {
-        if done % step == 0 {
-          progress(done, total)
-          guard !isCancelled() else {
-            throw CoreDataError(
-              .cancelled, code: .migrationCancelled, "cancelled", path: path,
-              hint: "Nothing was left of the new store.")
+      let end = done + maker.part.keys.count
+      while done < end {
+        supply.advance(&batch)
+        for row in batch.rows.prefix(batch.count) {
+          if done % step == 0 {
+            progress(done, total)
+            guard !isCancelled() else {
+              throw CoreDataError(
+                .cancelled, code: .migrationCancelled, "cancelled", path: path,
+                hint: "Nothing was left of the new store.")
+            }
           }
+          try writer.insert(form, row)
+          done += 1
         }
-        maker.make(ordinal, in: &row)
-        try writer.insert(form, row)
-        done += 1
       }
     }
     progress(done, total)
     var report = SeedReport(path: path, uuid: writer.uuid)
-    report.entities = scene.plan.parts.filter { $0.keys.count > 0 }.map {
-      ($0.entity, $0.keys.count)
-    }
+    report.entities = makers.map { ($0.part.entity, $0.part.keys.count) }
     report.notes = scene.notes
     if options.hasEdgeCases {
       report.edgeCases = scene.edgeCases
