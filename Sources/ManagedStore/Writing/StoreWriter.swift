@@ -56,7 +56,7 @@ public final class StoreWriter {
     // Nothing is lost by a crash in a file that is nobody's yet.
     (connection, schema) = try StoreCreation.connection(
       at: temporaryPath, model: model, uuid: self.uuid, withIndexes: false,
-      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;")
+      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -12000;")
   }
 
   deinit {
@@ -205,7 +205,8 @@ public final class StoreWriter {
   public func finish() throws {
     try writing { connection in
       if pending == 0 { try connection.execute("BEGIN") }
-      for (root, key) in lastKeys {
+      // In an order of its own, that of a dictionary being another on every run: SQLite's pages show it.
+      for (root, key) in lastKeys.sorted(by: { $0.key < $1.key }) {
         try connection.run(
           "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_NAME = ?", [.integer(key), .text(root)])
       }
