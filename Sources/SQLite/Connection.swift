@@ -13,6 +13,10 @@ package final class Connection {
     case create
   }
 
+  /// Where the file is.
+  package let path: String
+  /// Whether it is read as if nobody else could write.
+  package let isImmutable: Bool
   private(set) var handle: OpaquePointer?
   private var cache: [String: Statement] = [:]
   private var progressHandler: Box<() -> Bool>?
@@ -45,6 +49,8 @@ package final class Connection {
       throw SQLiteError(extendedCode: result, message: message)
     }
     handle = opened
+    self.path = path
+    isImmutable = mode == .immutable
     // A reader stays one when its database is attached to a connection that writes another.
     let isReader = mode == .readOnly
     self.uri = isReader ? uri + "?mode=ro" : uri
@@ -174,6 +180,9 @@ package final class Connection {
         return Box<() -> Bool>.content(context)() ? 1 : 0
       }, Unmanaged.passUnretained(handler).toOpaque())
   }
+
+  /// Whether a statement that ran now would be interrupted.
+  package var shouldStop: Bool { progressHandler?.content() ?? false }
 
   /// Runs `body` while `shouldStop` is asked too, besides whoever is asked already.
   package func stopping<T>(

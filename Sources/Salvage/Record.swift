@@ -136,7 +136,7 @@ public struct Record: Sendable {
     switch kind {
     case .null: return .null
     case .integer: return integer(column).map { .integer($0) }
-    case .real: return .real(Double(bitPattern: word(fields[column])))
+    case .real: return .real(real(column))
     case .text: return content(column).map { .text(Array($0)) }
     case .blob: return content(column).map { .blob(Array($0)) }
     }
@@ -215,6 +215,12 @@ public struct Record: Sendable {
       hash = Self.mix(hash, UInt64(byte))
     }
     return hash ^ hash >> 29
+  }
+
+  /// A real number; 0 where the column is none.
+  func real(_ column: Int) -> Double {
+    guard isPresent(column), kind(column) == .real else { return 0 }
+    return Double(bitPattern: word(fields[column]))
   }
 
   private func word(_ field: Field) -> UInt64 {

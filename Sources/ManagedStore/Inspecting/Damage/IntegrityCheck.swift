@@ -1,19 +1,28 @@
 import Dispatch
-import ManagedStore
 import SQLite
+import Salvage
 import Synchronization
 
-/// SQLite's own integrity check of a finished file, shared by two threads.
+/// A check of a whole file, shared by two threads: of its structure by SQLite itself, of each table
+/// whether its indexes agree with it.
 ///
-/// The file's structure is one task, each table with its indexes another. A thread of its own begins
-/// with them while the contents are being compared; who compares comes to help when that is done.
+/// The structure is one task, each table with its indexes another. A thread of its own begins with them;
+/// who waits for the answer helps. Where a table does not agree with its indexes, and where that cannot
+/// be told by reading, SQLite is asked: what is told is in its words.
 package final class IntegrityCheck: Sendable {
+  private enum Task {
+    case structure
+    case table(String)
+  }
+
   private struct State {
-    var tasks: [String]
+    var tasks: [Task]
     var problems: [String] = []
     var error: SQLiteError?
   }
 
+  private let path: String
+  private let isWhole: Bool
   private let state: Mutex<State>
   private let isStopped = Atomic<Bool>(false)
   private let done = DispatchSemaphore(value: 0)
@@ -25,10 +34,9 @@ package final class IntegrityCheck: Sendable {
   ///   - cache: kilobytes of pages that its own connection keeps.
   ///   - isWhole: whether what no table has is checked, too: which pages are free, and that each is used.
   package init(of path: String, tables: [String], cache: Int = 6000, isWhole: Bool = true) {
-    state = Mutex(
-      State(
-        tasks: (isWhole ? ["quick_check(5)"] : [])
-          + tables.map { "integrity_check(\(quoted($0)))" }))
+    self.path = path
+    self.isWhole = isWhole
+    state = Mutex(State(tasks: (isWhole ? [.structure] : []) + tables.map(Task.table)))
     // @Sendable, so that the closure does not take over the caller's isolation.
     DispatchQueue.global().async { @Sendable [self] in
       do {
@@ -60,11 +68,12 @@ package final class IntegrityCheck: Sendable {
 
   /// Takes one task after the other until there are none.
   private func work(on connection: Connection) {
+    let image = try? DatabaseImage(path: path, log: nil)
     while !isStopped.load(ordering: .relaxed) {
       let task = state.withLock { $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }
       guard let task else { return }
       do {
-        let lines = try connection.rows("PRAGMA main.\(task)").compactMap { $0.first?.text }
+        let lines = try lines(of: task, image, connection)
         if lines != ["ok"] { state.withLock { $0.problems += lines } }
       } catch let error as SQLiteError {
         state.withLock { $0.error = error }
@@ -73,5 +82,38 @@ package final class IntegrityCheck: Sendable {
         state.withLock { $0.problems.append("\(error)") }
       }
     }
+  }
+
+  private func lines(
+    of task: Task, _ image: DatabaseImage?, _ connection: Connection
+  ) throws -> [String] {
+    func ask(_ pragma: String) throws -> [String] {
+      try connection.rows("PRAGMA main.\(pragma)").compactMap { $0.first?.text }
+    }
+    switch task {
+    case .structure: return try ask("quick_check(5)")
+    case .table(let name):
+      let agrees = try Self.agrees(name, in: image, on: connection) {
+        self.isStopped.load(ordering: .relaxed)
+      }
+      guard agrees else { return try ask("integrity_check(\(quoted(name)))") }
+      return isWhole ? ["ok"] : try ask("quick_check(\(quoted(name)))")
+    }
+  }
+
+  /// Whether a table's indexes agree with it, as far as that can be told by reading.
+  package static func agrees(
+    _ table: String, of path: String, on connection: Connection
+  ) throws -> Bool {
+    try agrees(table, in: DatabaseImage(path: path, log: nil), on: connection)
+  }
+
+  private static func agrees(
+    _ name: String, in image: DatabaseImage?, on connection: Connection,
+    isStopped: @escaping () -> Bool = { false }
+  ) throws -> Bool {
+    guard let image, let table = try IndexedTable(name, in: connection) else { return false }
+    var agreement = IndexAgreement(image) { isStopped() || connection.shouldStop }
+    return try agreement.isGiven(for: table)
   }
 }
