@@ -1,4 +1,3 @@
-import Files
 import ManagedModel
 import ManagedStore
 
@@ -49,7 +48,7 @@ package enum StoreSeed {
     to path: String, model: Model, options: SeedOptions = SeedOptions(),
     isCancelled: () -> Bool = { false }, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> SeedReport {
-    try requirePlace(path)
+    try NewStorePlace.require(path)
     let scene = try SeedScene(model, options)
     let total = scene.plan.parts.reduce(0) { $0 + $1.keys.count }
     let writer = try StoreWriter(
@@ -99,34 +98,6 @@ package enum StoreSeed {
     var random = SeededGenerator(
       seed: SeededGenerator.seed(seed, "identity", model.versionChecksum))
     return UUIDText.text(random.uuid())
-  }
-
-  private static func requirePlace(_ path: String) throws {
-    let files = StoreFiles(path: path)
-    guard FileIdentity(of: path) == nil else {
-      throw CoreDataError(
-        .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
-    }
-    for (other, what) in [
-      (files.walPath, "-wal"), (files.shmPath, "-shm"), (files.journalPath, "-journal"),
-      (files.supportFolder, "folder of external data"),
-    ] where FileIdentity(of: other) != nil {
-      throw CoreDataError(
-        .refused, "a \(what) of such a store is there already", path: other,
-        hint: "Name another store, or move that away.")
-    }
-    if let refusal = OutputPlace.refusal(toWrite: "the new store", at: path) { throw refusal }
-    let folder = FileSystem.parent(of: path) ?? "."
-    guard FileSystem.isDirectory(folder) else {
-      throw CoreDataError(
-        .usage, "there is no such folder for the new store", path: path,
-        hint: "Name a file in a folder that exists.")
-    }
-    guard FileSystem.isWritable(folder) else {
-      throw CoreDataError(
-        .usage, "the new store cannot be written into that folder", path: path,
-        hint: "Name a file in a folder that you may write to.")
-    }
   }
 }
 
