@@ -89,7 +89,7 @@ let package = Package(
     // New stores of any model, filled with objects that could be an app's.
     .target(
       name: "Seeding",
-      dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files"],
+      dependencies: ["ManagedStore", "ManagedModel", "ModelWriting", "SQLite"],
       swiftSettings: small),
     // What demo stores and their models hold.
     .target(

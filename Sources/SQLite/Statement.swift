@@ -19,10 +19,15 @@ package final class Statement {
   /// Makes the statement ready to run again; bound values stay.
   package func reset() { sqlite3_reset(handle) }
 
-  /// Binds values to the parameters in order; parameters without one are NULL.
-  package func bind(_ values: [Value]) throws {
+  /// Makes the statement ready to run again with other values: all parameters are NULL.
+  package func clear() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
+  }
+
+  /// Binds values to the parameters in order; parameters without one are NULL.
+  package func bind(_ values: [Value]) throws {
+    clear()
     for (offset, value) in values.enumerated() { try bind(value, at: offset) }
   }
 

@@ -1,4 +1,3 @@
-import Files
 import ManagedModel
 import ManagedStore
 
@@ -49,37 +48,41 @@ package enum StoreSeed {
     to path: String, model: Model, options: SeedOptions = SeedOptions(),
     isCancelled: () -> Bool = { false }, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> SeedReport {
-    try requirePlace(path)
+    try NewStorePlace.require(path)
     let scene = try SeedScene(model, options)
     let total = scene.plan.parts.reduce(0) { $0 + $1.keys.count }
     let writer = try StoreWriter(
       creating: path, model: model, uuid: identity(of: model, options.seed))
+    let makers = scene.plan.parts.filter { $0.keys.count > 0 }.map { ObjectMaker($0, scene) }
+    let supply = RowSupply(makers)
+    supply.start()
+    defer { supply.stop() }
+    var batch = RowSupply.Batch()
     var done = 0
-    for part in scene.plan.parts where part.keys.count > 0 {
-      let maker = ObjectMaker(part, scene)
+    for maker in makers {
       let form = try writer.form(
-        of: part.entity, attributes: maker.attributeNames, links: maker.linkNames,
+        of: maker.part.entity, attributes: maker.attributeNames, links: maker.linkNames,
         toManys: maker.toManyNames)
-      var row = RowForm.Row()
-      for ordinal in 0..<part.keys.count {
-        if done % step == 0 {
-          progress(done, total)
-          guard !isCancelled() else {
-            throw CoreDataError(
-              .cancelled, code: .migrationCancelled, "cancelled", path: path,
-              hint: "Nothing was left of the new store.")
+      let end = done + maker.part.keys.count
+      while done < end {
+        supply.advance(&batch)
+        for row in batch.rows.prefix(batch.count) {
+          if done % step == 0 {
+            progress(done, total)
+            guard !isCancelled() else {
+              throw CoreDataError(
+                .cancelled, code: .migrationCancelled, "cancelled", path: path,
+                hint: "Nothing was left of the new store.")
+            }
           }
+          try writer.insert(form, row)
+          done += 1
         }
-        maker.make(ordinal, in: &row)
-        try writer.insert(form, row)
-        done += 1
       }
     }
     progress(done, total)
     var report = SeedReport(path: path, uuid: writer.uuid)
-    report.entities = scene.plan.parts.filter { $0.keys.count > 0 }.map {
-      ($0.entity, $0.keys.count)
-    }
+    report.entities = makers.map { ($0.part.entity, $0.part.keys.count) }
     report.notes = scene.notes
     if options.hasEdgeCases {
       report.edgeCases = scene.edgeCases
@@ -95,23 +98,6 @@ package enum StoreSeed {
     var random = SeededGenerator(
       seed: SeededGenerator.seed(seed, "identity", model.versionChecksum))
     return UUIDText.text(random.uuid())
-  }
-
-  private static func requirePlace(_ path: String) throws {
-    let files = StoreFiles(path: path)
-    guard FileIdentity(of: path) == nil else {
-      throw CoreDataError(
-        .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
-    }
-    for (other, what) in [
-      (files.walPath, "-wal"), (files.shmPath, "-shm"), (files.journalPath, "-journal"),
-      (files.supportFolder, "folder of external data"),
-    ] where FileIdentity(of: other) != nil {
-      throw CoreDataError(
-        .refused, "a \(what) of such a store is there already", path: other,
-        hint: "Name another store, or move that away.")
-    }
-    if let refusal = OutputPlace.refusal(toWrite: "the new store", at: path) { throw refusal }
   }
 }
 

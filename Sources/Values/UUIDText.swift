@@ -2,14 +2,20 @@
 package enum UUIDText {
   /// Uppercase digits, as Apple prints them; plain hexadecimal when there are not sixteen bytes.
   package static func text(_ bytes: [UInt8]) -> String {
-    let digits = ByteText.hex(bytes).uppercased()
-    guard bytes.count == 16 else { return digits }
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if [8, 12, 16, 20].contains(index) { text.append("-") }
-      text.append(digit)
+    guard bytes.count == 16 else { return ByteText.hex(bytes).uppercased() }
+    // Byte by byte: stores have millions of them.
+    var text: [UInt8] = []
+    text.reserveCapacity(36)
+    for (index, byte) in bytes.enumerated() {
+      if index == 4 || index == 6 || index == 8 || index == 10 { text.append(UInt8(ascii: "-")) }
+      text.append(digit(byte >> 4))
+      text.append(digit(byte & 15))
     }
-    return text
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func digit(_ number: UInt8) -> UInt8 {
+    number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "A") - 10 + number
   }
 
   /// The sixteen bytes; `nil` for other text.

@@ -194,7 +194,8 @@ struct MigrateTests {
     var (session, id) = try Self.running()
     try session.send(.answer(id, .migrated(SampleStore.receipt)))
     try session.send("w", "⏎")
-    guard case .writeReceipt(let task, let receipt, let path, false)? = session.effects.last else {
+    guard case .writeReceipt(let task, let receipt, _, let path, false)? = session.effects.last
+    else {
       Issue.record("nothing is written")
       return
     }
@@ -202,7 +203,7 @@ struct MigrateTests {
     try session.send(.failed(task, CoreDataError(.refused, "that file exists already")))
     #expect(session.screen().description.contains("that file exists already"))
     try session.send("⏎")
-    guard case .writeReceipt(let second, _, _, true)? = session.effects.last else {
+    guard case .writeReceipt(let second, _, _, _, true)? = session.effects.last else {
       Issue.record("it is not replaced")
       return
     }

@@ -154,13 +154,16 @@ struct RescueTests {
     try Snapshot.expect(session.screen(), named: "salvaged-100x30")
     try session.send("w", "⏎")
     guard
-      case .writeReceipt(_, .rescue(let receipt), "Recipes-report.json", false)? =
+      case .writeReceipt(_, .rescue(let receipt), let text, "Recipes-report.json", false)? =
         session.effects.last
     else {
       Issue.record("the report is not written")
       return
     }
     #expect(receipt == .salvaged(SampleStore.salvaged, seconds: 4))
+    // In the words of the screen, each line of it.
+    #expect(text.contains("\n! ") && text.contains("at most 46 lost"))
+    #expect(text.hasSuffix("\n") && !text.contains("\u{1B}"))
     try session.send("Esc", "Esc")
     // Closed, it can be had again; and a second store is offered another name.
     #expect(!session.screen().description.contains("at most 46 lost"))

@@ -182,7 +182,7 @@ struct UndeleteTests {
     #expect(session.effects.count { if case .open = $0 { true } else { false } } == opens + 1)
     try session.send("w", "⏎")
     guard
-      case .writeReceipt(_, .rescue(.repaired), "Recipes-receipt.json", false)? =
+      case .writeReceipt(_, .rescue(.repaired), _, "Recipes-receipt.json", false)? =
         session.effects.last
     else {
       Issue.record("the receipt is not written")

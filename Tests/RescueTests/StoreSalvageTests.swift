@@ -245,6 +245,21 @@ struct StoreSalvageTests {
     #expect(try store.bytes() == before)
   }
 
+  @Test(
+    "a new store takes no name that others left files beside, which would be taken for its own",
+    arguments: ["-wal", "-shm", "-journal"])
+  func leftovers(_ ending: String) throws {
+    let patient = try Patient(objects: 200)
+    let output = patient.folder.path("new.sqlite")
+    try FileSystem.write([1, 2, 3], to: output + ending)
+    let error = #expect(throws: CoreDataError.self) {
+      try StoreSalvage.run(path: patient.path, output: output)
+    }
+    #expect(error?.kind == .refused && error?.path == output + ending)
+    #expect(FileSystem.status(output) == nil)
+    #expect(try FileSystem.read(output + ending) == [1, 2, 3])
+  }
+
   @Test("cancelled, it leaves nothing behind")
   func cancelled() throws {
     let store = try DamagedDemo(objects: 2_000)

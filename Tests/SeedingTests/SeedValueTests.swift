@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 import ManagedStore
 import SQLite
@@ -50,6 +51,7 @@ struct SeedValueTests {
     let other = try SeededFolder(model, seed: 2)
     let lines = try StoreDump.lines(at: one.path)
     #expect(try StoreDump.lines(at: two.path) == lines)
+    #expect(try FileSystem.read(two.path) == FileSystem.read(one.path))
     #expect(try StoreDump.lines(at: other.path) != lines)
     #expect(one.report.uuid == two.report.uuid && one.report.uuid != other.report.uuid)
     #expect(

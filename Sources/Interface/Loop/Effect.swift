@@ -30,7 +30,7 @@ package enum Effect: Sendable, Equatable {
   case backups(TaskID)
   case rollBack(TaskID, StoreRollback.Options)
   /// Writes a receipt as JSON; refused where a file is there, unless it is to be replaced.
-  case writeReceipt(TaskID, WrittenReceipt, path: String, replaces: Bool)
+  case writeReceipt(TaskID, WrittenReceipt, text: String, path: String, replaces: Bool)
   // Rescue
   /// Has doctor look at the store; then counts what of its objects can be had.
   case diagnose(TaskID)

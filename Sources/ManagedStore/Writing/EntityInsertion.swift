@@ -2,7 +2,7 @@ import ManagedModel
 import SQLite
 
 /// The compiled INSERT of one entity, with the place of each property in it.
-struct EntityInsertion {
+final class EntityInsertion {
   struct AttributeSlot {
     let index: Int
     let name: String
@@ -107,6 +107,14 @@ struct EntityInsertion {
     return values
   }
 
+  /// Binds a row of which only the object is known.
+  func begin(_ key: Int64) throws {
+    statement.clear()
+    try statement.bind(.integer(key), at: 0)
+    try statement.bind(.integer(entityID), at: 1)
+    try statement.bind(.integer(1), at: 2)
+  }
+
   func unknown(_ property: String, as what: String) -> CoreDataError {
     let known = attributes.keys.sorted() + toOnes.keys.sorted() + links.keys.sorted()
     return CoreDataError(
@@ -116,11 +124,17 @@ struct EntityInsertion {
 }
 
 /// The compiled statement that links an object to those of a to-many relationship.
-struct LinkInsertion {
-  let relationship: Relationship
-  let model: Model
+final class LinkInsertion {
+  private let relationship: Relationship
+  private let model: Model
   /// Its parameters: owner, destination, position in the relationship, position in its inverse.
-  let statement: Statement
+  private let statement: Statement
+
+  init(relationship: Relationship, model: Model, statement: Statement) {
+    self.relationship = relationship
+    self.model = model
+    self.statement = statement
+  }
 
   func write(_ ids: [ObjectID], of owner: Int64) throws {
     for id in ids {
@@ -136,11 +150,11 @@ struct LinkInsertion {
   func write(_ keys: [Int64], of owner: Int64) throws {
     let count = statement.parameterCount
     for (position, key) in keys.enumerated() {
-      let values: [Value] = [
-        .integer(owner), .integer(key), .integer(OrderKey.of(position: position)),
-        .integer(OrderKey.of(key: owner)),
-      ]
-      try statement.bind(Array(values.prefix(count)))
+      statement.clear()
+      try statement.bind(.integer(owner), at: 0)
+      try statement.bind(.integer(key), at: 1)
+      if count > 2 { try statement.bind(.integer(OrderKey.of(position: position)), at: 2) }
+      if count > 3 { try statement.bind(.integer(OrderKey.of(key: owner)), at: 3) }
       try statement.step()
     }
   }

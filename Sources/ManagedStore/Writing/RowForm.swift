@@ -3,7 +3,7 @@ import SQLite
 
 /// The order in which objects of one entity are given to a ``StoreWriter``, for those who write many:
 /// names are looked up once, and links are keys that nobody checks.
-package struct RowForm {
+package final class RowForm {
   /// A column of the object's row that names another object.
   package enum Link: Sendable, Equatable {
     /// A to-one of the entity.
@@ -83,13 +83,16 @@ package struct RowForm {
     }
   }
 
-  /// Puts the links of an object into its row; where they are ordered, behind those of smaller keys.
-  func place(_ targets: [Target?], of key: Int64, in values: inout [Value]) {
+  /// Binds the links of an object; where they are ordered, it comes behind those of smaller keys.
+  func bind(_ targets: [Target?], of key: Int64) throws {
+    let statement = insertion.statement
     for (slot, target) in zip(links, targets) {
       guard let target else { continue }
-      values[slot.index] = .integer(target.key)
-      if let index = slot.entityIndex { values[index] = .integer(target.number) }
-      if let index = slot.orderIndex { values[index] = .integer(OrderKey.of(key: key)) }
+      try statement.bind(.integer(target.key), at: slot.index)
+      if let index = slot.entityIndex { try statement.bind(.integer(target.number), at: index) }
+      if let index = slot.orderIndex {
+        try statement.bind(.integer(OrderKey.of(key: key)), at: index)
+      }
     }
   }
 }

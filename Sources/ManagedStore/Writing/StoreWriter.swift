@@ -56,7 +56,7 @@ public final class StoreWriter {
     // Nothing is lost by a crash in a file that is nobody's yet.
     (connection, schema) = try StoreCreation.connection(
       at: temporaryPath, model: model, uuid: self.uuid, withIndexes: false,
-      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;")
+      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -12000;")
   }
 
   deinit {
@@ -139,15 +139,15 @@ public final class StoreWriter {
     try writing { connection in
       let insertion = form.insertion
       let key = (lastKeys[insertion.root] ?? 0) + 1
-      var values = insertion.row(key)
-      for (slot, value) in zip(form.attributes, row.attributes) {
-        values[slot.index] = try column(
-          value, slot, entity: insertion.entity, key: key)
+      let statement = insertion.statement
+      try insertion.begin(key)
+      for (slot, value) in zip(form.attributes, row.attributes) where value != .null {
+        try statement.bind(
+          try column(value, slot, entity: insertion.entity, key: key), at: slot.index)
       }
-      form.place(row.links, of: key, in: &values)
+      try form.bind(row.links, of: key)
       try begin(connection)
-      try insertion.statement.bind(values)
-      try insertion.statement.step()
+      try statement.step()
       for (link, keys) in zip(form.toManys, row.toManys) { try link.write(keys, of: key) }
       try written(key, insertion, connection)
     }
@@ -205,13 +205,15 @@ public final class StoreWriter {
   public func finish() throws {
     try writing { connection in
       if pending == 0 { try connection.execute("BEGIN") }
-      for (root, key) in lastKeys {
+      // In an order of its own, that of a dictionary being another on every run: SQLite's pages show it.
+      for (root, key) in lastKeys.sorted(by: { $0.key < $1.key }) {
         try connection.run(
           "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_NAME = ?", [.integer(key), .text(root)])
       }
+      // With the last rows: a commit after each index writes what the next one changes again.
+      try schema.makeIndexes(on: connection, fills: true)
       try connection.execute("COMMIT")
       pending = 0
-      try schema.makeIndexes(on: connection, fills: true)
       try connection.execute("PRAGMA journal_mode = WAL;")
     }
     // The last handle on a store in WAL mode takes the -wal along when it is closed.

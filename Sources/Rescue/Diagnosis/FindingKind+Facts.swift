@@ -33,7 +33,7 @@ extension FindingKind {
   }
 
   private static let salvaging =
-    "Everything that can still be read goes into a new store; this one stays as it is. Where the list of tables is lost, add --model MODEL."
+    "Everything that can still be read goes into a new store; this one stays as it is. Where the list of tables is lost, add --model MODEL (s asks for it)."
   private static let frames =
     "Salvaging reads the frames where they stand. Do not open the store with SQLite or the app: it would delete this -wal."
   private static let copyAgain = " A second copy of the store may have what this one lacks."
@@ -204,7 +204,7 @@ extension FindingKind {
     case .uniqueness:
       Facts(
         .error, "objects are equal that must differ", cocoa: 133021, .repair,
-        "A save of either is refused. Which of them stays is a choice: --keep newest or oldest; links to the others lead to it then."
+        "A save of either is refused. Which of them stays is a choice: --keep newest or oldest (f asks for it); links to the others lead to it then."
       )
     case .storageClass:
       Facts(
@@ -229,7 +229,7 @@ extension FindingKind {
     case .externalMissing:
       Facts(
         .warning, "files of external data are missing", cocoa: 260, .repair,
-        "Was the store copied without its hidden folder? A copy of that beside the store brings them back; a repair makes the values null."
+        "Was the store copied without its hidden folder? Put that beside the store and run doctor again: nothing is lost then. Only where it is gone, a repair makes the values null."
       )
     case .externalOrphaned:
       Facts(

@@ -53,13 +53,7 @@ package enum StoreSalvage {
     isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in },
     adding: (SalvagedCopy) throws -> Void = { _ in }
   ) throws -> SalvageReport {
-    guard FileSystem.status(output) == nil else {
-      throw CoreDataError(
-        .refused, "the file exists already", path: output, hint: "Name a file that does not exist.")
-    }
-    if let refusal = OutputPlace.refusal(toWrite: "the new store", at: output, besides: [path]) {
-      throw refusal
-    }
+    try NewStorePlace.require(output, besides: [path])
     let files = StoreFiles(path: FileSystem.canonical(path))
     try SupportTree.place(of: files, beside: output)
     let source = try SalvageSource(path: path, ignoresLog: options.ignoresLog)

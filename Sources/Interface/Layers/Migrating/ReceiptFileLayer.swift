@@ -5,14 +5,17 @@ import Terminal
 /// Asks where a receipt is to be written.
 struct ReceiptFileLayer: WaitingLayer {
   let receipt: WrittenReceipt
+  /// What the screen says of it.
+  let text: String
   var prompt: Prompt
   var task: TaskID?
   /// The path that holds a file already, which the next Enter replaces.
   private var taken: String?
   private var problem: String?
 
-  init(_ receipt: WrittenReceipt, storePath: String) {
+  init(_ receipt: WrittenReceipt, _ lines: [ReceiptView.Line], storePath: String) {
     self.receipt = receipt
+    text = ReceiptView.text(lines) + "\n"
     let name = storePath.split(separator: "/").last ?? "store"
     let stem = name.split(separator: ".").first ?? name
     prompt = Prompt("\(stem)-\(receipt.noun).json")
@@ -33,7 +36,9 @@ struct ReceiptFileLayer: WaitingLayer {
     guard action == .confirm else { return .stay() }
     problem = nil
     let (receipt, path, replaces) = (receipt, prompt.text, taken == prompt.text)
-    return .stay(state.ask(&task) { .writeReceipt($0, receipt, path: path, replaces: replaces) })
+    let text = text
+    return .stay(
+      state.ask(&task) { .writeReceipt($0, receipt, text: text, path: path, replaces: replaces) })
   }
 
   mutating func type(_ key: Key, in state: inout State) -> [Effect] {
@@ -59,7 +64,7 @@ struct ReceiptFileLayer: WaitingLayer {
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(64, rect.width - 4))
-    let hint = "As JSON, the same as \(receipt.command) writes."
+    let hint = "As JSON, the same as \(receipt.command) writes, and beside it as text."
     let lines = Wrapping.lines(problem ?? hint, width: width)
     let inside = Popup(
       "Write the \(receipt.noun)", size: Size(width: width, height: lines.count + 2)

@@ -128,7 +128,8 @@ extension MigrateScreen {
     case .rollBack: return rollBack(in: &state)
     case .writeReceipt:
       guard let receipt else { return [] }
-      state.show(ReceiptFileLayer(.migration(receipt), storePath: receipt.storePath))
+      state.show(
+        ReceiptFileLayer(.migration(receipt), whole(state), storePath: receipt.storePath))
     case .planAgain:
       guard let to = state.mapping.to else { return [] }
       forget()

@@ -162,7 +162,8 @@ extension MigrateScreen {
     ReceiptView.wrapped(whole(state), width: max(1, state.size.width - 6))
   }
 
-  private func whole(_ state: State) -> [ReceiptView.Line] {
+  /// The same at full length.
+  func whole(_ state: State) -> [ReceiptView.Line] {
     switch phase {
     case .done(let receipt): ReceiptView(receipt: receipt).lines
     case .verified(let receipt):

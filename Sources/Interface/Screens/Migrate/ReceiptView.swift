@@ -116,9 +116,10 @@ struct ReceiptView {
       }
   }
 
-  /// The lines as plain text.
+  /// The lines as plain text, in which nothing that a store holds is a line or a control of its own.
   static func text(_ lines: [Line]) -> String {
-    lines.map { ([$0.sign, $0.text] + $0.numbers).joined(separator: " ") }.joined(separator: "\n")
+    lines.map { ([$0.sign, $0.text] + $0.numbers).joined(separator: " ").printable }
+      .joined(separator: "\n")
   }
 
   /// The lines with those that are only text broken where they end: a checksum is no use cut off.

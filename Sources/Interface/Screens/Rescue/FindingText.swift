@@ -34,9 +34,15 @@ struct FindingText {
     }
     lines.append(("", .text))
     add("what helps", .columnTitle)
+    // What brings everything back is told before the key that gives it up.
+    let isLastResort = finding.kind == .externalMissing
+    if isLastResort { add(finding.advice, .text) }
     if hints {
       if let going { add("→ ⏎: \(going)", .success) }
-      if finding.command?.hasPrefix("strata salvage ") == true {
+      if isLastResort {
+        add("→ P: look again, when the folder is there", .success)
+        add("→ f: without it, make the values null, with a backup", .success)
+      } else if finding.command?.hasPrefix("strata salvage ") == true {
         add("→ s: salvage it into a new store", .success)
       } else if finding.command?.hasPrefix("strata undelete ") == true {
         add("→ u: look for what is left of them", .success)
@@ -46,7 +52,7 @@ struct FindingText {
         add("→ y: copy the command", .success)
       }
     }
-    add(finding.advice, .text)
+    if !isLastResort { add(finding.advice, .text) }
     if let command = finding.command {
       lines += Wrapping.code(command, width: width).map { ($0, .code) }
     }

@@ -130,7 +130,7 @@ extension RescueScreen {
     case .showReceipt: if let lastReceipt { show(lastReceipt) }
     case .writeReceipt:
       guard let receipt else { return [] }
-      state.show(ReceiptFileLayer(.rescue(receipt), storePath: state.storePath))
+      state.show(ReceiptFileLayer(.rescue(receipt), receipt.lines, storePath: state.storePath))
     case .lookAgain: return lookAgain(in: &state)
     case .nextPane: turn(1, state)
     case .previousPane: turn(-1, state)

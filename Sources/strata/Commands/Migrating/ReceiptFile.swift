@@ -36,6 +36,15 @@ struct ReceiptFile: Sendable {
     }
   }
 
+  /// The same, and beside it one for the text: `Recipes-report.json` and `Recipes-report.txt`.
+  static func pair(path: String, replaces: Bool) throws -> (json: ReceiptFile, text: ReceiptFile) {
+    let text = (path.hasSuffix(".json") ? String(path.dropLast(5)) : path) + ".txt"
+    return (
+      try ReceiptFile(path: path, replaces: replaces),
+      try ReceiptFile(path: text, replaces: replaces)
+    )
+  }
+
   /// All of it or nothing: written beside, then renamed.
   func write(_ bytes: [UInt8]) throws { try write { try $0(bytes) } }
 

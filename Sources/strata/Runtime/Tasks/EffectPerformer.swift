@@ -124,9 +124,11 @@ final class EffectPerformer: Sendable {
       running.withLock { $0.migrations[id] }?.answer(isConfirmed)
     case .backups(let id): backups(id)
     case .rollBack(let id, let options): rollBack(id, options)
-    case .writeReceipt(let id, let receipt, let path, let replaces):
+    case .writeReceipt(let id, let receipt, let text, let path, let replaces):
       start(id) { [self] in
-        try await write(receipt, to: ReceiptFile(path: path, replaces: replaces))
+        let (file, beside) = try ReceiptFile.pair(path: path, replaces: replaces)
+        try await write(receipt, to: file)
+        try beside.write(Array(text.utf8))
         let folder = FileSystem.canonical(FileSystem.parent(of: path) ?? ".")
         return .wroteReceipt(path: folder + "/" + FileSystem.name(of: path))
       }

@@ -1,0 +1,28 @@
+import Files
+import ManagedModel
+
+/// Where a new store may be: in a folder that can be written to, under a name that is free, also with
+/// the endings of what SQLite and Core Data keep beside a store. What lies there would be taken for the
+/// new store's own.
+package enum NewStorePlace {
+  /// - Parameter stores: the stores at hand.
+  /// - Throws: ``CoreDataError`` where nothing may be written there.
+  package static func require(_ path: String, besides stores: [String] = []) throws {
+    let files = StoreFiles(path: path)
+    guard FileIdentity(of: path) == nil else {
+      throw CoreDataError(
+        .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
+    }
+    for (other, what) in [
+      (files.walPath, "-wal"), (files.shmPath, "-shm"), (files.journalPath, "-journal"),
+      (files.supportFolder, "folder of external data"),
+    ] where FileIdentity(of: other) != nil {
+      throw CoreDataError(
+        .refused, "a \(what) of such a store is there already", path: other,
+        hint: "Name another store, or move that away.")
+    }
+    if let refusal = OutputPlace.refusal(toWrite: "the new store", at: path, besides: stores) {
+      throw refusal
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Interface
+@testable import Rescue
+
+@Suite("What helps against a finding")
+struct FindingTextTests {
+  private static func text(_ kind: FindingKind, hints: Bool = true) -> String {
+    let finding = Finding(
+      kind, "3 of 4 are missing.", entity: "Recipe", property: "photo", count: 3,
+      in: StorePlace(path: "Recipes.sqlite"))
+    return FindingText(finding, hints: hints).lines(width: 200).map(\.text).joined(separator: "\n")
+  }
+
+  @Test("what brings missing files back is told before what gives them up")
+  func externalMissing() throws {
+    for hints in [true, false] {
+      let text = Self.text(.externalMissing, hints: hints)
+      let folder = try #require(text.firstRange(of: "Put that beside the store"))
+      let null = try #require(text.firstRange(of: "the values null"))
+      let command = try #require(text.firstRange(of: "--fix external-missing"))
+      #expect(folder.lowerBound < null.lowerBound && null.lowerBound < command.lowerBound)
+    }
+    let text = Self.text(.externalMissing)
+    let again = try #require(text.firstRange(of: "→ P: look again"))
+    let repair = try #require(text.firstRange(of: "→ f: "))
+    let folder = try #require(text.firstRange(of: "Put that beside the store"))
+    #expect(folder.lowerBound < again.lowerBound && again.lowerBound < repair.lowerBound)
+  }
+
+  @Test(
+    "an option of a command that is advised has its key beside it", arguments: FindingKind.allCases)
+  func keys(_ kind: FindingKind) {
+    let advice = Finding(kind, "", in: StorePlace(path: "Recipes.sqlite")).advice
+    #expect(!advice.contains("--") || advice.contains(" asks for it)"))
+  }
+}
