@@ -194,7 +194,7 @@ package enum StoreSalvage {
       }
     }.sorted { ($1.work, $0.name) < ($0.work, $1.name) }.map(\.name)
     do {
-      return try IntegrityCheck(of: path, tables: tables, cache: 2000, isWhole: false)
+      return try IntegrityCheck(of: path, tables: tables, isWhole: false)
         .problems(helpedBy: connection)
     } catch let error as SQLiteError where error.isEvaluation {
       // An index over a function that only Core Data has cannot be checked.

@@ -31,9 +31,8 @@ package final class IntegrityCheck: Sendable {
   ///
   /// - Parameters:
   ///   - tables: names of its tables, in the order in which they are checked.
-  ///   - cache: kilobytes of pages that its own connection keeps.
   ///   - isWhole: whether what no table has is checked, too: which pages are free, and that each is used.
-  package init(of path: String, tables: [String], cache: Int = 6000, isWhole: Bool = true) {
+  package init(of path: String, tables: [String], isWhole: Bool = true) {
     self.path = path
     self.isWhole = isWhole
     state = Mutex(State(tasks: (isWhole ? [.structure] : []) + tables.map(Task.table)))
@@ -41,7 +40,8 @@ package final class IntegrityCheck: Sendable {
     DispatchQueue.global().async { @Sendable [self] in
       do {
         let connection = try Connection(path: path, mode: .immutable)
-        try connection.execute("PRAGMA cache_size = -\(cache)")
+        // A tree is read once, from its first page to its last.
+        try connection.execute("PRAGMA cache_size = -2000")
         connection.onProgress { self.isStopped.load(ordering: .relaxed) }
         work(on: connection)
       } catch let error as SQLiteError {
