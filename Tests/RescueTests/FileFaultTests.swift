@@ -23,6 +23,16 @@ struct FileFaultTests {
     )
   }
 
+  @Test("a sound file without model and without rows of Z_PRIMARYKEY is mended by its model")
+  func nameless() throws {
+    let patient = try Patient(objects: 200)
+    try patient.change("DELETE FROM Z_PRIMARYKEY; DROP TABLE Z_MODELCACHE")
+    let found = try #require(try patient.diagnosis().findings.first)
+    #expect(found.kind == .primaryKey && found.severity == .error)
+    #expect(
+      found.command == "strata repair \(patient.path) --fix primary-key --model MODEL")
+  }
+
   @Test("cut off within the header")
   func header() throws {
     let patient = try Patient(objects: 200)

@@ -47,6 +47,16 @@ struct Unopened {
           count: own.count, first: own, in: place)
       ]
     }
+    // Sound, but without a model and without the rows that would name its entities.
+    if names.contains("Z_METADATA"),
+      (try? connection.number("SELECT count(*) FROM Z_PRIMARYKEY")) == 0
+    {
+      return [
+        Finding(
+          .primaryKey, "Z_PRIMARYKEY has no row: nothing names the store’s entities.", in: place,
+          remedy: .repairByModel)
+      ]
+    }
     return [Finding(.pageUnreadable, "Pages that the store begins with cannot be read.", in: place)]
   }
 }
