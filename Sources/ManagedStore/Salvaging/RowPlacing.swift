@@ -7,8 +7,13 @@ struct RowPlacing {
   private(set) var trees: [Int: SalvagedTable] = [:]
 
   /// Whether the trees that were told stand in the order of the tables' names.
+  ///
+  /// A table has one tree: where its first page is without the pages that it leads to, each of its leaves
+  /// seems to be one, and none of them says where the table begins.
   func isInOrder(_ names: [String]) -> Bool {
-    let places = trees.sorted { $0.key < $1.key }.compactMap { names.firstIndex(of: $0.value.name) }
+    let roots = Dictionary(grouping: trees.keys) { trees[$0]?.name ?? "" }
+      .compactMap { name, roots in roots.count == 1 ? roots.first.map { ($0, name) } : nil }
+    let places = roots.sorted { $0.0 < $1.0 }.compactMap { names.firstIndex(of: $0.1) }
     return places == places.sorted()
   }
 
