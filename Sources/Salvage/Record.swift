@@ -142,6 +142,22 @@ public struct Record: Sendable {
     }
   }
 
+  /// Adds one for each column that holds nothing.
+  func countNulls(_ counts: inout [Int]) {
+    if counts.count < fields.count {
+      counts += [Int](repeating: 0, count: fields.count - counts.count)
+    }
+    for column in fields.indices where fields[column].type == 0 { counts[column] += 1 }
+  }
+
+  /// Whether a column holds a text or a blob whose first byte is that one.
+  func begins(_ column: Int, with byte: UInt8) -> Bool {
+    guard isPresent(column), fields[column].type >= 12, fields[column].size > 0 else {
+      return false
+    }
+    return bytes[start + fields[column].offset] == byte
+  }
+
   /// Runs `body` with a column's bytes, which are good until it returns; `nil` as in ``content(_:)``.
   package func withContent<T>(
     _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> T

@@ -77,12 +77,6 @@ int posix_fallocate64(int file, off64_t offset, off64_t size) {
   return REAL(posix_fallocate64)(file, offset, size);
 }
 
-ssize_t copy_file_range(
-  int from, off64_t *here, int to, off64_t *there, size_t count, unsigned flags
-) {
-  FAILING(Copy, to, REAL(copy_file_range)(from, here, to, there, count, flags));
-}
-
 int ioctl(int file, unsigned long request, ...) {
   va_list list;
   va_start(list, request);

@@ -44,6 +44,8 @@ public final class Store {
   /// What is wrong with the file, as far as it is known: a large one is only checked when it is read
   /// whole. `nil` where nothing is.
   public internal(set) var damage: FileDamage?
+  /// What the check of the whole file found out about its rows; `nil` before it, and where it could not.
+  package internal(set) var facts: ReadFacts?
   /// What of the bookkeeping could not be read and was done without.
   package let flaws: StoreFlaws
   /// What a person should know of the model and the tables, as sentences.

@@ -10,7 +10,8 @@ package enum MarkedBytes: Sendable, Equatable {
   case file(name: String)
 
   private static let inRow: UInt8 = 1
-  private static let inFile: UInt8 = 2
+  /// The first byte of what names a file.
+  static let inFile: UInt8 = 2
 
   /// Takes apart what a column holds, or the first few hundred bytes of it.
   package init(_ column: [UInt8]) {

@@ -11,6 +11,8 @@ struct StepRun {
   let archive: [UInt8]?
   let policies: PolicyBindings
   let meter: ProgressMeter
+  /// Whether the result is to stay: it is brought to the disk while it is verified.
+  var isToStay = false
   /// Runs between making and verifying; tests break the result here.
   var beforeVerification: (Connection) throws -> Void = { _ in }
 
@@ -29,17 +31,28 @@ struct StepRun {
     try made.run()
     let (connection, schemas) = (made.connection, made.completion.schemas)
     let start = meter.elapsed
-    if made.policies != nil {
-      try Validation(step: step, schemas: schemas, connection: connection).run()
-    }
     try beforeVerification(connection)
-    let report = try Verification(
+    let sync = isToStay ? EarlySync(of: path) : nil
+    var facts: ReadFacts?
+    let verification = Verification(
       step: step, schemas: schemas, contents: made.contents, connection: connection, meter: meter,
       madeByPolicies: made.policies?.made ?? [:], policyMappings: step.policyMappings(policies),
       filePath: path, sourcePath: source.access == .immutable ? source.files.path : nil
-    ).run()
-    try report.requireEqual(or: "the migration did not do what it planned")
+    )
+    let reason = "the migration did not do what it planned"
+    let report: VerificationReport
+    if made.policies == nil {
+      report = try verification.run()
+    } else {
+      report = try verification.run(asking: schemas.destination.questions, &facts)
+      // Where the file is not what it should be, its rows cannot be asked.
+      if facts == nil { try report.requireEqual(or: reason) }
+      try Validation(step: step, schemas: schemas, connection: connection, facts: facts).run()
+    }
+    try report.requireEqual(or: reason)
     try connection.execute("DETACH DATABASE src")
+    // The disk tells of an error only once.
+    try sync?.wait()
     try connection.closeAsLogged()
     return Result(file: file, report: report, verificationSeconds: meter.elapsed - start)
   }

@@ -71,7 +71,8 @@ struct StepSequence {
       MigrationJournal.removeTemporary(path)
       var done = try StepRun(
         step: step, source: source, archive: isLast ? plan.destinationArchive : nil,
-        policies: plan.policies, meter: meter, beforeVerification: beforeVerification
+        policies: plan.policies, meter: meter, isToStay: isLast && step.handlers?.didMigrate == nil,
+        beforeVerification: beforeVerification
       ).run(into: path)
       result.verificationSeconds += done.verificationSeconds
       counts?.follow(step.mapping, to: step.destination, into: &done.report)

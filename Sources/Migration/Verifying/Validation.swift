@@ -9,6 +9,8 @@ struct Validation {
   let step: MigrationStep
   let schemas: StepSchemas
   let connection: Connection
+  /// What was found out about the result's rows already.
+  var facts: ReadFacts?
 
   /// - Throws: ``CoreDataError`` of kind refused, code 134110, naming the property, the rows that
   ///   break its rule, and the ways out.
@@ -27,7 +29,9 @@ struct Validation {
     for entry in table.attributes {
       let attribute = entry.attribute
       let column = "t." + quoted(entry.column)
-      if !attribute.isOptional, !attribute.isDerived {
+      if !attribute.isOptional, !attribute.isDerived,
+        facts?.nulls(in: entry.column, of: table) != 0
+      {
         var rule = DestinationRule.value(
           of: attribute.name, in: table.entity, missing: ["\(column) IS NULL"],
           hint:
@@ -53,12 +57,14 @@ struct Validation {
     }
     for entry in table.relationships {
       let relationship = entry.relationship
-      if relationship.emptiness == .refused, let empty = table.emptiness(of: relationship.name) {
+      if relationship.emptiness == .refused, let empty = table.emptiness(of: relationship.name),
+        entry.storage?.toOneColumn.flatMap({ facts?.nulls(in: $0, of: table) }) != 0
+      {
         var rule = DestinationRule.object(in: relationship.name, of: table.entity, missing: [empty])
         rule.former = { try former(relationship.name, of: table.entity, isEmpty: true) }
         rules.append(rule)
       }
-      if let dangling = dangling(entry) {
+      if let dangling = dangling(entry, of: table) {
         rules.append(
           DestinationRule(
             entity: table.entity, property: relationship.name, conditions: [dangling],
@@ -70,10 +76,17 @@ struct Validation {
     return rules
   }
 
-  private func dangling(_ entry: EntityTable.RelationshipColumns) -> String? {
+  private func dangling(
+    _ entry: EntityTable.RelationshipColumns, of table: EntityTable
+  ) -> String? {
     guard let column = entry.storage?.toOneColumn,
       let other = schemas.destination.table(of: entry.relationship.destination)?.name
     else { return nil }
+    if let kind = schemas.destination.entityTable(of: entry.relationship.destination),
+      facts?.allLead(from: column, ofTable: table.table, to: kind) == true
+    {
+      return nil
+    }
     return """
       (t.\(quoted(column)) IS NOT NULL AND NOT EXISTS
       (SELECT 1 FROM main.\(quoted(other)) d WHERE d.Z_PK = t.\(quoted(column))))

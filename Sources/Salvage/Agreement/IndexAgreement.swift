@@ -29,12 +29,15 @@ package struct IndexAgreement {
 
   /// Whether all indexes of a table agree with it; false also where that cannot be told.
   ///
+  /// - Parameter facts: what the rows come to is added to it; of no use where the answer is false.
   /// - Throws: `CoreDataError` where the file cannot be read.
-  package mutating func isGiven(for table: IndexedTable) throws -> Bool {
+  package mutating func isGiven(
+    for table: IndexedTable, gathering facts: inout RowFacts?
+  ) throws -> Bool {
     do {
       var rows = [Sum](repeating: Sum(), count: table.indexes.count)
       begin()
-      try walk(table.root, of: table, &rows, depth: 0)
+      try walk(table.root, of: table, &rows, &facts, depth: 0)
       for (index, sum) in zip(table.indexes, rows) {
         var entries = Sum()
         begin()
@@ -64,15 +67,16 @@ package struct IndexAgreement {
   }
 
   private mutating func walk(
-    _ number: Int, of table: IndexedTable, _ sums: inout [Sum], depth: Int
+    _ number: Int, of table: IndexedTable, _ sums: inout [Sum], _ facts: inout RowFacts?,
+    depth: Int
   ) throws {
     let (page, tree) = try page(number, depth)
     switch tree.kind {
     case .tableInterior:
       for cell in tree.cells {
-        try walk(Int(BigEndian.word(page.bytes, cell)), of: table, &sums, depth: depth + 1)
+        try walk(Int(BigEndian.word(page.bytes, cell)), of: table, &sums, &facts, depth: depth + 1)
       }
-      try walk(tree.last, of: table, &sums, depth: depth + 1)
+      try walk(tree.last, of: table, &sums, &facts, depth: depth + 1)
     case .tableLeaf:
       for offset in tree.cells {
         guard
@@ -80,6 +84,7 @@ package struct IndexAgreement {
         else { throw Untold() }
         try read(page, cell.start, cell.local, of: cell.size, cell.overflow)
         try add(cell.key, of: table, to: &sums)
+        facts?.add(cell.key, record)
       }
     case .indexInterior, .indexLeaf: throw Untold()
     }

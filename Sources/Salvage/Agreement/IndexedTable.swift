@@ -41,10 +41,18 @@ package struct IndexedTable: Sendable {
   package var indexes: [Index]
   /// Columns that rows which are too short to have them hold something in: their default value.
   package var filled: Set<Int>
+  /// The names of its columns.
+  package var columns: [String]
+  /// The column that is the row's key under another name, and that holds nothing in the row.
+  package var key: Int?
 
-  package init(root: Int, indexes: [Index], filled: Set<Int>) {
+  package init(
+    root: Int, indexes: [Index], filled: Set<Int>, columns: [String] = [], key: Int? = nil
+  ) {
     self.root = root
     self.indexes = indexes
     self.filled = filled
+    self.columns = columns
+    self.key = key
   }
 }

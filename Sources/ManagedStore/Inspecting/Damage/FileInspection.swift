@@ -7,7 +7,16 @@ package enum FileInspection {
   ///
   /// - Throws: ``SQLiteError`` only where it was interrupted, or the file is busy.
   package static func problems(_ connection: Connection) throws -> [String] {
-    if try isSoundFile(connection) { return [] }
+    var facts: ReadFacts?
+    return try problems(connection, asking: [:], &facts)
+  }
+
+  /// The same, with what is found out by the way of a file that is sound and long enough.
+  static func problems(
+    _ connection: Connection, asking questions: [String: ReadFacts.Question],
+    _ facts: inout ReadFacts?
+  ) throws -> [String] {
+    if try isSoundFile(connection, asking: questions, &facts) { return [] }
     let (found, error) = try lines("integrity_check", connection)
     guard let error else { return found }
     if error.isInterrupted || error.isBusy { throw error }
@@ -27,14 +36,20 @@ package enum FileInspection {
 
   /// Whether a file is whole that is long enough for two threads, and that nobody else writes to; false
   /// also where that is to be asked in one piece.
-  private static func isSoundFile(_ connection: Connection) throws -> Bool {
+  private static func isSoundFile(
+    _ connection: Connection, asking questions: [String: ReadFacts.Question],
+    _ facts: inout ReadFacts?
+  ) throws -> Bool {
     guard connection.isImmutable, FileSystem.status(connection.path)?.size ?? 0 > 1 << 22,
       let names = try? connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
     else { return false }
-    let check = IntegrityCheck(of: connection.path, tables: names.compactMap { $0.first?.text })
+    let check = IntegrityCheck(
+      of: connection.path, tables: names.compactMap { $0.first?.text }, asking: questions)
     defer { check.stop() }
     do {
-      return try check.problems(helpedBy: connection).isEmpty
+      guard try check.problems(helpedBy: connection).isEmpty else { return false }
+      facts = check.facts
+      return true
     } catch let error as SQLiteError {
       if error.isInterrupted { throw error }
       return false

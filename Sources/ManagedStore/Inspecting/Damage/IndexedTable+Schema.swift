@@ -14,16 +14,17 @@ extension IndexedTable {
     }
     guard let own = try root("table", name) else { return nil }
     var filled: Set<Int> = []
+    var names: [String] = []
     var keys: [(column: Int, type: String)] = []
     for row in try connection.rows("PRAGMA main.table_xinfo(\(quoted(name)))") {
       // A column that is computed has no place of its own in a row.
       guard row.count >= 7, let column = row[0].integer, row[6].integer == 0 else { return nil }
+      names.append(row[1].text ?? "")
       if let text = row[4].text, text.lowercased() != "null" { filled.insert(Int(column)) }
       if row[5].integer != 0 { keys.append((Int(column), row[2].text?.uppercased() ?? "")) }
     }
     let isUnicode16 = try connection.value("PRAGMA main.encoding")?.text != "UTF-8"
     let list = try connection.rows("PRAGMA main.index_list(\(quoted(name)))")
-    // The column that is the row's key under another name, and that holds nothing in the row.
     let isKept = list.contains { $0.count >= 5 && $0[3].text == "pk" }
     let alias = !isKept && keys.count == 1 && keys[0].type == "INTEGER" ? keys[0].column : nil
     var indexes: [Index] = []
@@ -47,7 +48,8 @@ extension IndexedTable {
       indexes.append(
         Index(name: index, root: root, columns: columns, isUnique: row[2].integer == 1))
     }
-    self.init(root: own, indexes: indexes, filled: filled)
+    self.init(
+      root: own, indexes: indexes, filled: filled, columns: names, key: alias)
   }
 }
 

@@ -18,11 +18,13 @@ package final class IntegrityCheck: Sendable {
   private struct State {
     var tasks: [Task]
     var problems: [String] = []
+    var facts = ReadFacts()
     var error: SQLiteError?
   }
 
   private let path: String
   private let isWhole: Bool
+  private let questions: [String: ReadFacts.Question]
   private let state: Mutex<State>
   private let isStopped = Atomic<Bool>(false)
   private let done = DispatchSemaphore(value: 0)
@@ -32,9 +34,14 @@ package final class IntegrityCheck: Sendable {
   /// - Parameters:
   ///   - tables: names of its tables, in the order in which they are checked.
   ///   - isWhole: whether what no table has is checked, too: which pages are free, and that each is used.
-  package init(of path: String, tables: [String], isWhole: Bool = true) {
+  ///   - questions: what is to be found out by the way, by table.
+  package init(
+    of path: String, tables: [String], isWhole: Bool = true,
+    asking questions: [String: ReadFacts.Question] = [:]
+  ) {
     self.path = path
     self.isWhole = isWhole
+    self.questions = questions
     state = Mutex(State(tasks: (isWhole ? [.structure] : []) + tables.map(Task.table)))
     // @Sendable, so that the closure does not take over the caller's isolation.
     DispatchQueue.global().async { @Sendable [self] in
@@ -66,6 +73,9 @@ package final class IntegrityCheck: Sendable {
     }
   }
 
+  /// What was found out by the way, once ``problems(helpedBy:)`` has answered that nothing is wrong.
+  package var facts: ReadFacts { state.withLock { $0.facts } }
+
   /// Takes one task after the other until there are none.
   private func work(on connection: Connection) {
     let image = try? DatabaseImage(path: path, log: nil)
@@ -93,9 +103,13 @@ package final class IntegrityCheck: Sendable {
     switch task {
     case .structure: return try ask("quick_check(5)")
     case .table(let name):
-      let agrees = try Self.agrees(name, in: image, on: connection) {
+      var table: ReadFacts.Table?
+      let agrees = try Self.agrees(
+        name, in: image, on: connection, answering: questions[name], &table
+      ) {
         self.isStopped.load(ordering: .relaxed)
       }
+      if agrees, let table { state.withLock { $0.facts.add(table, of: name) } }
       guard agrees else { return try ask("integrity_check(\(quoted(name)))") }
       return isWhole ? ["ok"] : try ask("quick_check(\(quoted(name)))")
     }
@@ -105,15 +119,22 @@ package final class IntegrityCheck: Sendable {
   package static func agrees(
     _ table: String, of path: String, on connection: Connection
   ) throws -> Bool {
-    try agrees(table, in: DatabaseImage(path: path, log: nil), on: connection)
+    var none: ReadFacts.Table?
+    return try agrees(
+      table, in: DatabaseImage(path: path, log: nil), on: connection, answering: nil, &none
+    ) { false }
   }
 
   private static func agrees(
     _ name: String, in image: DatabaseImage?, on connection: Connection,
-    isStopped: @escaping () -> Bool = { false }
+    answering question: ReadFacts.Question?, _ answer: inout ReadFacts.Table?,
+    isStopped: @escaping () -> Bool
   ) throws -> Bool {
     guard let image, let table = try IndexedTable(name, in: connection) else { return false }
     var agreement = IndexAgreement(image) { isStopped() || connection.shouldStop }
-    return try agreement.isGiven(for: table)
+    answer = question.flatMap { ReadFacts.Table(table, asked: $0) }
+    var facts = answer?.facts
+    defer { if let facts { answer?.facts = facts } }
+    return try agreement.isGiven(for: table, gathering: &facts)
   }
 }

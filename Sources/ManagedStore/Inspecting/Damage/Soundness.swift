@@ -7,6 +7,8 @@ struct Soundness {
   private(set) var damage: FileDamage?
   private(set) var mended: MendedCopy?
   private(set) var isInspected = false
+  /// What the check found out by the way.
+  private(set) var facts: ReadFacts?
 
   /// The look at a store that is being opened: a small file is checked whole, of a large one whether
   /// both ends of each table can be read.
@@ -37,8 +39,10 @@ struct Soundness {
   private init() {}
 
   /// Checks the whole file.
-  init(checking connection: Connection) throws {
-    let problems = try FileInspection.problems(connection)
+  init(
+    checking connection: Connection, asking questions: [String: ReadFacts.Question] = [:]
+  ) throws {
+    let problems = try FileInspection.problems(connection, asking: questions, &facts)
     isInspected = true
     guard !problems.isEmpty else { return }
     let found = FileDamage(problems: problems)

@@ -103,9 +103,10 @@ extension Store {
     guard !isInspected, mended == nil else { return }
     guard files.size <= limit else { return }
     try translating {
-      let found = try Soundness(checking: connection)
+      let found = try Soundness(checking: connection, asking: schema.questions(entityTables))
       isInspected = true
       damage = found.damage
+      facts = found.facts
       if let copy = found.mended { use(copy) }
     }
   }
@@ -135,6 +136,7 @@ extension Store {
     // They are defined on the other connection: here they cannot fail otherwise than there.
     try? StoreFunctions.define(on: copy.connection)
     connection = copy.connection
+    facts = nil
     mended = copy
   }
 

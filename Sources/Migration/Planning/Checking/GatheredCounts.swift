@@ -13,8 +13,14 @@ final class GatheredCounts {
     counts[entity]?[Self.joined(conditions)]
   }
 
-  /// Notes a question.
+  /// Keeps an answer that is known without counting.
+  func know(_ entity: String, _ condition: String, _ count: Int) {
+    take(entity, [Self.joined([condition]): count])
+  }
+
+  /// Notes a question whose answer is not known.
   func gather(_ entity: String, _ conditions: [String]) {
+    guard self[entity, conditions] == nil else { return }
     let condition = Self.joined(conditions)
     if self.conditions[entity]?.contains(condition) != true {
       self.conditions[entity, default: []].append(condition)

@@ -43,10 +43,10 @@ extension Preflight {
     _ attributeMapping: AttributeMapping, of to: String
   ) throws -> [DataCheck] {
     guard !before.isOptional, !attribute.isOptional, attributeMapping.defaultValue == nil,
-      !before.isDerived, let column = data.column(of: before.name, in: from)
+      !before.isDerived, let isMissing = data.isMissing(before.name, in: from)
     else { return [] }
     return try rows(
-      of: from, where: ["\(column) IS NULL"], break: (to, attribute.name),
+      of: from, where: [isMissing], break: (to, attribute.name),
       "missing values on an attribute that was mandatory before",
       hint:
         "These rows cannot be saved as they are: give \(to).\(attribute.name) a default value, or set it in the app.",

@@ -85,10 +85,10 @@ struct Preflight {
     var checks: [DataCheck] = []
     let before = attributeMapping.source.flatMap { source.storedAttribute(named: $0, of: from) }
     if !attribute.isOptional, attributeMapping.defaultValue == nil {
-      let optional = before.flatMap { $0.isOptional ? data.column(of: $0.name, in: from) : nil }
+      let optional = before.flatMap { $0.isOptional ? data.isMissing($0.name, in: from) : nil }
       if before == nil || optional != nil {
         var rule = DestinationRule.value(
-          of: attribute.name, in: to, missing: optional.map { ["\($0) IS NULL"] } ?? [],
+          of: attribute.name, in: to, missing: optional.map { [$0] } ?? [],
           hint:
             "Give \(to).\(attribute.name) a default value, make it optional, or fill those rows first."
         )

@@ -6,11 +6,16 @@ import SQLite
 extension SourceData {
   /// True for rows whose to-one leads to no object of its entity.
   func leadsNowhere(_ relationship: String, of entity: String) -> String? {
-    guard let column = store.table(of: entity)?.toOneColumn(of: relationship),
+    guard let table = store.table(of: entity), let column = table.toOneColumn(of: relationship),
       let destination = store.model.relationship(named: relationship, of: entity)?.destination
     else { return nil }
     let key = "t.\(quoted(column))"
-    return object(key, of: destination).map { "\(key) IS NOT NULL AND NOT \($0)" }
+    guard let object = object(key, of: destination) else { return nil }
+    let condition = "\(key) IS NOT NULL AND NOT \(object)"
+    if allLead(from: column, of: table.table, to: destination) {
+      counts.know(entity, condition, 0)
+    }
+    return condition
   }
 
   /// True for rows of a one-to-one whose partner does not lead back.
@@ -30,10 +35,14 @@ extension SourceData {
       let position = storage.position
     else { return nil }
     // Few are: the table is looked through once, not for each object.
-    return """
+    let condition = """
       t.Z_PK IN (SELECT o.\(quoted(storage.owner)) FROM \(quoted(storage.table)) o
       WHERE o.\(quoted(position)) IS NULL)
       """
+    if store.facts?.nulls(in: position, ofTable: storage.table) == 0 {
+      counts.know(entity, condition, 0)
+    }
+    return condition
   }
 
   /// How many objects a relationship of a row leads to.
@@ -47,6 +56,11 @@ extension SourceData {
       let one = object("t.\(quoted(join.first))", of: join.entity),
       let two = object("t.\(quoted(join.second))", of: join.inverseEntity)
     else { return nil }
+    if allLead(from: join.first, of: join.name, to: join.entity),
+      allLead(from: join.second, of: join.name, to: join.inverseEntity)
+    {
+      return nil
+    }
     return try store.reading {
       try FoundRows(
         "FROM \(quoted(join.name)) t WHERE NOT \(one) OR NOT \(two)",
@@ -68,6 +82,7 @@ extension SourceData {
     guard store.database.columns(of: table.name).contains(column.name),
       let isThere = object(key, of: owner)
     else { return nil }
+    if allLead(from: column.name, of: table.name, to: owner) { return nil }
     return try store.reading {
       try FoundRows(
         "FROM \(quoted(table.name)) t WHERE \(key) IS NOT NULL AND NOT \(isThere)",
@@ -79,6 +94,12 @@ extension SourceData {
         return ObjectID(entity: entity, key: key)
       }
     }
+  }
+
+  /// Whether it is known that each key in a column is that of an object of its kind.
+  private func allLead(from column: String, of table: String, to entity: String) -> Bool {
+    guard let facts = store.facts, let other = store.table(of: entity) else { return false }
+    return facts.allLead(from: column, ofTable: table, to: other) == true
   }
 
   /// True where an object of that kind has the key.
@@ -96,9 +117,15 @@ extension SourceData {
   func rowsWithoutFile(
     _ attribute: String, of entity: String
   ) throws -> (rows: Int, first: [ObjectID], files: [String])? {
-    guard !counts.isGathering, let column = column(of: attribute, in: entity),
-      let rows = rows(of: entity, where: [MarkedBytes.isFile(column)])
-    else { return nil }
+    guard !counts.isGathering, let column = column(of: attribute, in: entity) else { return nil }
+    var conditions = [MarkedBytes.isFile(column)]
+    if let table = store.table(of: entity), let name = table.column(of: attribute),
+      let keys = store.facts?.rowsInFiles(name, of: table)
+    {
+      guard !keys.isEmpty else { return nil }
+      conditions.append("t.Z_PK IN (\(keys.list))")
+    }
+    guard let rows = rows(of: entity, where: conditions) else { return nil }
     return try store.reading {
       let statement = try store.connection.prepare(
         "SELECT t.Z_PK, \(MarkedBytes.reference(column)) \(rows) ORDER BY t.Z_PK")

@@ -22,6 +22,18 @@ struct SourceData {
     store.table(of: entity)?.attribute(named: attribute)?.place(in: "t")
   }
 
+  /// SQL that is true for rows with nothing in an attribute.
+  func isMissing(_ attribute: String, in entity: String) -> String? {
+    guard let table = store.table(of: entity), let column = table.column(of: attribute) else {
+      return nil
+    }
+    let condition = "t.\(quoted(column)) IS NULL"
+    if let count = store.facts?.nulls(in: column, of: table) {
+      counts.know(entity, condition, count)
+    }
+    return condition
+  }
+
   func count(_ entity: String, where conditions: [String]) throws -> Int {
     try rows(of: entity, where: conditions).map { try store.number("SELECT count(*) \($0)") } ?? 0
   }

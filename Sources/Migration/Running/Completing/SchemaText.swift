@@ -31,6 +31,17 @@ enum SchemaText {
     sql.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
   }
 
+  /// What an index is of, as its statement has it, whatever the index is called; `nil` for a statement
+  /// that begins in another way than SQLite keeps it.
+  static func content(ofIndex sql: String, named name: String) -> String? {
+    let (text, name) = (normalized(sql), normalized(name))
+    for beginning in ["CREATEINDEX", "CREATEUNIQUEINDEX"]
+    where text.hasPrefix(beginning + name + "ON") {
+      return beginning + text.dropFirst(beginning.count + name.count)
+    }
+    return nil
+  }
+
   /// A statement without what SQLite reads over: white space, quotes, upper and lower case.
   static func normalized(_ sql: String) -> String {
     sql.filter { !$0.isWhitespace && $0 != "\"" }.uppercased()

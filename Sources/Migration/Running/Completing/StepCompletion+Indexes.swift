@@ -17,13 +17,24 @@ extension StepCompletion {
         || SchemaText.normalized(target) == SchemaText.normalized(sql)
     }
     let there = try DatabaseTables(connection)
+    // Those of join tables are called by the numbers of entities.
+    var renamings: [(from: String, to: SchemaStatement)] = []
     for name in there.indexes.keys.sorted() {
       guard let sql = there.sql[name], !isRight(name, sql) else { continue }
       // Indexes that neither model asks for stay: older ones of Core Data, or the app's own.
-      if targets[name] != nil || own[name] != nil {
+      guard targets[name] != nil || own[name] != nil else { continue }
+      let heir = wanted.first { index in
+        there.indexes[index.name] == nil && !renamings.contains { $0.to.name == index.name }
+          && SchemaText.content(ofIndex: index.sql, named: index.name)
+            == SchemaText.content(ofIndex: sql, named: name) ?? ""
+      }
+      if let heir {
+        renamings.append((name, heir))
+      } else {
         try connection.execute("DROP INDEX main.\(quoted(name))")
       }
     }
+    try rename(renamings.map { ($0.from, $0.to.name, $0.to.sql) })
     var left = try DatabaseTables(connection)
     // Indexes that stay went with tables that were written again.
     for (name, table) in source.database.indexes.sorted(by: { $0.key < $1.key }) {
@@ -40,6 +51,31 @@ extension StepCompletion {
       let stays = kept.contains(index.table) && own[index.name] == index.sql
       if left.indexes[index.name] == nil, !stays { try connection.execute(index.sql) }
       try meter.advance(by: 1)
+    }
+  }
+
+  /// Gives indexes other names, with the tree that each has: SQLite has no statement for that. Where it
+  /// does not let its schema be written, they go, and are made anew.
+  private func rename(_ renamings: [(from: String, to: String, sql: String)]) throws {
+    guard !renamings.isEmpty else { return }
+    do {
+      try connection.execute("PRAGMA writable_schema = ON")
+      defer { try? connection.execute("PRAGMA writable_schema = RESET") }
+      let statement = try connection.prepare(
+        "UPDATE main.sqlite_master SET name = ?, sql = ? WHERE type = 'index' AND name = ?")
+      for (from, to, sql) in renamings {
+        try statement.run([.text(to), .text(sql), .text(from)])
+      }
+    } catch let error as SQLiteError {
+      if error.isInterrupted { throw error }
+      for (from, _, _) in renamings {
+        try connection.execute("DROP INDEX IF EXISTS main.\(quoted(from))")
+      }
+    }
+    // What was measured of one went with it when it was made anew.
+    guard try DatabaseTables(connection).contains("sqlite_stat1") else { return }
+    for (from, _, _) in renamings {
+      try connection.prepare("DELETE FROM main.sqlite_stat1 WHERE idx = ?").run([.text(from)])
     }
   }
 

@@ -1,0 +1,162 @@
+import ManagedModel
+import Salvage
+
+/// What a check of a whole file found out about the rows by the way: answers to questions for which each
+/// row would be read once more.
+///
+/// Each answer is `nil` where it is not known: SQLite is asked then.
+package struct ReadFacts: Sendable {
+  /// What is to be found out of a table, by the names of its columns.
+  package struct Question: Sendable {
+    /// Whether rows are of several entities, by their Z_ENT.
+    var hasKinds: Bool
+    /// Whether the rows' own keys are kept.
+    var keys = true
+    /// Columns that hold keys of other rows.
+    var references: [String] = []
+    /// Columns whose values may be in files.
+    var marked: [String] = []
+
+    /// How many rows of each entity there are, and how many of them hold something in each column.
+    package static let counts = Question(hasKinds: true, keys: false)
+    /// How many rows there are.
+    package static let rows = Question(hasKinds: false, keys: false)
+  }
+
+  /// A table as it was read, and which of its columns is where.
+  struct Table: Sendable {
+    var facts: RowFacts
+    var places: [String: Int]
+    var filled: Set<Int>
+    /// The name of the rows' key, where the table has one of its own.
+    var key: String?
+  }
+
+  private var tables: [String: Table] = [:]
+
+  mutating func add(_ table: Table, of name: String) { tables[name] = table }
+
+  /// How many rows a table has.
+  package func rows(ofTable name: String) -> Int? {
+    tables[name].flatMap { table in
+      table.facts.isUnclear ? nil : table.facts.kinds.reduce(0) { $0 + $1.rows }
+    }
+  }
+
+  /// How many rows there are of exactly an entity.
+  package func rows(of entity: EntityTable) -> Int? {
+    tables[entity.table].flatMap { table in
+      table.facts.isUnclear ? nil : own(of: entity, table)?.reduce(0) { $0 + $1.rows }
+    }
+  }
+
+  /// How many rows of exactly an entity hold NULL in a column.
+  package func nulls(in column: String, of entity: EntityTable) -> Int? {
+    guard let (table, place) = readable(column, of: entity.table) else { return nil }
+    return own(of: entity, table)?.reduce(0) { $0 + $1.nulls(in: place) }
+  }
+
+  /// How many rows of a whole table hold NULL in a column.
+  package func nulls(in column: String, ofTable name: String) -> Int? {
+    readable(column, of: name).map { table, place in
+      table.facts.kinds.reduce(0) { $0 + $1.nulls(in: place) }
+    }
+  }
+
+  /// Whether each key in a column of a table is that of an object of an entity's kind.
+  package func allLead(from column: String, ofTable name: String, to entity: EntityTable) -> Bool? {
+    guard let (table, place) = readable(column, of: name), let other = objects(entity.table),
+      let question = table.facts.question.references.firstIndex(of: place)
+    else { return nil }
+    let kinds = other.facts.kinds.filter { kind in
+      entity.isWholeTable || kind.number.map(entity.numbers.contains) ?? false
+    }
+    return table.facts.references[question].isSubset(of: kinds.map(\.keys))
+  }
+
+  /// Keys of rows of exactly an entity whose value in a column may be in a file.
+  package func rowsInFiles(_ column: String, of entity: EntityTable) -> [Int64]? {
+    guard let (table, place) = readable(column, of: entity.table), objects(entity.table) != nil,
+      let question = table.facts.question.marked.firstIndex(of: place),
+      let own = own(of: entity, table)
+    else { return nil }
+    let lists = own.map { $0.marked[question] }
+    guard lists.allSatisfy({ $0.count <= RowFacts.mostMarked }) else { return nil }
+    return lists.flatMap { $0 }
+  }
+
+  private func readable(_ column: String, of name: String) -> (Table, Int)? {
+    guard let table = tables[name], !table.facts.isUnclear, let place = table.places[column],
+      column != table.key, !table.filled.contains(place) || table.facts.reaches(place)
+    else { return nil }
+    return (table, place)
+  }
+
+  /// A table whose rows' keys are their Z_PK.
+  private func objects(_ name: String) -> Table? {
+    tables[name].flatMap { $0.key == "Z_PK" && !$0.facts.isUnclear ? $0 : nil }
+  }
+
+  private func own(of entity: EntityTable, _ table: Table) -> [RowFacts.Kind]? {
+    if entity.ownRows() == nil { return table.facts.kinds }
+    guard table.facts.question.kind != nil else { return nil }
+    return table.facts.kinds.filter { $0.number == entity.entityID }
+  }
+}
+
+extension ReadFacts.Table {
+  /// A table that is about to be read for an answer; `nil` where it has not the columns.
+  init?(_ table: IndexedTable, asked question: ReadFacts.Question) {
+    let places = Dictionary(
+      table.columns.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    self.places = places
+    filled = table.filled
+    key = table.key.flatMap { table.columns.indices.contains($0) ? table.columns[$0] : nil }
+    let kind = places["Z_ENT"]
+    if question.hasKinds, kind == nil { return nil }
+    facts = RowFacts(
+      RowFacts.Question(
+        kind: question.hasKinds ? kind : nil, keys: question.keys,
+        references: question.references.compactMap { places[$0] },
+        marked: question.marked.compactMap { places[$0] }, mark: MarkedBytes.inFile))
+  }
+}
+
+extension StoreSchema {
+  /// What is worth knowing of all rows and links of a store that is made by this schema.
+  package var questions: [String: ReadFacts.Question] {
+    questions(model.entities.compactMap { entityTable(of: $0.name) })
+  }
+
+  /// What is worth knowing of all rows and links.
+  ///
+  /// - Parameter entities: where a store has the objects of each entity.
+  package func questions(_ entities: [EntityTable]) -> [String: ReadFacts.Question] {
+    var questions: [String: ReadFacts.Question] = [:]
+    for table in tables {
+      questions[table.name] = ReadFacts.Question(hasKinds: true)
+      for column in table.columns {
+        if case .owner = column.content { questions[table.name]?.references.append(column.name) }
+      }
+    }
+    for entity in entities {
+      for relationship in entity.relationships {
+        guard let column = relationship.storage?.toOneColumn,
+          questions[entity.table]?.references.contains(column) == false
+        else { continue }
+        questions[entity.table]?.references.append(column)
+      }
+      for attribute in entity.attributes
+      where attribute.attribute.allowsExternalBinaryDataStorage
+        && questions[entity.table]?.marked.contains(attribute.column) == false
+      {
+        questions[entity.table]?.marked.append(attribute.column)
+      }
+    }
+    for join in joins {
+      questions[join.name] = ReadFacts.Question(
+        hasKinds: false, references: [join.first, join.second])
+    }
+    return questions
+  }
+}

@@ -1,0 +1,111 @@
+/// What the rows of a table come to, counted while they are read for another reason.
+package struct RowFacts: Sendable {
+  /// What is to be found out, in columns by their place.
+  package struct Question: Sendable {
+    /// The column that tells what kind of row it is, a number.
+    package var kind: Int?
+    /// Whether the rows' own keys are kept.
+    package var keys: Bool
+    /// Columns that hold keys of other rows.
+    package var references: [Int]
+    /// Columns of bytes, of which those are looked for that begin with `mark`.
+    package var marked: [Int]
+    package var mark: UInt8
+
+    package init(kind: Int?, keys: Bool, references: [Int], marked: [Int], mark: UInt8) {
+      self.kind = kind
+      self.keys = keys
+      self.references = references
+      self.marked = marked
+      self.mark = mark
+    }
+  }
+
+  /// The rows of one kind.
+  package struct Kind: Sendable {
+    /// What the column of kinds has; `nil` without such a column.
+    package let number: Int64?
+    package fileprivate(set) var rows = 0
+    /// How many rows hold NULL, by column; a row may be too short to have the last ones.
+    fileprivate var nulls: [Int] = []
+    /// Rows by how many columns they have.
+    fileprivate var widths: [Int] = []
+    package fileprivate(set) var keys = KeyBits()
+    /// Keys of the rows whose bytes begin with the mark, for each column that was asked for.
+    package fileprivate(set) var marked: [[Int64]]
+
+    /// How many rows hold NULL in a column.
+    package func nulls(in column: Int) -> Int {
+      let short = widths.prefix(column + 1).reduce(0, +)
+      return (nulls.indices.contains(column) ? nulls[column] : 0) + short
+    }
+  }
+
+  /// Most keys that are kept of rows whose bytes begin with the mark.
+  package static let mostMarked = 1000
+
+  package let question: Question
+  package private(set) var kinds: [Kind] = []
+  /// The keys in each column of references.
+  package private(set) var references: [KeyBits]
+  /// Whether a row has a kind, or a reference, that is no whole number: nothing is told then.
+  package private(set) var isUnclear = false
+  private var current = 0
+  private var shortest = Int.max
+
+  package init(_ question: Question) {
+    self.question = question
+    references = question.references.map { _ in KeyBits() }
+  }
+
+  /// Whether every row has a value of its own in a column, if only NULL: what a shorter row holds there
+  /// is in the schema.
+  package func reaches(_ column: Int) -> Bool { shortest > column }
+
+  /// Adds a row.
+  mutating func add(_ key: Int64, _ record: borrowing Record) {
+    var number: Int64?
+    if let column = question.kind {
+      guard let found = record.integer(column) else {
+        isUnclear = true
+        return
+      }
+      number = found
+    }
+    if !kinds.indices.contains(current) || kinds[current].number != number {
+      current = kinds.firstIndex { $0.number == number } ?? kinds.count
+      if current == kinds.count {
+        // A column that held so many would be none of kinds.
+        guard current < 4096 else {
+          isUnclear = true
+          current = 0
+          return
+        }
+        kinds.append(Kind(number: number, marked: question.marked.map { _ in [] }))
+      }
+    }
+    kinds[current].rows += 1
+    if question.keys { kinds[current].keys.insert(key) }
+    let width = record.count
+    if width >= kinds[current].widths.count {
+      kinds[current].widths += [Int](
+        repeating: 0, count: width + 1 - kinds[current].widths.count)
+    }
+    kinds[current].widths[width] += 1
+    shortest = min(shortest, width)
+    record.countNulls(&kinds[current].nulls)
+    for (place, column) in question.references.enumerated() {
+      if let key = record.integer(column) {
+        references[place].insert(key)
+      } else if let kind = record.kind(column), kind != .null {
+        isUnclear = true
+      }
+    }
+    for (place, column) in question.marked.enumerated()
+    where record.begins(column, with: question.mark) {
+      if kinds[current].marked[place].count <= Self.mostMarked {
+        kinds[current].marked[place].append(key)
+      }
+    }
+  }
+}
