@@ -30,7 +30,7 @@ package final class IntegrityCheck: Sendable {
   private let state: Mutex<State>
   private let isStopped = Atomic<Bool>(false)
   /// Whether there is a thread of its own, which signals when it is done.
-  private let isHelped = Atomic<Bool>(false)
+  private let helped = Atomic<Bool>(false)
   private let done = DispatchSemaphore(value: 0)
 
   /// Begins to check a file that nobody writes to.
@@ -52,7 +52,7 @@ package final class IntegrityCheck: Sendable {
       workAlone()
       done.signal()
     }
-    isHelped.store(isBegun, ordering: .relaxed)
+    helped.store(isBegun, ordering: .relaxed)
   }
 
   private func workAlone() {
@@ -69,13 +69,16 @@ package final class IntegrityCheck: Sendable {
     }
   }
 
+  /// Whether it has a thread of its own.
+  package var isHelped: Bool { helped.load(ordering: .relaxed) }
+
   /// Ends the check early; its answer is of no interest any more.
   package func stop() { isStopped.store(true, ordering: .relaxed) }
 
   /// Helps with what is left, then answers what is wrong, as SQLite tells it; empty for a sound file.
   package func problems(helpedBy connection: Connection) throws -> [String] {
     work(on: connection)
-    if isHelped.load(ordering: .relaxed) { done.wait() }
+    if isHelped { done.wait() }
     return try state.withLock { state in
       if let error = state.error { throw error }
       return state.problems
@@ -87,7 +90,7 @@ package final class IntegrityCheck: Sendable {
 
   /// Takes one task after the other until there are none.
   private func work(on connection: Connection) {
-    let image = try? DatabaseImage(path: path, log: nil)
+    let image = try? DatabaseImage(readBySQLiteAt: path)
     while !isStopped.load(ordering: .relaxed) {
       let task = state.withLock { $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }
       guard let task else { return }
@@ -130,7 +133,7 @@ package final class IntegrityCheck: Sendable {
   ) throws -> Bool {
     var none: ReadFacts.Table?
     return try agrees(
-      table, in: DatabaseImage(path: path, log: nil), on: connection, answering: nil, &none
+      table, in: DatabaseImage(readBySQLiteAt: path), on: connection, answering: nil, &none
     ) { false }
   }
 
