@@ -10,8 +10,7 @@ package final class EarlySync: Sendable {
 
   /// Begins.
   package init(of path: String) {
-    // @Sendable, so that the closure does not take over the caller's isolation.
-    DispatchQueue.global().async { @Sendable [self] in
+    Processors.begin { [self] in
       do { try FileSystem.sync(path) } catch { self.error.withLock { $0 = error } }
       done.signal()
     }

@@ -49,13 +49,23 @@ public final class DatabaseImage {
   ///   - path: the main file; one of no bytes will do where there is a log.
   ///   - log: the -wal to lay over it; `nil` for none.
   /// - Throws: `CoreDataError` where a file cannot be read.
-  public init(path: String, log logPath: String?) throws {
+  public convenience init(path: String, log logPath: String?) throws {
+    try self.init(path: path, log: logPath, believesHeader: false)
+  }
+
+  /// Opens a database that SQLite has read by the size of pages in its header: none is looked for.
+  package convenience init(readBySQLiteAt path: String) throws {
+    try self.init(path: path, log: nil, believesHeader: true)
+  }
+
+  private init(path: String, log logPath: String?, believesHeader: Bool) throws {
     let main = try OpenFile(path)
     self.main = main
     size = main.size
     let own = FileHeader(try main.read(at: 0, count: FileHeader.size))
     let believed = own.isMagic ? own.pageSize : nil
-    let ownSize = try PageSize.likely(main, stated: believed)
+    let ownSize =
+      believesHeader && believed != nil ? believed : try PageSize.likely(main, stated: believed)
     let log = try logPath.flatMap { path -> LogFrames? in
       guard try FileSystem.present(path) != nil else { return nil }
       return try LogFrames(path: path, pageSize: ownSize) { page, size in

@@ -1,4 +1,3 @@
-import Dispatch
 import Files
 import ManagedModel
 import Synchronization
@@ -61,7 +60,7 @@ extension Interruption {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     removalEnd = ends[1]
     let reader = ends[0]
-    DispatchQueue.global().async { @Sendable in
+    Processors.begin {
       var number: UInt8 = 0
       let count = read(reader, &number, 1)
       close(reader)

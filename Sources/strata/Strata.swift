@@ -1,8 +1,11 @@
 import Files
+import SQLite
 
 @main
 struct Strata {
   static func main() {
+    // Before any store is opened, since SQLite takes no other word afterwards.
+    SQLiteLibrary.leaveOutMemoryStatistics()
     let status = CommandLineTool.run(
       Array(CommandLine.arguments.dropFirst()), console: .process)
     if let message = Output.failureMessage {

@@ -6,6 +6,7 @@ import TestSupport
 ///     swift build -c release && swift run -c release Benchmarks read
 ///     swift run -c release Benchmarks migrate
 ///     swift run -c release Benchmarks salvage
+///     swift run -c release Benchmarks fleet 1000
 ///     swift run -c release Benchmarks seed 1000000 [MODEL…]
 ///     swift run -c release Benchmarks interface
 ///     swift run -c release Benchmarks fuzz 1000000
@@ -31,6 +32,10 @@ struct Benchmarks {
     case "salvage":
       try SalvageBenchmark.run(
         strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 1_300_000)
+    case "fleet":
+      try FleetBenchmark.run(
+        strata: Built.strata, stores: words.dropFirst().first.flatMap { Int($0) } ?? 1000,
+        rounds: words.dropFirst(2).first.flatMap { Int($0) } ?? 3)
     case "fuzz-pages":
       let folder = try TemporaryFolder()
       let inputs = words.dropFirst().first.flatMap { Int($0) } ?? 1_000_000
@@ -61,7 +66,7 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | salvage [OBJECTS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | salvage [OBJECTS] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
           + "| seed [OBJECTS] [MODEL…] | interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }

@@ -134,10 +134,16 @@ struct SeveralStoresTests {
       let objects: Int?
       let status: Int
     }
+    struct Progress: Decodable {}
     let store: String?
     let receipt: Receipt?
+    let progress: Progress?
     let error: Failure?
     let summary: [Row]?
+    let status: Int?
+    let seconds: Double?
+    let stores: Int?
+    let done: Int?
   }
 
   @Test("with --json each line names its store, and the summary comes last")
@@ -155,6 +161,50 @@ struct SeveralStoresTests {
     #expect(summary.map(\.store) == paths + [place.folder.path("none")])
     #expect(summary.map(\.status) == [0, 0, 4])
     #expect(try summary.first?.objects == Store(path: paths[0]).counts().values.reduce(0, +))
+  }
+
+  @Test(
+    "with --json there is one line a store with its status and seconds, before the next one is begun",
+    arguments: ["migrate", "rehearse"])
+  func lines(command: String) throws {
+    let paths = try ["A.sqlite", "B.sqlite", "C.sqlite"].map(place.add)
+    try FileSystem.write(Array("no store at all".utf8), to: paths[1])
+    let run = Captured([command, place.stores, "--to", place.bundle, "--json", "--jobs", "1"])
+    let lines = try run.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+    let told = lines.filter { $0.store != nil && $0.progress == nil }
+    #expect(told.map(\.store) == paths && told.map(\.status) == [0, 4, 0])
+    #expect(told.allSatisfy { ($0.seconds ?? -1) >= 0 })
+    let first = try #require(lines.firstIndex { $0.store == paths[0] && $0.status != nil })
+    let next = try #require(lines.firstIndex { $0.store == paths[2] })
+    #expect(first < next)
+    let last = try #require(lines.last)
+    #expect(last.stores == 3 && last.done == 2 && last.status == 4 && last.summary?.count == 3)
+    #expect(run.status == .unreadable)
+  }
+
+  @Test("no event of any store is lost, however many threads tell of theirs at once")
+  func events() {
+    var seen = [Int](repeating: 0, count: 400)
+    BatchWork.run(Array(0..<400), jobs: 16) { item, send in
+      for step in 0..<50 { send(step) }
+    } handle: { index, step in
+      if seen[index] == step { seen[index] += 1 }
+    }
+    #expect(seen.allSatisfy { $0 == 50 })
+  }
+
+  @Test("tables that are in the -wal alone tell a store from a database of another kind, too")
+  func logged() throws {
+    for (name, table) in [("A.db", "Z_METADATA"), ("B.db", "other")] {
+      let made = try Connection(path: place.folder.path(name), mode: .create)
+      try made.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+      try made.execute("CREATE TABLE \(table) (a); CREATE TABLE Z_PRIMARYKEY (a)")
+      for suffix in ["", "-wal"] {
+        try FileSystem.copy(
+          place.folder.path(name + suffix), to: place.folder.path("stores/" + name + suffix))
+      }
+    }
+    #expect(try StoreList([place.stores]).paths == [place.folder.path("stores/A.db")])
   }
 
   @Test("losses are refused for each store, and an output is for one only")

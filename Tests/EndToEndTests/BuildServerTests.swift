@@ -48,30 +48,11 @@ struct BuildServerTests {
       """)
   }
 
-  /// A block of the README between fences, by a line that is in it.
-  private static func block(with part: String) throws -> [String] {
-    let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-    let text = try FileSystem.read(package.joined(separator: "/") + "/README.md")
-    let lines = String(decoding: text, as: UTF8.self).split(
-      separator: "\n", omittingEmptySubsequences: false
-    ).map(String.init)
-    var block: [String]?
-    for line in lines {
-      if line.hasPrefix("```") {
-        if let whole = block, whole.contains(where: { $0.contains(part) }) { return whole }
-        block = block == nil ? [] : nil
-      } else {
-        block?.append(line)
-      }
-    }
-    throw CancellationError()
-  }
-
   /// The commands of the workflow's steps that are strata's.
   private static func steps() throws -> [String] {
     var steps: [String] = []
     var isScript = false
-    for line in try block(with: "runs-on:") {
+    for line in try ReadmeBlock.lines(with: "runs-on:") {
       let text = String(line.drop { $0 == " " })
       if text.hasPrefix("- ") {
         isScript = text == "- run: |"
@@ -129,7 +110,7 @@ struct BuildServerTests {
 
   @Test("the hook lets a harmless commit pass, and stops one that edits what shipped")
   func hook() throws {
-    let script = try Self.block(with: "#!/bin/sh").joined(separator: "\n") + "\n"
+    let script = try ReadmeBlock.lines(with: "exec strata lint").joined(separator: "\n") + "\n"
     #expect(script.contains("strata lint"))
     try FileSystem.write(Array(script.utf8), to: app + "/.git/hooks/pre-commit")
     #expect(shell("chmod +x .git/hooks/pre-commit") == 0)

@@ -66,10 +66,13 @@ struct IntegrityCheckTests {
     return path
   }
 
-  private func problems(_ path: String, isWhole: Bool = true) throws -> [String] {
+  private func problems(
+    _ path: String, isWhole: Bool = true, on processors: Processors = .shared
+  ) throws -> [String] {
     let connection = try Connection(path: path, mode: .immutable)
-    return try IntegrityCheck(of: path, tables: ["a", "j"], isWhole: isWhole)
-      .problems(helpedBy: connection)
+    return try IntegrityCheck(
+      of: path, tables: ["a", "j"], isWhole: isWhole, on: processors
+    ).problems(helpedBy: connection)
   }
 
   /// Whether all is told by reading alone, so that the tests below are about that.
@@ -85,6 +88,30 @@ struct IntegrityCheckTests {
     #expect(try isTold(path, "a") && isTold(path, "j"))
     #expect(try problems(path).isEmpty)
     #expect(try problems(path, isWhole: false).isEmpty)
+  }
+
+  @Test("where jobs take all processors nothing helps, and as much is found", arguments: 1...3)
+  func alone(processors count: Int) throws {
+    let folder = try TemporaryFolder()
+    let path = try makeDatabase(folder)
+    let check = IntegrityCheck(of: path, tables: ["a", "j"], on: Processors(count: count))
+    #expect(check.isHelped == (count > 1))
+    #expect(try check.problems(helpedBy: Connection(path: path, mode: .immutable)).isEmpty)
+    let bytes = try FileSystem.read(path)
+    var random = SeededGenerator(seed: 9)
+    var broken = 0
+    for _ in 0..<300 {
+      var changed = bytes
+      changed[Int.random(in: 1024..<bytes.count, using: &random)] ^= 4
+      try FileSystem.write(changed, to: path)
+      let connection = try Connection(path: path, mode: .immutable)
+      let own = (try? connection.rows("PRAGMA integrity_check").first?.first?.text) ?? "unreadable"
+      guard own != "ok" else { continue }
+      broken += 1
+      let told = (try? problems(path, on: Processors(count: count))) ?? ["unreadable"]
+      #expect(!told.isEmpty, "\(own)")
+    }
+    #expect(broken > 20)
   }
 
   @Test("one bit anywhere: whatever SQLite finds is found")

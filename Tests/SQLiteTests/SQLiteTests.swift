@@ -97,4 +97,18 @@ struct SQLiteTests {
     }
     #expect(error?.offset == 7)
   }
+
+  /// A thousand stores on two threads spent a third of their time waiting for that lock.
+  @Test("a process whose SQLite counts no memory has no lock that all connections share for it")
+  func statistics() async {
+    await #expect(processExitsWith: .success) {
+      #expect(SQLiteLibrary.leaveOutMemoryStatistics())
+      let connection = try Connection(path: ":memory:", mode: .create)
+      try connection.execute("CREATE TABLE t AS SELECT zeroblob(100000)")
+      #expect(SQLiteLibrary.countedMemory == 0)
+      // SQLite is in use: it takes no other word now.
+      #expect(!SQLiteLibrary.leaveOutMemoryStatistics())
+      #expect(try connection.value("SELECT count(*) FROM t") == .integer(1))
+    }
+  }
 }

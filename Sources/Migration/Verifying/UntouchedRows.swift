@@ -25,8 +25,8 @@ final class UntouchedRows {
     source: String?, result: String?, on connection: Connection,
     isCancelled: @escaping () -> Bool
   ) {
-    guard let source, let result, let one = try? DatabaseImage(path: source, log: nil),
-      let other = try? DatabaseImage(path: result, log: nil)
+    guard let source, let result, let one = try? DatabaseImage(readBySQLiteAt: source),
+      let other = try? DatabaseImage(readBySQLiteAt: result)
     else { return nil }
     self.connection = connection
     comparison = TreeComparison(one, other, isCancelled: isCancelled)

@@ -219,7 +219,10 @@ enum CommandTable {
         .init("confirm", "show what was made and verified, and ask before it is put in place"),
         jobs,
         ReceiptFile.option,
-        .init("json", "print progress and the receipt as NDJSON"),
+        .init(
+          "json",
+          "print progress and receipts as NDJSON, of several stores a line each with its status as it is done"
+        ),
       ], example: "strata migrate Recipes.sqlite --to Recipes.xcdatamodeld --output New.sqlite",
       statuses:
         "3 where a store is refused, 5 where a migration failed, 130 where it was cancelled; the store is as it was then",
@@ -233,7 +236,10 @@ enum CommandTable {
         allowLoss, Allowances.option, jobs, ReceiptFile.option,
       ] + SeededRehearsal.options + [
         CheckReport.option,
-        .init("json", "print progress and the receipts as NDJSON"),
+        .init(
+          "json",
+          "print progress and receipts as NDJSON, of several stores a line each with its status as it is done"
+        ),
       ], details: Expectations.help + "\n\n" + SeededRehearsal.help,
       example: "strata rehearse Shipped/ --to Recipes.xcdatamodeld --expect expected.json5",
       statuses:

@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 import SQLite
 import Salvage
 import Synchronization
@@ -6,9 +7,10 @@ import Synchronization
 /// A check of a whole file, shared by two threads: of its structure by SQLite itself, of each table
 /// whether its indexes agree with it.
 ///
-/// The structure is one task, each table with its indexes another. A thread of its own begins with them;
-/// who waits for the answer helps. Where a table does not agree with its indexes, and where that cannot
-/// be told by reading, SQLite is asked: what is told is in its words.
+/// The structure is one task, each table with its indexes another. A thread of its own begins with them,
+/// where a processor has nothing else to do; who waits for the answer helps, or does it all. Where a table
+/// does not agree with its indexes, and where that cannot be told by reading, SQLite is asked: what is told
+/// is in its words.
 package final class IntegrityCheck: Sendable {
   private enum Task {
     case structure
@@ -27,6 +29,8 @@ package final class IntegrityCheck: Sendable {
   private let questions: [String: ReadFacts.Question]
   private let state: Mutex<State>
   private let isStopped = Atomic<Bool>(false)
+  /// Whether there is a thread of its own, which signals when it is done.
+  private let helped = Atomic<Bool>(false)
   private let done = DispatchSemaphore(value: 0)
 
   /// Begins to check a file that nobody writes to.
@@ -35,30 +39,38 @@ package final class IntegrityCheck: Sendable {
   ///   - tables: names of its tables, in the order in which they are checked.
   ///   - isWhole: whether what no table has is checked, too: which pages are free, and that each is used.
   ///   - questions: what is to be found out by the way, by table.
+  ///   - processors: tell whether a thread of its own would help.
   package init(
     of path: String, tables: [String], isWhole: Bool = true,
-    asking questions: [String: ReadFacts.Question] = [:]
+    asking questions: [String: ReadFacts.Question] = [:], on processors: Processors = .shared
   ) {
     self.path = path
     self.isWhole = isWhole
     self.questions = questions
     state = Mutex(State(tasks: (isWhole ? [.structure] : []) + tables.map(Task.table)))
-    // @Sendable, so that the closure does not take over the caller's isolation.
-    DispatchQueue.global().async { @Sendable [self] in
-      do {
-        let connection = try Connection(path: path, mode: .immutable)
-        // A tree is read once, from its first page to its last.
-        try connection.execute("PRAGMA cache_size = -2000")
-        connection.onProgress { self.isStopped.load(ordering: .relaxed) }
-        work(on: connection)
-      } catch let error as SQLiteError {
-        state.withLock { $0.error = error }
-      } catch {
-        state.withLock { $0.problems.append("\(error)") }
-      }
+    let isBegun = processors.help { [self] in
+      workAlone()
       done.signal()
     }
+    helped.store(isBegun, ordering: .relaxed)
   }
+
+  private func workAlone() {
+    do {
+      let connection = try Connection(path: path, mode: .immutable)
+      // A tree is read once, from its first page to its last.
+      try connection.execute("PRAGMA cache_size = -2000")
+      connection.onProgress { self.isStopped.load(ordering: .relaxed) }
+      work(on: connection)
+    } catch let error as SQLiteError {
+      state.withLock { $0.error = error }
+    } catch {
+      state.withLock { $0.problems.append("\(error)") }
+    }
+  }
+
+  /// Whether it has a thread of its own.
+  package var isHelped: Bool { helped.load(ordering: .relaxed) }
 
   /// Ends the check early; its answer is of no interest any more.
   package func stop() { isStopped.store(true, ordering: .relaxed) }
@@ -66,7 +78,7 @@ package final class IntegrityCheck: Sendable {
   /// Helps with what is left, then answers what is wrong, as SQLite tells it; empty for a sound file.
   package func problems(helpedBy connection: Connection) throws -> [String] {
     work(on: connection)
-    done.wait()
+    if isHelped { done.wait() }
     return try state.withLock { state in
       if let error = state.error { throw error }
       return state.problems
@@ -78,7 +90,7 @@ package final class IntegrityCheck: Sendable {
 
   /// Takes one task after the other until there are none.
   private func work(on connection: Connection) {
-    let image = try? DatabaseImage(path: path, log: nil)
+    let image = try? DatabaseImage(readBySQLiteAt: path)
     while !isStopped.load(ordering: .relaxed) {
       let task = state.withLock { $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }
       guard let task else { return }
@@ -121,7 +133,7 @@ package final class IntegrityCheck: Sendable {
   ) throws -> Bool {
     var none: ReadFacts.Table?
     return try agrees(
-      table, in: DatabaseImage(path: path, log: nil), on: connection, answering: nil, &none
+      table, in: DatabaseImage(readBySQLiteAt: path), on: connection, answering: nil, &none
     ) { false }
   }
 

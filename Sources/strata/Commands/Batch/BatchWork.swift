@@ -10,7 +10,7 @@ enum BatchWork {
   /// Each holds a store open with its caches: more of them would be no faster, and could take all
   /// memory.
   static func jobs(_ arguments: Arguments) throws -> Int {
-    let processors = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    let processors = Processors.shared.count
     return min(try arguments.number("jobs", atLeast: 1) ?? processors, 2 * processors)
   }
 
@@ -27,18 +27,15 @@ enum BatchWork {
     let state = State<Event>()
     let arrived = DispatchSemaphore(value: 0)
     let workers = max(1, min(jobs, items.count))
-    let queue = DispatchQueue(label: "strata.batch", attributes: .concurrent)
-    for _ in 0..<workers {
-      queue.async { @Sendable in
-        while let index = state.take(below: items.count) {
-          work(items[index]) { event in
-            state.post(index, event)
-            arrived.signal()
-          }
+    Processors.shared.run(jobs: workers) {
+      while let index = state.take(below: items.count) {
+        work(items[index]) { event in
+          state.post(index, event)
+          arrived.signal()
         }
-        state.finish()
-        arrived.signal()
       }
+      state.finish()
+      arrived.signal()
     }
     while true {
       arrived.wait()

@@ -24,6 +24,8 @@ struct StoreBatch {
       case .failure(let error): CommandLineTool.status(of: error.kind)
       }
     }
+
+    var isFailure: Bool { if case .failure = self { true } else { false } }
   }
 
   private enum Event: Sendable {
@@ -54,9 +56,13 @@ struct StoreBatch {
   /// - Throws: ``CoreDataError`` where the receipts cannot be written.
   /// - Returns: done where all are, else the gravest status of any.
   func run(_ paths: [String], jobs: Int, work: @escaping Work) throws -> CommandStatus {
-    var outcomes = [(outcome: Outcome, seconds: Double)?](repeating: nil, count: paths.count)
-    var told = 0
+    var rows = [Row?](repeating: nil, count: paths.count)
+    // Receipts of many stores take memory: only those are kept that something is still to be told of.
+    var outcomes = [Outcome?](repeating: nil, count: paths.count)
+    let keepsAll = receiptFile != nil || format != nil
+    var (done, told) = (0, 0)
     let bar = ProgressBar(console)
+    let begin = ContinuousClock.now
     Interruption.watching {
       BatchWork.run(paths, jobs: jobs) { path, send in
         let start = ContinuousClock.now
@@ -71,36 +77,40 @@ struct StoreBatch {
               json.progress(progress)
             }
           } else {
-            let done = outcomes.count { $0 != nil }
             bar.show(Self.work(paths[index], progress, done: done, of: paths.count))
           }
         case .outcome(let outcome, let seconds):
           bar.clear()
-          outcomes[index] = (outcome, seconds)
-          if isJSON { write(outcome, paths[index]) }
+          rows[index] = Row(paths[index], outcome, seconds)
+          outcomes[index] = outcome
+          done += 1
+          if isJSON { write(outcome, seconds, paths[index]) }
           // In the order named, whichever is done first.
           while told < outcomes.count, let next = outcomes[told] {
-            if !isJSON, format == nil { print(next.outcome, paths[told]) }
+            if !isJSON, format == nil { print(next, paths[told]) }
+            if !keepsAll, isJSON || !next.isFailure { outcomes[told] = nil }
             told += 1
           }
         }
       }
     }
-    let rows = zip(paths, outcomes.compactMap { $0 }).map { Row($0, $1.outcome, $1.seconds) }
+    let all = rows.compactMap { $0 }
+    let kept = zip(all, outcomes).compactMap { row, outcome in outcome.map { (row, $0) } }
+    let status = all.map(\.status).max { $0.rawValue < $1.rawValue } ?? .done
     if let format {
       let title = "strata " + (title == "rehearsed" ? "rehearse" : "migrate")
-      let cases = zip(paths, outcomes.compactMap { $0 }).map {
-        CheckReport.Case($1.outcome, of: $0, group: title, seconds: $1.seconds)
+      let cases = kept.map { row, outcome in
+        CheckReport.Case(outcome, of: row.path, group: title, seconds: row.seconds)
       }
       console.write(CheckReport(name: title, cases: cases).text(format))
     } else if isJSON {
-      write(rows)
+      write(all, status, seconds: (ContinuousClock.now - begin) / .seconds(1))
     } else {
-      print(rows)
-      printWays(zip(paths, outcomes.compactMap { $0?.outcome }).map { ($0, $1) })
+      print(all)
+      printWays(kept.map { ($0.path, $1) })
     }
-    try receiptFile?.write(receipts(paths, outcomes.compactMap { $0?.outcome }))
-    return rows.map(\.status).max { $0.rawValue < $1.rawValue } ?? .done
+    try receiptFile?.write(receipts(kept))
+    return status
   }
 
   /// One line for all stores: the one that told last.
@@ -163,8 +173,13 @@ struct StoreBatch {
     console.table([.left, .left, .right, .right, .left], table, limit: 100)
   }
 
-  private func write(_ outcome: Outcome, _ path: String) {
-    console.json { write(outcome, path, to: &$0) }
+  /// One line, as soon as it is known: it is a program's to act on before the last store is done.
+  private func write(_ outcome: Outcome, _ seconds: Double, _ path: String) {
+    console.json { json in
+      write(outcome, path, to: &json)
+      json.field("status", Int(outcome.status.rawValue))
+      json.field("seconds", seconds)
+    }
   }
 
   private func write(_ outcome: Outcome, _ path: String, to json: inout JSONWriter) {
@@ -179,11 +194,11 @@ struct StoreBatch {
     }
   }
 
-  private func receipts(_ paths: [String], _ outcomes: [Outcome]) -> [UInt8] {
+  private func receipts(_ outcomes: [(row: Row, outcome: Outcome)]) -> [UInt8] {
     var json = JSONWriter()
     func write(_ json: inout JSONWriter) {
-      for (path, outcome) in zip(paths, outcomes) {
-        json.object { self.write(outcome, path, to: &$0) }
+      for (row, outcome) in outcomes {
+        json.object { self.write(outcome, row.path, to: &$0) }
       }
     }
     if isOne { write(&json) } else { json.array(write) }
@@ -191,8 +206,12 @@ struct StoreBatch {
     return json.bytes
   }
 
-  private func write(_ rows: [Row]) {
+  private func write(_ rows: [Row], _ status: CommandStatus, seconds: Double) {
     console.json { json in
+      json.fields([
+        "stores": rows.count, "done": rows.count { $0.status == .done },
+        "status": Int(status.rawValue), "seconds": seconds,
+      ])
       json.objects("summary", rows) { row in
         [
           "store": row.path, "from": row.from, "to": row.to, "result": row.result,
