@@ -66,7 +66,7 @@ let package = Package(
         "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "Salvage", "SQLite", "Files",
         "JSON",
       ],
-      swiftSettings: unoptimized),
+      swiftSettings: small),
 
     // What is wrong with a store, and what can be done about it.
     .target(

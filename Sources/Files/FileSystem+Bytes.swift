@@ -20,19 +20,24 @@ extension FileSystem {
   static func read(
     _ descriptor: Int32, at offset: Int, count: Int, _ path: String
   ) throws -> [UInt8] {
-    var error: CoreDataError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-      done = 0
-      while done < count, let base = buffer.baseAddress {
-        let got = pread(descriptor, base + done, count - done, off_t(offset + done))
-        if got < 0 && errno == EINTR { continue }
-        if got < 0 { error = failure(.read, path) }
-        if got <= 0 { break }
-        done += got
-      }
+    try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+      done = try read(descriptor, at: offset, into: UnsafeMutableRawBufferPointer(buffer), path)
     }
-    if let error { throw error }
-    return bytes
+  }
+
+  /// The same into memory that is there; how many bytes it was.
+  static func read(
+    _ descriptor: Int32, at offset: Int, into memory: UnsafeMutableRawBufferPointer, _ path: String
+  ) throws -> Int {
+    var done = 0
+    while done < memory.count, let base = memory.baseAddress {
+      let got = pread(descriptor, base + done, memory.count - done, off_t(offset + done))
+      if got < 0 && errno == EINTR { continue }
+      guard got >= 0 else { throw failure(.read, path) }
+      if got == 0 { break }
+      done += got
+    }
+    return done
   }
 
   /// SHA-256 of a file's bytes in hexadecimal, a megabyte in memory at a time.

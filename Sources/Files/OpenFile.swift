@@ -2,7 +2,7 @@ import Values
 
 /// A file that is read in pieces through one descriptor: every piece is of the same file, and one
 /// that cannot be read is an error, never an end.
-package final class OpenFile {
+package final class OpenFile: Sendable {
   /// Where it was opened.
   package let path: String
   /// Its size when it was opened.
@@ -34,6 +34,13 @@ package final class OpenFile {
   package func read(at offset: Int, count: Int) throws -> [UInt8] {
     guard offset >= 0, count > 0 else { return [] }
     return try FileSystem.read(descriptor, at: offset, count: count, path)
+  }
+
+  /// Reads the bytes from `offset` on into memory that is used again and again: as many as fit, or
+  /// fewer where the file ends.
+  package func read(at offset: Int, into memory: UnsafeMutableRawBufferPointer) throws -> Int {
+    guard offset >= 0 else { return 0 }
+    return try FileSystem.read(descriptor, at: offset, into: memory, path)
   }
 }
 

@@ -15,6 +15,40 @@ extension Connection {
     guard result == SQLITE_OK else { throw error(code: result, sql: nil) }
   }
 
+  /// What a test looks at.
+  package enum Tested: Sendable {
+    case text
+    case blob
+  }
+
+  /// Defines an SQL function of one argument that tells whether bytes are as they should be: 1 or 0,
+  /// and NULL for a value of any other kind.
+  ///
+  /// It is given the bytes where they are, those of a text as they stand in the database if that is of
+  /// UTF-8; they are good until it returns.
+  package func defineTest(
+    _ name: String, of kind: Tested, _ body: @escaping (UnsafeRawBufferPointer) -> Bool
+  ) throws {
+    let type = kind == .text ? SQLITE_TEXT : SQLITE_BLOB
+    let result = sqlite3_create_function_v2(
+      handle, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
+      Unmanaged.passRetained(Box<BytesTest>(BytesTest(type: type, body: body))).toOpaque(),
+      { context, _, values in
+        guard let box = sqlite3_user_data(context), let value = values?[0] else {
+          return sqlite3_result_null(context)
+        }
+        let test = Box<BytesTest>.content(box)
+        guard sqlite3_value_type(value) == test.type else { return sqlite3_result_null(context) }
+        // The bytes first: asking for them can change the count. No bytes have no place.
+        let start = sqlite3_value_blob(value)
+        let count = start == nil ? 0 : Int(sqlite3_value_bytes(value))
+        let isGiven = test.body(UnsafeRawBufferPointer(start: start, count: count))
+        sqlite3_result_int(context, isGiven ? 1 : 0)
+      }, nil, nil,
+      { box in if let box { Unmanaged<Box<BytesTest>>.fromOpaque(box).release() } })
+    guard result == SQLITE_OK else { throw error(code: result, sql: nil) }
+  }
+
   /// Defines an SQL function: the same arguments must always give the same value.
   ///
   /// It may be called once a row, from whatever thread steps a statement of this connection. What it

@@ -14,6 +14,12 @@ final class Box<Content> {
 /// The body of an SQL function.
 typealias SQLFunction = ([Value]) throws -> Value
 
+/// What a function looks at, and what it tells of it.
+struct BytesTest {
+  let type: Int32
+  let body: (UnsafeRawBufferPointer) -> Bool
+}
+
 extension Value {
   /// An argument that SQLite hands to a function.
   init(argument: OpaquePointer?) {

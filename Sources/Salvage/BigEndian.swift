@@ -13,6 +13,12 @@ package enum BigEndian {
     return Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
   }
 
+  /// Two bytes that are within the bytes.
+  @inline(__always)
+  static func half(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int {
+    Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
+  }
+
   /// Puts four bytes, where they are.
   static func put(_ number: Int, into bytes: inout [UInt8], _ offset: Int) {
     guard offset >= 0, offset <= bytes.count - 4 else { return }

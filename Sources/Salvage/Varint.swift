@@ -17,6 +17,26 @@ package enum Varint {
     return (value << 8 | UInt64(bytes[place]), place + 1)
   }
 
+  /// The number at a place, which then is behind it; `nil` where it does not end before `end`, which
+  /// must be within the bytes.
+  @inline(__always)
+  static func read(
+    _ bytes: UnsafeRawBufferPointer, at place: inout Int, before end: Int
+  ) -> UInt64? {
+    var value: UInt64 = 0
+    let last = min(end, place + 8)
+    while place < last {
+      let byte = bytes[place]
+      value = value << 7 | UInt64(byte & 0x7F)
+      place += 1
+      if byte < 0x80 { return value }
+    }
+    guard place < end, last < end else { return nil }
+    value = value << 8 | UInt64(bytes[place])
+    place += 1
+    return value
+  }
+
   /// How many bytes a number takes.
   static func length(_ value: UInt64) -> Int {
     min(9, max(1, (UInt64.bitWidth - value.leadingZeroBitCount + 6) / 7))

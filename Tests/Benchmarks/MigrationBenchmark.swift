@@ -65,18 +65,7 @@ enum MigrationBenchmark {
     }
     report("recipe with split and where, against the same", recipe, typed)
 
-    let policy = try best(of: 2, path, folder) { store in
-      var policies = PolicyBindings()
-      for entity in second.entities {
-        policies["IEM_Copy_\(entity.name)"] = CarryingPolicy.self
-        policies["IEM_Transform_\(entity.name)"] = CarryingPolicy.self
-      }
-      return try store.plan(to: second, names: ("1", "2"), policies: policies)
-    }
-    print(
-      "Swift policy on every object: \(milliseconds(policy.seconds)), \(Int(Double(objects) / policy.seconds)) objects a second"
-    )
-
+    try PolicyBenchmark.report(path, second, objects: objects, folder)
     print("peak memory of this process, policies included: \(Fuzzing.peakMemory >> 20) MB")
   }
 
@@ -86,7 +75,7 @@ enum MigrationBenchmark {
     var result: String
   }
 
-  private static func best(
+  static func best(
     of count: Int, _ path: String, _ folder: TemporaryFolder,
     _ plan: (Store) throws -> MigrationPlan
   ) throws -> Run {
@@ -143,15 +132,6 @@ enum MigrationBenchmark {
       ],
     }
     """
-}
-
-/// Does by itself what the default does, for every object.
-private final class CarryingPolicy: EntityMigrationPolicy {
-  override func createDestinationInstances(
-    for source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
-  ) throws {
-    _ = try manager.makeInstance(of: source, in: mapping)
-  }
 }
 
 /// The result of a copying migration, made again by SQL typed into the sqlite3 shell.

@@ -83,17 +83,17 @@ extension Store {
     try reading {
       for table in entityTables {
         for entry in table.attributes where entry.attribute.allowsExternalBinaryDataStorage {
-          let reference = MarkedBytes.reference(quoted(entry.column))
-          let statement = try connection.prepare(
-            "SELECT \(reference), Z_PK \(entry.rowsInFiles(of: table))")
-          while try statement.step() {
-            guard case .file(let name) = MarkedBytes(statement.bytes(at: 0)), named[name] == nil
-            else { continue }
+          let own = table.ownRows()
+          let scan = own == nil ? try externalScan(of: table.table, [entry.column]) : nil
+          let found =
+            try externalNames(of: table.table, [entry.column], told: scan)
+            ?? askedExternalNames(of: table.table, [entry.column], where: own)
+          for row in found where named[row.name] == nil {
             var bytes: Int?
-            if case .file(_, let size, _) = files.externalPlace(of: name) { bytes = size }
-            named[name] = ExternalFile(
-              name: name, state: bytes == nil ? .missing : .referenced, bytes: bytes ?? 0,
-              object: ObjectID(entity: table.entity, key: statement.integer(at: 1)),
+            if case .file(_, let size, _) = files.externalPlace(of: row.name) { bytes = size }
+            named[row.name] = ExternalFile(
+              name: row.name, state: bytes == nil ? .missing : .referenced, bytes: bytes ?? 0,
+              object: ObjectID(entity: table.entity, key: row.key),
               property: entry.attribute.name)
           }
         }

@@ -52,25 +52,42 @@ extension Store {
   /// Compares the rows' references with the files beside the store.
   ///
   /// - Throws: ``CoreDataError`` when SQLite fails.
-  public func externalData() throws -> ExternalDataReport {
+  public func externalData() throws -> ExternalDataReport { try externalData(beside: {}) }
+
+  /// The same while `work` is done, which may use the store.
+  package func externalData(beside work: () throws -> Void) throws -> ExternalDataReport {
     var report = ExternalDataReport()
-    var named: Set<String> = []
-    try reading {
-      var columns: Set<String> = []
-      for table in entityTables {
-        for entry in table.attributes where entry.attribute.allowsExternalBinaryDataStorage {
-          let place = quoted(table.table) + "." + quoted(entry.column)
-          guard columns.insert(place).inserted else { continue }
-          let statement = try connection.prepare(
-            """
-            SELECT \(MarkedBytes.reference(quoted(entry.column))) FROM \(quoted(table.table))
-            WHERE \(MarkedBytes.isFile(quoted(entry.column)))
-            """)
-          while try statement.step() {
-            if case .file(let name) = MarkedBytes(statement.bytes(at: 0)) { named.insert(name) }
+    var places: [(table: String, columns: [String])] = []
+    for table in entityTables {
+      for entry in table.attributes where entry.attribute.allowsExternalBinaryDataStorage {
+        if let index = places.firstIndex(where: { $0.table == table.table }) {
+          if !places[index].columns.contains(entry.column) {
+            places[index].columns.append(entry.column)
           }
+        } else {
+          places.append((table.table, [entry.column]))
         }
       }
+    }
+    // In the order of the table, which is that of a row's values.
+    for index in places.indices {
+      let order = database.tables[places[index].table]?.map(\.name) ?? []
+      places[index].columns.sort {
+        (order.firstIndex(of: $0) ?? .max, $0) < (order.firstIndex(of: $1) ?? .max, $1)
+      }
+    }
+    let scans = places.map { try? externalScan(of: $0.table, $0.columns) }
+    defer { for scan in scans { scan?.stop() } }
+    try work()
+    let named = try reading {
+      var named: Set<String> = []
+      for (place, scan) in zip(places, scans) {
+        let names =
+          try externalNames(of: place.table, place.columns, told: scan)
+          ?? askedExternalNames(of: place.table, place.columns)
+        for name in names { named.insert(name.name) }
+      }
+      return named
     }
     let there = Set((try? FileSystem.list(files.externalDataFolder)) ?? [])
     report.referenced = named.count

@@ -13,6 +13,11 @@ package enum MarkedBytes: Sendable, Equatable {
   /// The first byte of what names a file.
   static let inFile: UInt8 = 2
 
+  /// The first byte of a column that names a file.
+  static let fileMark = inFile
+  /// As many bytes of a column as a file's name takes, with the mark.
+  static let mostOfName = 257
+
   /// Takes apart what a column holds, or the first few hundred bytes of it.
   package init(_ column: [UInt8]) {
     switch column.first {
@@ -36,7 +41,9 @@ package enum MarkedBytes: Sendable, Equatable {
   package static func isFile(_ column: String) -> String { "substr(\(column), 1, 1) = x'02'" }
 
   /// As much of a column as a file's name takes.
-  package static func reference(_ column: String) -> String { "substr(\(column), 1, 257)" }
+  package static func reference(_ column: String) -> String {
+    "substr(\(column), 1, \(mostOfName))"
+  }
 }
 
 /// SQL of what an attribute's column holds.

@@ -141,10 +141,10 @@ extension MappingLayout {
       """
   }
 
-  /// SELECT of a relationship's links for the objects in `temp.carried` that a policy's mapping made.
+  /// SELECT of a relationship's links for objects that a policy's mapping made.
   func carriedLinks(
     _ relationshipMapping: RelationshipMapping, _ relationship: Relationship, _ origin: Origin,
-    of entityMapping: EntityMapping, from: String, to: String
+    of entityMapping: EntityMapping, from: String, to: String, _ objects: CarriedObjects
   ) throws -> String? {
     guard let own = store.table(of: from) else { return nil }
     let made = associations(of: entityMapping.name)
@@ -170,13 +170,25 @@ extension MappingLayout {
       of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
     // A policy may have associated objects of other entities as well.
     let numbers = model.subtree(of: to).compactMap { schema.numbers[$0] }.list
+    let carried =
+      switch objects {
+      case .listed:
+        """
+        temp.carried b CROSS JOIN temp.\(made) a ON a.destination = b.key AND a.entity = b.entity
+        AND a.entity IN (\(numbers))
+        """
+      case .between:
+        """
+        (SELECT source, destination, entity FROM temp.\(made)
+        WHERE (destination, entity) > (?1, ?2) AND (destination, entity) <= (?3, ?4)
+        AND +entity IN (\(numbers))) a
+        """
+      }
     return """
       SELECT owner, destination, position, inverse FROM (
       SELECT a.destination AS owner, \(many == nil ? object.key : "m.destination") AS destination,
       \(position) AS position, \(inverse) AS inverse
-      FROM temp.carried b CROSS JOIN temp.\(made) a ON a.destination = b.key AND a.entity = b.entity
-      AND a.entity IN (\(numbers))
-      CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(links)
+      FROM \(carried) CROSS JOIN src.\(quoted(own.table)) s ON s.Z_PK = a.source\(links)
       \(many.map { "CROSS JOIN (\($0)) m ON m.source = \(key)" } ?? ""))
       WHERE destination IS NOT NULL
       """

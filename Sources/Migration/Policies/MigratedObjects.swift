@@ -9,10 +9,9 @@ public final class SourceObject {
   let entity: SourceEntity
   private var values: [Value]?
 
-  init(id: ObjectID, entity: SourceEntity, values: [Value]? = nil) {
+  init(id: ObjectID, entity: SourceEntity) {
     self.id = id
     self.entity = entity
-    self.values = values
   }
 
   /// The value of an attribute; a value in a file of its own is read from there.
@@ -22,7 +21,7 @@ public final class SourceObject {
     guard let index = entity.indexes[attribute] else {
       throw entity.scope.unknown(attribute, in: id.entity)
     }
-    if values == nil { values = try entity.values(of: id.key) }
+    if values == nil { values = try entity.values(of: self) }
     guard let values, index < values.count else { return .null }
     return AttributeValue(column: values[index], of: entity.attributes[index].attribute)
   }

@@ -14,9 +14,7 @@ extension MigrationManager {
         .usage, "\(source.id) is none of the objects that “\(mapping.name)” takes",
         entity: mapping.source)
     }
-    try run.association(of: mapping).run([
-      .integer(source.id.key), .integer(destination.id.key), .integer(destination.entity.entityID),
-    ])
+    try run.associate(source.id, with: destination, for: mapping)
   }
 
   /// What a mapping made of source objects.

@@ -31,12 +31,23 @@ extension PolicyRun: ObjectKeeper {
     if let key = row.values.first?.integer, takenBy != row.id {
       takenBy = row.id
       object = try objects.add(ObjectID(entity: to, key: key), values: row.values)
+      try associate(source.id, with: object, for: entityMapping)
+      return object
     } else {
       object = try insert(to)
       object.values = (object.values?.prefix(3)).map { Array($0) + row.values.dropFirst(3) }
     }
     try manager.associate(source, with: object, for: entityMapping)
     return object
+  }
+
+  /// Remembers what was made of a source object.
+  func associate(
+    _ source: ObjectID, with object: DestinationObject, for entityMapping: EntityMapping
+  ) throws {
+    try association(of: entityMapping).run([
+      .integer(source.key), .integer(object.id.key), .integer(object.entity.entityID),
+    ])
   }
 
   func insert(_ name: String) throws -> DestinationObject {
@@ -85,6 +96,12 @@ extension PolicyRun: ObjectKeeper {
   }
 
   private func carry() throws {
+    if let range = carriedRange {
+      carriedRange = nil
+      carried.removeAll(keepingCapacity: true)
+      for statement in carryingAll { try statement.run(first: range) }
+      return
+    }
     guard !carried.isEmpty, !carrying.isEmpty else {
       carried.removeAll(keepingCapacity: true)
       return

@@ -21,6 +21,10 @@ final class PolicyRun {
   /// Objects whose relationships the mapping tells, and the statements that set them.
   var carried: [ObjectID] = []
   var carrying: [Statement] = []
+  /// The same for all objects that the mapping made from one to another, by key and entity.
+  var carryingAll: [Statement] = []
+  /// The first and the last of the objects at hand, where the relationships of all of them are told.
+  var carriedRange: [Value]?
   /// The source row at hand, and the values that its mapping gives.
   var row: (id: ObjectID, mapping: String, values: [Value])?
   /// The source object whose key has been given to an instance.
@@ -53,6 +57,9 @@ final class PolicyRun {
       CREATE TEMP TABLE \(Self.touched) (place TEXT, key INTEGER, PRIMARY KEY (place, key)) WITHOUT ROWID;
       """)
   }
+
+  /// The meter looks at a clock, and asks whether to go on: not for every object.
+  private static let reported = 50
 
   /// The temporary table of objects (table and key) that policies linked or changed by hand: no
   /// mapping says what they are to be.
@@ -128,6 +135,8 @@ final class PolicyRun {
     let offset = mapped.policyOffsets[entityMapping.name] ?? 0
     takenBy = nil
     let name = entityMapping.name
+    var done = 0
+    defer { source.leave() }
     while try entityMapping.evaluating({ try rows.step() }) {
       let id = ObjectID(entity: from, key: rows.integer(at: 0))
       if head.isEmpty {
@@ -136,20 +145,28 @@ final class PolicyRun {
         head[0] = .integer(id.key + offset)
         row = (id, name, rows.row(own..<own + values.count, behind: head))
       }
-      let object = SourceObject(id: id, entity: source, values: rows.row(1..<own))
+      let object = SourceObject(id: id, entity: source)
+      source.stand(on: object, in: rows, columns: 1..<own)
       try step("createDestinationInstances", entityMapping, id) {
         try policy.createDestinationInstances(for: object, in: entityMapping, manager: manager)
       }
+      source.leave()
       if objects.isFull { try save() }
-      try meter.advance(by: 1)
+      done += 1
+      if done == Self.reported {
+        try meter.advance(by: done)
+        done = 0
+      }
     }
+    try meter.advance(by: done)
     row = nil
   }
 
   func createRelationships(of entityMapping: EntityMapping) throws {
     guard let policy = policies[entityMapping.name] else { return }
     manager.currentEntityMapping = entityMapping
-    carrying = try defaultLinks(of: entityMapping)
+    carrying = try defaultLinks(of: entityMapping, .listed)
+    carryingAll = try defaultLinks(of: entityMapping, .between)
     // What is added now comes after the links that have been made meanwhile.
     objects.forgetLinks()
     let table = mapped.associations(of: entityMapping.name)
@@ -162,13 +179,15 @@ final class PolicyRun {
     while true {
       let rows = try next.rows(last)
       guard let end = rows.last else { break }
-      last = end
       for id in rows.compactMap(objects.identifier) {
         let object = try objects.object(id)
         try step("createRelationships", entityMapping, id) {
           try policy.createRelationships(for: object, in: entityMapping, manager: manager)
         }
       }
+      let ids = rows.compactMap(objects.identifier)
+      carriedRange = ids.count == rows.count && carried == ids ? last + end : nil
+      last = end
       try save()
       try meter.checkCancelled()
     }
@@ -176,7 +195,7 @@ final class PolicyRun {
       try policy.endRelationshipCreation(for: entityMapping, manager: manager)
     }
     try save()
-    carrying = []
+    (carrying, carryingAll) = ([], [])
   }
 
   func validate() throws {
@@ -219,23 +238,5 @@ final class PolicyRun {
         .cancelled, code: .migrationCancelled,
         "the policy of “\(entityMapping.name)” cancelled the migration in \(name): \(error)",
         entity: entityMapping.destination ?? entityMapping.source, hint: unchanged)
-  }
-
-  /// Compiled statements that set, for the objects in `temp.carried`, what the mapping says.
-  private func defaultLinks(of entityMapping: EntityMapping) throws -> [Statement] {
-    guard let from = entityMapping.source, let to = entityMapping.destination else { return [] }
-    let writer = LinkWriter(schema: mapped.schema, connection: connection)
-    var statements: [Statement] = []
-    for relationshipMapping in entityMapping.relationships {
-      guard let relationship = mapped.model.relationship(named: relationshipMapping.name, of: to),
-        let origin = try mapped.origin(of: relationshipMapping, in: entityMapping, from: from),
-        let select = try mapped.carriedLinks(
-          relationshipMapping, relationship, origin, of: entityMapping, from: from, to: to)
-      else { continue }
-      statements += try writer.statements(select, relationship: relationship.name, of: to).map {
-        try connection.prepare($0)
-      }
-    }
-    return statements
   }
 }

@@ -32,7 +32,25 @@ final class SourceEntity {
 
   var isThere: Bool { run.store.database.contains(table.table) }
 
-  func values(of key: Int64) throws -> [Value] {
+  /// The object whose row a statement stands on, that statement, and which columns are the values: most
+  /// policies look at few objects' values.
+  private var standing: (object: Unmanaged<SourceObject>, rows: Statement, columns: Range<Int>)?
+
+  func stand(on object: SourceObject, in rows: Statement, columns: Range<Int>) {
+    standing = (Unmanaged.passUnretained(object), rows, columns)
+  }
+
+  /// The row is no longer stood on.
+  func leave() { standing = nil }
+
+  func values(of object: SourceObject) throws -> [Value] {
+    if let standing, standing.object.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
+      return standing.rows.row(standing.columns)
+    }
+    return try values(of: object.id.key)
+  }
+
+  private func values(of key: Int64) throws -> [Value] {
     let statement =
       try byKey
       ?? run.connection.prepare(

@@ -128,9 +128,12 @@ public struct Diagnosis: Sendable {
 
   private mutating func look(at store: Store, _ place: StorePlace) throws {
     try store.inspect()
+    let data = DataLayer(place: place, store: store).checks
+    let ahead = ChecksAhead(of: store, place, count: data.count)?.findings(
+      helpedBy: store, place)
     let checks: [() throws -> [Finding]] =
       BookkeepingLayer(place: place, store: store).checks
-      + DataLayer(place: place, store: store).checks
+      + data.enumerated().map { index, check in { try ahead?[index] ?? check() } }
       + [DeletionCheck(place: place, store: store).findings]
     isComplete = true
     for check in checks {

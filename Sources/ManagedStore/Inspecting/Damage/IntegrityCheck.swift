@@ -98,7 +98,8 @@ package final class IntegrityCheck: Sendable {
         let lines = try lines(of: task, image, connection)
         if lines != ["ok"] { state.withLock { $0.problems += lines } }
       } catch let error as SQLiteError {
-        state.withLock { $0.error = error }
+        // The first counts: it stops the other thread, whose statement then ends as interrupted.
+        state.withLock { $0.error = $0.error ?? error }
         stop()
       } catch {
         state.withLock { $0.problems.append("\(error)") }

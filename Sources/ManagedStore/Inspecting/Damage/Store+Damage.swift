@@ -111,6 +111,9 @@ extension Store {
     }
   }
 
+  /// Takes the file for checked: another handle on it did that.
+  package func trustAsInspected() { isInspected = true }
+
   /// Runs `body` while `isCancelled` is asked too, within long statements as well.
   package func stopping<T>(
     when isCancelled: @escaping () -> Bool, _ body: () throws -> T

@@ -59,8 +59,7 @@ struct AttributeRules {
     }
     if attribute.type == .string || attribute.type == .uri, encoding == "UTF-8" {
       add(
-        .textEncoding, "typeof(\(column)) = 'text' AND strata_utf8(CAST(\(column) AS BLOB)) = 0",
-        "have texts that are no UTF-8")
+        .textEncoding, "strata_utf8(\(column)) = 0", "have texts that are no UTF-8")
     }
     if attribute.type == .transformable, !attribute.allowsExternalBinaryDataStorage {
       add(.archive, broken(attribute, column), "have archives that do not open")

@@ -19,12 +19,9 @@ struct EntityCheck {
         FROM ACHANGE c CROSS JOIN \(quoted(table.table)) t ON t.Z_PK = c.ZENTITYPK
         WHERE c.ZENTITY IN (\(numbers)) AND t.Z_ENT IN (\(numbers)) AND c.ZENTITY <> t.Z_ENT
         """
-      let (count, first) = try store.reading {
-        (
-          try store.connection.value("SELECT count(DISTINCT t.Z_PK) \(rows)")?.integer ?? 0,
-          try store.connection.rows("SELECT DISTINCT t.Z_PK, t.Z_ENT \(rows) ORDER BY 1 LIMIT 5")
-        )
-      }
+      let (count, first) = try store.counted(
+        "SELECT count(DISTINCT t.Z_PK) \(rows)",
+        "SELECT DISTINCT t.Z_PK, t.Z_ENT \(rows) ORDER BY 1 LIMIT 5")
       guard count > 0 else { return nil }
       let objects = first.compactMap { store.id($0, else: table.entity) }
       return Finding(

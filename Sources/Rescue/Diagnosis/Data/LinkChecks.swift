@@ -32,12 +32,8 @@ struct LinkChecks {
         WHERE NOT EXISTS (SELECT 1 FROM \(quoted(own)) o WHERE o.Z_PK = \(first))
         OR NOT EXISTS (SELECT 1 FROM \(quoted(other)) o WHERE o.Z_PK = \(second))
         """
-      let (count, pairs) = try store.reading {
-        (
-          try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0,
-          try store.connection.rows("SELECT \(first), \(second) \(rows) ORDER BY 1, 2 LIMIT 5")
-        )
-      }
+      let (count, pairs) = try store.counted(
+        "SELECT count(*) \(rows)", "SELECT \(first), \(second) \(rows) ORDER BY 1, 2 LIMIT 5")
       guard count > 0 else { return nil }
       return Finding(
         .joinDangling,
@@ -62,12 +58,8 @@ struct LinkChecks {
           FROM \(quoted(table.table)) o
           WHERE NOT (\(own)) AND o.Z_PK IN (SELECT \(quoted(column)) FROM \(quoted(join.name)))
           """
-        let (count, first) = try store.reading {
-          (
-            try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0,
-            try store.connection.rows("SELECT o.Z_PK, o.Z_ENT \(rows) ORDER BY 1 LIMIT 5")
-          )
-        }
+        let (count, first) = try store.counted(
+          "SELECT count(*) \(rows)", "SELECT o.Z_PK, o.Z_ENT \(rows) ORDER BY 1 LIMIT 5")
         guard count > 0 else { return nil }
         let root = store.model.root(of: name)
         let objects = first.compactMap { store.id($0, else: root) }
@@ -94,12 +86,8 @@ struct LinkChecks {
           FROM \(quoted(storage.table)) t WHERE \(owner) IS NOT NULL AND NOT EXISTS
           (SELECT 1 FROM \(quoted(table.table)) o WHERE o.Z_PK = \(owner))
           """
-        let (count, first) = try store.reading {
-          (
-            try store.connection.value("SELECT count(*) \(rows)")?.integer ?? 0,
-            try store.connection.rows("SELECT t.Z_PK \(rows) ORDER BY 1 LIMIT 5")
-          )
-        }
+        let (count, first) = try store.counted(
+          "SELECT count(*) \(rows)", "SELECT t.Z_PK \(rows) ORDER BY 1 LIMIT 5")
         guard count > 0 else { continue }
         let entity = entry.relationship.destination
         found.append(

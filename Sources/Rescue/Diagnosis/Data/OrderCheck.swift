@@ -32,14 +32,10 @@ struct OrderCheck {
     let entity =
       store.model.declaringEntity(of: relationship.name, in: table.entity) ?? table.entity
     func finding(_ owners: String, _ what: String) throws -> [Finding] {
-      let (found, first) = try store.reading {
-        (
-          try store.connection.rows("SELECT count(*), coalesce(sum(n), 0) FROM (\(owners))").first,
-          try store.connection.rows(
-            "SELECT DISTINCT k, e FROM (\(owners)) ORDER BY 1 LIMIT 5")
-        )
-      }
-      guard let count = found?.last?.integer, count > 0 else { return [] }
+      let (count, first) = try store.counted(
+        "SELECT coalesce(sum(n), 0) FROM (\(owners))",
+        "SELECT DISTINCT k, e FROM (\(owners)) ORDER BY 1 LIMIT 5")
+      guard count > 0 else { return [] }
       return [
         Finding(
           .order,

@@ -27,11 +27,13 @@ enum InfoCommand {
 
     init(_ store: Store) throws {
       self.store = store
-      counts = try store.counts()
-      external = try store.externalData()
+      var told: (counts: [String: Int], oneSided: [OneSidedLinks])?
+      external = try store.externalData {
+        told = (try store.counts(), try store.oneSidedLinks())
+      }
+      (counts, oneSided) = (told?.counts ?? [:], told?.oneSided ?? [])
       history = try store.history()
       cloudKit = try store.cloudKit()
-      oneSided = try store.oneSidedLinks()
       var drift = store.drift
       drift.rows = try store.rowsOfUnknownEntities()
       self.drift = drift

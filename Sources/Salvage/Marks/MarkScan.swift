@@ -1,0 +1,131 @@
+import Dispatch
+import Files
+import Synchronization
+
+/// Looks for marked blobs in a table, on two threads, without reading what rows hold besides.
+///
+/// A thread of its own begins; who waits for the answer helps. Only the file's own pages are looked at:
+/// it is for files that nobody writes to, and that no -wal belongs to.
+package final class MarkScan: Sendable {
+  private struct State {
+    var found: [MarkedColumns.Found] = []
+    var isTold = true
+  }
+
+  private let columns: MarkedColumns
+  private let file: OpenFile
+  private let pageSize: Int
+  private let usable: Int
+  /// The table's leaves, in the order in which they stand in the file.
+  private let leaves: [UInt32]
+  /// Where in `leaves` what is read at once begins.
+  private let parts: [Int]
+  private let next = Atomic<Int>(0)
+  private let isStopped = Atomic<Bool>(false)
+  private let state = Mutex(State())
+  private let helper = DispatchGroup()
+
+  // Larger memory is had from the system each time.
+  private static let bytesAtOnce = 1 << 16
+
+  /// Begins to look.
+  ///
+  /// - Returns: `nil` where the table's pages do not show where its rows are.
+  package init?(_ columns: MarkedColumns, in path: String) {
+    guard let image = try? DatabaseImage(path: path, log: nil), let file = try? OpenFile(path),
+      let leaves = try? Self.leaves(of: columns.root, in: image)
+    else { return nil }
+    self.columns = columns
+    self.file = file
+    (pageSize, usable) = (image.pageSize, image.usable)
+    self.leaves = leaves
+    var parts: [Int] = []
+    var first: UInt32 = 0
+    let most = UInt32(max(1, Self.bytesAtOnce / pageSize))
+    for (index, leaf) in leaves.enumerated() where index == 0 || leaf - first >= most {
+      parts.append(index)
+      first = leaf
+    }
+    self.parts = parts
+    guard parts.count > 16 else { return }
+    // @Sendable, so that the closure does not take over the caller's isolation.
+    DispatchQueue.global().async(group: helper) { @Sendable [self] in work { false } }
+  }
+
+  /// Ends the scan early; its answer is of no interest any more.
+  package func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  /// Helps with what is left, then answers what was found, in the order of the rows' keys; `nil` where
+  /// reading does not tell, and where it was cancelled.
+  package func found(isCancelled: () -> Bool) -> [MarkedColumns.Found]? {
+    work(isCancelled)
+    helper.wait()
+    return state.withLock { state in
+      guard state.isTold, !isStopped.load(ordering: .relaxed) else { return nil }
+      return state.found.sorted { ($0.key, $0.column) < ($1.key, $1.column) }
+    }
+  }
+
+  private func work(_ isCancelled: () -> Bool) {
+    let memory = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: max(Self.bytesAtOnce, pageSize), alignment: 16)
+    defer { memory.deallocate() }
+    var found: [MarkedColumns.Found] = []
+    while !isStopped.load(ordering: .relaxed) {
+      let part = next.add(1, ordering: .relaxed).oldValue
+      guard part < parts.count else { break }
+      if part % 16 == 0, isCancelled() { return stop() }
+      let end = part + 1 < parts.count ? parts[part + 1] : leaves.count
+      guard read(parts[part]..<end, into: memory, &found) else {
+        state.withLock { $0.isTold = false }
+        return stop()
+      }
+    }
+    state.withLock { [found] in $0.found += found }
+  }
+
+  private func read(
+    _ part: Range<Int>, into memory: UnsafeMutableRawBufferPointer,
+    _ found: inout [MarkedColumns.Found]
+  ) -> Bool {
+    let first = Int(leaves[part.lowerBound])
+    let count = (Int(leaves[part.upperBound - 1]) - first + 1) * pageSize
+    let wanted = UnsafeMutableRawBufferPointer(rebasing: memory[..<count])
+    guard let got = try? file.read(at: (first - 1) * pageSize, into: wanted), got == count else {
+      return false
+    }
+    for leaf in leaves[part] {
+      let start = (Int(leaf) - first) * pageSize
+      let page = UnsafeRawBufferPointer(rebasing: wanted[start..<start + pageSize])
+      guard columns.read(page, usable: usable, &found) else { return false }
+    }
+    return true
+  }
+
+  /// The leaves of a table's tree, each once; `nil` where it is none.
+  private static func leaves(of root: Int, in image: DatabaseImage) throws -> [UInt32]? {
+    guard root > 1 else { return nil }
+    var level = [UInt32(clamping: root)]
+    // All leaves are equally deep.
+    for _ in 0..<24 {
+      guard let first = level.first, let kind = try image.kind(of: Int(first)) else { return nil }
+      if kind == TreePage.Kind.tableLeaf.rawValue {
+        level.sort()
+        let areOnce = zip(level, level.dropFirst()).allSatisfy { $0 < $1 }
+        return areOnce && (level.last.map { Int($0) <= image.mainPages } ?? false) ? level : nil
+      }
+      var children: [UInt32] = []
+      for number in level {
+        guard let page = try image.page(Int(number)), page.present == page.bytes.count,
+          let tree = TreePage(page.bytes, number: Int(number), usable: image.usable), tree.isSound,
+          tree.kind == .tableInterior
+        else { return nil }
+        for cell in tree.cells { children.append(BigEndian.word(page.bytes, cell)) }
+        children.append(UInt32(clamping: tree.last))
+      }
+      guard children.count <= image.pageCount, children.allSatisfy({ $0 > 1 }) else { return nil }
+      level = children
+    }
+    return nil
+  }
+}
