@@ -1,4 +1,5 @@
 import Files
+import ManagedModel
 import TestSupport
 
 #if canImport(Darwin)
@@ -50,8 +51,8 @@ extension InterfaceBenchmark.Bench {
     let start = Fuzzing.now()
     guard
       let terminal = PseudoTerminal(
-        ["/usr/bin/tig"], width: 120, height: 36,
-        environment: ["HOME": folder.path("home"), "PWD": repository], folder: repository)
+        ["/usr/bin/tig", "-C", repository], width: 120, height: 36,
+        environment: ["HOME": folder.path("home")])
     else { throw CoreDataError(.failed, "no terminal") }
     // The row before the status line, and that.
     try wait(terminal, for: "commit number 17.", "[main]")

@@ -17,10 +17,10 @@ final class PseudoTerminal {
   private let master: Int32
   private var status: Int32?
 
-  /// - Parameter folder: where the program runs; here without.
+  /// - Parameter answers: whether it tells what it is when it is asked.
   init?(
     _ words: [String], width: Int, height: Int, environment: [String: String],
-    answers: Bool = true, folder: String? = nil
+    answers: Bool = true
   ) {
     self.answers = answers
     screen = DrawnScreen(width: width, height: height)
@@ -58,7 +58,6 @@ final class PseudoTerminal {
     posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
     posix_spawn_file_actions_adddup2(&actions, 0, 1)
     posix_spawn_file_actions_adddup2(&actions, 0, 2)
-    if let folder { posix_spawn_file_actions_addchdir_np(&actions, folder) }
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     posix_spawnattr_setflags(&attributes, Int16(newSession))
