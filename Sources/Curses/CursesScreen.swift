@@ -19,6 +19,8 @@ package final class CursesScreen {
 
   private var pairs: ColorPairs
   private var styles: [Style: (attributes: attr_t, pair: Int32)] = [:]
+  /// The look that was asked for last: mostly it is that of the next cell, too.
+  private var lastLook: (style: Style, look: (attributes: attr_t, pair: Int32))?
   private var keys = KeyReader()
   /// What the terminal shows now; `nil` when that is unknown.
   private var shown: Grid?
@@ -41,11 +43,7 @@ package final class CursesScreen {
     let term = term ?? ""
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw .notATerminal }
     Self.setLocale()
-    // initscr would end the process for a terminal it does not know; this asks first.
-    var problem: Int32 = 0
-    guard !term.isEmpty, setupterm(term, STDOUT_FILENO, &problem) == OK else {
-      throw .unknownTerminal(term)
-    }
+    guard Self.knows(term) else { throw .unknownTerminal(term) }
     guard Terminfo.string("cup") != nil, Terminfo.string("clear") != nil else {
       throw .incapable(term)
     }
@@ -101,6 +99,7 @@ package final class CursesScreen {
       // Pictures take pairs by the thousand; begun anew, they are those that are seen.
       pairs = ColorPairs(isDirect: depth == .trueColor)
       styles = [:]
+      lastLook = nil
       repaint()
     }
     let old = shown?.size == grid.size ? shown : nil
@@ -220,7 +219,13 @@ extension CursesScreen {
   }
 
   private func look(of style: Style) -> (attributes: attr_t, pair: Int32) {
-    if let known = styles[style] { return known }
+    if let lastLook, lastLook.style == style { return lastLook.look }
+    let look = styles[style] ?? made(for: style)
+    lastLook = (style, look)
+    return look
+  }
+
+  private func made(for style: Style) -> (attributes: attr_t, pair: Int32) {
     let reduced = style.reduced(to: depth)
     var attributes = strata_attr_normal
     if reduced.attributes.contains(.bold) { attributes |= strata_attr_bold }
@@ -258,9 +263,10 @@ extension CursesScreen {
       .contains(where: term.hasPrefix)
   }
 
-  /// The user's locale, or a UTF-8 one where that has another character set: we write Unicode.
+  /// The user's character set, or UTF-8 where that is another: we write Unicode. Nothing else of the
+  /// locale is asked for.
   private static func setLocale() {
-    setlocale(LC_ALL, "")
+    setlocale(LC_CTYPE, "")
     for fallback in ["C.UTF-8", "en_US.UTF-8"] {
       if let codeset = strata_codeset(), String(cString: codeset) == "UTF-8" { return }
       setlocale(LC_CTYPE, fallback)

@@ -50,9 +50,22 @@ package final class Processors: Sendable {
   }
 
   /// Begins what mostly waits, such as for a disk, in a thread of its own.
+  ///
+  /// It is no more important than the caller's: a migration that an interface runs gives way to the keys,
+  /// with all its threads.
   package static func begin(_ work: @escaping @Sendable () -> Void) {
     // @Sendable, so that the closure does not take over the caller's isolation.
-    DispatchQueue(label: "strata.thread").async { @Sendable in work() }
+    DispatchQueue(label: "strata.thread", qos: importance).async { @Sendable in work() }
+  }
+
+  private static var importance: DispatchQoS {
+    #if canImport(Darwin)
+      let qos = DispatchQoS.QoSClass(rawValue: qos_class_self()) ?? .default
+      return DispatchQoS(qosClass: qos, relativePriority: 0)
+    #else
+      // Linux keeps it a thread, and a thread of work that can wait has a number above 0.
+      return getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) > 0 ? .utility : .default
+    #endif
   }
 
   private final class Counter: Sendable {

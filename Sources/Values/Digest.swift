@@ -17,6 +17,10 @@ package enum Digest {
     digest(of: bytes, Self.sha1, count: 20)
   }
 
+  /// Has the algorithm of version hashes looked up, which takes OpenSSL most of a millisecond: for a
+  /// thread with nothing to do while another reads what is to be hashed.
+  package static func prepare() { _ = sha256 }
+
   private static func digest(of bytes: [UInt8], _ algorithm: OpaquePointer?, count: Int) -> [UInt8]
   {
     var digest = [UInt8](repeating: 0, count: count)

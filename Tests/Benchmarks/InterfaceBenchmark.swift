@@ -26,22 +26,28 @@ enum InterfaceBenchmark {
     try bench.firstPaint()
     try bench.idle()
     try bench.latency(keys: keys, isMigrating: false)
+    try bench.bytes()
     try bench.latency(keys: keys, isMigrating: true)
     try bench.slowTerminal()
   }
 
-  private struct Bench {
+  struct Bench {
     let strata: String
     let folder: TemporaryFolder
     var path: String { folder.path("demo/Recipes.sqlite") }
 
-    func open() throws -> PseudoTerminal {
+    func open(
+      term: String = "xterm-256color", answers: Bool = true, isFresh: Bool = true
+    ) throws
+      -> PseudoTerminal
+    {
       guard
         let terminal = PseudoTerminal(
-          [strata, path, "--fresh"], width: 120, height: 36,
+          [strata, path] + (isFresh ? ["--fresh"] : []), width: 120, height: 36,
           environment: [
             "XDG_STATE_HOME": folder.path("state"), "XDG_CONFIG_HOME": folder.path("config"),
-          ])
+            "TERM": term,
+          ], answers: answers)
       else { throw CoreDataError(.failed, "no terminal") }
       return terminal
     }
@@ -59,18 +65,6 @@ enum InterfaceBenchmark {
           .failed, "“\(texts.joined(separator: ", "))” did not come:\n\(terminal.screen.text)")
       }
       return seconds
-    }
-
-    func firstPaint() throws {
-      var times: [Double] = []
-      for _ in 0..<7 {
-        let start = Fuzzing.now()
-        let terminal = try open()
-        try wait(terminal, for: "Entities", "Amount")
-        times.append(Fuzzing.now() - start)
-        terminal.quit()
-      }
-      tell("first screen after the start", times)
     }
 
     func idle() throws {
@@ -99,6 +93,7 @@ enum InterfaceBenchmark {
       while terminal.read(seconds: 0.5) > 0 {}
       if isMigrating { try startMigration(terminal, isFirst: true) }
       var (outputs, effects, isDown) = ([Double](), [Double](), true)
+      var sent: [Int] = []
       while outputs.count < keys {
         if isMigrating, !isAtWork(terminal) { try startMigration(terminal, isFirst: false) }
         // A frame comes in parts.
@@ -106,6 +101,7 @@ enum InterfaceBenchmark {
         guard let row = mark(terminal.screen) else {
           throw CoreDataError(.failed, "no row is selected:\n\(terminal.screen.text)")
         }
+        let before = terminal.received
         let start = Fuzzing.now()
         terminal.send(isDown ? "j" : "k")
         while terminal.read(seconds: 0.001) == 0, Fuzzing.now() - start < 5 {}
@@ -118,14 +114,18 @@ enum InterfaceBenchmark {
           effects.append(Fuzzing.now() - start)
         }
         isDown.toggle()
+        let isCounted = !isMigrating || isAtWork(terminal)
         // A person does not type in step with the frames.
         let pause = Double.random(in: 0.002...0.02)
         let pressed = Fuzzing.now()
         while Fuzzing.now() - pressed < pause { terminal.read(seconds: 0.001) }
+        // With what came until the next key: while it migrates, progress too.
+        if isCounted { sent.append(terminal.received - before) }
       }
       let when = isMigrating ? "while it migrates" : "at rest"
       tell("key to first output, \(when)", outputs)
       tell("key to its effect on the screen, \(when)", effects)
+      tell(bytes: "j or k, \(when)", sent)
     }
 
     private func isAtWork(_ terminal: PseudoTerminal) -> Bool {
@@ -194,18 +194,5 @@ enum InterfaceBenchmark {
       say("the same without one, into another file: \(milliseconds(none.seconds))")
     }
 
-    private func tell(_ what: String, _ seconds: [Double]) {
-      let sorted = seconds.sorted()
-      func at(_ share: Double) -> String {
-        milliseconds(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))])
-      }
-      say("\(what): p50 \(at(0.5)), p95 \(at(0.95)), max \(at(1)) (\(sorted.count) times)")
-    }
   }
-}
-
-/// A line that is seen even where what comes next fails.
-private func say(_ line: String) {
-  print(line)
-  fflush(nil)
 }

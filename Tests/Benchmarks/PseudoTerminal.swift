@@ -10,10 +10,19 @@ import TestSupport
 final class PseudoTerminal {
   let process: pid_t
   private(set) var screen: DrawnScreen
+  /// How many bytes came so far.
+  private(set) var received = 0
+  /// Whether it tells what it is when it is asked.
+  private let answers: Bool
   private let master: Int32
   private var status: Int32?
 
-  init?(_ words: [String], width: Int, height: Int, environment: [String: String]) {
+  /// - Parameter answers: whether it tells what it is when it is asked.
+  init?(
+    _ words: [String], width: Int, height: Int, environment: [String: String],
+    answers: Bool = true
+  ) {
+    self.answers = answers
     screen = DrawnScreen(width: width, height: height)
     #if canImport(Darwin)
       master = posix_openpt(O_RDWR | O_NOCTTY)
@@ -80,7 +89,8 @@ final class PseudoTerminal {
     let count = systemRead(master, &buffer, buffer.count)
     guard count > 0 else { return 0 }
     // What kind of terminal, and which background: asked at the start, and answered by every one.
-    if String(decoding: buffer.prefix(count), as: UTF8.self).contains("\u{1B}[c") {
+    received += count
+    if answers, String(decoding: buffer.prefix(count), as: UTF8.self).contains("\u{1B}[c") {
       send("\u{1B}]11;rgb:0000/0000/0000\u{7}\u{1B}[?62;22c")
     }
     screen.take(buffer.prefix(count))

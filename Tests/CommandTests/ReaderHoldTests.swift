@@ -89,7 +89,7 @@ struct ReaderHoldTests {
 }
 
 /// Threads apart from those that tasks run on.
-private enum Thread {
+enum Thread {
   static func start(_ body: @escaping @Sendable () -> Void) {
     DispatchQueue(label: "test.thread").async { @Sendable in body() }
   }

@@ -60,7 +60,7 @@ struct Session {
     }
   }
 
-  private func answer(to effect: Effect) throws -> [Message] {
+  func answer(to effect: Effect) throws -> [Message] {
     guard answers else { return [] }
     if let other = try otherAnswer?(effect) { return other }
     switch effect {

@@ -49,6 +49,7 @@ package struct KeyRemapping: Sendable, Equatable {
 
   /// Keys that would mean two things in one place, as sentences.
   package var conflicts: [String] {
+    guard !keys.isEmpty else { return [] }
     // A screen's own use of a key of everywhere is meant where no one changed it.
     let meant = KeyRemapping().clashes
     return clashes.filter { !meant.contains($0) }

@@ -10,6 +10,11 @@ enum StoreOpening {
   static func open(_ path: String, model: String? = nil) throws -> Store {
     // Copies that an earlier run could not remove hold somebody's data.
     PrivateFolder.removeAbandoned()
+    return try opened(path, model: model)
+  }
+
+  /// The same, with those copies left to the caller.
+  static func opened(_ path: String, model: String? = nil) throws -> Store {
     let given = try model.map { try ModelReference($0).load().model }
     do {
       return try Store(path: path, model: given) { metadata in

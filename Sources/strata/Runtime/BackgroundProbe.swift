@@ -8,7 +8,7 @@ import Terminal
 struct BackgroundProbe {
   /// How long the first screen waits for an answer. Most terminals have it at once; that of one far
   /// away comes later, among the keys.
-  private static let patience = Duration.milliseconds(15)
+  private static let patience = Duration.milliseconds(8)
   /// Kinds of terminals that would show the question instead of answering it.
   private static let mute = ["dumb", "linux", "unknown", "cons", "vt", "ansi", "emacs", "eterm"]
 

@@ -24,15 +24,19 @@ final class Runtime {
   private let signals: Signals
   private let mailbox: Mailbox
   private let performer: EffectPerformer
-  private var themes: ThemeLibrary
-  private var theme: Theme
+  var themes: ThemeLibrary
+  var theme = Theme.mono
+  /// Whether the theme was named on the command line, so that a mistake in it ends the program.
+  let isThemeAsked: Bool
   var state: State
   private var screen: CursesScreen?
   private var isLeaving = false
   /// Whether a signal, or the person in the middle of a migration, ended the program.
   private var wasStopped = false
   private var needsDrawing = true
-  private var lastDrawn = ContinuousClock.now - .seconds(1)
+  private var pacing: FramePacing
+  /// What waits for the first screen; `nil` when that is there.
+  private var deferred: [Effect]? = []
   /// Whether the terminal is asked which theme suits it: nobody else said.
   private let asksForTheme: Bool
   /// The theme that was taken because the terminal had not answered yet.
@@ -51,24 +55,16 @@ final class Runtime {
   ) throws {
     let folders = UserFolders(environment: Output.environment)
     var configuration = Configuration(folder: folders.configuration)
-    var themes = ThemeLibrary(environment: Output.environment)
+    let themes = ThemeLibrary(environment: Output.environment)
     configuration.checkThemes(in: themes)
     // What the person said, then what the surroundings tell.
     let chosen =
       request.theme ?? theme ?? themes.chosen(by: configuration, environment: Output.environment)
     asksForTheme = chosen == nil
-    var name = chosen ?? configuration.theme(isLight: false)
-    var notice: Notice?
-    do {
-      self.theme = try themes.theme(named: name)
-    } catch let error as CoreDataError where error.kind == .unreadable || request.theme == nil {
-      // A look is no reason not to start.
-      notice = Notice(error.description, .warning)
-      name = Theme.mono.name
-      self.theme = .mono
-    }
+    isThemeAsked = request.theme != nil
     self.themes = themes
     self.configuration = configuration
+    pacing = FramePacing(rate: configuration.frameRate)
     guard let signals = Signals() else {
       throw CoreDataError(.failed, "there are no file descriptors left")
     }
@@ -83,10 +79,11 @@ final class Runtime {
         path: copy?.path ?? storePath ?? "", model: request.model, destination: request.destination),
       mailbox: mailbox, sessions: kept)
     state = State(
-      storePath: storePath ?? "", size: Terminal.Size(width: 80, height: 24), themeName: name)
+      storePath: storePath ?? "",
+      size: CursesScreen.terminalSize ?? Terminal.Size(width: 80, height: 24),
+      themeName: chosen ?? configuration.theme(isLight: false))
     state.copy = copy.map { CopyPlace(root: $0.root, container: $0.container) }
     state.planOptions = request.plan
-    state.notice = notice
     state.keys = configuration.keys
     state.configurationProblems = configuration.problems
     if storePath == nil {
@@ -106,13 +103,18 @@ final class Runtime {
       performer.close()
       signals.close()
     }
+    let deadline = ContinuousClock.now + .milliseconds(Self.patience)
     apply(.start)
     let probe = asksForTheme ? BackgroundProbe(term: Output.environment("TERM")) : nil
-    // A store that cannot be opened is told in the shell, without a flash of an empty screen.
-    let deadline = ContinuousClock.now + .milliseconds(Self.patience)
-    while state.store == nil, state.picker == nil, state.refusal == nil, failure == nil,
-      ContinuousClock.now < deadline
-    {
+    do {
+      try prepare()
+    } catch {
+      _ = probe?.finish()
+      throw error
+    }
+    // A store that cannot be opened is told in the shell, without a flash of an empty screen; and one
+    // that can comes with its rows.
+    while !state.isFilled, failure == nil, ContinuousClock.now < deadline {
       _ = wait(milliseconds: 2)
       receive()
     }
@@ -131,6 +133,11 @@ final class Runtime {
     } catch {
       throw CoreDataError(.usage, error.description)
     }
+    draw()
+    let effects = deferred ?? []
+    deferred = nil
+    for effect in effects { performer.perform(effect) }
+    performer.releaseTidying()
     while !isLeaving {
       drawIfDue()
       step()
@@ -145,7 +152,7 @@ final class Runtime {
 
   /// Waits for something to happen and takes it in.
   private func step() {
-    let ready = wait(milliseconds: needsDrawing ? max(0, untilNextFrame) : sessions.untilKept)
+    let ready = wait(milliseconds: needsDrawing ? pacing.wait(at: .now) : sessions.untilKept)
     receive()
     sessions.keep(state, isLast: false)
     guard let screen, ready.input else {
@@ -235,7 +242,12 @@ final class Runtime {
       case .chooseOther:
         isLeftForOther = true
         isLeaving = true
-      default: performer.perform(effect)
+      default:
+        if deferred != nil, effect.canWait {
+          deferred?.append(effect)
+        } else {
+          performer.perform(effect)
+        }
       }
     }
   }
@@ -248,20 +260,16 @@ final class Runtime {
     apply(.resized(screen.resize()))
   }
 
-  private var untilNextFrame: Int {
-    let passed = ContinuousClock.now - lastDrawn
-    return 1000 / configuration.frameRate - Int(passed / .milliseconds(1))
-  }
-
   private func drawIfDue() {
-    guard needsDrawing, untilNextFrame <= 0 else { return }
+    guard needsDrawing, pacing.wait(at: .now) == 0 else { return }
     // A terminal that has not taken the last frame yet gets a later one instead, and the keys are
     // not kept waiting for it.
     guard screen?.isReadyForOutput ?? true else {
-      lastDrawn = .now
+      pacing.drew(at: .now)
       return
     }
     draw()
+    pacing.drew(at: .now)
   }
 
   private func draw() {
@@ -281,6 +289,5 @@ final class Runtime {
     Interface.draw(state, with: theme, in: &grid)
     screen.draw(grid)
     needsDrawing = false
-    lastDrawn = .now
   }
 }

@@ -16,6 +16,24 @@ extension EffectPerformer {
     if !found.isEmpty { mailbox.post(.recovered(found)) }
   }
 
+  /// Has that done, not before the first screen is there.
+  func tidy() {
+    let isHeld = running.withLock { running in
+      running.isTidyingDue = running.holdsTidying
+      return running.holdsTidying
+    }
+    if !isHeld { Task { cleanUp() } }
+  }
+
+  /// The first screen is there: what was left for later may begin.
+  func releaseTidying() {
+    let isDue = running.withLock { running in
+      defer { (running.holdsTidying, running.isTidyingDue) = (false, false) }
+      return running.isTidyingDue
+    }
+    if isDue { Task { cleanUp() } }
+  }
+
   /// Tells when the store's files are no longer what they were; asked of the file system only.
   func watch() {
     running.withLock { running in

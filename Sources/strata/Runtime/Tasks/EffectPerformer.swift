@@ -24,6 +24,8 @@ final class EffectPerformer: Sendable {
     /// Rollbacks that were asked to stop.
     var rollbacks: [TaskID: Bool] = [:]
     var watcher: Task<Void, Never>?
+    /// Whether tidying up waits for the first screen, and whether it is due then.
+    var (holdsTidying, isTidyingDue) = (true, false)
   }
 
   let mailbox: Mailbox
@@ -66,7 +68,10 @@ final class EffectPerformer: Sendable {
         let summary: StoreSummary
         do {
           summary = try await pages.open()
-        } catch let error as CoreDataError where error.kind == .unreadable {
+        } catch {
+          // Copies that an earlier run could not remove hold somebody's data.
+          PrivateFolder.removeAbandoned()
+          guard let error = error as? CoreDataError, error.kind == .unreadable else { throw error }
           return try await unopened(after: error)
         }
         running.withLock {
@@ -75,8 +80,7 @@ final class EffectPerformer: Sendable {
           $0.fingerprint = summary.access == .live ? nil : fingerprint
         }
         watch()
-        // Not before the first screen is there.
-        Task { cleanUp() }
+        tidy()
         return .opened(summary)
       }
     case .count(let id):

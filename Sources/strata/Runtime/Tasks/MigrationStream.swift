@@ -44,7 +44,8 @@ final class MigrationStream: Sendable {
   /// Begins the run; to be called once.
   func events() -> AsyncThrowingStream<Event, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-      DispatchQueue(label: "strata.migration").async { @Sendable [self] in
+      // Keys come first where they ask for the same processor.
+      DispatchQueue(label: "strata.migration", qos: .utility).async { @Sendable [self] in
         var options = options
         if let confirm {
           options.confirmation = { receipt in

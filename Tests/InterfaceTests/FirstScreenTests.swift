@@ -1,0 +1,59 @@
+import ManagedModel
+import Terminal
+import Testing
+
+@testable import Interface
+
+@Suite("The first screen")
+struct FirstScreenTests {
+  private static let size = Size(width: 100, height: 30)
+
+  /// Answers what may not wait until nothing is asked any more; the effects that were put off.
+  private func fill(_ state: inout State) throws -> [Effect] {
+    var session = try Session(restoring: State(storePath: "OTHER"))
+    session.state = state
+    var deferred: [Effect] = []
+    var queue = update(&session.state, .start)
+    while !queue.isEmpty {
+      #expect(!session.state.isFilled)
+      let asked = queue.filter { !$0.canWait }
+      deferred += queue.filter(\.canWait)
+      queue = []
+      for effect in asked {
+        for answer in try session.answer(to: effect) { queue += update(&session.state, answer) }
+      }
+    }
+    state = session.state
+    return deferred
+  }
+
+  @Test("it is there with its rows, while what takes long was not begun")
+  func rows() throws {
+    var state = State(storePath: "Recipes.sqlite", size: Self.size, themeName: "mono")
+    #expect(!state.isFilled)
+    let deferred = try fill(&state)
+    #expect(state.isFilled)
+    #expect(state.browse.table?.window.rows.isEmpty == false)
+    #expect(deferred.contains { if case .versions = $0 { true } else { false } })
+    #expect(deferred.contains { if case .count = $0 { true } else { false } })
+  }
+
+  @Test("rows that cannot be read keep nobody waiting")
+  func failure() throws {
+    var state = State(storePath: "Recipes.sqlite", size: Self.size, themeName: "mono")
+    _ = update(&state, .start)
+    let effects = update(&state, .answer(TaskID(1), .opened(try SampleStore.summary())))
+    #expect(!state.isFilled)
+    for case .rows(let id, _) in effects {
+      _ = update(&state, .failed(id, CoreDataError(.unreadable, "the page is gone")))
+    }
+    #expect(state.isFilled)
+  }
+
+  @Test("the choice of a store waits for none")
+  func picker() {
+    var state = State(storePath: "", size: Self.size)
+    state.picker = PickerScreen(folder: ".", home: nil, showsRecent: false)
+    #expect(state.isFilled)
+  }
+}
