@@ -49,6 +49,18 @@ package final class Processors: Sendable {
     return true
   }
 
+  /// The same, as part of a group, for which those wait who need what it does.
+  @discardableResult
+  package func help(in group: DispatchGroup, _ work: @escaping @Sendable () -> Void) -> Bool {
+    group.enter()
+    let isBegun = help {
+      work()
+      group.leave()
+    }
+    if !isBegun { group.leave() }
+    return isBegun
+  }
+
   /// Begins what mostly waits, such as for a disk, in a thread of its own.
   ///
   /// It is no more important than the caller's: a migration that an interface runs gives way to the keys,

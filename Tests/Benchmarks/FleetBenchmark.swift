@@ -31,7 +31,7 @@ struct FleetBenchmark {
       one.append(try measure(command, stores: stores, jobs: 1))
       two.append(try measure(command, stores: stores, jobs: 2))
     }
-    let (slow, fast) = (Self.median(one), Self.median(two))
+    let (slow, fast) = (median(one.map(\.seconds)), median(two.map(\.seconds)))
     print(
       """
       \(command) FOLDER --jobs 2: \(milliseconds(fast)), \(ratio(slow, fast)) as fast as --jobs 1 \
@@ -80,10 +80,6 @@ struct FleetBenchmark {
         try FileSystem.copy(folder.path("demo/" + name), to: place + "/" + name)
       }
     }
-  }
-
-  private static func median(_ runs: [Measured]) -> Double {
-    runs.map(\.seconds).sorted()[runs.count / 2]
   }
 
   private static func peak(_ runs: [Measured]) -> String {

@@ -27,7 +27,7 @@ extension InterfaceBenchmark.Bench {
       say("tig or git is not installed: the first screen is compared with nothing")
     } else {
       tell("first screen of tig, on 50 commits", tigs)
-      say("the first screen beside that of tig: \(ratio(Self.median(own), Self.median(tigs)))")
+      say("the first screen beside that of tig: \(ratio(median(own), median(tigs)))")
     }
     for term in ["xterm-256color", "screen-256color", "vt100"] {
       var silent: [Double] = []
@@ -102,10 +102,6 @@ extension InterfaceBenchmark.Bench {
   /// Reads until nothing came for a while.
   private func settle(_ terminal: PseudoTerminal) {
     while terminal.read(seconds: 0.4) > 0 {}
-  }
-
-  private static func median(_ numbers: [Double]) -> Double {
-    numbers.sorted()[numbers.count / 2]
   }
 
   func tell(_ what: String, _ seconds: [Double]) {

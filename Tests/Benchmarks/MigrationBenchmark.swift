@@ -22,31 +22,27 @@ enum MigrationBenchmark {
     let second = try ModelReference(bundle + "@Recipes 2").load().model
 
     let split = try splitModel(bundle)
-    // First of all: a child's peak begins with what its parent holds.
-    for (name, words) in [("in place", "in-place"), ("copying", "copy")] {
-      let run = Measured.run(
-        strata,
-        [
-          "migrate", path, "--to", bundle + "@Recipes 2", "--strategy", words, "--output",
-          folder.path("memory-\(words)"),
-        ])
-      print(
-        "\(name): \(milliseconds(run.seconds)) as a process, \(megabytes(run.peakBytes)) at most")
-    }
     let recipePath = folder.path("split.json5")
     try FileSystem.write(Array(splitRecipe.utf8), to: recipePath)
     let splitPath = folder.path("split.xcdatamodel")
     try FileSystem.makeDirectory(splitPath)
     try FileSystem.write(Array(split.xcdatamodelContents().utf8), to: splitPath + "/contents")
-    let run = Measured.run(
-      strata,
+    let to = ["--to", bundle + "@Recipes 2"]
+    let whole = WholeCommands(strata: strata, store: path, folder: folder)
+    // What is typed is read off a result; and a child's peak begins with what its parent holds.
+    let typedPath = try whole.result(of: to + ["--strategy", "copy"])
+    let typing = try HandWritten(source: path, result: typedPath, folder: folder)
+    try whole.compare(
       [
-        "migrate", path, "--to", splitPath, "--mapping", recipePath, "--output",
-        folder.path("memory-recipe"),
-      ])
-    print("recipe: \(milliseconds(run.seconds)) as a process, \(megabytes(run.peakBytes)) at most")
+        .init(what: "in place", arguments: to + ["--strategy", "in-place"], isTyped: false),
+        .init(what: "copying", arguments: to + ["--strategy", "copy"], isTyped: true),
+        .init(
+          what: "recipe", arguments: ["--to", splitPath, "--mapping", recipePath], isTyped: true),
+      ], typed: typing)
+    try whole.comparePlan(to)
     let backup = Measured.best(
       of: 3, "sqlite3", ["file:\(path)?immutable=1", ".backup '\(folder.path("backup"))'"])
+    FileSystem.remove(folder.path("backup"))
     let inPlace = try best(of: 3, path, folder) { store in
       try store.plan(to: second, names: ("1", "2"), strategy: .inPlace)
     }
@@ -55,7 +51,7 @@ enum MigrationBenchmark {
     let copying = try best(of: 3, path, folder) { store in
       try store.plan(to: second, names: ("1", "2"), strategy: .copy)
     }
-    let typed = try HandWritten(source: path, result: copying.result, folder: folder).seconds()
+    let typed = try seconds(of: 3) { _ = try typing.run() }
     report("copying, against INSERT … SELECT and CREATE INDEX", copying, typed)
 
     let recipe = try best(of: 3, path, folder) { store in
@@ -132,75 +128,4 @@ enum MigrationBenchmark {
       ],
     }
     """
-}
-
-/// The result of a copying migration, made again by SQL typed into the sqlite3 shell.
-private struct HandWritten {
-  let source: String
-  let result: String
-  let folder: TemporaryFolder
-
-  func seconds() throws -> Double {
-    let script = folder.path("typed.sql")
-    try FileSystem.write(Array(try sql().utf8), to: script)
-    let out = folder.path("typed.sqlite")
-    var best = Double.infinity
-    for _ in 0..<3 {
-      FileSystem.remove(out)
-      let run = Measured.run("sqlite3", [out, ".read '\(script)'"])
-      guard run.status == 0 else { throw CoreDataError(.failed, "the typed SQL failed") }
-      best = min(best, run.seconds)
-    }
-    return best
-  }
-
-  private func sql() throws -> String {
-    let (before, after) = (try Store(path: source), try Store(path: result))
-    let (old, new) = (
-      try DatabaseTables(before.connection), try DatabaseTables(after.connection)
-    )
-    let numbers = Dictionary(
-      before.entityTables.map { ($0.entity, $0.entityID) }
-    ) { first, _ in first }
-    let cases = after.entityTables.compactMap { table in
-      numbers[table.entity].map { "WHEN \($0) THEN \(table.entityID)" }
-    }.joined(separator: " ")
-    var text = """
-      PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF;
-      PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;
-      ATTACH 'file:\(source)?immutable=1' AS src; BEGIN;
-
-      """
-    for (name, columns) in new.tables.sorted(by: { $0.key < $1.key }) {
-      guard let create = new.sql[name], !name.hasPrefix("sqlite_") else { continue }
-      text += create + ";\n"
-      let former = old.contains(name) ? name : renamed(name, old)
-      guard let former else { continue }
-      let there = (old.tables[former] ?? []).map(\.name)
-      let isJoin = name != former || !there.contains("Z_PK")
-      let pairs = columns.enumerated().compactMap { index, column -> (String, String)? in
-        if isJoin { return index < there.count ? (column.name, quoted(there[index])) : nil }
-        if column.name == "Z_ENT" { return (column.name, "CASE Z_ENT \(cases) END") }
-        if column.name == "ZSERVINGS" { return (column.name, "ZSERVES") }
-        if column.name == "ZISVEGAN" { return (column.name, "0") }
-        return there.contains(column.name) ? (column.name, quoted(column.name)) : nil
-      }
-      text += """
-        INSERT INTO \(name) (\(pairs.map { quoted($0.0) }.joined(separator: ", ")))
-        SELECT \(pairs.map(\.1).joined(separator: ", ")) FROM src.\(quoted(former));
-
-        """
-    }
-    for name in new.indexes.keys.sorted() { if let sql = new.sql[name] { text += sql + ";\n" } }
-    return text + "COMMIT;\n"
-  }
-
-  /// The source's join table that became one of another number.
-  private func renamed(_ name: String, _ old: DatabaseTables) -> String? {
-    guard name.hasPrefix("Z_") else { return nil }
-    let base = name.dropFirst(2).drop { $0.isNumber }
-    return old.tables.keys.first { other in
-      other.hasPrefix("Z_") && other.dropFirst(2).drop { $0.isNumber } == base
-    }
-  }
 }

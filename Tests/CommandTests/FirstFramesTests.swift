@@ -41,12 +41,12 @@ struct FirstFramesTests {
   #if os(Linux)
     @Test("who helps a migration that gives way to the keys gives way, too")
     func helping() async {
-      func number() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
+      @Sendable func number() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
       let numbers = Mutex<[Int32]>([])
       for quality in [DispatchQoS.utility, .default] {
         let done = DispatchSemaphore(value: 0)
         DispatchQueue(label: "test", qos: quality).async { @Sendable in
-          DispatchQueue.helping.async { @Sendable in
+          Processors.begin {
             numbers.withLock { $0.append(number()) }
             done.signal()
           }

@@ -10,11 +10,8 @@ package enum MarkedBytes: Sendable, Equatable {
   case file(name: String)
 
   private static let inRow: UInt8 = 1
-  /// The first byte of what names a file.
-  static let inFile: UInt8 = 2
-
   /// The first byte of a column that names a file.
-  static let fileMark = inFile
+  static let fileMark: UInt8 = 2
   /// As many bytes of a column as a file's name takes, with the mark.
   static let mostOfName = 257
 
@@ -22,7 +19,7 @@ package enum MarkedBytes: Sendable, Equatable {
   package init(_ column: [UInt8]) {
     switch column.first {
     case Self.inRow: self = .row(Array(column.dropFirst()))
-    case Self.inFile:
+    case Self.fileMark:
       self = .file(
         name: String(decoding: column.dropFirst().prefix { $0 != 0 }.prefix(256), as: UTF8.self))
     default: self = .row(column)
@@ -33,7 +30,7 @@ package enum MarkedBytes: Sendable, Equatable {
   package var column: [UInt8] {
     switch self {
     case .row(let bytes): [Self.inRow] + bytes
-    case .file(let name): [Self.inFile] + Array(name.utf8) + [0]
+    case .file(let name): [Self.fileMark] + Array(name.utf8) + [0]
     }
   }
 

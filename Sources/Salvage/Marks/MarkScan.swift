@@ -48,8 +48,7 @@ package final class MarkScan: Sendable {
     }
     self.parts = parts
     guard parts.count > 16 else { return }
-    // @Sendable, so that the closure does not take over the caller's isolation.
-    DispatchQueue.global().async(group: helper) { @Sendable [self] in work { false } }
+    Processors.shared.help(in: helper) { [self] in work { false } }
   }
 
   /// Ends the scan early; its answer is of no interest any more.

@@ -118,7 +118,7 @@ extension ReadFacts.Table {
       RowFacts.Question(
         kind: question.hasKinds ? kind : nil, keys: question.keys,
         references: question.references.compactMap { places[$0] },
-        marked: question.marked.compactMap { places[$0] }, mark: MarkedBytes.inFile))
+        marked: question.marked.compactMap { places[$0] }, mark: MarkedBytes.fileMark))
   }
 }
 

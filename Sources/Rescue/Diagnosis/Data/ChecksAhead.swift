@@ -32,8 +32,7 @@ final class ChecksAhead: Sendable {
     self.count = count
     let (path, files, entities) = (store.path, store.files, store.entityTables.map(\.entity))
     let model = store.modelSource == .store ? nil : store.wholeModel
-    // @Sendable, so that the closure does not take over the caller's isolation.
-    DispatchQueue.global().async(group: helper) { @Sendable [self] in
+    Processors.shared.help(in: helper) { [self] in
       guard let twin = try? Store(path: path, files: files, model: model, isLenient: true),
         twin.connection.isImmutable, twin.entityTables.map(\.entity) == entities
       else { return }

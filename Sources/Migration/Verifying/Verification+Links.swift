@@ -1,0 +1,121 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension Verification {
+  /// The same SELECT that fills a join table, against what is in it, in both directions.
+  func verifyJoins(_ report: inout VerificationReport) throws {
+    var compared = 0
+    for join in destination.joins {
+      report.links["\(join.entity).\(join.relationship)"] = try count("main.\(quoted(join.name))")
+    }
+    for join in contents.joins {
+      try meter.checkCancelled()
+      let there = try count("main.\(quoted(join.table))")
+      compared += there
+      guard try !isEqual(join, count: there) else { continue }
+      try compareLinks(
+        expected: join.select, actual: "SELECT \(join.names) FROM main.\(quoted(join.table))",
+        entity: join.entity, relationship: join.relationship, &report)
+    }
+    // In an inferred mapping, a join table that nothing fills has nothing in it.
+    if step.mapping.kind == .inferred {
+      for join in destination.joins
+      where !contents.joins.contains(where: { $0.table == join.name }) && policyMappings.isEmpty
+        && !contents.links.contains(where: {
+          [join.relationship, join.inverse].contains($0.relationship)
+        })
+      {
+        let extra = try count("main.\(quoted(join.name))")
+        guard extra > 0 else { continue }
+        report.fail(
+          entity: join.entity, property: join.relationship,
+          message: "links appeared in a new relationship", count: extra)
+      }
+    }
+    report.verified.append(.init(what: "links compared with the source", count: compared))
+  }
+
+  /// Whether each planned row is in the table, and no other: found by its primary key, which costs
+  /// no sorting.
+  private func isEqual(_ join: MigratedContents.Join, count there: Int) throws -> Bool {
+    let same = join.columns.map { "a.\(quoted($0)) IS e.\(quoted($0))" }
+    let row = try connection.rows(
+      """
+      SELECT count(*), count(a.rowid) FROM (SELECT \(join.names) FROM (\(join.select))) e
+      LEFT JOIN main.\(quoted(join.table)) a ON \(same.joined(separator: " AND "))
+      """
+    ).first
+    return row?.first?.integer == Int64(there) && row?.last?.integer == Int64(there)
+  }
+
+  /// How many links are expected, and how many of them are not there: each is looked up, which costs no
+  /// sorting.
+  private func looked(for expected: String, among actual: String) throws -> (all: Int, missing: Int)
+  {
+    let row = try connection.rows(
+      """
+      SELECT count(*), count(CASE WHEN NOT EXISTS (SELECT 1 FROM (\(actual)) a
+      WHERE a.owner = e.owner AND a.destination = e.destination) THEN 1 END) FROM (\(expected)) e
+      """
+    ).first
+    return (Int(row?.first?.integer ?? 0), Int(row?.last?.integer ?? 0))
+  }
+
+  func compareLinks(
+    expected: String, actual: String, entity: String, relationship: String,
+    isMissingOnly: Bool = false, _ report: inout VerificationReport
+  ) throws {
+    let (all, there) = ("SELECT * FROM (\(expected))", "SELECT * FROM (\(actual))")
+    let missing = try count("(\(all) EXCEPT \(there))")
+    let extra = isMissingOnly ? 0 : try count("(\(there) EXCEPT \(all))")
+    guard missing > 0 || extra > 0 else { return }
+    report.fail(
+      entity: entity, property: relationship,
+      message: "\(missing) links are missing and \(extra) were not planned", count: missing + extra)
+  }
+
+  /// Links that were set when all objects were there.
+  func verifyLinks(_ report: inout VerificationReport) throws {
+    let writer = LinkWriter(schema: destination, connection: connection)
+    var compared = 0
+    let names = Set(contents.links.map { "\($0.entity)\n\($0.relationship)" }).sorted()
+    for name in names {
+      try meter.checkCancelled()
+      let links = contents.links.filter { "\($0.entity)\n\($0.relationship)" == name }
+      guard let one = links.first, let actual = writer.links(of: one.relationship, in: one.entity),
+        let relationship = step.destination.relationship(named: one.relationship, of: one.entity),
+        !step.destination.oneToOnes.contains(where: {
+          $0.contains(one.relationship, of: one.entity)
+        })
+      else { continue }
+      var expected = links.map { "SELECT owner, destination FROM (\($0.select))" }
+        .joined(separator: " UNION ")
+      // Where a side is to-one, one of several claims wins.
+      if !relationship.isToMany {
+        expected = "SELECT owner, min(destination) AS destination FROM (\(expected)) GROUP BY owner"
+      }
+      if let (_, inverse) = destination.inverse(of: relationship), !inverse.isToMany {
+        expected = "SELECT min(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
+      }
+      if !policyMappings.isEmpty, let own = destination.table(of: one.entity),
+        let other = destination.table(of: relationship.destination)
+      {
+        expected = """
+          SELECT * FROM (\(expected)) e WHERE NOT \(isTouched("e.owner", in: own.name))
+          AND NOT \(isTouched("e.destination", in: other.name))
+          """
+      }
+      let (all, missing) = try looked(for: expected, among: actual)
+      compared += all
+      if missing > 0 {
+        try compareLinks(
+          expected: expected, actual: actual, entity: one.entity, relationship: one.relationship,
+          isMissingOnly: true, &report)
+      }
+    }
+    if compared > 0 {
+      report.verified.append(.init(what: "links set by the mapping", count: compared))
+    }
+  }
+}
