@@ -41,18 +41,25 @@ extension FileSystem {
   }
 
   /// SHA-256 of a file's bytes in hexadecimal, a megabyte in memory at a time.
-  package static func sha256(_ path: String) throws -> String {
+  ///
+  /// - Parameter isStopped: asked before each; where it is, an error is thrown.
+  package static func sha256(
+    _ path: String, unless isStopped: () -> Bool = { false }
+  ) throws -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(.read, path) }
     defer { close(descriptor) }
-    return try sha256(descriptor, path)
+    return try sha256(descriptor, path, unless: isStopped)
   }
 
-  static func sha256(_ descriptor: Int32, _ path: String) throws -> String {
+  static func sha256(
+    _ descriptor: Int32, _ path: String, unless isStopped: () -> Bool = { false }
+  ) throws -> String {
     let stream = SHA256Stream()
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     var offset: off_t = 0
     while true {
+      if isStopped() { throw CancellationError() }
       let got = buffer.withUnsafeMutableBytes {
         pread(descriptor, $0.baseAddress, $0.count, offset)
       }

@@ -140,8 +140,10 @@ package struct StoreReplacement {
       storePath: path, temporaries: [journal.workPath, journal.workPath + ".next"],
       recovered: journal.recovered)
     let backup = backupPath(journal.names)
+    // What becomes the backup is read while the result is made.
+    let early = backup == nil ? nil : EarlySum(of: path)
     do {
-      let made = try made(work, fingerprint, make)
+      let made = try made(work, fingerprint, make, beside: early)
       try meter.begin(.replace)
       let hashing = meter.elapsed
       // What is hashed is what was verified and what gets the name: one open file.
@@ -155,7 +157,8 @@ package struct StoreReplacement {
       return Outcome(
         result: made.result, sum: sum, target: target, backupPath: backup,
         // It is in place: what cannot be told of the backup is no failure.
-        backupSHA256: backup.flatMap { try? FileSystem.sha256($0) }, notes: notes)
+        backupSHA256: backup.flatMap { early?.sum(of: $0) ?? (try? FileSystem.sha256($0)) },
+        notes: notes)
     } catch {
       journal.finish()
       throw journal.completed(StepSequence.translated(error, path: storePath), at: storePath)
@@ -165,12 +168,16 @@ package struct StoreReplacement {
   /// What is made, and that the store was the same one throughout: whatever else fails in a store
   /// that changes while it is read, the change is the reason.
   private func made<Result>(
-    _ work: Work, _ fingerprint: StoreFingerprint, _ make: (Work) throws -> Made<Result>
+    _ work: Work, _ fingerprint: StoreFingerprint, _ make: (Work) throws -> Made<Result>,
+    beside early: EarlySum?
   ) throws -> Made<Result> {
+    // The cut-over's locks must not end with it.
+    defer { early?.wait() }
     let made: Made<Result>
     do {
       made = try make(work)
     } catch {
+      early?.stop()
       if StepSequence.isOfSource(error), StoreFingerprint(of: work.storePath) != fingerprint {
         throw StoreFingerprint.changed(storePath)
       }
