@@ -140,8 +140,10 @@ package struct StoreReplacement {
       storePath: path, temporaries: [journal.workPath, journal.workPath + ".next"],
       recovered: journal.recovered)
     let backup = backupPath(journal.names)
-    // What becomes the backup is read while the result is made.
-    let early = backup == nil ? nil : EarlySum(of: path)
+    // What becomes the backup is read while the result is made; beside a log SQLite holds locks on it,
+    // which would end with that.
+    let isLogged = ["-wal", "-journal"].contains { FileSystem.status(path + $0) != nil }
+    let early = backup == nil || isLogged ? nil : EarlySum(of: path)
     do {
       let made = try made(work, fingerprint, make, beside: early)
       try meter.begin(.replace)
