@@ -56,6 +56,8 @@ struct IndexRenamingTests {
   func content(_ other: (sql: String, isSame: Bool)) {
     let one = SchemaText.content(ofIndex: "CREATE INDEX A ON T (a, b)", named: "A")
     #expect(one != nil)
+    let partial = "CREATE INDEX A ON T (a) WHERE b = 'x'"
+    #expect(SchemaText.content(ofIndex: partial, named: "A") == nil)
     #expect((SchemaText.content(ofIndex: other.sql, named: "B") == one) == other.isSame)
   }
 }

@@ -32,9 +32,11 @@ enum SchemaText {
   }
 
   /// What an index is of, as its statement has it, whatever the index is called; `nil` for a statement
-  /// that begins in another way than SQLite keeps it.
+  /// that begins in another way than SQLite keeps it, and for one with a condition, in which upper and
+  /// lower case may make a difference.
   static func content(ofIndex sql: String, named name: String) -> String? {
     let (text, name) = (normalized(sql), normalized(name))
+    guard !text.contains("WHERE") else { return nil }
     for beginning in ["CREATEINDEX", "CREATEUNIQUEINDEX"]
     where text.hasPrefix(beginning + name + "ON") {
       return beginning + text.dropFirst(beginning.count + name.count)
