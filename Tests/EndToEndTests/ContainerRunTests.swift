@@ -49,7 +49,8 @@ struct ContainerRunTests {
     let terminal = TmuxTerminal(
       width: 100, height: 30, folder: demo.folder,
       "TMPDIR='\(temporary)' '\(Shell.strata)' '\(path)'")
-    let picker = terminal.screen(showing: "one/First.sqlite", "two/Second.sqlite", "Core Data")
+    let picker = terminal.screen(
+      showing: "one/First.sqlite", "two/Second.sqlite", "Core Data", "which store?")
     #expect(picker.contains("which store?"), "\(picker)")
     terminal.send("j", "Enter")
     let browse = terminal.screen(showing: "Second.sqlite", "▸1 Browse", "Recipe")

@@ -21,16 +21,16 @@ struct InterfaceRunTests {
       width: 100, height: 30, folder: demo.folder,
       "'\(Shell.strata)' '\(demo.folder)/demo/Recipes.sqlite'")
     let browse = terminal.screen(
-      showing: "Entities", "2,060", "model “Recipes”  ✓ exact", "Amount/p1")
+      showing: "Entities", "2,060", "model “Recipes”  ✓ exact", "Amount/p1", "▸1 Browse")
     #expect(browse.contains("▸1 Browse") && browse.contains("Amount/p1"), "\(browse)")
     terminal.send("2")
-    let diff = terminal.screen(showing: "what it means", "favourites", "⟷")
+    let diff = terminal.screen(showing: "what it means", "favourites", "⟷", "Recipes  ⟷  Recipes 2")
     #expect(diff.contains("Recipes  ⟷  Recipes 2"), "\(diff)")
     terminal.send("3")
     let mapping = terminal.screen(showing: "IEM_Transform_Person", "✓ can run")
     #expect(mapping.contains("✓ can run"), "\(mapping)")
     terminal.send("4")
-    let migrate = terminal.screen(showing: "migrates now", "strata migrate")
+    let migrate = terminal.screen(showing: "migrates now", "strata migrate", "the same as")
     #expect(migrate.contains("the same as"), "\(migrate)")
     terminal.resize(width: 60, height: 20)
     terminal.send("1")
@@ -51,7 +51,9 @@ struct InterfaceRunTests {
     terminal.send("4")
     _ = terminal.screen(showing: "migrates now")
     terminal.send("Enter")
-    let receipt = terminal.screen(showing: "receipt", "Recipes.backup-1", "migrated “Recipes”")
+    let receipt = terminal.screen(
+      showing: "receipt", "Recipes.backup-1", "migrated “Recipes”",
+      "migrated “Recipes” → “Recipes 2”")
     #expect(receipt.contains("migrated “Recipes” → “Recipes 2”"), "\(receipt)")
     terminal.send("1")
     let browse = terminal.screen(showing: "model “Recipes 2”", "Rating")
@@ -67,7 +69,7 @@ struct InterfaceRunTests {
     let terminal = TmuxTerminal(
       width: 100, height: 30, folder: demo.folder,
       "'\(Shell.strata)' '\(demo.folder)/demo/note.sqlite'")
-    let screen = terminal.screen(showing: "EXIT 4")
+    let screen = terminal.screen(showing: "EXIT 4", "strata: ")
     #expect(screen.contains("EXIT 4") && screen.contains("strata: "), "\(screen)")
   }
 
@@ -79,7 +81,7 @@ struct InterfaceRunTests {
       "echo before; '\(Shell.strata)' '\(demo.folder)/demo/Recipes.sqlite'")
     _ = terminal.screen(showing: "Entities")
     terminal.signal("TERM")
-    let screen = terminal.screen(showing: "before", "EXIT")
+    let screen = terminal.screen(showing: "before", "EXIT", without: ["Entities"])
     #expect(screen.contains("before") && !screen.contains("Entities"), "\(screen)")
   }
 

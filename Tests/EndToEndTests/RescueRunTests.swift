@@ -13,12 +13,14 @@ struct RescueRunTests {
     Shell.run("dd if=/dev/zero of='\(demo.store)' bs=4096 count=1 conv=notrunc 2>&-")
     let before = demo.sum
     let terminal = demo.open()
-    let screen = terminal.screen(showing: "▸5 Rescue", "header", "what can be had", "2,060")
+    let screen = terminal.screen(
+      showing: "▸5 Rescue", "header", "what can be had", "2,060", "✗ does not open",
+      "The header is zeros")
     #expect(screen.contains("✗ does not open"), "\(screen)")
     #expect(screen.contains("The header is zeros"), "\(screen)")
     // What can be read is there to be looked at meanwhile.
     terminal.send("1")
-    let rows = terminal.screen(showing: "▸1 Browse", "Amount/p1")
+    let rows = terminal.screen(showing: "▸1 Browse", "Amount/p1", "2,060")
     #expect(rows.contains("2,060"), "\(rows)")
     terminal.send("5")
     _ = terminal.screen(showing: "▸5 Rescue")
@@ -27,10 +29,13 @@ struct RescueRunTests {
     #expect(question.contains("Recipes-salvaged.sqlite"), "\(question)")
     terminal.send("Enter")
     let report = terminal.screen(
-      showing: "report", "objects saved in", "nothing is known to be lost")
+      showing: "report", "objects saved in", "nothing is known to be lost",
+      "it opens as Core Data opens it")
     #expect(report.contains("it opens as Core Data opens it"), "\(report)")
     terminal.send("Enter")
-    let new = terminal.screen(showing: "Recipes-salvaged.sqlite", "▸1 Browse", "2,060")
+    let new = terminal.screen(
+      showing: "Recipes-salvaged.sqlite", "▸1 Browse", "2,060", "✓ exact",
+      without: ["does not open"])
     #expect(new.contains("✓ exact") && !new.contains("does not open"), "\(new)")
     terminal.send("q")
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
@@ -46,7 +51,8 @@ struct RescueRunTests {
     let screen = terminal.screen(showing: "▸5 Rescue", "encrypted", "Nothing of the store")
     #expect(screen.contains("encrypted") && screen.contains("Nothing of the store"), "\(screen)")
     terminal.send("s")
-    let refused = terminal.screen(showing: "nothing of the store can be read")
+    let refused = terminal.screen(
+      showing: "nothing of the store can be read", "s salvage: nothing of the store can be read")
     #expect(refused.contains("s salvage: nothing of the store can be read"), "\(refused)")
     terminal.send("q")
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
@@ -62,15 +68,17 @@ struct RescueRunTests {
     let terminal = demo.open(width: 120, height: 36)
     _ = terminal.screen(showing: "2,060", "Amount/p1")
     terminal.send("D")
-    let rows = terminal.screen(showing: "Deleted and older", "origin", "Draft  62")
+    let rows = terminal.screen(
+      showing: "Deleted and older", "origin", "Draft  62", "deleted  ", "Draft/p1 ─ deleted")
     #expect(rows.contains("deleted  ") && rows.contains("Draft/p1 ─ deleted"), "\(rows)")
     terminal.send("B")
     _ = terminal.screen(showing: "every deleted Draft that was found (62)")
     terminal.send("Enter")
-    let question = terminal.screen(showing: "Bring back into", "Recipes-undeleted.sqlite")
+    let question = terminal.screen(
+      showing: "Bring back into", "Recipes-undeleted.sqlite", "besides every deleted")
     #expect(question.contains("besides every deleted"), "\(question)")
     terminal.send("Enter")
-    let report = terminal.screen(showing: "report", "62 deleted objects brought back")
+    let report = terminal.screen(showing: "report", "62 deleted objects brought back", "+ Draft")
     #expect(report.contains("+ Draft"), "\(report)")
     terminal.send("Enter")
     let new = terminal.screen(
@@ -90,15 +98,17 @@ struct RescueRunTests {
     let terminal = demo.open()
     _ = terminal.screen(showing: "2,060", "Amount/p1")
     terminal.send("5")
-    let findings = terminal.screen(showing: "primary-key", "f: put it right", "2,060")
+    let findings = terminal.screen(showing: "primary-key", "f: put it right", "2,060", "f fix")
     #expect(findings.contains("f fix"), "\(findings)")
     terminal.send("f")
     _ = terminal.screen(showing: "Put right", "all that needs no choice: primary-key")
     terminal.send("Enter")
-    let receipt = terminal.screen(showing: "put right", "Amount.Z_MAX: 1 → 2060", "unrepaired-1")
+    let receipt = terminal.screen(
+      showing: "put right", "Amount.Z_MAX: 1 → 2060", "unrepaired-1", "✓ primary-key")
     #expect(receipt.contains("✓ primary-key"), "\(receipt)")
     terminal.send("Escape")
-    let after = terminal.screen(showing: "what is wrong", "what can be had", "2,060")
+    let after = terminal.screen(
+      showing: "what is wrong", "what can be had", "2,060", without: ["✗"])
     #expect(after.contains("what is wrong") && !after.contains("✗"), "\(after)")
     terminal.send("q")
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))

@@ -61,12 +61,16 @@ final class TmuxTerminal {
     Shell.output(of: "\(socket) capture-pane -p", through: folder + "/capture")
   }
 
-  /// The screen once all of these are on it; as it is when ``Patience`` ends otherwise.
-  func screen(showing texts: String...) -> String {
+  /// The screen once all of these are on it, and none of the others; as it is when ``Patience``
+  /// ends otherwise.
+  ///
+  /// A frame may reach the terminal in pieces, and what is read beside the keys comes when it
+  /// comes: whatever a test then expects of the screen has to be awaited here.
+  func screen(showing texts: String..., without others: [String] = []) -> String {
     var text = ""
     Patience.wait {
       text = screen
-      return texts.allSatisfy { text.contains($0) }
+      return texts.allSatisfy(text.contains) && !others.contains(where: text.contains)
     }
     return text
   }

@@ -20,10 +20,12 @@ struct WholeWayTests {
     let terminal = demo.open(width: 120, height: 36)
 
     // Look: a link of the first row is followed, and left again.
-    let first = terminal.screen(showing: "2,060", "Amount/p1", "model “Recipes”")
+    let first = terminal.screen(
+      showing: "2,060", "Amount/p1", "model “Recipes”", "model “Recipes”  ✓ exact")
     #expect(first.contains("model “Recipes”  ✓ exact"), "\(first)")
     terminal.send("Tab", "G", "Enter")
-    let followed = terminal.screen(showing: "› recipe › Recipe/p1")
+    let followed = terminal.screen(
+      showing: "› recipe › Recipe/p1", "Amount/p1 › recipe › Recipe/p1")
     #expect(followed.contains("Amount/p1 › recipe › Recipe/p1"), "\(followed)")
     terminal.send("BSpace")
     _ = terminal.screen(showing: "Amount/p1 ─")
@@ -45,11 +47,15 @@ struct WholeWayTests {
     terminal.send("g", "j", "j", "Enter")
     _ = terminal.screen(showing: "Recipes  ⟷  Recipes 3", "change 1 of")
     terminal.send("/", "-l legacy", "Enter", "n")
-    let lost = terminal.screen(showing: "135 values would go")
+    let lost = terminal.screen(
+      showing: "135 values would go", "attribute “legacyCode” removed",
+      "give it the renaming identifier “legacyCode”")
     #expect(lost.contains("attribute “legacyCode” removed"), "\(lost)")
     #expect(lost.contains("give it the renaming identifier “legacyCode”"), "\(lost)")
     terminal.send("Tab", "Enter")
-    let rows = terminal.screen(showing: "where legacyCode != nil ─ 135", "2 goes back to Diff")
+    let rows = terminal.screen(
+      showing: "where legacyCode != nil ─ 135", "2 goes back to Diff",
+      "Recipe  663 ─ where legacyCode != nil ─ 135")
     #expect(rows.contains("Recipe  663 ─ where legacyCode != nil ─ 135"), "\(rows)")
 
     // What is lost in numbers: the plan for that version.
@@ -60,12 +66,13 @@ struct WholeWayTests {
     terminal.send("j", "Enter")
     let refused = terminal.screen(
       showing: "Recipes → Recipes 3", "135 values would be lost", "62 objects would be lost",
-      "(134110)")
+      "(134110)", "! Recipe.legacyCode  135 values would be lost")
     #expect(refused.contains("! Recipe.legacyCode  135 values would be lost"), "\(refused)")
 
     // Map: the attribute got another name, one needs a value, an entity may go.
     terminal.send("Tab", "G", "g", "j", "j", "r")
-    let names = terminal.screen(showing: "Recipe.legacyCode becomes…")
+    let names = terminal.screen(
+      showing: "Recipe.legacyCode becomes…", "Recipe.notes    String, same type only")
     #expect(names.contains("Recipe.notes    String, same type only"), "\(names)")
     // Nothing is likely, so nothing is what Enter would take.
     terminal.send("j", "Enter")
@@ -83,17 +90,20 @@ struct WholeWayTests {
 
     // Rehearse: nothing is put in place.
     terminal.send("R")
-    let rehearsed = terminal.screen(showing: "Rehearsed; nothing was put in place")
+    let rehearsed = terminal.screen(
+      showing: "Rehearsed; nothing was put in place", "✓ rehearsed “Recipes” → “Recipes 3”")
     #expect(rehearsed.contains("✓ rehearsed “Recipes” → “Recipes 3”"), "\(rehearsed)")
     #expect(demo.fingerprint == before)
     terminal.send("q")
 
     // Migrate, with a word before the cut-over.
-    let verified = terminal.migrate(pausing: true)
+    _ = terminal.migrate(pausing: true)
+    let verified = terminal.screen(showing: "− Draft")
     #expect(verified.contains("− Draft"), "\(verified)")
     #expect(demo.sum == sum)
     terminal.send("Enter")
-    let receipt = terminal.screen(showing: "the way back", "model “Recipes 3”")
+    let receipt = terminal.screen(
+      showing: "the way back", "model “Recipes 3”", "✓ migrated “Recipes” → “Recipes 3”")
     #expect(receipt.contains("✓ migrated “Recipes” → “Recipes 3”"), "\(receipt)")
     #expect(demo.sum != sum)
 
@@ -109,7 +119,9 @@ struct WholeWayTests {
     terminal.send("Enter")
     _ = terminal.screen(showing: "Roll back?")
     terminal.send("y")
-    let back = terminal.screen(showing: "✓ rolled back to Recipes.backup-1", "model “Recipes”")
+    let back = terminal.screen(
+      showing: "✓ rolled back to Recipes.backup-1", "model “Recipes”",
+      "what was there before is kept")
     #expect(back.contains("what was there before is kept"), "\(back)")
     #expect(demo.sum == sum)
     terminal.send("q")
