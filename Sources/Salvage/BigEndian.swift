@@ -19,6 +19,12 @@ package enum BigEndian {
     Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
   }
 
+  /// Four bytes that are within the bytes.
+  @inline(__always)
+  static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int {
+    Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+  }
+
   /// Puts four bytes, where they are.
   static func put(_ number: Int, into bytes: inout [UInt8], _ offset: Int) {
     guard offset >= 0, offset <= bytes.count - 4 else { return }

@@ -25,15 +25,30 @@ package struct Cell: Sendable, Equatable {
   ///   - usable: how many of them are used.
   /// - Returns: `nil` where it is none: cut off, or reaching out of the page.
   package init?(_ page: [UInt8], at offset: Int, present: Int, usable: Int) {
-    guard let (size, second) = Varint.read(page, offset), size > 0, size <= Self.mostBytes,
-      let (key, start) = Varint.read(page, second)
+    guard offset >= 0, usable <= page.count else { return nil }
+    guard
+      let cell = page.withUnsafeBytes({
+        Cell($0, at: offset, present: present, usable: usable)
+      })
+    else { return nil }
+    self = cell
+  }
+
+  /// The same of a page where its bytes lie, which are at least those that are used.
+  @inline(__always)
+  init?(_ page: UnsafeRawBufferPointer, at offset: Int, present: Int, usable: Int) {
+    let limit = min(present, usable)
+    var place = offset
+    guard let size = Varint.read(page, at: &place, before: limit), size > 0,
+      size <= Self.mostBytes, let key = Varint.read(page, at: &place, before: limit)
     else { return nil }
     self.key = Int64(bitPattern: key)
     self.size = Int(size)
-    self.start = start
+    start = place
     local = Self.local(of: self.size, usable: usable)
-    overflow = local < self.size ? Int(BigEndian.word(page, start + local)) : 0
-    guard end <= min(present, usable) else { return nil }
+    overflow = 0
+    guard end <= limit else { return nil }
+    if local < self.size { overflow = BigEndian.word(page, start + local) }
   }
 
   /// How many bytes of a payload stand in a leaf of a table; the rest is on other pages.

@@ -105,6 +105,19 @@ public final class DatabaseImage {
     return Page(number: number, bytes: bytes, present: present, origin: .main)
   }
 
+  /// Reads a page as the last committed state has it into memory of a page's size.
+  ///
+  /// - Returns: false where not all of it is there.
+  func read(_ number: Int, into memory: UnsafeMutableRawBufferPointer) throws -> Bool {
+    guard number > 0, number <= pageCount, memory.count == pageSize else { return false }
+    if let frame = frame(of: number), let bytes = try log?.page(of: frame) {
+      guard bytes.count == pageSize else { return false }
+      memory.copyBytes(from: bytes)
+      return true
+    }
+    return try ahead.read(number, of: main, into: memory)
+  }
+
   /// The byte that tells what kind of b-tree page it is; `nil` where the page is nowhere.
   package func kind(of number: Int) throws -> UInt8? {
     guard number > 0, number <= pageCount else { return nil }

@@ -15,16 +15,52 @@ struct ReadAhead {
   /// A page, as much as is there of it.
   mutating func page(_ number: Int, of file: OpenFile, pageSize: Int) throws -> [UInt8] {
     defer { last = number }
-    if number < first || number > first + (bytes.count - 1) / pageSize || bytes.isEmpty {
-      let pages = number == last + 1 ? max(1, Self.bytesAtOnce / pageSize) : 1
-      // A place that the disk cannot read is no error of the pages before it.
-      guard pages > 1,
-        let read = try? file.read(at: (number - 1) * pageSize, count: pages * pageSize),
-        !read.isEmpty
-      else { return try file.read(at: (number - 1) * pageSize, count: pageSize) }
-      (bytes, first) = (read, number)
+    if !holds(number, pageSize) {
+      if number == last + 1 { fill(from: number, of: file, pageSize) }
+      guard holds(number, pageSize) else {
+        return try file.read(at: (number - 1) * pageSize, count: pageSize)
+      }
     }
     let start = (number - first) * pageSize
     return Array(bytes[start..<min(bytes.count, start + pageSize)])
+  }
+
+  private func holds(_ number: Int, _ pageSize: Int) -> Bool {
+    number >= first && !bytes.isEmpty && number <= first + (bytes.count - 1) / pageSize
+  }
+
+  /// Reads several pages; a place that the disk cannot read is no error of the pages before it.
+  private mutating func fill(from number: Int, of file: OpenFile, _ pageSize: Int) {
+    let pages = Self.bytesAtOnce / pageSize
+    guard pages > 1,
+      let read = try? file.read(at: (number - 1) * pageSize, count: pages * pageSize),
+      !read.isEmpty
+    else { return }
+    (bytes, first) = (read, number)
+  }
+
+  /// Reads a page into memory of its size.
+  ///
+  /// - Returns: whether all of it is there.
+  mutating func read(
+    _ number: Int, of file: OpenFile, into memory: UnsafeMutableRawBufferPointer
+  ) throws -> Bool {
+    let size = memory.count
+    if !holds(number, size) {
+      guard number == last + 1 else {
+        last = number
+        return try file.read(at: (number - 1) * size, into: memory) == size
+      }
+      fill(from: number, of: file, size)
+    }
+    last = number
+    let start = (number - first) * size
+    guard holds(number, size), start + size <= bytes.count else {
+      return try file.read(at: (number - 1) * size, into: memory) == size
+    }
+    bytes.withUnsafeBytes {
+      memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<start + size]))
+    }
+    return true
   }
 }

@@ -59,30 +59,42 @@ public struct Record: Sendable {
   package mutating func read(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
     fields.removeAll(keepingCapacity: true)
     let range = range.clamped(to: 0..<bytes.count)
-    guard let (size, first) = Varint.read(bytes, range.lowerBound), size >= 1,
-      size <= UInt64(range.count), size <= UInt64(Self.mostColumns * 9)
-    else { return false }
-    let header = range.lowerBound + Int(size)
-    var offset = Int(size)
-    var place = first
-    while place < header {
-      guard let (type, next) = Varint.read(bytes, place), let size = Self.size(of: type),
-        offset <= Int(Cell.mostBytes)
-      else { return false }
-      fields.append(Field(type: type, offset: offset, size: size))
-      offset += size
-      place = next
+    let stated = bytes.withUnsafeBytes {
+      Self.parse(UnsafeRawBufferPointer(rebasing: $0[range])) { fields.append($0) }
     }
-    guard place == header else { return false }
+    guard let stated else { return false }
     self.bytes = bytes
     start = range.lowerBound
     end = range.upperBound
-    stated = offset
+    self.stated = stated
     return true
+  }
+
+  /// Reads the header of a payload, which begins the bytes.
+  ///
+  /// - Parameter take: is given each column.
+  /// - Returns: how many bytes the record has by it; `nil` where it is none.
+  @inline(__always)
+  static func parse(_ payload: UnsafeRawBufferPointer, _ take: (Field) -> Void) -> Int? {
+    var place = 0
+    guard let size = Varint.read(payload, at: &place, before: payload.count), size >= 1,
+      size <= UInt64(payload.count), size <= UInt64(mostColumns * 9)
+    else { return nil }
+    let header = Int(size)
+    var offset = header
+    while place < header {
+      guard let type = Varint.read(payload, at: &place, before: header),
+        let size = Self.size(of: type), offset <= Int(Cell.mostBytes)
+      else { return nil }
+      take(Field(type: type, offset: offset, size: size))
+      offset += size
+    }
+    return place == header ? offset : nil
   }
 
   /// Bytes of a value of a serial type; `nil` for the two that are reserved, and beyond what any row
   /// can hold.
+  @inline(__always)
   static func size(of type: UInt64) -> Int? {
     switch type {
     case 0, 8, 9: 0
@@ -95,6 +107,7 @@ public struct Record: Sendable {
   }
 
   /// What a value of a serial type is.
+  @inline(__always)
   static func kind(of type: UInt64) -> Kind {
     switch type {
     case 0: .null
@@ -140,22 +153,6 @@ public struct Record: Sendable {
     case .text: return content(column).map { .text(Array($0)) }
     case .blob: return content(column).map { .blob(Array($0)) }
     }
-  }
-
-  /// Adds one for each column that holds nothing.
-  func countNulls(_ counts: inout [Int]) {
-    if counts.count < fields.count {
-      counts += [Int](repeating: 0, count: fields.count - counts.count)
-    }
-    for column in fields.indices where fields[column].type == 0 { counts[column] += 1 }
-  }
-
-  /// Whether a column holds a text or a blob whose first byte is that one.
-  func begins(_ column: Int, with byte: UInt8) -> Bool {
-    guard isPresent(column), fields[column].type >= 12, fields[column].size > 0 else {
-      return false
-    }
-    return bytes[start + fields[column].offset] == byte
   }
 
   /// Runs `body` with a column's bytes, which are good until it returns; `nil` as in ``content(_:)``.

@@ -54,10 +54,12 @@ package struct StoreReplacement {
     package let file: FileIdentity?
     /// What its maker wants to know afterwards.
     package let result: Result
+    /// Its checksum, where that was begun when the last byte was written.
+    let sum: EarlySum?
 
     /// A finished file, and what its maker wants to know afterwards.
-    package init(path: String, file: FileIdentity?, result: Result) {
-      (self.path, self.file, self.result) = (path, file, result)
+    package init(path: String, file: FileIdentity?, result: Result, sum: EarlySum? = nil) {
+      (self.path, self.file, self.result, self.sum) = (path, file, result, sum)
     }
   }
 
@@ -148,9 +150,12 @@ package struct StoreReplacement {
       let made = try made(work, fingerprint, make, beside: early)
       try meter.begin(.replace)
       let hashing = meter.elapsed
-      // What is hashed is what was verified and what gets the name: one open file.
+      // What is hashed is what was verified and what gets the name: one open file, or the same one as it
+      // was then.
+      made.sum?.wait()
       let file = try VerifiedFile(made.path, expected: made.file)
-      let sum = Sum(sha256: try file.sha256(), seconds: meter.elapsed - hashing)
+      let sha256 = try made.sum?.sum(of: made.path) ?? file.sha256()
+      let sum = Sum(sha256: sha256, seconds: meter.elapsed - hashing)
       try confirm(made, sum)
       if output == nil, setsLogAside { try setLogAside(path) }
       var notes = try putInPlace(file, path, target, backup, fingerprint, journal, meter)

@@ -182,6 +182,8 @@ struct MigratedContents {
     var table: String
     var columns: [String]
     var select: String
+    /// The table all of whose rows it takes, and its columns, which become these in their order.
+    var former: (table: String, columns: [String])?
 
     /// The columns as SQL.
     var names: String { columns.map { quoted($0) }.joined(separator: ", ") }
@@ -201,7 +203,8 @@ struct MigratedContents {
       joins.append(
         Join(
           entity: join.entity, relationship: join.relationship, table: join.name,
-          columns: rows.columns, select: rows.select))
+          columns: rows.columns, select: rows.select,
+          former: rows.isWhole ? former.map { ($0.name, [$0.first, $0.second]) } : nil))
     }
     links = schemas.looseLinks
   }

@@ -66,7 +66,12 @@ extension Connection {
 
   /// Closes a store as Apple's are left: their header says that they are written through a -wal.
   package func closeAsLogged() throws {
-    try execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
+    try markAsLogged()
     close()
+  }
+
+  /// Writes that into the header; what is only read afterwards changes no byte of the file any more.
+  func markAsLogged() throws {
+    try execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL")
   }
 }

@@ -33,7 +33,7 @@ struct MigrationRun {
         plan: plan, meter: meter, recovered: work.recovered,
         beforeVerification: beforeVerification
       ).run(from: work.storePath, through: work.temporaries)
-      return .init(path: done.path, file: done.file, result: done)
+      return .init(path: done.path, file: done.file, result: done, sum: done.sum)
     } confirm: { made, sum in
       try confirm(made.result, sum, meter)
     }

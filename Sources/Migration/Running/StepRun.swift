@@ -20,6 +20,8 @@ struct StepRun {
     var file: FileIdentity
     var report: VerificationReport
     var verificationSeconds: Double
+    /// The sum of a result that is to stay.
+    var sum: EarlySum?
   }
 
   func run(into path: String) throws -> Result {
@@ -32,7 +34,11 @@ struct StepRun {
     let (connection, schemas) = (made.connection, made.completion.schemas)
     let start = meter.elapsed
     try beforeVerification(connection)
+    try connection.markAsLogged()
     let sync = isToStay ? EarlySync(of: path) : nil
+    let sum = isToStay ? EarlySum(of: path) : nil
+    var isVerified = false
+    defer { if !isVerified { sum?.stop() } }
     var facts: ReadFacts?
     let verification = Verification(
       step: step, schemas: schemas, contents: made.contents, connection: connection, meter: meter,
@@ -54,7 +60,9 @@ struct StepRun {
     // The disk tells of an error only once.
     try sync?.wait()
     try connection.closeAsLogged()
-    return Result(file: file, report: report, verificationSeconds: meter.elapsed - start)
+    isVerified = true
+    return Result(
+      file: file, report: report, verificationSeconds: meter.elapsed - start, sum: sum)
   }
 
   /// A copy of the file itself where nothing can be in a log; else one that SQLite makes.

@@ -22,6 +22,8 @@ struct StepSequence {
     var verificationSeconds: Double
     var notes: [String]
     var externalData = ExternalDataReport()
+    /// The sum of the file, where it was begun.
+    var sum: EarlySum?
   }
 
   /// - Parameters:
@@ -98,6 +100,7 @@ struct StepSequence {
       source = made
       result.path = path
       result.file = done.file
+      result.sum = done.sum
       result.metadata = made.metadata
       if isLast { result.externalData = try made.externalData() }
     }

@@ -5,10 +5,10 @@ extension Verification {
   /// Tables of history, of CloudKit and of the app, whose text is as it was, hold what they held.
   ///
   /// What follows the numbers of entities, or the names of relationships, is left out where these change.
-  func verifyOtherTables(_ untouched: UntouchedRows?, _ report: inout VerificationReport) throws {
+  func verifyOtherTables(_ known: KnownRows?, _ report: inout VerificationReport) throws {
     guard !isForeign else { return }
     let (former, database) = (schemas.store.schema, schemas.store.database)
-    let known = Set(
+    let planned = Set(
       [former, destination].flatMap { schema in
         schema.tables.map(\.name) + schema.joins.map(\.name) + schema.rtreeIndexes.map(\.name)
       } + StoreSchema.bookkeepingStatements.map(\.name))
@@ -19,10 +19,10 @@ extension Verification {
       WHERE m.type = 'table' AND m.rootpage > 0 ORDER BY m.name
       """
     ).compactMap { $0.first?.text }.filter { name in
-      !known.contains(name) && !name.hasPrefix("sqlite_") && !follows(name)
+      !planned.contains(name) && !name.hasPrefix("sqlite_") && !follows(name)
         && !database.virtual.contains { name.hasPrefix($0 + "_") }
     }
-    for name in names where try untouched?.isSame(name) != true {
+    for name in names where known?.isSame(name) != true {
       try meter.checkCancelled()
       let (before, after) = ("src.\(quoted(name))", "main.\(quoted(name))")
       let lost = try count("(SELECT * FROM \(before) EXCEPT SELECT * FROM \(after))")

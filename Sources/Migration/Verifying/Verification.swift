@@ -40,9 +40,12 @@ struct Verification {
     var report = VerificationReport()
     // What is in the file is compared, not what is remembered of it.
     if filePath != nil { try connection.execute("PRAGMA shrink_memory") }
+    let tables = try tableNames().sorted()
+    let compared = try filePath == nil ? nil : rowQuestions(tables)
     // A store that others may write to is checked through the connection that reads it.
-    let integrity = try filePath.map { path in
-      IntegrityCheck(of: path, tables: try tableNames().sorted(), asking: questions)
+    let integrity = filePath.map { path in
+      IntegrityCheck(
+        of: path, tables: tables, asking: questions, comparing: compared?.comparison)
     }
     defer { integrity?.stop() }
     if integrity == nil { try note(integrity: integrityProblems(), &report) }
@@ -51,22 +54,38 @@ struct Verification {
     // Contents are looked for by the names that the structure must have.
     guard isForeign || report.isEqual else { return report }
     verifyCoverage(&report)
-    let untouched =
-      policyMappings.isEmpty
-      ? UntouchedRows(
-        source: sourcePath, result: filePath, on: connection, isCancelled: { meter.shouldStop })
-      : nil
-    let expected = try verifyObjects(untouched, &report)
-    try verifyOtherTables(untouched, &report)
-    try verifyJoins(&report)
-    try verifyLinks(&report)
-    try verifyOneToOnes(&report)
-    try verifyBookkeeping(&report)
-    let problems = try integrity?.problems(helpedBy: connection)
+    // These are asked of SQLite while the other thread reads rows.
+    var links = VerificationReport()
+    try verifyLinks(&links)
+    try verifyOneToOnes(&links)
+    var told = 0
+    let problems = try integrity?.problems(helpedBy: connection) { rows in
+      // Who cancels is heard by the next statement.
+      try? meter.advance(by: rows - told)
+      told = rows
+    }
     facts = problems == [] ? integrity?.facts : nil
+    let known = compared.map { questions in
+      KnownRows(
+        connection: connection, questions: questions,
+        answers: problems == [] ? integrity?.answers ?? [:] : [:])
+    }
+    let expected = try verifyObjects(known, &report)
+    try verifyOtherTables(known, &report)
+    try verifyJoins(known, &report)
+    report.add(links)
+    try verifyBookkeeping(&report)
     try verifyCounts(expected, knowing: facts, &report)
     if let problems { note(integrity: problems, &report) }
     return report
+  }
+
+  /// What is compared while the file is checked; `nil` where the source may be in a log, and where policies
+  /// made objects that no mapping tells of.
+  private func rowQuestions(_ tables: [String]) throws -> RowQuestions? {
+    guard policyMappings.isEmpty, let sourcePath else { return nil }
+    return try RowQuestions(
+      tables, holding: contents, from: sourcePath, on: connection)
   }
 
   /// What is found out by the way for the receipt.
@@ -79,13 +98,13 @@ struct Verification {
 
   /// Compares all objects; answers how many there should be of each entity.
   private func verifyObjects(
-    _ untouched: UntouchedRows?, _ report: inout VerificationReport
+    _ known: KnownRows?, _ report: inout VerificationReport
   ) throws -> [String: Int] {
     var values = 0
     var pages = 0
     var expected: [String: Int] = madeByPolicies
-    for row in contents.rows {
-      let count = try compare(row, untouched, values: &values, pages: &pages, &report)
+    for (place, row) in contents.rows.enumerated() {
+      let count = try compare(row, at: place, known, values: &values, pages: &pages, &report)
       expected[row.entity, default: 0] += count
     }
     report.verified.append(.init(what: "values compared with the source", count: values))
@@ -133,16 +152,23 @@ struct Verification {
 
   /// One pass by key over what should be there; answers how many objects that is.
   private func compare(
-    _ row: DestinationRows, _ untouched: UntouchedRows?, values: inout Int, pages: inout Int,
+    _ row: DestinationRows, at place: Int, _ known: KnownRows?, values: inout Int, pages: inout Int,
     _ report: inout VerificationReport
   ) throws -> Int {
     let planned = comparisons(of: row)
-    let kept = try untouched?.columns(of: row) ?? []
-    let compared = planned.filter { !kept.contains($0.name) }
+    let kept = try known?.columns(of: row) ?? []
+    var compared = planned.filter { !kept.contains($0.name) }
     if !kept.isEmpty, compared.map(\.name) == ["Z_ENT"], let count = try entityCount(of: row) {
       pages += count * planned.count
       try meter.advance(by: count)
       return count
+    }
+    var isCounted = false
+    if let told = known?.compared(at: place), try isConfirmed(row, planned, rows: told.rows) {
+      isCounted = true
+      compared.removeAll { told.columns.contains($0.name) }
+      values += told.rows * (planned.count - compared.count)
+      if compared.isEmpty { return told.rows }
     }
     let here = "main." + quoted(row.table)
     let sums = compared.map { "sum(\($0.difference))" }
@@ -162,10 +188,10 @@ struct Verification {
       found += Int(statement.integer(at: 1))
       for index in wrong.indices { wrong[index] += Int(statement.integer(at: index + 2)) }
       statement.reset()
-      try meter.advance(by: rows)
+      try meter.advance(by: isCounted ? 0 : rows)
     }
     values += found * compared.count
-    pages += found * (planned.count - compared.count)
+    pages += found * kept.count
     if all != found {
       report.fail(
         entity: row.entity, message: "\(all - found) of \(all) objects are missing",
@@ -181,6 +207,25 @@ struct Verification {
     }
     return all
   }
+
+  /// Whether SQLite, too, finds the last rows as planned that were read and compared without it.
+  private func isConfirmed(
+    _ row: DestinationRows, _ planned: [(name: String, difference: String)], rows: Int
+  ) throws -> Bool {
+    let sums = planned.map { "sum(\($0.difference))" }
+    let last = try connection.value("SELECT max(\(row.ranges.column)) FROM \(row.ranges.table)")
+    guard let high = last?.integer, high > Int64.min + Self.confirmed else { return rows == 0 }
+    let found = try connection.rows(
+      """
+      SELECT \((["count(*) - count(d.Z_PK)"] + sums).joined(separator: ", "))
+      FROM (\(row.select)) e LEFT JOIN main.\(quoted(row.table)) d ON d.Z_PK = e.Z_PK
+      """, [.integer(high - Self.confirmed), .integer(high)]
+    ).first
+    return found?.allSatisfy { ($0.integer ?? 0) == 0 } ?? false
+  }
+
+  /// Keys among which SQLite compares rows once more.
+  private static let confirmed: Int64 = 2000
 
   /// The rows that stand in the result as in the source, where all of them are of the entity already;
   /// `nil` where one is not.

@@ -32,6 +32,14 @@ public struct VerificationReport: Sendable, Equatable {
   /// Whether everything is as the mapping says.
   public var isEqual: Bool { differences.isEmpty }
 
+  /// Adds what was compared by itself.
+  mutating func add(_ other: VerificationReport) {
+    verified += other.verified
+    differences += other.differences
+    notes += other.notes
+    links.merge(other.links) { $1 }
+  }
+
   mutating func fail(
     entity: String?, property: String? = nil, message: String, count: Int = 1,
     first: [ObjectID] = []

@@ -50,7 +50,9 @@ package struct RowFacts: Sendable {
   package private(set) var references: [KeyBits]
   /// Whether a row has a kind, or a reference, that is no whole number: nothing is told then.
   package private(set) var isUnclear = false
-  private var current = 0
+  /// The kind of the row that was added last, which is not among the others meanwhile.
+  private var current = Kind(number: nil, marked: [])
+  private var hasCurrent = false
   private var shortest = Int.max
 
   package init(_ question: Question) {
@@ -63,7 +65,8 @@ package struct RowFacts: Sendable {
   package func reaches(_ column: Int) -> Bool { shortest > column }
 
   /// Adds a row.
-  mutating func add(_ key: Int64, _ record: borrowing Record) {
+  @inline(__always)
+  mutating func add(_ key: Int64, _ record: borrowing RecordView) {
     var number: Int64?
     if let column = question.kind {
       guard let found = record.integer(column) else {
@@ -72,40 +75,55 @@ package struct RowFacts: Sendable {
       }
       number = found
     }
-    if !kinds.indices.contains(current) || kinds[current].number != number {
-      current = kinds.firstIndex { $0.number == number } ?? kinds.count
-      if current == kinds.count {
-        // A column that held so many would be none of kinds.
-        guard current < 4096 else {
-          isUnclear = true
-          current = 0
-          return
-        }
-        kinds.append(Kind(number: number, marked: question.marked.map { _ in [] }))
-      }
-    }
-    kinds[current].rows += 1
-    if question.keys { kinds[current].keys.insert(key) }
+    if number != current.number || !hasCurrent { guard isFound(number) else { return } }
+    current.rows += 1
+    if question.keys { current.keys.insert(key) }
     let width = record.count
-    if width >= kinds[current].widths.count {
-      kinds[current].widths += [Int](
-        repeating: 0, count: width + 1 - kinds[current].widths.count)
+    if width >= current.widths.count {
+      current.widths += [Int](repeating: 0, count: width + 1 - current.widths.count)
+      current.nulls += [Int](repeating: 0, count: width + 1 - current.nulls.count)
     }
-    kinds[current].widths[width] += 1
+    current.widths[width] += 1
     shortest = min(shortest, width)
-    record.countNulls(&kinds[current].nulls)
-    for (place, column) in question.references.enumerated() {
+    current.nulls.withUnsafeMutableBufferPointer { record.countNulls($0) }
+    for place in 0..<question.references.count {
+      let column = question.references[place]
       if let key = record.integer(column) {
         references[place].insert(key)
-      } else if let kind = record.kind(column), kind != .null {
+      } else if !record.isNull(column) {
         isUnclear = true
       }
     }
-    for (place, column) in question.marked.enumerated()
-    where record.begins(column, with: question.mark) {
-      if kinds[current].marked[place].count <= Self.mostMarked {
-        kinds[current].marked[place].append(key)
-      }
+    for place in 0..<question.marked.count
+    where record.begins(question.marked[place], with: question.mark) {
+      if current.marked[place].count <= Self.mostMarked { current.marked[place].append(key) }
     }
+  }
+
+  /// Goes on with rows of another kind.
+  private mutating func isFound(_ number: Int64?) -> Bool {
+    finish()
+    guard let known = kinds.firstIndex(where: { $0.number == number }) else {
+      // A column that held so many would be none of kinds.
+      guard kinds.count < 4096 else {
+        isUnclear = true
+        return false
+      }
+      current = Kind(number: number, marked: question.marked.map { _ in [] })
+      hasCurrent = true
+      return true
+    }
+    // What is counted is held once, and changed where it is.
+    current = Kind(number: number, marked: [])
+    swap(&current, &kinds[known])
+    kinds.remove(at: known)
+    hasCurrent = true
+    return true
+  }
+
+  /// Ends: all rows were added.
+  mutating func finish() {
+    if hasCurrent { kinds.append(current) }
+    hasCurrent = false
   }
 }

@@ -34,7 +34,7 @@ package struct TreeComparison {
   }
 
   private mutating func isSame(_ number: Int, _ otherNumber: Int, depth: Int) throws -> Bool {
-    guard depth < 24, let page = try equalPage(number, otherNumber),
+    guard depth < TreeReader.mostLevels, let page = try equalPage(number, otherNumber),
       let tree = TreePage(page.bytes, number: number, usable: one.usable), tree.isSound
     else { return false }
     switch tree.kind {

@@ -31,17 +31,11 @@ package struct MarkedColumns: Sendable {
   ///
   /// - Returns: false where it is none, or where a row cannot be what it says.
   func read(_ page: UnsafeRawBufferPointer, usable: Int, _ found: inout [Found]) -> Bool {
-    guard usable <= page.count, usable > 8, page[0] == TreePage.Kind.tableLeaf.rawValue else {
+    guard let leaf = RawPage(page, number: root, usable: usable), leaf.kind == .tableLeaf else {
       return false
     }
-    let count = BigEndian.half(page, 3)
-    let cells = 8 + 2 * count
-    guard cells <= usable else { return false }
-    var pointer = 8
-    while pointer < cells {
-      let cell = BigEndian.half(page, pointer)
-      guard cell >= cells, cell < usable, row(page, at: cell, usable, &found) else { return false }
-      pointer += 2
+    for number in 0..<leaf.count {
+      guard let cell = leaf.cell(number), row(page, at: cell, usable, &found) else { return false }
     }
     return true
   }
@@ -50,15 +44,11 @@ package struct MarkedColumns: Sendable {
   private func row(
     _ page: UnsafeRawBufferPointer, at cell: Int, _ usable: Int, _ found: inout [Found]
   ) -> Bool {
-    var place = cell
-    guard let stated = Varint.read(page, at: &place, before: usable), stated > 0,
-      stated <= Cell.mostBytes, let key = Varint.read(page, at: &place, before: usable)
-    else { return false }
-    let (size, start) = (Int(stated), place)
-    let local = Cell.local(of: size, usable: usable)
-    let end = start + local
-    guard end + (local < size ? 4 : 0) <= usable,
-      let header = Varint.read(page, at: &place, before: end), header > 0, header <= UInt64(local)
+    guard let cell = Cell(page, at: cell, present: usable, usable: usable) else { return false }
+    var place = cell.start
+    let (size, start, end) = (cell.size, cell.start, cell.start + cell.local)
+    guard let header = Varint.read(page, at: &place, before: end), header > 0,
+      header <= UInt64(cell.local)
     else { return false }
     let values = start + Int(header)
     var content = Int(header)
@@ -71,7 +61,7 @@ package struct MarkedColumns: Sendable {
       else { return false }
       if number == places[next] {
         if bytes > 0, type >= 12, type & 1 == 0 {
-          take(page, from: start + content, bytes, end, Int64(bitPattern: key), next, &found)
+          take(page, from: start + content, bytes, end, cell.key, next, &found)
         }
         next += 1
       }

@@ -4,27 +4,28 @@ import Salvage
 extension IndexedTable {
   /// What a database's schema tells of a table.
   ///
+  /// - Parameter schema: the database on the connection.
   /// - Returns: `nil` where an index is over more than columns, leaves rows out, or compares texts in a
   ///   way that is not SQLite's own; for a table without pages, too.
-  init?(_ name: String, in connection: Connection) throws {
+  package init?(_ name: String, in connection: Connection, of schema: String = "main") throws {
     func root(_ type: String, _ name: String) throws -> Int? {
       try connection.value(
-        "SELECT rootpage FROM sqlite_master WHERE type = ? AND name = ?",
+        "SELECT rootpage FROM \(schema).sqlite_master WHERE type = ? AND name = ?",
         [.text(type), .text(name)])?.integer.flatMap { $0 > 0 ? Int($0) : nil }
     }
     guard let own = try root("table", name) else { return nil }
     var filled: Set<Int> = []
     var names: [String] = []
     var keys: [(column: Int, type: String)] = []
-    for row in try connection.rows("PRAGMA main.table_xinfo(\(quoted(name)))") {
+    for row in try connection.rows("PRAGMA \(schema).table_xinfo(\(quoted(name)))") {
       // A column that is computed has no place of its own in a row.
       guard row.count >= 7, let column = row[0].integer, row[6].integer == 0 else { return nil }
       names.append(row[1].text ?? "")
       if let text = row[4].text, text.lowercased() != "null" { filled.insert(Int(column)) }
       if row[5].integer != 0 { keys.append((Int(column), row[2].text?.uppercased() ?? "")) }
     }
-    let isUnicode16 = try connection.value("PRAGMA main.encoding")?.text != "UTF-8"
-    let list = try connection.rows("PRAGMA main.index_list(\(quoted(name)))")
+    let isUnicode16 = try connection.value("PRAGMA \(schema).encoding")?.text != "UTF-8"
+    let list = try connection.rows("PRAGMA \(schema).index_list(\(quoted(name)))")
     let isKept = list.contains { $0.count >= 5 && $0[3].text == "pk" }
     let alias = !isKept && keys.count == 1 && keys[0].type == "INTEGER" ? keys[0].column : nil
     var indexes: [Index] = []
@@ -33,7 +34,7 @@ extension IndexedTable {
         let root = try root("index", index)
       else { return nil }
       var columns: [Column] = []
-      for part in try connection.rows("PRAGMA main.index_xinfo(\(quoted(index)))") {
+      for part in try connection.rows("PRAGMA \(schema).index_xinfo(\(quoted(index)))") {
         guard part.count >= 6, let column = part[1].integer, column >= -1 else { return nil }
         // What follows the columns is the row's key.
         guard part[5].integer == 1 else { continue }

@@ -21,13 +21,16 @@ package final class IntegrityCheck: Sendable {
     var tasks: [Task]
     var problems: [String] = []
     var facts = ReadFacts()
+    var answers: [String: SourceComparison.Answer] = [:]
     var error: SQLiteError?
   }
 
   private let path: String
   private let isWhole: Bool
   private let questions: [String: ReadFacts.Question]
+  private let comparison: SourceComparison?
   private let state: Mutex<State>
+  private let rowsCompared = Atomic<Int>(0)
   private let isStopped = Atomic<Bool>(false)
   /// Whether there is a thread of its own, which signals when it is done.
   private let helped = Atomic<Bool>(false)
@@ -39,14 +42,18 @@ package final class IntegrityCheck: Sendable {
   ///   - tables: names of its tables, in the order in which they are checked.
   ///   - isWhole: whether what no table has is checked, too: which pages are free, and that each is used.
   ///   - questions: what is to be found out by the way, by table.
+  ///   - comparison: what of it is compared with the file that it came from.
   ///   - processors: tell whether a thread of its own would help.
   package init(
     of path: String, tables: [String], isWhole: Bool = true,
-    asking questions: [String: ReadFacts.Question] = [:], on processors: Processors = .shared
+    asking questions: [String: ReadFacts.Question] = [:],
+    comparing comparison: SourceComparison? = nil,
+    on processors: Processors = .shared
   ) {
     self.path = path
     self.isWhole = isWhole
     self.questions = questions
+    self.comparison = comparison
     state = Mutex(State(tasks: (isWhole ? [.structure] : []) + tables.map(Task.table)))
     let isBegun = processors.help { [self] in
       workAlone()
@@ -61,7 +68,7 @@ package final class IntegrityCheck: Sendable {
       // A tree is read once, from its first page to its last.
       try connection.execute("PRAGMA cache_size = -2000")
       connection.onProgress { self.isStopped.load(ordering: .relaxed) }
-      work(on: connection)
+      work(on: connection) {}
     } catch let error as SQLiteError {
       state.withLock { $0.error = error }
     } catch {
@@ -76,9 +83,15 @@ package final class IntegrityCheck: Sendable {
   package func stop() { isStopped.store(true, ordering: .relaxed) }
 
   /// Helps with what is left, then answers what is wrong, as SQLite tells it; empty for a sound file.
-  package func problems(helpedBy connection: Connection) throws -> [String] {
-    work(on: connection)
-    if isHelped { done.wait() }
+  ///
+  /// - Parameter meanwhile: called now and then, with how many rows were compared.
+  package func problems(
+    helpedBy connection: Connection, meanwhile: (_ rows: Int) -> Void = { _ in }
+  ) throws -> [String] {
+    func tell() { meanwhile(rowsCompared.load(ordering: .relaxed)) }
+    work(on: connection, meanwhile: tell)
+    if isHelped { while done.wait(timeout: .now() + .milliseconds(50)) == .timedOut { tell() } }
+    tell()
     return try state.withLock { state in
       if let error = state.error { throw error }
       return state.problems
@@ -88,14 +101,17 @@ package final class IntegrityCheck: Sendable {
   /// What was found out by the way, once ``problems(helpedBy:)`` has answered that nothing is wrong.
   package var facts: ReadFacts { state.withLock { $0.facts } }
 
+  /// What was found to be as it must, by table, under the same condition; of the others nothing is known.
+  package var answers: [String: SourceComparison.Answer] { state.withLock { $0.answers } }
+
   /// Takes one task after the other until there are none.
-  private func work(on connection: Connection) {
-    let image = try? DatabaseImage(readBySQLiteAt: path)
+  private func work(on connection: Connection, meanwhile: () -> Void) {
+    let images = Images(self)
     while !isStopped.load(ordering: .relaxed) {
       let task = state.withLock { $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }
       guard let task else { return }
       do {
-        let lines = try lines(of: task, image, connection)
+        let lines = try lines(of: task, images, connection, meanwhile)
         if lines != ["ok"] { state.withLock { $0.problems += lines } }
       } catch let error as SQLiteError {
         // The first counts: it stops the other thread, whose statement then ends as interrupted.
@@ -107,8 +123,19 @@ package final class IntegrityCheck: Sendable {
     }
   }
 
+  /// The files as one thread reads them.
+  private struct Images {
+    let own: DatabaseImage?
+    let source: DatabaseImage?
+
+    init(_ check: IntegrityCheck) {
+      own = try? DatabaseImage(readBySQLiteAt: check.path)
+      source = check.comparison.flatMap { try? DatabaseImage(readBySQLiteAt: $0.path) }
+    }
+  }
+
   private func lines(
-    of task: Task, _ image: DatabaseImage?, _ connection: Connection
+    of task: Task, _ images: Images, _ connection: Connection, _ meanwhile: () -> Void
   ) throws -> [String] {
     func ask(_ pragma: String) throws -> [String] {
       try connection.rows("PRAGMA main.\(pragma)").compactMap { $0.first?.text }
@@ -116,38 +143,62 @@ package final class IntegrityCheck: Sendable {
     switch task {
     case .structure: return try ask("quick_check(5)")
     case .table(let name):
-      var table: ReadFacts.Table?
-      let agrees = try Self.agrees(
-        name, in: image, on: connection, answering: questions[name], &table
-      ) {
-        self.isStopped.load(ordering: .relaxed)
+      let agrees = try withoutActuallyEscaping(meanwhile) { meanwhile in
+        try isAgreed(name, images, connection) {
+          meanwhile()
+          return self.isStopped.load(ordering: .relaxed) || connection.shouldStop
+        }
       }
-      if agrees, let table { state.withLock { $0.facts.add(table, of: name) } }
       guard agrees else { return try ask("integrity_check(\(quoted(name)))") }
       return isWhole ? ["ok"] : try ask("quick_check(\(quoted(name)))")
     }
   }
 
-  /// Whether a table's indexes agree with it, as far as that can be told by reading.
-  package static func agrees(
-    _ table: String, of path: String, on connection: Connection
+  /// Whether a table's indexes agree with it, as far as that can be told by reading; what its rows tell by
+  /// the way is kept where they do.
+  private func isAgreed(
+    _ name: String, _ images: Images, _ connection: Connection, isStopped: @escaping () -> Bool
   ) throws -> Bool {
-    var none: ReadFacts.Table?
-    return try agrees(
-      table, in: DatabaseImage(readBySQLiteAt: path), on: connection, answering: nil, &none
-    ) { false }
+    guard let own = images.own, let table = try IndexedTable(name, in: connection) else {
+      return false
+    }
+    var answer: SourceComparison.Answer?
+    var rows: RowComparison?
+    if let asked = comparison?.tables[name], let source = images.source {
+      var pages = TreeComparison(source, own, isCancelled: isStopped)
+      if try pages.isSame(asked.roots.source, asked.roots.result) {
+        answer = .pages
+      } else if let question = asked.rows {
+        rows = try RowComparison(
+          question, from: source, counting: { self.rowsCompared.add($0, ordering: .relaxed) },
+          isCancelled: isStopped)
+      }
+    }
+    var told = questions[name].flatMap { ReadFacts.Table(table, asked: $0) }
+    var facts = told?.facts
+    var agreement = IndexAgreement(table, in: own, isCancelled: isStopped)
+    guard try agreement.isGiven(gathering: &facts, comparing: &rows) else {
+      return false
+    }
+    if let facts { told?.facts = facts }
+    if let counts = try rows?.finish() { answer = .rows(counts) }
+    state.withLock { [told, answer] state in
+      if let told { state.facts.add(told, of: name) }
+      if let answer { state.answers[name] = answer }
+    }
+    return true
   }
 
-  private static func agrees(
-    _ name: String, in image: DatabaseImage?, on connection: Connection,
-    answering question: ReadFacts.Question?, _ answer: inout ReadFacts.Table?,
-    isStopped: @escaping () -> Bool
+  /// Whether a table's indexes agree with it, as far as that can be told by reading.
+  package static func agrees(
+    _ name: String, of path: String, on connection: Connection
   ) throws -> Bool {
-    guard let image, let table = try IndexedTable(name, in: connection) else { return false }
-    var agreement = IndexAgreement(image) { isStopped() || connection.shouldStop }
-    answer = question.flatMap { ReadFacts.Table(table, asked: $0) }
-    var facts = answer?.facts
-    defer { if let facts { answer?.facts = facts } }
-    return try agreement.isGiven(for: table, gathering: &facts)
+    guard let image = try? DatabaseImage(readBySQLiteAt: path),
+      let table = try IndexedTable(name, in: connection)
+    else { return false }
+    var agreement = IndexAgreement(table, in: image) { connection.shouldStop }
+    var facts: RowFacts?
+    var rows: RowComparison?
+    return try agreement.isGiven(gathering: &facts, comparing: &rows)
   }
 }

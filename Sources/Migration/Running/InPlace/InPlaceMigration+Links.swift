@@ -105,9 +105,11 @@ extension StoreSchema.JoinTable {
 
 extension StepSchemas {
   /// A join table's columns and the SELECT of its rows from the source; `nil` for links that are new.
+  ///
+  /// `isWhole` tells whether they are all rows of the former table, and its columns in their order.
   func joinRows(
     of join: StoreSchema.JoinTable, former: StoreSchema.JoinTable?
-  ) -> (columns: [String], select: String)? {
+  ) -> (columns: [String], select: String, isWhole: Bool)? {
     var first = "owner"
     var second = "destination"
     var firstOrder = "inverse"
@@ -153,7 +155,9 @@ extension StepSchemas {
     ].compactMap { $0 }
     let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
     let named = zip(values, columns).map { "\($0) AS \(quoted($1))" }
-    return (columns, "SELECT \(named.joined(separator: ", ")) FROM (\(links)) e\(filter)")
+    let isWhole =
+      conditions.isEmpty && columns.count == 2 && former.map { isStraight(join, $0) } ?? false
+    return (columns, "SELECT \(named.joined(separator: ", ")) FROM (\(links)) e\(filter)", isWhole)
   }
 
   /// Source entities that the two sides of a join table's links were of; `nil` where they can be any.

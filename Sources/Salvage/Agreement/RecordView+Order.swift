@@ -1,5 +1,5 @@
 /// Values as SQLite compares them: https://www.sqlite.org/datatype3.html, "Sort Order".
-extension Record {
+extension RecordView {
   /// What tells a value of one kind from one of another, of which small numbers are no multiples.
   private enum Tag {
     static let null: UInt64 = 0xD6E8_FEB8_6659_FD93
@@ -38,31 +38,34 @@ extension Record {
       let real = real(column)
       if let whole = Int64(exactly: real) { return Self.mixed(hash, integer: whole) }
       return Self.mixed(Self.mixed(hash, Tag.real), real.bitPattern)
-    case .text, .blob:
-      let isText = kind(column) == .text
-      return withContent(column) { content in
-        var hash = Self.mixed(
-          Self.mixed(hash, isText ? Tag.text : Tag.blob), UInt64(content.count))
-        var place = 0
-        while place + 8 <= content.count {
-          hash = Self.mixed(hash, content.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-          place += 8
-        }
-        var rest: UInt64 = 0
-        while place < content.count {
-          rest = rest << 8 | UInt64(content[place])
-          place += 1
-        }
-        return Self.mixed(hash, rest)
-      } ?? hash
-    case .null, nil: return Self.mixed(hash, Tag.null)
+    case .text: return Self.mixed(Self.mixed(hash, Tag.text), content(column))
+    case .blob: return Self.mixed(Self.mixed(hash, Tag.blob), content(column))
+    case .null: return Self.mixed(hash, Tag.null)
     }
+  }
+
+  @inline(__always)
+  private static func mixed(_ hash: UInt64, _ content: UnsafeRawBufferPointer) -> UInt64 {
+    var hash = mixed(hash, UInt64(content.count))
+    var place = 0
+    while place + 8 <= content.count {
+      hash = mixed(hash, content.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+      place += 8
+    }
+    var rest: UInt64 = 0
+    while place < content.count {
+      rest = rest << 8 | UInt64(content[place])
+      place += 1
+    }
+    return mixed(hash, rest)
   }
 
   /// Compares values of one column of two records, both of which have it: below 0 where this one comes
   /// first.
-  func order(_ other: borrowing Record, _ column: Int, _ collation: IndexedTable.Collation) -> Int {
-    let (kind, otherKind) = (kind(column) ?? .null, other.kind(column) ?? .null)
+  func order(
+    _ other: borrowing RecordView, _ column: Int, _ collation: IndexedTable.Collation
+  ) -> Int {
+    let (kind, otherKind) = (kind(column), other.kind(column))
     switch (kind, otherKind) {
     case (.integer, .integer):
       let (one, two) = (integer(column) ?? 0, other.integer(column) ?? 0)
@@ -74,16 +77,13 @@ extension Record {
     case (.real, .integer): return -Self.order(other.integer(column) ?? 0, real(column))
     case (.null, .null): return 0
     case (.text, .text), (.blob, .blob):
-      return withContent(column) { one in
-        other.withContent(column) { two in
-          Self.order(one, two, kind == .text ? collation : .binary)
-        } ?? 0
-      } ?? 0
+      return Self.order(
+        content(column), other.content(column), kind == .text ? collation : .binary)
     default: return Self.rank(kind) - Self.rank(otherKind)
     }
   }
 
-  private static func rank(_ kind: Kind) -> Int {
+  private static func rank(_ kind: Record.Kind) -> Int {
     switch kind {
     case .null: 0
     case .integer, .real: 1

@@ -2,11 +2,11 @@ import ManagedStore
 import SQLite
 import Salvage
 
-/// Tells which tables of a result stand in it page for page as they stood in the source: no statement
-/// has written to them, and what their columns held they hold.
+/// What the check of a result's file found to be as planned, while it read the rows: page for page as they
+/// stood in the source, where no statement has written to them, or row by row.
 ///
 /// The result is `main` on the connection, the source is attached as `src`.
-final class UntouchedRows {
+struct KnownRows {
   /// A column as the text of its table has it.
   private struct Column: Equatable {
     var name: String
@@ -14,28 +14,26 @@ final class UntouchedRows {
     var filling: String?
   }
 
-  private let connection: Connection
-  private var comparison: TreeComparison
-  private var known: [String: Bool] = [:]
+  let connection: Connection
+  let questions: RowQuestions
+  /// What was found, of a file in which nothing is wrong.
+  let answers: [String: SourceComparison.Answer]
 
-  /// - Parameters:
-  ///   - source: path of the source, where all of it is in its main file.
-  ///   - result: path of the result, which nobody writes to any more.
-  init?(
-    source: String?, result: String?, on connection: Connection,
-    isCancelled: @escaping () -> Bool
-  ) {
-    guard let source, let result, let one = try? DatabaseImage(readBySQLiteAt: source),
-      let other = try? DatabaseImage(readBySQLiteAt: result)
+  /// How many rows were compared one by one, all of them as planned, and in which columns; `nil` where that
+  /// is not known.
+  ///
+  /// - Parameter place: of the rows among all that are planned.
+  func compared(at place: Int) -> (rows: Int, columns: Set<String>)? {
+    guard let asked = questions.asked[place], case .rows(let counts) = answers[asked.table],
+      counts.indices.contains(asked.index)
     else { return nil }
-    self.connection = connection
-    comparison = TreeComparison(one, other, isCancelled: isCancelled)
+    return (counts[asked.index], asked.columns)
   }
 
   /// The columns of rows that hold what is planned, because they come from the column in the same place
   /// of the table of that name, whose pages are all the same; `nil` where that is not so.
   func columns(of row: DestinationRows) throws -> Set<String>? {
-    guard row.from == "src.\(quoted(row.table)) s", try isSame(row.table) else { return nil }
+    guard row.from == "src.\(quoted(row.table)) s", isSame(row.table) else { return nil }
     let before = try columns(of: row.table, in: "src")
     let after = try columns(of: row.table, in: "main")
     guard before.first?.name == "Z_PK", after.first?.name == "Z_PK" else { return nil }
@@ -50,18 +48,13 @@ final class UntouchedRows {
     return kept
   }
 
-  /// Whether all pages of a table's rows are the source's.
-  func isSame(_ table: String) throws -> Bool {
-    if let known = known[table] { return known }
-    let roots = try ["src", "main"].map { schema in
-      try connection.value(
-        "SELECT rootpage FROM \(schema).sqlite_master WHERE type = 'table' AND name = ?",
-        [.text(table)])?.integer ?? 0
-    }
-    let isSame = try comparison.isSame(Int(roots[0]), Int(roots[1]))
-    known[table] = isSame
-    return isSame
+  /// Whether a join table holds what it must.
+  func isWhole(_ join: MigratedContents.Join) -> Bool {
+    questions.joins.contains(join.table) && isSame(join.table)
   }
+
+  /// Whether all pages of a table's rows are the source's.
+  func isSame(_ table: String) -> Bool { answers[table] == .pages }
 
   private func columns(of table: String, in schema: String) throws -> [Column] {
     try connection.rows("PRAGMA \(schema).table_xinfo(\(quoted(table)))").compactMap { row in

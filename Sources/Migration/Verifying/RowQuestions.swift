@@ -1,0 +1,156 @@
+import ManagedStore
+import SQLite
+import Salvage
+
+/// What the check of a result is asked to compare with the source, since it reads each row anyway.
+///
+/// The result is `main` on the connection, the source is attached as `src`.
+struct RowQuestions {
+  /// Rows of a table that are asked for together, and the columns that are compared so.
+  struct Asked {
+    var table: String
+    var index: Int
+    var columns: Set<String>
+  }
+
+  private(set) var comparison: SourceComparison
+  /// By the place of the rows among all that are planned.
+  private(set) var asked: [Int: Asked] = [:]
+  /// Join tables that take all rows of a table of the source, as they are there.
+  private(set) var joins: Set<String> = []
+
+  private let connection: Connection
+  private let rows: [DestinationRows]
+
+  /// - Parameters:
+  ///   - tables: names of the result's tables.
+  ///   - contents: all that is planned.
+  ///   - source: path of the source, all of it in its main file.
+  init(
+    _ tables: [String], holding contents: MigratedContents, from source: String,
+    on connection: Connection
+  ) throws {
+    self.connection = connection
+    rows = contents.rows
+    comparison = SourceComparison(path: source, tables: [:])
+    let roots = try ["src", "main"].map { schema in
+      try connection.rows(
+        "SELECT name, rootpage FROM \(schema).sqlite_master WHERE type = 'table' AND rootpage > 0"
+      ).reduce(into: [String: Int]()) { roots, row in
+        if let name = row.first?.text, let root = row.last?.integer { roots[name] = Int(root) }
+      }
+    }
+    let isOneEncoding =
+      try connection.value("PRAGMA main.encoding") == connection.value("PRAGMA src.encoding")
+    let places = Dictionary(grouping: rows.indices) { rows[$0].table }
+    let links = Dictionary(first: contents.joins.map { ($0.table, $0) })
+    for name in tables {
+      guard let root = roots[1][name] else { continue }
+      if let join = links[name] {
+        guard let former = join.former, let first = roots[0][former.table],
+          try keepsPlaces(join, former)
+        else { continue }
+        joins.insert(name)
+        comparison.tables[name] = SourceComparison.Table(roots: (first, root), rows: nil)
+        continue
+      }
+      let planned = places[name] ?? []
+      let question = isOneEncoding ? try question(name, planned, roots[0]) : nil
+      guard question != nil || roots[0][name] != nil else { continue }
+      comparison.tables[name] = SourceComparison.Table(
+        roots: (roots[0][name] ?? 0, root), rows: question)
+    }
+  }
+
+  /// Whether a join table has its columns where the former one has those that they were.
+  private func keepsPlaces(
+    _ join: MigratedContents.Join, _ former: (table: String, columns: [String])
+  ) throws -> Bool {
+    func columns(_ schema: String, _ table: String) throws -> [String] {
+      try connection.rows("PRAGMA \(schema).table_xinfo(\(quoted(table)))").compactMap {
+        $0.count >= 7 && $0[6].integer == 0 ? $0[1].text : nil
+      }
+    }
+    let (old, new) = try (columns("src", former.table), columns("main", join.table))
+    return old.count == new.count && new.count == join.columns.count
+      && former.columns.map { old.firstIndex(of: $0) }
+        == join.columns.map { new.firstIndex(of: $0) }
+  }
+
+  /// What all rows of a table must be, where they come from one table with their keys.
+  private mutating func question(
+    _ name: String, _ planned: [Int], _ roots: [String: Int]
+  ) throws -> RowComparison.Question? {
+    guard let first = planned.first,
+      let former = roots.keys.first(where: { rows[first].from == "src.\(quoted($0)) s" }),
+      planned.allSatisfy({ rows[$0].from == rows[first].from && keepsKeys(rows[$0]) }),
+      let root = roots[former],
+      let source = try IndexedTable(former, in: connection, of: "src"),
+      let result = try IndexedTable(name, in: connection),
+      Self.key(of: source) == "Z_PK", Self.key(of: result) == "Z_PK"
+    else { return nil }
+    var all: [RowComparison.Rows] = []
+    var columns: [Set<String>] = []
+    for place in planned {
+      guard let kind = Self.kind(of: rows[place]), !all.contains(where: { $0.kind == kind.number })
+      else { return nil }
+      let values = values(of: rows[place], from: source, to: result)
+      all.append(.init(kind: kind.number, columns: values.map { ($0.place, $0.value) }))
+      columns.append(Set(values.map(\.name)))
+    }
+    guard all.count == 1 || all.allSatisfy({ $0.kind != nil }) else { return nil }
+    let kind = source.columns.firstIndex(of: "Z_ENT")
+    guard kind != nil || all.allSatisfy({ $0.kind == nil }) else { return nil }
+    for (index, place) in planned.enumerated() {
+      asked[place] = Asked(table: name, index: index, columns: columns[index])
+    }
+    return RowComparison.Question(
+      root: root, kind: all.first?.kind == nil ? nil : kind,
+      filled: (source.filled, result.filled), rows: all)
+  }
+
+  /// The columns that are known without SQLite, with what they must hold.
+  private func values(
+    of row: DestinationRows, from source: IndexedTable, to result: IndexedTable
+  ) -> [(name: String, place: Int, value: RowComparison.Value)] {
+    let planned = PlannedValue(source: source)
+    let columns = row.columns.dropFirst().filter { !row.later.contains($0.name) }.map {
+      (name: $0.name, value: planned.value(of: $0.sql))
+    }
+    return (columns + row.empty.map { ($0, .null) }).compactMap { name, value in
+      guard let place = result.columns.firstIndex(of: name), place != result.key, var value else {
+        return nil
+      }
+      if row.orders.contains(name) {
+        // Objects that had no position in an order were given one.
+        guard case .column(let former) = value else { return nil }
+        value = .known(former)
+      }
+      return (name, place, value)
+    }
+  }
+
+  private func keepsKeys(_ row: DestinationRows) -> Bool {
+    row.columns.first?.name == "Z_PK" && row.columns.first?.sql == "s.Z_PK"
+      && row.ranges.column == "Z_PK"
+  }
+
+  private static func key(of table: IndexedTable) -> String? {
+    table.key.flatMap { table.columns.indices.contains($0) ? table.columns[$0] : nil }
+  }
+
+  /// Which rows of the source they come from, by their entity; `nil` where more is asked of them.
+  private static func kind(of row: DestinationRows) -> Kind? {
+    guard let condition = row.conditions.first else { return .any }
+    let test = "s.Z_ENT = "
+    guard row.conditions.count == 1, condition.hasPrefix(test) else { return nil }
+    return Int64(condition.dropFirst(test.count)).map { .number($0) }
+  }
+
+  private enum Kind {
+    case any
+    case number(Int64)
+
+    var number: Int64? { if case .number(let number) = self { number } else { nil } }
+  }
+}
