@@ -18,9 +18,10 @@ extension MappingLayout {
   ///   - key: SQL for the source object's key.
   ///   - sourceEntity: it is of this entity or one below it.
   ///   - through: the mapping that is asked; `nil` asks those that made a `destination` of it.
+  ///   - mayDangle: whether the source object is looked for, though its key tells all.
   func destinationObject(
     of key: String, sourceEntity: String, through: String?, to destination: String,
-    in entityMapping: EntityMapping, _ property: String
+    in entityMapping: EntityMapping, _ property: String, mayDangle: Bool = false
   ) throws -> DestinationObjectSQL? {
     let subtree = store.model.subtree(of: sourceEntity)
     let candidates = try takers(
@@ -34,7 +35,7 @@ extension MappingLayout {
     let offsets = Set(
       candidates.map { keys[$0.name].flatMap { if case .offset(let by) = $0 { by } else { nil } } })
     let numbers = Set(candidates.compactMap { $0.destination.flatMap { schema.numbers[$0] } })
-    if isComplete, candidates.allSatisfy({ $0.condition == nil }), offsets.count == 1,
+    if !mayDangle, isComplete, candidates.allSatisfy({ $0.condition == nil }), offsets.count == 1,
       let offset = offsets.first ?? nil
     {
       let moved = KeyAssignment.offset(offset).destination(of: key)

@@ -106,6 +106,13 @@ struct MappingLayout {
     }
   }
 
+  /// The same where each object that these mappings take became one object, under its own key moved.
+  func knowingKeys(of mappings: Set<String>) -> MappingLayout {
+    var copy = self
+    for name in mappings { copy.keys[name] = policyOffsets[name].map { .offset($0) } ?? keys[name] }
+    return copy
+  }
+
   /// How far a policy's default instances are moved from their sources' keys.
   private(set) var policyOffsets: [String: Int64] = [:]
 

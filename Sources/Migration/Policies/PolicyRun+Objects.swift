@@ -31,7 +31,8 @@ extension PolicyRun: ObjectKeeper {
     if let key = row.values.first?.integer, takenBy != row.id {
       takenBy = row.id
       object = try objects.add(ObjectID(entity: to, key: key), values: row.values)
-      try associate(source.id, with: object, for: entityMapping)
+      ownMade += 1
+      try remember(source.id, object, for: entityMapping)
       return object
     } else {
       object = try insert(to)
@@ -44,6 +45,13 @@ extension PolicyRun: ObjectKeeper {
   /// Remembers what was made of a source object.
   func associate(
     _ source: ObjectID, with object: DestinationObject, for entityMapping: EntityMapping
+  ) throws {
+    try noteOthers(of: entityMapping.name)
+    try remember(source, object, for: entityMapping)
+  }
+
+  private func remember(
+    _ source: ObjectID, _ object: DestinationObject, for entityMapping: EntityMapping
   ) throws {
     try association(of: entityMapping).run([
       .integer(source.key), .integer(object.id.key), .integer(object.entity.entityID),
@@ -65,12 +73,14 @@ extension PolicyRun: ObjectKeeper {
     _ owner: DestinationObject, to others: [DestinationObject], in relationship: String,
     isToMany: Bool
   ) throws {
+    try write(mirrors.settle(relationship, of: owner.id.entity, isSet: true))
     let statement = try objects.statement(relationship, of: owner, to: others, isToMany: isToMany)
     queued.append((statement, owner.id, others.map(\.id)))
   }
 
   func related(_ relationship: String, of object: DestinationObject) throws -> [DestinationObject] {
     try save()
+    try write(mirrors.settle(relationship, of: object.id.entity, isSet: false))
     return try objects.related(relationship, of: object.id).map {
       try objects.object($0, isOwn: object.isOwn)
     }
@@ -99,7 +109,11 @@ extension PolicyRun: ObjectKeeper {
     if let range = carriedRange {
       carriedRange = nil
       carried.removeAll(keepingCapacity: true)
-      for statement in carryingAll { try statement.run(first: range) }
+      for links in carryingAll {
+        let isTold = mirrors.areTold(links, of: range) { madeObjects[$0]?.isPlain == true }
+        guard !isTold else { continue }
+        for statement in links.statements { try statement.run(first: range) }
+      }
       return
     }
     guard !carried.isEmpty, !carrying.isEmpty else {

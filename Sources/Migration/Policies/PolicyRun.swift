@@ -22,9 +22,14 @@ final class PolicyRun {
   var carried: [ObjectID] = []
   var carrying: [Statement] = []
   /// The same for all objects that the mapping made from one to another, by key and entity.
-  var carryingAll: [Statement] = []
+  var carryingAll: [CarriedLinks] = []
   /// The first and the last of the objects at hand, where the relationships of all of them are told.
   var carriedRange: [Value]?
+  /// What is known of what mappings (by name) made.
+  var madeObjects: [String: MadeObjects] = [:]
+  /// Source objects of the mapping at hand that became its own objects.
+  var ownMade = 0
+  var mirrors: MirroredLinks
   /// The source row at hand, and the values that its mapping gives.
   var row: (id: ObjectID, mapping: String, values: [Value])?
   /// The source object whose key has been given to an instance.
@@ -42,6 +47,7 @@ final class PolicyRun {
     self.mapped = mapped
     self.meter = meter
     lastKeys = mapped.bounds
+    mirrors = try MirroredLinks(mapped)
     objects.keeper.keeper = self
     for entityMapping in mapped.mapping.entityMappings where mapped.isPolicy(entityMapping) {
       policies[entityMapping.name] = bindings.type(for: entityMapping)?.init()
@@ -134,8 +140,9 @@ final class PolicyRun {
       """)
     let offset = mapped.policyOffsets[entityMapping.name] ?? 0
     takenBy = nil
+    ownMade = 0
     let name = entityMapping.name
-    var done = 0
+    var (done, sources) = (0, 0)
     defer { source.leave() }
     while try entityMapping.evaluating({ try rows.step() }) {
       let id = ObjectID(entity: from, key: rows.integer(at: 0))
@@ -153,6 +160,7 @@ final class PolicyRun {
       source.leave()
       if objects.isFull { try save() }
       done += 1
+      sources += 1
       if done == Self.reported {
         try meter.advance(by: done)
         done = 0
@@ -160,12 +168,14 @@ final class PolicyRun {
     }
     try meter.advance(by: done)
     row = nil
+    madeObjects[name, default: MadeObjects()].sources = sources
+    madeObjects[name]?.own = ownMade
   }
 
   func createRelationships(of entityMapping: EntityMapping) throws {
     guard let policy = policies[entityMapping.name] else { return }
     manager.currentEntityMapping = entityMapping
-    carrying = try defaultLinks(of: entityMapping, .listed)
+    carrying = try defaultLinks(of: entityMapping, .listed).flatMap(\.statements)
     carryingAll = try defaultLinks(of: entityMapping, .between)
     // What is added now comes after the links that have been made meanwhile.
     objects.forgetLinks()
@@ -176,6 +186,7 @@ final class PolicyRun {
       ORDER BY destination, entity LIMIT \(ObjectContext.batch)
       """)
     var last: [Value] = [.integer(.min), .integer(.min)]
+    var isCarried = true
     while true {
       let rows = try next.rows(last)
       guard let end = rows.last else { break }
@@ -187,6 +198,7 @@ final class PolicyRun {
       }
       let ids = rows.compactMap(objects.identifier)
       carriedRange = ids.count == rows.count && carried == ids ? last + end : nil
+      isCarried = isCarried && carriedRange != nil
       last = end
       try save()
       try meter.checkCancelled()
@@ -195,6 +207,7 @@ final class PolicyRun {
       try policy.endRelationshipCreation(for: entityMapping, manager: manager)
     }
     try save()
+    try write(mirrors.finish(entityMapping.name, isCarried: isCarried))
     (carrying, carryingAll) = ([], [])
   }
 
