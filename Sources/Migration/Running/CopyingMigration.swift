@@ -47,6 +47,8 @@ struct CopyingMigration {
         try Validation(step: completion.step, schemas: completion.schemas, connection: connection)
           .checkConstraints()
       }
+      // Sorting an index takes as much again as the cache has.
+      try connection.execute("PRAGMA main.cache_size = -8000")
       try completion.run(copyingOthers: copyTriggers)
       try copyStatistics()
     }
