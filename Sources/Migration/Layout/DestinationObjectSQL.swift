@@ -9,6 +9,17 @@ struct DestinationObjectSQL {
   var number: String
   /// Only known when policies have run.
   var isLate: Bool
+
+  /// Whether SQL does no more than look up an entity's number: nothing of it can fail.
+  ///
+  /// Whatever a person wrote would stand in parentheses of its own.
+  static func isPlainLookup(_ sql: String) -> Bool {
+    sql.hasPrefix(plainStart) && sql.utf8.count { $0 == UInt8(ascii: "(") } == 1
+  }
+
+  static let plainStart = "(SELECT CASE WHEN \(byNumber)"
+  /// What the cases of a plain look-up begin with.
+  static let byNumber = "d.Z_ENT = "
 }
 
 extension MappingLayout {
@@ -49,7 +60,7 @@ extension MappingLayout {
             guard let from = candidate.source.flatMap({ store.table(of: $0)?.entityID }),
               let to = candidate.destination.flatMap({ schema.numbers[$0] })
             else { return nil }
-            return ("d.Z_ENT = \(from)", String(to))
+            return (DestinationObjectSQL.byNumber + String(from), String(to))
           })
       }
       return DestinationObjectSQL(key: moved, number: number, isLate: isLate)

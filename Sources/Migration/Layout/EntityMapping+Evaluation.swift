@@ -36,7 +36,12 @@ extension MappingModel {
 
 extension DestinationRows {
   /// Computes every value that is more than a column of the source; `nil` where none is.
-  var evaluation: String? { evaluation(of: columns.filter { $0.sql.utf8.contains(0x28) }) }
+  var evaluation: String? {
+    evaluation(
+      of: columns.filter {
+        $0.sql.utf8.contains(UInt8(ascii: "(")) && !DestinationObjectSQL.isPlainLookup($0.sql)
+      })
+  }
 
   /// The first column whose values cannot be computed.
   func failingColumn(on connection: Connection) -> String? {
