@@ -55,6 +55,12 @@ extension Attribute {
     return named
   }
 
+  /// What the column of that path holds: the attribute itself, or an element of a composite one.
+  func stored(at path: String) -> Attribute? {
+    guard type == .composite else { return isStored && name == path ? self : nil }
+    return storage.columns.first { $0.attribute.name == path }?.attribute
+  }
+
   /// The element of that name, for a composite attribute.
   public func element(named name: String) -> Attribute? { elements.first { $0.name == name } }
 }
@@ -63,8 +69,9 @@ extension Entity {
   /// What a column of the entity's own holds: an attribute, or an element by its path
   /// `composite.element`.
   public func storedAttribute(named path: String) -> Attribute? {
-    let whole = attribute(named: path) ?? attribute(named: String(path.prefix { $0 != "." }))
-    return whole?.storage.columns.first { $0.attribute.name == path }?.attribute
+    if let whole = attribute(named: path) { return whole.stored(at: path) }
+    guard path.utf8.contains(UInt8(ascii: ".")) else { return nil }
+    return attribute(named: String(path.prefix { $0 != "." }))?.stored(at: path)
   }
 }
 
@@ -88,11 +95,5 @@ extension Model {
   /// composite ones by their path `composite.element`.
   public func storedAttributes(of entity: String) -> [Attribute] {
     attributes(of: entity).flatMap { $0.storage.columns.map(\.attribute) }
-  }
-
-  /// What a column holds, own or inherited: an attribute, or an element by its path
-  /// `composite.element`.
-  public func storedAttribute(named path: String, of entity: String) -> Attribute? {
-    lineage(of: entity).reversed().lazy.compactMap { $0.storedAttribute(named: path) }.first
   }
 }

@@ -15,6 +15,8 @@ public struct Model: Sendable, Equatable {
   public let warnings: [String]
 
   private let indexes: [String: Int]
+  /// By each entity's place, where in it each attribute and relationship that it declares is.
+  private let places: [[String: PropertyPlace]]
   private let children: [String: [String]]
   /// Places of the entities in the order of their numbers in a fresh store.
   private let storeOrder: [Int]
@@ -33,20 +35,22 @@ public struct Model: Sendable, Equatable {
   ) throws {
     let sorted = entities.sortedByBytes(\.name)
     var indexes: [String: Int] = [:]
+    var places: [[String: PropertyPlace]] = []
     var children: [String: [String]] = [:]
     for (index, entity) in sorted.enumerated() {
       guard indexes.updateValue(index, forKey: entity.name) == nil else {
         throw CoreDataError(.unreadable, "two entities share a name", entity: entity.name)
       }
       if let parent = entity.parent { children[parent, default: []].append(entity.name) }
-      let names = entity.propertyNames
-      if let name = names.firstRepeated {
+      let own = PropertyPlace.places(in: entity)
+      if let name = own.repeated {
         throw CoreDataError(
           .unreadable, "two properties share a name", entity: entity.name, property: name)
       }
+      places.append(own.places)
       let composites = entity.attributes.filter { !$0.elements.isEmpty }
       let paths = composites.flatMap { $0.storage.columns.map(\.attribute.name) }
-      if !paths.isEmpty, let path = (names + paths).firstRepeated {
+      if !paths.isEmpty, let path = (entity.propertyNames + paths).firstRepeated {
         throw CoreDataError(
           .unreadable, "two elements of a composite attribute share a name",
           entity: entity.name, property: path)
@@ -75,6 +79,7 @@ public struct Model: Sendable, Equatable {
     self.fetchRequests = fetchRequests
     self.warnings = warnings
     self.indexes = indexes
+    self.places = places
     self.children = children
     let roots = sorted.filter { $0.parent == nil }.map(\.name)
     storeOrder = Self.preorder(from: roots, children).compactMap { indexes[$0] }
@@ -174,21 +179,58 @@ public struct Model: Sendable, Equatable {
 
   /// The attribute of that name, own or inherited.
   public func attribute(named name: String, of entity: String) -> Attribute? {
-    lineage(of: entity).reversed().lazy.compactMap { $0.attribute(named: name) }.first
+    first(from: entity) { ownAttribute(named: name, at: $0) }
   }
 
   /// The relationship of that name, own or inherited.
   public func relationship(named name: String, of entity: String) -> Relationship? {
-    lineage(of: entity).reversed().lazy.compactMap { $0.relationship(named: name) }.first
+    first(from: entity) { index in
+      guard case .relationship(let place)? = places[index][name] else { return nil }
+      return entities[index].relationships[place]
+    }
+  }
+
+  /// What a column holds, own or inherited: an attribute, or an element by its path
+  /// `composite.element`.
+  public func storedAttribute(named path: String, of entity: String) -> Attribute? {
+    first(from: entity) { ownStoredAttribute(named: path, at: $0) }
   }
 
   /// Name of the entity in `entity`'s lineage that declares the property, or the composite attribute
   /// that a path `composite.element` goes into.
   public func declaringEntity(of property: String, in entity: String) -> String? {
-    lineage(of: entity).first {
-      $0.attribute(named: property) != nil || $0.relationship(named: property) != nil
-        || $0.storedAttribute(named: property) != nil
-    }?.name
+    var topmost: String?
+    var next = indexes[entity]
+    while let index = next {
+      switch places[index][property] {
+      case .attribute, .relationship: topmost = entities[index].name
+      case .fetchedProperty, nil:
+        if ownStoredAttribute(named: property, at: index) != nil { topmost = entities[index].name }
+      }
+      next = entities[index].parent.flatMap { indexes[$0] }
+    }
+    return topmost
+  }
+
+  /// What `body` finds in an entity, else in the nearest of its ancestors.
+  private func first<Found>(from entity: String, _ body: (Int) -> Found?) -> Found? {
+    var next = indexes[entity]
+    while let index = next {
+      if let found = body(index) { return found }
+      next = entities[index].parent.flatMap { indexes[$0] }
+    }
+    return nil
+  }
+
+  private func ownAttribute(named name: String, at index: Int) -> Attribute? {
+    guard case .attribute(let place)? = places[index][name] else { return nil }
+    return entities[index].attributes[place]
+  }
+
+  private func ownStoredAttribute(named path: String, at index: Int) -> Attribute? {
+    if let whole = ownAttribute(named: path, at: index) { return whole.stored(at: path) }
+    guard let dot = path.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
+    return ownAttribute(named: String(path[..<dot]), at: index)?.stored(at: path)
   }
 
   /// Whether `name` is `ancestor` or below it.
@@ -209,6 +251,15 @@ public struct Model: Sendable, Equatable {
         ? a.name.precedes(b.name)
         : a.lower.precedes(b.lower)
     }.map(\.name)
+  }
+}
+
+extension Model {
+  /// What follows from the entities is not compared.
+  public static func == (one: Model, other: Model) -> Bool {
+    one.entities == other.entities && one.versionIdentifiers == other.versionIdentifiers
+      && one.configurations == other.configurations && one.fetchRequests == other.fetchRequests
+      && one.warnings == other.warnings
   }
 }
 

@@ -282,6 +282,68 @@ struct MigrateTests {
     #expect(session.state.migrate.phase == .ready)
   }
 
+  /// A session whose plan is outlined and not made yet.
+  private static func outlined(rows: [String: Int]) throws -> (Session, TaskID) {
+    var step = try #require(try SampleStore.plan().steps.first)
+    step.rows = rows
+    var session = try Session(width: 120, height: 36)
+    var task: TaskID?
+    session.otherAnswer = { effect in
+      guard case .plan(let id, _) = effect else { return nil }
+      return [.answer(id, .outlined(PlanOutline([step])))]
+    }
+    try session.send("4")
+    task = session.state.mapping.task
+    return (session, try #require(task))
+  }
+
+  @Test("while it is planned, the mapping is told and what is counted, and nothing can be started")
+  func outline() throws {
+    var (session, task) = try Self.outlined(rows: ["IEM_Transform_Recipe": 8_572])
+    let text = session.screen().description
+    #expect(text.contains("the plan is being made; ^C stops that"), "\(text)")
+    #expect(text.contains("8,572 objects so far, counting …, of "), "\(text)")
+    #expect(text.contains("counting what would be lost, checking the rows"))
+    #expect(!text.contains("nothing is lost") && !text.contains("It can run"))
+    try session.send("⏎")
+    #expect(!session.effects.contains { if case .migrate = $0 { true } else { false } })
+
+    try session.send("3")
+    let list = session.screen().description
+    #expect(list.contains(/Recipe +8,572/), "\(list)")
+    #expect(list.contains(/Draft +counting …/), "\(list)")
+    // None of its keys has anything to take hold of.
+    try session.send("j", "⏎", "a", "Tab", "4")
+
+    try session.send(.answer(task, .planned(try SampleStore.plan())))
+    #expect(session.state.mapping.outline == nil)
+    let done = session.screen().description
+    var whole = try Session(width: 120, height: 36)
+    try whole.send("4")
+    #expect(done == whole.screen().description)
+  }
+
+  @Test("an outline of a plan that was stopped is not shown")
+  func stoppedOutline() throws {
+    var (session, task) = try Self.outlined(rows: [:])
+    let step = try #require(session.state.mapping.outline?.steps.first)
+    try session.send("^C")
+    #expect(session.state.mapping.outline == nil)
+    try session.send(.answer(task, .outlined(PlanOutline([step]))))
+    #expect(session.state.mapping.outline == nil)
+    #expect(!session.screen().description.contains("counting …"))
+  }
+
+  @Test("an outline fits every screen", arguments: [(1, 1), (20, 5), (40, 12), (80, 24)])
+  func smallOutline(width: Int, height: Int) throws {
+    var (session, _) = try Self.outlined(rows: [:])
+    for screen in ["3", "4"] {
+      try session.send(screen)
+      try session.send(.resized(Size(width: width, height: height)))
+      #expect(session.screen().size == Size(width: width, height: height))
+    }
+  }
+
   @Test("a store replaced under our feet is told, and read again by ^R")
   func replaced() throws {
     var session = try Session()

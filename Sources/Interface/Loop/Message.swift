@@ -36,6 +36,8 @@ package enum Answer: Sendable {
   case placed(PlacedRows?)
   case versions([ModelVersion])
   case compared(Comparison)
+  /// What is known of a plan at once; it comes several times, with more counts.
+  case outlined(PlanOutline)
   case planned(MigrationPlan)
   case progress(MigrationProgress)
   case migrated(MigrationReceipt)
@@ -73,7 +75,7 @@ package enum Answer: Sendable {
   /// Whether nothing more comes of the same task.
   var isLast: Bool {
     switch self {
-    case .counted, .progress, .verified, .folder, .peeked, .looked(.searching),
+    case .counted, .outlined, .progress, .verified, .folder, .peeked, .looked(.searching),
       .looked(.exporting), .diagnosed, .rescuing:
       false
     default: true

@@ -255,42 +255,4 @@ public final class Store {
 
   /// Where an entity's objects are; `nil` for an entity the store does not have.
   public func table(of entity: String) -> EntityTable? { layout.table(of: entity) }
-
-  /// Number of objects of exactly each entity, subentities not included.
-  ///
-  /// Reads every table once, through the smallest index that will do.
-  ///
-  /// - Throws: ``CoreDataError`` when SQLite fails.
-  public func counts() throws -> [String: Int] {
-    var counts: [String: Int] = [:]
-    for table in entityTables where table.isWholeTable {
-      counts.merge(try count(hierarchyOf: table)) { first, _ in first }
-    }
-    return counts
-  }
-
-  /// Number of objects of exactly each entity in the hierarchy of a root entity's table.
-  ///
-  /// - Throws: ``CoreDataError`` when SQLite fails.
-  public func count(hierarchyOf table: EntityTable) throws -> [String: Int] {
-    var counts: [String: Int] = [:]
-    for number in table.numbers { entityNames[number].map { counts[$0] = 0 } }
-    guard database.contains(table.table) else { return counts }
-    try reading {
-      guard table.numbers.count > 1 else {
-        let count = try connection.value("SELECT count(*) FROM \(quoted(table.table))")
-        counts[table.entity] = Int(count?.integer ?? 0)
-        return
-      }
-      for row in try connection.rows(
-        "SELECT Z_ENT, count(*) FROM \(quoted(table.table)) GROUP BY Z_ENT")
-      {
-        guard row.count == 2, let name = row[0].integer.flatMap({ entityNames[$0] }) else {
-          continue
-        }
-        counts[name] = Int(row[1].integer ?? 0)
-      }
-    }
-    return counts
-  }
 }

@@ -8,6 +8,8 @@ struct LossAnalysis {
   let source: Model
   let destination: Model
   let mapping: MappingModel
+  /// Where they are at hand: making them takes a look at every property.
+  var schemas: StepSchemas?
 
   private var carried: CarriedProperties {
     CarriedProperties(mapping, from: source, to: destination)
@@ -48,7 +50,8 @@ struct LossAnalysis {
         }
       }
     }
-    let schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
+    let schemas =
+      schemas ?? StepSchemas(store: data.store, mapping: mapping, destination: destination)
     let claimed = try PlannedPairs(inferred: schemas)?
       .losses(mapping, from: source, to: destination)
     for loss in try crowdedLinks(schemas) + (claimed ?? []) {

@@ -56,19 +56,22 @@ struct PlanAnalysis {
     }
     try meter.checkCancelled()
     let store = position.store
+    // For all that looks at the step by itself.
+    var schemas: StepSchemas?
     try store.connection.stopping(when: { meter.shouldStop }) {
       if position.prefix.isEmpty {
-        try analyse(&plan, index, in: store)
+        schemas = try analyse(&plan, index, in: store)
       } else if let whole = composed(plan, position.prefix + [index]) {
         try analyse(&plan, position.prefix + [index], whole, in: store)
       }
     }
+    let layout = plan.steps[index].joinNames.isEmpty ? schemas : nil
     plan.steps[index].strategy = strategy(
-      of: plan.steps[index], isInferred, in: position.prefix.isEmpty ? store : nil)
+      of: plan.steps[index], isInferred, in: position.prefix.isEmpty ? store : nil, layout)
     if plan.isEdited(before: index) { deferChecks(of: &plan, after: known) }
     plan.notes += try PlanNotes(
       store: store, mapping: plan.steps[index].mapping, source: plan.steps[index].source,
-      destination: plan.steps[index].destination
+      destination: plan.steps[index].destination, schemas: schemas
     ).sentences(whole: plan.wholeDestination ?? plan.steps[index].destination)
     position.prefix.append(index)
     guard !isInferred, index < plan.steps.count - 1, plan.failures.isEmpty else { return }
@@ -78,13 +81,15 @@ struct PlanAnalysis {
 
   /// How a step is carried out: as asked where nothing but inference speaks of it, else as costs less.
   ///
-  /// - Parameter store: of the version that the step begins at, where one is at hand.
+  /// - Parameters:
+  ///   - store: of the version that the step begins at, where one is at hand.
+  ///   - schemas: the step's, where they are at hand.
   private func strategy(
-    of step: MigrationStep, _ isInferred: Bool, in store: Store?
+    of step: MigrationStep, _ isInferred: Bool, in store: Store?, _ schemas: StepSchemas?
   ) -> MigrationPlan.Strategy {
     guard isInferred else { return .copy }
     let cheapest = { (store: Store) in
-      StepSchemas(store: store, step: step).cheapestStrategy(rows: step.rows)
+      (schemas ?? StepSchemas(store: store, step: step)).cheapestStrategy(rows: step.rows)
     }
     return strategy ?? store.map(cheapest) ?? .inPlace
   }
@@ -137,17 +142,26 @@ struct PlanAnalysis {
   }
 
   /// A step that can be looked at by itself: the store is of the version that it begins at.
-  private func analyse(_ plan: inout MigrationPlan, _ index: Int, in store: Store) throws {
+  ///
+  /// - Returns: both its sides, where the mapping that was looked at is inferred.
+  private func analyse(
+    _ plan: inout MigrationPlan, _ index: Int, in store: Store
+  ) throws -> StepSchemas? {
+    var schemas: StepSchemas?
     var step = plan.steps[index]
     step.rows = try StepSequence.rows(of: step.mapping, in: store)
     let data = SourceData(store: store)
     if step.isInferredOnly(plan.policies) {
+      let own = StepSchemas(store: store, mapping: step.mapping, destination: step.destination)
       plan.losses += try LossAnalysis(
-        data: data, source: step.source, destination: step.destination, mapping: step.mapping
+        data: data, source: step.source, destination: step.destination, mapping: step.mapping,
+        schemas: own
       ).losses()
       plan.checks += try Preflight(
-        data: data, source: step.source, destination: step.destination, mapping: step.mapping
+        data: data, source: step.source, destination: step.destination, mapping: step.mapping,
+        schemas: own
       ).checks()
+      schemas = own
     } else {
       let analysis = try MappedAnalysis(
         step: step, store: store, policies: plan.policies, isCancelled: { meter.shouldStop })
@@ -162,6 +176,7 @@ struct PlanAnalysis {
       }
     }
     plan.steps[index] = step
+    return schemas
   }
 
   /// The last of several inferred steps: what all of them do to the store together, less what those
@@ -209,7 +224,7 @@ extension StepSchemas {
     for table in destination.tables {
       let count = mappings(into: table).reduce(0) { $0 + (rows[$1.name] ?? 0) }
       all += count
-      if case .rebuild = work(for: table) { rebuilt += count }
+      if count > 0, case .rebuild = work(for: table) { rebuilt += count }
     }
     return all > 0 && rebuilt * 10 > all * 8 ? .copy : .inPlace
   }

@@ -9,6 +9,8 @@ struct PlanNotes {
   /// The version that the step begins at: several steps may be looked at in one store.
   let source: Model
   let destination: Model
+  /// Of the mapping, where they are at hand.
+  var schemas: StepSchemas?
 
   /// - Parameter whole: the destination model with the entities of all configurations.
   func sentences(whole: Model) throws -> [String] {
@@ -28,7 +30,7 @@ struct PlanNotes {
       notes.append(
         "\(missing) external data files are missing beside the store: those values stay missing.")
     }
-    let schemas = StepSchemas(store: store, mapping: mapping, destination: destination)
+    let schemas = schemas ?? StepSchemas(store: store, mapping: mapping, destination: destination)
     notes += derived(schemas)
     notes += typeChanges()
     notes += IgnoredIdentifiers.sentences(from: source, to: destination)
@@ -97,11 +99,11 @@ struct PlanNotes {
           let former = attributeMapping.source.flatMap({
             source.storedAttribute(named: $0, of: from)
           }),
-          let attribute = destination.storedAttribute(named: attributeMapping.name, of: to)
+          let attribute = destination.storedAttribute(named: attributeMapping.name, of: to),
+          let change = TypeChange(from: former.type, to: attribute.type)
         else { continue }
         let holder = destination.declaringEntity(of: attribute.name, in: to) ?? to
-        let caveat = TypeChange(from: former.type, to: attribute.type)?
-          .caveat(of: "\(holder).\(attribute.name)")
+        let caveat = change.caveat(of: "\(holder).\(attribute.name)")
         if let caveat, !notes.contains(caveat) { notes.append(caveat) }
       }
     }

@@ -44,11 +44,15 @@ public struct MigrationOptions: Sendable, Equatable {
 public enum StoreMigration {
   /// Finds out what a migration of a store would do, lose and break; writes nothing beside it.
   ///
-  /// - Parameter isCancelled: asked now and then, also within long SQL statements.
+  /// - Parameters:
+  ///   - isCancelled: asked now and then, also within long SQL statements.
+  ///   - outline: told what is known at once, before every row is looked at; once or several times, or
+  ///     never where there is nothing to do.
   /// - Throws: ``CoreDataError``: 134170 for a policy that nothing stands in for, 134120 when
   ///   cancelled; what is wrong with an expression; as ``path(of:_:)`` does.
   public static func plan(
-    _ store: Store, _ request: MigrationRequest, isCancelled: @escaping () -> Bool = { false }
+    _ store: Store, _ request: MigrationRequest, isCancelled: @escaping () -> Bool = { false },
+    outline: ((PlanOutline) -> Void)? = nil
   ) throws -> MigrationPlan {
     let whole = request.destination.model
     var steps = try path(of: store, request).steps
@@ -72,6 +76,9 @@ public enum StoreMigration {
       bytesNeeded: (size + size / 2) * (isTwofold ? 2 : 1),
       bytesFree: FileSystem.freeSpace(at: place), notes: [], destinationArchive: archive,
       wholeDestination: store.configuration == nil ? nil : whole, policies: request.policies)
+    if let outline, !plan.isNothingToDo {
+      store.stopping(when: isCancelled) { PlanOutline.tell(plan, of: store, to: outline) }
+    }
     let file = FileAnalysis(store: store)
     plan.checks = try file.checks(isCancelled: isCancelled)
     plan.losses = file.losses()

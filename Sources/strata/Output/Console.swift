@@ -15,6 +15,8 @@ final class Console {
   private let environment: (String) -> String?
   private var colorsOutput = false
   private var colorsErrors = false
+  /// Cells that a line is cut to: of what is rewritten, lest the terminal breaks it.
+  private var lineLimit = Int.max
 
   /// - Parameter environment: what TERM and NO_COLOR say.
   init(
@@ -57,7 +59,21 @@ final class Console {
   ///
   /// - Parameter role: what its colour tells besides; without one the sign at its beginning says.
   func line(_ text: String = "", as role: Theme.Role? = nil) {
-    write(painted(Sanitize.text(text), role, colorsOutput) + "\n")
+    write(painted(Sanitize.text(text, limit: lineLimit), role, colorsOutput) + "\n")
+  }
+
+  /// The lines that `body` writes on a console like this one, each cut to the terminal's width.
+  func lines(of body: (Console) -> Void) -> [String] {
+    var bytes: [UInt8] = []
+    let console = Console(
+      isTerminal: isTerminal, width: width, environment: environment, out: { bytes += $0 },
+      err: { _ in })
+    console.colorsOutput = colorsOutput
+    console.lineLimit = min(width, progressWidth)
+    body(console)
+    return String(decoding: bytes, as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false
+    ).dropLast().map(String.init)
   }
 
   /// A small table whose first row names the columns.
@@ -83,9 +99,17 @@ final class Console {
     err(Self.rewriting(text, width: progressWidth))
   }
 
-  /// The same on this process's standard error, from any thread.
-  static func rewriteProcessLine(_ text: String, width: Int) {
-    Output.error(rewriting(text, width: width))
+  /// Rewrites the last lines on this process's standard error, from any thread.
+  ///
+  /// - Parameters:
+  ///   - lines: as they are written: cut to the terminal's width.
+  ///   - former: how many lines were written so the last time; the cursor is behind the last one.
+  static func rewriteProcessLines(_ lines: [String], over former: Int) {
+    Output.error(rewriting(lines, over: former))
+  }
+
+  static func rewriting(_ lines: [String], over former: Int) -> String {
+    "\r" + (former > 1 ? "\u{1B}[\(former - 1)A" : "") + "\u{1B}[J" + lines.joined(separator: "\n")
   }
 
   private static func rewriting(_ text: String, width: Int) -> [UInt8] {

@@ -33,12 +33,19 @@ enum Output {
   /// Columns of the terminal that standard output goes to; `nil` for a pipe or a file.
   static var width: Int? { width(of: STDOUT_FILENO).map { max(40, $0) } }
   static var errorWidth: Int? { width(of: STDERR_FILENO) }
+  static var errorHeight: Int? {
+    size(of: STDERR_FILENO).flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil }
+  }
 
   private static func width(of descriptor: Int32) -> Int? {
+    size(of: descriptor).flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil }
+  }
+
+  private static func size(of descriptor: Int32) -> winsize? {
     var size = winsize()
-    guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0,
-      size.ws_col > 0
-    else { return nil }
-    return Int(size.ws_col)
+    guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else {
+      return nil
+    }
+    return size
   }
 }

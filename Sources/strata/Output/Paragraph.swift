@@ -1,3 +1,4 @@
+import Interface
 import Terminal
 
 extension Console {
@@ -5,6 +6,19 @@ extension Console {
   /// longer than a line stays whole, so that it can be copied.
   func paragraph(_ text: String, indent: Int) {
     for line in Paragraph.lines(of: text, width: width, indent: indent) { self.line(line) }
+  }
+
+  /// Text behind a head, broken at spaces; the lines that follow stand two cells further in.
+  func paragraph(_ head: String, _ text: String) {
+    let indent = head.prefix { $0 == " " }.count
+    let isBare = indent == head.count
+    // What came out of a store holds no line of its own.
+    let whole = isBare ? Sanitize.text(text) : Sanitize.text(head + " " + text)
+    let first = isBare ? head + " " : String(repeating: " ", count: indent)
+    let width = max(20, self.width - first.count - 2)
+    for (index, line) in Wrapping.lines(whole, width: width).enumerated() {
+      self.line(first + (index == 0 ? "" : "  ") + line)
+    }
   }
 }
 

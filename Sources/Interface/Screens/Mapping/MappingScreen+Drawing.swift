@@ -59,9 +59,7 @@ extension MappingScreen {
       return
     }
     guard let plan else {
-      grid.write(
-        "making a plan: inferring the mapping, counting what would be lost, checking the rows …",
-        in: rect.row(rect.height / 2), style: theme[.dim], align: .center)
+      drawWithoutPlan(with: theme, in: &grid, layout.problems)
       return
     }
     if plan.isNothingToDo {
@@ -74,9 +72,9 @@ extension MappingScreen {
     drawProperties(state, with: theme, in: &grid, layout.properties)
     if focus == .mappings {
       drawProblems(state, with: theme, in: &grid, layout.problems, isFocused: false)
-      drawMappings(state, plan, with: theme, in: &grid, layout.mappings, isFocused: isActive)
+      drawMappings(with: theme, in: &grid, layout.mappings, isFocused: isActive)
     } else {
-      drawMappings(state, plan, with: theme, in: &grid, layout.mappings, isFocused: false)
+      drawMappings(with: theme, in: &grid, layout.mappings, isFocused: false)
       drawProblems(state, with: theme, in: &grid, layout.problems, isFocused: isActive)
     }
     drawTitles(state, with: theme, in: &grid, layout)
@@ -142,43 +140,6 @@ extension MappingScreen {
     let width = note.width(upTo: line.width)
     grid.write(spans, at: line.origin, within: max(0, line.width - width - 2))
     grid.write(note, at: Point(x: line.right - width, y: line.y))
-  }
-
-  private func drawMappings(
-    _ state: State, _ plan: MigrationPlan, with theme: Theme, in grid: inout Grid, _ rect: Rect,
-    isFocused: Bool
-  ) {
-    guard rect.height > 1 else { return }
-    let inside = grid.box(rect, style: theme[isFocused ? .borderFocused : .border])
-    mappings.draw(entries, in: &grid, inside, theme: theme, isFocused: isFocused) {
-      entry, isSelected in
-      let item = entry.mapping
-      let (sign, role): (String, Theme.Role) =
-        switch item.kind {
-        case .add: ("+", .added)
-        case .remove: ("−", .removed)
-        case .copy: (" ", .dim)
-        case .transform, .custom: ("~", .changed)
-        }
-      let names: String =
-        switch (item.source, item.destination) {
-        case (let source?, let destination?):
-          source == destination ? source : "\(source) → \(destination)"
-        case (let source?, nil): source
-        case (nil, let destination?): destination
-        case (nil, nil): item.name
-        }
-      let count = NumberText.grouped(entry.step.rows[item.name] ?? 0)
-      let step = plan.steps.count > 1 ? "\(entry.number)." : ""
-      let room = max(1, inside.width - 15 - step.count - count.count - 1)
-      let isEdited = !edits(of: item).isEmpty
-      let name = Sanitize.text(isEdited ? names + " ✎" : names, limit: room)
-      return [
-        theme.span(isSelected, step, .dim),
-        theme.span(isSelected, "\(sign) " + item.kind.name.padded(to: 10, least: 0), role),
-        Span(name.padded(to: room + 1)), theme.span(isSelected, count, .dim),
-      ]
-    }
   }
 
   private func drawProperties(

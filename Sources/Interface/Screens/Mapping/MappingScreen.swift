@@ -13,6 +13,8 @@ struct MappingScreen: ScreenContent {
   /// Whether the path goes through the versions between.
   var isThroughVersions = false
   var plan: MigrationPlan?
+  /// What is known of the plan while it is made.
+  var outline: PlanOutline?
   /// Why there is no plan.
   var refusal: CoreDataError?
   /// Every change that keeps a mapping from being inferred, once they are known.
@@ -48,8 +50,10 @@ struct MappingScreen: ScreenContent {
   typealias Entry = (number: Int, step: MigrationStep, mapping: EntityMapping)
 
   /// The rows of the upper list.
-  var entries: [Entry] {
-    (plan?.steps ?? []).enumerated().flatMap { index, step in
+  var entries: [Entry] { Self.entries(of: plan?.steps ?? []) }
+
+  static func entries(of steps: [MigrationStep]) -> [Entry] {
+    steps.enumerated().flatMap { index, step in
       step.mapping.entityMappings.map { (index + 1, step, $0) }
     }
   }
@@ -168,6 +172,7 @@ extension MappingScreen {
       return effects
     }
     guard let effects = task.stop() else { return nil }
+    outline = nil
     refusal = CoreDataError(.cancelled, "planning was stopped", hint: "P plans again.")
     problems = List(count: problemList.count)
     return effects
@@ -175,8 +180,10 @@ extension MappingScreen {
 
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
     switch answer {
+    case .outlined(let outline) where task == self.task: self.outline = outline
     case .planned(let plan) where task == self.task:
       self.task = nil
+      outline = nil
       take(plan)
     case .compared(let comparison) where task == refusalTask:
       refusalTask = nil
@@ -236,6 +243,7 @@ extension MappingScreen {
       if let writing { state.show(WriteRecipeLayer(writing, problem: error)) }
     case self.task:
       self.task = nil
+      outline = nil
       refusal = error
       problems = List(count: problemList.count)
       return findRefusals(error, in: &state)

@@ -23,7 +23,10 @@ struct MigrateOutlook {
     if let error { add(lastTry: error) }
     addVerdict()
     let mapping = state.mapping
-    if let plan = mapping.plan, !plan.isNothingToDo {
+    if mapping.task != nil, let outline = mapping.outline {
+      item("…", .dim, "counting what would be lost, checking the rows")
+      add(steps: outline.steps, isCounted: outline.isCounted)
+    } else if let plan = mapping.plan, !plan.isNothingToDo {
       add(lossesOf: plan)
       add(checksOf: plan)
       add(pathOf: plan)
@@ -127,20 +130,7 @@ struct MigrateOutlook {
   }
 
   private mutating func add(pathOf plan: MigrationPlan) {
-    let all = plan.steps.flatMap(\.mapping.entityMappings)
-    let rows = plan.steps.flatMap(\.rows.values).reduce(0, +)
-    func count(_ kind: EntityMapping.Kind) -> Int { all.filter { $0.kind == kind }.count }
-    let entities = NumberText.counted(
-      all.filter { $0.source != nil }.count, "entity", plural: "entities")
-    item(
-      "·", .dim,
-      "\(NumberText.counted(rows, "object")) of \(entities): "
-        + "\(count(.transform) + count(.custom)) changed, \(count(.copy)) copied, "
-        + "\(count(.add)) added, \(count(.remove)) removed")
-    if plan.steps.count > 1 {
-      let names = plan.steps.prefix(1).map(\.from) + plan.steps.map(\.to)
-      item("·", .dim, "in \(plan.steps.count) steps: \(names.joined(separator: " → "))")
-    }
+    add(steps: plan.steps, isCounted: true)
     guard state.copy == nil else {
       for note in plan.notes { item("·", .dim, note) }
       return
@@ -154,6 +144,25 @@ struct MigrateOutlook {
     item("·", .dim, "verified row by row against the original, then put in place by one rename")
     item("·", .dim, "the old store stays beside it as a backup")
     for note in plan.notes { item("·", .dim, note) }
+  }
+
+  /// - Parameter isCounted: whether no objects wait to be counted.
+  private mutating func add(steps: [MigrationStep], isCounted: Bool) {
+    let all = steps.flatMap(\.mapping.entityMappings)
+    let rows = steps.flatMap(\.rows.values).reduce(0, +)
+    let objects = NumberText.counted(rows, "object") + (isCounted ? "" : " so far, counting …,")
+    func count(_ kind: EntityMapping.Kind) -> Int { all.filter { $0.kind == kind }.count }
+    let entities = NumberText.counted(
+      all.filter { $0.source != nil }.count, "entity", plural: "entities")
+    item(
+      "·", .dim,
+      "\(objects) of \(entities): "
+        + "\(count(.transform) + count(.custom)) changed, \(count(.copy)) copied, "
+        + "\(count(.add)) added, \(count(.remove)) removed")
+    if steps.count > 1 {
+      let names = steps.prefix(1).map(\.from) + steps.map(\.to)
+      item("·", .dim, "in \(steps.count) steps: \(names.joined(separator: " → "))")
+    }
   }
 
   /// The command line, only where it would do what Enter does.

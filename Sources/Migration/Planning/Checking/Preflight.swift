@@ -12,13 +12,18 @@ struct Preflight {
   /// What the links of one-to-ones that are set in the end come to.
   private let planned: PlannedPairs?
 
-  init(data: SourceData, source: Model, destination: Model, mapping: MappingModel) throws {
+  /// - Parameter schemas: of the same mapping, where they are at hand.
+  init(
+    data: SourceData, source: Model, destination: Model, mapping: MappingModel,
+    schemas: StepSchemas? = nil
+  ) throws {
     self.data = data
     self.source = source
     self.destination = destination
     self.mapping = mapping
-    schemas = StepSchemas(store: data.store, mapping: mapping, destination: destination)
-    planned = try PlannedPairs(inferred: schemas)
+    self.schemas =
+      schemas ?? StepSchemas(store: data.store, mapping: mapping, destination: destination)
+    planned = try PlannedPairs(inferred: self.schemas)
   }
 
   /// Whether the sides of a one-to-one are set anew.

@@ -65,13 +65,15 @@ extension StepSchemas {
     guard former.columns.allSatisfy({ kept[$0.name] == nil || wanted.contains($0.name) }),
       table.columns.allSatisfy({ kept[$0.name].map { $0.uppercased() } ?? $0.type == $0.type })
     else { return .rebuild }
+    let numbered = mappings.compactMap { mapping in
+      mapping.source.flatMap { store.table(of: $0)?.entityID }.map {
+        (number: $0, mapping: mapping)
+      }
+    }
     var foreign: [(number: Int64, column: String)] = []
     for column in table.columns where !renamed.contains(column.name) {
       var values: [(Int64, String)] = []
-      for entityMapping in mappings {
-        guard let number = entityMapping.source.flatMap({ store.table(of: $0)?.entityID }) else {
-          continue
-        }
+      for (number, entityMapping) in numbered {
         let sql = expression(for: column.content, in: entityMapping)
         if let sql, gone.contains(where: { sql.contains(quoted($0)) }) { return .rebuild }
         guard kept[column.name] != nil else {

@@ -62,13 +62,18 @@ struct MigrationArguments: Sendable {
 
   /// The plan for one store, which is closed again.
   ///
-  /// - Parameter place: where the store came from, for one that was copied: models lie beside it there.
-  func plan(for path: String, copiedFrom place: String? = nil) throws -> MigrationPlan {
+  /// - Parameters:
+  ///   - place: where the store came from, for one that was copied: models lie beside it there.
+  ///   - outline: told what is known at once.
+  func plan(
+    for path: String, copiedFrom place: String? = nil, outline: ((PlanOutline) -> Void)? = nil
+  ) throws -> MigrationPlan {
     var request = request
     request.origin = place
     let store = try open(path, besideModelsOf: place ?? path)
     try Interruption.check()
-    return try StoreMigration.plan(store, request, isCancelled: { Interruption.isRequested })
+    return try StoreMigration.plan(
+      store, request, isCancelled: { Interruption.isRequested }, outline: outline)
   }
 
   /// The recipe that what stands in the way asks for; `nil` where nothing does that one could say.

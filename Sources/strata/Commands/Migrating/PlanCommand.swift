@@ -26,8 +26,13 @@ enum PlanCommand {
     _ path: String, _ request: MigrationArguments, isJSON: Bool, _ format: CheckReport.Format?,
     _ console: Console
   ) throws -> CommandStatus {
-    var plan = try Waiting.tell("looking at the store", on: console) {
-      try request.plan(for: path)
+    let isText = format == nil && !isJSON
+    var plan = try Waiting.tell("looking at the store", on: console) { draft in
+      try request.plan(
+        for: path,
+        outline: isText && console.isTerminal
+          ? { outline in draft.show { StepText.print(outline.steps, isDraft: true, on: $0) } } : nil
+      )
     }
     plan.notes += StoreMigration.leftovers(of: path)
     // Too late to be stopped by SQLite, and not too late to be asked.

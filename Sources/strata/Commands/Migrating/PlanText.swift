@@ -13,12 +13,12 @@ struct PlanText {
   func print() {
     if plan.isNothingToDo {
       console.line("nothing to do: the store is of that model already")
-      for note in plan.notes { paragraph("note:", note) }
+      for note in plan.notes { console.paragraph("note:", note) }
       for loss in plan.losses { print(loss) }
       for check in plan.checks { print(check) }
       return
     }
-    for (index, step) in plan.steps.enumerated() { print(step, number: index + 1) }
+    StepText.print(plan.steps, on: console)
     let free = plan.bytesFree.map { " of \(Size.text($0)) free" } ?? ""
     console.line(
       "\(plan.strategy.rawValue), needs \(Size.text(plan.bytesNeeded))\(free), takes \(Self.duration(plan.secondsEstimated))"
@@ -26,7 +26,7 @@ struct PlanText {
     if let free = plan.bytesFree, free < plan.bytesNeeded {
       console.line("✗ not enough space: it would be refused (134160)")
     }
-    for note in plan.notes { paragraph("note:", note) }
+    for note in plan.notes { console.paragraph("note:", note) }
     for loss in plan.losses { print(loss) }
     for check in plan.failures { print(check) }
     for check in plan.checks where check.isWarning { print(check) }
@@ -39,156 +39,23 @@ struct PlanText {
     }
   }
 
-  private func print(_ step: MigrationStep, number: Int) {
-    let count = plan.steps.count
-    let head = count > 1 ? "step \(number) of \(count): " : ""
-    let way = count > 1 ? ", " + step.strategy.rawValue : ""
-    console.line(
-      "\(head)\(step.from) → \(step.to)  \(step.mapping.kind.rawValue)\(way)", as: .title)
-    let mappings = step.mapping.entityMappings
-    let rows = mappings.map { mapping in
-      [
-        "  " + mapping.kind.name, mapping.source ?? "—", "→", mapping.destination ?? "—",
-        String(step.rows[mapping.name] ?? 0),
-      ]
-    }
-    let table = TextTable([.left, .left, .left, .left, .right], fitting: rows, limit: 40)
-    for (mapping, row) in zip(mappings, rows) {
-      let line = table.line(row)
-      let details = Self.details(of: mapping)
-      let whole = details.isEmpty ? line : line + "  " + details
-      let role = Self.role(of: mapping.kind)
-      if TextWidth.of(whole) <= console.width {
-        console.line(whole, as: role)
-      } else {
-        console.line(line, as: role)
-        paragraph("     ", details)
-      }
-      for line in MappingText.lines(of: mapping) {
-        paragraph(String(repeating: " ", count: 5 + 4 * line.depth), line.whole)
-      }
-    }
-    print(step.previews, of: step.mapping)
-  }
-
-  private static func role(of kind: EntityMapping.Kind) -> Theme.Role? {
-    switch kind {
-    case .add: .added
-    case .remove: .removed
-    case .transform, .custom: .changed
-    case .copy: nil
-    }
-  }
-
-  /// What is renamed or new, in one line.
-  private static func details(of mapping: EntityMapping) -> String {
-    guard mapping.kind == .transform || mapping.kind == .custom else { return "" }
-    let attributes = mapping.attributes.compactMap { attribute -> String? in
-      if attribute.expression != nil { return nil }
-      if attribute.source == nil { return "+ " + attribute.name }
-      return attribute.isRenamed ? "\(attribute.source ?? "") → \(attribute.name)" : nil
-    }
-    let relationships = mapping.relationships.compactMap { relationship -> String? in
-      if MappingText.path(of: relationship) != nil { return nil }
-      if mapping.children.contains(where: { $0.relationship == relationship.name }) { return nil }
-      if relationship.source == nil { return "+ " + relationship.name }
-      return relationship.isRenamed
-        ? "\(relationship.source ?? "") → \(relationship.name)" : nil
-    }
-    return (attributes + relationships).joined(separator: ", ")
-  }
-
-  /// Text behind a head, broken at spaces; the lines that follow stand two cells further in.
-  private func paragraph(_ head: String, _ text: String) {
-    let indent = head.prefix { $0 == " " }.count
-    let isBare = indent == head.count
-    // What came out of a store holds no line of its own.
-    let whole = isBare ? Sanitize.text(text) : Sanitize.text(head + " " + text)
-    let first = isBare ? head + " " : String(repeating: " ", count: indent)
-    let width = max(20, console.width - first.count - 2)
-    for (index, line) in Wrapping.lines(whole, width: width).enumerated() {
-      console.line(first + (index == 0 ? "" : "  ") + line)
-    }
-  }
-
-  private func print(_ previews: [MappingPreview], of mapping: MappingModel) {
-    let names = previews.reduce(into: [String]()) { names, preview in
-      let name = "\(preview.mapping)\u{0}\(preview.destination)"
-      if !names.contains(name) { names.append(name) }
-    }
-    for name in names {
-      let own = previews.filter { "\($0.mapping)\u{0}\($0.destination)" == name }
-      guard let first = own.first else { continue }
-      console.line("  the first of \(first.mapping), before and after (\(first.destination)):")
-      // Values that are only copied say nothing new.
-      let computed = Set(
-        mapping.mapping(named: first.mapping)?.attributes
-          .filter { $0.expression != nil || $0.isRenamed }.map(\.name) ?? [])
-      let after = first.after.indices.filter {
-        mapping.mapping(named: first.mapping)?.destination != first.destination
-          || computed.isEmpty || computed.contains(first.after[$0].name)
-      }
-      let before = first.before.indices.filter {
-        Self.isRead(first.before[$0].name, by: mapping.mapping(named: first.mapping))
-      }
-      var rows = [
-        ["    "] + before.map { first.before[$0].name } + ["→"] + after.map { first.after[$0].name }
-      ]
-      rows += own.map { preview in
-        ["    " + (preview.source?.description ?? "")]
-          + before.map { preview.before.indices.contains($0) ? preview.before[$0].value : "" }
-          + ["→"]
-          + after.map { preview.after.indices.contains($0) ? preview.after[$0].value : "" }
-      }
-      write(rows)
-    }
-  }
-
-  /// Whether a property does more than come over as it is.
-  private static func isRead(_ name: String, by mapping: EntityMapping?) -> Bool {
-    guard let mapping else { return true }
-    let isCopied = mapping.attributes.contains {
-      $0.source == name && !$0.isRenamed && $0.expression == nil
-    }
-    return !isCopied || MappingText.lines(of: mapping).contains { $0.text.contains(name) }
-  }
-
-  /// As many columns as there is room for, each at most 24 wide.
-  private func write(_ rows: [[String]]) {
-    let limit = 24
-    let columns = [TextTable.Alignment](repeating: .left, count: rows.first?.count ?? 0)
-    let widths = TextTable(columns, fitting: rows, limit: limit).widths
-    var (room, count) = (console.width, 0)
-    for width in widths where count == 0 || room >= width + 2 {
-      room -= width + (count == 0 ? 0 : 2)
-      count += 1
-    }
-    let isCut = count < widths.count
-    let fitting = rows.map { Array($0.prefix(isCut ? count - 1 : count)) + (isCut ? ["…"] : []) }
-    let table = TextTable(Array(columns.prefix(count)), fitting: fitting, limit: limit)
-    for row in fitting {
-      let line = table.line(row)
-      console.line(String(line.prefix(line.count - line.reversed().prefix { $0 == " " }.count)))
-    }
-  }
-
   private func print(_ loss: Loss) {
     let mark =
       loss.isIntended
       ? "deleted, as the recipe says" : unallowed.contains(loss) ? "! lost" : "lost, as allowed"
     let samples = loss.samples.isEmpty ? "" : ", such as " + loss.samples.joined(separator: ", ")
-    paragraph(
+    console.paragraph(
       "\(mark):", "\(loss.name), \(loss.values) \(loss.noun)\(samples)")
-    if let suggestion = loss.suggestion { paragraph(" ", suggestion) }
+    if let suggestion = loss.suggestion { console.paragraph(" ", suggestion) }
   }
 
   private func print(_ check: DataCheck) {
     let place = check.property.map { "\(check.entity).\($0)" } ?? check.entity
-    paragraph(check.isWarning ? "warning:" : "✗", "\(place): \(check.summary)")
+    console.paragraph(check.isWarning ? "warning:" : "✗", "\(place): \(check.summary)")
     if !check.first.isEmpty {
-      paragraph(" ", "first: " + check.first.map(\.description).joined(separator: ", "))
+      console.paragraph(" ", "first: " + check.first.map(\.description).joined(separator: ", "))
     }
-    paragraph(" ", check.hint)
+    console.paragraph(" ", check.hint)
   }
 
   /// A guess in words: no more exact than it is.

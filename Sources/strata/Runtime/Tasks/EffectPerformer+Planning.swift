@@ -13,7 +13,10 @@ extension EffectPerformer {
   func performPlanning(_ effect: Effect) -> Bool {
     switch effect {
     case .plan(let id, let request):
-      start(id) { [self] in .planned(try await survey.plan(request)) }
+      start(id) { [survey, mailbox] in
+        .planned(
+          try await survey.plan(request) { mailbox.post(.answer(id, .outlined($0))) })
+      }
     case .impacts(let id, let source, let destination):
       start(id) { [self] in
         .impacts(

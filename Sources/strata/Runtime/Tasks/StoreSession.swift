@@ -77,7 +77,10 @@ actor StoreSession {
     }
   }
 
-  func plan(_ request: PlanRequest) throws -> MigrationPlan {
+  /// The plan; `outline` is told what is known of it at once.
+  func plan(
+    _ request: PlanRequest, outline: @escaping @Sendable (PlanOutline) -> Void
+  ) throws -> MigrationPlan {
     try Task.checkCancellation()
     let store = try opened()
     // The version file that made the store knows renaming identifiers that the store may not.
@@ -90,7 +93,7 @@ actor StoreSession {
       asked.documents.add(try request.edits.recipe(from: made, to: asked.destination.model))
     }
     do {
-      return try StoreMigration.plan(store, asked)
+      return try StoreMigration.plan(store, asked, outline: outline)
     } catch var error as CoreDataError where error.path == MappingEdits.name {
       error.path = store.path
       throw error
