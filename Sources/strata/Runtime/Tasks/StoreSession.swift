@@ -79,7 +79,7 @@ actor StoreSession {
 
   /// The plan; `outline` is told what is known of it at once.
   func plan(
-    _ request: PlanRequest, outline: @escaping @Sendable (PlanOutline) -> Void
+    _ request: PlanRequest, outline: @escaping @Sendable (PlanOutline) -> Void = { _ in }
   ) throws -> MigrationPlan {
     try Task.checkCancellation()
     let store = try opened()
