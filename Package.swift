@@ -6,7 +6,6 @@ import PackageDescription
 let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 // Small code is compiled sooner.
 let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
-
 // Folders and arrows: a target may import only what is listed here, so a wrong arrow is a compile
 // error. Nothing below Interface knows that a terminal exists.
 let package = Package(
@@ -26,15 +25,13 @@ let package = Package(
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
-    .systemLibrary(
-      name: "CCrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     // Declarations alone: libpng and TurboJPEG are opened when the program runs.
     .systemLibrary(name: "CPictures"),
 
     .target(name: "JSON"),
     .target(name: "SQLite", dependencies: ["CSQLite"]),
     .target(
-      name: "Values", dependencies: ["JSON", "CExpat", "CCrypto"],
+      name: "Values", dependencies: ["JSON", "CExpat"],
       // Rounding of Double is in libm, which a program without Foundation does not link.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     .target(
@@ -98,7 +95,7 @@ let package = Package(
     .target(
       name: "RowText",
       dependencies: ["Terminal", "ManagedStore", "ManagedModel", "Files", "JSON"]),
-    .target(name: "Images", dependencies: ["CPictures", "Terminal"]),
+    .target(name: "Images", dependencies: ["CPictures", "Terminal", "Values"]),
     .target(
       name: "Interface",
       dependencies: [
@@ -189,7 +186,8 @@ let package = Package(
         "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
       ],
       packageAccess: false),
-    .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPictures"]),
+    .testTarget(
+      name: "ImageTests", dependencies: ["Images", "Terminal", "Values", "CPictures"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
     .testTarget(name: "CursesTests", dependencies: ["Curses", "Terminal", "CNcurses"]),
     .testTarget(

@@ -1,4 +1,5 @@
 import CPictures
+import Values
 
 /// What is called of libpng's simplified API, whose calls return instead of jumping.
 struct PNGLibrary: Sendable {

@@ -1,4 +1,5 @@
 import CPictures
+import Values
 
 /// What is called of TurboJPEG, whose calls return instead of jumping.
 struct TurboJPEGLibrary: Sendable {

@@ -1,6 +1,7 @@
 import CPictures
 import Terminal
 import Testing
+import Values
 
 @testable import Images
 
