@@ -91,7 +91,7 @@ let package = Package(
     // What demo stores and their models hold.
     .target(
       name: "Demo", dependencies: ["Seeding", "ManagedStore", "ManagedModel", "ModelWriting"]),
-    .target(name: "Terminal"),
+    .target(name: "Terminal", dependencies: ["JSON"]),
     .target(
       name: "RowText",
       dependencies: ["Terminal", "ManagedStore", "ManagedModel", "Files", "JSON"]),

@@ -1,15 +1,15 @@
-import FoundationEssentials
+import JSON
 
 extension Theme {
   /// Reads a theme file: JSON in which comments and trailing commas are allowed.
   ///
   /// - Throws: `ThemeError`, saying which role or colour is wrong and what could stand there.
   package init(json: some Sequence<UInt8>) throws(ThemeError) {
-    let bytes = Data(json)
+    let bytes = Array(json)
     do {
-      let decoder = JSONDecoder()
-      decoder.allowsJSON5 = true
-      self = try decoder.decode(ThemeDocument.self, from: bytes).theme()
+      self = try JSONDecoding.value(ThemeDocument.self, from: bytes).theme()
+    } catch let error as JSON5Mistake {
+      throw ThemeError("the theme is not JSON: \(error.message)")
     } catch let error as ThemeError {
       throw error.placed(in: String(decoding: bytes, as: UTF8.self))
     } catch let error as DecodingError {
@@ -142,8 +142,7 @@ private struct ThemeDocument: Decodable {
         "\(place(context.codingPath)) should be a \(word(for: type))",
         at: names(context.codingPath))
     case .dataCorrupted(let context):
-      let reason = context.underlyingError.map { ": \($0)" } ?? ""
-      return ThemeError("the theme is not JSON\(reason)")
+      return ThemeError("the theme cannot be read: \(context.debugDescription)")
     @unknown default:
       return ThemeError("the theme cannot be read: \(error)")
     }

@@ -1,7 +1,7 @@
 import Containers
 import Files
-import FoundationEssentials
 import Interface
+import JSON
 import ManagedModel
 import ManagedStore
 
@@ -42,19 +42,17 @@ struct SessionFolder: Sendable {
   private func record(_ file: String) -> Record? {
     guard FileSystem.isFile(file), let bytes = try? FileSystem.read(file, limit: Self.fileLimit)
     else { return nil }
-    return try? JSONDecoder().decode(Record.self, from: Data(bytes))
+    return try? JSONDecoding.value(Record.self, from: bytes)
   }
 
   /// Keeps it; where the folder cannot be written, nothing is kept, and nobody is troubled.
   func keep(_ record: Record) {
     var record = record
     record.path = FileSystem.canonical(record.path)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(record) else { return }
+    guard let bytes = try? JSONEncoding.bytes(of: record) else { return }
     let path = file(uuid: record.uuid, path: record.path)
     try? FileSystem.makeDirectory(folder, permissions: 0o700)
-    try? FileSystem.replace(path, with: Array(data))
+    try? FileSystem.replace(path, with: bytes)
     for file in files.dropFirst(Self.limit) { FileSystem.remove(file.path) }
   }
 

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import JSON
 import ManagedModel
 import ManagedStore
@@ -44,11 +43,9 @@ struct Expectations: Sendable {
   ///   nothing, since an expectation that is never looked at would seem to hold.
   init(_ text: String, path: String) throws {
     self.path = path
-    let decoder = JSONDecoder()
-    decoder.allowsJSON5 = true
     let tree: ExpectedValue
     do {
-      tree = try decoder.decode(ExpectedValue.self, from: Data(text.utf8))
+      tree = ExpectedValue(try JSON5.read(Array(text.utf8)))
     } catch {
       throw CoreDataError(
         .unreadable, "the expectations are no JSON5", path: path,

@@ -3,7 +3,7 @@ import ManagedModel
 import ManagedStore
 
 /// A JSON value that a property is compared with.
-enum ExpectedValue: Sendable, Equatable, Decodable {
+enum ExpectedValue: Sendable, Equatable {
   case null
   case boolean(Bool)
   case integer(Int64)
@@ -12,22 +12,19 @@ enum ExpectedValue: Sendable, Equatable, Decodable {
   case array([ExpectedValue])
   case object([String: ExpectedValue])
 
-  init(from decoder: any Decoder) throws {
-    let value = try decoder.singleValueContainer()
-    if value.decodeNil() {
-      self = .null
-    } else if let flag = try? value.decode(Bool.self) {
-      self = .boolean(flag)
-    } else if let number = try? value.decode(Int64.self) {
-      self = .integer(number)
-    } else if let number = try? value.decode(Double.self) {
-      self = .number(number)
-    } else if let text = try? value.decode(String.self) {
-      self = .string(text)
-    } else if let list = try? value.decode([ExpectedValue].self) {
-      self = .array(list)
-    } else {
-      self = .object(try value.decode([String: ExpectedValue].self))
+  init(_ value: JSON5) {
+    switch value.kind {
+    case .null: self = .null
+    case .boolean(let flag): self = .boolean(flag)
+    case .integer(let number): self = .integer(number)
+    // 4.0 is the number 4.
+    case .number(let number): self = Int64(exactly: number).map { .integer($0) } ?? .number(number)
+    case .string(let text, _): self = .string(text)
+    case .array(let elements): self = .array(elements.map { ExpectedValue($0) })
+    case .object(let members):
+      // The reader refuses a key that stands twice.
+      self = .object(
+        Dictionary(members.map { ($0.key, ExpectedValue($0.value)) }, uniquingKeysWith: { $1 }))
     }
   }
 
