@@ -33,11 +33,17 @@ static const attr_t strata_attr_normal = A_NORMAL;
 static inline int strata_colors(void) { return COLORS; }
 static inline int strata_color_pairs(void) { return COLOR_PAIRS; }
 
-// stdin, stdout and stdscr are mutable globals to Swift.
+// stdin, stdout and stdscr are mutable globals to Swift. Standard output where no other is given.
 static inline WINDOW *strata_window(void) { return stdscr; }
-static inline SCREEN *strata_newterm(const char *term) {
-  return newterm(term, stdout, stdin);
+static inline SCREEN *strata_newterm(const char *term, FILE *output) {
+  return newterm(term, output ? output : stdout, stdin);
 }
+
+#ifdef __linux__
+// Behind _GNU_SOURCE, which Swift's importer does not set.
+extern int memfd_create(const char *name, unsigned flags);
+extern int dup3(int from, int to, int flags);
+#endif
 
 // The name of the character set of the current locale.
 static inline const char *strata_codeset(void) { return nl_langinfo(CODESET); }

@@ -8,7 +8,7 @@ extension CursesScreen {
   @discardableResult
   package static func knows(_ term: String) -> Bool {
     var problem: Int32 = 0
-    return !term.isEmpty && setupterm(term, STDOUT_FILENO, &problem) == OK
+    return !term.isEmpty && setupterm(term, FrameOutput.standard.descriptor, &problem) == OK
   }
 
   /// Columns and rows of the terminal; `nil` where it does not tell.

@@ -25,6 +25,7 @@ package final class CursesScreen {
   /// What the terminal shows now; `nil` when that is unknown.
   private var shown: Grid?
   private var isActive = true
+  private let output = FrameOutput.standard
   private let pasteMode: (on: String, off: String)?
   private let hasMouse: Bool
 
@@ -50,9 +51,10 @@ package final class CursesScreen {
     pasteMode = Self.pasteMode(term)
     hasMouse = mouse && (Terminfo.string("kmous") != nil || Self.isOfKnownFamily(term))
     EmergencyRestore.prepare(
-      extra: [pasteMode?.off, hasMouse ? Self.mouseOff : nil].compactMap { $0 })
+      extra: [pasteMode?.off, hasMouse ? Self.mouseOff : nil].compactMap { $0 },
+      output: output.descriptor)
     set_escdelay(KeyReader.escapeDelay)
-    guard strata_newterm(term) != nil else { throw .failed }
+    guard strata_newterm(term, output.file) != nil else { throw .failed }
     // Raw, so that ^C, ^Z and ^S arrive as keys.
     raw()
     noecho()
@@ -124,7 +126,7 @@ package final class CursesScreen {
     } else {
       curs_set(0)
     }
-    refresh()
+    output.sendFrame { _ = refresh() }
     shown = grid
   }
 

@@ -14,13 +14,17 @@ struct EmergencyRestore {
   private var bytes: UnsafeMutablePointer<UInt8>
   private var count: Int
   private var modes: termios
+  /// What curses writes to, besides standard output.
+  private var output: Int32
 
   /// Written once before the screen starts and only read afterwards; a signal handler can wait for
   /// no lock. Atomic enough: it is a pointer, set when the memory behind it is complete.
   nonisolated(unsafe) private static var saved: UnsafeMutablePointer<EmergencyRestore>?
 
   /// Keeps the modes that the terminal has now and the strings of terminfo that undo ours.
-  static func prepare(extra: [String]) {
+  ///
+  /// - Parameter output: what curses writes to.
+  static func prepare(extra: [String], output: Int32) {
     var modes = termios()
     guard saved == nil, tcgetattr(STDIN_FILENO, &modes) == 0 else { return }
     let names = ["sgr0", "rmkx", "cnorm", "rmcup"]
@@ -29,7 +33,7 @@ struct EmergencyRestore {
     for (index, byte) in text.utf8.enumerated() { (bytes + index).initialize(to: byte) }
     let place = UnsafeMutablePointer<EmergencyRestore>.allocate(capacity: 1)
     place.initialize(
-      to: EmergencyRestore(bytes: bytes, count: text.utf8.count, modes: modes))
+      to: EmergencyRestore(bytes: bytes, count: text.utf8.count, modes: modes, output: output))
     saved = place
   }
 
@@ -38,7 +42,11 @@ struct EmergencyRestore {
     // A thread that goes on drawing must not come after this: its screens go nowhere from now on.
     let terminal = dup(STDOUT_FILENO)
     let nowhere = open("/dev/null", O_WRONLY)
-    if terminal >= 0, nowhere >= 0 { dup2(nowhere, STDOUT_FILENO) }
+    if terminal >= 0, nowhere >= 0 {
+      // In this order: frames take the one for the other in between.
+      dup2(nowhere, STDOUT_FILENO)
+      dup2(nowhere, saved.pointee.output)
+    }
     _ = write(terminal >= 0 ? terminal : STDOUT_FILENO, saved.pointee.bytes, saved.pointee.count)
     tcsetattr(STDIN_FILENO, TCSANOW, &saved.pointee.modes)
   }

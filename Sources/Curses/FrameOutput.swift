@@ -1,0 +1,99 @@
+import CNcurses
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// What curses writes to: the terminal, or memory, out of which a frame goes to the terminal at once.
+///
+/// ncurses writes what it has at every move of the cursor: a hundred times for a screen, each of which
+/// wakes the terminal, so that the two take turns until all is there.
+@MainActor
+final class FrameOutput {
+  /// A frame that took this long was taken slowly.
+  private static let patience = Duration.milliseconds(20)
+
+  /// There is one terminal, and so one of these for as long as the program runs.
+  static let standard = FrameOutput(terminal: STDOUT_FILENO)
+
+  private let terminal: Int32
+
+  /// What curses is to write to; `nil` for standard output.
+  let file: UnsafeMutablePointer<FILE>?
+  /// The same as a descriptor.
+  let descriptor: Int32
+  /// Where a frame is gathered; -1 where that cannot be.
+  private let memory: Int32
+  private var buffer: [UInt8] = []
+  /// Whether the terminal was slow with the last frame. Curses writes the next itself then, and leaves
+  /// the rest of it when a key comes.
+  private var isSlow = false
+
+  init(terminal: Int32) {
+    self.terminal = terminal
+    let opened = Self.open(terminal)
+    file = opened?.file
+    descriptor = opened?.descriptor ?? terminal
+    memory = opened?.memory ?? -1
+  }
+
+  /// `nil` where frames are not gathered.
+  private static func open(
+    _ terminal: Int32
+  ) -> (file: UnsafeMutablePointer<FILE>, descriptor: Int32, memory: Int32)? {
+    #if os(Linux)
+      let memory = memfd_create("frame", 1)  // MFD_CLOEXEC
+      let descriptor = memory < 0 ? -1 : fcntl(terminal, F_DUPFD_CLOEXEC, 3)
+      if descriptor >= 0, let file = fdopen(descriptor, "w") { return (file, descriptor, memory) }
+      if descriptor >= 0 { close(descriptor) }
+      if memory >= 0 { close(memory) }
+    #endif
+    return nil
+  }
+
+  /// Sends what curses writes meanwhile.
+  func sendFrame(_ write: () -> Void) {
+    let start = ContinuousClock.now
+    defer { isSlow = ContinuousClock.now - start > Self.patience }
+    #if os(Linux)
+      if memory >= 0, !isSlow, dup3(memory, descriptor, O_CLOEXEC) >= 0 {
+        typeahead(-1)
+        write()
+        dup3(terminal, descriptor, O_CLOEXEC)
+        typeahead(STDIN_FILENO)
+        return sendMemory()
+      }
+    #endif
+    write()
+  }
+
+  private func sendMemory() {
+    // Both descriptors share the place.
+    let count = Int(lseek(memory, 0, SEEK_CUR))
+    guard count > 0, lseek(memory, 0, SEEK_SET) == 0 else { return }
+    if buffer.count < count { buffer = [UInt8](repeating: 0, count: count) }
+    guard pread(memory, &buffer, count, 0) == count else { return }
+    buffer.withUnsafeBytes { bytes in
+      var rest = bytes[..<count]
+      while !rest.isEmpty {
+        let part = UnsafeRawBufferPointer(rebasing: rest)
+        let written = systemWrite(terminal, part)
+        if written > 0 {
+          rest = rest.dropFirst(written)
+        } else if errno == EAGAIN {
+          var ready = pollfd(fd: terminal, events: Int16(POLLOUT), revents: 0)
+          guard poll(&ready, 1, -1) >= 0 || errno == EINTR else { return }
+        } else if errno != EINTR {
+          return
+        }
+      }
+    }
+  }
+}
+
+/// `write` by a name that no parameter hides.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  write(descriptor, bytes.baseAddress, bytes.count)
+}
