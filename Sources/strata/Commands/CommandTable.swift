@@ -4,7 +4,12 @@ import RowText
 
 /// Every subcommand; usage, help and the README come from this list.
 enum CommandTable {
-  static func command(named name: String) -> Command? { commands.first { $0.name == name } }
+  static func command(named name: String) -> Command? {
+    // A path is none, and need not wait until all of them are made.
+    guard !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ".") })
+    else { return nil }
+    return commands.first { $0.name == name }
+  }
 
   /// `strata STORE`: no subcommand, but the interface.
   static let interface = Command(
