@@ -26,11 +26,13 @@ package struct StoreSummary: Sendable, Equatable {
   var missing: Set<String>
 
   /// A summary; what is left out is as in a plain store.
+  ///
+  /// - Parameter hashes: the model's version hashes, where they are known already.
   package init(
     path: String, fileName: String, model: Model, modelMatches: Bool, isRaw: Bool = false,
     uuid: String, walFrames: Int = 0, access: StoreFiles.Access = .immutable,
     warnings: [String] = [], gap: String? = nil, columns: [String: [RowColumn]],
-    tables: [EntityTable] = [], missing: Set<String> = []
+    tables: [EntityTable] = [], missing: Set<String> = [], hashes: [String: VersionHash]? = nil
   ) {
     self.path = path
     self.fileName = fileName
@@ -45,7 +47,8 @@ package struct StoreSummary: Sendable, Equatable {
     self.columns = columns
     self.missing = missing
     layout = StoreLayout(path: path, uuid: uuid, model: model, entityTables: tables)
-    let digest = ByteText.bytes(base64: model.versionHashesDigest) ?? []
+    let digest =
+      ByteText.bytes(base64: Model.versionHashesDigest(of: hashes ?? model.versionHashes)) ?? []
     hashPrefix = ByteText.hex(digest.prefix(4)).uppercased()
   }
 

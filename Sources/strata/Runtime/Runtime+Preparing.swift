@@ -15,5 +15,8 @@ extension Runtime {
       theme = .mono
     }
     CursesScreen.knows(Output.environment("TERM") ?? "")
+    // The first drawing makes what all others use.
+    var grid = Grid(state.size, base: theme[.text])
+    Interface.draw(state, with: theme, in: &grid)
   }
 }

@@ -140,7 +140,10 @@ actor StoreSession {
       gap: store.shortGap ?? store.shortFlaw,
       columns: columns,
       tables: store.entityTables,
-      missing: missing)
+      missing: missing,
+      // Those that the store states, if it was just found that they are the model's.
+      hashes: store.modelMatches && store.configuration == nil
+        ? store.metadata.versionHashes : nil)
   }
 }
 
