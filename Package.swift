@@ -31,13 +31,15 @@ let package = Package(
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(
+      name: "CCrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     // Declarations alone: libpng and TurboJPEG are opened when the program runs.
     .systemLibrary(name: "CPictures"),
 
     .target(name: "JSON"),
     .target(name: "SQLite", dependencies: ["CSQLite"]),
     .target(
-      name: "Values", dependencies: ["JSON", "CExpat"],
+      name: "Values", dependencies: ["JSON", "CExpat", "CCrypto"],
       // Rounding of Double is in libm, which a program without Foundation does not link.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     .target(
@@ -101,7 +103,7 @@ let package = Package(
     .target(
       name: "RowText",
       dependencies: ["Terminal", "ManagedStore", "ManagedModel", "Files", "JSON"]),
-    .target(name: "Images", dependencies: ["CPictures", "Terminal", "Values"]),
+    .target(name: "Images", dependencies: ["CPictures", "Terminal"]),
     .target(
       name: "Interface",
       dependencies: [
@@ -192,8 +194,7 @@ let package = Package(
         "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "TestSupport",
       ],
       packageAccess: false),
-    .testTarget(
-      name: "ImageTests", dependencies: ["Images", "Terminal", "Values", "CPictures"]),
+    .testTarget(name: "ImageTests", dependencies: ["Images", "Terminal", "CPictures"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "CNcurses"]),
     .testTarget(name: "CursesTests", dependencies: ["Curses", "Terminal", "CNcurses"]),
     .testTarget(

@@ -1,5 +1,4 @@
 import CPictures
-import Values
 
 /// What is called of libpng's simplified API, whose calls return instead of jumping.
 struct PNGLibrary: Sendable {

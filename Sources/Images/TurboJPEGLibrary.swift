@@ -1,5 +1,4 @@
 import CPictures
-import Values
 
 /// What is called of TurboJPEG, whose calls return instead of jumping.
 struct TurboJPEGLibrary: Sendable {

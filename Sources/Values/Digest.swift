@@ -1,82 +1,65 @@
-import Synchronization
+import CCrypto
 
 /// The two digests that Core Data's version hashes are made with, and the one of named UUIDs.
-///
-/// OpenSSL makes them with what the processor has for it. Loading it takes longer than all the hashes
-/// of a model, so that it is opened for a large input, or when many small ones were made here.
 package enum Digest {
-  /// How many bytes are hashed here before OpenSSL is worth its loading.
-  private static let patience = 1 << 16
-
-  /// How many bytes were hashed here.
-  private static let hashed = Atomic<Int>(0)
-
   /// The 32 bytes of SHA-256.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
-    library(for: bytes.count).flatMap { $0.digest(of: bytes, $0.sha256) }
-      ?? SHA256.digest(of: bytes)
+    digest(of: bytes, Self.sha256, count: 32)
   }
 
   /// The 64 bytes of SHA-512.
   package static func sha512(_ bytes: [UInt8]) -> [UInt8] {
-    library(for: bytes.count).flatMap { $0.digest(of: bytes, $0.sha512) }
-      ?? SHA512.digest(of: bytes)
+    digest(of: bytes, Self.sha512, count: 64)
   }
 
   /// The 20 bytes of SHA-1: no safeguard, but what a UUID of version 5 is made of.
   package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
-    library(for: bytes.count).flatMap { $0.digest(of: bytes, $0.sha1) } ?? SHA1.digest(of: bytes)
+    digest(of: bytes, Self.sha1, count: 20)
   }
 
-  private static func library(for count: Int) -> CryptoLibrary? {
-    let before = hashed.add(min(count, patience), ordering: .relaxed).oldValue
-    guard before + count > patience else { return nil }
-    // It is not counted on: a sum that is large stays large.
-    hashed.store(patience, ordering: .relaxed)
-    return CryptoLibrary.installed
+  /// Has the algorithm of version hashes looked up, which takes OpenSSL most of a millisecond: for a
+  /// thread with nothing to do while another reads what is to be hashed.
+  package static func prepare() { _ = sha256 }
+
+  private static func digest(of bytes: [UInt8], _ algorithm: OpaquePointer?, count: Int) -> [UInt8]
+  {
+    var digest = [UInt8](repeating: 0, count: count)
+    _ = EVP_Digest(bytes, bytes.count, &digest, nil, algorithm, nil)
+    return digest
   }
+
+  /// Fetched once: SHA256() and EVP_sha256() look the algorithm up under a lock each time.
+  ///
+  /// OpenSSL's method objects never change once made, so any thread may use them.
+  nonisolated(unsafe) fileprivate static let sha256 = EVP_MD_fetch(nil, "SHA256", nil)
+  nonisolated(unsafe) private static let sha512 = EVP_MD_fetch(nil, "SHA512", nil)
+  nonisolated(unsafe) private static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)
 }
 
 /// SHA-256 of bytes that come a piece at a time, such as a file too large to hold.
 package final class SHA256Stream {
-  private let library: CryptoLibrary?
   // An EVP context is a C object without a Swift representation; it is freed in `deinit`.
   private let context: OpaquePointer?
-  private var own = SHA256()
 
   /// A stream that nothing was given to.
-  package convenience init() { self.init(library: CryptoLibrary.installed) }
-
-  /// - Parameter library: `nil` to do without one.
-  init(library: CryptoLibrary?) {
-    context = library?.makeContext()
-    self.library = context == nil ? nil : library
-    begin()
+  package init() {
+    context = EVP_MD_CTX_new()
+    _ = EVP_DigestInit_ex(context, Digest.sha256, nil)
   }
 
-  deinit { library?.freeContext(context) }
-
-  private func begin() {
-    own = SHA256()
-    if let library { _ = library.begin(context, library.sha256, nil) }
-  }
+  deinit { EVP_MD_CTX_free(context) }
 
   /// Adds bytes to what the digest is of.
   package func update(_ bytes: some Sequence<UInt8>) {
     let array = Array(bytes)
-    if let library {
-      _ = library.update(context, array, array.count)
-    } else {
-      own.update(array)
-    }
+    _ = EVP_DigestUpdate(context, array, array.count)
   }
 
   /// The digest of everything given so far; the stream starts anew.
   package func finish() -> [UInt8] {
-    defer { begin() }
-    guard let library else { return own.finish() }
     var digest = [UInt8](repeating: 0, count: 32)
-    _ = library.finish(context, &digest, nil)
+    _ = EVP_DigestFinal_ex(context, &digest, nil)
+    _ = EVP_DigestInit_ex(context, Digest.sha256, nil)
     return digest
   }
 }

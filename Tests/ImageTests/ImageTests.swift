@@ -1,7 +1,6 @@
 import CPictures
 import Terminal
 import Testing
-import Values
 
 @testable import Images
 

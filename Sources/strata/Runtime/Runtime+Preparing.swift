@@ -6,6 +6,7 @@ import Terminal
 extension Runtime {
   /// What needs no store, while that is being opened by another thread.
   func prepare() throws {
+    Digest.prepare()
     do {
       theme = try themes.theme(named: state.themeName)
     } catch let error as CoreDataError where error.kind == .unreadable || !isThemeAsked {
