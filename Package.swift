@@ -159,15 +159,14 @@ let package = Package(
     .testTarget(
       name: "ManagedStoreTests",
       dependencies: [
-        "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite", "Files",
+        "ModelSearch", "ManagedStore", "Salvage", "ManagedModel", "ModelWriting", "SQLite", "Files",
         "TestSupport",
       ]),
     .testTarget(
       name: "MigrationTests",
       dependencies: [
-        "Migration", "ModelSearch", "ManagedStore", "ManagedModel", "ModelWriting", "SQLite",
-        "Files", "JSON",
-        "TestSupport",
+        "Migration", "ModelSearch", "ManagedStore", "Salvage", "ManagedModel", "ModelWriting",
+        "SQLite", "Files", "JSON", "TestSupport",
       ]),
     .testTarget(
       name: "RescueTests",

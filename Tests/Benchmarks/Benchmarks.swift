@@ -5,6 +5,7 @@ import TestSupport
 ///
 ///     swift build -c release && swift run -c release Benchmarks read
 ///     swift run -c release Benchmarks migrate
+///     swift run -c release Benchmarks large 30000000
 ///     swift run -c release Benchmarks policies
 ///     swift run -c release Benchmarks salvage
 ///     swift run -c release Benchmarks fleet 1000
@@ -30,6 +31,9 @@ struct Benchmarks {
     case "migrate":
       try MigrationBenchmark.run(
         strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_700_000)
+    case "large":
+      try LargeBenchmark.run(
+        strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 30_000_000)
     case "policies":
       try PolicyBenchmark.run(
         strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 1_300_000)
@@ -70,7 +74,7 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
           + "| seed [OBJECTS] [MODEL…] | interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }

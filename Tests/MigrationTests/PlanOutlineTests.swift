@@ -28,14 +28,23 @@ struct PlanOutlineTests {
     let model = try Self.renamed(
       #"<entity name="Loan">"#, #"<entity name="Lending" elementID="Loan">"#)
     let request = MigrationRequest(to: .init(model: model, name: "V 2", path: ""))
-    let (told, plan) = try Self.outlines(Store(path: path), request)
+    // What a busy machine does not count in time is left out.
+    var (told, plan) = try Self.outlines(Store(path: path), request)
+    try Patience.wait {
+      guard told.last?.isCounted != true else { return true }
+      (told, plan) = try Self.outlines(Store(path: path), request)
+      return false
+    }
     let (first, last) = (try #require(told.first), try #require(told.last))
     #expect(first.steps.map(\.mapping) == plan.steps.map(\.mapping))
     #expect(first.steps.allSatisfy(\.rows.isEmpty) && !first.isCounted)
     #expect(last.isCounted)
     #expect(last.steps.map(\.rows) == plan.steps.map(\.rows))
     #expect(plan.steps[0].rows.values.reduce(0, +) > 0)
-    #expect(try StoreMigration.plan(Store(path: path), request) == plan)
+    var same = try StoreMigration.plan(Store(path: path), request)
+    // Others write to the disk meanwhile.
+    same.bytesFree = plan.bytesFree
+    #expect(same == plan)
   }
 
   @Test("where there is nothing to do, nothing is told before")
@@ -85,12 +94,12 @@ struct PlanOutlineTests {
     let store = try Store(path: path)
     let counts = try store.counts()
     var told: [String: Int] = [:]
-    store.earlyCounts { told = $0 }
+    store.earlyCounts(within: .seconds(600)) { told = $0 }
     #expect(told == counts)
     told = [:]
     store.earlyCounts(within: .zero) { told = $0 }
     #expect(told.isEmpty)
-    store.stopping(when: { true }) { store.earlyCounts { told = $0 } }
+    store.stopping(when: { true }) { store.earlyCounts(within: .seconds(600)) { told = $0 } }
     #expect(told.isEmpty)
     // It answers as before.
     #expect(try store.counts() == counts)

@@ -14,9 +14,9 @@ public enum Patience {
   ///
   /// - Returns: whether it came to be so.
   @discardableResult
-  public static func wait(until isDone: () -> Bool) -> Bool {
+  public static func wait(until isDone: () throws -> Bool) rethrows -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
-    while !isDone() {
+    while try !isDone() {
       if ContinuousClock.now > end { return false }
       usleep(20_000)
     }

@@ -150,7 +150,10 @@ struct MigrateOutlook {
   private mutating func add(steps: [MigrationStep], isCounted: Bool) {
     let all = steps.flatMap(\.mapping.entityMappings)
     let rows = steps.flatMap(\.rows.values).reduce(0, +)
-    let objects = NumberText.counted(rows, "object") + (isCounted ? "" : " so far, counting …,")
+    let objects =
+      rows == 0 && !isCounted
+      ? "counting the objects"
+      : NumberText.counted(rows, "object") + (isCounted ? "" : " so far, counting …,")
     func count(_ kind: EntityMapping.Kind) -> Int { all.filter { $0.kind == kind }.count }
     let entities = NumberText.counted(
       all.filter { $0.source != nil }.count, "entity", plural: "entities")
