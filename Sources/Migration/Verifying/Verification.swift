@@ -60,7 +60,8 @@ struct Verification {
     try verifyOneToOnes(&links)
     var told = 0
     let problems = try integrity?.problems(helpedBy: connection) { rows in
-      // Who cancels is heard by the next statement.
+      // Who cancels is told so by what is interrupted.
+      if meter.shouldStop { integrity?.stop() }
       try? meter.advance(by: rows - told)
       told = rows
     }
