@@ -43,7 +43,7 @@ struct StepRun {
     let verification = Verification(
       step: step, schemas: schemas, contents: made.contents, connection: connection, meter: meter,
       madeByPolicies: made.policies?.made ?? [:], policyMappings: step.policyMappings(policies),
-      filePath: path, sourcePath: source.access == .immutable ? source.files.path : nil
+      filePath: path, sourcePath: source.wholeFile
     )
     let reason = "the migration did not do what it planned"
     let report: VerificationReport

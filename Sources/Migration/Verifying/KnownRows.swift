@@ -41,7 +41,9 @@ struct KnownRows {
     for (former, column) in zip(before, after)
     where former.type.uppercased() == column.type.uppercased() && former.filling == column.filling {
       let planned = row.columns.first { $0.name == column.name }
-      if planned?.sql == "s.\(quoted(former.name))" || planned?.sql == "s.\(former.name)" {
+      if planned?.sql == "s.\(quoted(former.name))" || planned?.sql == "s.\(former.name)",
+        questions.isStored(column.name, row)
+      {
         kept.insert(column.name)
       }
     }

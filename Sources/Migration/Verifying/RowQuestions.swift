@@ -19,6 +19,9 @@ struct RowQuestions {
   /// Join tables that take all rows of a table of the source, as they are there.
   private(set) var joins: Set<String> = []
 
+  /// Whether what is stored in a column tells all of its value.
+  let isStored: (_ column: String, _ row: DestinationRows) -> Bool
+
   private let connection: Connection
   private let rows: [DestinationRows]
 
@@ -26,10 +29,15 @@ struct RowQuestions {
   ///   - tables: names of the result's tables.
   ///   - contents: all that is planned.
   ///   - source: path of the source, all of it in its main file.
+  ///   - isStored: whether a column is compared by what is stored in it; SQLite compares the others.
   init(
     _ tables: [String], holding contents: MigratedContents, from source: String,
-    on connection: Connection
+    on connection: Connection,
+    comparing isStored: @escaping (_ column: String, _ row: DestinationRows) -> Bool = { _, _ in
+      true
+    }
   ) throws {
+    self.isStored = isStored
     self.connection = connection
     rows = contents.rows
     comparison = SourceComparison(path: source, tables: [:])
@@ -118,9 +126,9 @@ struct RowQuestions {
       (name: $0.name, value: planned.value(of: $0.sql))
     }
     return (columns + row.empty.map { ($0, .null) }).compactMap { name, value in
-      guard let place = result.columns.firstIndex(of: name), place != result.key, var value else {
-        return nil
-      }
+      guard let place = result.columns.firstIndex(of: name), place != result.key, var value,
+        isStored(name, row)
+      else { return nil }
       if row.orders.contains(name) {
         // Objects that had no position in an order were given one.
         guard case .column(let former) = value else { return nil }

@@ -13,7 +13,8 @@ public enum StoreVerification {
   ///     everything should be as it was. Computed values are computed again; what policies did is not
   ///     known here.
   ///   - isCancelled: asked now and then, also within long SQL statements.
-  /// - Returns: what was compared, and every difference with its first objects.
+  /// - Returns: what was compared, and every difference with its first objects. Where the file of `after`
+  ///   is damaged that is one of them, and what is read of it is not to be relied on.
   /// - Throws: ``CoreDataError`` where a store cannot be read or lacks tables of its model (134020),
   ///   where a value cannot be computed here, as by a policy (134170), or when cancelled (134120).
   public static func compare(
@@ -37,6 +38,8 @@ public enum StoreVerification {
         try RecipeFunctions.digest(arguments.first ?? .null, files)
       }
       try connection.attachSource(before)
+      // What it read before is read through the other connection from here on.
+      try before.connection.execute("PRAGMA shrink_memory")
       defer { try? connection.execute("DETACH DATABASE src") }
       connection.onProgress(isCancelled)
       defer { connection.onProgress(nil) }
@@ -54,7 +57,8 @@ public enum StoreVerification {
         rows: try StepSequence.rows(of: mapping, in: before))
       return try Verification(
         step: step, schemas: schemas, contents: contents, connection: connection,
-        meter: ProgressMeter(isCancelled: isCancelled, report: { _ in }), isForeign: true
+        meter: ProgressMeter(isCancelled: isCancelled, report: { _ in }), filePath: after.wholeFile,
+        sourcePath: before.wholeFile, isForeign: true
       ).run()
     } catch {
       throw StepSequence.translated(error, path: after.path)

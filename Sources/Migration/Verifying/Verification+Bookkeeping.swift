@@ -16,7 +16,7 @@ extension Verification {
 
   func note(integrity problems: [String], _ report: inout VerificationReport) {
     guard !problems.isEmpty else {
-      report.verified.insert(.init(what: "database integrity", count: 1), at: 0)
+      report.verified.insert(.init(what: VerificationReport.integrity, count: 1), at: 0)
       return
     }
     report.differences.insert(

@@ -32,6 +32,14 @@ extension Verification {
     return compared.map { ($0.0, "(\($0.1)) AND NOT \(isTouched("d.Z_PK", in: row.table))") }
   }
 
+  /// Whether a column holds what was planned where it is stored as planned: not so where the bytes are in
+  /// files that both stores have of their own, and of no interest where another program may have written.
+  func isStoredAsPlanned(_ column: String, of row: DestinationRows) -> Bool {
+    guard isForeign else { return true }
+    return column != "Z_OPT" && !mayBeInFile(column, of: row)
+      && (!row.empty.contains(column) || isOwn(column, of: row))
+  }
+
   /// SQL that is true of objects that a policy linked or changed by hand, which no mapping tells.
   func isTouched(_ key: String, in table: String) -> String {
     """

@@ -29,7 +29,7 @@ struct Verification {
   /// - Throws: ``CoreDataError`` when it is cancelled, or a file cannot be read.
   func run() throws -> VerificationReport {
     var facts: ReadFacts?
-    return try run(asking: questions, &facts)
+    return try run(asking: destination.counts, &facts)
   }
 
   /// The same, with what the check of the file found out by the way, where it found nothing wrong.
@@ -42,7 +42,7 @@ struct Verification {
     if filePath != nil { try connection.execute("PRAGMA shrink_memory") }
     let tables = try tableNames().sorted()
     let compared = try filePath == nil ? nil : rowQuestions(tables)
-    // A store that others may write to is checked through the connection that reads it.
+    // A store that others write to is checked through the connection that reads it.
     let integrity = filePath.map { path in
       IntegrityCheck(
         of: path, tables: tables, asking: questions, comparing: compared?.comparison)
@@ -86,15 +86,7 @@ struct Verification {
   private func rowQuestions(_ tables: [String]) throws -> RowQuestions? {
     guard policyMappings.isEmpty, let sourcePath else { return nil }
     return try RowQuestions(
-      tables, holding: contents, from: sourcePath, on: connection)
-  }
-
-  /// What is found out by the way for the receipt.
-  private var questions: [String: ReadFacts.Question] {
-    var questions: [String: ReadFacts.Question] = [:]
-    for table in destination.tables { questions[table.name] = .counts }
-    for join in destination.joins { questions[join.name] = .rows }
-    return questions
+      tables, holding: contents, from: sourcePath, on: connection, comparing: isStoredAsPlanned)
   }
 
   /// Compares all objects; answers how many there should be of each entity.

@@ -18,6 +18,12 @@ public struct VerificationReport: Sendable, Equatable {
     public var first: [ObjectID] = []
   }
 
+  /// What is said of a file in which SQLite finds nothing wrong.
+  static let integrity = "database integrity"
+
+  /// Whether the file of the result was found to be sound.
+  public var isFileSound: Bool { verified.contains { $0.what == Self.integrity } }
+
   /// Objects of each entity before and after.
   public var entities: [MigrationReceipt.EntityCount] = []
   /// Links in the result, by `Entity.relationship`.

@@ -128,6 +128,14 @@ extension StoreSchema {
     questions(model.entities.compactMap { entityTable(of: $0.name) })
   }
 
+  /// How many rows and links there are, and how many hold something in each column.
+  package var counts: [String: ReadFacts.Question] {
+    var questions: [String: ReadFacts.Question] = [:]
+    for table in tables { questions[table.name] = .counts }
+    for join in joins { questions[join.name] = .rows }
+    return questions
+  }
+
   /// What is worth knowing of all rows and links.
   ///
   /// - Parameter entities: where a store has the objects of each entity.

@@ -97,18 +97,28 @@ extension Store {
   ///
   /// From then on a damaged one is read through a private copy of all that can be read.
   ///
-  /// - Parameter limit: a larger file is left unchecked.
+  /// - Parameters:
+  ///   - limit: a larger file is left unchecked.
+  ///   - isForPlan: whether what a plan asks of all rows is found out by the way; it takes memory for
+  ///     their keys.
   /// - Throws: ``CoreDataError`` where SQLite fails, or is interrupted.
-  package func inspect(upTo limit: Int = .max) throws {
+  package func inspect(upTo limit: Int = .max, isForPlan: Bool = true) throws {
     guard !isInspected, mended == nil else { return }
     guard files.size <= limit else { return }
     try translating {
-      let found = try Soundness(checking: connection, asking: schema.questions(entityTables))
+      let found = try Soundness(
+        checking: connection, asking: isForPlan ? schema.questions(entityTables) : schema.counts)
       isInspected = true
       damage = found.damage
       facts = found.facts
       if let copy = found.mended { use(copy) }
     }
+  }
+
+  /// Where all is that is read of the store, in one file that is read as if it could not change; `nil`
+  /// where some of it is in a log, and where a copy is read in its place.
+  package var wholeFile: String? {
+    access == .immutable && mended == nil && connection.isImmutable ? connection.path : nil
   }
 
   /// Takes the file for checked: another handle on it did that.

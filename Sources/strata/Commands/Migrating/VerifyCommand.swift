@@ -23,11 +23,9 @@ enum VerifyCommand {
         "the store is not of the model \(request.destination.name)",
         path: arguments[1], hint: "strata explain \(arguments[1]) \(request.bundle) tells why.")
     }
-    for store in [before, after] { try store.inspect() }
+    try before.inspect(isForPlan: false)
     let report = try Waiting.tell("comparing every object", on: console) {
-      try StoreVerification.compare(
-        before: before, after: after, mapping: mapping,
-        isCancelled: { Interruption.isRequested })
+      try compared(before, after, mapping)
     }
     if let format {
       let checks = CheckReport(report, of: arguments[0], and: arguments[1])
@@ -39,6 +37,27 @@ enum VerifyCommand {
     }
     let status = console.finish(before, report.isEqual ? .done : .no)
     return console.finish(after, status)
+  }
+
+  /// The comparison checks the second file by the way. One that is damaged is compared once more, as far as
+  /// it can be read.
+  private static func compared(
+    _ before: Store, _ after: Store, _ mapping: MappingModel
+  ) throws -> VerificationReport {
+    func report() throws -> VerificationReport {
+      try StoreVerification.compare(
+        before: before, after: after, mapping: mapping,
+        isCancelled: { Interruption.isRequested })
+    }
+    do {
+      let found = try report()
+      if found.isFileSound { return found }
+    } catch let error as CoreDataError where error.kind != .cancelled {
+      try after.inspect(isForPlan: false)
+      if after.damage == nil { throw error }
+    }
+    try after.inspect(isForPlan: false)
+    return try report()
   }
 
   private static func print(
