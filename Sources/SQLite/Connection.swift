@@ -274,6 +274,9 @@ package final class Connection {
 
 /// A name as SQL: in double quotes, with quotes inside doubled.
 package func quoted(_ name: String) -> String {
-  "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-    + "\""
+  let quote = UInt8(ascii: "\"")
+  guard name.utf8.contains(quote) else { return "\"" + name + "\"" }
+  // Bytes, as SQLite reads them: a quote with an accent on it would be another character.
+  let bytes = name.utf8.flatMap { $0 == quote ? [quote, quote] : [$0] }
+  return "\"" + String(decoding: bytes, as: UTF8.self) + "\""
 }

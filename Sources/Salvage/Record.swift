@@ -96,14 +96,11 @@ public struct Record: Sendable {
   /// can hold.
   @inline(__always)
   static func size(of type: UInt64) -> Int? {
-    switch type {
-    case 0, 8, 9: 0
-    case 1...4: Int(type)
-    case 5: 6
-    case 6, 7: 8
-    case 10, 11: nil
-    default: (type - 12) / 2 <= Cell.mostBytes ? Int((type - 12) / 2) : nil
+    if type >= 12 {
+      return (type - 12) / 2 <= Cell.mostBytes ? Int((type - 12) / 2) : nil
     }
+    // A digit for each type, 0 at the right: where to jump to cannot be foreseen from column to column.
+    return type < 10 ? Int(truncatingIfNeeded: 0x00_8864_3210 >> (4 * type) & 0xF) : nil
   }
 
   /// What a value of a serial type is.

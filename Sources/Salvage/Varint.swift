@@ -23,6 +23,11 @@ package enum Varint {
   static func read(
     _ bytes: UnsafeRawBufferPointer, at place: inout Int, before end: Int
   ) -> UInt64? {
+    // Most are of one byte.
+    if place < end, bytes[place] < 0x80 {
+      defer { place += 1 }
+      return UInt64(bytes[place])
+    }
     var value: UInt64 = 0
     let last = min(end, place + 8)
     while place < last {

@@ -183,4 +183,18 @@ struct ModelDifferenceTests {
     #expect(claimed.conflicts == ["a": ["a", "b"]])
     #expect(claimed.sources == ["a": "a", "b": "b"])
   }
+
+  @Test("what goes by its own name is what was called so, and nothing else")
+  func ownNames() {
+    let own = NameAlignment(
+      source: [("a", "a"), ("b", "b"), ("gone", "gone")],
+      destination: [("b", "b"), ("new", "new"), ("a", "a")])
+    #expect(own.sources == ["a": "a", "b": "b"])
+    #expect(own.destinations == ["a": "a", "b": "b"])
+    #expect(own.conflicts.isEmpty)
+    // Two of one name are told of as before.
+    let twice = NameAlignment(source: [("a", "a")], destination: [("a", "a"), ("a", "a")])
+    #expect(twice.conflicts == ["a": ["a", "a"]])
+    #expect(NameAlignment(sameNames: ["a", "b"], ["b", "c"]).sources == ["b": "b"])
+  }
 }

@@ -30,6 +30,18 @@ struct SQLiteTests {
     }
   }
 
+  @Test("a quote in a name is doubled, also one that an accent makes another character")
+  func accentedQuotes() throws {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    for name in ["a", "", "a\"b", "\"", "a\"\u{301}, b", "\"\u{200D}\"\u{FE0F}"] {
+      try connection.execute("CREATE TABLE \(quoted("t" + name)) (\(quoted(name + "c")))")
+      #expect(
+        try connection.rows(
+          "SELECT name FROM pragma_table_info(?)", [.text("t" + name)]
+        ).map { $0[0] } == [.text(name + "c")])
+    }
+  }
+
   @Test("a long statement is interrupted when asked")
   func interrupt() throws {
     let connection = try Connection(path: ":memory:", mode: .create)

@@ -220,12 +220,18 @@ extension StepSchemas {
   /// In place, unless nearly all rows would have to be written again anyway: then a new file has no
   /// pages of the old tables in it.
   func cheapestStrategy(rows: [String: Int]) -> MigrationPlan.Strategy {
-    var (all, rebuilt) = (0, 0)
-    for table in destination.tables {
-      let count = mappings(into: table).reduce(0) { $0 + (rows[$1.name] ?? 0) }
-      all += count
-      if count > 0, case .rebuild = work(for: table) { rebuilt += count }
+    let counted = destination.tables.map { table in
+      (table: table, rows: mappings(into: table).reduce(0) { $0 + (rows[$1.name] ?? 0) })
+    }.filter { $0.rows > 0 }
+    let all = counted.reduce(0) { $0 + $1.rows }
+    var (rebuilt, open) = (0, all)
+    // The largest decide: what is to be done with a small one need not be worked out.
+    for (table, count) in counted.sorted(by: { $0.rows > $1.rows }) {
+      open -= count
+      if case .rebuild = work(for: table) { rebuilt += count }
+      if rebuilt * 10 > all * 8 { return .copy }
+      if (rebuilt + open) * 10 <= all * 8 { return .inPlace }
     }
-    return all > 0 && rebuilt * 10 > all * 8 ? .copy : .inPlace
+    return .inPlace
   }
 }

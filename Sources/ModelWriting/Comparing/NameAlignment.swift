@@ -20,6 +20,12 @@ package struct NameAlignment: Sendable, Equatable {
 
   /// Aligns two versions' things by their canonical names.
   package init(source: [Named], destination: [Named]) {
+    if Self.areOwn(source), Self.areOwn(destination) {
+      let names = Set(source.map(\.name))
+      for item in destination where names.contains(item.name) { sources[item.name] = item.name }
+      destinations = sources
+      return
+    }
     let byCanonicalName = Dictionary(grouping: source, by: \.canonicalName).mapValues {
       $0.map(\.name)
     }
@@ -67,6 +73,11 @@ package struct NameAlignment: Sendable, Equatable {
       sources[name] = name
       destinations[name] = name
     }
+  }
+
+  /// Whether each goes by its own name, and no two by the same: then nobody claims what is another's.
+  private static func areOwn(_ items: [Named]) -> Bool {
+    items.allSatisfy { $0.name == $0.canonicalName } && Set(items.map(\.name)).count == items.count
   }
 
   /// The same names are the same things, whatever identifiers say.

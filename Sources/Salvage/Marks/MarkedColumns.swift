@@ -53,13 +53,13 @@ package struct MarkedColumns: Sendable {
     let values = start + Int(header)
     var content = Int(header)
     var (number, next) = (0, 0)
-    while next < places.count {
+    while let wanted = next < places.count ? places[next] : nil {
       // A row that was written before the column came has none.
       if place == values { return true }
       guard let type = Varint.read(page, at: &place, before: values),
         let bytes = Record.size(of: type), bytes <= size - content
       else { return false }
-      if number == places[next] {
+      if number == wanted {
         if bytes > 0, type >= 12, type & 1 == 0 {
           take(page, from: start + content, bytes, end, cell.key, next, &found)
         }

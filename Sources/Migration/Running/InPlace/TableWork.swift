@@ -147,9 +147,9 @@ extension StepSchemas {
 
   /// The column's name where an expression is nothing but a column of the row.
   private static func plainColumn(_ sql: String) -> String? {
-    guard sql.hasPrefix("s.\""), sql.hasSuffix("\""), sql.count > 4 else { return nil }
+    guard sql.hasPrefix("s.\""), sql.hasSuffix("\""), sql.utf8.count > 4 else { return nil }
     let name = sql.dropFirst(3).dropLast()
-    return name.contains("\"") ? nil : String(name)
+    return name.utf8.contains(UInt8(ascii: "\"")) ? nil : String(name)
   }
 
   /// Whether the mapping's source objects may have something in a column.
