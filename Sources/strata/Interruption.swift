@@ -10,6 +10,8 @@ nonisolated(unsafe) private var removalEnd: Int32 = -1
 enum Interruption {
   private static let requested = Atomic<Bool>(false)
   private static let isWatching = Atomic<Bool>(false)
+  /// Whether this process ends with the command that it runs.
+  private static let endsWithCommand = Atomic<Bool>(false)
 
   static var isRequested: Bool { requested.load(ordering: .relaxed) }
 
@@ -21,22 +23,43 @@ enum Interruption {
   /// behind; a closed pipe does not end it either. Within another such body it adds nothing.
   static func watching<T>(_ body: () throws -> T) rethrows -> T {
     guard !isWatching.exchange(true, ordering: .relaxed) else { return try body() }
-    defer { isWatching.store(false, ordering: .relaxed) }
-    // The first use makes the flag, which must not happen inside a signal handler.
-    requested.store(false, ordering: .relaxed)
-    let previous = [SIGINT, SIGTERM, SIGHUP].map { ($0, signal($0, handler)) }
-    let pipe = signal(SIGPIPE, SIG_IGN)
+    let restore = watch()
     defer {
-      for (number, action) in previous { signal(number, action) }
-      signal(SIGPIPE, pipe)
+      restore()
+      isWatching.store(false, ordering: .relaxed)
     }
     return try body()
   }
 
+  /// Begins to watch.
+  ///
+  /// - Returns: what puts back what signals did before.
+  private static func watch() -> () -> Void {
+    // The first use makes the flag, which must not happen inside a signal handler.
+    requested.store(false, ordering: .relaxed)
+    let previous = [SIGINT, SIGTERM, SIGHUP].map { ($0, signal($0, handler)) }
+    let pipe = signal(SIGPIPE, SIG_IGN)
+    return {
+      for (number, action) in previous { signal(number, action) }
+      signal(SIGPIPE, pipe)
+    }
+  }
+
   /// The same for a whole command.
   static func watched(_ run: @escaping Command.Run) -> Command.Run {
-    { arguments, console in try watching { try run(arguments, console) } }
+    { arguments, console in
+      guard endsWithCommand.load(ordering: .relaxed) else {
+        return try watching { try run(arguments, console) }
+      }
+      isWatching.store(true, ordering: .relaxed)
+      _ = watch()
+      return try run(arguments, console)
+    }
   }
+
+  /// Has a signal that comes after all was done, and before the process has ended, pass: it would make
+  /// what was done look cancelled. To be called before a command by a process that ends with it.
+  static func watchToTheEnd() { endsWithCommand.store(true, ordering: .relaxed) }
 
   /// - Throws: ``CoreDataError`` of kind cancelled where it is requested.
   static func check() throws {

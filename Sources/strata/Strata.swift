@@ -6,6 +6,7 @@ struct Strata {
   static func main() {
     // Before any store is opened, since SQLite takes no other word afterwards.
     SQLiteLibrary.leaveOutMemoryStatistics()
+    Interruption.watchToTheEnd()
     let status = CommandLineTool.run(
       Array(CommandLine.arguments.dropFirst()), console: .process)
     if let message = Output.failureMessage {

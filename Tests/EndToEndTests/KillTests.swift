@@ -162,6 +162,21 @@ struct KillTests {
     #expect(cancelled.count >= 4, "\(cancelled)")
   }
 
+  @Test("asked to end when all is done: 0, as if nobody had asked", arguments: [SIGINT, SIGTERM])
+  func late(signal: Int32) throws {
+    let scene = try KillScene(.inPlace)
+    for number in 0..<20 {
+      let child = try scene.start(in: try scene.fresh())
+      child.read { $0.has("\"receipt\"") }
+      // Until after its end, whenever that is.
+      for _ in 0..<200 {
+        child.signal(signal)
+        usleep(50)
+      }
+      #expect(child.wait() == 0, "\(number)")
+    }
+  }
+
   static func bytes(in folder: String) throws -> [String: [UInt8]] {
     var result: [String: [UInt8]] = [:]
     for name in try FileSystem.list(folder) where FileSystem.isFile(folder + "/" + name) {

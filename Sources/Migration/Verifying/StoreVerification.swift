@@ -55,11 +55,15 @@ public enum StoreVerification {
       let step = MigrationStep(
         from: "", to: "", source: before.model, destination: after.model, mapping: mapping,
         rows: try StepSequence.rows(of: mapping, in: before))
-      return try Verification(
+      var report = try Verification(
         step: step, schemas: schemas, contents: contents, connection: connection,
         meter: ProgressMeter(isCancelled: isCancelled, report: { _ in }), filePath: after.wholeFile,
         sourcePath: before.wholeFile, isForeign: true
       ).run()
+      // What was read then is a sound copy of what can be read.
+      if after.isMended, let damage = after.damage { report.tell(integrity: damage.told) }
+      report.notes += before.faults.map { "The first store: \($0)" }
+      return report
     } catch {
       throw StepSequence.translated(error, path: after.path)
     }

@@ -14,17 +14,6 @@ extension Verification {
     return lines == ["ok"] ? [] : lines
   }
 
-  func note(integrity problems: [String], _ report: inout VerificationReport) {
-    guard !problems.isEmpty else {
-      report.verified.insert(.init(what: VerificationReport.integrity, count: 1), at: 0)
-      return
-    }
-    report.differences.insert(
-      .init(
-        entity: nil, message: "the migrated file is damaged: \(problems.joined(separator: "; "))",
-        count: problems.count), at: 0)
-  }
-
   /// No object may be forgotten: in an inferred mapping, every entity of either model has its own.
   func verifyCoverage(_ report: inout VerificationReport) {
     guard step.mapping.kind == .inferred else { return }

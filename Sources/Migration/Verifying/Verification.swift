@@ -48,7 +48,7 @@ struct Verification {
         of: path, tables: tables, asking: questions, comparing: compared?.comparison)
     }
     defer { integrity?.stop() }
-    if integrity == nil { try note(integrity: integrityProblems(), &report) }
+    if integrity == nil { report.tell(integrity: try integrityProblems()) }
     var structure = try StructureVerification(schemas, connection: connection, isForeign: isForeign)
     structure.run(into: &report)
     // Contents are looked for by the names that the structure must have.
@@ -77,7 +77,7 @@ struct Verification {
     report.add(links)
     try verifyBookkeeping(&report)
     try verifyCounts(expected, knowing: facts, &report)
-    if let problems { note(integrity: problems, &report) }
+    if let problems { report.tell(integrity: problems) }
     return report
   }
 

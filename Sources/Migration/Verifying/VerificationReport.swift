@@ -54,6 +54,20 @@ public struct VerificationReport: Sendable, Equatable {
       Difference(entity: entity, property: property, message: message, count: count, first: first))
   }
 
+  /// Says first what is wrong with the file of the result: nothing, or that.
+  ///
+  /// - Parameter problems: sentences, SQLite's as a rule.
+  mutating func tell(integrity problems: [String]) {
+    verified.removeAll { $0.what == Self.integrity }
+    guard !problems.isEmpty else {
+      return verified.insert(.init(what: Self.integrity, count: 1), at: 0)
+    }
+    differences.insert(
+      Difference(
+        entity: nil, message: "the migrated file is damaged: \(problems.joined(separator: "; "))",
+        count: problems.count), at: 0)
+  }
+
   /// - Throws: ``CoreDataError`` for the first difference.
   func requireEqual(or reason: String) throws {
     guard let difference = differences.first else { return }

@@ -332,7 +332,7 @@ enum CommandTable {
       ], example: "strata rollback Recipes.sqlite --list",
       statuses:
         "1 where --list finds no backup, 3 where the backup is refused, 5 where it failed, 130 where it was cancelled; the store is as it was then",
-      effect: .changesStore, run: RollbackCommand.run),
+      effect: .changesStore, run: Interruption.watched(RollbackCommand.run)),
     Command(
       "reset", .migrate, "an empty store of a model in its place; the old one is set aside",
       arguments: ["STORE"],

@@ -36,6 +36,11 @@ public struct FileDamage: Sendable, Equatable {
     "non-unique entry in index ",
   ]
 
+  /// The first faults in few words.
+  package var told: [String] {
+    problems.isEmpty ? ["some of it cannot be read"] : Array(problems.prefix(5))
+  }
+
   /// How many faults there are, as words.
   package var problemCount: String {
     problems.count < Self.mostProblems ? "\(problems.count)" : "\(problems.count) or more"

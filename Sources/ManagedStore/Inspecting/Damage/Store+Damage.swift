@@ -38,6 +38,15 @@ extension Store {
     return result
   }
 
+  /// What is wrong with a file of which every row could be read, as sentences.
+  package var faults: [String] {
+    guard let damage, damage.holes.isEmpty, damage.failure == nil else { return [] }
+    return damage.sentences(entityTables)
+  }
+
+  /// Whether a private copy of what can be read of a damaged file is read in its place.
+  package var isMended: Bool { mended != nil }
+
   /// The gaps in a few words, for a line that has no room; `nil` for a whole store.
   public var shortGap: String? {
     if let damage, !damage.holes.isEmpty {

@@ -63,34 +63,32 @@ struct StoreBatch {
     var (done, told) = (0, 0)
     let bar = ProgressBar(console)
     let begin = ContinuousClock.now
-    Interruption.watching {
-      BatchWork.run(paths, jobs: jobs) { path, send in
-        let start = ContinuousClock.now
-        let outcome = Self.outcome(path, work) { send(Event.progress($0)) }
-        send(.outcome(outcome, seconds: (ContinuousClock.now - start) / .seconds(1)))
-      } handle: { index, event in
-        switch event {
-        case .progress(let progress):
-          if isJSON {
-            console.json { json in
-              json.field("store", paths[index])
-              json.progress(progress)
-            }
-          } else {
-            bar.show(Self.work(paths[index], progress, done: done, of: paths.count))
+    BatchWork.run(paths, jobs: jobs) { path, send in
+      let start = ContinuousClock.now
+      let outcome = Self.outcome(path, work) { send(Event.progress($0)) }
+      send(.outcome(outcome, seconds: (ContinuousClock.now - start) / .seconds(1)))
+    } handle: { index, event in
+      switch event {
+      case .progress(let progress):
+        if isJSON {
+          console.json { json in
+            json.field("store", paths[index])
+            json.progress(progress)
           }
-        case .outcome(let outcome, let seconds):
-          bar.clear()
-          rows[index] = Row(paths[index], outcome, seconds)
-          outcomes[index] = outcome
-          done += 1
-          if isJSON { write(outcome, seconds, paths[index]) }
-          // In the order named, whichever is done first.
-          while told < outcomes.count, let next = outcomes[told] {
-            if !isJSON, format == nil { print(next, paths[told]) }
-            if !keepsAll, isJSON || !next.isFailure { outcomes[told] = nil }
-            told += 1
-          }
+        } else {
+          bar.show(Self.work(paths[index], progress, done: done, of: paths.count))
+        }
+      case .outcome(let outcome, let seconds):
+        bar.clear()
+        rows[index] = Row(paths[index], outcome, seconds)
+        outcomes[index] = outcome
+        done += 1
+        if isJSON { write(outcome, seconds, paths[index]) }
+        // In the order named, whichever is done first.
+        while told < outcomes.count, let next = outcomes[told] {
+          if !isJSON, format == nil { print(next, paths[told]) }
+          if !keepsAll, isJSON || !next.isFailure { outcomes[told] = nil }
+          told += 1
         }
       }
     }

@@ -67,11 +67,9 @@ enum MigrateCommand {
     let receipt: MigrationReceipt
     do {
       defer { reporter.finish() }
-      receipt = try Interruption.watching {
-        try StoreMigration.run(
-          plan, options: options, progress: { reporter.report($0) },
-          isCancelled: { Interruption.isRequested })
-      }
+      receipt = try StoreMigration.run(
+        plan, options: options, progress: { reporter.report($0) },
+        isCancelled: { Interruption.isRequested })
     }
     isJSON
       ? console.json { $0.receipt(receipt) }

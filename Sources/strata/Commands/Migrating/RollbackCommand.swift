@@ -13,11 +13,9 @@ enum RollbackCommand {
     options.from = arguments.value("from")
     options.keepsPresent = !arguments.flag("no-backup")
     options.isForced = arguments.flag("force")
-    let receipt = try Interruption.watching {
-      try Waiting.tell("putting the backup back", on: console) {
-        try StoreRollback.run(
-          path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
-      }
+    let receipt = try Waiting.tell("putting the backup back", on: console) {
+      try StoreRollback.run(
+        path: arguments[0], options: options, isCancelled: { Interruption.isRequested })
     }
     arguments.flag("json") ? console.json { write(receipt, to: &$0) } : print(receipt, to: console)
     return .done

@@ -51,7 +51,7 @@ enum VerifyCommand {
     }
     do {
       let found = try report()
-      if found.isFileSound { return found }
+      if found.isFileSound || after.isMended { return found }
     } catch let error as CoreDataError where error.kind != .cancelled {
       try after.inspect(isForPlan: false)
       if after.damage == nil { throw error }

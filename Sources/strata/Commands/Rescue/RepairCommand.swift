@@ -39,11 +39,9 @@ enum RepairCommand {
     let repaired: Repaired
     do {
       defer { reporter.finish() }
-      repaired = try Interruption.watching {
-        try StoreRepair.run(
-          path: path, options: options, isCancelled: { Interruption.isRequested },
-          progress: { reporter.report($0) })
-      }
+      repaired = try StoreRepair.run(
+        path: path, options: options, isCancelled: { Interruption.isRequested },
+        progress: { reporter.report($0) })
     }
     if isJSON {
       try repaired.changes { change in console.json { $0.object("change") { $0.change(change) } } }

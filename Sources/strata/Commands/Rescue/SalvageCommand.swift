@@ -22,16 +22,14 @@ enum SalvageCommand {
     let report: SalvageReport
     do {
       defer { bar.clear() }
-      report = try Interruption.watching {
-        try StoreSalvage.run(
-          path: arguments[0], output: output, options: options,
-          isCancelled: { Interruption.isRequested },
-          progress: { fraction in
-            var work = ProgressBar.Work(title: "reading pages")
-            work.fraction = fraction
-            bar.show(work)
-          })
-      }
+      report = try StoreSalvage.run(
+        path: arguments[0], output: output, options: options,
+        isCancelled: { Interruption.isRequested },
+        progress: { fraction in
+          var work = ProgressBar.Work(title: "reading pages")
+          work.fraction = fraction
+          bar.show(work)
+        })
     }
     if arguments.flag("json") {
       console.json { $0.salvage(report) }

@@ -38,12 +38,10 @@ enum UndeleteCommand {
     let bar = ProgressBar(console)
     func working<T>(_ title: String, _ body: (@escaping (Double) -> Void) throws -> T) throws -> T {
       defer { bar.clear() }
-      return try Interruption.watching {
-        try body { fraction in
-          var work = ProgressBar.Work(title: title)
-          work.fraction = fraction
-          bar.show(work)
-        }
+      return try body { fraction in
+        var work = ProgressBar.Work(title: title)
+        work.fraction = fraction
+        bar.show(work)
       }
     }
     let undeletion = try working("looking for deleted rows") { progress in
