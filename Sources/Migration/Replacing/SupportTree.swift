@@ -9,16 +9,18 @@ package enum SupportTree {
   /// Links that lead to something in the folder stay links, or become files where they name it by its
   /// whole path.
   ///
+  /// - Parameter isToStay: whether it is brought to the disk, and not removed in the end as a rehearsal's
+  ///   is.
   /// - Returns: what a person should know of its links, as sentences.
   /// - Throws: ``CoreDataError`` of kind refused for a link that leads out of the folder: it is never
   ///   followed, since a store that came from elsewhere could name any file of its reader's.
   package static func copy(
-    of files: StoreFiles, to destination: String, check: () throws -> Void
+    of files: StoreFiles, to destination: String, isToStay: Bool = true, check: () throws -> Void
   ) throws -> [String] {
     var notes: [String] = []
     try lookThrough(files.supportFolder, of: files, &notes)
     try clone(
-      files.supportFolder, to: destination, links: false,
+      files.supportFolder, to: destination, links: false, isToStay: isToStay,
       resolving: { FileSystem.target(ofLink: $0)?.hasPrefix("/") == true && FileSystem.isFile($0) },
       check: check)
     return notes
@@ -82,9 +84,11 @@ package enum SupportTree {
   ///
   /// Core Data never writes to an external data file twice, so that two names of one are safe.
   ///
-  /// - Parameter resolving: whether a link becomes the file that it leads to.
+  /// - Parameters:
+  ///   - isToStay: whether it is brought to the disk.
+  ///   - resolving: whether a link becomes the file that it leads to.
   static func clone(
-    _ source: String, to destination: String, links: Bool,
+    _ source: String, to destination: String, links: Bool, isToStay: Bool = true,
     resolving: (String) -> Bool = { _ in false }, check: () throws -> Void
   ) throws {
     try check()
@@ -98,11 +102,11 @@ package enum SupportTree {
       }
       for name in try FileSystem.list(source) {
         try clone(
-          source + "/" + name, to: destination + "/" + name, links: links, resolving: resolving,
-          check: check)
+          source + "/" + name, to: destination + "/" + name, links: links, isToStay: isToStay,
+          resolving: resolving, check: check)
       }
       FileAttributes.copy(from: source, to: destination)
-      try FileSystem.sync(destination)
+      if isToStay { try FileSystem.sync(destination) }
     case S_IFLNK where !resolving(source):
       guard let target = FileSystem.target(ofLink: source), symlink(target, destination) == 0 else {
         throw unreadable(source)
@@ -116,7 +120,7 @@ package enum SupportTree {
           .failed, "an external data file is not what was copied", path: destination)
       }
       FileAttributes.copy(from: source, to: destination)
-      try FileSystem.sync(destination)
+      if isToStay { try FileSystem.sync(destination) }
     default:
       if links, FileSystem.link(source, to: destination) { return }
       throw CoreDataError(

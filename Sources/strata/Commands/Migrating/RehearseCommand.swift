@@ -133,7 +133,8 @@ struct Rehearsal {
     }
     if FileSystem.isDirectory(source.supportFolder) {
       _ = try SupportTree.copy(
-        of: source, to: target.supportFolder, check: { try Task.checkCancellation() })
+        of: source, to: target.supportFolder, isToStay: false,
+        check: { try Task.checkCancellation() })
     }
     return target.path
   }
