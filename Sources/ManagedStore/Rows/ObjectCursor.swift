@@ -150,20 +150,31 @@ private final class RelatedCursor {
   /// Objects related to `key`; keys must be asked for in rising order.
   func related(to key: Int64) throws -> [ObjectID] {
     while let next = owner, next < key { try step() }
-    var found: [(order: Int64, id: ObjectID)] = []
+    // One object may lead to hundreds of thousands: nothing is kept twice.
+    var found: [ObjectID] = []
+    var orders: [Int64] = []
+    var isInOrder = true
     while owner == key {
       let entity = names[statement.integer(at: 2)] ?? destination
       let id = ObjectID(entity: entity, key: statement.integer(at: 1))
-      found.append((isOrdered ? statement.integer(at: 3) : 0, id))
+      let order = isOrdered ? statement.integer(at: 3) : 0
+      if let last = found.last {
+        isInOrder = isInOrder && Self.precedes((orders.last ?? 0, last), (order, id))
+      }
+      found.append(id)
+      if isOrdered { orders.append(order) }
       try step()
     }
-    if found.count > 1 {
-      found.sort { a, b in
-        if a.order != b.order { return a.order < b.order }
-        if a.id.entity != b.id.entity { return a.id.entity.precedes(b.id.entity) }
-        return a.id.key < b.id.key
-      }
-    }
-    return found.map(\.id)
+    if isInOrder { return found }
+    guard isOrdered else { return found.sorted { Self.precedes((0, $0), (0, $1)) } }
+    return zip(orders, found).sorted { Self.precedes($0, $1) }.map(\.1)
+  }
+
+  private static func precedes(
+    _ one: (order: Int64, id: ObjectID), _ other: (order: Int64, id: ObjectID)
+  ) -> Bool {
+    if one.order != other.order { return one.order < other.order }
+    if one.id.entity != other.id.entity { return one.id.entity.precedes(other.id.entity) }
+    return one.id.key < other.id.key
   }
 }
