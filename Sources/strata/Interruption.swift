@@ -106,7 +106,9 @@ extension Interruption {
     }
     let previous = [SIGINT, SIGTERM, SIGHUP, SIGPIPE].map { ($0, signal($0, handler)) }
     defer {
-      for (number, action) in previous { signal(number, action) }
+      if !endsWithCommand.load(ordering: .relaxed) {
+        for (number, action) in previous { signal(number, action) }
+      }
       // Its reader ends.
       removalEnd = -1
       close(ends[1])
