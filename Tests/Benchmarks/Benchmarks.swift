@@ -5,6 +5,7 @@ import TestSupport
 ///
 ///     swift build -c release && swift run -c release Benchmarks read
 ///     swift run -c release Benchmarks migrate
+///     swift run -c release Benchmarks plan 1000000 [STORE…]
 ///     swift run -c release Benchmarks large 30000000
 ///     swift run -c release Benchmarks policies
 ///     swift run -c release Benchmarks salvage
@@ -31,6 +32,10 @@ struct Benchmarks {
     case "migrate":
       try MigrationBenchmark.run(
         strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 2_700_000)
+    case "plan":
+      try PlanBenchmark.run(
+        strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 1_000_000,
+        stores: Array(words.dropFirst(2)))
     case "large":
       try LargeBenchmark.run(
         strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 30_000_000)
@@ -74,7 +79,7 @@ struct Benchmarks {
     #endif
     default:
       print(
-        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
+        "usage: Benchmarks fuzz [INPUTS] [SEED] | fuzz-pages [INPUTS] [SEED] | read [OBJECTS] [ROWS] | migrate [OBJECTS] | plan [OBJECTS] [STORE…] | large [OBJECTS] | policies [OBJECTS] | salvage [OBJECTS] | fleet [STORES] [ROUNDS] | source [LINES] [INPUTS] | matrix [VERSIONS] [ENTITIES] "
           + "| seed [OBJECTS] [MODEL…] | interface [OBJECTS] [STRATA] | strain [STEP] [WORK…]")
     }
   }

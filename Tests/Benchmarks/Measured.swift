@@ -11,6 +11,8 @@ struct Measured {
   var seconds: Double
   var peakBytes: Int
   var status: Int32
+  /// Seconds that it kept processors busy, its own and the system's work for it.
+  var processorSeconds = 0.0
 
   /// Runs a program with its output at /dev/null.
   static func run(_ path: String, _ arguments: [String]) -> Measured {
@@ -39,7 +41,11 @@ struct Measured {
     #else
       let peak = usage.ru_maxrss * 1024
     #endif
-    return Measured(seconds: Fuzzing.now() - start, peakBytes: peak, status: status)
+    let busy = [usage.ru_utime, usage.ru_stime].reduce(0) { sum, time in
+      sum + Double(time.tv_sec) + Double(time.tv_usec) / 1e6
+    }
+    return Measured(
+      seconds: Fuzzing.now() - start, peakBytes: peak, status: status, processorSeconds: busy)
   }
 
   /// The fastest of several runs: the one the rest of the machine disturbed least.
