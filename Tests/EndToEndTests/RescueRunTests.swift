@@ -28,6 +28,9 @@ struct RescueRunTests {
     let question = terminal.screen(showing: "Salvage into", "Recipes-salvaged.sqlite")
     #expect(question.contains("Recipes-salvaged.sqlite"), "\(question)")
     terminal.send("Enter")
+    _ = terminal.screen(showing: "Salvage into a new store?", "On disk")
+    #expect(!demo.names.contains("Recipes-salvaged.sqlite"))
+    terminal.send("y")
     let report = terminal.screen(
       showing: "report", "objects saved in", "nothing is known to be lost",
       "it opens as Core Data opens it")
@@ -75,9 +78,12 @@ struct RescueRunTests {
     _ = terminal.screen(showing: "every deleted Draft that was found (62)")
     terminal.send("Enter")
     let question = terminal.screen(
-      showing: "Bring back into", "Recipes-undeleted.sqlite", "besides every deleted")
-    #expect(question.contains("besides every deleted"), "\(question)")
+      showing: "Restore into", "Recipes-undeleted.sqlite", "and every deleted")
+    #expect(question.contains("and every deleted"), "\(question)")
     terminal.send("Enter")
+    _ = terminal.screen(showing: "Restore into a new store?", "On disk")
+    #expect(!demo.names.contains("Recipes-undeleted.sqlite"))
+    terminal.send("y")
     let report = terminal.screen(showing: "report", "62 deleted objects brought back", "+ Draft")
     #expect(report.contains("+ Draft"), "\(report)")
     terminal.send("Enter")
@@ -101,8 +107,13 @@ struct RescueRunTests {
     let findings = terminal.screen(showing: "primary-key", "f: put it right", "2,060", "f fix")
     #expect(findings.contains("f fix"), "\(findings)")
     terminal.send("f")
-    _ = terminal.screen(showing: "Put right", "all that needs no choice: primary-key")
+    _ = terminal.screen(showing: "Repair", "all that needs no decision: primary-key")
     terminal.send("Enter")
+    let question = terminal.screen(
+      showing: "Repair Recipes.sqlite?", "Recipes.unrepaired-1", "On disk")
+    #expect(question.contains("Recipes.unrepaired-1"), "\(question)")
+    #expect(!demo.names.contains("unrepaired"))
+    terminal.send("y")
     let receipt = terminal.screen(
       showing: "put right", "Amount.Z_MAX: 1 → 2060", "unrepaired-1", "✓ primary-key")
     #expect(receipt.contains("✓ primary-key"), "\(receipt)")
