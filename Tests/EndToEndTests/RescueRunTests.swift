@@ -61,7 +61,7 @@ struct RescueRunTests {
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
   }
 
-  @Test("what was deleted is looked at in Browse, and brought back into a new store")
+  @Test("what was deleted is looked at in Browse, and restored into a new store")
   func deleted() throws {
     let demo = InterfaceDemo()
     let connection = try Connection(path: demo.store, mode: .readWrite)
@@ -84,7 +84,7 @@ struct RescueRunTests {
     _ = terminal.screen(showing: "Restore into a new store?", "On disk")
     #expect(!demo.names.contains("Recipes-undeleted.sqlite"))
     terminal.send("y")
-    let report = terminal.screen(showing: "report", "62 deleted objects brought back", "+ Draft")
+    let report = terminal.screen(showing: "report", "62 deleted objects restored", "+ Draft")
     #expect(report.contains("+ Draft"), "\(report)")
     terminal.send("Enter")
     let new = terminal.screen(

@@ -99,7 +99,7 @@ struct UndeleteTests {
       session.state.notice?.text.contains("holds zeros") == true && !session.state.remains.isShown)
   }
 
-  @Test("one, those of a filter, or all are brought back into a new store")
+  @Test("one, those of a filter, or all are restored into a new store")
   func restoring() throws {
     var session = try Self.found("5")
     try session.send("D", "/")

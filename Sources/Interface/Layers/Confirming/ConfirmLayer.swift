@@ -46,9 +46,9 @@ struct ConfirmLayer: WaitingLayer {
 
   mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .confirm else {
-      let inside = inside(state.body)
+      let (size, height) = size(in: state.body)
       list.scrollPage(
-        key, count: rows(width: inside.width).count, height: inside.height - Self.footHeight)
+        key, count: rows(width: size.width, height: height).count, height: height)
       return .stay()
     }
     switch confirmation.intent {
@@ -83,46 +83,55 @@ extension ConfirmLayer {
   private static let most = 70
 
   /// The text in lines of so many cells.
-  func rows(width: Int) -> [Row] {
+  ///
+  /// - Parameter height: where there is no room for all, the facts come first, close together.
+  func rows(width: Int, height: Int) -> [Row] {
     let lines = confirmation.lines(footprint)
+    let rows = rows(of: lines, width: width, isLoose: true)
+    guard rows.count > height else { return rows }
+    return self.rows(
+      of: lines.filter { !$0.label.isEmpty } + lines.filter(\.label.isEmpty), width: width,
+      isLoose: false)
+  }
+
+  private func rows(of lines: [Confirmation.Line], width: Int, isLoose: Bool) -> [Row] {
     let margin = lines.map { $0.label.count }.max().map { $0 == 0 ? 0 : $0 + 2 } ?? 0
     var rows: [Row] = []
     for (index, line) in lines.enumerated() {
       // Facts stand close together; sentences are apart.
-      if index > 0, line.label.isEmpty || lines[index - 1].label.isEmpty {
+      if isLoose, index > 0, line.label.isEmpty || lines[index - 1].label.isEmpty {
         rows.append(("", "", .text))
       }
-      let room = line.label.isEmpty ? width : max(1, width - margin)
+      let isFact = !line.label.isEmpty
       let text = Sanitize.text(line.text, limit: 4000)
-      for (number, part) in Wrapping.lines(text, width: room).enumerated() {
-        let label = number == 0 ? line.label : ""
-        rows.append((line.label.isEmpty ? "" : label.padded(to: margin, least: 0), part, line.role))
+      let parts = Wrapping.lines(text, width: isFact ? max(1, width - margin) : width)
+      for (number, part) in parts.enumerated() {
+        let label = isFact ? (number == 0 ? line.label : "").padded(to: margin, least: 0) : ""
+        rows.append((label, part, line.role))
       }
     }
     return rows
   }
 
-  private func inside(_ rect: Rect) -> Rect {
+  /// The size of the popup's inside, and how many rows of it are text.
+  private func size(in rect: Rect) -> (size: Size, text: Int) {
     let width = max(1, min(Self.most, rect.width - 4))
-    let height = max(1, min(rows(width: width).count + Self.footHeight, rect.height - 2))
-    return Rect(x: 0, y: 0, width: width, height: height)
+    let room = max(0, rect.height - 2 - Self.footHeight)
+    let count = min(rows(width: width, height: room).count, room)
+    return (Size(width: width, height: count + Self.footHeight), count)
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let size = inside(rect)
-    let inside = Popup(
-      confirmation.title, size: Size(width: size.width, height: size.height)
-    ).draw(in: &grid, rect, theme: theme)
-    let text = Rect(
-      x: inside.x, y: inside.y, width: inside.width,
-      height: max(0, inside.height - Self.footHeight))
+    let (size, height) = size(in: rect)
+    let inside = Popup(confirmation.title, size: size).draw(in: &grid, rect, theme: theme)
+    let text = Rect(x: inside.x, y: inside.y, width: inside.width, height: height)
     drawText(list, with: theme, in: &grid, text)
     drawAnswers(with: theme, in: &grid, inside.row(max(0, inside.height - 1)))
   }
 
   /// Draws the text; what has no room is told by a mark on the right.
   func drawText(_ list: List, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
-    let rows = rows(width: rect.width)
+    let rows = rows(width: rect.width, height: rect.height)
     for (index, place) in list.places(count: rows.count, in: rect) {
       let (label, text, role) = rows[index]
       grid.write(

@@ -58,7 +58,7 @@ extension Confirmation {
     if pauses { lines.append(Line(label: "Pause", text: "asks again before the cut-over")) }
     return Confirmation(
       title: "Migrate \(name(state))?", lines: lines, yes: "migrate",
-      no: "leave the store as it is", intent: .migrate,
+      no: "change nothing", intent: .migrate,
       request: .migration(options, bytesNeeded: plan.bytesNeeded))
   }
 
@@ -91,7 +91,7 @@ extension Confirmation {
           text: entry.backup.origin == .other
             ? "\(entry.name) stays where it is"
             : "\(entry.name) is gone: it is the store then"),
-      ], yes: "roll back", no: "leave the store as it is", intent: .rollBack(entry),
+      ], yes: "roll back", no: "change nothing", intent: .rollBack(entry),
       request: .rollback(entry.backup),
       command:
         "strata rollback \(state.storeArgument) --from \(ShellText.quoted(entry.backup.path))")
@@ -121,7 +121,7 @@ extension Confirmation {
     }
     return Confirmation(
       title: "Repair \(name(state))?", lines: lines, yes: "repair",
-      no: "leave the store as it is", intent: .rescue(.repair(order)),
+      no: "change nothing", intent: .rescue(.repair(order)),
       request: .repair(kinds))
   }
 

@@ -45,8 +45,9 @@ extension MigrateScreen {
 
   /// Rows of the question below a receipt that waits; the receipt keeps some where there are few.
   private func questionHeight(_ state: State) -> Int {
-    let rows = question?.rows(width: max(1, state.size.width - 2)).count ?? 0
-    return min(rows + 1, max(1, state.body.height - 4))
+    let room = max(1, state.body.height - 4)
+    let rows = question?.rows(width: max(1, state.size.width - 2), height: room - 1).count ?? 0
+    return min(rows + 1, room)
   }
 
   private func drawLines(
