@@ -1,11 +1,11 @@
 """Where Core Data looks for each entity, attribute and relationship of a model.
 
 Names are computed from the model and from the entity numbers in Z_PRIMARYKEY alone, as Core Data
-does at every opening. Nothing is ever found by looking at what tables or columns there are, with
-one exception that the format leaves open: a join table within one entity, which either side may name.
+does at every opening. Nothing is ever found by looking at what tables or columns there are.
 """
 
-from model import Attribute, COMPOSITE, Relationship
+from model import COMPOSITE
+from walk import Numbered, Walk
 
 INTEGERS = {100, 200, 300, 800}
 BLOCKS = {500: 2, 600: 2, 900: 2, 400: 3, 700: 4, 1200: 5, 1100: 6, 1800: 7, 1000: 8}
@@ -15,18 +15,6 @@ TYPES = {0: "INTEGER", 3: "DECIMAL", 4: "VARCHAR", 5: "VARCHAR", 6: "BLOB", 7: "
 
 class LayoutError(Exception):
     pass
-
-
-class Unused:
-    """Gives each name once: the second of the same name gets 1, the third 2."""
-
-    def __init__(self):
-        self.counts = {}
-
-    def __call__(self, name):
-        count = self.counts.get(name, 0)
-        self.counts[name] = count + 1
-        return name if count == 0 else name + str(count)
 
 
 class Join:
@@ -46,58 +34,73 @@ class Layout:
         self.to_ones = {}  # (declaring entity, name) -> (column, entity column or None, order column or None)
         self.owners = {}  # (declaring entity, to-many without inverse) -> (table, column, order column or None)
         self.columns = {}  # table -> [(column, type)]
-        for root in model.children(None):
-            self.lay_table(root)
-        self.joins = {}  # (declaring entity, name) -> [(Join, this side names it)], in order of likelihood
-        self.lay_joins()
+        self.joins = {}  # (declaring entity, name) -> (Join, this side names it)
+        self.unused = {root: Numbered() for root in model.children(None)}
+        self.blocks = {root: [[] for _ in range(9)] for root in self.unused}
+        Walk(self).run()
+        standing = [("Z_PK", "INTEGER"), ("Z_ENT", "INTEGER"), ("Z_OPT", "INTEGER")]
+        for root, blocks in self.blocks.items():
+            self.columns["Z" + root.upper()] = standing + [c for block in blocks for c in block]
 
     def table(self, entity):
         return "Z" + self.model.root(entity).upper()
 
-    # ---- tables of entities
+    # ---- what the walk comes upon
 
-    def lay_table(self, root):
-        unused = Unused()
-        blocks = [[] for _ in range(9)]
-        for entity in self.model.subtree(root):
-            for attribute in self.model.own(entity, Attribute):
-                self.lay_attribute(entity, attribute, (attribute.name,), unused, blocks)
-            for relationship in self.model.own(entity, Relationship):
-                if not relationship.to_many:
-                    self.lay_to_one(entity, relationship, unused, blocks)
-            for owner, relationship in self.without_inverse(entity):
-                name = unused("Z%d%s" % (self.numbers[owner], relationship.name.upper()))
-                order = "Z_FOK_" + name[1:] if relationship.ordered else None
-                blocks[0].append((name, "INTEGER"))
-                if order:
-                    blocks[1].append((order, "INTEGER"))
-                self.owners[owner, relationship.name] = (self.table(entity), name, order)
-        standing = [("Z_PK", "INTEGER"), ("Z_ENT", "INTEGER"), ("Z_OPT", "INTEGER")]
-        self.columns["Z" + root.upper()] = standing + [c for block in blocks for c in block]
+    def add(self, entity, name, block=0, type_="INTEGER"):
+        root = self.model.root(entity)
+        name = self.unused[root](name)
+        self.blocks[root][block].append((name, type_))
+        return name
 
-    def lay_attribute(self, entity, attribute, path, unused, blocks):
+    def lay_attribute(self, entity, attribute, path):
+        """The paths that have columns: of a composite attribute those of its leaves."""
         if attribute.kind == COMPOSITE:
-            for element in attribute.elements:
-                self.lay_attribute(entity, element, path + (element.name,), unused, blocks)
-        elif attribute.kind in BLOCKS:
-            name = unused("Z" + attribute.name.upper())
-            block = BLOCKS[attribute.kind]
-            type_ = TYPES.get(block) or ("TIMESTAMP" if attribute.kind == 900 else "FLOAT")
-            blocks[block].append((name, type_))
-            self.attributes[entity, path] = name
+            elements = [e for e in attribute.elements if not e.transient]
+            return [p for e in elements for p in self.lay_attribute(entity, e, path + (e.name,))]
+        if attribute.kind not in BLOCKS:
+            return []
+        block = BLOCKS[attribute.kind]
+        type_ = TYPES.get(block) or ("TIMESTAMP" if attribute.kind == 900 else "FLOAT")
+        name = "Z" + "".join(c.upper() if c.isascii() else c for c in attribute.name)
+        self.attributes[entity, path] = self.add(entity, name, block, type_)
+        return [path]
 
-    def lay_to_one(self, entity, relationship, unused, blocks):
-        name = unused("Z" + relationship.name.upper())
-        blocks[0].append((name, "INTEGER"))
-        entity_column = order = None
+    def lay_to_one(self, entity, relationship):
+        columns = [self.add(entity, "Z" + relationship.name.upper())]
         if self.model.children(relationship.destination):
-            entity_column = "Z%d_%s" % (self.numbers[relationship.destination], name[1:])
-            blocks[0].append((entity_column, "INTEGER"))
-        inverse = self.inverse(relationship)
-        if inverse and inverse[1].to_many and inverse[1].ordered:
-            order = "Z_FOK_" + name[1:]
-            blocks[1].append((order, "INTEGER"))
-        self.to_ones[entity, relationship.name] = (name, entity_column, order)
+            number = self.numbers[relationship.destination]
+            columns.append(self.add(entity, "Z%d_%s" % (number, relationship.name.upper())))
+        self.to_ones[entity, relationship.name] = (columns[0], (columns + [None])[1], None)
+        return columns
+
+    def lay_order(self, entity, relationship):
+        order = self.add(entity, "Z_FOK_" + relationship.name.upper())
+        self.to_ones[entity, relationship.name] = self.to_ones[entity, relationship.name][:2] + (order,)
+        return order
+
+    def lay_owner(self, owner, relationship):
+        """A to-many without an inverse has its column in the destination's table."""
+        entity, name = relationship.destination, "%d%s" % (self.numbers[owner], relationship.name.upper())
+        columns = [self.add(entity, "Z" + name)]
+        if relationship.ordered:
+            columns.append(self.add(entity, "Z_FOK_" + name))
+        self.owners[owner, relationship.name] = (self.table(entity), columns[0], (columns + [None])[1])
+        return columns
+
+    def lay_join(self, entity, relationship, other, back):
+        table = "Z_%d%s" % (self.numbers[entity], relationship.name.upper())
+        reflexive = entity == other and relationship.name == back.name
+        far = "REFLEXIVE"
+        if not reflexive:
+            far = self.unused[self.model.root(other)]("Z_%d%s" % (self.numbers[other], relationship.name.upper()))
+        near = self.unused[self.model.root(entity)]("Z_%d%s" % (self.numbers[entity], back.name.upper()))
+        join = Join(table, near, far,
+                    "Z_FOK_" + near[2:] if back.ordered else None,
+                    "Z_FOK_" + far[2:] if relationship.ordered and not reflexive else None)
+        self.joins[entity, relationship.name] = (join, True)
+        if not reflexive:
+            self.joins[other, back.name] = (join, False)
 
     def inverse(self, relationship):
         """The other side and the entity that declares it."""
@@ -107,66 +110,3 @@ class Layout:
         if declarer is None:
             return None
         return declarer, self.model.entities[declarer].properties[relationship.inverse]
-
-    def without_inverse(self, destination):
-        for owner in self.model.preorder():
-            for relationship in self.model.own(owner, Relationship):
-                if relationship.to_many and relationship.destination == destination:
-                    if self.inverse(relationship) is None:
-                        yield owner, relationship
-
-    # ---- many-to-many
-
-    def lay_joins(self):
-        pairs = []
-        for entity in self.model.preorder():
-            for relationship in self.model.own(entity, Relationship):
-                inverse = self.inverse(relationship)
-                if relationship.to_many and inverse and inverse[1].to_many:
-                    other, back = inverse
-                    if not any(p[2] == entity and p[3].name == relationship.name for p in pairs):
-                        pairs.append((entity, relationship, other, back))
-        named = []
-        for entity, relationship, other, back in pairs:
-            side = self.naming_side(entity, other)
-            if side == 0 and back.name != relationship.name:
-                # Within one entity: either name may stand in a store.
-                named.append(sorted([(entity, relationship, other, back), (other, back, entity, relationship)],
-                                    key=lambda p: p[1].name.encode(), reverse=True))
-            else:
-                ours = (entity, relationship, other, back)
-                named.append([ours if side <= 0 else (other, back, entity, relationship)])
-        named.sort(key=lambda options: (options[0][0].encode(), options[0][1].name.encode()))
-        unused = Unused()
-        for options in named:
-            for entity, relationship, other, back in options:
-                reflexive = entity == other and relationship.name == back.name
-                table = "Z_%d%s" % (self.numbers[entity], relationship.name.upper())
-                # Equal column names are numbered across the whole store.
-                near = self.take(unused, options, "Z_%d%s" % (self.numbers[entity], back.name.upper()))
-                if reflexive:
-                    join = Join(table, near, "REFLEXIVE", None, None)
-                    self.joins.setdefault((entity, relationship.name), []).append((join, True))
-                    continue
-                far = self.take(unused, options, "Z_%d%s" % (self.numbers[other], relationship.name.upper()))
-                join = Join(table, near, far,
-                            "Z_FOK_" + near[2:] if back.ordered else None,
-                            "Z_FOK_" + far[2:] if relationship.ordered else None)
-                self.joins.setdefault((entity, relationship.name), []).append((join, True))
-                self.joins.setdefault((other, back.name), []).append((join, False))
-
-    def take(self, unused, options, name):
-        """Both possible names of one table have the same two columns: they are counted once."""
-        if len(options) == 1:
-            return unused(name)
-        cache = options[0][1].__dict__.setdefault("_names", {})
-        if name not in cache:
-            cache[name] = unused(name)
-        return cache[name]
-
-    def naming_side(self, entity, other):
-        """-1: the first entity's side names the table; 1: the other's; 0: not to be told."""
-        first, second = set(self.model.subtree(entity)), set(self.model.subtree(other))
-        if entity == other or first & second:
-            return 0
-        return -1 if min(n.encode() for n in first) < min(n.encode() for n in second) else 1

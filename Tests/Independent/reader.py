@@ -162,16 +162,12 @@ class Store:
         return in_order(found, relationship.ordered)
 
     def read_join(self, declarer, relationship):
-        options = self.layout.joins[declarer, relationship.name]
-        tables = {row[0] for row in self.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        for join, names_it in options:
-            if join.table in tables:
-                break
-        else:
-            raise StoreError("no table " + " or ".join(join.table for join, _ in options))
+        join, names_it = self.layout.joins[declarer, relationship.name]
         own, other = (join.near, join.far) if names_it else (join.far, join.near)
         order = join.far_order if names_it else join.near_order
         columns = self.declared(join.table)
+        if not columns:
+            raise StoreError("no table " + join.table)
         for wanted in [own, other] + ([order] if order else []):
             if wanted not in columns:
                 raise StoreError("%s: no column %s" % (join.table, wanted))

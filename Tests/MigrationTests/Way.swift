@@ -17,9 +17,7 @@ enum Way: String, CaseIterable, Sendable {
   /// Whether losses and checks are told as for a mapping model.
   var isMapped: Bool { self == .mapped || self == .policies }
 
-  func plan(
-    _ store: Store, to destination: Model, joinNames: [String] = []
-  ) throws -> MigrationPlan {
+  func plan(_ store: Store, to destination: Model) throws -> MigrationPlan {
     // The whole: what a store keeps of it is for the engine to know.
     let source = store.wholeModel
     var mapping = try MappingInference.mapping(from: source, to: destination)
@@ -33,7 +31,6 @@ enum Way: String, CaseIterable, Sendable {
       }
     }
     return try store.plan(
-      steps: [step], policies: bindings, strategy: self == .inPlace ? .inPlace : .copy,
-      joinNames: joinNames)
+      steps: [step], policies: bindings, strategy: self == .inPlace ? .inPlace : .copy)
   }
 }

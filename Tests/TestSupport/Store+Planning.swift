@@ -38,7 +38,7 @@ extension Store {
   /// The plan of steps that a test made.
   public func plan(
     steps: [MigrationStep], output: String? = nil, policies: PolicyBindings = PolicyBindings(),
-    strategy: MigrationPlan.Strategy? = nil, joinNames: [String] = [],
+    strategy: MigrationPlan.Strategy? = nil,
     isCancelled: @escaping () -> Bool = { false }
   ) throws -> MigrationPlan {
     var request = MigrationRequest(
@@ -46,7 +46,6 @@ extension Store {
       to: .init(model: steps.last?.destination ?? model, name: steps.last?.to ?? "", path: ""))
     request.policies = policies
     request.strategy = strategy
-    request.joinNames = joinNames
     request.output = output
     return try StoreMigration.plan(self, request, isCancelled: isCancelled)
   }

@@ -9,8 +9,8 @@ extension CoreDataError {
 extension Advice {
   private static let flags: [Choice: String] = [
     .model: "--model", .source: "--from", .versions: "--via", .documents: "--mapping",
-    .joinNames: "--join-name", .output: "--output", .allowedLosses: "--allow-loss",
-    .force: "--force", .backup: "--from", .deletesBackup: "--delete-backup",
+    .output: "--output", .allowedLosses: "--allow-loss", .force: "--force", .backup: "--from",
+    .deletesBackup: "--delete-backup",
   ]
 
   /// The sentence as a person at the command line or on the screen reads it.

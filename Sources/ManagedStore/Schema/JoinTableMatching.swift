@@ -1,46 +1,55 @@
 import ManagedModel
 
 extension StoreSchema {
-  /// Finds the join table of each many-to-many relationship among the tables of a real store.
+  /// Finds the join table of each many-to-many relationship among the tables of a real store, and in it
+  /// the columns by their names: a migration in place renames a table to the other side's name and
+  /// leaves its columns where they stand.
   ///
-  /// The expected name comes first. A store that was migrated in place can name its join tables by
-  /// other entity numbers, by the other side, or by a relationship's former name; then the columns
-  /// tell. A relationship whose table is nowhere keeps the expected one.
+  /// The computed name comes first, then any table that has the computed columns. What another program
+  /// left under former entity IDs or under a relationship's former name is found by the names without
+  /// their numbers. A relationship whose table is nowhere keeps the computed one.
   package func fitted(to database: DatabaseTables) -> (schema: StoreSchema, missing: [JoinTable]) {
-    let candidates = database.tables.keys.sorted().compactMap {
+    var found: [Int: JoinTable] = [:]
+    var taken: Set<String> = []
+    for (place, join) in joins.enumerated() where !taken.contains(join.name) {
+      let columns = database.columns(of: join.name)
+      guard columns.contains(join.first), columns.contains(join.second) else { continue }
+      found[place] = join.fitted(to: columns)
+      taken.insert(join.name)
+    }
+    // Looked through only where a table is not under its name: of thousands none is, mostly.
+    guard found.count < joins.count else {
+      return (replacing(joins: joins.indices.compactMap { found[$0] }), [])
+    }
+    var left = database.tables.keys.sorted().filter { !taken.contains($0) }.compactMap {
       JoinCandidate(table: $0, columns: database.tables[$0] ?? [])
     }
-    let named = Dictionary(candidates.map { ($0.table, $0) }) { first, _ in first }
-    // Looked through only where a table is not under its name: of thousands none is, mostly.
-    var byColumn: [String: [JoinCandidate]]?
-    func bearing(_ names: [String]) -> [JoinCandidate] {
-      let index = byColumn ?? JoinCandidate.byColumn(candidates)
-      byColumn = index
-      return names.flatMap { index[$0] ?? [] }
+    var byColumn = JoinCandidate.byColumn(left)
+    for (place, join) in joins.enumerated() where found[place] == nil {
+      guard
+        let candidate = byColumn[join.first]?.first(where: {
+          !taken.contains($0.table) && $0.names == [join.first, join.second]
+        })
+      else { continue }
+      var copy = join
+      copy.name = candidate.table
+      found[place] = copy.fitted(to: database.columns(of: candidate.table))
+      taken.insert(candidate.table)
     }
-    var missing: [JoinTable] = []
-    var taken: Set<String> = []
-    let fitted = joins.map { expected -> JoinTable in
+    left.removeAll { taken.contains($0.table) }
+    byColumn = JoinCandidate.byBase(left)
+    for (place, join) in joins.enumerated() where found[place] == nil {
       let names = Names(
-        forward: formerNames(expected.relationship, in: expected.entity),
-        backward: formerNames(expected.inverse, in: expected.inverseEntity))
-      var best: (score: Int, join: JoinTable)?
-      if let candidate = named[expected.name], !taken.contains(candidate.table) {
-        best = match(expected, names, candidate)
-      }
-      if (best?.score ?? -1) < Self.fullScore(of: expected) {
-        let options = bearing(names.forward).filter { !taken.contains($0.table) }
-          .compactMap { match(expected, names, $0) }
-        best = (options + [best].compactMap { $0 }).max { $0.score < $1.score }
-      }
-      guard let best else {
-        missing.append(expected)
-        return expected
-      }
+        forward: formerNames(join.relationship, in: join.entity),
+        backward: formerNames(join.inverse, in: join.inverseEntity))
+      let options = names.forward.flatMap { byColumn[$0] ?? [] }
+        .filter { !taken.contains($0.table) }.compactMap { match(join, names, $0) }
+      guard let best = options.max(by: { $0.score < $1.score }) else { continue }
+      found[place] = best.join
       taken.insert(best.join.name)
-      return orientedLikeItsName(best.join)
     }
-    return (replacing(joins: fitted), missing)
+    let missing = joins.indices.filter { found[$0] == nil }.map { joins[$0] }
+    return (replacing(joins: joins.indices.map { found[$0] ?? joins[$0] }), missing)
   }
 
   /// What the two relationships of a join table have been called.
@@ -49,64 +58,54 @@ extension StoreSchema {
     var backward: [String]
   }
 
-  /// What a table has whose own name and columns are all as expected.
-  private static func fullScore(of expected: JoinTable) -> Int { expected.isReflexive ? 4 : 11 }
-
-  /// Turned where the table is called by the other side, as far as its name tells.
-  private func orientedLikeItsName(_ found: JoinTable) -> JoinTable {
-    guard !found.isReflexive, let label = JoinCandidate.Column(found.name)?.base else {
-      return found
-    }
-    guard !formerNames(found.relationship, in: found.entity).contains(label),
-      formerNames(found.inverse, in: found.inverseEntity).contains(label)
-    else { return found }
-    var turned = turned(found)
-    turned.name = found.name
-    return turned
-  }
-
+  /// A table whose columns are called as the relationships are or were, whatever their numbers.
   private func match(
     _ expected: JoinTable, _ names: Names, _ candidate: JoinCandidate
   ) -> (score: Int, join: JoinTable)? {
     let (forward, backward) = (names.forward, names.backward)
     let number = numbers[expected.entity] ?? 0
     let other = numbers[expected.inverseEntity] ?? 0
+    let isNamed = candidate.table == expected.name
     var join = expected
     join.name = candidate.table
     if expected.isReflexive {
-      guard candidate.second.name == "REFLEXIVE",
-        forward.contains(candidate.first.base) || forward.contains(candidate.first.unnumbered)
-      else { return nil }
-      join.first = candidate.first.name
-      join.second = candidate.second.name
-      return (candidate.table == expected.name ? 4 : 1, join)
+      guard candidate.second.name == "REFLEXIVE", candidate.first.isCalled(forward) else {
+        return nil
+      }
+      (join.first, join.second) = (candidate.first.name, candidate.second.name)
+      join.firstOrder = candidate.order(of: candidate.first)
+      return (isNamed ? 1 : 0, join)
     }
     // The column named after the inverse holds this side's keys.
     func fit(_ own: JoinCandidate.Column, _ others: JoinCandidate.Column) -> Int? {
-      guard backward.contains(own.base) || backward.contains(own.unnumbered),
-        forward.contains(others.base) || forward.contains(others.unnumbered)
-      else { return nil }
+      guard own.isCalled(backward), others.isCalled(forward) else { return nil }
       return (own.number == number ? 2 : 0) + (others.number == other ? 2 : 0)
         + (own.base == backward.first && others.base == forward.first ? 1 : 0)
     }
     let straight = fit(candidate.first, candidate.second)
     let turned = fit(candidate.second, candidate.first)
-    guard straight != nil || turned != nil else { return nil }
-    let isStraight = (straight ?? -1) >= (turned ?? -1)
-    let own = isStraight ? candidate.first : candidate.second
-    let others = isStraight ? candidate.second : candidate.first
-    join.first = own.name
-    join.second = others.name
-    join.firstOrder = candidate.order(of: own)
-    join.secondOrder = candidate.order(of: others)
-    let score = (isStraight ? straight : turned) ?? 0
-    return (score * 2 + (candidate.table == expected.name ? 1 : 0), join)
+    guard let score = [straight, turned].compactMap({ $0 }).max() else { return nil }
+    let (own, others) =
+      straight == score ? (candidate.first, candidate.second) : (candidate.second, candidate.first)
+    (join.first, join.second) = (own.name, others.name)
+    (join.firstOrder, join.secondOrder) = (candidate.order(of: own), candidate.order(of: others))
+    return (score * 2 + (isNamed ? 1 : 0), join)
   }
 
   /// Upper-cased names a relationship has had, the present one first.
   private func formerNames(_ relationship: String, in entity: String) -> [String] {
     let declared = model.relationship(named: relationship, of: entity)
     return [relationship, declared?.renamingIdentifier].compactMap { $0?.uppercased() }
+  }
+}
+
+extension StoreSchema.JoinTable {
+  /// The same without order keys that the table does not have.
+  fileprivate func fitted(to columns: Set<String>) -> StoreSchema.JoinTable {
+    var copy = self
+    copy.firstOrder = firstOrder.flatMap { columns.contains($0) ? $0 : nil }
+    copy.secondOrder = secondOrder.flatMap { columns.contains($0) ? $0 : nil }
+    return copy
   }
 }
 
@@ -118,6 +117,10 @@ private struct JoinCandidate {
     /// The name without `Z_<n>`, and without the number that made it unique in the store.
     var base: String
     var unnumbered: String
+
+    func isCalled(_ names: [String]) -> Bool {
+      names.contains(base) || names.contains(unnumbered)
+    }
 
     init?(_ name: String) {
       guard name.hasPrefix("Z_") else {
@@ -142,12 +145,25 @@ private struct JoinCandidate {
   var second: Column
   var orders: [String]
 
-  /// Those that have a column of a name, with or without the number that made it unique.
+  /// The two columns of keys.
+  var names: Set<String> { [first.name, second.name] }
+
+  /// Those that have a column of a name.
   static func byColumn(_ candidates: [JoinCandidate]) -> [String: [JoinCandidate]] {
+    index(candidates) { [$0.name] }
+  }
+
+  /// The same by the name without its entity ID, with or without the number that made it unique.
+  static func byBase(_ candidates: [JoinCandidate]) -> [String: [JoinCandidate]] {
+    index(candidates) { [$0.base, $0.unnumbered] }
+  }
+
+  private static func index(
+    _ candidates: [JoinCandidate], _ names: (Column) -> [String]
+  ) -> [String: [JoinCandidate]] {
     var index: [String: [JoinCandidate]] = [:]
     for candidate in candidates {
-      let columns = [candidate.first, candidate.second]
-      for name in Set(columns.flatMap { [$0.base, $0.unnumbered] }) {
+      for name in Set([candidate.first, candidate.second].flatMap(names)) {
         index[name, default: []].append(candidate)
       }
     }

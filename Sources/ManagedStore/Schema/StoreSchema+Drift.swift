@@ -23,10 +23,6 @@ extension StoreSchema {
     let absent = Set(missing.map(\.name))
     for (found, fresh) in zip(joins, expected.joins) {
       let isMissing = absent.contains(fresh.name)
-      // Where the model does not tell which side names the table, either is right.
-      let fresh =
-        found.side == fresh.otherSide && !fresh.isNamedByModel
-        ? expected.turned(fresh) : fresh
       let columns = Set(fresh.columns).subtracting(database.columns(of: found.name))
       guard isMissing || found.name != fresh.name || !columns.isEmpty else { continue }
       drift.joins.append(

@@ -2,7 +2,7 @@ import ManagedModel
 
 /// The tables and columns Core Data would make for a model with given entity numbers.
 ///
-/// The rules were read off some 300 real stores; the article on the store format tells them.
+/// The rules are those of ``ModelWalk``; the article on the store format describes them.
 package struct StoreSchema: Sendable, Equatable {
   /// What a column of a hierarchy's table holds.
   package enum Content: Sendable, Equatable {
@@ -53,8 +53,6 @@ package struct StoreSchema: Sendable, Equatable {
     package var inverseEntity: String
     /// The relationship of the other side.
     package var inverse: String
-    /// Whether the model tells which side names the table; else either may.
-    package var isNamedByModel = true
     /// The column of keys of `entity`.
     package var first: String
     /// The column of keys of `inverseEntity`.
@@ -74,8 +72,8 @@ package struct StoreSchema: Sendable, Equatable {
   package let numbers: [String: Int64]
   package private(set) var tables: [Table] = []
   package private(set) var joins: [JoinTable] = []
-  /// Relationships that name their join table where the model does not tell which does.
-  package let naming: Set<JoinTable.Side>
+  /// The order in which a new store gets its tables.
+  let statements: [ModelWalk.Statement]
   /// Place of a root's table, of the table of a name, and of the join table of a relationship by its
   /// declaring entity.
   private var tablePlaces: [String: Int] = [:]
@@ -95,21 +93,17 @@ package struct StoreSchema: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - numbers: Z_ENT of each entity; `nil` numbers them as in a fresh store.
-  ///   - naming: sides that name their join table where the model does not tell which does.
-  package init(
-    model: Model, numbers: [String: Int64]? = nil, naming: Set<JoinTable.Side> = []
-  ) {
+  package init(model: Model, numbers: [String: Int64]? = nil) {
     self.model = model
-    self.naming = naming
     self.numbers = numbers ?? Self.freshNumbers(of: model)
-    let inverseless = inverselessToMany()
-    for root in model.entitiesInStoreOrder where root.parent == nil {
-      tablePlaces[root.name] = tables.count
-      let table = makeTable(root: root.name, inverseless)
-      if namedPlaces[table.name] == nil { namedPlaces[table.name] = tables.count }
-      tables.append(table)
+    let walk = ModelWalk(model, numbers: self.numbers)
+    tables = walk.tables
+    statements = walk.statements
+    for (place, table) in tables.enumerated() {
+      tablePlaces[table.root] = place
+      if namedPlaces[table.name] == nil { namedPlaces[table.name] = place }
     }
-    set(joins: makeJoins())
+    set(joins: walk.joins)
   }
 
   private mutating func set(joins: [JoinTable]) {

@@ -3,8 +3,15 @@ import ModelWriting
 import SQLite
 
 extension StoreSchema {
-  /// CREATE TABLE of every hierarchy, with columns in the order Core Data gives them.
-  package var tableStatements: [String] { tables.map(\.sql) + joins.map(\.sql) }
+  /// CREATE TABLE of every table, in the order in which Core Data makes them.
+  package var tableStatements: [String] {
+    statements.map {
+      switch $0 {
+      case .table(let place): tables[place].sql
+      case .join(let place): joins[place].sql
+      }
+    }
+  }
 
   /// The column of an attribute, an element by its path, or a to-one relationship, own or inherited.
   package func column(of property: String, in entity: String) -> String? {

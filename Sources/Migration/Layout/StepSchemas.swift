@@ -8,7 +8,7 @@ struct StepSchemas {
   let mapping: MappingModel
   let sourceModel: Model
   let destinationModel: Model
-  /// Tables of the destination; join tables whose side the model does not tell keep the source's.
+  /// Tables of the destination.
   let destination: StoreSchema
   /// One-to-ones whose links are set when all objects are there.
   let loose: [OneToOne]
@@ -26,21 +26,15 @@ struct StepSchemas {
   }
 
   init(store: Store, step: MigrationStep) {
-    self.init(
-      store: store, mapping: step.mapping, destination: step.destination, naming: step.joinNames)
+    self.init(store: store, mapping: step.mapping, destination: step.destination)
   }
 
-  /// - Parameter naming: relationships that are to name their join table, where the model does not
-  ///   tell; the others keep the side that the source names them from.
-  init(
-    store: Store, mapping: MappingModel, destination model: Model,
-    naming: Set<StoreSchema.JoinTable.Side> = []
-  ) {
+  init(store: Store, mapping: MappingModel, destination model: Model) {
     self.store = store
     self.mapping = mapping
     sourceModel = store.model
     destinationModel = model
-    destination = store.schema.followed(by: model, mapping: mapping, naming: naming)
+    destination = StoreSchema(model: model)
     loose = mapping.looseOneToOnes(from: store.model, to: model)
   }
 

@@ -8,8 +8,6 @@ extension Advice.Choice {
   package static let versions = Advice.Choice("versions", "MigrationRequest.versions")
   /// Mapping models and recipes.
   package static let documents = Advice.Choice("documents", "MigrationRequest.documents")
-  /// Relationships within one entity that name their join table.
-  package static let joinNames = Advice.Choice("joinNames", "MigrationRequest.joinNames")
   /// Where the result goes, the store left alone.
   package static let output = Advice.Choice("output", "MigrationOptions.output")
   /// What may be lost.

@@ -36,8 +36,6 @@ public struct MigrationRequest: Sendable {
   public var strategy: MigrationPlan.Strategy?
   /// Where the result is to go, for the check of free space; `nil`: in the place of the store.
   public var output: String?
-  /// `Entity.relationship` of many-to-manys within one entity that are to name their join table.
-  public var joinNames: [String] = []
   /// Where the store came from, for one that was copied: models lie beside it there.
   public var origin: String?
   let course: Course

@@ -21,8 +21,6 @@ public struct MigrationStep: Sendable, Equatable {
   public var previews: [MappingPreview] = []
   /// Code of a custom stage that runs before and after the step.
   var handlers: StageHandlers?
-  /// Relationships chosen to name their join table, where the model does not tell which side does.
-  var joinNames: Set<StoreSchema.JoinTable.Side> = []
 
   /// Makes a step that is not planned yet.
   public init(

@@ -31,7 +31,7 @@ struct PlanAnalysis {
     let drift = DriftAnalysis(store: self.store)
     plan.losses += try drift.losses()
     plan.checks += try drift.checks()
-    plan.notes += self.store.drift.sentences + plan.joinNotes(for: self.store)
+    plan.notes += self.store.drift.sentences
     var seen: Set<String> = []
     plan.notes = plan.notes.filter { seen.insert($0).inserted }
   }
@@ -65,9 +65,8 @@ struct PlanAnalysis {
         try analyse(&plan, position.prefix + [index], whole, in: store)
       }
     }
-    let layout = plan.steps[index].joinNames.isEmpty ? schemas : nil
     plan.steps[index].strategy = strategy(
-      of: plan.steps[index], isInferred, in: position.prefix.isEmpty ? store : nil, layout)
+      of: plan.steps[index], isInferred, in: position.prefix.isEmpty ? store : nil, schemas)
     if plan.isEdited(before: index) { deferChecks(of: &plan, after: known) }
     plan.notes += try PlanNotes(
       store: store, mapping: plan.steps[index].mapping, source: plan.steps[index].source,

@@ -59,9 +59,6 @@ public enum StoreMigration {
     for (index, step) in steps.enumerated() {
       steps[index].mapping = try step.mapping.elementwise(from: step.source, to: step.destination)
     }
-    if let last = steps.indices.last {
-      steps[last].joinNames = try JoinNames(request.joinNames, in: steps[last].destination).sides
-    }
     // What goes into the store is the model as it is, as the one that Core Data was given.
     let archive =
       request.destination.archive ?? (whole == steps.last?.destination ? nil : whole.archived())
@@ -83,7 +80,6 @@ public enum StoreMigration {
     plan.checks = try file.checks(isCancelled: isCancelled)
     plan.losses = file.losses()
     guard !plan.isNothingToDo else {
-      try plan.refuseOtherNames(in: store)
       // A copy of it would be refused as well.
       plan.checks += try DriftAnalysis(store: store).checks()
       plan.notes += plan.steps.flatMap {

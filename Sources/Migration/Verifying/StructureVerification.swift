@@ -47,7 +47,7 @@ struct StructureVerification {
   /// Adds what was compared, and every difference, to a report.
   mutating func run(into report: inout VerificationReport) {
     for table in expected.tables { verify(table) }
-    for join in expected.joins { verify(theOneThere(join)) }
+    for join in expected.joins { verify(join) }
     verifyIndexes()
     if !isForeign {
       verifyTriggers()
@@ -66,13 +66,6 @@ struct StructureVerification {
       table.name, of: table.root, columns, keys: ["Z_PK"], keptSQL: schemas.keptSQL(of: table),
       former: schemas.store.schema.tables.first { $0.name == table.name }?.columns.map(\.name) ?? []
     )
-  }
-
-  /// The table as the other side names it, where either may and only that one is there.
-  private func theOneThere(_ join: StoreSchema.JoinTable) -> StoreSchema.JoinTable {
-    guard isForeign, !join.isNamedByModel, after.tables[join.name] == nil else { return join }
-    let other = expected.turned(join)
-    return after.tables[other.name] == nil ? join : other
   }
 
   private mutating func verify(_ join: StoreSchema.JoinTable) {

@@ -48,9 +48,6 @@ enum CommandTable {
   private static let strategy = Command.Option(
     "strategy", "WAY", choices: ["in-place", "copy"],
     "how inferred steps are carried out, instead of the way that costs less")
-  private static let joinName = Command.Option(
-    "join-name", "ENTITY.RELATIONSHIP", repeatable: true,
-    "within one entity, the relationship that names the join table")
   private static let mapping = Command.Option(
     "mapping", "FILE", repeatable: true,
     "a mapping model (.cdm, .xcmappingmodel), a recipe, or a folder of such")
@@ -204,7 +201,7 @@ enum CommandTable {
       "plan", .migrate, "what migrating would do, lose and break; writes nothing",
       arguments: ["STORE"],
       options: [
-        to, from, via, mapping, strategy, joinName, allowLoss, Allowances.option,
+        to, from, via, mapping, strategy, allowLoss, Allowances.option,
         .init(
           "write-recipe", "FILE",
           "write the recipe that a refusal asks for, with what is to be filled in marked"),
@@ -218,7 +215,7 @@ enum CommandTable {
       "migrate", .migrate, "migrates stores, or those in a folder, verified, keeping backups",
       arguments: ["STORE…"],
       options: [
-        to, from, via, mapping, strategy, joinName,
+        to, from, via, mapping, strategy,
         .init("output", "FILE", "write the result here and leave the store alone"),
         allowLoss, Allowances.option, .init("no-backup", "do not keep the old store"),
         .init("confirm", "show what was made and verified, and ask before it is put in place"),
@@ -236,7 +233,7 @@ enum CommandTable {
       "rehearse", .migrate, "migrates copies of stores, verified, and puts nothing in place",
       arguments: ["STORE…"], optionalArguments: 1,
       options: [
-        to, from, via, mapping, strategy, joinName,
+        to, from, via, mapping, strategy,
         .init("expect", "FILE", "check counts and values of the results"),
         allowLoss, Allowances.option, jobs, ReceiptFile.option,
       ] + SeededRehearsal.options + [

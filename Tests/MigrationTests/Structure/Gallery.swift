@@ -66,17 +66,8 @@ enum Gallery {
   /// An entity before all others: every number shifts.
   static let shift = ("<model>", "<model><entity name=\"Aaa\"/>")
 
-  static let likes = StoreSchema.JoinTable.Side(entity: "Person", relationship: "likes")
-  static let likedBy = StoreSchema.JoinTable.Side(entity: "Person", relationship: "likedBy")
-
   /// Writes a store of the first version.
-  ///
-  /// - Parameter side: the relationship that names the join table within the entity.
-  static func store(
-    in folder: TemporaryFolder, named side: StoreSchema.JoinTable.Side = likes
-  )
-    throws -> String
-  {
+  static func store(in folder: TemporaryFolder) throws -> String {
     let path = folder.path("Gallery.sqlite")
     let model = try model()
     let writer = try StoreWriter(creating: path, model: model, uuid: "A-B-C")
@@ -96,21 +87,6 @@ enum Gallery {
     try writer.insert("Word", toMany: ["all": [tag]])
     try writer.finish()
     let connection = try Connection(path: path, mode: .readWrite)
-    let schema = StoreSchema(model: model)
-    guard let join = schema.joins.first(where: { $0.isOf(likes) }) else {
-      throw CoreDataError(.usage, "no join table")
-    }
-    if join.side != side {
-      let turned = schema.turned(join)
-      let names = join.columns.joined(separator: ", ")
-      try connection.execute(
-        """
-        \(turned.sql); INSERT INTO \(turned.name) (\(names)) SELECT \(names) FROM \(join.name);
-        DROP TABLE \(join.name);
-        CREATE INDEX \(turned.name)_\(turned.second)_INDEX
-        ON \(turned.name) (\(turned.second), \(turned.first));
-        """)
-    }
     try connection.execute(
       """
       CREATE TABLE APPNOTES (id INTEGER PRIMARY KEY AUTOINCREMENT, words TEXT);
@@ -127,15 +103,14 @@ enum Gallery {
 
   /// The store migrated beside itself.
   static func migrate(
-    _ path: String, to model: Model, _ way: Way, joinNames: [String] = [],
-    in folder: TemporaryFolder
+    _ path: String, to model: Model, _ way: Way, in folder: TemporaryFolder
   ) throws -> (result: Store, receipt: MigrationReceipt) {
-    var plan = try way.plan(Store(path: path), to: model, joinNames: joinNames)
+    var plan = try way.plan(Store(path: path), to: model)
     plan.bytesFree = nil
     var options = MigrationOptions()
     options.allowedLosses = Set(plan.losses.map(\.name))
-    options.output = folder.path("\(way)-\(joinNames.count).sqlite")
+    options.output = folder.path("\(way).sqlite")
     let receipt = try StoreMigration.runAndRead(plan, options: options)
-    return (try Store(path: folder.path("\(way)-\(joinNames.count).sqlite")), receipt)
+    return (try Store(path: folder.path("\(way).sqlite")), receipt)
   }
 }

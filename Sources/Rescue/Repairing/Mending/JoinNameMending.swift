@@ -17,11 +17,7 @@ struct JoinNameMending {
     let pairs = schema.joins.compactMap {
       found -> (StoreSchema.JoinTable, StoreSchema.JoinTable)? in
       guard wrong.contains(found.name) else { return nil }
-      for join in expected.joins {
-        if join.side == found.side { return (found, join) }
-        if join.otherSide == found.side { return (found, expected.turned(join)) }
-      }
-      return nil
+      return expected.joins.first { $0.side == found.side }.map { (found, $0) }
     }
     // One's name may be another's until now: all are put aside before any is made.
     try connection.execute("PRAGMA legacy_alter_table = ON")

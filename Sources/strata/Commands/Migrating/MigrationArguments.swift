@@ -37,7 +37,6 @@ struct MigrationArguments: Sendable {
       }
       return strategy
     }
-    request.joinNames = arguments.all("join-name")
     request.output = arguments.value("output")
     self.request = request
     var options = MigrationOptions()

@@ -17,15 +17,14 @@ struct JoinNamingTests {
   }
 
   private static func schema(
-    _ entities: [(name: String, parent: String?, relationships: [String])],
-    naming: Set<StoreSchema.JoinTable.Side> = []
+    _ entities: [(name: String, parent: String?, relationships: [String])]
   ) throws -> StoreSchema {
     let text = entities.map { entity in
       "<entity name=\"\(entity.name)\"\(entity.parent.map { " parentEntity=\"\($0)\"" } ?? "")>"
         + entity.relationships.joined() + "</entity>"
     }.joined()
     let model = try Model(contents: Array("<model>\(text)</model>".utf8))
-    return StoreSchema(model: model, naming: naming)
+    return StoreSchema(model: model)
   }
 
   private static func tables(_ schema: StoreSchema) -> [String] {
@@ -39,7 +38,6 @@ struct JoinNamingTests {
       ("Ant", nil, [Self.relationship("z", to: "Zebra", inverse: "a")]),
     ])
     #expect(Self.tables(schema) == ["Z_1Z(Z_1A Z_2Z)"])
-    #expect(schema.joins.map(\.isNamedByModel) == [true])
   }
 
   @Test("a subentity that inherits the relationship counts, on either side and on both")
@@ -80,38 +78,37 @@ struct JoinNamingTests {
       ])
   }
 
-  @Test("within one entity the later relationship, or the one that was chosen")
+  @Test("within one entity the walk decides, and an attribute more can change the name")
   func within() throws {
-    let entities = [
-      (
-        name: "Client", parent: String?.none,
-        relationships: [
-          Self.relationship("trusted", to: "Client", inverse: "trustedBy", ordered: true),
-          Self.relationship("trustedBy", to: "Client", inverse: "trusted"),
-        ]
-      )
+    func tables(_ attributes: Int) throws -> [String] {
+      let all = (0..<attributes).map {
+        "<attribute name=\"value\($0)\" attributeType=\"Integer 64\"/>"
+      }
+      return try Self.tables(
+        Self.schema([
+          (
+            "Client", nil,
+            all + [
+              Self.relationship("trusted", to: "Client", inverse: "trustedBy", ordered: true),
+              Self.relationship("trustedBy", to: "Client", inverse: "trusted"),
+            ]
+          )
+        ]))
+    }
+    let names = [
+      ["Z_1TRUSTED(Z_1TRUSTEDBY Z_1TRUSTED Z_FOK_1TRUSTED)"],
+      ["Z_1TRUSTEDBY(Z_1TRUSTED Z_1TRUSTEDBY Z_FOK_1TRUSTED)"],
     ]
-    let schema = try Self.schema(entities)
-    #expect(
-      Self.tables(schema) == ["Z_1TRUSTEDBY(Z_1TRUSTED Z_1TRUSTEDBY Z_FOK_1TRUSTED)"])
-    let join = try #require(schema.joins.first)
-    #expect(!join.isNamedByModel)
-    let chosen = try Self.schema(
-      entities, naming: [.init(entity: "Client", relationship: "trusted")])
-    #expect(
-      Self.tables(chosen) == ["Z_1TRUSTED(Z_1TRUSTEDBY Z_1TRUSTED Z_FOK_1TRUSTED)"])
-    #expect(schema.turned(join).name == "Z_1TRUSTED")
-    #expect(schema.turned(schema.turned(join)) == join)
-    #expect(chosen.joins.first == schema.turned(join))
+    let found = try (0..<12).map { try #require(names.firstIndex(of: tables($0))) }
+    #expect(found == [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
   }
 
-  @Test("between an entity and one below it the model does not tell, as that one has both")
+  @Test("between an entity and one below it the walk decides, as that one has both")
   func hierarchy() throws {
     let schema = try Self.schema([
       ("Thing", nil, [Self.relationship("boxes", to: "Box", inverse: "things")]),
       ("Box", "Thing", [Self.relationship("things", to: "Thing", inverse: "boxes")]),
     ])
-    #expect(schema.joins.map(\.isNamedByModel) == [false])
     #expect(Self.tables(schema) == ["Z_2THINGS(Z_2BOXES Z_1THINGS)"])
     // An entity before both that has only one of them decides.
     let decided = try Self.schema([
@@ -140,7 +137,7 @@ struct JoinNamingTests {
       ])
   }
 
-  @Test("equal column names are numbered over all join tables of the store")
+  @Test("equal column names of a hierarchy are numbered over all its join tables")
   func numbered() throws {
     let schema = try Self.schema([
       ("Reaction", nil, [Self.relationship("users", to: "User", inverse: "reactions")]),
@@ -181,30 +178,5 @@ struct JoinNamingTests {
       store.warnings == [
         "The links of Ant.z are in the table Z_2A; Core Data looks for Z_1Z, and does not open the store so. A migration gives the names."
       ])
-  }
-}
-
-@Suite(
-  "Names of join tables in real stores", .enabled(if: Fixtures.isAvailable, "fixtures are absent"))
-struct FixtureJoinNamingTests {
-  @Test(
-    "the computed tables are those of the store, name for name",
-    arguments: FixtureStoreTests.stores)
-  func names(_ path: String) throws {
-    let store = try Store(path: Fixtures.path(path))
-    let schema = StoreSchema(model: store.model, numbers: store.schema.numbers)
-    for join in schema.joins {
-      let all = join.isNamedByModel ? [join] : [join, schema.turned(join)]
-      let found = all.filter { store.database.contains($0.name) }
-      #expect(found.count == 1, "\(join.name)")
-      let table = try #require(found.first)
-      #expect(store.database.columns(of: table.name) == Set(table.columns), "\(table.name)")
-    }
-    let made = store.schema.expected
-    let ours = made.tables.map(\.name) + made.joins.map(\.name)
-    let theirs = store.database.tables.keys.filter { name in
-      name.hasPrefix("Z_") && name.dropFirst(2).first?.isNumber == true
-    }
-    #expect(Set(theirs) == Set(ours.filter { $0.hasPrefix("Z_") }))
   }
 }
