@@ -61,6 +61,11 @@ struct JoinNameTests {
       Self.more.reduce(line) { $0.replacing(" \($1)=∅", with: "") }
     }
     #expect(kept == lines)
+    // In place the columns stand as they stood: Core Data only gives the table its name.
+    if way == .inPlace {
+      #expect(
+        result.database.tables[join.name]?.prefix(2).map(\.name) == [former.first, former.second])
+    }
   }
 
   @Test("a name that another version of strata gave is put right", arguments: Way.allCases)

@@ -15,11 +15,13 @@ extension InPlaceMigration {
       let all =
         schemas.isKept("0", destination: join.entity, former: ends.first) == nil
         && schemas.isKept("0", destination: join.inverseEntity, former: ends.second) == nil
-      if let former, all, source.database.contains(former.name), schemas.isStraight(join, former),
-        let rename = JoinRename(from: former, to: join), try !lacksPositions(former)
+      if let former, all, source.database.contains(former.name),
+        let rename = JoinRename(
+          from: former, isStraight: schemas.isStraight(join, former), to: join),
+        try !lacksPositions(former)
       {
         kept.insert(former.name)
-        if !join.hasSameColumns(as: former) { renames.append(rename) }
+        renames.append(rename)
       } else {
         plans.append(join)
       }
@@ -28,12 +30,14 @@ extension InPlaceMigration {
     where !kept.contains(join.name) && source.database.contains(join.name) {
       try connection.execute("DROP TABLE main.\(quoted(join.name))")
     }
-    // By way of names that nobody has: one table's former name may be another's new one.
-    for (index, rename) in renames.enumerated() {
-      try connection.execute(rename.away("strata_\(index)"))
+    var names = NameExchange(renames.map(\.names), besides: Set(source.database.tables.keys))
+    for sql in names.statements({
+      "ALTER TABLE main.\(quoted($0)) RENAME TO \(StoreSchema.name($1))"
+    }) {
+      try connection.execute(sql)
     }
-    for (index, rename) in renames.enumerated() {
-      try connection.execute(rename.back("strata_\(index)"))
+    for rename in renames {
+      for sql in rename.columnStatements { try connection.execute(sql) }
     }
     for join in plans {
       try connection.execute(schemas.sql(of: join))
@@ -58,48 +62,74 @@ extension InPlaceMigration {
   }
 }
 
-/// A join table that only changes its names, as entity numbers shift or a side is renamed.
+/// A join table that only changes its names, as entity IDs shift, a side is renamed or the other side
+/// comes to name it. The columns stay where they stand: Core Data tells them by name.
 private struct JoinRename {
   private let from: StoreSchema.JoinTable
   private let to: StoreSchema.JoinTable
   private let columns: [(from: String, to: String)]
 
+  /// - Parameter isStraight: whether the former first column holds the keys of the new first one.
   /// - Returns: `nil` where one has an order that the other has not.
-  init?(from: StoreSchema.JoinTable, to: StoreSchema.JoinTable) {
-    guard (from.firstOrder == nil) == (to.firstOrder == nil),
-      (from.secondOrder == nil) == (to.secondOrder == nil), from.isReflexive == to.isReflexive
+  init?(from: StoreSchema.JoinTable, isStraight: Bool, to: StoreSchema.JoinTable) {
+    let (first, second) = isStraight ? (from.first, from.second) : (from.second, from.first)
+    let orders =
+      isStraight ? (from.firstOrder, from.secondOrder) : (from.secondOrder, from.firstOrder)
+    guard (orders.0 == nil) == (to.firstOrder == nil),
+      (orders.1 == nil) == (to.secondOrder == nil), from.isReflexive == to.isReflexive
     else { return nil }
     self.from = from
     self.to = to
     columns = [
-      (from.first, to.first), (from.second, to.second), (from.firstOrder, to.firstOrder),
-      (from.secondOrder, to.secondOrder),
+      (first, to.first), (second, to.second), (orders.0, to.firstOrder), (orders.1, to.secondOrder),
     ].compactMap { old, new in
-      guard let old, let new, old != new else { return nil }
+      guard let old, let new else { return nil }
       return (old, new)
     }
   }
 
-  func away(_ name: String) -> String {
-    let table = "main." + quoted(name)
-    return "ALTER TABLE main.\(quoted(from.name)) RENAME TO \(quoted(name));"
-      + columns.enumerated().map {
-        "ALTER TABLE \(table) RENAME COLUMN \(quoted($1.from)) TO strata_\($0);"
-      }.joined()
-  }
+  /// The table's names.
+  var names: (from: String, to: String) { (from.name, to.name) }
 
-  func back(_ name: String) -> String {
-    let table = "main." + quoted(name)
-    return columns.enumerated().map {
-      "ALTER TABLE \(table) RENAME COLUMN strata_\($0) TO \(StoreSchema.name($1.to));"
-    }.joined() + "ALTER TABLE \(table) RENAME TO \(StoreSchema.name(to.name));"
+  /// Renames the columns of the table, which has its new name.
+  var columnStatements: [String] {
+    var names = NameExchange(columns, besides: Set(from.columns))
+    let table = "main." + quoted(to.name)
+    return names.statements {
+      "ALTER TABLE \(table) RENAME COLUMN \(quoted($0)) TO \(StoreSchema.name($1))"
+    }
   }
 }
 
-extension StoreSchema.JoinTable {
-  func hasSameColumns(as other: StoreSchema.JoinTable) -> Bool {
-    name == other.name && first == other.first && second == other.second
-      && firstOrder == other.firstOrder && secondOrder == other.secondOrder
+/// Names that become others, of which one may be another's former name.
+///
+/// Such a one is put aside as `<name>TEMP` first, as Core Data does.
+private struct NameExchange {
+  private let changes: [(from: String, to: String)]
+  private var taken: Set<String>
+
+  /// - Parameter taken: the names that are there, those that change among them.
+  init(_ names: [(from: String, to: String)], besides taken: Set<String>) {
+    changes = names.filter { $0.from != $0.to }
+    self.taken = taken.union(names.map(\.to))
+  }
+
+  /// The statements, each for a name and what it becomes.
+  mutating func statements(_ statement: (String, String) -> String) -> [String] {
+    let wanted = Set(changes.map(\.to))
+    var away: [String] = []
+    var final: [String] = []
+    for (from, to) in changes {
+      guard wanted.contains(from) else {
+        final.append(statement(from, to))
+        continue
+      }
+      var aside = from + "TEMP"
+      while !taken.insert(aside).inserted { aside += "TEMP" }
+      away.append(statement(from, aside))
+      final.append(statement(aside, to))
+    }
+    return away + final
   }
 }
 
