@@ -15,6 +15,7 @@ import TestSupport
 ///     swift run -c release Benchmarks fuzz 1000000
 ///     swift run -c release Benchmarks source
 ///     swift run -c release Benchmarks matrix
+///     swift run -c release Benchmarks walk 1200
 ///     swift build && swift run Benchmarks strain
 @main
 struct Benchmarks {
@@ -66,6 +67,8 @@ struct Benchmarks {
       try MatrixBenchmark.run(
         strata: Built.strata, versions: words.dropFirst().first.flatMap { Int($0) } ?? 117,
         entities: words.dropFirst(2).first.flatMap { Int($0) } ?? 60)
+    case "walk":
+      try WalkBenchmark.run(entities: words.dropFirst().first.flatMap { Int($0) } ?? 1200)
     case "seed":
       try SeedBenchmark.run(
         strata: Built.strata, objects: words.dropFirst().first.flatMap { Int($0) } ?? 1_000_000,

@@ -225,4 +225,20 @@ struct FixtureNamingTests {
           == table.columns.map(\.name), "\(table.name)")
     }
   }
+
+  @Test("a store that was never migrated has its tables in the computed order of making")
+  func making() throws {
+    let store = try Store(path: Fixtures.path("wire/store2-3.wiredatabase"))
+    let names = try store.connection.rows(
+      "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid"
+    ).compactMap { $0[0].text }
+    let schema = store.schema.expected
+    let made = schema.statements.map {
+      switch $0 {
+      case .table(let place): schema.tables[place].name
+      case .join(let place): schema.joins[place].name
+      }
+    }
+    #expect(Array(names.prefix(made.count)) == made)
+  }
 }

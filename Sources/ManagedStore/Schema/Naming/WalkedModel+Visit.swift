@@ -112,7 +112,10 @@ extension WalkedModel {
   }
 
   /// The join tables that an entity names, in the order in which a new store gets them: that of an
-  /// ordinary dictionary of its keys (38 of 41 entities; the three others were migrated).
+  /// ordinary dictionary of its keys, entered as they were made.
+  ///
+  /// That order of entering was found by trying: it gives the order of making of all tables of the one
+  /// store at hand that has several an entity and was never migrated.
   func joinsNamed(by entity: Int) -> [StoreSchema.JoinTable] {
     let joins = entities[entity].joins
     guard joins.count > 1 else { return joins.map(\.table) }
@@ -121,7 +124,7 @@ extension WalkedModel {
   }
 
   private func keyNames(of entity: Int) -> [String] {
-    entities[entity].keys.keys.map { keyNames[Int($0.place)] }
+    entities[entity].keys.keys.map(\.place).sorted().map { keyNames[Int($0)] }
   }
 
   func changeBits(of name: String) -> [ModelWalk.ChangeBit] {

@@ -149,39 +149,61 @@ extension WalkedModel {
   private mutating func enterAttributes(
     of place: Int, _ entity: ManagedModel.Entity, _ above: Entity?
   ) {
-    let own = entity.attributes.filter { !isInherited($0.name, by: entity) }.sortedByBytes(\.name)
-    var plain: [(key: WalkKey, isKept: Bool)] = []
-    var persistent = above?.persistent ?? []
-    var transient = above?.transient ?? []
-    let inherited = keyNames.count
-    for attribute in own {
-      let key = key(attribute.name)
-      if attribute.isTransient { transient.append(key) } else { persistent.append(key) }
-      plain.append((key, attribute.isStored && attribute.type != .composite))
-      for stored in attribute.storage.columns {
-        guard let base = stored.path.last,
-          let type = StoreSchema.columnType(of: stored.attribute.type)
-        else { continue }
-        let column = add(
-          "Z" + base.attributeColumnBase,
-          .attribute(entity: entity.name, name: stored.attribute.name), to: place,
-          rank: type.rank, type: type.name)
-        entities[place].own.attributes.append(column.place)
-        // Composites come first, by name, their elements as listed.
-        if attribute.type == .composite {
-          entities[place].keys.enter(self.key(stored.attribute.name))
+    if let above {
+      (entities[place].persistent, entities[place].transient) = (above.persistent, above.transient)
+    }
+    let attributes = entity.attributes
+    let own = attributes.indices.filter { !isInherited(attributes[$0].name, by: entity) }
+    /// Of the keys made here, from the first on, those that are passed on.
+    var kept: [Bool] = []
+    let first = keyNames.count
+    // Attributes are large: they are looked at where they stand.
+    let names = own.map { attributes[$0].name }
+    for index in names.indices.sorted(by: { names[$0].precedes(names[$1]) }) {
+      let (name, source) = (names[index], own[index])
+      let key = key(name)
+      kept.append(false)
+      if attributes[source].isTransient {
+        entities[place].transient.append(key)
+        continue
+      }
+      entities[place].persistent.append(key)
+      guard attributes[source].type == .composite else {
+        kept[kept.count - 1] = addAttribute(
+          name, name, attributes[source].type, of: entity.name, to: place)
+        continue
+      }
+      // The elements of composites come before plain attributes: by composite, as they are listed.
+      for leaf in attributes[source].storage.columns {
+        let (path, type) = (leaf.attribute.name, leaf.attribute.type)
+        if let base = leaf.path.last, addAttribute(base, path, type, of: entity.name, to: place) {
+          entities[place].keys.enter(self.key(path))
+          kept.append(false)
         }
       }
     }
-    (entities[place].persistent, entities[place].transient) = (persistent, transient)
-    let kept = Set(plain.lazy.filter(\.isKept).map(\.key.place))
-    guard !kept.isEmpty else { return }
+    guard kept.contains(true) else { return }
     // Transient and composite ones cost places here, and are not passed on.
     var all = LateTable()
-    for key in persistent + transient { all.enter(key) }
-    for key in all.keys where key.place >= inherited && kept.contains(key.place) {
+    for key in entities[place].persistent { all.enter(key) }
+    for key in entities[place].transient { all.enter(key) }
+    for key in all.keys where Int(key.place) >= first && kept[Int(key.place) - first] {
       entities[place].keys.enter(key)
     }
+  }
+
+  /// Adds the column of an attribute, or of an element by its path.
+  ///
+  /// - Returns: whether its type has one.
+  private mutating func addAttribute(
+    _ base: String, _ path: String, _ type: AttributeType, of entity: String, to place: Int
+  ) -> Bool {
+    guard let type = StoreSchema.columnType(of: type) else { return false }
+    let column = add(
+      "Z" + base.attributeColumnBase, .attribute(entity: entity, name: path), to: place,
+      rank: type.rank, type: type.name)
+    entities[place].own.attributes.append(column.place)
+    return true
   }
 
   private mutating func enterRelationships(
@@ -195,6 +217,9 @@ extension WalkedModel {
     var keys: [Int32: [WalkKey]] = [:]
     for relationship in own {
       let destination = places[relationship.destination]
+      let columns =
+        relationship.isToMany || relationship.isTransient
+        ? [] : addToOne(relationship, to: destination, of: place)
       let key = key(relationship.name, link: relationship.isTransient ? nil : links.count)
       let link = Link(
         owner: place, relationship: relationship, destination: destination, key: key)
@@ -203,9 +228,7 @@ extension WalkedModel {
       entities[place].links.append(links.count)
       entities[place].linksByName[relationship.name] = links.count
       links.append(link)
-      keys[key.place] =
-        relationship.isToMany
-        ? [key] : addToOne(relationship, to: destination, of: place) + [key]
+      keys[key.place] = columns + [key]
     }
     var all = LateTable()
     for key in entities[place].groups.joined() { all.enter(key) }
