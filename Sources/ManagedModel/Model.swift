@@ -212,6 +212,16 @@ public struct Model: Sendable, Equatable {
     return topmost
   }
 
+  /// Whether an entity or one above it declares an attribute or a relationship of that name.
+  package func declares(_ property: String, atOrAbove entity: String) -> Bool {
+    first(from: entity) { index in
+      switch places[index][property] {
+      case .attribute, .relationship: true
+      case .fetchedProperty, nil: nil
+      }
+    } ?? false
+  }
+
   /// What `body` finds in an entity, else in the nearest of its ancestors.
   private func first<Found>(from entity: String, _ body: (Int) -> Found?) -> Found? {
     var next = indexes[entity]

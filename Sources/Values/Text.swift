@@ -29,7 +29,17 @@ extension StringProtocol {
 
 extension String {
   /// Byte order, which is how Core Data sorts names of properties.
-  package func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+  package func precedes(_ other: String) -> Bool {
+    let result = utf8.withContiguousStorageIfAvailable { one in
+      other.utf8.withContiguousStorageIfAvailable { two in
+        for index in 0..<min(one.count, two.count) where one[index] != two[index] {
+          return one[index] < two[index]
+        }
+        return one.count < two.count
+      }
+    }
+    return (result ?? nil) ?? utf8.lexicographicallyPrecedes(other.utf8)
+  }
 }
 
 extension Sequence {

@@ -8,10 +8,7 @@ struct NumberedNames {
 
   /// The name, with a number where it is in use.
   mutating func unused(_ name: String) -> String {
-    guard var number = last[name] else {
-      last[name] = 0
-      return name
-    }
+    guard var number = last.updateValue(0, forKey: name) else { return name }
     repeat { number += 1 } while last[name + String(number)] != nil
     last[name] = number
     return name + String(number)

@@ -143,7 +143,7 @@ extension WalkedModel {
 
   /// Whether an entity above declares the property, too: its column is the one there.
   private func isInherited(_ property: String, by entity: ManagedModel.Entity) -> Bool {
-    entity.parent.flatMap { model.declaringEntity(of: property, in: $0) } != nil
+    entity.parent.map { model.declares(property, atOrAbove: $0) } ?? false
   }
 
   private mutating func enterAttributes(
@@ -258,17 +258,22 @@ extension WalkedModel {
   }
 
   /// The relationship of that name in an entity; where several above it have one, the topmost.
-  func link(named name: String, in entity: Int) -> Int? {
-    guard let owner = model.declaringEntity(of: name, in: entities[entity].name),
-      let place = places[owner]
-    else { return nil }
-    return entities[place].linksByName[name]
+  private func link(named name: String, in entity: Int) -> Int? {
+    var found: Int?
+    var next: Int? = entity
+    while let place = next {
+      found = entities[place].linksByName[name] ?? found
+      next = entities[place].parent
+    }
+    return found
   }
 
   private func inverse(of link: Link) -> Link.Inverse {
-    guard let name = link.relationship.inverse, let destination = link.destination,
-      model.relationship(named: name, of: entities[destination].name) != nil
-    else { return .none }
-    return self.link(named: name, in: destination).map { .link($0) } ?? .unkept
+    guard let name = link.relationship.inverse, let destination = link.destination else {
+      return .none
+    }
+    if let other = self.link(named: name, in: destination) { return .link(other) }
+    let isThere = model.relationship(named: name, of: entities[destination].name) != nil
+    return isThere ? .unkept : .none
   }
 }
