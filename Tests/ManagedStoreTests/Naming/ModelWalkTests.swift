@@ -159,6 +159,17 @@ struct ModelWalkTests {
       ])
   }
 
+  @Test("a hierarchy of thousands that inherit thousands has its tables, too, and soon")
+  func large() throws {
+    var root = Entity("Root")
+    root.attributes = (0..<3000).map { Attribute("value\($0)", .integer64) }
+    root.relationships = [Relationship("all", to: "Root", inverse: "all", toMany: true)]
+    let entities = [root] + (0..<3000).map { Entity("Below\($0)", parent: "Root") }
+    let schema = StoreSchema(model: try Model(entities: entities))
+    #expect(schema.tables.map(\.columns.count) == [3000])
+    #expect(schema.joins.map(\.name) == ["Z_1ALL"])
+  }
+
   @Test("no model traps: destinations and inverses that are not there, or do not answer")
   func odd() throws {
     let model = try Model(

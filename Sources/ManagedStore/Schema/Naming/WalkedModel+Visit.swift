@@ -2,12 +2,7 @@ import ManagedModel
 
 /// The visit of all entities, in which inverses meet (store-format-2 §1, step 4).
 extension WalkedModel {
-  /// Keys of all entities above which the order of dictionaries is not computed: no real model has a
-  /// hundredth of them. Such a model's relationships are visited by name.
-  private static let mostKeys = 20_000_000
-
   mutating func visitAll() {
-    let isLarge = entities.reduce(0) { $0 + $1.keys.count } > Self.mostKeys
     for entity in model.entitiesByName {
       guard let place = places[entity.name] else { continue }
       let order =
@@ -72,6 +67,7 @@ extension WalkedModel {
   }
 
   private mutating func enter(_ keys: [WalkKey], from entity: Int) {
+    guard !isLarge else { return }
     for place in entity..<entities[entity].end {
       for key in keys { entities[place].keys.enter(key) }
     }

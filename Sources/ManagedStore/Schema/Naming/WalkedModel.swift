@@ -67,6 +67,12 @@ struct WalkedModel: Sendable {
   var columns: [Int: [(rank: Int, column: StoreSchema.Column)]] = [:]
   private var names: [Int: NumberedNames] = [:]
   private(set) var places: [String: Int] = [:]
+  /// Keys of all entities, inherited ones counted in each.
+  private var keyTotal = 0
+
+  /// Whether there are more keys than any real model has a tenth of: keys are not inherited then, for
+  /// the memory that they take, and each entity's own relationships are visited by name.
+  var isLarge: Bool { keyTotal > 4_000_000 }
 
   init(_ model: Model, _ numbers: [String: Int64]) {
     self.model = model
@@ -104,7 +110,7 @@ struct WalkedModel: Sendable {
 
   /// Adds a column to the table of an entity's hierarchy.
   ///
-  /// - Returns: its place among the columns made, and the key that stands for it.
+  /// - Returns: its place among the columns made, and its name.
   mutating func add(
     _ name: String, _ content: StoreSchema.Content, to entity: Int, rank: Int = 0,
     type: String = "INTEGER"
@@ -134,11 +140,12 @@ extension WalkedModel {
   private mutating func makeProperties(
     of place: Int, _ entity: ManagedModel.Entity, _ standing: [WalkKey]
   ) {
-    let above = entities[place].parent.map { entities[$0] }
+    let above = isLarge ? nil : entities[place].parent.map { entities[$0] }
     entities[place].keys = LateTable()
     for key in above?.keys.keys ?? standing { entities[place].keys.enter(key) }
     enterAttributes(of: place, entity, above)
     enterRelationships(of: place, entity, above)
+    keyTotal += entities[place].keys.count
   }
 
   /// Whether an entity above declares the property, too: its column is the one there.
