@@ -156,7 +156,10 @@ struct RecipeExampleTests {
     #expect(try receipt.backup.map { try FileSystem.sha256($0) } == old)
     #expect(done.out.contains("the way back: strata rollback \(store)"))
     #expect(done.out.contains("SHA-256 of the result: \(receipt.checksums.result ?? "")"))
-    #expect(try !FileSystem.list(FileSystem.parent(of: file) ?? ".").contains { $0.hasPrefix(".strata-new-") })
+    #expect(
+      try !FileSystem.list(FileSystem.parent(of: file) ?? ".").contains {
+        $0.hasPrefix(".strata-new-")
+      })
     #expect(receipt.rollback == "strata rollback \(store)")
     #expect(Captured("rollback", store).status == .done)
     #expect(try FileSystem.sha256(store) == old)

@@ -263,8 +263,10 @@ extension StoreReplacement {
         .refused, "the output exists already", path: output,
         hint: "Name a file that does not exist.")
     }
-    for suffix in ["-wal", "-journal"] where try FileSystem.present(output + suffix)?.size ?? 0 > 0
-    {
+    for suffix in ["-wal", "-journal"] {
+      guard let there = try FileSystem.present(output + suffix),
+        there.kind != .file || there.size > 0
+      else { continue }
       // SQLite would take it for the output's own.
       throw CoreDataError(
         .refused, "a \(suffix) lies where the output's own would be", path: output + suffix,

@@ -96,6 +96,8 @@ struct DoorTests {
     }
     #expect(try SafetyPlace.files(in: elsewhere.path) == outside, "\(run)")
     #expect(try !FileSystem.list(folder.path).contains { $0.hasPrefix(".strata-") }, "\(run)")
+  }
+
   @Test(
     "links, a FIFO or a folder where the store's logs would be are refused, not followed or waited for"
   )
