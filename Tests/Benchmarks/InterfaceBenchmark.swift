@@ -138,23 +138,25 @@ enum InterfaceBenchmark {
       if !isFirst {
         try wait(terminal, for: "▶ waits")
         terminal.send("4")
-        try wait(terminal, for: "throw it away")
+        try wait(terminal, for: "discard the result")
         // Escape is told from the start of a sequence by what follows it.
         terminal.send("\u{1B}")
-        try wait(terminal, for: "Throw the result away?")
+        try wait(terminal, for: "Discard the result?")
         terminal.send("y")
       } else {
         terminal.send("4")
       }
-      try wait(terminal, for: "migrates now")
+      try wait(terminal, for: "asks, then migrates")
       if isFirst { terminal.send("p") }
       terminal.send("\r")
+      try wait(terminal, for: "On disk")
+      terminal.send("y")
       try wait(terminal, for: "▶ ")
       terminal.send("1")
       try wait(terminal, for: "▸1 Browse", "│▌")
     }
 
-    /// From Enter to the backup's name, which the cut-over makes.
+    /// From y to the backup's name, which the cut-over makes.
     func slowTerminal() throws {
       var times: [String: [Double]] = [:]
       for _ in 0..<3 {
@@ -162,10 +164,12 @@ enum InterfaceBenchmark {
           let terminal = try open()
           try wait(terminal, for: "Entities", "Amount")
           terminal.send("4")
-          try wait(terminal, for: "migrates now")
+          try wait(terminal, for: "asks, then migrates")
           let backup = folder.path("demo/Recipes.backup-1")
-          let start = Fuzzing.now()
           terminal.send("\r")
+          try wait(terminal, for: "On disk")
+          let start = Fuzzing.now()
+          terminal.send("y")
           while FileSystem.status(backup) == nil, Fuzzing.now() - start < 120 {
             // Twenty bytes each hundredth of a second are 2 kB/s.
             if isSlow { _ = terminal.read(seconds: 0, limit: 20) }

@@ -62,12 +62,20 @@ extension TmuxTerminal {
   /// Goes to Migrate and starts; with a pause before the cut-over it waits there.
   func migrate(pausing: Bool) -> String {
     send("4")
-    _ = screen(showing: "migrates now")
+    _ = screen(showing: "asks, then migrates")
     if pausing {
       send("p")
-      _ = screen(showing: "It stops before the cut-over")
+      _ = screen(showing: "It asks again before the cut-over")
     }
+    askToMigrate()
+    send("y")
+    return pausing
+      ? screen(showing: "is not replaced yet", "y replace the store", "On disk") : screen
+  }
+
+  /// Presses Enter on Migrate and waits until the question can be answered.
+  func askToMigrate() {
     send("Enter")
-    return pausing ? screen(showing: "not in place yet", "put it in place") : screen
+    _ = screen(showing: "Migrate Recipes.sqlite?", "On disk")
   }
 }

@@ -30,7 +30,7 @@ struct InterfaceRunTests {
     let mapping = terminal.screen(showing: "IEM_Transform_Person", "✓ can run")
     #expect(mapping.contains("✓ can run"), "\(mapping)")
     terminal.send("4")
-    let migrate = terminal.screen(showing: "migrates now", "strata migrate", "the same as")
+    let migrate = terminal.screen(showing: "asks, then migrates", "strata migrate", "the same as")
     #expect(migrate.contains("the same as"), "\(migrate)")
     terminal.resize(width: 60, height: 20)
     terminal.send("1")
@@ -49,8 +49,10 @@ struct InterfaceRunTests {
       "'\(Shell.strata)' '\(demo.folder)/demo/Recipes.sqlite'")
     _ = terminal.screen(showing: "2,060")
     terminal.send("4")
-    _ = terminal.screen(showing: "migrates now")
-    terminal.send("Enter")
+    _ = terminal.screen(showing: "asks, then migrates")
+    terminal.askToMigrate()
+    #expect(terminal.screen.contains("Recipes.backup-1"), "the backup that the receipt names")
+    terminal.send("y")
     let receipt = terminal.screen(
       showing: "receipt", "Recipes.backup-1", "migrated “Recipes”",
       "migrated “Recipes” → “Recipes 2”")
@@ -102,5 +104,28 @@ struct InterfaceRunTests {
     Patience.wait { !terminal.screen.contains("q1qz") }
     terminal.send("q")
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
+  }
+
+  @Test("4⏎⏎, typed at once or pasted, changes no byte beside the store")
+  func pastedMigration() {
+    let demo = InterfaceDemo()
+    let before = demo.fingerprint
+    let terminal = demo.open(width: 80, height: 24)
+    _ = terminal.screen(showing: "2,060", "Amount/p1")
+    // Between the marks of a paste it is text, for which nothing asks here.
+    terminal.sendBytes("1b 5b 32 30 30 7e 34 0d 0d 1b 5b 32 30 31 7e")
+    terminal.send("3")
+    _ = terminal.screen(showing: "▸3 Mapping", "✓ can run")
+    terminal.sendAtOnce("4", "Enter", "Enter")
+    let question = terminal.screen(
+      showing: "Migrate Recipes.sqlite?", "Recipes.backup-1", "On disk")
+    #expect(question.contains("y migrate"), "\(question)")
+    terminal.sendAtOnce("Enter", "Enter", "Enter")
+    terminal.send("n")
+    _ = terminal.screen(showing: "asks, then migrates", without: ["Migrate Recipes.sqlite?"])
+    // q is no; the second one quits.
+    terminal.sendAtOnce("Enter", "q", "q")
+    #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
+    #expect(demo.fingerprint == before)
   }
 }

@@ -20,8 +20,9 @@ struct InterfaceStrainTests {
     let terminal = demo.open()
     _ = terminal.screen(showing: "Entities")
     terminal.send("4")
-    _ = terminal.screen(showing: "migrates now")
-    terminal.sendAtOnce("Enter", "C-c")
+    _ = terminal.screen(showing: "asks, then migrates")
+    terminal.askToMigrate()
+    terminal.sendAtOnce("y", "C-c")
     let stopped = terminal.screen(
       showing: "You stopped the last try", "You stopped the last try; the store is as it was.")
     #expect(stopped.contains("You stopped the last try; the store is as it was."), "\(stopped)")
@@ -29,7 +30,10 @@ struct InterfaceStrainTests {
     terminal.send("!")
     let log = terminal.screen(showing: "Log", "migrating to", "! cancelled (134120)")
     #expect(log.contains("! cancelled (134120)"), "\(log)")
-    terminal.send("q", "Enter")
+    terminal.send("q")
+    _ = terminal.screen(showing: "asks, then migrates", without: ["Log"])
+    terminal.askToMigrate()
+    terminal.send("y")
     #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
   }
 
@@ -39,18 +43,21 @@ struct InterfaceStrainTests {
     let terminal = demo.open()
     _ = terminal.screen(showing: "Entities")
     terminal.send("4")
-    _ = terminal.screen(showing: "migrates now")
+    _ = terminal.screen(showing: "asks, then migrates")
     terminal.send("p")
-    terminal.send("Enter")
+    terminal.askToMigrate()
+    terminal.send("y")
     for step in 0..<50 {
       terminal.resize(width: 20 + step * 37 % 140, height: 4 + step * 23 % 50)
     }
     terminal.resize(width: 100, height: 30)
-    let screen = terminal.screen(showing: "not in place yet", "▸4 Migrate", "⏎ put it in place")
+    let screen = terminal.screen(
+      showing: "is not replaced yet", "▸4 Migrate", "y replace the store")
     let lines = screen.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.first?.contains("Recipes.sqlite") == true, "\(screen)")
-    #expect(lines.dropFirst().first?.hasPrefix("┌ not in place yet") == true, "\(screen)")
-    terminal.send("Enter")
+    #expect(
+      lines.dropFirst().first?.hasPrefix("┌ the store is not replaced yet") == true, "\(screen)")
+    terminal.send("y")
     #expect(terminal.screen(showing: "receipt").contains("the way back"))
   }
 
@@ -62,7 +69,7 @@ struct InterfaceStrainTests {
     let before = demo.fingerprint
     let terminal = demo.open()
     _ = terminal.screen(showing: "Entities")
-    #expect(terminal.migrate(pausing: true).contains("not in place yet"))
+    #expect(terminal.migrate(pausing: true).contains("is not replaced yet"))
     #expect(demo.names.contains(".strata-migrating-"))
     if how == "closed" {
       terminal.close()
@@ -74,21 +81,32 @@ struct InterfaceStrainTests {
     #expect(demo.fingerprint == before)
   }
 
-  @Test("killed while it waits: the next start says what it found, and cleans up")
+  @Test("killed while it waits: the next start says what it found, and cleans up after y alone")
   func killed() {
     let demo = InterfaceDemo()
     let before = demo.sum
     let terminal = demo.open()
     _ = terminal.screen(showing: "Entities")
-    #expect(terminal.migrate(pausing: true).contains("not in place yet"))
+    #expect(terminal.migrate(pausing: true).contains("is not replaced yet"))
     terminal.signal("KILL")
     _ = terminal.screen(showing: "EXIT 137")
     #expect(demo.sum == before)
     #expect(demo.names.contains(".strata-migrating-Recipes.sqlite-"))
     terminal.close()
+    let left = demo.fingerprint
     let again = demo.open()
-    let screen = again.screen(showing: "An earlier run was interrupted", "Entities")
-    #expect(screen.contains("An earlier run was interrupted"), "\(screen)")
+    let title = "Recover from an interrupted run?"
+    let screen = again.screen(showing: title, "y recover", "Entities")
+    #expect(screen.contains(".strata-migrating-Recipes.sqlite-"), "\(screen)")
+    again.send("Enter", "Enter", "n")
+    _ = again.screen(showing: "nothing was changed; the next migrate", without: [title])
+    #expect(demo.fingerprint == left)
+    again.send("C-r")
+    _ = again.screen(showing: title, "y recover")
+    #expect(demo.fingerprint == left)
+    again.send("y")
+    let done = again.screen(showing: "An earlier run was interrupted", without: [title])
+    #expect(done.contains("An earlier run was interrupted"), "\(done)")
     #expect(!demo.names.contains(".strata-migrating-"))
     again.send("!")
     let log = again.screen(showing: "Log")
@@ -96,6 +114,37 @@ struct InterfaceStrainTests {
       #expect(log.contains(words), "\(log)")
     }
     #expect(demo.sum == before)
+  }
+
+  @Test("a store whose file a killed rollback has moved away is restored after y alone")
+  func moved() {
+    let demo = InterfaceDemo()
+    let sum = demo.sum
+    let work = ".strata-migrating-Recipes.sqlite-abcdef"
+    Shell.run(
+      """
+      cd '\(demo.place)'; device=$(stat -c %d Recipes.sqlite); file=$(stat -c %i Recipes.sqlite)
+      mv Recipes.sqlite Recipes.undone-1
+      printf '%s\\0' strata-run-1 rollback work \(work) \
+      aside Recipes.sqlite Recipes.undone-1 $device $file \
+      bring \(work) Recipes.sqlite $device 1 go > .strata-journal-Recipes.sqlite
+      """)
+    let left = demo.fingerprint
+    let terminal = demo.open(width: 80, height: 24)
+    let screen = terminal.screen(showing: "Recover from an interrupted run?", "▸5 Rescue")
+    #expect(screen.contains("y recover"), "\(screen)")
+    terminal.send("Enter", "Escape")
+    _ = terminal.screen(showing: "nothing was changed; the next migrate")
+    #expect(demo.fingerprint == left)
+    terminal.send("C-r")
+    _ = terminal.screen(showing: "Recover from an interrupted run?")
+    terminal.send("y")
+    let done = terminal.screen(showing: "An earlier run was interrupted", "✓ exact", "2,060")
+    #expect(done.contains("2,060"), "\(done)")
+    #expect(demo.sum == sum)
+    #expect(!demo.names.contains("undone") && !demo.names.contains(".strata-journal-"))
+    terminal.send("q")
+    #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
   }
 
   @Test(
@@ -124,15 +173,16 @@ struct InterfaceStrainTests {
     terminal.send("\"'\(Shell.strata)' '\(demo.store)'\"", "Enter")
     _ = terminal.screen(showing: "Entities")
     terminal.send("4")
-    _ = terminal.screen(showing: "migrates now")
+    _ = terminal.screen(showing: "asks, then migrates")
     terminal.send("p")
-    terminal.sendAtOnce("Enter", "C-z")
+    terminal.askToMigrate()
+    terminal.sendAtOnce("y", "C-z")
     let shell = terminal.screen(showing: "Stopped", without: ["▸4 Migrate"])
     #expect(shell.contains("Stopped") && !shell.contains("▸4 Migrate"), "\(shell)")
     terminal.send("fg", "Enter")
-    let back = terminal.screen(showing: "not in place yet", "▸4 Migrate")
-    #expect(back.contains("not in place yet"), "\(back)")
-    terminal.send("Enter")
+    let back = terminal.screen(showing: "is not replaced yet", "▸4 Migrate")
+    #expect(back.contains("is not replaced yet"), "\(back)")
+    terminal.send("y")
     #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
   }
 
@@ -141,7 +191,7 @@ struct InterfaceStrainTests {
     let demo = InterfaceDemo()
     let terminal = demo.open()
     _ = terminal.screen(showing: "Entities")
-    #expect(terminal.migrate(pausing: true).contains("not in place yet"))
+    #expect(terminal.migrate(pausing: true).contains("is not replaced yet"))
     let other = Shell.output(
       of: """
         export XDG_STATE_HOME='\(demo.folder)/state'; '\(Shell.strata)' info '\(demo.store)'; \
@@ -150,7 +200,7 @@ struct InterfaceStrainTests {
     #expect(other.contains("2060"), "\(other)")
     #expect(other.contains("another strata is at work on this store"), "\(other)")
     // The one that waits still owns what it made.
-    terminal.send("Enter")
+    terminal.send("y")
     #expect(terminal.screen(showing: "receipt").contains("✓ migrated “Recipes”"))
   }
 
@@ -185,24 +235,27 @@ struct InterfaceStrainTests {
     let terminal = demo.open()
     _ = terminal.screen(showing: "Entities")
     terminal.send("4")
-    _ = terminal.screen(showing: "migrates now")
+    _ = terminal.screen(showing: "asks, then migrates")
+    terminal.askToMigrate()
     Shell.run("dd if=/dev/zero of='\(disk)/filler' bs=4096")
-    terminal.send("Enter")
+    terminal.send("y")
     let told = terminal.screen(showing: "✗ error", "full")
     #expect(told.contains("full"), "\(told)")
     #expect(demo.sum == before)
     #expect(!demo.names(without: ".strata-migrating-").contains(".strata-migrating-"))
     Shell.run("rm '\(disk)/filler'")
     terminal.send("q", "P")
-    _ = terminal.screen(showing: "migrates now")
+    _ = terminal.screen(showing: "asks, then migrates")
     terminal.send("Enter")
     // The words may still be those of the plan before; Enter says so then, and does nothing.
     var done = ""
     Patience.wait {
       done = terminal.screen
       if done.contains("still being made") { terminal.send("Enter") }
-      return done.contains("receipt")
+      return done.contains("On disk")
     }
+    terminal.send("y")
+    done = terminal.screen(showing: "receipt", "✓ migrated “Recipes”")
     #expect(done.contains("✓ migrated “Recipes”"), "\(done)")
   }
 
@@ -219,8 +272,8 @@ struct InterfaceStrainTests {
     _ = terminal.screen(showing: "Backups", "last changed", "Recipes.backup-1")
     terminal.send("Enter")
     let question = terminal.screen(
-      showing: "Roll back?", "is put back in the place of Recipes.sqlite")
-    #expect(question.contains("is put back in the place of Recipes.sqlite"), "\(question)")
+      showing: "Roll back Recipes.sqlite?", "Restores Recipes.backup-1", "Recipes.undone-1")
+    #expect(question.contains("Recipes.undone-1"), "\(question)")
     terminal.send("y")
     let done = terminal.screen(
       showing: "✓ rolled back to Recipes.backup-1", "model “Recipes”",

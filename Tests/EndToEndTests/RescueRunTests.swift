@@ -28,6 +28,9 @@ struct RescueRunTests {
     let question = terminal.screen(showing: "Salvage into", "Recipes-salvaged.sqlite")
     #expect(question.contains("Recipes-salvaged.sqlite"), "\(question)")
     terminal.send("Enter")
+    _ = terminal.screen(showing: "Salvage into a new store?", "On disk")
+    #expect(!demo.names.contains("Recipes-salvaged.sqlite"))
+    terminal.send("y")
     let report = terminal.screen(
       showing: "report", "objects saved in", "nothing is known to be lost",
       "it opens as Core Data opens it")
@@ -58,7 +61,7 @@ struct RescueRunTests {
     #expect(terminal.screen(showing: "EXIT 0").contains("EXIT 0"))
   }
 
-  @Test("what was deleted is looked at in Browse, and brought back into a new store")
+  @Test("what was deleted is looked at in Browse, and restored into a new store")
   func deleted() throws {
     let demo = InterfaceDemo()
     let connection = try Connection(path: demo.store, mode: .readWrite)
@@ -75,10 +78,13 @@ struct RescueRunTests {
     _ = terminal.screen(showing: "every deleted Draft that was found (62)")
     terminal.send("Enter")
     let question = terminal.screen(
-      showing: "Bring back into", "Recipes-undeleted.sqlite", "besides every deleted")
-    #expect(question.contains("besides every deleted"), "\(question)")
+      showing: "Restore into", "Recipes-undeleted.sqlite", "and every deleted")
+    #expect(question.contains("and every deleted"), "\(question)")
     terminal.send("Enter")
-    let report = terminal.screen(showing: "report", "62 deleted objects brought back", "+ Draft")
+    _ = terminal.screen(showing: "Restore into a new store?", "On disk")
+    #expect(!demo.names.contains("Recipes-undeleted.sqlite"))
+    terminal.send("y")
+    let report = terminal.screen(showing: "report", "62 deleted objects restored", "+ Draft")
     #expect(report.contains("+ Draft"), "\(report)")
     terminal.send("Enter")
     let new = terminal.screen(
@@ -101,8 +107,13 @@ struct RescueRunTests {
     let findings = terminal.screen(showing: "primary-key", "f: put it right", "2,060", "f fix")
     #expect(findings.contains("f fix"), "\(findings)")
     terminal.send("f")
-    _ = terminal.screen(showing: "Put right", "all that needs no choice: primary-key")
+    _ = terminal.screen(showing: "Repair", "all that needs no decision: primary-key")
     terminal.send("Enter")
+    let question = terminal.screen(
+      showing: "Repair Recipes.sqlite?", "Recipes.unrepaired-1", "On disk")
+    #expect(question.contains("Recipes.unrepaired-1"), "\(question)")
+    #expect(!demo.names.contains("unrepaired"))
+    terminal.send("y")
     let receipt = terminal.screen(
       showing: "put right", "Amount.Z_MAX: 1 → 2060", "unrepaired-1", "✓ primary-key")
     #expect(receipt.contains("✓ primary-key"), "\(receipt)")

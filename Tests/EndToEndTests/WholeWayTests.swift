@@ -91,7 +91,7 @@ struct WholeWayTests {
     // Rehearse: nothing is put in place.
     terminal.send("R")
     let rehearsed = terminal.screen(
-      showing: "Rehearsed; nothing was put in place", "✓ rehearsed “Recipes” → “Recipes 3”")
+      showing: "Rehearsed; the store was not changed", "✓ rehearsed “Recipes” → “Recipes 3”")
     #expect(rehearsed.contains("✓ rehearsed “Recipes” → “Recipes 3”"), "\(rehearsed)")
     #expect(demo.fingerprint == before)
     terminal.send("q")
@@ -101,7 +101,7 @@ struct WholeWayTests {
     let verified = terminal.screen(showing: "− Draft")
     #expect(verified.contains("− Draft"), "\(verified)")
     #expect(demo.sum == sum)
-    terminal.send("Enter")
+    terminal.send("y")
     let receipt = terminal.screen(
       showing: "the way back", "model “Recipes 3”", "✓ migrated “Recipes” → “Recipes 3”")
     #expect(receipt.contains("✓ migrated “Recipes” → “Recipes 3”"), "\(receipt)")
@@ -117,7 +117,7 @@ struct WholeWayTests {
     terminal.send("b")
     _ = terminal.screen(showing: "Backups", "last changed", "Recipes.backup-1")
     terminal.send("Enter")
-    _ = terminal.screen(showing: "Roll back?")
+    _ = terminal.screen(showing: "Roll back Recipes.sqlite?", "On disk")
     terminal.send("y")
     let back = terminal.screen(
       showing: "✓ rolled back to Recipes.backup-1", "model “Recipes”",

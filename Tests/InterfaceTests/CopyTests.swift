@@ -53,7 +53,7 @@ struct CopyTests {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4", "y", "⏎")
     #expect(copied(session)?.hasPrefix("strata migrate Recipes.sqlite --to ") == true)
-    try session.send("⏎")
+    try session.send("⏎", "y")
     guard case .migrate(let task, _, _, _)? = session.effects.last else {
       Issue.record("nothing runs")
       return

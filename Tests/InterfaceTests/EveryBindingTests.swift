@@ -76,7 +76,7 @@ struct EveryBindingTests {
   /// What has been migrated is longer than a low screen.
   private func walkReceipt() throws -> Set<String> {
     var session = try Session(width: 80, height: 12, plan: SampleStore.plan(losses: []))
-    try session.send("4", "⏎")
+    try session.send("4", "⏎", "y")
     guard case .migrate(let id, _, _, _)? = session.effects.last else { return [] }
     try session.send(.answer(id, .migrated(SampleStore.receipt)))
     return try walk(session, Keymap.bindings(session.state))
@@ -115,7 +115,7 @@ struct EveryBindingTests {
     (.browse, ["?"]), (.browse, ["?", "/", "s"]), (.browse, [":"]), (.browse, [":", "s", "o"]),
     (.browse, ["T"]), (.browse, ["!"]), (.browse, ["Tab", "Tab", "/", "S"]), (.diff, ["o"]),
     (.diff, ["o", "⏎"]), (.mapping, ["o"]), (.migrate, ["o"]), (.mapping, ["Tab", "a"]),
-    (.migrate, ["b"]), (.diff, ["f"]),
+    (.migrate, ["b"]), (.diff, ["f"]), (.mapping, ["Tab", "d"]), (.rescue, ["s", "⏎"]),
   ]
 
   @Test("of a popup does something, or says why not")

@@ -147,6 +147,7 @@ struct MappingTests {
   func undo() throws {
     var session = try Session(width: 120, height: 36)
     try session.send("3", "Tab", "d")
+    for key in ["D", "r", "a", "f", "t", "⏎"] { try session.send(key) }
     #expect(lastRequest(session)?.edits.deletions == ["Draft"])
     try session.send("u")
     #expect(lastRequest(session)?.edits.isEmpty == true)
@@ -292,7 +293,7 @@ struct MappingTests {
     try session.send("^C")
     #expect(session.effects.last == .cancel(task))
     try session.send(.answer(task, .migrated(SampleStore.receipt)))
-    #expect(session.screen().description.contains("✓ Rehearsed; nothing was put in place"))
+    #expect(session.screen().description.contains("✓ Rehearsed; the store was not changed"))
     try session.send("Esc")
     #expect(session.state.migrate.phase == .ready, "it was no migration")
   }

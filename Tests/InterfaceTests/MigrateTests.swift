@@ -12,7 +12,7 @@ struct MigrateTests {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4")
     if pausing { try session.send("p") }
-    try session.send("⏎")
+    try session.send("⏎", "y")
     guard case .migrate(let id, _, _, let confirms)? = session.effects.last else {
       throw CoreDataError(.usage, "nothing was started")
     }
@@ -38,17 +38,17 @@ struct MigrateTests {
       date: "2024-03-01 13:00")
   }
 
-  @Test("with p the result waits for Enter, and its receipt is seen meanwhile")
+  @Test("with p the result waits for y, and its receipt is seen meanwhile")
   func pausing() throws {
     var (session, id) = try Self.running(pausing: true)
     try session.send(.answer(id, .verified(SampleStore.receipt)))
     let text = session.screen().description
-    #expect(text.contains("not in place yet"))
-    #expect(text.contains("⏎ put it in place"))
-    #expect(!text.contains("backup"), "there is none yet")
+    #expect(text.contains("the store is not replaced yet"))
+    #expect(text.contains("y replace the store    n discard the result"))
+    #expect(text.contains("Recipes.backup-1, 1.2 MB") && text.contains("no more than now"))
     try session.send("1")
     #expect(session.screen().description.contains("▶ waits on 4"))
-    try session.send("4", "⏎")
+    try session.send("4", "y")
     #expect(session.effects.last == .confirmCutover(id, true))
     try session.send(.answer(id, .migrated(SampleStore.receipt)))
     #expect(session.screen().description.contains("the way back"))
@@ -108,7 +108,7 @@ struct MigrateTests {
   func pauseNotice() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4", "p")
-    #expect(session.state.notice?.text == "will stop before the cut-over and wait for ⏎")
+    #expect(session.state.notice?.text == "will ask again before the cut-over")
   }
 
   @Test("a click on migrate asks first, and y migrates")
@@ -121,14 +121,17 @@ struct MigrateTests {
     #expect(session.state.migrate.isRunning)
   }
 
-  @Test("quitting while the result waits says that it is thrown away")
+  @Test("quitting while the result waits says that it is discarded")
   func quittingWhileWaiting() throws {
     var (session, id) = try Self.running(pausing: true)
     try session.send(.answer(id, .verified(SampleStore.receipt)))
-    try session.send("q")
+    try session.send("1", "q")
     let text = session.screen().description
-    #expect(text.contains("The result is ready but not in place"), "\(text)")
-    #expect(text.contains("throw it away and quit"))
+    #expect(text.contains("verified and waits for the cut-over"), "\(text)")
+    #expect(text.contains("discard it and quit"))
+    // On Migrate itself q is an answer to its question.
+    try session.send("n", "4", "q")
+    #expect(session.screen().description.contains("Discard the result?"))
   }
 
   @Test("a try that was stopped by hand is no failure")
@@ -139,7 +142,7 @@ struct MigrateTests {
     #expect(session.screen().description.contains("You stopped the last try; the store is as"))
   }
 
-  @Test("Escape asks, and throws the result away")
+  @Test("Escape asks, and discards the result")
   func discarding() throws {
     var (session, id) = try Self.running(pausing: true)
     try session.send(.answer(id, .verified(SampleStore.receipt)))
@@ -212,7 +215,7 @@ struct MigrateTests {
     #expect(session.state.notice?.text == "the receipt is in Recipes-receipt.json")
   }
 
-  @Test("b lists the backups, says what is put back, and puts it back after a yes")
+  @Test("b lists the backups, says what is restored, and rolls back after a yes")
   func rollingBack() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
     try session.send("4", "b")
@@ -225,9 +228,10 @@ struct MigrateTests {
       .answer(task, .backups([Self.backup("Recipes.backup-2"), Self.backup("Recipes.backup-1")])))
     try session.send("j", "⏎")
     let question = session.screen().description
-    #expect(question.contains("Recipes.backup-1 is put back"), "\(question)")
+    #expect(question.contains("Restores Recipes.backup-1"), "\(question)")
     #expect(question.contains("7 objects"))
-    #expect(question.contains("own file is used up"))
+    #expect(question.contains("Recipes.backup-1 is gone"))
+    #expect(question.contains("Recipes.undone-1, 1.2 MB"))
     try session.send("y")
     guard case .rollBack(let id, let options)? = session.effects.last else {
       Issue.record("nothing is rolled back")

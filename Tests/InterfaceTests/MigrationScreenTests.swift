@@ -40,7 +40,7 @@ struct MigrationScreenTests {
   @Test("a migration runs, is told of, ends in a receipt, and the store is opened again")
   func migration() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
-    try session.send("4", "⏎")
+    try session.send("4", "⏎", "y")
     guard case .migrate(let id, _, _, _)? = session.effects.last else {
       Issue.record("nothing was started")
       return
@@ -60,7 +60,7 @@ struct MigrationScreenTests {
   @Test("^C stops the migration, and twice with nothing running quits")
   func interrupting() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
-    try session.send("4", "⏎")
+    try session.send("4", "⏎", "y")
     guard case .migrate(let id, _, _, _)? = session.effects.last else {
       Issue.record("nothing was started")
       return
@@ -79,7 +79,7 @@ struct MigrationScreenTests {
   @Test("an error is a popup with what happened and what to try")
   func errors() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
-    try session.send("4", "⏎")
+    try session.send("4", "⏎", "y")
     let id = try #require(
       session.effects.last.flatMap { effect -> TaskID? in
         if case .migrate(let id, _, _, _) = effect { id } else { nil }
@@ -144,7 +144,7 @@ struct MigrationScreenTests {
     try session.send("4")
     let ready = session.screen().description
     #expect(ready.contains("in 2 steps: Recipes 1 → between → Recipes 2"), "\(ready)")
-    try session.send("⏎")
+    try session.send("⏎", "y")
     guard case .migrate(let id, _, _, _)? = session.effects.last else {
       Issue.record("nothing was started")
       return

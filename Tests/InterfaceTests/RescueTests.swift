@@ -15,7 +15,7 @@ struct RescueTests {
   /// A session in which a salvage was begun.
   private static func salvaging() throws -> (session: Session, id: TaskID) {
     var session = try Session()
-    try session.send("5", "s", "⏎")
+    try session.send("5", "s", "⏎", "y")
     guard case .rescue(let id, _)? = session.effects.last else {
       throw CoreDataError(.failed, "nothing was begun")
     }
@@ -190,7 +190,7 @@ struct RescueTests {
     }
     try session.send("5", "s")
     #expect(session.screen().description.contains("without the -wal"))
-    try session.send("⏎")
+    try session.send("⏎", "y")
     guard case .rescue(_, .salvage(let order))? = session.effects.last else {
       Issue.record("nothing was begun")
       return
@@ -214,7 +214,7 @@ struct RescueTests {
     var (session, id) = try Self.salvaging()
     try session.send(.failed(id, CoreDataError(.refused, "the file exists already")))
     #expect(session.screen().description.contains("the file exists already"))
-    try session.send("⏎")
+    try session.send("⏎", "y")
     guard case .rescue(let second, .salvage(let order))? = session.effects.last else {
       Issue.record("it was not begun again")
       return
@@ -225,7 +225,7 @@ struct RescueTests {
         second,
         CoreDataError(.unreadable, "the schema is gone", advice: "Give it with \(.model).")))
     #expect(session.screen().description.contains("Which model made the store?"))
-    for key in ["M", "⏎"] { try session.send(key) }
+    for key in ["M", "⏎", "y"] { try session.send(key) }
     guard case .rescue(let third, .salvage(let whole))? = session.effects.last else {
       Issue.record("it was not begun with the model")
       return
@@ -276,7 +276,7 @@ struct RescueTests {
     try session.send("5", "4", "⏎")
     #expect(session.state.notice?.text.contains("5 Rescue is still looking") == true)
     session.answers = true
-    try session.send("5", "^C", "s", "⏎", "4", "⏎")
+    try session.send("5", "^C", "s", "⏎", "y", "4", "⏎")
     #expect(session.state.notice?.text.contains("the salvage is running") == true)
     #expect(!session.state.migrate.isRunning)
   }

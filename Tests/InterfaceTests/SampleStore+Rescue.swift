@@ -1,3 +1,4 @@
+import Migration
 import Terminal
 
 @testable import Interface
@@ -25,6 +26,24 @@ extension SampleStore {
         .externalOrphaned, "12 files of external data are named by no object.", count: 12,
         in: place),
     ])
+  }
+
+  /// What a change of the sample store would keep and need.
+  static func footprint(_ request: Footprint.Request) -> Footprint {
+    if case .repair([.externalOrphaned]) = request {
+      return Footprint(bytesNeeded: 0, bytesFree: 9_000_000_000)
+    }
+    let name: String? =
+      switch request {
+      case .migration, .cutover: "Recipes.backup-1"
+      case .rollback: "Recipes.undone-1"
+      case .repair: "Recipes.unrepaired-1"
+      case .newStore: nil
+      }
+    return Footprint(
+      backup: name.map { ExpectedBackup(name: $0, bytes: 1_200_000) },
+      bytesNeeded: request == .cutover(MigrationOptions()) ? 0 : 1_800_000,
+      bytesFree: 9_000_000_000)
   }
 
   static let holdings: [EntityHolding] = {

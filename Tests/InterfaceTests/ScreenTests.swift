@@ -48,7 +48,7 @@ struct ScreenTests {
   @Test("the migration under way, and its receipt")
   func migration() throws {
     var session = try Session(plan: SampleStore.plan(losses: []))
-    try session.send("4", "⏎")
+    try session.send("4", "⏎", "y")
     let id = try #require(
       session.effects.last.flatMap { effect -> TaskID? in
         if case .migrate(let id, _, _, _) = effect { id } else { nil }

@@ -106,6 +106,8 @@ struct Session {
       }
       return [.answer(id, .sources(Dictionary(sources) { $1 }))]
     case .look(let id, let request): return SampleStore.looked(id, request)
+    case .footprint(let id, let request):
+      return [.answer(id, .footprint(SampleStore.footprint(request)))]
     default: return []
     }
   }

@@ -99,7 +99,7 @@ struct UndeleteTests {
       session.state.notice?.text.contains("holds zeros") == true && !session.state.remains.isShown)
   }
 
-  @Test("one, those of a filter, or all are brought back into a new store")
+  @Test("one, those of a filter, or all are restored into a new store")
   func restoring() throws {
     var session = try Self.found("5")
     try session.send("D", "/")
@@ -108,9 +108,9 @@ struct UndeleteTests {
     let text = session.screen().description
     for part in [
       "alone", "the deleted ones of Recipe that the filter takes",
-      "every deleted Recipe that was found (", "Bring back into a new store",
+      "every deleted Recipe that was found (", "Restore into a new store",
     ] { #expect(text.contains(part), "“\(part)” is not in\n\(text)") }
-    try session.send("j", "⏎", "⏎")
+    try session.send("j", "⏎", "⏎", "y")
     let (id, work) = try Self.work(session)
     #expect(
       work
@@ -119,7 +119,7 @@ struct UndeleteTests {
     #expect(session.state.screen == .rescue && !session.state.remains.isShown)
     try session.send(.failed(id, CoreDataError(.refused, "the file exists already")))
     #expect(session.screen().description.contains("the file exists already"))
-    try session.send("2", "⏎")
+    try session.send("2", "⏎", "y")
     let (second, _) = try Self.work(session)
     try session.send(.answer(second, .rescued(.restored(SampleStore.restored, seconds: 2))))
     try Snapshot.expect(session.screen(), named: "restored-120x30")
@@ -130,7 +130,7 @@ struct UndeleteTests {
   @Test("u brings all of it back, once it was looked for")
   func all() throws {
     var session = try Self.found("5")
-    try session.send("u", "⏎")
+    try session.send("u", "⏎", "y")
     #expect(
       try Self.work(session).work
         == .restore(RestoreOrder(output: "Recipes-undeleted.sqlite", choice: .all(entity: nil))))
@@ -154,7 +154,7 @@ struct UndeleteTests {
   }
 
   @Test(
-    "f puts right all that needs no choice, one kind, or what is chosen",
+    "f repairs all that needs no decision, one kind, or what is chosen",
     arguments: [
       ([], RepairOrder()), (["j"], RepairOrder(kinds: [.toOneDangling])),
       (["j", "j"], RepairOrder(kinds: [.uniqueness], kept: .newest)),
@@ -165,16 +165,16 @@ struct UndeleteTests {
     // The second finding is selected.
     try session.send("j", "f")
     let text = session.screen().description
-    #expect(text.contains("all that needs no choice: primary-key, to-one-dangling"), "\(text)")
+    #expect(text.contains("all that needs no decision: primary-key, to-one-dangling"), "\(text)")
     for key in keys { try session.send(key) }
-    try session.send("⏎")
+    try session.send("⏎", "y")
     #expect(try Self.work(session).work == .repair(order))
   }
 
   @Test("a repair has the bars of a migration, and ends in a receipt and the store read anew")
   func repair() throws {
     var session = try Self.repairable()
-    try session.send("f", "⏎")
+    try session.send("f", "⏎", "y")
     let id = try Self.work(session).id
     let opens = session.effects.count { if case .open = $0 { true } else { false } }
     try session.send(.answer(id, .rescued(.repaired(SampleStore.repaired))))

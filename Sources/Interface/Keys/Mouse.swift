@@ -17,10 +17,6 @@ extension State {
     if dragged != nil { return [] }
     let spots = spots
     if let binding = footerBinding(at: point, spots) {
-      if action == .press, binding.action == .migrate, binding.isAvailable {
-        show(ConfirmLayer(.migrate))
-        return []
-      }
       return action == .press ? press(binding) : []
     }
     if !layers.isEmpty { return clickInLayer(action, point, spots) }

@@ -26,6 +26,10 @@ package enum Effect: Sendable, Equatable {
   case migrate(TaskID, MigrationPlan, MigrationOptions, confirms: Bool)
   /// Answers a migration that is verified and waits.
   case confirmCutover(TaskID, Bool)
+  /// Finds out what a change of the store would keep, and the room that it takes.
+  case footprint(TaskID, Footprint.Request)
+  /// Puts right what an interrupted run left.
+  case recover(TaskID)
   /// Looks for the backups beside the store.
   case backups(TaskID)
   case rollBack(TaskID, StoreRollback.Options)

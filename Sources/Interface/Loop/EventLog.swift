@@ -56,7 +56,8 @@ extension State {
       for text in remains.notes { note(text) }
       note(remains.summary, remains.isEmpty ? .warning : .success)
     case .answer(let task, .rescued(let receipt)) where task == rescue.task: record(receipt)
-    case .recovered(let sentences): for text in sentences { note(text, .warning) }
+    case .leftovers(let found): for text in found.sentences { note(text, .warning) }
+    case .answer(_, .recovered(let sentences)): for text in sentences { note(text, .warning) }
     case .storeChanged(let change): note(change.sentence, .warning)
     case .failed(let task, let error)
     where error.kind != .cancelled || task == migrate.task || task == rescue.task:

@@ -13,8 +13,8 @@ package enum Message: Sendable {
   /// SIGINT or SIGTERM came from outside.
   case terminate
   case resized(Size)
-  /// What an interrupted run had left and was removed, as sentences.
-  case recovered([String])
+  /// An interrupted run left something beside the store that was opened.
+  case leftovers(StoreLeftovers)
   /// The store's files are not what they were when it was opened.
   case storeChanged(StoreChange)
   /// The time of day, before anything that happens in another second.
@@ -44,6 +44,9 @@ package enum Answer: Sendable {
   case themes([ThemeChoice], hasColors: Bool)
   /// Made and verified, and not in place: a ``Effect/confirmCutover(_:_:)`` is waited for.
   case verified(MigrationReceipt)
+  case footprint(Footprint)
+  /// What was done about what an interrupted run left, as sentences.
+  case recovered([String])
   case backups([BackupEntry])
   case rolledBack(StoreRollback.Receipt)
   case wroteReceipt(path: String)

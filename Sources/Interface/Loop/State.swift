@@ -1,4 +1,5 @@
 import ManagedModel
+import Migration
 import Terminal
 
 /// Everything that the interface shows and remembers.
@@ -52,6 +53,10 @@ package struct State: Sendable, Equatable {
   /// What was deleted from the store, and can be looked at in its place.
   var remains = RemainsView()
 
+  /// What an interrupted run left, as far as a person was asked about it.
+  var askedLeftovers: StoreLeftovers?
+  /// Puts that right.
+  var recoveryTask: TaskID?
   var openTask: TaskID?
   var versionsTask: TaskID?
   /// Whether the last key was a ^C that found nothing to cancel.

@@ -11,9 +11,7 @@ package func update(_ state: inout State, _ message: Message) -> [Effect] {
   case .resized(let size):
     state.size = size
     return state.meet(.resized)
-  case .recovered(let sentences):
-    state.notice = sentences.first.map { Notice($0, .warning) }
-    return []
+  case .leftovers(let found): return state.take(found)
   case .storeChanged(let change):
     state.storeChange = change
     state.notice = Notice(change.sentence, .warning)
@@ -60,8 +58,15 @@ extension State {
       versionsTask = nil
       take(versions)
       return meet(.versions) + entered()
+    case .success(.recovered(let sentences)) where task == recoveryTask:
+      recoveryTask = nil
+      return takeRecovered(sentences)
     case .failure(let error):
-      if !versionsTask.end(task), openTask.end(task) { show(MessageLayer(error)) }
+      if recoveryTask.end(task) {
+        show(MessageLayer(error))
+      } else if !versionsTask.end(task), openTask.end(task) {
+        show(MessageLayer(error))
+      }
       return []
     default: return []
     }
@@ -142,14 +147,16 @@ extension State {
     case .chooseTheme:
       return show(ThemesLayer(former: themeName)) { $1.ask(&$0.task) { .themes($0) } }
     case .log: show(LogLayer(self))
-    case .reopen: return reopen()
+    case .reopen:
+      askedLeftovers = nil
+      return reopen()
     case .otherStore: return [.chooseOther]
     case .remains: return turnRemains()
     case .copy:
       if let layer = CopyLayer(self) { show(layer) }
     case .quit:
       guard work != nil else { return [.quit] }
-      show(ConfirmLayer(.quitWhileWorking))
+      return confirm(.quit(self))
     default: return on(front) { $0.perform(action, key, in: &$1) }
     }
     return []

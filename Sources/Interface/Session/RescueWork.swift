@@ -36,7 +36,7 @@ package enum RescueWork: Sendable, Equatable {
     switch self {
     case .salvage(let order): "salvaging into \(order.output)"
     case .search: "looking for deleted objects in \(store)"
-    case .restore(let order): "bringing deleted objects back into \(order.output)"
+    case .restore(let order): "restoring deleted objects into \(order.output)"
     case .repair: "repairing \(store)"
     }
   }

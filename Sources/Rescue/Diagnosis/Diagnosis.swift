@@ -90,7 +90,7 @@ public struct Diagnosis: Sendable {
       isReadable = !found.isEmpty
       findings += found
     }
-    findings += StoreMigration.leftovers(of: path).map { Finding(.interrupted, $0, in: place) }
+    findings += Finding.interrupted(StoreMigration.leftovers(of: path), of: path)
     rank()
   }
 

@@ -98,3 +98,10 @@ struct StorePlace: Sendable, Equatable {
   /// The model as it was given on the command line.
   var model: String?
 }
+
+extension Finding {
+  /// What an interrupted run left beside a store, a finding for each sentence.
+  package static func interrupted(_ sentences: [String], of path: String) -> [Finding] {
+    sentences.map { Finding(.interrupted, $0, in: StorePlace(path: path)) }
+  }
+}

@@ -55,7 +55,7 @@ package enum StoreRepair {
     }
     let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
     let log = try RepairLog()
-    if plan.kinds == [.externalOrphaned], options.output == nil {
+    if RepairRoom.movesFilesAlone(plan.kinds), options.output == nil {
       return try tidy(path, options, &receipt, log)
     }
     let run = RepairRun(plan: plan, options: options, meter: meter, log: log)
@@ -123,11 +123,9 @@ package enum StoreRepair {
     replacement.keepsBackup = run.options.keepsBackup
     replacement.before = before
     try replacement.refuseOutput()
-    let size =
-      (FileSystem.status(path)?.size ?? 0) + (FileSystem.status(path + "-wal")?.size ?? 0)
     let place = FileSystem.parent(of: run.options.output ?? path) ?? "."
     try replacement.refuseSpace(
-      needed: run.plan.kinds.contains(where: \.asksForNewFile) ? 2 * size : size + size / 4,
+      needed: RepairRoom.bytesNeeded(for: run.plan.kinds, of: path),
       free: FileSystem.freeSpace(at: place))
     let outcome = try replacement.run(meter: run.meter) { work in
       var made = try run.make(from: work.storePath, through: work.temporaries)

@@ -2,7 +2,7 @@ import ManagedModel
 import Migration
 import Terminal
 
-/// The backups beside the store, to put one back.
+/// The backups beside the store, to roll back to one.
 struct BackupsLayer: WaitingLayer, ChoosingLayer {
   var task: TaskID?
   /// The backup of the migration just done: asked about at once.
@@ -19,7 +19,7 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
       : entries.isEmpty
         ? "there is no backup" : state.openTask == nil ? nil : "the store is opening"
     return [
-      Binding([.enter], "put back…", .choose, unless: reason),
+      Binding([.enter], "roll back…", .choose, unless: reason),
       Keymap.movement,
       Binding([.escape, "q", "b"], "close", .close),
     ]
@@ -31,8 +31,7 @@ struct BackupsLayer: WaitingLayer, ChoosingLayer {
       state.show(MessageLayer(error))
       return .stay()
     }
-    state.show(ConfirmLayer(.rollBack(entry)))
-    return .close()
+    return .close(state.confirm(.rollBack(to: entry, state)))
   }
 
   mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {

@@ -76,7 +76,7 @@ struct RehearsalLayer: WaitingLayer {
         verb: "rehearsing", steps: state.mapping.plan?.steps ?? [], progress: progress, foot: foot
       ).draw(in: &grid, inside, theme: theme)
     case .done(let receipt):
-      let inside = Popup("✓ Rehearsed; nothing was put in place", size: size)
+      let inside = Popup("✓ Rehearsed; the store was not changed", size: size)
         .draw(in: &grid, rect, theme: theme)
       drawReceipt(receipt, with: theme, in: &grid, inside)
     case .failed(let error):
@@ -102,7 +102,7 @@ struct RehearsalLayer: WaitingLayer {
     _ receipt: MigrationReceipt, with theme: Theme, in grid: inout Grid, _ inside: Rect
   ) {
     let text =
-      "The store is as it was; the copy is gone. Esc, then m: Enter there migrates for good."
+      "The store is as it was; the copy is gone. To migrate the store: Esc, m, ⏎, y."
     let head = Wrapping.lines(text, width: inside.width)
     grid.write(head, in: inside, style: theme[.success])
     let rest = inside.droppingRows(head.count + 1)

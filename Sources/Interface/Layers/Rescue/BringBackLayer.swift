@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import Terminal
 
-/// Which of the deleted objects are to be back.
+/// Which of the deleted objects are to be restored.
 struct BringBackLayer: ChoosingLayer {
   private let choices: [RestoreOrder.Choice]
   /// How many objects each choice is of, where that is known.
@@ -51,7 +51,7 @@ struct BringBackLayer: ChoosingLayer {
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let width = max(1, min(64, rect.width - 4))
     let inside = Popup(
-      "Bring back into a new store", size: Size(width: width, height: choices.count)
+      "Restore into a new store", size: Size(width: width, height: choices.count)
     )
     .draw(in: &grid, rect, theme: theme)
     let lines = zip(choices, counts).map { choice, count in

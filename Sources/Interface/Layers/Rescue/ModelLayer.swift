@@ -26,6 +26,7 @@ struct ModelLayer: PromptingLayer {
 
   func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
     guard action == .confirm, let work = work.taking(model: prompt.text) else { return .stay() }
+    if case .salvage(let order) = work { return .close(state.confirm(.salvage(order, state))) }
     return .close(state.on(RescueScreen.self) { $0.start(work, in: &$1) })
   }
 

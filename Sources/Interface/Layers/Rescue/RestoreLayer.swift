@@ -1,7 +1,7 @@
 import ManagedModel
 import Terminal
 
-/// Asks where the store is to be in which deleted objects are back.
+/// Asks for the path of the store that deleted objects are restored into.
 struct RestoreLayer: PromptingLayer {
   private var order: RestoreOrder
   var prompt: Prompt
@@ -17,7 +17,7 @@ struct RestoreLayer: PromptingLayer {
   func bindings(_ state: State) -> [Binding] {
     let isEmpty = prompt.text.allSatisfy(\.isWhitespace)
     return [
-      Binding([.enter], "bring back", .confirm, unless: isEmpty ? "there is no name" : nil),
+      Binding([.enter], "restore…", .confirm, unless: isEmpty ? "there is no name" : nil),
       Binding([.escape], "close", .close),
     ]
   }
@@ -26,15 +26,15 @@ struct RestoreLayer: PromptingLayer {
     guard action == .confirm else { return .stay() }
     var order = order
     order.output = prompt.text
-    return .close(state.on(RescueScreen.self) { $0.start(.restore(order), in: &$1) })
+    return .close(state.confirm(.restore(order, state)))
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let text =
       problem.map { "✗ \($0.message)" + ($0.typedHint.map { " → \($0)" } ?? "") }
-      ?? "A new store gets all that is in the store, and besides \(order.choice.words). \(state.storePath) is only read. Where is the new one to be?"
+      ?? "A new store gets all that is in the store, and \(order.choice.words). \(state.storePath) is only read. Path of the new store:"
     draw(
-      "Bring back into", text, width: 72, style: theme[problem == nil ? .dim : .warning],
+      "Restore into", text, width: 72, style: theme[problem == nil ? .dim : .warning],
       mark: Span("› ", theme[.footerKey]), with: theme, in: &grid, rect)
   }
 }

@@ -1,7 +1,7 @@
 import ManagedModel
 import Terminal
 
-/// Asks where what is salvaged is to be.
+/// Asks for the path of the store that salvaged objects go into.
 struct SalvageLayer: PromptingLayer {
   private var order: SalvageOrder
   var prompt: Prompt
@@ -17,7 +17,7 @@ struct SalvageLayer: PromptingLayer {
   func bindings(_ state: State) -> [Binding] {
     let isEmpty = prompt.text.allSatisfy(\.isWhitespace)
     return [
-      Binding([.enter], "salvage", .confirm, unless: isEmpty ? "there is no name" : nil),
+      Binding([.enter], "salvage…", .confirm, unless: isEmpty ? "there is no name" : nil),
       Binding([.escape], "close", .close),
     ]
   }
@@ -26,13 +26,13 @@ struct SalvageLayer: PromptingLayer {
     guard action == .confirm else { return .stay() }
     var order = order
     order.output = prompt.text
-    return .close(state.on(RescueScreen.self) { $0.start(.salvage(order), in: &$1) })
+    return .close(state.confirm(.salvage(order, state)))
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
     let text =
       problem.map { "✗ \($0.message)" + ($0.typedHint.map { " → \($0)" } ?? "") }
-      ?? "Everything that can still be read \(order.ignoresLog ? "without the -wal " : "")goes into a new store; \(state.storePath) is only read. Where is the new one to be?"
+      ?? "Everything that can still be read \(order.ignoresLog ? "without the -wal " : "")goes into a new store; \(state.storePath) is only read. Path of the new store:"
     draw(
       "Salvage into", text, width: 72, style: theme[problem == nil ? .dim : .warning],
       mark: Span("› ", theme[.footerKey]), with: theme, in: &grid, rect)

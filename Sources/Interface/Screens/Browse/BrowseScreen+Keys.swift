@@ -21,7 +21,7 @@ extension BrowseScreen {
     return [
       Binding(
         // Where it is undelete on the screen that they come from, it is nothing else.
-        isShown ? ["B", "u"] : ["B"], "bring back", .undelete,
+        isShown ? ["B", "u"] : ["B"], "restore", .undelete,
         unless: isShown ? nil : "D shows what was deleted first",
         command: "strata undelete \(store) ENTITY --output NEW", footer: isShown),
       Binding(

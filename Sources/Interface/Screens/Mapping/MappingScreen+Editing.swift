@@ -91,6 +91,13 @@ extension MappingScreen {
     }
   }
 
+  /// How many objects of an entity that goes there are in this store.
+  func objects(of entity: String) -> Int {
+    plan?.losses.first { $0.entity == entity && $0.property == nil }?.values
+      ?? entries.first { $0.mapping.kind == .remove && $0.mapping.source == entity }
+      .flatMap { $0.step.rows[$0.mapping.name] } ?? 0
+  }
+
   /// The changes that the selected line is, or comes from.
   var selectedEdits: [MappingEdits.Edit] {
     switch activePane {

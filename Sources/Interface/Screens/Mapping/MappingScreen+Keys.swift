@@ -137,7 +137,7 @@ extension MappingScreen {
     case .allowLoss: return toggleLoss(in: &state)
     case .allowAll:
       let losses = self.plan?.unallowedLosses(allowedLosses) ?? []
-      state.show(AllowLossLayer(losses))
+      state.show(AllowLossLayer(.accept(losses)))
     case .open: return open(in: &state)
     case .suggest: return suggest(in: &state)
     case .setValue:
@@ -145,7 +145,7 @@ extension MappingScreen {
       state.show(ExpressionLayer(place: target.place, expression: target.expression))
     case .deleteObjects:
       guard let entity = deletable else { break }
-      return apply([.delete(entity)], in: &state)
+      state.show(AllowLossLayer(.delete(entity, objects: objects(of: entity))))
     case .removeEdit: return removeEdits(in: &state)
     case .showCode:
       guard let plan else { break }
@@ -189,7 +189,7 @@ extension MappingScreen {
       allowedLosses.subtract(loss.allowances)
       state.notice = Notice("the loss of \(loss.name) is refused again")
     } else if loss.property == nil {
-      state.show(AllowLossLayer([loss]))
+      state.show(AllowLossLayer(.accept([loss])))
     } else {
       return allow([loss], in: &state)
     }

@@ -77,13 +77,13 @@ struct MigrateOutlook {
     } else {
       lines.append([
         Span("✓  ", theme[.success]), Span("It can run: ", theme[.success]),
-        Span("⏎ ", theme[.footerKey]), Span("migrates now", theme[.success].adding(.bold)),
+        Span("⏎ ", theme[.footerKey]), Span("asks, then migrates", theme[.success].adding(.bold)),
       ])
       item(
         " ", .dim,
         migrate.pausesBeforeCutover
-          ? "It stops before the cut-over and waits for ⏎ (p: do not)."
-          : "p stops it before the cut-over, where it waits for ⏎.")
+          ? "It asks again before the cut-over (p: do not)."
+          : "p: ask again before the cut-over.")
     }
     lines.append([])
   }
@@ -141,7 +141,7 @@ struct MigrateOutlook {
       (plan.strategy == .copy ? "into a new file" : "on a clone")
         + " beside the store (\(NumberText.bytes(plan.storeBytes)), "
         + "\(NumberText.bytes(plan.bytesNeeded)) free needed\(free))")
-    item("·", .dim, "verified row by row against the original, then put in place by one rename")
+    item("·", .dim, "verified row by row, then it replaces the original by one rename")
     item("·", .dim, "the old store stays beside it as a backup")
     for note in plan.notes { item("·", .dim, note) }
   }

@@ -23,18 +23,15 @@ extension MigrateScreen {
           : Span("the present store is kept; ^C stops before anything is moved", theme[.dim])
       ).draw(in: &grid, rect, theme: theme)
     case .verified:
-      let foot = rect.row(rect.height - 1)
+      let height = questionHeight(state)
       drawLines(
-        state, title: "not in place yet", with: theme, in: &grid,
-        Rect(x: rect.x, y: rect.y, width: rect.width, height: max(0, rect.height - 2)))
-      grid.write(
-        [
-          Span(" ⏎ ", theme[.footerKey]), Span("put it in place", theme[.success].adding(.bold)),
-          Span("    Esc ", theme[.footerKey]), Span("throw it away", theme[.error]),
-        ], at: rect.row(rect.height - 2).origin, within: rect.width)
-      grid.write(
-        " the original is untouched so far; whatever ends the program leaves it so",
-        at: foot.origin, style: theme[.dim], within: foot.width)
+        state, title: "the store is not replaced yet", with: theme, in: &grid,
+        Rect(x: rect.x, y: rect.y, width: rect.width, height: max(0, rect.height - height)))
+      let foot = rect.droppingRows(rect.height - height).inset(horizontally: 1, vertically: 0)
+      question?.drawText(
+        List(), with: theme, in: &grid,
+        Rect(x: foot.x, y: foot.y, width: foot.width, height: max(0, foot.height - 1)))
+      question?.drawAnswers(with: theme, in: &grid, foot.row(max(0, foot.height - 1)))
     case .done: drawLines(state, title: "receipt", with: theme, in: &grid, rect)
     case .rolledBack: drawLines(state, title: "rolled back", with: theme, in: &grid, rect)
     }
@@ -42,8 +39,15 @@ extension MigrateScreen {
 
   /// Rows of the receipt that are in sight.
   func receiptHeight(_ state: State) -> Int {
-    if case .verified = phase { return state.body.height - 4 }
+    if case .verified = phase { return state.body.height - questionHeight(state) - 2 }
     return state.body.height - 2
+  }
+
+  /// Rows of the question below a receipt that waits; the receipt keeps some where there are few.
+  private func questionHeight(_ state: State) -> Int {
+    let room = max(1, state.body.height - 4)
+    let rows = question?.rows(width: max(1, state.size.width - 2), height: room - 1).count ?? 0
+    return min(rows + 1, room)
   }
 
   private func drawLines(

@@ -33,10 +33,14 @@ extension MigrateScreen {
       Binding(
         ["P"], "plan again", .planAgain, unless: busy ?? reasonForNoTarget(state),
         command: state.mapping.command(state, "plan"), footer: hasFailed),
-      CopyLayer.binding(state),
+      // While a result waits, y is its answer.
+      isWaiting ? CopyLayer.binding(state).on([]) : CopyLayer.binding(state),
       Keymap.movement,
     ]
   }
+
+  /// Whether a verified result waits for an answer.
+  private var isWaiting: Bool { if case .verified = phase { true } else { false } }
 
   /// Whether nothing runs, and nothing that ran is looked at.
   var canStart: Bool {
@@ -94,10 +98,7 @@ extension MigrateScreen {
         Binding([.enter], "migrate", .migrate, unless: "\(workName) is running", footer: false)
       ]
     case .verified:
-      return [
-        Binding([.enter], "put it in place", .confirmCutover),
-        Binding([.escape], "throw it away", .discardResult),
-      ]
+      return question?.answers(yes: .confirmCutover, no: .discardResult) ?? []
     case .done, .rolledBack:
       return [
         Binding([.enter], "browse the result", .browseResult),
@@ -108,18 +109,17 @@ extension MigrateScreen {
 
   mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> [Effect] {
     switch action {
-    case .migrate: return start(in: &state)
+    case .migrate:
+      guard let plan = state.mapping.plan else { return [] }
+      return state.confirm(
+        .migrate(plan, options(state), pauses: pausesBeforeCutover, state))
     case .pauseBeforeCutover:
       pausesBeforeCutover.toggle()
       state.notice = Notice(
         pausesBeforeCutover
-          ? "will stop before the cut-over and wait for ⏎" : "will not stop before the cut-over")
-    case .confirmCutover:
-      guard let task else { return [] }
-      state.note("put in place, as asked")
-      phase = .running(progress, isCancelling: false)
-      return [.confirmCutover(task, true)]
-    case .discardResult: state.show(ConfirmLayer(.discardResult))
+          ? "will ask again before the cut-over" : "will not ask again before the cut-over")
+    case .confirmCutover: return cutOver(in: &state)
+    case .discardResult: return state.confirm(.discardResult)
     case .browseResult:
       return state.go(to: .browse)
     case .closeReceipt:
@@ -146,12 +146,18 @@ extension MigrateScreen {
     return []
   }
 
+  private func options(_ state: State) -> MigrationOptions {
+    var options = MigrationOptions()
+    options.allowedLosses = state.mapping.allowedLosses
+    return options
+  }
+
+  /// Migrates; the person has been asked.
   mutating func start(in state: inout State) -> [Effect] {
     guard let plan = state.mapping.plan, !isRunning, reasonNotToStart(state) == nil else {
       return []
     }
-    var options = MigrationOptions()
-    options.allowedLosses = state.mapping.allowedLosses
+    let options = options(state)
     let task = state.tasks.new()
     self.task = task
     phase = .running(nil, isCancelling: false)
@@ -165,6 +171,14 @@ extension MigrateScreen {
     let count = lines(state).count + outlook(state, .mono).count
     guard count > 0 else { return }
     receiptList.scrollPage(key, count: count, height: receiptHeight(state))
+  }
+
+  /// Has the verified result replace the store; the person has been asked.
+  mutating func cutOver(in state: inout State) -> [Effect] {
+    guard let task, case .verified = phase else { return [] }
+    state.note("the cut-over was confirmed")
+    phase = .running(progress, isCancelling: false)
+    return [.confirmCutover(task, true)]
   }
 
   /// Throws the verified result away.
@@ -183,7 +197,7 @@ extension MigrateScreen {
     }
   }
 
-  /// Puts a backup back; the person has been told what that means.
+  /// Rolls back to a backup; the person has been asked.
   mutating func rollBack(to entry: BackupEntry, in state: inout State) -> [Effect] {
     guard !isRunning else { return [] }
     var options = StoreRollback.Options()

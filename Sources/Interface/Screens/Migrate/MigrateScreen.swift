@@ -9,7 +9,7 @@ struct MigrateScreen: ScreenContent {
   enum Phase: Sendable, Equatable {
     case ready
     case running(MigrationProgress?, isCancelling: Bool)
-    /// Made and verified; the cut-over waits for a word.
+    /// Made and verified; the cut-over waits for an answer.
     case verified(MigrationReceipt)
     case rollingBack(MigrationProgress?, to: String, isCancelling: Bool)
     case failed(CoreDataError)
@@ -22,6 +22,8 @@ struct MigrateScreen: ScreenContent {
   var pausesBeforeCutover = false
   var receiptList = List()
   var task: TaskID?
+  /// Whether the verified result is to replace the store.
+  var question: ConfirmLayer?
   /// The last that the engine told, also while a question stands.
   private(set) var progress: MigrationProgress?
 
@@ -84,6 +86,7 @@ extension MigrateScreen {
   /// The answer to a task of this screen's.
   mutating func take(_ answer: Answer, to task: TaskID, in state: inout State) -> [Effect] {
     switch answer {
+    case .footprint: return question?.take(answer, to: task, in: &state) ?? []
     case .progress(let progress) where task == self.task:
       self.progress = progress
       switch phase {
@@ -99,8 +102,12 @@ extension MigrateScreen {
       phase = .verified(receipt)
       receiptList = List(count: lines(state).count)
       state.notice = Notice(
-        "made and verified, not in place yet"
-          + (state.screen == .migrate ? "" : "; 4 leads to the answer"), .success)
+        "made and verified; the store is not replaced yet"
+          + (state.screen == .migrate ? "" : "; 4 shows the question"), .success)
+      var question = ConfirmLayer(.cutOver(receipt, state))
+      let effects = question.begin(in: &state)
+      self.question = question
+      return effects
     case .migrated(let receipt) where task == self.task:
       finish(.done(receipt), in: &state)
       state.notice = Notice(
@@ -117,7 +124,7 @@ extension MigrateScreen {
   }
 
   mutating func fail(_ task: TaskID, _ error: CoreDataError, in state: inout State) -> [Effect] {
-    guard task == self.task else { return [] }
+    guard task == self.task else { return question?.fail(task, error, in: &state) ?? [] }
     let plan = state.mapping.plan
     finish(.failed(error), in: &state)
     // The plan still says what another try would do.
@@ -132,11 +139,12 @@ extension MigrateScreen {
 
   private mutating func finish(_ phase: Phase, in state: inout State) {
     task = nil
+    question = nil
     progress = nil
     self.phase = phase
     receiptList = List(count: lines(state).count)
     // A question about what ran has no answer any more.
-    state.layers.removeAll { ($0.content as? ConfirmLayer)?.question.isAboutRun ?? false }
+    state.layers.removeAll { ($0.content as? ConfirmLayer)?.confirmation.isAboutRun ?? false }
     // Plan and comparison were about the store as it was; it is another one now.
     state.mapping.plan = nil
   }

@@ -30,7 +30,7 @@ extension RescueReceipt {
       "saved\(report.isLossy ? ", with losses" : ""): "
         + "\(NumberText.counted(report.objects, "object")) in \(report.outputPath)"
     case .restored(let report, _):
-      "\(NumberText.counted(report.count, "deleted object")) brought back in \(report.salvage.outputPath)"
+      "\(NumberText.counted(report.count, "deleted object")) restored in \(report.salvage.outputPath)"
     case .repaired(let receipt):
       receipt.count == 0 && receipt.orphanFolder == nil
         ? "nothing was there to repair"

@@ -131,7 +131,7 @@ extension RescueScreen {
       phase = .findings
       state.take(remains)
       state.notice = Notice(
-        remains.summary + (remains.isEmpty || isShown ? "" : "; D shows them, u brings them back"),
+        remains.summary + (remains.isEmpty || isShown ? "" : "; D shows them, u restores them"),
         remains.isEmpty ? .warning : .success)
       holdings = holdings?.with(remains).inOrder
       fit(state)
@@ -195,7 +195,7 @@ extension RescueScreen {
     return effects
   }
 
-  /// Begins a piece of work.
+  /// Begins a piece of work; the person has been asked where it changes the store or makes one.
   mutating func start(_ work: RescueWork, in state: inout State) -> [Effect] {
     guard running == nil else { return [] }
     // The rows of the store itself are what work is about, whatever was looked at.

@@ -9,11 +9,11 @@ enum RestorationText {
     var lines = [
       Line(
         sign: report.count > 0 ? "✓" : "!", role: report.count > 0 ? .success : .warning,
-        text: "\(NumberText.counted(report.count, "deleted object")) brought back in "
+        text: "\(NumberText.counted(report.count, "deleted object")) restored in "
           + NumberText.seconds(seconds)),
       Line(text: "the new store  \(report.salvage.outputPath)"),
       Line(role: .dim, text: "the store is as it was  \(report.salvage.storePath)"),
-      Line(), Line(role: .columnTitle, text: "brought back", numbers: ["objects"]),
+      Line(), Line(role: .columnTitle, text: "restored", numbers: ["objects"]),
     ]
     lines += report.restored.sorted { $0.key < $1.key }.map {
       Line(sign: "+", role: .success, text: $0.key, numbers: [NumberText.grouped($0.value)])

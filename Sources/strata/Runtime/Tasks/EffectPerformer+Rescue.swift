@@ -4,6 +4,7 @@ import Interface
 import JSON
 import ManagedModel
 import ManagedStore
+import Migration
 import ModelSearch
 import Rescue
 import Synchronization
@@ -30,8 +31,15 @@ extension EffectPerformer {
   ///
   /// - Throws: `error` where it is something else altogether.
   func unopened(after error: CoreDataError) async throws -> Answer {
-    guard let condition = try? await condition(), condition.isOfStore else { throw error }
-    return .unopened(error, condition)
+    if let condition = try? await condition(), condition.isOfStore {
+      return .unopened(error, condition)
+    }
+    // A run that was killed between two renames leaves no file in the store's place.
+    let left = StoreLeftovers(of: path)
+    guard !left.isEmpty, left.isRecoverable, FileSystem.status(path) == nil else { throw error }
+    let findings = Finding.interrupted(left.sentences, of: path)
+    return .unopened(
+      error, StoreCondition(findings: findings, isReadable: false, isComplete: false))
   }
 
   private func condition() async throws -> StoreCondition {

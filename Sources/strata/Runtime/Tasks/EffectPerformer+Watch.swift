@@ -8,12 +8,14 @@ extension EffectPerformer {
   /// Seconds between two looks at the store's files.
   private static let interval = 2
 
-  /// Removes what an interrupted run left of this store, and copies that nobody uses any more.
-  func cleanUp() {
+  /// Removes copies that nobody uses any more, and reports what an interrupted run left of this
+  /// store: a person decides whether anything is done about that.
+  func tidyUp() {
     PrivateFolder.removeAbandoned()
-    guard !isMigrating else { return }
-    let found = StoreMigration.cleanUp(after: path)
-    if !found.isEmpty { mailbox.post(.recovered(found)) }
+    // A run of our own is no interrupted one.
+    guard !isMigrating, running.withLock({ $0.rescues.isEmpty }) else { return }
+    let found = StoreLeftovers(of: path)
+    if !found.isEmpty { mailbox.post(.leftovers(found)) }
   }
 
   /// Has that done, not before the first screen is there.
@@ -22,7 +24,7 @@ extension EffectPerformer {
       running.isTidyingDue = running.holdsTidying
       return running.holdsTidying
     }
-    if !isHeld { Task { cleanUp() } }
+    if !isHeld { Task { tidyUp() } }
   }
 
   /// The first screen is there: what was left for later may begin.
@@ -31,7 +33,7 @@ extension EffectPerformer {
       defer { (running.holdsTidying, running.isTidyingDue) = (false, false) }
       return running.isTidyingDue
     }
-    if isDue { Task { cleanUp() } }
+    if isDue { Task { tidyUp() } }
   }
 
   /// Tells when the store's files are no longer what they were; asked of the file system only.

@@ -59,12 +59,7 @@ final class EffectPerformer: Sendable {
         await surveys.close()
         await forgetRemains()
         // Before it is read: a change meanwhile is one that was not seen.
-        var fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
-        if !fingerprint.exists {
-          // A run that was killed between two renames leaves it so.
-          cleanUp()
-          fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
-        }
+        let fingerprint = StoreFingerprint(of: FileSystem.canonical(path))
         let summary: StoreSummary
         do {
           summary = try await pages.open()
@@ -72,7 +67,9 @@ final class EffectPerformer: Sendable {
           // Copies that an earlier run could not remove hold somebody's data.
           PrivateFolder.removeAbandoned()
           guard let error = error as? CoreDataError, error.kind == .unreadable else { throw error }
-          return try await unopened(after: error)
+          let answer = try await unopened(after: error)
+          tidy()
+          return answer
         }
         running.withLock {
           $0.isSnapshot = summary.access == .snapshot
@@ -126,6 +123,8 @@ final class EffectPerformer: Sendable {
       migrate(id, plan, options, confirms)
     case .confirmCutover(let id, let isConfirmed):
       running.withLock { $0.migrations[id] }?.answer(isConfirmed)
+    case .footprint(let id, let request): footprint(id, request)
+    case .recover(let id): recover(id)
     case .backups(let id): backups(id)
     case .rollBack(let id, let options): rollBack(id, options)
     case .writeReceipt(let id, let receipt, let text, let path, let replaces):

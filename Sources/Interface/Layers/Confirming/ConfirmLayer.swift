@@ -1,0 +1,157 @@
+import ManagedModel
+import Terminal
+
+/// A question with yes and no, as a popup.
+struct ConfirmLayer: WaitingLayer {
+  let confirmation: Confirmation
+  var task: TaskID?
+  private var footprint: Footprint?
+  private var list = List()
+
+  init(_ confirmation: Confirmation) { self.confirmation = confirmation }
+
+  /// Looks up what has to be known before the question can be answered.
+  mutating func begin(in state: inout State) -> [Effect] {
+    guard let request = confirmation.request else { return [] }
+    return state.ask(&task) { .footprint($0, request) }
+  }
+
+  mutating func take(_ answer: Answer, in state: inout State) -> [Effect] {
+    if case .footprint(let found) = answer { footprint = found }
+    return []
+  }
+
+  mutating func fail(_ error: CoreDataError, in state: inout State) -> [Effect] {
+    state.show(MessageLayer(error))
+    return []
+  }
+
+  /// Why it cannot be answered with yes yet.
+  private var reasonNotToConfirm: String? {
+    guard confirmation.request != nil, footprint == nil else { return nil }
+    return task == nil ? "the folder was not looked at" : "the folder is still being looked at"
+  }
+
+  /// The keys that answer, for whoever shows the question.
+  func answers(yes: Action, no: Action) -> [Binding] {
+    [
+      Binding(["y"], confirmation.yes, yes, unless: reasonNotToConfirm),
+      Binding([.escape, "n", "q"], label: "n", confirmation.no, no),
+    ]
+  }
+
+  func bindings(_ state: State) -> [Binding] {
+    answers(yes: .confirm, no: .close) + [Keymap.movement]
+  }
+
+  mutating func perform(_ action: Action, _ key: Key, in state: inout State) -> LayerOutcome {
+    guard action == .confirm else {
+      let (size, height) = size(in: state.body)
+      list.scrollPage(
+        key, count: rows(width: size.width, height: height).count, height: height)
+      return .stay()
+    }
+    switch confirmation.intent {
+    case .quit:
+      let working = Screen.allCases.filter { state[$0].work != nil }
+      return .close(working.flatMap { state.on($0) { $0.cancel(in: &$1) } ?? [] } + [.quit])
+    case .discardResult: return .close(state.on(MigrateScreen.self) { $0.discard(in: &$1) })
+    case .migrate: return .close(state.on(MigrateScreen.self) { $0.start(in: &$1) })
+    case .confirmCutover: return .close(state.on(MigrateScreen.self) { $0.cutOver(in: &$1) })
+    case .rollBack(let entry):
+      return .close(state.on(MigrateScreen.self) { $0.rollBack(to: entry, in: &$1) })
+    case .rescue(let work):
+      return .close(state.on(RescueScreen.self) { $0.start(work, in: &$1) })
+    case .recover: return .close(state.recover())
+    }
+  }
+
+  func closed(in state: inout State) -> [Effect] {
+    if confirmation.intent == .recover { state.declineRecovery() }
+    var copy = self
+    return copy.cancel(in: &state) ?? []
+  }
+}
+
+/// How it looks: paragraphs that scroll where they must, and the two answers below them.
+extension ConfirmLayer {
+  /// A row of the text: what it is about, and its words.
+  typealias Row = (label: String, text: String, role: Theme.Role)
+
+  /// An empty row and the answers.
+  private static let footHeight = 2
+  private static let most = 70
+
+  /// The text in lines of so many cells.
+  ///
+  /// - Parameter height: where there is no room for all, the facts come first, close together.
+  func rows(width: Int, height: Int) -> [Row] {
+    let lines = confirmation.lines(footprint)
+    let rows = rows(of: lines, width: width, isLoose: true)
+    guard rows.count > height else { return rows }
+    return self.rows(
+      of: lines.filter { !$0.label.isEmpty } + lines.filter(\.label.isEmpty), width: width,
+      isLoose: false)
+  }
+
+  private func rows(of lines: [Confirmation.Line], width: Int, isLoose: Bool) -> [Row] {
+    let margin = lines.map { $0.label.count }.max().map { $0 == 0 ? 0 : $0 + 2 } ?? 0
+    var rows: [Row] = []
+    for (index, line) in lines.enumerated() {
+      // Facts stand close together; sentences are apart.
+      if isLoose, index > 0, line.label.isEmpty || lines[index - 1].label.isEmpty {
+        rows.append(("", "", .text))
+      }
+      let isFact = !line.label.isEmpty
+      let text = Sanitize.text(line.text, limit: 4000)
+      let parts = Wrapping.lines(text, width: isFact ? max(1, width - margin) : width)
+      for (number, part) in parts.enumerated() {
+        let label = isFact ? (number == 0 ? line.label : "").padded(to: margin, least: 0) : ""
+        rows.append((label, part, line.role))
+      }
+    }
+    return rows
+  }
+
+  /// The size of the popup's inside, and how many rows of it are text.
+  private func size(in rect: Rect) -> (size: Size, text: Int) {
+    let width = max(1, min(Self.most, rect.width - 4))
+    let room = max(0, rect.height - 2 - Self.footHeight)
+    let count = min(rows(width: width, height: room).count, room)
+    return (Size(width: width, height: count + Self.footHeight), count)
+  }
+
+  func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let (size, height) = size(in: rect)
+    let inside = Popup(confirmation.title, size: size).draw(in: &grid, rect, theme: theme)
+    let text = Rect(x: inside.x, y: inside.y, width: inside.width, height: height)
+    drawText(list, with: theme, in: &grid, text)
+    drawAnswers(with: theme, in: &grid, inside.row(max(0, inside.height - 1)))
+  }
+
+  /// Draws the text; what has no room is told by a mark on the right.
+  func drawText(_ list: List, with theme: Theme, in grid: inout Grid, _ rect: Rect) {
+    let rows = rows(width: rect.width, height: rect.height)
+    for (index, place) in list.places(count: rows.count, in: rect) {
+      let (label, text, role) = rows[index]
+      grid.write(
+        [Span(label, theme[.dim]), Span(text, theme[role])], at: place.origin, within: place.width)
+    }
+    guard rows.count > rect.height else { return }
+    let fitted = list.fitted(to: rect.height, count: rows.count)
+    // Beside the text, in the popup's own margin.
+    let edge = Rect(x: rect.x, y: rect.y, width: rect.width + 1, height: rect.height)
+    grid.scrollMark(edge, first: fitted.offset, of: rows.count, style: theme[.border])
+  }
+
+  /// Draws the two keys with what each does.
+  func drawAnswers(with theme: Theme, in grid: inout Grid, _ row: Rect) {
+    let isReady = reasonNotToConfirm == nil
+    grid.write(
+      [
+        Span("y ", theme[isReady ? .footerKey : .dim]),
+        Span(confirmation.yes, isReady ? theme[.text].adding(.bold) : theme[.dim]),
+        Span("    n ", theme[.footerKey]), Span(confirmation.no),
+      ], at: row.origin, within: row.width)
+  }
+}

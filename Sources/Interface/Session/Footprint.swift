@@ -1,0 +1,42 @@
+import Migration
+import Rescue
+
+/// What a change of the store keeps, and the room that it takes on disk, as the folder is now.
+package struct Footprint: Sendable, Equatable {
+  /// The change that is asked about.
+  package enum Request: Sendable, Equatable {
+    /// A migration in place, with the bytes that its plan needs.
+    case migration(MigrationOptions, bytesNeeded: Int)
+    /// The cut-over of a migration whose result is made.
+    case cutover(MigrationOptions)
+    /// A rollback to a backup.
+    case rollback(StoreBackup)
+    /// A repair of these kinds of fault, in place.
+    case repair(Set<FindingKind>)
+    /// A new store made of this one.
+    case newStore(path: String)
+  }
+
+  /// What is kept of the present store; `nil` where nothing is.
+  package var backup: ExpectedBackup?
+  /// Bytes that the change needs, at most.
+  package var bytesNeeded: Int
+  /// Bytes that are free there; `nil` where the file system does not say.
+  package var bytesFree: Int?
+  /// What an interrupted run left, which the change puts right first.
+  package var leftovers: StoreLeftovers
+
+  /// What a change keeps and needs.
+  package init(
+    backup: ExpectedBackup? = nil, bytesNeeded: Int, bytesFree: Int? = nil,
+    leftovers: StoreLeftovers = StoreLeftovers([])
+  ) {
+    self.backup = backup
+    self.bytesNeeded = bytesNeeded
+    self.bytesFree = bytesFree
+    self.leftovers = leftovers
+  }
+
+  /// Whether there is less room than the change needs.
+  var isTooLarge: Bool { bytesFree.map { $0 < bytesNeeded } ?? false }
+}
