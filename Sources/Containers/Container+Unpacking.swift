@@ -38,9 +38,8 @@ extension Container {
         guard let identity = FileIdentity(of: source),
           FileSystem.target(ofLink: source) == nil || form == .folder
         else { throw changed(entry) }
-        try FileSystem.createEmpty(path)
         var last = 0
-        try FileSystem.copy(source, to: path) {
+        try FileSystem.copy(OpenFile(source), into: FileSystem.createEmpty(path)) {
           count($0 - last)
           last = $0
         }

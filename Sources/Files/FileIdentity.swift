@@ -29,44 +29,34 @@ package struct FileIdentity: Sendable, Hashable {
 /// A file that was made and looked at, kept open until it gets its final name, so that no other can
 /// take its place unnoticed.
 package final class VerifiedFile {
-  /// The name it was opened by.
-  package let path: String
-  /// Which file the name stood for when it was opened.
-  package let identity: FileIdentity
-  private let descriptor: Int32
+  /// The file as it was made.
+  package let file: NewFile
+  /// The name it was made under.
+  package var path: String { file.path }
+  /// Which file it is.
+  package var identity: FileIdentity { file.identity }
   private let size: off_t
   private let written: timespec
 
-  /// - Parameter expected: the file as it was made; `nil` takes the one that is there.
-  package init(_ path: String, expected: FileIdentity? = nil) throws {
-    self.path = path
-    descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileSystem.failure(.read, path) }
+  /// Takes a file as it is now: nobody writes to it any more.
+  ///
+  /// - Throws: ``CoreDataError`` where the name is another file's by now.
+  package init(_ file: NewFile) throws {
+    self.file = file
     var info = stat()
-    guard fstat(descriptor, &info) == 0 else {
-      close(descriptor)
-      throw FileSystem.failure(.read, path)
-    }
-    identity = FileIdentity(info)
+    guard fstat(file.descriptor, &info) == 0 else { throw FileSystem.failure(.read, file.path) }
     size = info.st_size
     written = info.written
-    guard expected == nil || expected == identity else { throw Self.changed(path) }
+    guard FileIdentity(of: file.path) == file.identity else { throw Self.changed(file.path) }
   }
 
-  deinit { close(descriptor) }
-
-  /// SHA-256 of its bytes in hexadecimal.
-  package func sha256() throws -> String { try FileSystem.sha256(descriptor, path) }
-
-  /// Forces its bytes to the disk.
-  package func sync() throws { try FileSystem.sync(descriptor, path) }
-
   /// - Throws: ``CoreDataError`` where the name is another file's by now, or the file was written to
-  ///   since it was opened.
+  ///   since it was verified.
   package func requireUnchanged() throws {
     var info = stat()
-    guard fstat(descriptor, &info) == 0, FileIdentity(of: path) == identity, info.st_size == size,
-      info.written.tv_sec == written.tv_sec, info.written.tv_nsec == written.tv_nsec
+    guard fstat(file.descriptor, &info) == 0, FileIdentity(of: path) == identity,
+      info.st_size == size, info.written.tv_sec == written.tv_sec,
+      info.written.tv_nsec == written.tv_nsec
     else { throw Self.changed(path) }
   }
 

@@ -4,16 +4,8 @@ import Values
 extension FileSystem {
   /// All bytes of a file, or `limit` of them from `offset`.
   package static func read(_ path: String, offset: Int = 0, limit: Int? = nil) throws -> [UInt8] {
-    // Opening a FIFO would wait for a writer.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw failure(.read, path) }
-    defer { close(descriptor) }
-    guard let status = status(path), status.kind == .file else {
-      throw CoreDataError(.unreadable, "not a file", path: path)
-    }
-    let wanted = max(0, min(status.size - offset, limit ?? Int.max))
-    guard wanted > 0 else { return [] }
-    return try read(descriptor, at: offset, count: wanted, path)
+    let file = try OpenFile(path)
+    return try file.read(at: offset, count: max(0, min(file.size - offset, limit ?? Int.max)))
   }
 
   /// The bytes behind a descriptor from `offset` on: `count` of them, or fewer where the file ends.
@@ -71,21 +63,13 @@ extension FileSystem {
     }
   }
 
-  /// Writes a new file or replaces the content of one.
-  package static func write(_ bytes: [UInt8], to path: String) throws {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw failure(.write, path) }
-    defer { close(descriptor) }
-    guard write(bytes, to: descriptor) == 0 else { throw failure(.write, path) }
-  }
-
-  /// Writes over bytes of a file that is there, and is to stay as long as it is.
-  package static func overwrite(_ bytes: [UInt8], at offset: Int, in path: String) throws {
-    let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(.write, path) }
-    defer { close(descriptor) }
-    guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0, write(bytes, to: descriptor) == 0
-    else { throw failure(.write, path) }
+  /// Writes a new file.
+  ///
+  /// - Throws: ``CoreDataError`` where something has the name; nothing is replaced, and nothing is left.
+  package static func create(_ path: String, holding bytes: [UInt8]) throws {
+    let file = try PendingFile(for: path)
+    try file.append(bytes)
+    try file.finish(replacing: false, isSynced: false)
   }
 
   /// Writes everything to a descriptor.
@@ -111,17 +95,8 @@ extension FileSystem {
   package static func replace(
     _ path: String, with bytes: [UInt8], isPrivate: Bool = true
   ) throws {
-    let new = path + ".new"
-    if isPrivate {
-      remove(new)
-      try createEmpty(new)
-    }
-    do {
-      try write(bytes, to: new)
-      try rename(new, to: path)
-    } catch {
-      remove(new)
-      throw error
-    }
+    let file = try PendingFile(for: path, isPrivate: isPrivate)
+    try file.append(bytes)
+    try file.finish(replacing: true, isSynced: false)
   }
 }

@@ -1,37 +1,50 @@
 import Values
 
 extension FileSystem {
-  /// Copies a file: by sharing its blocks where the file system can, else what is not a hole in it.
+  /// Copies a file to a name that nothing has.
   ///
   /// - Parameter progress: gets the bytes copied so far after each piece; it throws to stop.
+  /// - Throws: ``CoreDataError``; nothing is left of the copy then.
+  @discardableResult
   package static func copy(
     _ source: String, to destination: String, progress: (Int) throws -> Void = { _ in }
+  ) throws -> NewFile {
+    let input = try OpenFile(source)
+    let output = try createEmpty(destination)
+    do {
+      try copy(input, into: output, progress: progress)
+    } catch {
+      if FileIdentity(of: output.path) == output.identity { remove(output.path) }
+      throw error
+    }
+    FileAttributes.copyPermissions(of: input, to: output)
+    return output
+  }
+
+  /// Copies a file into one that was made for it: by sharing its blocks where the file system can, else
+  /// what is not a hole in it.
+  package static func copy(
+    _ source: OpenFile, into file: NewFile, progress: (Int) throws -> Void = { _ in }
   ) throws {
-    let input = open(source, O_RDONLY | O_CLOEXEC)
-    guard input >= 0 else { throw failure(.read, source) }
-    defer { close(input) }
+    let (input, output) = (source.descriptor, file.descriptor)
     var info = stat()
-    guard fstat(input, &info) == 0 else { throw failure(.read, source) }
-    let output = open(
-      destination, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, info.st_mode & 0o7777 | 0o200)
-    guard output >= 0 else { throw failure(.write, destination) }
-    defer { close(output) }
+    guard fstat(input, &info) == 0 else { throw failure(.read, source.path) }
     if cloneBlocks(from: input, to: output) { return }
     // A full disk found only when it is full would be everybody's.
-    if let free = freeSpace(at: destination), free < min(Int(info.st_size), allocated(info)) {
+    if let free = freeSpace(at: file.path), free < min(Int(info.st_size), allocated(info)) {
       errno = ENOSPC
-      throw failure(.write, destination)
+      throw failure(.write, file.path)
     }
     let size = Int(info.st_size)
     var copy = PieceCopy(
-      input: input, output: output, source: source, destination: destination)
+      input: input, output: output, source: source.path, destination: file.path)
     var offset = 0
     while let piece = nextData(of: input, from: offset, size: size) {
       try copy.copy(piece, progress)
       offset = piece.upperBound
     }
     // A hole at the end.
-    guard ftruncate(output, off_t(size)) == 0 else { throw failure(.write, destination) }
+    guard ftruncate(output, off_t(size)) == 0 else { throw failure(.write, file.path) }
   }
 
   /// Bytes that a file takes on its disk: fewer than its size where it has holes.

@@ -50,19 +50,8 @@ package enum FileSystem {
   }
 
   /// Bytes and number of the files in a folder and those below it; links are not followed.
-  package static func size(ofTree path: String, depth: Int = 0) -> (bytes: Int, files: Int) {
-    var total = (bytes: 0, files: 0)
-    for name in (try? list(path)) ?? [] where depth < 16 {
-      var info = stat()
-      guard lstat(path + "/" + name, &info) == 0 else { continue }
-      if info.isFolder {
-        let inner = size(ofTree: path + "/" + name, depth: depth + 1)
-        total = (total.bytes + inner.bytes, total.files + inner.files)
-      } else {
-        total = (total.bytes + Int(info.st_size), total.files + 1)
-      }
-    }
-    return total
+  package static func size(ofTree path: String) -> (bytes: Int, files: Int) {
+    (try? opened(path)).flatMap { try? $0.folder.folder($0.name)?.size() } ?? (0, 0)
   }
 
   /// Whether a file is there, also behind a link.
@@ -84,21 +73,21 @@ package enum FileSystem {
 
   /// Makes an empty file that must not exist yet, for its owner only whatever the umask is.
   ///
-  /// - Returns: what tells the file from any other, whatever name it has by then.
+  /// - Returns: the file itself, whatever name it has by then.
   @discardableResult
-  package static func createEmpty(_ path: String) throws -> FileIdentity {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure(.write, path) }
-    defer { close(descriptor) }
-    fchmod(descriptor, 0o600)
-    var info = stat()
-    guard fstat(descriptor, &info) == 0 else { throw failure(.write, path) }
-    return FileIdentity(info)
+  package static func createEmpty(_ path: String) throws -> NewFile {
+    let (folder, name) = try opened(path)
+    return try folder.create(name)
   }
 
   /// Names in a folder, sorted; without `.` and `..`.
   package static func list(_ path: String) throws -> [String] {
     guard let directory = opendir(path) else { throw failure(.list, path) }
+    return names(in: directory).sorted()
+  }
+
+  /// Names in a folder that is open, which is closed afterwards.
+  static func names(in directory: OpaqueDirectory) -> [String] {
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
@@ -107,8 +96,14 @@ package enum FileSystem {
       }
       if name != "." && name != ".." { names.append(name) }
     }
-    return names.sorted()
+    return names
   }
+
+  #if canImport(Darwin)
+    typealias OpaqueDirectory = UnsafeMutablePointer<DIR>
+  #else
+    typealias OpaqueDirectory = OpaquePointer
+  #endif
 
   /// Makes a folder, and those above it that are missing.
   package static func makeDirectory(_ path: String, permissions: mode_t = 0o755) throws {
@@ -140,16 +135,10 @@ package enum FileSystem {
   /// Removes a file, or a link itself; what cannot be removed stays, and nothing is told.
   package static func remove(_ path: String) { unlink(path) }
 
-  /// Removes a folder and all in it; links inside are removed, not followed.
+  /// Removes a file, a link itself, or a folder and all in it, through no link.
   package static func removeTree(_ path: String) {
-    var info = stat()
-    guard lstat(path, &info) == 0 else { return }
-    if info.isFolder {
-      for name in (try? list(path)) ?? [] { removeTree(path + "/" + name) }
-      rmdir(path)
-    } else {
-      unlink(path)
-    }
+    guard let (folder, name) = try? opened(path) else { return }
+    folder.removeTree(name)
   }
 
   /// Puts a file under another name in one step, replacing what is there.
@@ -169,7 +158,7 @@ package enum FileSystem {
 
   /// Forces a file, or the names in a folder, to the disk.
   package static func sync(_ path: String) throws {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(.open, path) }
     defer { close(descriptor) }
     try sync(descriptor, path)

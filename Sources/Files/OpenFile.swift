@@ -7,14 +7,18 @@ package final class OpenFile: Sendable {
   package let path: String
   /// Its size when it was opened.
   package let size: Int
-  private let descriptor: Int32
+  let descriptor: Int32
 
   /// - Throws: ``CoreDataError`` of kind unreadable.
-  package init(_ path: String) throws {
-    self.path = path
+  package convenience init(_ path: String) throws {
     // Opening a FIFO would wait for a writer.
-    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw FileSystem.failure(.read, path) }
+    try self.init(descriptor, path)
+  }
+
+  /// Takes a descriptor, which is closed with it.
+  init(_ descriptor: Int32, _ path: String) throws {
     var info = stat()
     guard fstat(descriptor, &info) == 0 else {
       let error = FileSystem.failure(.read, path)
@@ -23,18 +27,28 @@ package final class OpenFile: Sendable {
     }
     guard info.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw CoreDataError(.unreadable, "not a file", path: path)
+      throw FileSystem.refusal(of: Folder.Entry(info).kind, at: path)
     }
+    (self.descriptor, self.path) = (descriptor, path)
     size = Int(info.st_size)
   }
 
   deinit { close(descriptor) }
+
+  /// Whether it is this user's, and nobody else may write to it.
+  package var isPrivate: Bool {
+    var info = stat()
+    return fstat(descriptor, &info) == 0 && info.st_uid == geteuid() && info.st_mode & 0o022 == 0
+  }
 
   /// The bytes from `offset` on: `count` of them, or fewer where the file ends.
   package func read(at offset: Int, count: Int) throws -> [UInt8] {
     guard offset >= 0, count > 0 else { return [] }
     return try FileSystem.read(descriptor, at: offset, count: count, path)
   }
+
+  /// SHA-256 of its bytes in hexadecimal.
+  package func sha256() throws -> String { try FileSystem.sha256(descriptor, path) }
 
   /// Reads the bytes from `offset` on into memory that is used again and again: as many as fit, or
   /// fewer where the file ends.
@@ -45,19 +59,17 @@ package final class OpenFile: Sendable {
 }
 
 extension FileSystem {
-  /// What is at a path, links followed; `nil` only where nothing is there.
+  /// What is at a path that belongs to a store; `nil` only where nothing is there.
   ///
-  /// A file that is there and cannot be asked about, and a link that leads nowhere, is an error:
-  /// what belongs to a store must not be taken for missing.
+  /// A file that is there and cannot be asked about, and a link, is an error: what belongs to a store must
+  /// not be taken for missing, and SQLite follows no link to a -wal or -journal either.
   package static func present(_ path: String) throws -> Status? {
-    if let status = status(path) { return status }
-    let number = errno
-    guard number == ENOENT || number == ENOTDIR else {
-      errno = number
-      throw failure(.read, path)
-    }
     var info = stat()
-    guard lstat(path, &info) == 0 else { return nil }
-    throw CoreDataError(.unreadable, "a link that leads nowhere", path: path)
+    guard lstat(path, &info) == 0 else {
+      guard errno == ENOENT || errno == ENOTDIR else { throw failure(.read, path) }
+      return nil
+    }
+    guard info.st_mode & S_IFMT != S_IFLNK else { throw refusal(of: .link, at: path) }
+    return status(path)
   }
 }

@@ -22,6 +22,8 @@ package enum OutputPlace {
     let place = resolved(path)
     let (stores, status) = (stores.map(resolved), FileSystem.status(path))
     if let status, status.kind != .file { return refusal("it is a folder, or no file at all") }
+    // It could lead anywhere by the time that it is written.
+    if FileSystem.target(ofLink: path) != nil { return refusal("it is a symbolic link") }
     if let folder = supportFolder(in: place) {
       return refusal("\(folder) is a store's own")
     }

@@ -23,9 +23,10 @@ package final class PrivateFolder {
   /// - Throws: ``CoreDataError`` where the temporary folder takes none.
   package init() throws {
     Self.removeAbandoned()
-    let new = try FileSystem.makeTemporaryDirectory(prefix: String(Self.newPrefix.dropLast()))
+    let new = FileSystem.canonical(
+      try FileSystem.makeTemporaryDirectory(prefix: String(Self.newPrefix.dropLast())))
     descriptor = open(new, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    let locked = FileSystem.temporaryFolder + "/" + Self.prefix + new.suffix(6)
+    let locked = (FileSystem.parent(of: new) ?? "") + "/" + Self.prefix + new.suffix(6)
     // A file system without locks keeps it from being cleaned up, and nothing else; a name that is
     // taken, too.
     let isNamed =
@@ -37,6 +38,9 @@ package final class PrivateFolder {
 
   deinit {
     FileSystem.removeTree(path)
+    if FileIdentity(of: path) != nil {
+      LeftBehind.add("The private copy of the store in \(path) could not be removed.")
+    }
     _ = Self.own.withLock { $0.remove(path) }
     if descriptor >= 0 { close(descriptor) }
   }

@@ -26,7 +26,7 @@ package enum Subprocess {
     let folder = try FileSystem.makeTemporaryDirectory()
     defer { FileSystem.removeTree(folder) }
     let (inputPath, messagePath) = (folder + "/input", folder + "/message")
-    try FileSystem.write(input, to: inputPath)
+    try FileSystem.create(inputPath, holding: input)
 
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw CoreDataError(.failed, "cannot make a pipe") }

@@ -53,7 +53,7 @@ public struct FoundModel: Sendable, Equatable {
     let safe = name.filter { $0 != "/" && $0 != "\0" }
     let path =
       folder + "/" + (safe.isEmpty || safe.hasPrefix(".") ? "Model" : safe) + ".xcdatamodel"
-    guard FileSystem.status(path) == nil else {
+    guard FileIdentity(of: path) == nil else {
       throw CoreDataError(
         .refused, "the folder exists already", path: path, hint: "Name another folder to export to."
       )
@@ -62,8 +62,8 @@ public struct FoundModel: Sendable, Equatable {
       throw refusal
     }
     try FileSystem.makeDirectory(path)
-    try FileSystem.write(
-      contents ?? Array(model.xcdatamodelContents().utf8), to: path + "/contents")
+    try FileSystem.create(
+      path + "/contents", holding: contents ?? Array(model.xcdatamodelContents().utf8))
     return path
   }
 }

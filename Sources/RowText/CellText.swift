@@ -9,7 +9,7 @@ package enum CellText {
     case .value(.null): "∅"
     case .toOne(let id): id.map { "→ \($0)" } ?? "∅"
     case .toMany(let many): "(\(many.count))"
-    case .data(let data) where !data.isMissing:
+    case .data(let data) where data.isReadable:
       kind(data).map { "\($0), " + line(value) } ?? line(value)
     default: line(value)
     }
@@ -38,6 +38,7 @@ package enum CellText {
       case .row: "\(data.count) bytes"
       case .file: "\(data.count) bytes ext"
       case .missing: "! file missing"
+      case .unreadable: "! file unreadable"
       }
     case .toOne(let id): id?.description ?? ""
     case .toMany(let many): String(many.count)

@@ -56,7 +56,7 @@ extension JSONWriter {
   /// A value as a page knows it: the size of bytes, the number of related objects.
   package mutating func summary(_ value: PropertyValue) {
     switch value {
-    case .data(let data) where !data.isMissing: object { $0.field("bytes", data.count) }
+    case .data(let data) where data.isReadable: object { $0.field("bytes", data.count) }
     case .toMany(let many): object { $0.field("count", many.count) }
     default: self.value(value, blobs: false)
     }

@@ -20,6 +20,8 @@ package enum ObjectLines {
     note: (String) -> Void = { _ in }, to write: ([UInt8]) -> Void
   ) throws {
     var count = 0
+    var unreadable = (count: 0, first: "")
+    let external = ExternalFolder(store.files)
     var json = JSONWriter()
     for entity in store.model.entities where store.table(of: entity.name) != nil {
       let cursor = try ObjectCursor(
@@ -27,12 +29,21 @@ package enum ObjectLines {
       let tree = PropertyTree(cursor.table.attributes.map(\.path))
       let names = cursor.table.relationships.map(\.relationship.name)
       while let object = try cursor.next() {
-        let digests = try digestsOfLargeFiles(object, store.files)
+        let digests = try digestsOfLargeFiles(object, external)
         line(object, of: entity.name, tree, names, blobs: blobs, digests, to: &json)
         for name in blobs ? digests.keys.sorted() : [] {
           note(
             "The file \(name) of \(entity.name)/p\(object.key) is larger than \(blobLimit >> 20) MB: its size and SHA-256 are printed instead."
           )
+        }
+        for case .data(let data) in object.attributes {
+          guard case .unreadable = data.location, let problem = data.location.problem else {
+            continue
+          }
+          if unreadable.count == 0 {
+            unreadable.first = "\(entity.name)/p\(object.key): \(problem)"
+          }
+          unreadable.count += 1
         }
         count += 1
         if json.bytes.count > 1 << 16 {
@@ -43,18 +54,21 @@ package enum ObjectLines {
       }
     }
     write(json.bytes)
+    if unreadable.count > 0 {
+      note("Values in files that cannot be read: \(unreadable.count). First: \(unreadable.first).")
+    }
   }
 
   /// SHA-256 of each file that was too large to be held, by its name.
   private static func digestsOfLargeFiles(
-    _ object: ObjectCursor.Object, _ files: StoreFiles
+    _ object: ObjectCursor.Object, _ external: ExternalFolder
   ) throws -> [String: String] {
     var digests: [String: String] = [:]
     for case .data(let data) in object.attributes where data.bytes.count < data.count {
       guard case .file(let name) = data.location,
-        case .file(let path, _, _) = files.externalPlace(of: name)
+        case .file(let file) = external.place(of: name)
       else { continue }
-      digests[name] = try FileSystem.sha256(path)
+      digests[name] = try file.sha256()
     }
     return digests
   }

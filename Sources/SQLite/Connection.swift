@@ -2,13 +2,16 @@ import CSQLite
 
 /// A handle on one SQLite database, used by one caller at a time.
 package final class Connection {
-  /// How a file is opened; only `.readWrite` and `.create` can change it.
+  /// How a file is opened; only `.readWrite`, `.made` and `.create` can change it.
   package enum Mode: Sendable, Equatable {
     /// Through the -wal and -shm files that are there; may create a -shm.
     case readOnly
     /// As if nobody else could write: no lock, no -shm, and the -wal is not looked at.
     case immutable
     case readWrite
+    /// The same of a file that this process made: SQLite refuses a path with a link in it, which another
+    /// user of the folder could have put there.
+    case made
     /// Makes the file where it is missing.
     case create
   }
@@ -34,6 +37,7 @@ package final class Connection {
       flags = SQLITE_OPEN_READONLY
       suffix = "?immutable=1"
     case .readWrite: flags = SQLITE_OPEN_READWRITE
+    case .made: flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW
     case .create: flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     }
     flags |= SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE

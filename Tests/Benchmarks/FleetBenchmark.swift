@@ -73,11 +73,11 @@ struct FleetBenchmark {
       for path in [place, place + "/.Recipes_SUPPORT", place + "/" + external] {
         try FileSystem.makeDirectory(path)
       }
-      try FileSystem.copy(folder.path("demo/Recipes.sqlite"), to: place + "/Recipes.sqlite")
+      try FileSystem.copyOver(folder.path("demo/Recipes.sqlite"), to: place + "/Recipes.sqlite")
       // Nothing writes to these: a second name of each takes no room.
       for name in names.map({ external + "/" + $0 })
       where !FileSystem.link(folder.path("demo/" + name), to: place + "/" + name) {
-        try FileSystem.copy(folder.path("demo/" + name), to: place + "/" + name)
+        try FileSystem.copyOver(folder.path("demo/" + name), to: place + "/" + name)
       }
     }
   }

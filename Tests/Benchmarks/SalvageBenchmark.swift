@@ -16,7 +16,7 @@ enum SalvageBenchmark {
     try compare("whole", path, strata, folder)
     // Without its first page nothing but the pages themselves tells what is where.
     let damaged = folder.path("demo/Damaged.sqlite")
-    try FileSystem.copy(path, to: damaged)
+    try FileSystem.copyOver(path, to: damaged)
     // A process that is started takes the memory of its parent for its own peak: nothing is read here.
     let zeros = Measured.run(
       "dd", ["if=/dev/zero", "of=\(damaged)", "bs=4096", "count=1", "conv=notrunc"])

@@ -34,7 +34,7 @@ struct WholeCommands {
   func result(of arguments: [String]) throws -> String {
     _ = try migrate(arguments)
     let path = folder.path("made.sqlite")
-    try FileSystem.copy(output, to: path)
+    try FileSystem.copyOver(output, to: path)
     return path
   }
 

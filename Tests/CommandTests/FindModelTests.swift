@@ -178,7 +178,7 @@ struct FindModelTests {
     try FileSystem.makeDirectory(app + "/Notes.momd")
     try FileSystem.write(model.archived(), to: app + "/Notes.momd/Notes 2.mom")
     try FileSystem.write([1, 2, 3], to: app + "/Notes.momd/Broken.mom")
-    try FileSystem.copy(store, to: app + "/Seed.sqlite")
+    try FileSystem.copyOver(store, to: app + "/Seed.sqlite")
     try #require(symbolicLink(app + "/loop", to: folder.path))
     let before = try folder.contents()
     let answer = try Captured("find-model", store, folder.path, "--json").decoded(Answer.self)

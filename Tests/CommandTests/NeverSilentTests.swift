@@ -28,10 +28,10 @@ struct NeverSilentTests {
   /// Leaves the last rows of the recipe box in its -wal, spoils that, and closes it again.
   private static func spoilLog(of path: String, _ spoil: (inout [UInt8]) -> Void) throws {
     let live = path + ".live"
-    try FileSystem.copy(path, to: live)
+    try FileSystem.copyOver(path, to: live)
     let connection = try Connection(path: live, mode: .readWrite)
     try connection.execute("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE)")
-    try FileSystem.copy(live, to: path)
+    try FileSystem.copyOver(live, to: path)
     try connection.execute("UPDATE ZTAG SET Z_OPT = 7")
     var log = try FileSystem.read(live + "-wal")
     spoil(&log)
@@ -82,7 +82,7 @@ struct NeverSilentTests {
     let folder = try TemporaryFolder()
     let (path, models) = try Self.demo(folder)
     let sound = folder.path("Sound.sqlite")
-    try FileSystem.copy(path, to: sound)
+    try FileSystem.copyOver(path, to: sound)
     let to = models + version
     let spoils: [(name: String, spoil: (String) throws -> Void)] = [
       ("spoilt", { _ in try Self.spoilLog(of: path) { for index in 0..<32 { $0[index] = 0 } } }),

@@ -156,7 +156,10 @@ struct RecipeExampleTests {
     #expect(try receipt.backup.map { try FileSystem.sha256($0) } == old)
     #expect(done.out.contains("the way back: strata rollback \(store)"))
     #expect(done.out.contains("SHA-256 of the result: \(receipt.checksums.result ?? "")"))
-    #expect(FileSystem.status(file + ".strata-receipt") == nil)
+    #expect(
+      try !FileSystem.list(FileSystem.parent(of: file) ?? ".").contains {
+        $0.hasPrefix(".strata-new-")
+      })
     #expect(receipt.rollback == "strata rollback \(store)")
     #expect(Captured("rollback", store).status == .done)
     #expect(try FileSystem.sha256(store) == old)
@@ -171,7 +174,7 @@ struct RecipeExampleTests {
     let entry = try Captured.decoded(Entry.self, from: FileSystem.read(file))
     #expect(entry.store == store && entry.sourceUnchanged)
     let other = folder.path("Other.sqlite")
-    try FileSystem.copy(store, to: other)
+    try FileSystem.copyOver(store, to: other)
     #expect(run("rehearse", other, "--receipt", file).status == .done)
     let entries = try Captured.decoded([Entry].self, from: FileSystem.read(file))
     #expect(entries.map(\.store) == [store, other])

@@ -28,12 +28,12 @@ struct StoreFolder {
     let path = folder.path("stores/" + name)
     try FileSystem.makeDirectory(FileSystem.parent(of: path) ?? ".")
     let source = StoreFiles(path: folder.path("models/Recipes.sqlite"))
-    try FileSystem.copy(source.path, to: path)
+    try FileSystem.copyOver(source.path, to: path)
     let target = StoreFiles(path: path)
     if FileSystem.isDirectory(source.externalDataFolder) {
       try FileSystem.makeDirectory(target.externalDataFolder)
       for name in try FileSystem.list(source.externalDataFolder) {
-        try FileSystem.copy(
+        try FileSystem.copyOver(
           source.externalDataFolder + "/" + name, to: target.externalDataFolder + "/" + name)
       }
     }
@@ -65,7 +65,7 @@ struct SeveralStoresTests {
     try other.execute("CREATE TABLE t (a)")
     other.close()
     try FileSystem.write([1, 2, 3], to: place.folder.path("stores/notes.txt"))
-    try FileSystem.copy(one, to: one + "-wal")
+    try FileSystem.copyOver(one, to: one + "-wal")
     #expect(try StoreList([place.stores + "/"]).paths == [one, two])
     FileSystem.remove(one + "-wal")
     // A damaged store is not passed over.
@@ -200,7 +200,7 @@ struct SeveralStoresTests {
       try made.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
       try made.execute("CREATE TABLE \(table) (a); CREATE TABLE Z_PRIMARYKEY (a)")
       for suffix in ["", "-wal"] {
-        try FileSystem.copy(
+        try FileSystem.copyOver(
           place.folder.path(name + suffix), to: place.folder.path("stores/" + name + suffix))
       }
     }

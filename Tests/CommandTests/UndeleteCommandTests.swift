@@ -16,7 +16,7 @@ struct UndeleteCommandTests {
     _ = try DemoStore.write(
       to: path, model: #require(DemoModels.versions().first).model, objects: 1_000)
     let open = path + ".open"
-    try FileSystem.copy(path, to: open)
+    try FileSystem.copyOver(path, to: open)
     let connection = try Connection(path: open, mode: .create)
     try StoreFunctions.define(on: connection)
     try connection.execute(

@@ -47,7 +47,7 @@ struct VerifyCommandTests {
     #expect(itself.status == .done, "\(itself.out)")
     #expect(!itself.out.contains("values compared with the source: 0"), "\(itself.out)")
     let copy = place.folder.path("Copy.sqlite")
-    try FileSystem.copy(after, to: copy)
+    try FileSystem.copyOver(after, to: copy)
     let table = try #require(
       try Store(path: after).entityTables.first { try $0.isWholeTable && Self.count($0, after) > 0 }
     )

@@ -116,7 +116,7 @@ struct FleetTests {
     #expect(text("asked.txt") == "")
     // A program that holds the store: it is as it was, and worth another try, but not for ever.
     FileSystem.remove(place + "/Fleet/it's 1/Recipes.sqlite")
-    try FileSystem.copy(
+    try FileSystem.copyOver(
       folder.path("demo/Recipes.sqlite"), to: place + "/Fleet/it's 1/Recipes.sqlite")
     let held = try Connection(path: place + "/Fleet/it's 1/Recipes.sqlite", mode: .readWrite)
     try held.execute("BEGIN IMMEDIATE")

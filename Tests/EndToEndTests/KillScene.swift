@@ -119,7 +119,7 @@ final class KillScene {
       if FileSystem.isDirectory(source) {
         try copy(source, to: target)
       } else {
-        try FileSystem.copy(source, to: target)
+        try FileSystem.copyOver(source, to: target)
       }
     }
   }

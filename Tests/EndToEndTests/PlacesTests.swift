@@ -67,7 +67,7 @@ struct PlacesTests {
       chmod(place + "/Recipes.sqlite", file)
       chmod(place, folder)
       let program = scene.folder.path("strata")
-      try FileSystem.copy(Shell.strata, to: program)
+      try FileSystem.copyOver(Shell.strata, to: program)
       chmod(program, 0o755)
       let child = try scene.start(
         in: place, program: program, prefix: prefix,

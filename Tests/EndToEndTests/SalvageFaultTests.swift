@@ -46,7 +46,7 @@ import Files
           refused += 1
           #expect(!left.contains { $0.hasSuffix(".sqlite") }, "\(calls[call]) \(call): \(left)")
         }
-        #expect(!left.contains { $0.contains("salvaging") }, "\(calls[call]) \(call): \(left)")
+        #expect(!left.contains { $0.contains(".strata-new-") }, "\(calls[call]) \(call): \(left)")
       }
       #expect(refused > 0)
       #expect(try FileSystem.sha256(store) == before)

@@ -46,7 +46,10 @@ struct SeedRunTests {
     let before = try FileSystem.list(folder.path)
     let child = try #require(
       ChildProgram([Shell.strata, "seed", bundle, store, "--objects", "900000000"]))
-    let begun = Patience.wait { (FileSystem.status(store + ".writing")?.size ?? 0) > 100_000 }
+    let begun = Patience.wait {
+      let name = try? FileSystem.list(folder.path).first { $0.hasPrefix(".strata-new-") }
+      return name.flatMap { FileSystem.status(folder.path($0))?.size } ?? 0 > 100_000
+    }
     #expect(begun)
     child.signal(signal)
     #expect(child.wait() == 130, "\(child.text)")

@@ -46,6 +46,10 @@ DIR *opendir(const char *path) {
   return fate_of_path(List, HERE, path) == Passes ? REAL(opendir)(path) : NULL;
 }
 
+DIR *fdopendir(int folder) {
+  return fate_of_descriptor(List, folder) == Passes ? REAL(fdopendir)(folder) : NULL;
+}
+
 // The new name of a file counts: it is where something appears.
 int rename(const char *from, const char *to) { FAILING(Rename, HERE, to, REAL(rename)(from, to)); }
 int renameat(int folder, const char *from, int other, const char *to) {

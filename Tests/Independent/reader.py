@@ -112,7 +112,8 @@ class Store:
             return raw[1:]
         name = raw[1:].split(b"\0")[0].decode("ascii", "replace")
         path = os.path.join(self.external, name)
-        if "/" in name or not os.path.isfile(path):
+        # A link is not followed, wherever it leads.
+        if "/" in name or os.path.islink(path) or not os.path.isfile(path):
             return Missing()
         with open(path, "rb") as file:
             return file.read()

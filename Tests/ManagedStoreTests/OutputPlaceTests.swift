@@ -22,8 +22,8 @@ struct OutputPlaceTests {
       folder = try TemporaryFolder()
       store = try OpeningTests.storeWithLog(in: folder)
       try FileSystem.write([1], to: store + "-shm")
-      try FileSystem.copy(store, to: folder.path("Notes.backup-1"))
-      try FileSystem.copy(store, to: folder.path("Notes-backup-1.sqlite"))
+      try FileSystem.copyOver(store, to: folder.path("Notes.backup-1"))
+      try FileSystem.copyOver(store, to: folder.path("Notes-backup-1.sqlite"))
       try FileSystem.makeDirectory(folder.path(".Notes_SUPPORT/_EXTERNAL_DATA"))
       try FileSystem.write([1], to: folder.path(".Notes_SUPPORT/_EXTERNAL_DATA/A"))
     }

@@ -19,9 +19,9 @@ struct SecondReaderTests {
   func fixtures(_ name: String) throws {
     let folder = try TemporaryFolder()
     let path = folder.path("Copied.sqlite")
-    try FileSystem.copy(Fixtures.path(name), to: path)
+    try FileSystem.copyOver(Fixtures.path(name), to: path)
     let wal = Fixtures.path(name) + "-wal"
-    if FileSystem.isFile(wal) { try FileSystem.copy(wal, to: path + "-wal") }
+    if FileSystem.isFile(wal) { try FileSystem.copyOver(wal, to: path + "-wal") }
     let disagreements = try SecondReader.disagreements(at: path)
     #expect(disagreements == [])
   }

@@ -44,7 +44,7 @@ struct SourceComparisonTests {
   ) throws -> String {
     let path = folder.path("result.sqlite")
     FileSystem.remove(path)
-    try FileSystem.copy(source, to: path)
+    try FileSystem.copyOver(source, to: path)
     let connection = try Connection(path: path, mode: .readWrite)
     try connection.execute(Self.migration)
     try connection.execute(sql)

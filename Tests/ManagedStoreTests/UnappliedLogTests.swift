@@ -84,7 +84,7 @@ struct UnappliedLogTests {
     try connection.execute("PRAGMA journal_mode = WAL; INSERT INTO ZNOTE VALUES (1, 1, 1, 'a')")
     try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     let copy = folder.path("Copy.sqlite")
-    try FileSystem.copy(path, to: copy)
+    try FileSystem.copyOver(path, to: copy)
     var log = try FileSystem.read(path + "-wal")
     for index in 0..<32 { log[index] = 0 }
     try FileSystem.write(log, to: copy + "-wal")
@@ -105,8 +105,8 @@ struct UnappliedLogTests {
     try connection.execute("PRAGMA wal_checkpoint(RESTART)")
     try connection.execute("INSERT INTO ZNOTE VALUES (9, 1, 1, 'b')")
     let copy = folder.path("Copy.sqlite")
-    try FileSystem.copy(path, to: copy)
-    try FileSystem.copy(path + "-wal", to: copy + "-wal")
+    try FileSystem.copyOver(path, to: copy)
+    try FileSystem.copyOver(path + "-wal", to: copy + "-wal")
     let store = try Store(path: copy)
     #expect(store.wal.frames == 1)
     let size = try #require(FileSystem.status(copy + "-wal")).size
@@ -156,7 +156,7 @@ struct UnappliedLogTests {
           "PRAGMA wal_checkpoint(TRUNCATE); UPDATE ZNOTE SET ZTEXT = 'z', Z_OPT = 3; PRAGMA wal_checkpoint(TRUNCATE)"
         )
       }
-      try FileSystem.copy(path, to: path + ".kept")
+      try FileSystem.copyOver(path, to: path + ".kept")
     }
     try FileSystem.write(FileSystem.read(path + ".kept"), to: path)
     try FileSystem.write(log, to: path + "-wal")
@@ -181,7 +181,7 @@ struct UnappliedLogTests {
   func others() throws {
     let folder = try TemporaryFolder()
     let path = try OpeningTests.storeWithLog(in: folder)
-    try FileSystem.copy(path, to: folder.path("Notes (1).sqlite"))
+    try FileSystem.copyOver(path, to: folder.path("Notes (1).sqlite"))
     try FileSystem.rename(path + "-wal", to: folder.path("Notes (1).sqlite-wal"))
     try FileSystem.write(Array("walls".utf8), to: folder.path("Notes-wal.txt"))
     #expect(try Store(path: path).gaps.isEmpty)

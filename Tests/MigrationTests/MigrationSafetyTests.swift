@@ -181,8 +181,8 @@ struct MigrationSafetyTests {
     let connection = try Connection(path: live, mode: .readWrite)
     try connection.execute("INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 6, 1)")
     let path = folder.path("Copy.sqlite")
-    try FileSystem.copy(live, to: path)
-    try FileSystem.copy(live + "-wal", to: path + "-wal")
+    try FileSystem.copyOver(live, to: path)
+    try FileSystem.copyOver(live + "-wal", to: path + "-wal")
     connection.close()
     let before = try Store(path: path)
     #expect(before.wal.frames > 0)
@@ -272,7 +272,7 @@ struct MigrationSafetyTests {
     let connection = try Connection(path: live, mode: .readWrite)
     try connection.execute("INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 6, 1)")
     let path = folder.path("Copy.sqlite")
-    for suffix in ["", "-wal", "-shm"] { try FileSystem.copy(live + suffix, to: path + suffix) }
+    for suffix in ["", "-wal", "-shm"] { try FileSystem.copyOver(live + suffix, to: path + suffix) }
     connection.close()
     _ = try StoreMigration.runAndRead(Library.plan(path, to: Library.model(replacing: Self.added)))
     #expect(try Store(path: path).counts()["Loan"] == 3)

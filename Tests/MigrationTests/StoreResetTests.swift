@@ -103,8 +103,8 @@ struct StoreResetTests {
       INSERT INTO ZAUTHOR (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (77, 1, 1, 'Cy');
       UPDATE Z_PRIMARYKEY SET Z_MAX = 77 WHERE Z_NAME = 'Author';
       """)
-    try FileSystem.copy(path, to: copy)
-    try FileSystem.copy(path + "-wal", to: copy + "-wal")
+    try FileSystem.copyOver(path, to: copy)
+    try FileSystem.copyOver(path + "-wal", to: copy + "-wal")
     connection.close()
     try FileSystem.rename(copy, to: path)
     try FileSystem.rename(copy + "-wal", to: path + "-wal")
@@ -164,18 +164,18 @@ struct StoreResetTests {
   }
 
   @Test(
-    "a failure at any step leaves everything as it was",
+    "a failure at any step leaves everything as it was, the -wal merged at most",
     arguments: Cutover.Step.allCases.filter { $0 != .done })
   func undone(step: Cutover.Step) throws {
     let support = try makeExternalData()
     try makeLog()
-    let before = try folder.contents()
+    let before = try InterruptedRun.state(of: folder.path)
     #expect(throws: CoreDataError.self) {
       try StoreReset.run(path: path, model: other, options: StoreReset.Options()) {
         if $0 == step { throw CoreDataError(.failed, "stopped") }
       }
     }
-    #expect(try folder.contents() == before)
+    #expect(try InterruptedRun.state(of: folder.path) == before)
     #expect(FileSystem.isFile(support + "/_EXTERNAL_DATA/AB-12"))
   }
 

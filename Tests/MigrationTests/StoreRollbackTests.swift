@@ -133,8 +133,8 @@ struct StoreRollbackTests {
         PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
         UPDATE ZAUTHOR SET ZNAME = '\(name)' WHERE Z_PK = 1;
         """)
-      try FileSystem.copy(path, to: copy)
-      try FileSystem.copy(path + "-wal", to: copy + "-wal")
+      try FileSystem.copyOver(path, to: copy)
+      try FileSystem.copyOver(path + "-wal", to: copy + "-wal")
       connection.close()
       try FileSystem.rename(copy, to: path)
       try FileSystem.rename(copy + "-wal", to: path + "-wal")
@@ -209,7 +209,7 @@ struct StoreRollbackTests {
   func elsewhere() throws {
     let other = try TemporaryFolder()
     let kept = other.path("kept.db")
-    try FileSystem.copy(path, to: kept)
+    try FileSystem.copyOver(path, to: kept)
     _ = try migrate()
     var options = StoreRollback.Options()
     options.from = kept
@@ -289,7 +289,7 @@ struct StoreRollbackTests {
       // What the disk holds now is what a crash would leave.
       let image = try TemporaryFolder()
       for name in try FileSystem.list(folder.path) where FileSystem.isFile(folder.path(name)) {
-        try FileSystem.copy(folder.path(name), to: image.path(name))
+        try FileSystem.copyOver(folder.path(name), to: image.path(name))
       }
       let cover = "cover="
       let isDone = [.cutover(.done), .verify, .removeBackup].contains(step)

@@ -37,7 +37,7 @@ struct DamagedDemo {
   /// Changes rows in two transactions that stay in the -wal.
   private static func log(_ path: String) throws {
     let copy = path + ".open"
-    try FileSystem.copy(path, to: copy)
+    try FileSystem.copyOver(path, to: copy)
     do {
       let connection = try Connection(path: copy, mode: .create)
       try connection.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL")

@@ -12,11 +12,11 @@ struct LogFaultTests {
   private static func patient(_ spoil: (inout [UInt8]) -> Void) throws -> Patient {
     let patient = try Patient()
     let live = patient.path + ".live"
-    try FileSystem.copy(patient.path, to: live)
+    try FileSystem.copyOver(patient.path, to: live)
     let connection = try Connection(path: live, mode: .readWrite)
     try connection.execute("PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE)")
     FileSystem.remove(patient.path)
-    try FileSystem.copy(live, to: patient.path)
+    try FileSystem.copyOver(live, to: patient.path)
     try connection.execute(
       "PRAGMA wal_autocheckpoint = 0; UPDATE ZTAG SET Z_OPT = 7; UPDATE ZRECIPE SET Z_OPT = 8")
     var log = try FileSystem.read(live + "-wal")
@@ -92,7 +92,7 @@ struct LogFaultTests {
     let connection = try Connection(path: patient.path, mode: .readWrite)
     try connection.execute("PRAGMA wal_autocheckpoint = 0; CREATE TABLE AOWN (A)")
     let old = try FileSystem.read(log)
-    try FileSystem.copy(log, to: live)
+    try FileSystem.copyOver(log, to: live)
     try connection.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE")
     for number in 0..<9 { try connection.execute("INSERT INTO AOWN VALUES (\(number))") }
     try connection.execute("PRAGMA journal_mode = WAL")

@@ -33,13 +33,13 @@ struct Patient {
   /// Runs SQL whose changes stay in a -wal, as beside a store that an app has open.
   func log(_ sql: String) throws {
     let live = path + ".live"
-    try FileSystem.copy(path, to: live)
+    try FileSystem.copyOver(path, to: live)
     let connection = try Connection(path: live, mode: .readWrite)
     try connection.execute(
       "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; \(sql)")
     for suffix in ["", "-wal"] {
       FileSystem.remove(path + suffix)
-      try FileSystem.copy(live + suffix, to: path + suffix)
+      try FileSystem.copyOver(live + suffix, to: path + suffix)
     }
     connection.close()
     for suffix in ["", "-wal", "-shm"] { FileSystem.remove(live + suffix) }

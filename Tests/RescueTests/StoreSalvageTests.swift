@@ -102,7 +102,7 @@ struct StoreSalvageTests {
   func names() throws {
     let store = try DamagedDemo()
     let other = store.folder.path("Saved.sqlite.salvaging")
-    try FileSystem.copy(store.path, to: other)
+    try FileSystem.copyOver(store.path, to: other)
     let before = try FileSystem.read(other)
     let output = store.folder.path("Saved.sqlite")
     _ = try StoreSalvage.run(path: other, output: output)

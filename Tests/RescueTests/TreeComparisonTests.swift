@@ -34,7 +34,7 @@ struct TreeComparisonTests {
   private func change(_ path: String, _ sql: String, in folder: TemporaryFolder) throws -> String {
     let copy = folder.path("copy.sqlite")
     FileSystem.remove(copy)
-    try FileSystem.copy(path, to: copy)
+    try FileSystem.copyOver(path, to: copy)
     let connection = try Connection(path: copy, mode: .readWrite)
     try connection.execute(sql)
     connection.close()

@@ -20,7 +20,7 @@ private struct Deleted {
     before = try Self.steps(demo.path)
     let path = demo.path
     let copy = path + ".open"
-    if isLogged { try FileSystem.copy(path, to: copy) }
+    if isLogged { try FileSystem.copyOver(path, to: copy) }
     let connection = try Connection(path: isLogged ? copy : path, mode: .create)
     try StoreFunctions.define(on: connection)
     try connection.execute("PRAGMA secure_delete = \(secure)")

@@ -107,7 +107,7 @@ public final class SecondReader: Sendable {
     case .value(.decimal(let text)): Double(text).map(real) ?? text
     case .value(.string(let text)), .value(.uri(let text)): "t" + hash(Array(text.utf8))
     case .value(.uuid(let bytes)), .value(.bytes(let bytes)): "b" + hash(bytes)
-    case .data(let data): data.isMissing ? "missing" : "b" + hash(data.bytes)
+    case .data(let data): !data.isReadable ? "missing" : "b" + hash(data.bytes)
     case .toOne, .toMany: "a relationship"
     }
   }

@@ -42,7 +42,7 @@ public enum StoreDump {
     case .value(.string(let text)), .value(.uri(let text)), .value(.decimal(let text)): text
     case .value(.uuid(let bytes)), .value(.bytes(let bytes)): ByteText.hex(bytes)
     case .data(let data):
-      data.isMissing ? "missing" : ByteText.hex(Digest.sha256(data.bytes).prefix(8))
+      !data.isReadable ? "missing" : ByteText.hex(Digest.sha256(data.bytes).prefix(8))
     case .toOne(let id): id?.description ?? "∅"
     case .toMany(let many): "\(many.count)"
     }

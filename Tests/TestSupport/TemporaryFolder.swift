@@ -22,9 +22,9 @@ public final class TemporaryFolder: Sendable {
   public func copy(fixture relative: String, as name: String? = nil) throws -> String {
     let source = Fixtures.path(relative)
     let target = path(name ?? FileSystem.name(of: relative))
-    try FileSystem.copy(source, to: target)
+    try FileSystem.copyOver(source, to: target)
     if FileSystem.isFile(source + "-wal") {
-      try FileSystem.copy(source + "-wal", to: target + "-wal")
+      try FileSystem.copyOver(source + "-wal", to: target + "-wal")
     }
     return target
   }

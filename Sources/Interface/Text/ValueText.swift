@@ -48,8 +48,10 @@ struct ValueText: Sendable, Equatable {
   }
 
   init(_ data: DataValue, isTransformable: Bool) {
-    if data.isMissing {
-      self.init("! file missing", .warning)
+    if !data.isReadable {
+      var text = "! file unreadable"
+      if case .missing = data.location { text = "! file missing" }
+      self.init(text, .warning)
       return
     }
     let kind = DataKind(data.bytes, isWhole: data.bytes.count == data.count)

@@ -13,12 +13,12 @@ extension StoreFiles {
       return StoreFile(
         role: role, path: path, bytes: status.size, modified: FileSystem.modification(path))
     }
-    if let support = FileSystem.parent(of: externalDataFolder), FileSystem.isDirectory(support) {
-      let size = FileSystem.size(ofTree: support)
+    if let support = try? openSupportFolder() {
+      let size = support.size()
       found.append(
         StoreFile(
-          role: .support, path: support, bytes: size.bytes,
-          modified: FileSystem.modification(support), files: size.files))
+          role: .support, path: supportFolder, bytes: size.bytes,
+          modified: FileSystem.modification(supportFolder), files: size.files))
     }
     return found
   }
@@ -72,7 +72,8 @@ extension Store {
     }
   }
 
-  /// Files of external data: those that are missing first, then orphaned ones, then the largest.
+  /// Files of external data: those that are missing first, then those that cannot be
+  /// read, then orphaned ones, then the largest.
   ///
   /// - Returns: at most `limit` files, and how many there are of each state.
   /// - Throws: ``CoreDataError`` when SQLite fails.
@@ -80,6 +81,8 @@ extension Store {
     limit: Int = 1_000
   ) throws -> (files: [ExternalFile], report: ExternalDataReport) {
     var named: [String: ExternalFile] = [:]
+    var report = ExternalDataReport()
+    let folder = ExternalFolder(files)
     try reading {
       for table in entityTables {
         for entry in table.attributes where entry.attribute.allowsExternalBinaryDataStorage {
@@ -89,29 +92,37 @@ extension Store {
             try externalNames(of: table.table, [entry.column], told: scan)
             ?? askedExternalNames(of: table.table, [entry.column], where: own)
           for row in found where named[row.name] == nil {
-            var bytes: Int?
-            if case .file(_, let size, _) = files.externalPlace(of: row.name) { bytes = size }
+            var (bytes, state) = (0, ExternalFile.State.referenced)
+            switch folder.place(of: row.name) {
+            case .file(let file): bytes = file.size
+            case .missing: state = .missing
+            case .unreadable(let error):
+              state = .unreadable
+              report.unreadable.append(.init(name: row.name, reason: error.message))
+            }
             named[row.name] = ExternalFile(
-              name: row.name, state: bytes == nil ? .missing : .referenced, bytes: bytes ?? 0,
+              name: row.name, state: state, bytes: bytes,
               object: ObjectID(entity: table.entity, key: row.key),
               property: entry.attribute.name)
           }
         }
       }
     }
-    var report = ExternalDataReport(referenced: named.count)
+    report.referenced = named.count
+    report.unreadable.sort { $0.name < $1.name }
     var all = Array(named.values)
-    for name in (try? FileSystem.list(files.externalDataFolder)) ?? [] where named[name] == nil {
-      report.orphaned.append(name)
-      all.append(
-        ExternalFile(
-          name: name, state: .orphaned,
-          bytes: FileSystem.status(files.externalDataFolder + "/" + name)?.size ?? 0))
+    do {
+      for name in try folder.list() where named[name] == nil {
+        report.orphaned.append(name)
+        all.append(ExternalFile(name: name, state: .orphaned, bytes: folder.size(of: name)))
+      }
+    } catch let error as CoreDataError {
+      report.unlisted = error.message
     }
     report.orphaned.sort()
     report.missing = all.filter { $0.state == .missing }.map(\.name).sorted()
-    let ranks: [ExternalFile.State: Int] = [.missing: 0, .orphaned: 1]
-    func rank(_ file: ExternalFile) -> Int { ranks[file.state] ?? 2 }
+    let ranks: [ExternalFile.State: Int] = [.missing: 0, .unreadable: 1, .orphaned: 2]
+    func rank(_ file: ExternalFile) -> Int { ranks[file.state] ?? 3 }
     all.sort { (rank($0), -$0.bytes, $0.name) < (rank($1), -$1.bytes, $1.name) }
     return (Array(all.prefix(max(0, limit))), report)
   }

@@ -70,6 +70,8 @@ public struct ExternalFile: Sendable, Equatable {
     case referenced
     /// A row names it, and it is not there.
     case missing
+    /// A row names it, and it is there, but cannot be read.
+    case unreadable
     /// It is there, and no row names it.
     case orphaned
   }
@@ -78,7 +80,7 @@ public struct ExternalFile: Sendable, Equatable {
   public var name: String
   /// How file and row fit.
   public var state: State
-  /// Its size; 0 where it is missing.
+  /// Its size; 0 where it is missing or cannot be read.
   public var bytes: Int
   /// The first object that names it.
   public var object: ObjectID?

@@ -14,7 +14,8 @@ package final class HeldStoreLock {
   package init(_ path: String) throws {
     if let user = StoreLock.user(of: path) { throw Self.inUse(path, user) }
     // A lock for writing needs a file opened for writing; nothing is ever written through it.
-    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    // The path is without links; one that is there by now is another's.
+    let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
       let reason = String(cString: strerror(errno))
       throw CoreDataError(

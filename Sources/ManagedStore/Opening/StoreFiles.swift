@@ -35,21 +35,6 @@ public struct StoreFiles: Sendable, Equatable {
     folder + "/." + stem + "_SUPPORT/_EXTERNAL_DATA"
   }
 
-  /// Where an external data file would be; `nil` for a name that is not a plain one, since a damaged or
-  /// hostile store must not lead outside its folder.
-  package func externalData(named name: String) -> String? {
-    let allowed = name.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-        true
-      default: false
-      }
-    }
-    guard allowed, !name.isEmpty, name.utf8.count <= 255 else { return nil }
-    return externalDataFolder + "/" + name
-  }
-
   /// How the files were read.
   public enum Access: Sendable, Equatable {
     /// The main file alone, as if it could not change.

@@ -24,7 +24,8 @@ package enum StoreLock {
   }
 
   private static func holder(of path: String, start: off_t, length: off_t, type: Int16) -> Int? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // Opening a FIFO would wait for a writer.
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var lock = flock()

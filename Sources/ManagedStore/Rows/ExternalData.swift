@@ -4,47 +4,52 @@ import SQLite
 
 /// How a store's external data files fit what its rows name.
 public struct ExternalDataReport: Sendable, Equatable {
+  /// A file that is there and cannot be read.
+  public struct Unreadable: Sendable, Equatable {
+    /// The file's name.
+    public var name: String
+    /// Why: a clause such as `a symbolic link, which is not followed`.
+    public var reason: String
+  }
+
   /// Files that rows name.
   public var referenced = 0
-  /// Named by a row, but not there, or not to be followed: see ``outside``.
+  /// Named by a row, and nothing of that name is there.
   public var missing: [String] = []
   /// There, but named by no row.
   public var orphaned: [String] = []
-  /// Named by a row, and links to another file in the same folder.
-  public var linked: [String] = []
-  /// Named by a row, and links that lead out of the folder, which are never followed.
-  public var outside: [String] = []
+  /// Named by a row and there, but not to be read: no permission, or a link, which is never followed.
+  public var unreadable: [Unreadable] = []
+  /// Why the folder cannot be listed, so that ``orphaned`` is unknown; `nil` where it can.
+  public var unlisted: String?
 
   /// Makes a report; without values, that of a store without external data.
   public init(
-    referenced: Int = 0, missing: [String] = [], orphaned: [String] = [], linked: [String] = [],
-    outside: [String] = []
+    referenced: Int = 0, missing: [String] = [], orphaned: [String] = [],
+    unreadable: [Unreadable] = [], unlisted: String? = nil
   ) {
     self.referenced = referenced
     self.missing = missing
     self.orphaned = orphaned
-    self.linked = linked
-    self.outside = outside
+    self.unreadable = unreadable
+    self.unlisted = unlisted
   }
 
-  /// What a person should know of its links, as sentences.
-  package var linkSentences: [String] {
+  /// What of it cannot be read, as sentences.
+  package var unreadableSentences: [String] {
     var sentences: [String] = []
-    if !outside.isEmpty {
+    if let first = unreadable.first {
+      let names = unreadable.prefix(3).map(\.name).joined(separator: ", ")
       sentences.append(
-        "External data files that are links out of the store's folder are not followed, and count as missing: \(outside.count) (\(Self.first(outside)))."
+        "\(unreadable.count) of \(referenced) external data files are there and cannot be read: \(names)\(unreadable.count > 3 ? " …" : "") (\(first.reason))."
       )
     }
-    if !linked.isEmpty {
+    if let unlisted {
       sentences.append(
-        "External data files that are links within the store's folder: \(linked.count) (\(Self.first(linked)))."
+        "The folder of external data cannot be listed (\(unlisted)): which files no object names is unknown."
       )
     }
     return sentences
-  }
-
-  private static func first(_ names: [String]) -> String {
-    names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " …" : "")
   }
 }
 
@@ -89,18 +94,21 @@ extension Store {
       }
       return named
     }
-    let there = Set((try? FileSystem.list(files.externalDataFolder)) ?? [])
+    let folder = ExternalFolder(files)
     report.referenced = named.count
     for name in named.sorted() {
-      switch files.externalPlace(of: name) {
-      case .file(_, _, let isLink): if isLink { report.linked.append(name) }
+      switch folder.place(of: name) {
+      case .file: continue
       case .missing: report.missing.append(name)
-      case .outside:
-        report.missing.append(name)
-        report.outside.append(name)
+      case .unreadable(let error):
+        report.unreadable.append(.init(name: name, reason: error.message))
       }
     }
-    report.orphaned = there.subtracting(named).sorted()
+    do {
+      report.orphaned = Set(try folder.list()).subtracting(named).sorted()
+    } catch let error as CoreDataError {
+      report.unlisted = error.message
+    }
     return report
   }
 

@@ -23,10 +23,10 @@ extension JSONWriter {
     switch value {
     case .value(let plain): self.value(plain, blobs: blobs)
     case .data(let data):
-      if data.isMissing {
-        object { $0.field("missing", true) }
-      } else {
-        self.data(data.bytes, blobs: blobs)
+      switch data.location {
+      case .row, .file: self.data(data.bytes, blobs: blobs)
+      case .missing: object { $0.field("missing", true) }
+      case .unreadable: object { $0.field("unreadable", true) }
       }
     case .toOne(let id): string(id?.description)
     case .toMany(let many):

@@ -31,18 +31,29 @@ public struct DataValue: Sendable, Hashable {
     case file(name: String)
     /// The store names a file that is not there, or a name that is none of Core Data's.
     case missing(name: String)
+    /// The store names a file that is there and cannot be read; why, as a clause.
+    case unreadable(name: String, reason: String)
   }
 
   /// Where the bytes are.
   public var location: Location
-  /// Size of the content; 0 where it is missing.
+  /// Size of the content; 0 where there is none to read.
   public var count: Int
   /// The content, or its beginning where only a summary was asked for.
   public var bytes: [UInt8]
 
-  /// Whether the store refers to a file that cannot be read.
-  public var isMissing: Bool {
-    if case .missing = location { true } else { false }
+  /// Whether the content can be read.
+  public var isReadable: Bool { location.problem == nil }
+}
+
+extension DataValue.Location {
+  /// Why the content cannot be read, as a clause that names the file; `nil` where it can.
+  public var problem: String? {
+    switch self {
+    case .row, .file: nil
+    case .missing(let name): "the file \(name) is missing"
+    case .unreadable(let name, let reason): "the file \(name) cannot be read: \(reason)"
+    }
   }
 }
 
@@ -58,11 +69,16 @@ struct ValueShape {
 
 /// Turns columns into values.
 struct ValueDecoder {
-  let files: StoreFiles
+  let external: ExternalFolder
   /// Most bytes of content to keep; `nil` for all.
   var limit: Int?
   /// Most bytes of a file to read; `nil` for as many as of other content.
   var fileLimit: Int?
+
+  init(files: StoreFiles, limit: Int?, fileLimit: Int? = nil) {
+    external = ExternalFolder(files)
+    (self.limit, self.fileLimit) = (limit, fileLimit)
+  }
 
   /// Decodes what an attribute's column holds.
   ///
@@ -118,10 +134,29 @@ struct ValueDecoder {
       let mark = bytes.count - own.count
       return .data(DataValue(location: .row, count: count - mark, bytes: clipped(own)))
     case .file(let name):
-      guard case .file(let path, let count, _) = files.externalPlace(of: name),
-        let content = try? FileSystem.read(path, limit: fileLimit ?? limit)
-      else { return .data(DataValue(location: .missing(name: name), count: 0, bytes: [])) }
-      return .data(DataValue(location: .file(name: name), count: count, bytes: content))
+      return .data(content(of: name))
+    }
+  }
+
+  private func content(of name: String) -> DataValue {
+    func without(_ location: DataValue.Location) -> DataValue {
+      DataValue(location: location, count: 0, bytes: [])
+    }
+    func unreadable(_ error: any Error) -> DataValue {
+      without(.unreadable(name: name, reason: (error as? CoreDataError)?.message ?? "\(error)"))
+    }
+    switch external.place(of: name) {
+    case .missing: return without(.missing(name: name))
+    case .unreadable(let error): return unreadable(error)
+    case .file(let file):
+      do {
+        let wanted = min(file.size, fileLimit ?? limit ?? .max)
+        return DataValue(
+          location: .file(name: name), count: file.size,
+          bytes: try file.read(at: 0, count: wanted))
+      } catch {
+        return unreadable(error)
+      }
     }
   }
 

@@ -126,7 +126,8 @@ package final class SalvagedCopy {
   }
 
   private static func open(_ path: String, pageSize: Int) throws -> Connection {
-    let connection = try Connection(path: path, mode: .create)
+    let connection = try Connection(
+      path: path, mode: FileIdentity(of: path) == nil ? .create : .made)
     try connection.execute(
       """
       PRAGMA synchronous = OFF; PRAGMA page_size = \(pageSize); \

@@ -5,7 +5,7 @@ import SQLite
 extension Store {
   /// Reads a part of a value as bytes, from the row or from its file of external data.
   ///
-  /// - Returns: `nil` where the object or the value is not there; a missing file is a part of no
+  /// - Returns: `nil` where the object or the value is not there; a file that is missing or cannot be read is a part of no
   ///   bytes whose ``StoredContent/location`` says so.
   /// - Throws: ``CoreDataError`` for an unknown entity or attribute, or when SQLite fails.
   public func content(
@@ -106,13 +106,18 @@ extension Store {
   private func externalContent(
     _ name: String, from offset: Int, count: Int
   ) throws -> StoredContent {
-    guard case .file(let path, let size, _) = files.externalPlace(of: name) else {
-      return StoredContent(
-        total: 0, offset: 0, bytes: [], isText: false, location: .missing(name: name))
+    func without(_ location: DataValue.Location) -> StoredContent {
+      StoredContent(total: 0, offset: 0, bytes: [], isText: false, location: location)
     }
-    return StoredContent(
-      total: size, offset: min(offset, size),
-      bytes: try FileSystem.read(path, offset: offset, limit: count), isText: false,
-      location: .file(name: name))
+    switch ExternalFolder(files).place(of: name) {
+    case .missing: return without(.missing(name: name))
+    case .unreadable(let error):
+      return without(.unreadable(name: name, reason: error.message))
+    case .file(let file):
+      return StoredContent(
+        total: file.size, offset: min(offset, file.size),
+        bytes: try file.read(at: offset, count: count), isText: false,
+        location: .file(name: name))
+    }
   }
 }

@@ -123,7 +123,7 @@ public enum StoreCreation {
     }
     let schema = StoreSchema(model: model)
     do {
-      let connection = try Connection(path: path, mode: .create)
+      let connection = try Connection(path: path, mode: isMade ? .made : .create)
       try connection.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;" + setup)
       try connection.transaction {
         for sql in schema.tableStatements { try connection.execute(sql) }

@@ -28,11 +28,16 @@ public final class StoreWriter {
 
   private let schema: StoreSchema
   private let files: StoreFiles
-  private let temporaryPath: String
+  private let folder: Folder
+  /// The name that the file grows under.
+  private let temporaryName: String
+  private let file: NewFile
   private var connection: Connection?
+  private var isFinished = false
   private var insertions: [String: EntityInsertion] = [:]
   private var lastKeys: [String: Int64] = [:]
   private var pending = 0
+  /// Names of the files of large values that were written.
   private var externalFiles: [String] = []
   /// Whether there was a folder of external data before: what is in it is not this store's.
   private let hadSupportFolder: Bool
@@ -43,29 +48,38 @@ public final class StoreWriter {
   ///   - uuid: the store's identity as upper-case text; a random one when `nil`.
   /// - Throws: ``CoreDataError`` when the file exists or cannot be written.
   public init(creating path: String, model: Model, uuid: String? = nil) throws {
-    guard FileSystem.status(path) == nil else {
+    guard FileIdentity(of: path) == nil else {
       throw CoreDataError(
         .refused, "the file exists already", path: path, hint: "Name a file that does not exist.")
     }
     self.path = path
     self.uuid = uuid ?? Self.newUUID()
     files = StoreFiles(path: path)
-    hadSupportFolder = FileSystem.status(files.supportFolder) != nil
-    temporaryPath = path + ".writing"
-    FileSystem.remove(temporaryPath)
+    folder = try Folder(files.folder)
+    hadSupportFolder = try folder.entry(FileSystem.name(of: files.supportFolder)) != nil
+    temporaryName = FileSystem.randomName(for: FileSystem.name(of: path))
+    file = try folder.create(temporaryName)
+    FileAttributes.makeOrdinary(file)
     // Nothing is lost by a crash in a file that is nobody's yet.
-    (connection, schema) = try StoreCreation.connection(
-      at: temporaryPath, model: model, uuid: self.uuid, withIndexes: false,
-      setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -12000;")
+    do {
+      (connection, schema) = try StoreCreation.connection(
+        at: file.path, model: model, uuid: self.uuid, withIndexes: false,
+        setup: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -12000;",
+        isMade: true)
+    } catch {
+      try? folder.remove(temporaryName)
+      throw error
+    }
   }
 
   deinit {
-    guard connection != nil else { return }
+    guard !isFinished else { return }
     insertions = [:]
     connection = nil
-    FileSystem.remove(temporaryPath)
-    for file in externalFiles { FileSystem.remove(file) }
-    if !hadSupportFolder { FileSystem.removeTree(files.supportFolder) }
+    try? folder.remove(temporaryName)
+    let data = try? ExternalFolder(files).folder()
+    for name in externalFiles { try? data?.remove(name) }
+    if !hadSupportFolder { folder.removeTree(FileSystem.name(of: files.supportFolder)) }
   }
 
   /// The key that the next object of the entity will get: keys run through a whole hierarchy.
@@ -175,10 +189,14 @@ public final class StoreWriter {
   }
 
   private func writeExternal(_ bytes: [UInt8], named name: String) throws {
-    let file = files.externalDataFolder + "/" + name
-    try FileSystem.makeDirectory(files.externalDataFolder)
-    externalFiles.append(file)
-    try FileSystem.write(bytes, to: file)
+    let data =
+      try folder.makeFolder(FileSystem.name(of: files.supportFolder))
+      .makeFolder(FileSystem.name(of: files.externalDataFolder))
+    let file = try data.create(name)
+    externalFiles.append(name)
+    FileAttributes.makeOrdinary(file)
+    try file.append(bytes)
+    try file.sync()
   }
 
   private func begin(_ connection: Connection) throws {
@@ -219,13 +237,11 @@ public final class StoreWriter {
     // The last handle on a store in WAL mode takes the -wal along when it is closed.
     insertions = [:]
     connection = nil
-    try FileSystem.sync(temporaryPath)
-    for file in externalFiles { try FileSystem.sync(file) }
-    guard FileSystem.link(temporaryPath, to: path) else {
-      throw CoreDataError(.failed, "the store could not be put in its place", path: path)
-    }
-    FileSystem.remove(temporaryPath)
-    try FileSystem.sync(files.folder)
+    try file.sync()
+    try file.requireName()
+    try folder.renameExclusively(temporaryName, to: FileSystem.name(of: path))
+    isFinished = true
+    try folder.sync()
   }
 
   /// An identity that no other store has.

@@ -20,11 +20,12 @@ struct PlanNotes {
         "Another program (process \(user)) is using the store: it must close it before the migration can run."
       )
     }
+    notes += [HardLinks.note(store.files.path)].compactMap { $0 }
     notes += whole.warnings.map { "The model was not read whole: \($0)." }
     notes += configuration(whole)
     notes += try historyAndCloud()
     let external = try store.externalData()
-    notes += external.linkSentences
+    notes += external.unreadableSentences
     let missing = external.missing.count
     if missing > 0 {
       notes.append(

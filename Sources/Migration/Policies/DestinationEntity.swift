@@ -13,7 +13,7 @@ final class DestinationEntity {
   private let indexes: [String: Int]
   private let table: String
   private let connection: Connection
-  private let files: StoreFiles
+  private let external: ExternalFolder
   private let insertion: Statement
   private var byKey: Statement?
   private var update: Statement?
@@ -40,7 +40,7 @@ final class DestinationEntity {
     attributes = place.attributes
     table = place.table
     self.connection = connection
-    self.files = files
+    external = ExternalFolder(files)
     columns = ["Z_PK", "Z_ENT", "Z_OPT"] + place.attributes.map(\.column)
     indexes = Dictionary(
       first: place.attributes.enumerated().map { ($0.element.attribute.name, $0.offset + 3) })
@@ -92,11 +92,13 @@ final class DestinationEntity {
   }
 
   /// What a column's value means.
-  func value(_ value: Value, at index: Int) -> AttributeValue {
+  ///
+  /// - Throws: ``CoreDataError`` for a file of external data that is there and cannot be read.
+  func value(_ value: Value, at index: Int) throws -> AttributeValue {
     let attribute = attributes[index - 3].attribute
     return AttributeValue(
       column: attribute.allowsExternalBinaryDataStorage
-        ? (try? RecipeFunctions.content(value, files)) ?? .null : value, of: attribute)
+        ? try RecipeFunctions.content(value, external) : value, of: attribute)
   }
 
   /// A value as its column holds it.

@@ -107,7 +107,7 @@ public final class DestinationObject {
       values = try entity.values(of: id.key)
     }
     guard let values, index < values.count else { return .null }
-    return entity.value(values[index], at: index)
+    return try entity.value(values[index], at: index)
   }
 
   /// Sets an attribute.

@@ -30,7 +30,7 @@ struct Cutover {
   /// Called before each step, for tests that let it fail or look at what a crash would leave there.
   var before: (Step) throws -> Void = { _ in }
   /// Gives the old file its second name; false where the file system has no such thing.
-  var link: (String, String) -> Bool = { FileSystem.link($0, to: $1) }
+  var link: (StoreNames, String, String) -> Bool = { $0.link($1, to: $2) }
 
   typealias Step = StoreReplacement.CutoverStep
 
@@ -53,11 +53,11 @@ struct Cutover {
   /// or moved first; only then does the name change hands.
   func run(_ journal: MigrationJournal) throws -> Outcome {
     var outcome = Outcome()
-    try result.sync()
+    try result.file.sync()
     try before(.lock)
     let lock = try Lock(self)
     defer { withExtendedLifetime(lock) {} }
-    outcome.notes = giveAttributes()
+    outcome.notes = [HardLinks.note(storePath)].compactMap { $0 } + giveAttributes()
     try before(.note)
     var handover = try plan(journal, lock)
     handover.bring.append(
@@ -73,7 +73,7 @@ struct Cutover {
       try handover.linkFiles(link)
       try before(.support)
       try handover.moveSupport()
-      try FileSystem.sync(handover.names.folder)
+      try handover.names.sync()
       try before(.leave)
       let isEmpty = try handover.leave()
       try before(.rename)
@@ -90,7 +90,7 @@ struct Cutover {
     }
     // The names are exchanged: from here on nothing may fail or take the backup away. A file system
     // that cannot sync a folder loses no more than the rename, and only with the power.
-    try? FileSystem.sync(handover.names.folder)
+    try? handover.names.sync()
     journal.noteDone()
     // The lock is on the old file, which now is the backup: it may go.
     lock.letGo()
@@ -102,10 +102,10 @@ struct Cutover {
 
   /// Private until now, the new file becomes what the old one is.
   private func giveAttributes() -> [String] {
-    if let attributesPath, FileSystem.status(attributesPath) != nil {
-      return FileAttributes.copy(from: attributesPath, to: result.path)
+    if let attributesPath, FileIdentity(of: attributesPath) != nil {
+      return FileAttributes.copy(from: .named(attributesPath), to: result.file)
     }
-    FileAttributes.makeOrdinary(result.path)
+    FileAttributes.makeOrdinary(result.file)
     return []
   }
 
@@ -121,7 +121,7 @@ struct Cutover {
       let other = backupPath.map(FileSystem.name) ?? names.undone(withSupport: false)
       // The one rename replaces what is to go, where no logs lie beside it.
       let hasLogs = StoreNames.fileSuffixes.dropFirst().contains {
-        FileIdentity(of: names.path(names.store + $0)) != nil
+        names.file(names.store + $0) != nil
       }
       guard backupPath != nil || hasLogs else { break }
       for suffix in StoreNames.fileSuffixes {
@@ -129,9 +129,11 @@ struct Cutover {
       }
     }
     if let supportPath { handover.setAside(support, as: FileSystem.name(of: supportPath)) }
-    if let newSupportPath, let file = FileIdentity(of: newSupportPath) {
-      handover.bring.append(
-        .init(from: FileSystem.name(of: newSupportPath), to: support, file: file))
+    if let newSupportPath {
+      let name = FileSystem.name(of: newSupportPath)
+      if let file = names.file(name) {
+        handover.bring.append(.init(from: name, to: support, file: file))
+      }
     }
     return handover
   }
@@ -142,14 +144,13 @@ struct Cutover {
     _ backupPath: String, _ lock: Lock, _ journal: MigrationJournal, _ handover: inout Handover
   ) throws {
     let names = journal.names
-    let copy = journal.workPath + MigrationJournal.copySuffix
-    if link(storePath, copy) {
-      try FileSystem.removeName(copy)
+    let copy = FileSystem.name(of: journal.workPath + MigrationJournal.copySuffix)
+    if link(names, names.store, copy) {
+      try names.remove(copy)
       handover.setAside(names.store, as: FileSystem.name(of: backupPath))
       return
     }
-    let file = try lock.copy(to: copy, attributesOf: storePath)
-    handover.bring.append(
-      .init(from: FileSystem.name(of: copy), to: FileSystem.name(of: backupPath), file: file))
+    let file = try lock.copy(to: names.path(copy), attributesOf: storePath)
+    handover.bring.append(.init(from: copy, to: FileSystem.name(of: backupPath), file: file))
   }
 }

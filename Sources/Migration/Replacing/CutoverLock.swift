@@ -4,6 +4,17 @@ import ManagedStore
 import SQLite
 
 extension Cutover {
+  /// Before SQLite opens a store for writing: it would wait for a FIFO in the place of a log.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable for anything but a regular file there.
+  static func requireFiles(beside path: String) throws {
+    for suffix in StoreNames.fileSuffixes.dropFirst() {
+      guard let there = try FileSystem.present(path + suffix), there.kind != .file else { continue }
+      throw FileSystem.refusal(
+        of: there.kind == .directory ? .folder : .other, at: path + suffix)
+    }
+  }
+
   /// What keeps every other program out of the old store until it is let go.
   final class Lock {
     private enum Kind {
@@ -50,7 +61,8 @@ extension Cutover {
     private static func merge(
       _ path: String, _ requireSame: () throws -> Void
     ) throws -> Connection {
-      let connection = try Connection(path: path, mode: .readWrite, busyTimeout: 500)
+      try requireFiles(beside: path)
+      let connection = try Connection(path: path, mode: .made, busyTimeout: 500)
       try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
       // In exclusive mode the lock outlives the transaction that took it.
       try connection.execute("BEGIN EXCLUSIVE; COMMIT")
@@ -100,9 +112,10 @@ extension Cutover {
       }
       let file = try FileSystem.createEmpty(path)
       try connection.clone(to: path).close()
-      FileAttributes.copy(from: source, to: path)
-      try FileSystem.sync(path)
-      return file
+      FileAttributes.copy(from: .named(source), to: file)
+      try file.sync()
+      try file.requireName()
+      return file.identity
     }
   }
 }

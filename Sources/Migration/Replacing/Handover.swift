@@ -28,7 +28,7 @@ struct Handover: Equatable {
   }
 
   private func path(_ name: String) -> String { names.path(name) }
-  private func file(_ name: String) -> FileIdentity? { FileIdentity(of: path(name)) }
+  private func file(_ name: String) -> FileIdentity? { names.file(name) }
 
   /// The old store's main file, where it gets another name.
   private var main: Move? { aside.first { FileSystem.isSame($0.from, names.store) } }
@@ -56,9 +56,9 @@ struct Handover: Equatable {
   /// Gives the old store's files their second names; the store is as it was.
   ///
   /// - Parameter link: false where the file system has no second names: the file then moves later.
-  func linkFiles(_ link: (String, String) -> Bool) throws {
+  func linkFiles(_ link: (StoreNames, String, String) -> Bool) throws {
     for move in aside where move != support {
-      guard link(path(move.from), path(move.to)) || file(move.to) == nil else {
+      guard link(names, move.from, move.to) || file(move.to) == nil else {
         throw taken(move.to)
       }
       guard file(move.from) == move.file, file(move.to).map({ $0 == move.file }) ?? true else {
@@ -69,10 +69,8 @@ struct Handover: Equatable {
 
   /// The support folder goes as one, and what was made for its place comes as one.
   func moveSupport() throws {
-    if let support { try FileSystem.renameExclusively(path(support.from), to: path(support.to)) }
-    for move in bring.dropLast() {
-      try FileSystem.renameExclusively(path(move.from), to: path(move.to))
-    }
+    if let support { try names.rename(support.from, to: support.to) }
+    for move in bring.dropLast() { try names.rename(move.from, to: move.to) }
   }
 
   /// Takes the old names away where logs lie beside the store: no new file may come to lie beside
@@ -84,9 +82,9 @@ struct Handover: Equatable {
       // Without logs the rename that comes replaces the main file, which then is never missing.
       if logs.isEmpty, file(move.to) == move.file { return false }
       if file(move.to) == move.file {
-        try FileSystem.removeName(path(move.from))
+        try names.remove(move.from)
       } else {
-        try FileSystem.renameExclusively(path(move.from), to: path(move.to))
+        try names.rename(move.from, to: move.to)
       }
     }
     return file(names.store) == nil
@@ -103,11 +101,7 @@ struct Handover: Equatable {
       }
     }
     do {
-      if file(last.to) == nil {
-        try FileSystem.renameExclusively(path(last.from), to: path(last.to))
-      } else {
-        try FileSystem.rename(path(last.from), to: path(last.to))
-      }
+      try names.rename(last.from, to: last.to, replacing: file(last.to) != nil)
     } catch {
       // A file system over a network may report as failed what it did.
       guard file(last.to) == last.file else { throw error }
@@ -128,6 +122,8 @@ struct Handover: Equatable {
     var kept: [String] = []
     /// What could not be taken back, as sentences.
     var problems: [String] = []
+    /// Names that what a run made has now, where it is not certain that a run made it.
+    var unproved: [String] = []
   }
 
   /// Whether what is in the store's place is neither the old store nor the new one: a program made
@@ -138,7 +134,10 @@ struct Handover: Equatable {
   }
 
   /// Puts everything back that has moved; what has not is left alone.
-  func undo() -> Undoing {
+  ///
+  /// - Parameter isTrusted: whether the moves are known to be a run's. What it made then goes back to the run's
+  ///   own names, which are removed afterwards; else it keeps its name, or makes room under another.
+  func undo(isTrusted: Bool = true) -> Undoing {
     var result = Undoing()
     guard !isCommitted else { return result }
     func attempt(_ name: String, _ body: () throws -> Void) {
@@ -152,7 +151,16 @@ struct Handover: Equatable {
     let isForeign = isForeign && !isOutput
     for move in bring.dropLast().reversed() where file(move.to) == move.file {
       guard !isForeign else { continue }
-      attempt(move.to) { try FileSystem.renameExclusively(path(move.to), to: path(move.from)) }
+      guard isTrusted else {
+        var name = move.to
+        if FileSystem.isSame(move.to, StoreNames.support(of: names.store)) {
+          name = names.orphaned
+          attempt(move.to) { try names.rename(move.to, to: name) }
+        }
+        result.unproved.append(name)
+        continue
+      }
+      attempt(move.to) { try names.rename(move.to, to: move.from) }
     }
     // The logs before the main file: no program finds the store without them.
     for move in ([support].compactMap { $0 } + logs.reversed() + [main].compactMap { $0 })
@@ -161,25 +169,25 @@ struct Handover: Equatable {
       if isForeign {
         result.kept.append(move.to)
         if !isFolder, file(move.from) == move.file {
-          attempt(move.from) { try FileSystem.removeName(path(move.from)) }
+          attempt(move.from) { try names.remove(move.from) }
         }
         continue
       }
       switch file(move.from) {
       case nil:
-        attempt(move.from) { try FileSystem.renameExclusively(path(move.to), to: path(move.from)) }
-      case move.file: attempt(move.to) { try FileSystem.removeName(path(move.to)) }
+        attempt(move.from) { try names.rename(move.to, to: move.from) }
+      case move.file: attempt(move.to) { try names.remove(move.to) }
       default:
         guard isFolder else {
           result.kept.append(move.to)
           continue
         }
         // A program made the folder anew after a crash: its files stay, the others come back.
-        attempt(move.from) { try SupportTree.merge(path(move.to), into: path(move.from)) }
+        attempt(move.from) { try SupportTree.merge(move.to, into: move.from, in: names) }
         if file(move.to) != nil { result.kept.append(move.to) }
       }
     }
-    try? FileSystem.sync(names.folder)
+    try? names.sync()
     return result
   }
 }

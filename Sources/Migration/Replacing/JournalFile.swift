@@ -5,9 +5,29 @@ import ManagedStore
 /// The file of a journal: opened without following a link, locked, and trusted by its owner.
 final class JournalFile {
   let path: String
+  private let folder: Folder
+  private let name: String
   private let descriptor: Int32
   /// What an interrupted run wrote.
-  private(set) var records: [JournalRecord] = []
+  let content: Content
+  /// What is in it now, and the word that seals it.
+  private var bytes: [UInt8] = []
+  private var word: RunWord?
+
+  /// What a journal holds.
+  struct Content {
+    var records: [JournalRecord] = []
+    /// Whether this user's strata wrote them.
+    var isTrusted = false
+
+    fileprivate init(_ bytes: [UInt8], of path: String) {
+      if let word = RunWord(knownFor: path), let records = JournalRecord.sealed(bytes, by: word) {
+        (self.records, isTrusted) = (records, true)
+      } else {
+        records = JournalRecord.decode(bytes)
+      }
+    }
+  }
 
   /// Another strata has the lock.
   struct Busy: Error {}
@@ -20,15 +40,19 @@ final class JournalFile {
   /// Opens the store's journal, or makes it, and takes its lock.
   init(_ names: StoreNames, _ storePath: String) throws {
     path = names.path(names.journal)
+    folder = try Folder(names.folder)
+    name = names.journal
     var taken: Int32 = -1
     for _ in 0..<100 where taken < 0 {
-      let opened = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+      let opened = folder.open(name, O_RDWR | O_CREAT)
       guard opened >= 0 else { throw Self.refusal(path, storePath) }
       do {
         try Self.lock(opened, path)
         // Whoever held it may have removed the name meanwhile: the lock is on no file then.
         var info = stat()
-        guard fstat(opened, &info) == 0, FileIdentity(of: path) == FileIdentity(info) else {
+        guard fstat(opened, &info) == 0,
+          try folder.entry(name)?.identity == FileIdentity(info)
+        else {
           close(opened)
           continue
         }
@@ -41,7 +65,7 @@ final class JournalFile {
     }
     guard taken >= 0 else { throw Busy() }
     descriptor = taken
-    records = JournalRecord.decode(Self.bytes(descriptor))
+    content = Content(Self.bytes(descriptor), of: path)
     // The store's owner may put right what root began.
     if geteuid() == 0, let owner = Self.owner(of: storePath, names.folder) {
       _ = fchown(descriptor, owner.uid, owner.gid)
@@ -52,37 +76,46 @@ final class JournalFile {
 
   /// Reads the journal as it is, without taking its lock for longer than a look; `nil` where there is
   /// none that can be read.
-  static func look(_ names: StoreNames) -> (records: [JournalRecord], isBusy: Bool)? {
-    let path = names.path(names.journal)
-    let opened = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard opened >= 0 else { return nil }
+  static func look(_ names: StoreNames) -> (content: Content, isBusy: Bool)? {
+    guard let opened = (try? Folder(names.folder))?.open(names.journal, O_RDONLY), opened >= 0
+    else { return nil }
     defer { close(opened) }
+    var info = stat()
+    guard fstat(opened, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
     let isBusy = flock(opened, LOCK_SH | LOCK_NB) != 0
-    return (JournalRecord.decode(bytes(opened)), isBusy)
+    return (Content(bytes(opened), of: names.path(names.journal)), isBusy)
   }
 
-  /// Begins anew with these records, which are on the disk then.
+  /// Begins anew with these records, which are on the disk then, under a new word.
   func replace(with records: [JournalRecord]) throws {
+    word = RunWord(keptFor: path)
+    bytes = []
     guard ftruncate(descriptor, 0) == 0 else { throw failure() }
     try append(records)
   }
 
-  /// Adds records, which are on the disk then.
+  /// Adds records and a seal on all that is in the journal; both are on the disk then.
   func append(_ records: [JournalRecord]) throws {
-    let bytes = JournalRecord.encode(records)
-    guard !bytes.isEmpty else { return }
-    var offset = lseek(descriptor, 0, SEEK_END)
-    guard offset >= 0 else { throw failure() }
+    guard !records.isEmpty else { return }
+    var new = JournalRecord.encode(records)
+    if let word { new += JournalRecord.encode([.seal(word.seal(bytes + new))]) }
     var done = 0
-    while done < bytes.count {
-      let wrote = bytes.withUnsafeBytes { buffer in
-        pwrite(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, offset)
+    while done < new.count {
+      let wrote = new.withUnsafeBytes { buffer in
+        pwrite(
+          descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done,
+          off_t(bytes.count + done))
       }
       if wrote < 0, errno == EINTR { continue }
-      guard wrote > 0 else { throw failure() }
+      guard wrote > 0 else {
+        let error = failure()
+        // A part of a record would hide what is written after it.
+        _ = ftruncate(descriptor, off_t(bytes.count))
+        throw error
+      }
       done += wrote
-      offset += off_t(wrote)
     }
+    bytes += new
     guard fsync(descriptor) == 0 else { throw failure() }
   }
 
@@ -90,9 +123,10 @@ final class JournalFile {
   ///
   /// - Returns: whether it is gone.
   func remove() -> Bool {
-    let isGone = unlink(path) == 0 || errno == ENOENT
+    let isGone = (try? folder.remove(name)) != nil
+    if isGone { RunWord.forget(path) }
     letGo()
-    if let folder = FileSystem.parent(of: path) { try? FileSystem.sync(folder) }
+    try? folder.sync()
     return isGone
   }
 

@@ -21,6 +21,8 @@ enum JournalRecord: Equatable {
   case done
   /// No longer needed now that the store is in place.
   case remove(String, FileIdentity)
+  /// That what stands before it was written by the run whose word it was made with.
+  case seal(String)
 
   private static let version = "strata-run-1"
 
@@ -38,6 +40,7 @@ enum JournalRecord: Equatable {
     case .done: ["done"]
     case .remove(let name, let file):
       ["remove", name, String(file.device), String(file.inode)]
+    case .seal(let value): ["seal", value]
     }
   }
 
@@ -73,6 +76,7 @@ enum JournalRecord: Equatable {
         case "aside": move().map(Self.aside)
         case "bring": move().map(Self.bring)
         case "go": .go
+        case "seal": take(1).map { .seal($0[0]) }
         case "undone": .undone
         case "done": .done
         case "remove":
@@ -84,5 +88,24 @@ enum JournalRecord: Equatable {
     }
     guard case .run = records.first else { return [] }
     return records
+  }
+}
+
+extension JournalRecord {
+  /// The records that a word seals, up to its last seal; `nil` where it seals none.
+  static func sealed(_ bytes: [UInt8], by word: RunWord) -> [JournalRecord]? {
+    let mark = Array("\0seal\0".utf8)
+    var start = bytes.count - mark.count
+    // A crash leaves a part of one record behind the last seal, and nothing else does.
+    var tries = 8
+    while start >= 0, tries > 0 {
+      defer { start -= 1 }
+      guard bytes[start] == 0, bytes[start...].starts(with: mark) else { continue }
+      tries -= 1
+      let value = bytes[(start + mark.count)...].prefix { $0 != 0 }
+      guard value.elementsEqual(word.seal(Array(bytes[...start])).utf8) else { continue }
+      return decode(Array(bytes[...start]))
+    }
+    return nil
   }
 }

@@ -40,7 +40,7 @@ final class MigrationJournal {
     }
     do {
       try file.replace(with: [.run(operation), .work(FileSystem.name(of: workPath))])
-      try FileSystem.sync(names.folder)
+      try names.sync()
       recoverOutputs()
     } catch {
       _ = file.remove()
@@ -54,7 +54,7 @@ final class MigrationJournal {
     self.file = file
     path = file.path
     workPath = names.path(names.newWork())
-    let recovery = Recovery(names: names, records: file.records)
+    let recovery = Recovery(names: names, file.content)
     let result = recovery.run()
     recovered = result.done
     guard result.problems.isEmpty else {
@@ -127,7 +127,7 @@ final class MigrationJournal {
 
   /// Removes what is no longer needed now that the store is in place.
   func remove(_ list: [String]) {
-    let files = list.compactMap { name in FileIdentity(of: names.path(name)).map { (name, $0) } }
+    let files = list.compactMap { name in names.file(name).map { (name, $0) } }
     try? file.append(files.map { JournalRecord.remove($0.0, $0.1) })
     problems += Recovery.remove(files, in: names)
   }
@@ -140,15 +140,14 @@ final class MigrationJournal {
     guard !isFinished else { return problems }
     isFinished = true
     // What could not be put back needs the run's own files to be told from what is done.
-    let left = problems.isEmpty ? Recovery.removeWork(workPath) : []
+    let left = problems.isEmpty ? Recovery.removeWork(FileSystem.name(of: workPath), in: names) : []
     problems += left.map { "\($0) could not be removed; the next run tries again." }
-    guard problems.isEmpty else {
+    if !problems.isEmpty {
       file.letGo()
-      return problems
-    }
-    if !file.remove() {
+    } else if !file.remove() {
       problems.append("\(names.journal) could not be removed; the next run tries again.")
     }
+    for problem in problems { LeftBehind.add("In \(names.folder): \(problem)") }
     return problems
   }
 

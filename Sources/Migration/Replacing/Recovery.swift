@@ -6,10 +6,19 @@ import ManagedStore
 /// taken back.
 ///
 /// A journal is read as anything is that lies on a disk: only names that a run gives, of files that
-/// are those it wrote of, are ever moved or removed.
+/// are those it wrote of, are ever moved or removed, and through no link. One that is not sealed with the word
+/// of a run of this user can have been made up, or be of another user or machine. It is then used for what a
+/// run itself can have done and nothing more, see ``doubt``; nothing that it names is removed.
 struct Recovery {
   let names: StoreNames
   let records: [JournalRecord]
+  let isTrusted: Bool
+
+  init(names: StoreNames, _ content: JournalFile.Content?) {
+    self.names = names
+    records = content?.records ?? []
+    isTrusted = content?.isTrusted ?? false
+  }
 
   /// How far a run came.
   enum State: Equatable {
@@ -42,8 +51,7 @@ struct Recovery {
       switch record {
       case .aside(let move) where names.isOwn(move.from) && names.isBackup(move.to):
         handover.aside.append(move)
-      case .bring(let move)
-      where isWork(move.from) && (names.isOwn(move.to) || names.isBackup(move.to)):
+      case .bring(let move) where names.isBrought(from: move.from, to: move.to):
         handover.bring.append(move)
       default: continue
       }
@@ -51,9 +59,42 @@ struct Recovery {
     return handover
   }
 
-  private func isWork(_ name: String) -> Bool {
-    let parts = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    return parts.first.map(names.isWork) == true && !parts.contains("..") && !parts.contains("")
+  /// Why a journal that nobody vouches for is not believed; `nil` where it tells nothing that a run cannot have
+  /// done: it has no more moves than there are names in the folders, and each that is undone is of a regular
+  /// file whose names are all known, or of the support folder itself.
+  var doubt: String? {
+    guard !isTrusted else { return nil }
+    let handover = handover
+    let moves = handover.aside + handover.bring
+    let support = StoreNames.support(of: names.store)
+    let count = names.listed.count + ([support] + work).reduce(0) { $0 + entries(in: $1) }
+    guard moves.count <= count else {
+      return "it has \(moves.count) moves, and the folders hold \(count) names"
+    }
+    for move in moves where isUndone(move) {
+      let found = [move.from, move.to].compactMap(names.entry).filter { $0.identity == move.file }
+      guard let entry = found.first else { continue }
+      switch entry.kind {
+      case .file where entry.names <= found.count: continue
+      case .folder where [move.from, move.to].contains { FileSystem.isSame($0, support) }: continue
+      case .file: return "\(move.to) has more names (hard links) than a run gives it"
+      default: return "\(move.to) is no regular file"
+      }
+    }
+    return nil
+  }
+
+  /// Whether undoing a journal that nobody vouches for would change the names of a move.
+  private func isUndone(_ move: Handover.Move) -> Bool {
+    names.isBackup(move.to) && names.isOwn(move.from)
+      || FileSystem.isSame(move.to, StoreNames.support(of: names.store))
+  }
+
+  /// Names in a folder beside the store and in those below it.
+  private func entries(in name: String) -> Int {
+    guard let place = try? names.opened(name), let folder = try? place.folder.folder(place.name)
+    else { return 0 }
+    return folder.size().files + 1
   }
 
   /// The run's own files that are there, whether the journal names them or not: only who holds the
@@ -61,44 +102,59 @@ struct Recovery {
   var work: [String] { names.listed.filter(names.isWork) }
 
   /// Own files' common names, of which each has several.
-  private var workPaths: [String] {
+  private var workNames: [String] {
     records.compactMap { record in
       guard case .work(let name) = record, names.isWork(name) else { return nil }
-      return names.path(name)
+      return name
+    }
+  }
+
+  /// Files that were set aside only to be removed.
+  private var discarded: [(String, FileIdentity)] {
+    records.compactMap { record in
+      guard case .remove(let name, let file) = record, names.isBackup(name) else { return nil }
+      return (name, file)
     }
   }
 
   /// - Returns: what was done, and what keeps the store from being put right, as sentences.
   func run() -> (done: [String], problems: [String]) {
     let (state, work) = (state, work)
+    if state == .begun, let doubt {
+      return (
+        [],
+        [
+          "\(names.journal) is not sealed by a run of this user, and is not believed: \(doubt). Find out who wrote it, and remove it to go on."
+        ]
+      )
+    }
     var undoing = Handover.Undoing()
     var (removed, left): ([String], [String]) = ([], [])
     switch state {
     case .none, .untouched: break
     case .begun:
       // A backup's name that is a second one of the store itself goes.
-      removed = handover.aside.map(\.to).filter { FileIdentity(of: names.path($0)) != nil }
-      undoing = handover.undo()
-      removed = removed.filter { FileIdentity(of: names.path($0)) == nil }
-    case .done:
-      let files: [(String, FileIdentity)] = records.compactMap { record in
-        guard case .remove(let name, let file) = record, names.isBackup(name) else { return nil }
-        return (name, file)
+      removed = handover.aside.map(\.to).filter { names.file($0) != nil }
+      undoing = handover.undo(isTrusted: isTrusted)
+      left = undoing.unproved.map {
+        "\($0) was made by that run, or is said to be: the journal is not sealed by a run of this user, so it is kept."
       }
-      left = Self.remove(files, in: names)
+      removed = removed.filter { names.file($0) == nil }
+    case .done where isTrusted: left = Self.remove(discarded, in: names)
+    case .done:
+      left = discarded.filter { names.file($0.0) == $0.1 }.map {
+        "\($0.0) was to be removed and is kept: the journal is not sealed by a run of this user."
+      }
     }
     // What is not put back may still be needed.
-    guard undoing.problems.isEmpty else { return ([], undoing.problems) }
-    left += Set(workPaths.flatMap(Self.removeWork) + work.filter { !remove($0) }).sorted().map {
-      "\($0) could not be removed."
-    }
-    let gone = (work + removed).filter { FileIdentity(of: names.path($0)) == nil }
+    guard undoing.problems.isEmpty else { return (left, undoing.problems) }
+    let stuck = Set(
+      workNames.flatMap { Self.removeWork($0, in: names) } + work.filter { !names.removeTree($0) }
+    ).sorted().map { "\($0) could not be removed." }
+    for sentence in stuck { LeftBehind.add("In \(names.folder): \(sentence)") }
+    left += stuck
+    let gone = (work + removed).filter { names.file($0) == nil }
     return (sentences(state, gone, undoing.kept) + left, [])
-  }
-
-  private func remove(_ name: String) -> Bool {
-    FileSystem.removeTree(names.path(name))
-    return FileIdentity(of: names.path(name)) == nil
   }
 
   private func sentences(_ state: State, _ removed: [String], _ kept: [String]) -> [String] {
@@ -118,7 +174,7 @@ struct Recovery {
         start + (removed.isEmpty ? "" : left + " ") + "The store is as it was before the \(noun)."
       ]
     case .done:
-      let aside = handover.aside.map(\.to).filter { FileIdentity(of: names.path($0)) != nil }
+      let aside = handover.aside.map(\.to).filter { names.file($0) != nil }
       let others = names.listed.filter { name in
         names.isBackup(name) && !aside.contains(name)
           && !["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
@@ -138,9 +194,8 @@ struct Recovery {
   /// - Returns: what could not be removed, as sentences.
   static func remove(_ files: [(String, FileIdentity)], in names: StoreNames) -> [String] {
     var problems: [String] = []
-    for (name, file) in files where FileIdentity(of: names.path(name)) == file {
-      FileSystem.removeTree(names.path(name))
-      if FileIdentity(of: names.path(name)) != nil {
+    for (name, file) in files where names.file(name) == file {
+      if !names.removeTree(name) {
         problems.append("\(name) could not be removed; the next run tries again.")
       }
     }
@@ -150,13 +205,12 @@ struct Recovery {
   /// Removes a run's own files.
   ///
   /// - Returns: names of those that are still there.
-  static func removeWork(_ path: String) -> [String] {
+  static func removeWork(_ name: String, in names: StoreNames) -> [String] {
     let all =
       ["", ".next", MigrationJournal.copySuffix].flatMap { work in
-        StoreNames.fileSuffixes.map { path + work + $0 }
-      } + [path + MigrationJournal.externalSuffix]
-    for path in all { FileSystem.removeTree(path) }
-    return all.filter { FileIdentity(of: $0) != nil }.map { FileSystem.name(of: $0) }
+        StoreNames.fileSuffixes.map { name + work + $0 }
+      } + [name + MigrationJournal.externalSuffix]
+    return all.filter { !names.removeTree($0) }
   }
 }
 
@@ -187,10 +241,10 @@ struct Leftovers {
   init(of names: StoreNames) {
     self.names = names
     let look = JournalFile.look(names)
-    hasJournal = FileIdentity(of: names.path(names.journal)) != nil
+    hasJournal = names.file(names.journal) != nil
     isBusy = look?.isBusy ?? false
     isReadable = look != nil
-    recovery = Recovery(names: names, records: look?.records ?? [])
+    recovery = Recovery(names: names, look?.content)
     work = recovery.work
     others = Self.outputs(beside: names)
   }
@@ -202,7 +256,7 @@ struct Leftovers {
   static func outputs(beside names: StoreNames) -> [StoreNames] {
     names.otherStores.filter { other in
       guard let look = JournalFile.look(other), !look.isBusy else { return false }
-      return look.records.first == .run(.output)
+      return look.content.records.first == .run(.output)
     }
   }
 
@@ -211,6 +265,33 @@ struct Leftovers {
     own
       + others.map {
         "A run into \($0.store), beside the store, was interrupted; what it left is removed by the next run in this folder."
+      }
+  }
+
+  /// What the next run does first about what is there; nothing is touched.
+  var announcements: [String] {
+    guard !isBusy, isReadable || !hasJournal else { return [] }
+    let noun = recovery.operation?.noun ?? "run"
+    var sentences: [String] = []
+    switch recovery.state {
+    case .none, .untouched:
+      if !work.isEmpty {
+        sentences.append(
+          "An earlier \(noun) of \(names.store) was interrupted: removing \(work.joined(separator: ", ")) first."
+        )
+      }
+    case .begun:
+      sentences.append(
+        "An earlier \(noun) of \(names.store) was interrupted while names changed hands: restoring the files of before first."
+      )
+    case .done:
+      sentences.append(
+        "An earlier \(noun) of \(names.store) was interrupted when its result was in place: finishing it first."
+      )
+    }
+    return sentences
+      + others.map {
+        "A run into \($0.store), beside the store, was interrupted: removing what it left first."
       }
   }
 

@@ -21,8 +21,8 @@ struct ResultOutput {
     var handover = Handover(names: names)
     handover.isOutput = true
     var notes = try bringSupportFolder(&handover)
-    notes += FileAttributes.copy(from: source.path, to: result.path)
-    try result.sync()
+    notes += FileAttributes.copy(from: .named(source.path), to: result.file)
+    try result.file.sync()
     handover.bring.append(
       .init(from: FileSystem.name(of: result.path), to: names.store, file: result.identity))
     try check()
@@ -31,11 +31,11 @@ struct ResultOutput {
       try journal.note(handover)
       try before(.support)
       try handover.moveSupport()
-      try FileSystem.sync(names.folder)
+      try names.sync()
       try check()
       try before(.rename)
       try result.requireUnchanged()
-      guard FileIdentity(of: path) == nil else {
+      guard names.file(names.store) == nil else {
         throw CoreDataError(
           .failed, "the output appeared meanwhile", path: path,
           hint: "Name a file that does not exist. The store is as it was.")
@@ -45,7 +45,7 @@ struct ResultOutput {
       journal.undo(handover)
       throw error
     }
-    try? FileSystem.sync(names.folder)
+    try? names.sync()
     journal.noteDone()
     try? before(.done)
     return notes
@@ -65,27 +65,30 @@ struct ResultOutput {
   }
 
   private func bring(_ from: String, _ to: String, _ handover: inout Handover) throws {
-    let (source, target) = (handover.names.path(from), handover.names.path(to))
-    guard let file = FileIdentity(of: source) else { return }
-    guard FileIdentity(of: target) != nil else {
-      handover.bring.append(.init(from: from, to: to, file: file))
+    let names = handover.names
+    guard let new = names.entry(from), let source = try names.opened(from),
+      let target = try names.opened(to)
+    else { return }
+    guard let old = try target.folder.entry(target.name) else {
+      handover.bring.append(.init(from: from, to: to, file: new.identity))
       return
     }
-    // Through no link: what is moved has to come to lie in the folder itself.
-    if FileSystem.target(ofLink: target) == nil, FileSystem.isDirectory(source),
-      FileSystem.isDirectory(target)
-    {
-      for name in try FileSystem.list(source) {
+    guard old.kind != .link else { throw FileSystem.refusal(of: .link, at: names.path(to)) }
+    switch (new.kind, old.kind) {
+    case (.folder, .folder):
+      for name in try source.folder.folder(source.name)?.list() ?? [] {
         try bring(from + "/" + name, to + "/" + name, &handover)
       }
       return
+    case (.file, .file):
+      if try source.folder.file(source.name)?.sha256() == target.folder.file(target.name)?.sha256()
+      {
+        return
+      }
+    default: break
     }
-    guard FileSystem.isFile(source), FileSystem.isFile(target),
-      try FileSystem.sha256(source) == FileSystem.sha256(target)
-    else {
-      throw CoreDataError(
-        .refused, "an external data file of that name, with other content, is there already",
-        path: target, hint: "Move it away, or name another output. The store is as it was.")
-    }
+    throw CoreDataError(
+      .refused, "an external data file of that name, with other content, is there already",
+      path: names.path(to), hint: "Move it away, or name another output. The store is as it was.")
   }
 }

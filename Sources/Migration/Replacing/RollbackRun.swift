@@ -25,7 +25,7 @@ struct RollbackRun {
     let fingerprint = StoreFingerprint(of: path)
     let present = try fingerprint.exists ? identity() : .missing
     let contents: StoreBackup.Contents
-    let clone: FileIdentity
+    let clone: NewFile
     do {
       // Closed again before anything is moved: what it names lies at the backup's place.
       let source = try backup.opened(backup.path)
@@ -44,7 +44,7 @@ struct RollbackRun {
     try before(.check)
     let file = try check(clone, against: contents)
     try before(.externalData)
-    try bringSupport()
+    let kept = try bringSupport()
     let (undone, undoneSupport, notes) = try putInPlace(file, fingerprint, present)
     try before(.verify)
     let result = try verified(contents, undone)
@@ -56,7 +56,7 @@ struct RollbackRun {
       isBackupRemoved: FileIdentity(of: backup.path) == nil, undonePath: undone,
       undoneSupportPath: undoneSupport, contents: contents, orphaned: external?.orphaned ?? [],
       missing: external?.missing ?? [], bytes: FileSystem.status(path)?.size ?? 0,
-      notes: journal.recovered + notes + journal.finish())
+      notes: journal.recovered + kept + notes + journal.finish())
   }
 
   /// What is in the store's place now.
@@ -112,24 +112,24 @@ struct RollbackRun {
   }
 
   /// Byte for byte where the main file is all there is, else as SQLite sees it with its -wal.
-  private func clone(_ source: Store) throws -> FileIdentity {
+  private func clone(_ source: Store) throws -> NewFile {
     let files = StoreFiles(path: backup.path)
     let isWhole = source.wal.frames == 0 && (FileSystem.status(files.journalPath)?.size ?? 0) <= 512
     let made = try FileSystem.createEmpty(temporary)
     if isWhole {
       let total = FileSystem.status(backup.path)?.size ?? 0
-      try FileSystem.copy(backup.path, to: temporary) { try cloned($0, total) }
+      try FileSystem.copy(OpenFile(backup.path), into: made) { try cloned($0, total) }
     } else {
       try source.connection.clone(to: temporary, cloned).closeAsLogged()
     }
-    try FileSystem.sync(temporary)
+    try made.sync()
     return made
   }
 
   private func check(
-    _ made: FileIdentity, against contents: StoreBackup.Contents
+    _ made: NewFile, against contents: StoreBackup.Contents
   ) throws -> VerifiedFile {
-    let file = try VerifiedFile(temporary, expected: made)
+    let file = try VerifiedFile(made)
     let clone = try backup.opened(temporary)
     try clone.inspect()
     // What could not be read of the backup is not in the clone of it.
@@ -152,14 +152,19 @@ struct RollbackRun {
 
   /// A backup with a stem of its own has a support folder under it: the store looks elsewhere. A
   /// whole second one is made, so that the backup stays whole until the store is verified.
-  private func bringSupport() throws {
-    guard !FileSystem.isSame(support, backupSupport), FileSystem.isDirectory(backupSupport) else {
-      return
-    }
-    let isOurs = backup.origin != .other
+  ///
+  /// What other stores name in the folder that goes stays in the one that comes.
+  ///
+  /// - Returns: what a person should know of it, as sentences.
+  private func bringSupport() throws -> [String] {
+    guard !FileSystem.isSame(support, backupSupport),
+      let source = try StoreFiles(path: backup.path).openSupportFolder()
+    else { return [] }
+    let name = FileSystem.name(of: newSupport)
     try SupportTree.clone(
-      isOurs ? backupSupport : FileSystem.canonical(backupSupport), to: newSupport, links: isOurs
+      source, to: Folder(journal.names.folder).createFolder(name), links: backup.origin != .other
     ) { try cloned(0, 0) }
+    return try SupportSharing(of: path).keep(in: name, of: journal.names) { try cloned(0, 0) }
   }
 
   /// - Returns: where the present store and its support folder live on, and what to tell.
@@ -167,7 +172,9 @@ struct RollbackRun {
     _ file: VerifiedFile, _ fingerprint: StoreFingerprint, _ present: Present
   ) throws -> (store: String?, support: String?, notes: [String]) {
     let names = journal.names
-    let movesSupport = FileIdentity(of: newSupport) != nil && FileIdentity(of: support) != nil
+    let movesSupport =
+      names.file(FileSystem.name(of: newSupport)) != nil
+      && names.file(FileSystem.name(of: support)) != nil
     let undone = names.undone(withSupport: movesSupport)
     var logs = Cutover.Logs.moved
     // SQLite cannot lock or merge what it cannot read: all its files are kept as they are.
@@ -201,9 +208,11 @@ struct RollbackRun {
   /// Its content is in place and verified: a second copy would be offered as the newest again.
   private func removeBackup() {
     let name = FileSystem.name(of: backup.path)
-    let ownSupport =
-      FileSystem.isSame(support, backupSupport) ? [] : [FileSystem.name(of: backupSupport)]
+    let sharing = SupportSharing(of: backup.path)
+    let isShared =
+      FileSystem.isSame(support, backupSupport) || !(sharing.stores + sharing.unreadable).isEmpty
+    let ownSupport = isShared ? [] : [FileSystem.name(of: backupSupport)]
     journal.remove(StoreNames.fileSuffixes.map { name + $0 } + ownSupport)
-    try? FileSystem.sync(journal.names.folder)
+    try? journal.names.sync()
   }
 }

@@ -3,12 +3,12 @@ import ManagedModel
 import ManagedStore
 
 /// The names that lie beside a store: those of its own files, of its backups, and of what a run makes.
-struct StoreNames {
-  let folder: String
+package struct StoreNames {
+  package let folder: String
   /// Name of the store's main file.
   let store: String
 
-  init(_ storePath: String) {
+  package init(_ storePath: String) {
     folder = FileSystem.parent(of: storePath) ?? "."
     store = FileSystem.name(of: storePath)
   }
@@ -18,7 +18,72 @@ struct StoreNames {
 
   private var stem: String { FileSystem.stem(of: store) }
 
-  func path(_ name: String) -> String { folder + "/" + name }
+  package func path(_ name: String) -> String { folder + "/" + name }
+
+  /// Where a name leads: the folder that it is in, opened through no link, and its last part; `nil` where
+  /// there is no such folder.
+  func opened(_ name: String) throws -> (folder: Folder, name: String)? {
+    let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    var current = try Folder(folder)
+    for part in parts.dropLast() {
+      guard let next = try current.folder(part) else { return nil }
+      current = next
+    }
+    return (current, parts.last ?? "")
+  }
+
+  /// What has a name; `nil` where nothing has it, or a link or something else is on the way.
+  func entry(_ name: String) -> Folder.Entry? {
+    (try? opened(name)).flatMap { try? $0.folder.entry($0.name) }
+  }
+
+  /// Which file has a name.
+  func file(_ name: String) -> FileIdentity? { entry(name)?.identity }
+
+  private func both(
+    _ name: String, _ other: String
+  ) throws -> (from: (folder: Folder, name: String), to: (folder: Folder, name: String)) {
+    guard let from = try opened(name), let to = try opened(other) else {
+      throw CoreDataError(.failed, "a folder is gone", path: path(name))
+    }
+    return (from, to)
+  }
+
+  /// Gives a file a second name; false where the file system cannot, or the name is taken.
+  func link(_ name: String, to other: String) -> Bool {
+    guard let both = try? both(name, other) else { return false }
+    return both.from.folder.link(both.from.name, to: both.to.name, in: both.to.folder)
+  }
+
+  /// Puts what has a name under another, which must be free unless it is to be replaced.
+  func rename(_ name: String, to other: String, replacing: Bool = false) throws {
+    let both = try both(name, other)
+    if replacing {
+      try both.from.folder.rename(both.from.name, to: both.to.name, in: both.to.folder)
+    } else {
+      try both.from.folder.renameExclusively(
+        both.from.name, to: both.to.name, in: both.to.folder)
+    }
+  }
+
+  /// Removes a file's name, and makes sure that it is gone.
+  func remove(_ name: String) throws {
+    guard let place = try opened(name) else { return }
+    try place.folder.remove(place.name)
+  }
+
+  /// Removes a file, or a folder with all that is in it.
+  ///
+  /// - Returns: whether nothing has the name now.
+  @discardableResult func removeTree(_ name: String) -> Bool {
+    guard let place = try? opened(name) else { return file(name) == nil }
+    place.folder.removeTree(place.name)
+    return file(name) == nil
+  }
+
+  /// Forces the names in the folder to the disk.
+  func sync() throws { try Folder(folder).sync() }
 
   /// The store's name, or what stands for one that leaves no room for more in a name of 255 bytes.
   private var label: String {
@@ -74,13 +139,22 @@ struct StoreNames {
   /// Path of the store's own such folder.
   var support: String { path(Self.support(of: store)) }
 
-  /// Whether a name is the store's own: of its files, of its support folder, or of a file in it.
+  /// Whether a name is the store's own: of its files, or of its support folder.
   func isOwn(_ name: String) -> Bool {
     Self.fileSuffixes.contains { FileSystem.isSame(name, store + $0) }
       || FileSystem.isSame(name, Self.support(of: store))
-      || FileSystem.rest(of: name, after: Self.support(of: store) + "/").map {
-        !$0.isEmpty && !$0.split(separator: "/", omittingEmptySubsequences: false).contains("..")
-      } ?? false
+  }
+
+  /// Whether a run gives these two names to what it makes: a file of its own gets one of the store's or of
+  /// a backup's; a file in its own folder of external data gets the same place in the store's.
+  func isBrought(from name: String, to other: String) -> Bool {
+    if isWork(name) { return isOwn(other) || isBackup(other) }
+    guard let slash = name.utf8.firstIndex(of: UInt8(ascii: "/")) else { return false }
+    let (folder, rest) = (String(name[..<slash]), String(name[slash...]))
+    return isWork(folder) && folder.hasSuffix(MigrationJournal.externalSuffix)
+      && FileSystem.isSame(other, Self.support(of: store) + rest)
+      && rest.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
   }
 
   /// Whether a name is one that a run gives to what it sets aside of this store.
@@ -135,6 +209,13 @@ struct StoreNames {
 
   /// The same for a store that was repaired: `App.unrepaired-1`, with all that was wrong with it.
   func repairBackup(suffix: String) -> String { sharing("\(stem).unrepaired-", suffix) }
+
+  /// `App-orphaned-1`: a free name for what belongs to no store any more.
+  package var orphaned: String {
+    let first = Self.nextNumber(in: listed, after: ["\(stem)-orphaned-"])
+    return (first..<(first + 10_000)).map { "\(stem)-orphaned-\($0)" }.first { file($0) == nil }
+      ?? "\(stem)-orphaned-\(first)"
+  }
 
   private func sharing(_ prefix: String, _ suffix: String) -> String {
     let base = prefix + String(suffix.map { $0.isLetter || $0.isNumber ? $0 : "-" })

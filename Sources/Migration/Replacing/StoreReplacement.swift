@@ -48,18 +48,16 @@ package struct StoreReplacement {
 
   /// What was made: verified, and written by nobody any more.
   package struct Made<Result> {
-    /// Where it is.
-    package let path: String
-    /// Which file it is, as it was made; `nil` takes the one that is there.
-    package let file: FileIdentity?
+    /// The file, as it was made.
+    package let file: NewFile
     /// What its maker wants to know afterwards.
     package let result: Result
     /// Its checksum, where that was begun when the last byte was written.
     let sum: EarlySum?
 
     /// A finished file, and what its maker wants to know afterwards.
-    package init(path: String, file: FileIdentity?, result: Result, sum: EarlySum? = nil) {
-      (self.path, self.file, self.result, self.sum) = (path, file, result, sum)
+    package init(file: NewFile, result: Result, sum: EarlySum? = nil) {
+      (self.file, self.result, self.sum) = (file, result, sum)
     }
   }
 
@@ -153,11 +151,11 @@ package struct StoreReplacement {
       // What is hashed is what was verified and what gets the name: one open file, or the same one as it
       // was then.
       made.sum?.wait()
-      let file = try VerifiedFile(made.path, expected: made.file)
-      let sha256 = try made.sum?.sum(of: made.path) ?? file.sha256()
+      let file = try VerifiedFile(made.file)
+      let sha256 = try made.sum?.sum(of: file.path) ?? made.file.sha256()
       let sum = Sum(sha256: sha256, seconds: meter.elapsed - hashing)
       try confirm(made, sum)
-      if output == nil, setsLogAside { try setLogAside(path) }
+      if output == nil, setsLogAside { try setLogAside(path, journal) }
       var notes = try putInPlace(file, path, target, backup, fingerprint, journal, meter)
       meter.finish()
       notes += journal.finish()
@@ -233,17 +231,19 @@ package struct StoreReplacement {
 
   /// A -wal that is not applied holds what nobody can read yet: it is kept under another name, since
   /// its own is the new store's.
-  private func setLogAside(_ path: String) throws {
-    let log = StoreFiles(path: path).walPath
-    guard FileSystem.status(log) != nil else { return }
+  private func setLogAside(_ path: String, _ journal: MigrationJournal) throws {
+    let (names, log) = (journal.names, journal.names.store + "-wal")
+    guard names.file(log) != nil else { return }
+    // Under a name of the run's own until it is whole.
+    let work = FileSystem.name(of: journal.workPath + MigrationJournal.copySuffix) + "-wal"
+    try FileSystem.copy(names.path(log), to: names.path(work)).sync()
     var name = log + ".unapplied"
     var number = 2
-    while FileSystem.status(name) != nil {
+    while names.file(name) != nil {
       name = "\(log)-\(number).unapplied"
       number += 1
     }
-    try FileSystem.copy(log, to: name)
-    try FileSystem.sync(name)
+    try names.rename(work, to: name)
   }
 }
 
@@ -258,12 +258,15 @@ extension StoreReplacement {
     {
       throw refusal
     }
-    guard FileSystem.status(output) == nil else {
+    guard FileIdentity(of: output) == nil else {
       throw CoreDataError(
         .refused, "the output exists already", path: output,
         hint: "Name a file that does not exist.")
     }
-    for suffix in ["-wal", "-journal"] where (FileSystem.status(output + suffix)?.size ?? 0) > 0 {
+    for suffix in ["-wal", "-journal"] {
+      guard let there = try FileSystem.present(output + suffix),
+        there.kind != .file || there.size > 0
+      else { continue }
       // SQLite would take it for the output's own.
       throw CoreDataError(
         .refused, "a \(suffix) lies where the output's own would be", path: output + suffix,
@@ -289,6 +292,7 @@ extension StoreReplacement {
 
   private func refuseStoreInUse(_ path: String) throws {
     guard output == nil else { return }
+    try Cutover.requireFiles(beside: path)
     if let user = StoreLock.user(of: path) {
       throw CoreDataError(
         .failed, code: .persistentStoreOpen, "another program (process \(user)) is using the store",

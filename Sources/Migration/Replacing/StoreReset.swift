@@ -53,22 +53,34 @@ public enum StoreReset {
 
   /// Finds out what a reset would replace; changes nothing.
   public static func state(of path: String, model: Model) -> State {
-    guard FileSystem.status(path) != nil else { return .missing }
+    look(at: path, model: model).state
+  }
+
+  /// - Returns: the state, and whether SQLite reads all of the store's logs, so that it can merge them.
+  private static func look(at path: String, model: Model) -> (state: State, isMergeable: Bool) {
+    guard FileSystem.status(path) != nil else { return (.missing, false) }
     do {
       let store = try Store(path: path)
       let compatibility = Compatibility(storeHashes: store.metadata.versionHashes, model: model)
-      return compatibility.isCompatible ? .compatible : .incompatible(compatibility)
+      let hasJournal = FileIdentity(of: store.files.journalPath) != nil
+      return (
+        compatibility.isCompatible ? .compatible : .incompatible(compatibility),
+        !hasJournal && store.unappliedFrames == 0 && !store.isMended
+      )
     } catch let error as CoreDataError {
-      return .unreadable(error)
+      return (.unreadable(error), false)
     } catch {
-      return .unreadable(CoreDataError(.unreadable, "\(error)", path: path))
+      return (.unreadable(CoreDataError(.unreadable, "\(error)", path: path)), false)
     }
   }
 
   /// Resets the store.
   ///
-  /// Main file, -wal, -shm, -journal and the whole support folder get the backup's name as one: a
-  /// failure puts all of them back, and after a crash the next run does.
+  /// Main file and support folder get the backup's name as one: a failure puts all of them back, and after
+  /// a crash the next run does. The -wal of a store that SQLite reads is merged into the old store first, so
+  /// that the new store takes the name by one rename and a store is there at every moment. The logs of a
+  /// store that SQLite cannot read keep their bytes and get the backup's name as well; the store's place is
+  /// empty then for the time between two renames, since a program would apply them to the wrong file.
   ///
   /// - Throws: ``CoreDataError``: refused for a store that opens with the model; failed for one that
   ///   is in use, or when a file could not be moved. The store is as it was then.
@@ -87,16 +99,20 @@ public enum StoreReset {
     defer { withExtendedLifetime(journal) {} }
     let fingerprint = StoreFingerprint(of: path)
     if fingerprint.exists { _ = try HeldStoreLock(path) }
-    let state = state(of: path, model: model)
+    let (state, isMergeable) = look(at: path, model: model)
     try refuse(state, options, given)
     let uuid = UUIDText.text((0..<16).map { _ in UInt8.random(in: 0...255) })
     do {
       let fresh = try make(journal.workPath, model: model, uuid: uuid)
       let names = journal.names
       let backup = names.resetBackup
+      let newSupport = journal.workPath + MigrationJournal.externalSuffix
+      let kept = try SupportSharing(of: path).keep(
+        in: FileSystem.name(of: newSupport), of: names, check: {})
       var cutover = Cutover(
-        storePath: path, result: fresh, fingerprint: fingerprint, logs: .moved,
-        backupPath: names.path(backup), supportPath: names.path(StoreNames.support(of: backup)),
+        storePath: path, result: fresh, fingerprint: fingerprint,
+        logs: isMergeable ? .merged : .moved, backupPath: names.path(backup),
+        supportPath: names.path(StoreNames.support(of: backup)), newSupportPath: newSupport,
         attributesPath: path)
       cutover.before = before
       cutover.discardsOld = options.deletesBackup
@@ -106,7 +122,7 @@ public enum StoreReset {
         storePath: given, state: state, backupPath: isBackup ? names.path(backup) : nil,
         setAside: outcome.setAside.filter { FileIdentity(of: $0) != nil },
         isBackupDeleted: options.deletesBackup && !outcome.setAside.isEmpty, uuid: uuid,
-        notes: journal.recovered + outcome.notes + journal.finish())
+        notes: journal.recovered + kept + outcome.notes + journal.finish())
     } catch {
       journal.finish()
       throw journal.completed(error, at: given)
@@ -146,11 +162,11 @@ public enum StoreReset {
   private static func make(_ path: String, model: Model, uuid: String) throws -> VerifiedFile {
     let made = try FileSystem.createEmpty(path)
     try StoreCreation.fill(path, model: model, uuid: uuid)
-    try Connection(path: path, mode: .readWrite).closeAsLogged()
+    try Connection(path: path, mode: .made).closeAsLogged()
     guard try Store(path: path).metadata.uuid == uuid else {
       throw CoreDataError(
         .failed, code: .migration, "the new store is not what was written", path: path)
     }
-    return try VerifiedFile(path, expected: made)
+    return try VerifiedFile(made)
   }
 }

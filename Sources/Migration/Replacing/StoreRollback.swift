@@ -99,6 +99,13 @@ public enum StoreRollback {
     }
   }
 
+  /// Looks for the backup that a rollback would put back; nothing is touched.
+  ///
+  /// - Throws: ``CoreDataError`` of kind unreadable where there is none.
+  package static func requireBackup(path given: String, options: Options) throws {
+    _ = try choose(options.from, for: StoreReset.place(of: given), given)
+  }
+
   /// - Parameters:
   ///   - cloned: called while the backup is cloned.
   ///   - before: called before each step; tests let it fail there.
@@ -108,6 +115,8 @@ public enum StoreRollback {
     before: @escaping (Step) throws -> Void
   ) throws -> Receipt {
     let path = try StoreReset.place(of: given)
+    // Without a backup nothing is begun, and nothing that was left is touched.
+    _ = try choose(options.from, for: path, given)
     let journal = try MigrationJournal(storePath: path, for: .rollback)
     do {
       return try withExtendedLifetime(journal) {

@@ -3,25 +3,28 @@ import ManagedModel
 import ManagedStore
 
 /// A store's support folder with all that lies in it: external data, and what else an app keeps there.
+///
+/// Every folder is opened through no link. A link in it that names something in the same folder is copied as
+/// a link; one that leads elsewhere is refused, since a store that came from elsewhere could name any file of
+/// its reader's.
 package enum SupportTree {
   /// Copies a store's support folder for another store, which knows nothing of the first.
-  ///
-  /// Links that lead to something in the folder stay links, or become files where they name it by its
-  /// whole path.
   ///
   /// - Parameter isToStay: whether it is brought to the disk, and not removed in the end as a rehearsal's
   ///   is.
   /// - Returns: what a person should know of its links, as sentences.
-  /// - Throws: ``CoreDataError`` of kind refused for a link that leads out of the folder: it is never
-  ///   followed, since a store that came from elsewhere could name any file of its reader's.
+  /// - Throws: ``CoreDataError`` of kind refused for a link that leads out of the folder, or a folder that is
+  ///   itself a link; nothing is made then.
+  @discardableResult
   package static func copy(
     of files: StoreFiles, to destination: String, isToStay: Bool = true, check: () throws -> Void
   ) throws -> [String] {
+    guard let source = try opened(files) else { return [] }
     var notes: [String] = []
-    try lookThrough(files.supportFolder, of: files, &notes)
+    try lookThrough(source, depth: 0, &notes)
+    let place = try FileSystem.opened(destination)
     try clone(
-      files.supportFolder, to: destination, links: false, isToStay: isToStay,
-      resolving: { FileSystem.target(ofLink: $0)?.hasPrefix("/") == true && FileSystem.isFile($0) },
+      source, to: place.folder.createFolder(place.name), links: false, isToStay: isToStay,
       check: check)
     return notes
   }
@@ -42,9 +45,7 @@ package enum SupportTree {
   @discardableResult
   package static func place(of files: StoreFiles, beside output: String) throws -> String? {
     let target = StoreFiles(path: output).supportFolder
-    guard FileIdentity(of: files.supportFolder) != nil, target != files.supportFolder else {
-      return nil
-    }
+    guard try opened(files) != nil, target != files.supportFolder else { return nil }
     guard FileIdentity(of: target) == nil else {
       throw CoreDataError(
         .refused, "a support folder of that name is there already", path: target,
@@ -53,99 +54,126 @@ package enum SupportTree {
     return target
   }
 
-  /// Before anything is copied.
-  private static func lookThrough(
-    _ path: String, of files: StoreFiles, _ notes: inout [String]
-  ) throws {
-    guard let target = FileSystem.target(ofLink: path) else {
-      guard FileSystem.isDirectory(path) else { return }
-      for name in try FileSystem.list(path) {
-        try lookThrough(path + "/" + name, of: files, &notes)
-      }
-      return
+  /// A store's support folder; `nil` where it has none.
+  private static func opened(_ files: StoreFiles) throws -> Folder? {
+    do {
+      return try files.openSupportFolder()
+    } catch var error as CoreDataError {
+      // What is there is not the store's: it is not missing, and not copied.
+      error.kind = .refused
+      throw error
     }
-    guard FileSystem.status(path) != nil else {
-      notes.append("The link \(path) leads to nothing, and was copied as it is.")
-      return
-    }
-    guard files.isInside(path), !target.hasPrefix("/") || FileSystem.isFile(path) else {
-      throw CoreDataError(
-        .refused, "a link leads out of the store's support folder and is not followed", path: path,
-        hint: "Put what it leads to in its place, or remove it. The store is as it was.")
-    }
-    notes.append(
-      target.hasPrefix("/")
-        ? "\(path) is a link within the folder: what it leads to was copied."
-        : "\(path) is a link within the folder, and was copied as such.")
   }
 
-  /// Makes a second folder of the same content: files that are the same files where `links` says so
-  /// and the file system can, else copies that were compared; links stay links.
+  /// Before anything is copied.
+  private static func lookThrough(
+    _ folder: Folder, depth: Int, _ notes: inout [String]
+  ) throws {
+    for name in try folder.list() {
+      switch try folder.entry(name)?.kind {
+      case .folder:
+        if let inner = try folder.folder(name) {
+          try lookThrough(inner, depth: depth + 1, &notes)
+        }
+      case .link:
+        let path = folder.path(of: name)
+        guard let target = try folder.target(ofLink: name), isInside(target, depth: depth) else {
+          throw CoreDataError(
+            .refused, "a link leads out of the store's support folder and is not followed",
+            path: path,
+            hint: "Put the file that it names in its place, or remove it. The store is as it was.")
+        }
+        notes.append("\(path) is a link to \(target), and was copied as a link.")
+      case .other:
+        throw CoreDataError(
+          .refused, "neither a file, a folder nor a link lies in the support folder",
+          path: folder.path(of: name), hint: "Move it away. The store is as it was.")
+      case .file, nil: continue
+      }
+    }
+  }
+
+  /// Whether a link in a folder that is so deep in the tree stays in the tree, by its text alone.
+  private static func isInside(_ target: String, depth: Int) -> Bool {
+    guard target.utf8.first != UInt8(ascii: "/") else { return false }
+    var depth = depth
+    for part in target.split(separator: "/") where part != "." {
+      depth += part == ".." ? -1 : 1
+      if depth < 0 { return false }
+    }
+    return true
+  }
+
+  /// Makes the content of a folder that was made the same as another's: files that are the same files where
+  /// `links` says so and the file system can, else copies that were compared; links stay links.
   ///
   /// Core Data never writes to an external data file twice, so that two names of one are safe.
   ///
-  /// - Parameters:
-  ///   - isToStay: whether it is brought to the disk.
-  ///   - resolving: whether a link becomes the file that it leads to.
+  /// - Parameter isToStay: whether it is brought to the disk.
   static func clone(
-    _ source: String, to destination: String, links: Bool, isToStay: Bool = true,
-    resolving: (String) -> Bool = { _ in false }, check: () throws -> Void
+    _ source: Folder, to made: Folder, links: Bool, isToStay: Bool = true, check: () throws -> Void
   ) throws {
-    try check()
-    var info = stat()
-    guard lstat(source, &info) == 0 else { throw unreadable(source) }
-    switch info.st_mode & S_IFMT {
-    case S_IFDIR:
-      guard mkdir(destination, 0o700) == 0 else {
-        throw CoreDataError(
-          .failed, "cannot make the folder: \(String(cString: strerror(errno)))", path: destination)
-      }
-      for name in try FileSystem.list(source) {
+    for name in try source.list() {
+      try check()
+      guard let entry = try source.entry(name) else { continue }
+      switch entry.kind {
+      case .folder:
+        guard let inner = try source.folder(name) else { continue }
         try clone(
-          source + "/" + name, to: destination + "/" + name, links: links, isToStay: isToStay,
-          resolving: resolving, check: check)
-      }
-      FileAttributes.copy(from: source, to: destination)
-      if isToStay { try FileSystem.sync(destination) }
-    case S_IFLNK where !resolving(source):
-      guard let target = FileSystem.target(ofLink: source), symlink(target, destination) == 0 else {
-        throw unreadable(source)
-      }
-    case S_IFREG, S_IFLNK:
-      if links, FileSystem.link(source, to: destination) { return }
-      try FileSystem.createEmpty(destination)
-      try FileSystem.copy(source, to: destination) { _ in try check() }
-      guard try FileSystem.sha256(source) == FileSystem.sha256(destination) else {
+          inner, to: made.createFolder(name), links: links, isToStay: isToStay, check: check)
+      case .link:
+        guard let target = try source.target(ofLink: name) else { continue }
+        try made.createLink(name, to: target)
+      case .file:
+        if links, source.link(name, to: name, in: made) { continue }
+        try copy(name, of: source, to: made, isToStay: isToStay, check: check)
+      case .other:
+        if links, source.link(name, to: name, in: made) { continue }
         throw CoreDataError(
-          .failed, "an external data file is not what was copied", path: destination)
+          .refused, "neither a file, a folder nor a link lies in the support folder",
+          path: source.path(of: name), hint: "Move it away. The store is as it was.")
       }
-      FileAttributes.copy(from: source, to: destination)
-      if isToStay { try FileSystem.sync(destination) }
-    default:
-      if links, FileSystem.link(source, to: destination) { return }
-      throw CoreDataError(
-        .refused, "neither a file, a folder nor a link lies in the support folder", path: source,
-        hint: "Move it away. The store is as it was.")
     }
+    try FileAttributes.copy(from: .folder(source), to: made)
+    if isToStay { try made.sync() }
+  }
+
+  /// Copies one file, and compares the copy.
+  static func copy(
+    _ name: String, of source: Folder, to made: Folder, isToStay: Bool, check: () throws -> Void
+  ) throws {
+    guard let file = try source.file(name) else { return }
+    let copy = try made.create(name)
+    try FileSystem.copy(file, into: copy) { _ in try check() }
+    guard try file.sha256() == copy.sha256() else {
+      throw CoreDataError(
+        .failed, "an external data file is not what was copied", path: copy.path)
+    }
+    FileAttributes.copy(from: .file(file), to: copy)
+    if isToStay { try copy.sync() }
   }
 
   /// Moves what lies in one folder into another where its name is free there; what it does not take
   /// stays.
-  static func merge(_ source: String, into destination: String) throws {
-    for name in try FileSystem.list(source) {
-      let (from, to) = (source + "/" + name, destination + "/" + name)
-      if FileIdentity(of: to) == nil {
-        try FileSystem.renameExclusively(from, to: to)
-      } else if FileSystem.isDirectory(from), FileSystem.isDirectory(to) {
-        try merge(from, into: to)
-      }
-    }
-    rmdir(source)
+  static func merge(_ source: String, into destination: String, in names: StoreNames) throws {
+    guard let from = try names.opened(source), let to = try names.opened(destination),
+      let old = try from.folder.folder(from.name), let new = try to.folder.folder(to.name)
+    else { return }
+    try merge(old, into: new)
+    from.folder.removeEmptyFolder(from.name)
   }
 
-  private static func unreadable(_ path: String) -> CoreDataError {
-    CoreDataError(
-      .unreadable, "cannot read: \(String(cString: strerror(errno)))", path: path,
-      hint: "Check its permissions. The store is as it was.")
+  private static func merge(_ old: Folder, into new: Folder) throws {
+    for name in try old.list() {
+      let (entry, there) = (try old.entry(name), try new.entry(name))
+      if there == nil {
+        try old.renameExclusively(name, to: name, in: new)
+      } else if entry?.kind == .folder, there?.kind == .folder,
+        let inner = try old.folder(name), let other = try new.folder(name)
+      {
+        try merge(inner, into: other)
+        old.removeEmptyFolder(name)
+      }
+    }
   }
 }

@@ -28,9 +28,9 @@ struct FaithfulCopy {
     try meter.begin(step: 1, of: 1, parts: parts)
     // Its owner's only until it is put in place.
     let file = try FileSystem.createEmpty(path)
-    try StepRun.clone(source, to: path, meter)
+    try StepRun.clone(source, to: file, meter)
     if source.access != .immutable {
-      try Connection(path: path, mode: .readWrite).closeAsLogged()
+      try Connection(path: path, mode: .made).closeAsLogged()
     }
     try meter.begin(.verify)
     let start = meter.elapsed

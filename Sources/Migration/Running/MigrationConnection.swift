@@ -38,7 +38,7 @@ extension Connection {
   func clone(
     to path: String, _ progress: (_ bytes: Int, _ total: Int) throws -> Void = { _, _ in }
   ) throws -> Connection {
-    let copy = try Connection(path: path, mode: .readWrite)
+    let copy = try Connection(path: path, mode: .made)
     try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     let pageSize = Int(try value("PRAGMA page_size")?.integer ?? 4096)
     _ = try backup(to: copy) { done, total in
@@ -51,16 +51,16 @@ extension Connection {
   /// Copies the store that this connection reads into an empty file: the file itself where nothing can
   /// be in a log, else what SQLite makes of both.
   package func clone(
-    _ files: StoreFiles, readAs access: StoreFiles.Access, to path: String, _ meter: ProgressMeter
+    _ files: StoreFiles, readAs access: StoreFiles.Access, to file: NewFile, _ meter: ProgressMeter
   ) throws {
     guard access == .immutable else {
-      return try clone(to: path) { done, total in
+      return try clone(to: file.path) { done, total in
         try meter.update(done: done, total: total, bytes: done)
       }.close()
     }
-    let total = FileSystem.status(files.path)?.size ?? 0
-    try FileSystem.copy(files.path, to: path) { done in
-      try meter.update(done: done, total: total, bytes: done)
+    let source = try OpenFile(files.path)
+    try FileSystem.copy(source, into: file) { done in
+      try meter.update(done: done, total: source.size, bytes: done)
     }
   }
 

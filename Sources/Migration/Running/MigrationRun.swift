@@ -33,7 +33,12 @@ struct MigrationRun {
         plan: plan, meter: meter, recovered: work.recovered,
         beforeVerification: beforeVerification
       ).run(from: work.storePath, through: work.temporaries)
-      return .init(path: done.path, file: done.file, result: done, sum: done.sum)
+      guard let file = done.file else {
+        throw CoreDataError(
+          .failed, code: .migrationMissingMappingModel, "the plan has no step", path: plan.storePath
+        )
+      }
+      return .init(file: file, result: done, sum: done.sum)
     } confirm: { made, sum in
       try confirm(made.result, sum, meter)
     }

@@ -65,9 +65,9 @@ private struct StatementRecording {
   ) throws {
     let meter = ProgressMeter(isCancelled: { Task.isCancelled }) { log.follow($0) }
     try meter.begin(step: number, of: count, parts: StepSequence.parts(of: step, plan))
-    try FileSystem.createEmpty(path)
+    let file = try FileSystem.createEmpty(path)
     let making = try StepMaking(
-      step, from: source, decidedBy: store, into: path,
+      step, from: source, decidedBy: store, into: file,
       archive: number == count ? plan.destinationArchive : nil, policies: plan.policies,
       meter: meter
     ) { $0.onStatement = { log.take($0) } }

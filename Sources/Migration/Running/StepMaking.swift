@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 import ManagedStore
 import SQLite
@@ -18,15 +19,15 @@ struct StepMaking {
   ///   - source: what is read.
   ///   - decisive: the store whose rows decide what rows decide, where the source has none.
   ///   - archive: the destination model's own archive, where it came as one.
-  ///   - path: an empty file.
+  ///   - file: an empty file that was made for it.
   ///   - attached: called when the source is attached, before anything is made.
   init(
-    _ step: MigrationStep, from source: Store, decidedBy decisive: Store? = nil, into path: String,
+    _ step: MigrationStep, from source: Store, decidedBy decisive: Store? = nil, into file: NewFile,
     archive: [UInt8]?, policies bindings: PolicyBindings, meter: ProgressMeter,
     attached: (Connection) -> Void
   ) throws {
-    if step.strategy == .inPlace { try StepRun.clone(source, to: path, meter) }
-    let connection = try Connection(path: path, mode: .readWrite)
+    if step.strategy == .inPlace { try StepRun.clone(source, to: file, meter) }
+    let connection = try Connection(path: file.path, mode: .made)
     if step.strategy == .copy { try CopyingMigration.prepare(connection, like: source) }
     try connection.attachSource(source, functionsOf: decisive)
     attached(connection)

@@ -17,7 +17,7 @@ struct StepRun {
   var beforeVerification: (Connection) throws -> Void = { _ in }
 
   struct Result {
-    var file: FileIdentity
+    var file: NewFile
     var report: VerificationReport
     var verificationSeconds: Double
     /// The sum of a result that is to stay.
@@ -28,7 +28,7 @@ struct StepRun {
     // Its owner's only until it is put in place: then those may read it who may read the store.
     let file = try FileSystem.createEmpty(path)
     let made = try StepMaking(
-      step, from: source, into: path, archive: archive, policies: policies, meter: meter
+      step, from: source, into: file, archive: archive, policies: policies, meter: meter
     ) { [meter] in $0.onProgress { meter.shouldStop } }
     try made.run()
     let (connection, schemas) = (made.connection, made.completion.schemas)
@@ -60,15 +60,16 @@ struct StepRun {
     // The disk tells of an error only once.
     try sync?.wait()
     try connection.closeAsLogged()
+    try file.requireName()
     isVerified = true
     return Result(
       file: file, report: report, verificationSeconds: meter.elapsed - start, sum: sum)
   }
 
   /// A copy of the file itself where nothing can be in a log; else one that SQLite makes.
-  static func clone(_ source: Store, to path: String, _ meter: ProgressMeter) throws {
+  static func clone(_ source: Store, to file: NewFile, _ meter: ProgressMeter) throws {
     try meter.begin(.copy)
-    try source.connection.clone(source.files, readAs: source.access, to: path, meter)
+    try source.connection.clone(source.files, readAs: source.access, to: file, meter)
   }
 }
 

@@ -15,8 +15,8 @@ struct StepSequence {
   /// Where the sequence ended, and what was found there.
   struct Result {
     var path: String
-    /// Which file it is, as it was made; `nil` for the store itself.
-    var file: FileIdentity?
+    /// The file, as it was made; `nil` for the store itself.
+    var file: NewFile?
     var report: VerificationReport
     var metadata: StoreMetadata
     var verificationSeconds: Double

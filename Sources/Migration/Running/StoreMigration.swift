@@ -128,4 +128,10 @@ public enum StoreMigration {
   public static func leftovers(of storePath: String) -> [String] {
     Leftovers(of: StoreNames(FileSystem.place(of: storePath))).sentences
   }
+
+  /// What the next run at a path does about an interrupted one before it begins, as sentences; nothing is
+  /// touched. Empty where nothing was interrupted, or another run is at work.
+  public static func pendingRecovery(at path: String) -> [String] {
+    Leftovers(of: StoreNames(FileSystem.place(of: path))).announcements
+  }
 }

@@ -29,11 +29,10 @@ struct StageEdit {
     let path = copy ?? store.path
     if let copy {
       MigrationJournal.removeTemporary(copy)
-      try FileSystem.createEmpty(copy)
-      try StepRun.clone(store, to: copy, meter)
+      try StepRun.clone(store, to: FileSystem.createEmpty(copy), meter)
     }
     try meter.begin(.edit, title: phase.rawValue)
-    let connection = try Connection(path: path, mode: .readWrite)
+    let connection = try Connection(path: path, mode: .made)
     connection.onProgress { meter.shouldStop }
     // The file is thrown away when anything fails; a statement that fails alone is taken back.
     try connection.execute(

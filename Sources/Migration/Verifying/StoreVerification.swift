@@ -32,10 +32,10 @@ public enum StoreVerification {
       ? try Inference(source: before.model, destination: after.model, given: []).mapping()
       : try mapping.elementwise(from: before.model, to: after.model)
     let connection = after.connection
-    let files = after.files
+    let external = ExternalFolder(after.files)
     do {
       try connection.defineFunction("strata_result", arguments: 1) { arguments in
-        try RecipeFunctions.digest(arguments.first ?? .null, files)
+        try RecipeFunctions.digest(arguments.first ?? .null, external)
       }
       try connection.attachSource(before)
       // What it read before is read through the other connection from here on.

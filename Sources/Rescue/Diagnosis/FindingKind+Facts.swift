@@ -231,6 +231,11 @@ extension FindingKind {
         .warning, "files of external data are missing", cocoa: 260, .repair,
         "Was the store copied without its hidden folder? Put that beside the store and run doctor again: nothing is lost then. Only where it is gone, a repair makes the values null."
       )
+    case .externalUnreadable:
+      Facts(
+        .error, "files of external data cannot be read", cocoa: 257, .none,
+        "The files are there: nothing is lost. Run doctor as a user who may read them, or replace links with the files that they name. No repair changes these values."
+      )
     case .externalOrphaned:
       Facts(
         .note, "files that no object names", .repair,

@@ -57,6 +57,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case validation
   case archive
   case externalMissing = "external-missing"
+  case externalUnreadable = "external-unreadable"
   case externalOrphaned = "external-orphaned"
   case externalSize = "external-size"
   case deletions
@@ -78,7 +79,9 @@ extension FindingKind {
   var isOfObjects: Bool {
     switch self {
     case .entityWrong, .toOneDangling, .joinDangling, .oneToOne, .order, .mandatory, .uniqueness,
-      .storageClass, .range, .textEncoding, .validation, .archive, .externalMissing, .externalSize:
+      .storageClass, .range, .textEncoding, .validation, .archive, .externalMissing,
+      .externalUnreadable,
+      .externalSize:
       true
     default: false
     }

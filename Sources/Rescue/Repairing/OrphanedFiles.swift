@@ -6,34 +6,17 @@ import Migration
 /// Files of external data that no object names, moved into a folder beside the store.
 ///
 /// After the store is in place: a run that is killed before leaves some where they were, where they do
-/// no harm. Nothing is ever deleted, and what a backup still names stays.
+/// no harm. Nothing is ever deleted; what a backup or another store of the same folder still names stays.
 struct OrphanedFiles {
   let files: StoreFiles
   let names: [String]
 
-  /// Those of a store that neither it nor any backup beside it names.
+  /// Those of a store that neither it nor any store that shares its folder names.
   init(of store: Store, at target: String) throws {
     files = StoreFiles(path: target)
-    guard store.modelSource != .raw else {
-      names = []
-      return
-    }
-    var orphaned = Set(try store.externalData().orphaned)
-    for backup in StoreBackup.all(of: target) where !orphaned.isEmpty {
-      // One that cannot be read may name all of them.
-      guard let kept = try? backup.opened(backup.path), kept.modelSource != .raw,
-        let report = try? kept.externalData()
-      else {
-        if StoreFiles(path: backup.path).externalDataFolder == files.externalDataFolder {
-          orphaned = []
-        }
-        continue
-      }
-      if kept.files.externalDataFolder == files.externalDataFolder {
-        orphaned.formIntersection(report.orphaned)
-      }
-    }
-    names = orphaned.sorted()
+    let orphaned = store.modelSource == .raw ? [] : try store.externalData().orphaned
+    let sharing = orphaned.isEmpty ? nil : SupportSharing(of: target)
+    names = orphaned.filter { sharing?.isNamed($0) == false }
   }
 
   /// The changes that moving them is, for the list.
@@ -48,23 +31,21 @@ struct OrphanedFiles {
   /// - Returns: the folder they are in now, `nil` where there were none; and which could not be moved,
   ///   as sentences.
   func move() throws -> (folder: String?, notes: [String]) {
-    guard !names.isEmpty else { return (nil, []) }
-    let stem = FileSystem.stem(of: files.path)
-    var number = 1
-    func folder() -> String { "\(files.folder)/\(stem)-orphaned-\(number)" }
-    while FileIdentity(of: folder()) != nil { number += 1 }
-    let target = folder()
-    try FileSystem.makeDirectory(target, permissions: 0o700)
+    guard !names.isEmpty, let data = try ExternalFolder(files).folder() else { return (nil, []) }
+    let place = StoreNames(files.path)
+    let name = place.orphaned
+    let target = try Folder(place.folder).createFolder(name)
     let notes = names.compactMap { name -> String? in
       do {
-        try FileSystem.renameExclusively(
-          files.externalDataFolder + "/" + name, to: target + "/" + name)
+        guard try data.entry(name)?.kind == .file else { return nil }
+        try data.renameExclusively(name, to: name, in: target)
         return nil
       } catch {
         let reason = (error as? CoreDataError)?.message ?? "\(error)"
         return "The file \(name) could not be moved aside: \(reason)."
       }
     }
-    return (target, notes)
+    for note in notes { LeftBehind.add("In \(data.path): \(note)") }
+    return (place.path(name), notes)
   }
 }

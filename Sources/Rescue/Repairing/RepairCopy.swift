@@ -17,7 +17,7 @@ struct RepairCopy {
   /// The finished copy.
   struct Made {
     let path: String
-    let file: FileIdentity
+    let file: NewFile
     let connection: Connection
     /// Indexes that were made anew, with their tables.
     var indexes: [(name: String, table: String)] = []
@@ -32,10 +32,10 @@ struct RepairCopy {
       throw CoreDataError(.failed, "there is no place for a copy", path: source.path)
     }
     let file = try FileSystem.createEmpty(path)
-    try clone(to: path)
+    try clone(to: file)
     let names = Set((source.damage?.problems ?? []).compactMap(PageLayer.indexName))
     let wrong = kinds.contains(.indexWrong) ? try wrongIndexes(at: path, names) : []
-    if kinds.contains(where: \.asksForNewFile) { return try renew(path, into: next, wrong) }
+    if kinds.contains(where: \.asksForNewFile) { return try renew(file, into: next, wrong) }
     let connection = try Self.open(path)
     connection.onProgress { [meter] in meter.shouldStop }
     var made = Made(path: path, file: file, connection: connection)
@@ -49,21 +49,21 @@ struct RepairCopy {
       if isSound { return made }
     } catch let error as SQLiteError where error.isDamage {}
     connection.close()
-    return try renew(path, into: next, wrong)
+    return try renew(file, into: next, wrong)
   }
 
   /// As it is: what is read of a damaged store elsewhere is not its file.
-  private func clone(to path: String) throws {
+  private func clone(to file: NewFile) throws {
     try meter.begin(.copy)
     let opened = try source.files.openForReading(wal: source.wal)
     try withExtendedLifetime(opened.snapshot) {
-      try opened.connection.clone(source.files, readAs: opened.access, to: path, meter)
+      try opened.connection.clone(source.files, readAs: opened.access, to: file, meter)
     }
   }
 
   /// For writing, through a journal that costs no memory: what fails is taken back.
   static func open(_ path: String) throws -> Connection {
-    let connection = try Connection(path: path, mode: .readWrite)
+    let connection = try Connection(path: path, mode: .made)
     try connection.execute(
       """
       PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF;
@@ -92,13 +92,14 @@ struct RepairCopy {
   }
 
   /// Writes all rows into a new file, which has its own free pages, map of pages and indexes.
-  private func renew(_ path: String, into next: String, _ wrong: [WrongIndex]) throws -> Made {
+  private func renew(_ copy: NewFile, into next: String, _ wrong: [WrongIndex]) throws -> Made {
+    let path = copy.path
     // SQLite takes no page of the list now that could be a table's.
-    try FileSystem.overwrite([UInt8](repeating: 0, count: 8), at: 32, in: path)
+    try copy.overwrite([UInt8](repeating: 0, count: 8), at: 32)
     let empty = try EmptyIndexPage(FileSystem.read(path, limit: 100))
     for index in wrong where index.isRemade {
       guard let root = index.root, root > 1 else { continue }
-      try FileSystem.overwrite(empty.bytes, at: (root - 1) * empty.bytes.count, in: path)
+      try copy.overwrite(empty.bytes, at: (root - 1) * empty.bytes.count)
     }
     let file = try FileSystem.createEmpty(next)
     let old = try Self.open(path)

@@ -30,7 +30,7 @@ struct RepairRun {
   ///   - temporaries: two paths that are free.
   func make(
     from storePath: String, through temporaries: [String]
-  ) throws -> (path: String, file: FileIdentity, done: Done) {
+  ) throws -> (file: NewFile, done: Done) {
     do {
       return try made(from: storePath, through: temporaries)
     } catch let error as SQLiteError where error.isDamage {
@@ -45,7 +45,7 @@ struct RepairRun {
 
   private func made(
     from storePath: String, through temporaries: [String]
-  ) throws -> (path: String, file: FileIdentity, done: Done) {
+  ) throws -> (file: NewFile, done: Done) {
     let files = StoreFiles(path: storePath)
     let source = try Diagnosis.open(plan.before.path, files, model: model)
     return try source.stopping(when: { [meter] in meter.shouldStop }) {
@@ -73,7 +73,7 @@ struct RepairRun {
         plan: plan, source: source, options: options, log: log, meter: meter
       ).run(made.path)
       return (
-        made.path, made.file,
+        made.file,
         Done(
           verification: verification, verificationSeconds: meter.elapsed - start,
           kinds: try log.kinds(), notes: made.notes + verification.notes)

@@ -130,7 +130,7 @@ package enum StoreRepair {
     let outcome = try replacement.run(meter: run.meter) { work in
       var made = try run.make(from: work.storePath, through: work.temporaries)
       made.done.notes = work.recovered + made.done.notes
-      return .init(path: made.path, file: made.file, result: made.done)
+      return .init(file: made.file, result: made.done)
     } confirm: { _, _ in
       try run.meter.checkCancelled()
     }

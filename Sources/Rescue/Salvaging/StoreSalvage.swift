@@ -66,8 +66,11 @@ package enum StoreSalvage {
         "the store's schema is gone, and with it what its tables and columns are called",
         path: path, advice: "Give the model that made the store with \(.model).")
     }
-    let work = try Self.workFile(for: output)
+    let (folder, outputName) = try FileSystem.opened(FileSystem.place(of: output))
+    let workName = FileSystem.randomName(for: outputName)
+    let work = folder.path(of: workName)
     defer { Self.remove(work) }
+    var file = try folder.create(workName)
     let empty = report
     // Nobody writes to the new store while it is checked.
     var sync: EarlySync?
@@ -76,7 +79,7 @@ package enum StoreSalvage {
       report = empty
       if !copiesTrees {
         Self.remove(work)
-        try FileSystem.createEmpty(work)
+        file = try folder.create(workName)
       }
       do {
         let copy = try SalvagedCopy(
@@ -122,26 +125,12 @@ package enum StoreSalvage {
     report.notes += try SupportTree.copy(
       of: files, beside: output,
       check: { if isCancelled() { throw CoreDataError(.cancelled, "cancelled") } })
-    try FileSystem.sync(work)
-    guard FileSystem.link(work, to: output) else {
-      throw CoreDataError(.failed, "the store could not be put in its place", path: output)
-    }
-    try? FileSystem.sync(FileSystem.parent(of: output) ?? ".")
+    try file.sync()
+    try file.requireName()
+    try folder.renameExclusively(workName, to: outputName)
+    try? folder.sync()
     report.missingFiles = try? missingFiles(of: output, instead: files)
     return report
-  }
-
-  /// A new, empty file beside the output, of a name that nothing has.
-  private static func workFile(for output: String) throws -> String {
-    let stem = FileSystem.place(of: output) + ".salvaging"
-    var path = stem
-    var number = 1
-    while ["", "-wal", "-shm", "-journal"].contains(where: { FileIdentity(of: path + $0) != nil }) {
-      number += 1
-      path = "\(stem)-\(number)"
-    }
-    try FileSystem.createEmpty(path)
-    return path
   }
 
   private static func remove(_ work: String) {

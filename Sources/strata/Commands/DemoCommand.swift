@@ -38,7 +38,7 @@ enum DemoCommand {
     let base = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
     let store = base + "/Recipes.sqlite"
     let bundle = base + "/Recipes.xcdatamodeld"
-    for path in [store, bundle] where FileSystem.status(path) != nil {
+    for path in [store, bundle] where FileIdentity(of: path) != nil {
       throw CoreDataError(
         .refused, "there is one already", path: path,
         hint: "Name another folder, or none for a fresh temporary one.")
@@ -48,11 +48,11 @@ enum DemoCommand {
     for version in versions {
       let path = bundle + "/" + version.name + ".xcdatamodel"
       try FileSystem.makeDirectory(path)
-      try FileSystem.write(
-        Array(version.model.xcdatamodelContents().utf8), to: path + "/contents")
+      try FileSystem.create(
+        path + "/contents", holding: Array(version.model.xcdatamodelContents().utf8))
     }
-    try FileSystem.write(
-      Array(currentVersion("Recipes 2.xcdatamodel").utf8), to: bundle + "/.xccurrentversion")
+    try FileSystem.create(
+      bundle + "/.xccurrentversion", holding: Array(currentVersion("Recipes 2.xcdatamodel").utf8))
     guard let first = versions.first else {
       throw CoreDataError(.failed, "the demo has no model")
     }

@@ -62,7 +62,7 @@ struct ContainerReadingTests {
     let samples = try SampleContainers()
     let (path, _) = try samples.make(.packedTar)
     let other = samples.folder.path("Recipes.sqlite")
-    try FileSystem.copy(path, to: other)
+    try FileSystem.copyOver(path, to: other)
     #expect(Captured("dump", other).out == Captured("dump", samples.store).out)
   }
 

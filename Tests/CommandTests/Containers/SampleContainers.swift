@@ -37,7 +37,7 @@ final class SampleContainers {
       // Copied while it is open: closing would empty the -wal.
       try FileSystem.makeDirectory(folder.path("plain"))
       for suffix in ["", "-wal"] {
-        try FileSystem.copy(
+        try FileSystem.copyOver(
           written.store + suffix, to: folder.path("plain/Recipes.sqlite") + suffix)
       }
     }
@@ -45,7 +45,7 @@ final class SampleContainers {
     try FileSystem.makeDirectory(folder.path("plain") + support)
     var external: [String] = []
     for name in try FileSystem.list(folder.path("made") + support) {
-      try FileSystem.copy(
+      try FileSystem.copyOver(
         folder.path("made\(support)/\(name)"), to: folder.path("plain\(support)/\(name)"))
       external.append(".Recipes_SUPPORT/_EXTERNAL_DATA/" + name)
     }

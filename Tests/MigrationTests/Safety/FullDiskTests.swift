@@ -24,7 +24,7 @@ struct FullDiskTests {
       for name in made.before.keys {
         let target = disk.path + "/" + name
         try FileSystem.makeDirectory(FileSystem.parent(of: target) ?? "/")
-        try FileSystem.copy(made.folder.path(name), to: target)
+        try FileSystem.copyOver(made.folder.path(name), to: target)
       }
       before = try SafetyPlace.files(in: disk.path)
     }
@@ -99,14 +99,13 @@ struct FullDiskTests {
     for left in [0, 4096, 100 << 10] {
       let place = try Place()
       let journal = try MigrationJournal(storePath: place.path)
-      try FileSystem.createEmpty(journal.workPath)
-      try FileSystem.copy(place.path, to: journal.workPath)
+      let work = try FileSystem.copy(place.path, to: journal.workPath)
       place.disk.fill(leaving: left)
       var cutover = Cutover(
-        storePath: place.path, result: try VerifiedFile(journal.workPath),
+        storePath: place.path, result: try VerifiedFile(work),
         fingerprint: StoreFingerprint(of: place.path), logs: .merged,
         backupPath: place.disk.path + "/Library.backup-1", attributesPath: place.path)
-      cutover.link = { _, _ in false }
+      cutover.link = { _, _, _ in false }
       do {
         _ = try cutover.run(journal)
         Issue.record("there was space for the backup")

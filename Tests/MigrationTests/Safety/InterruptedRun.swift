@@ -58,8 +58,8 @@ enum InterruptedRun: String, CaseIterable, Codable, Sendable {
       PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
       UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1000;
       """)
-    try FileSystem.copy(path, to: copy)
-    try FileSystem.copy(path + "-wal", to: copy + "-wal")
+    try FileSystem.copyOver(path, to: copy)
+    try FileSystem.copyOver(path + "-wal", to: copy + "-wal")
     connection.close()
     try FileSystem.rename(copy, to: path)
     try FileSystem.rename(copy + "-wal", to: path + "-wal")

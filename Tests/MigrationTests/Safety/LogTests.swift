@@ -22,7 +22,7 @@ struct LogTests {
     try connection.execute("INSERT INTO ZLOAN (Z_PK, Z_ENT, Z_OPT) VALUES (77, 6, 1)")
     let place = try SafetyPlace()
     for suffix in ["", "-wal"] {
-      try FileSystem.copy(live.path + suffix, to: place.path + suffix)
+      try FileSystem.copyOver(live.path + suffix, to: place.path + suffix)
     }
     connection.close()
     return place
@@ -76,7 +76,7 @@ struct LogTests {
     let place = try Self.logged()
     let lines = try StoreDump.lines(at: place.path)
     let backup = place.folder.path("Library.backup-1")
-    try place.cutOver { $0.link = { _, _ in false } }
+    try place.cutOver { $0.link = { _, _, _ in false } }
     #expect(try StoreDump.lines(at: backup) == lines)
     #expect(try Store(path: place.path).counts()["Loan"] == 2)
     #expect(
@@ -92,7 +92,7 @@ struct LogTests {
       "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 2; BEGIN; UPDATE ZBOOK SET Z_OPT = 9")
     let place = try SafetyPlace()
     for suffix in ["", "-journal"] {
-      try FileSystem.copy(live.path + suffix, to: place.path + suffix)
+      try FileSystem.copyOver(live.path + suffix, to: place.path + suffix)
     }
     try connection.execute("ROLLBACK")
     connection.close()
@@ -145,7 +145,7 @@ struct LogTests {
           .aside(.init(from: name, to: FileSystem.name(of: backup), file: file)), .go,
         ]), to: journal)
       chmod(journal, 0o600)
-      try FileSystem.copy(path, to: names.path(work))
+      try FileSystem.copyOver(path, to: names.path(work))
       try FileSystem.write([1], to: names.path(work) + ".next")
       #expect(FileSystem.link(path, to: backup))
       let receipt = try StoreMigration.runAndRead(SafetyCase.copying.plan(path))

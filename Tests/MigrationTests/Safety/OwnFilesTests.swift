@@ -96,7 +96,7 @@ struct OwnFilesTests {
           cutover.before = {
             guard $0 == .rename else { return }
             if isReplaced {
-              try FileSystem.copy(result, to: result + ".new")
+              try FileSystem.copyOver(result, to: result + ".new")
               try FileSystem.rename(result + ".new", to: result)
             } else {
               try FileSystem.write([1, 2, 3], to: result)
@@ -115,12 +115,12 @@ struct OwnFilesTests {
     let composed = folder.path("Caf\u{E9}.sqlite")
     let decomposed = folder.path("Cafe\u{301}.sqlite")
     let first = try Library.store(in: folder)
-    try FileSystem.copy(first, to: composed)
+    try FileSystem.copyOver(first, to: composed)
     guard FileIdentity(of: decomposed) == nil else {
       print("skipped: the two names are one on this file system")
       return
     }
-    try FileSystem.copy(first, to: decomposed)
+    try FileSystem.copyOver(first, to: decomposed)
     let model = try Library.model(Self.note)
     let one = try StoreReset.run(path: composed, model: model)
     let other = try StoreReset.run(path: decomposed, model: model)
@@ -178,7 +178,7 @@ struct OwnFilesTests {
     let connection = try Connection(path: place.path, mode: .readWrite)
     try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX")
     let path = place.folder.path("Copy.sqlite")
-    for suffix in ["", "-wal"] { try FileSystem.copy(place.path + suffix, to: path + suffix) }
+    for suffix in ["", "-wal"] { try FileSystem.copyOver(place.path + suffix, to: path + suffix) }
     connection.close()
     // A sticky folder: what another made stays.
     chown(path, 65534, 65534)
@@ -302,7 +302,7 @@ struct OwnFilesTests {
       try FileSystem.makeDirectory(FileSystem.parent(of: folder.path(name)) ?? "")
       try FileSystem.write([UInt8(byte)], to: folder.path(name))
     }
-    try SupportTree.merge(folder.path("old"), into: folder.path("new"))
+    try SupportTree.merge("old", into: "new", in: StoreNames(folder.path("Library.sqlite")))
     #expect(try FileSystem.read(folder.path("new/a")) == [1])
     #expect(try FileSystem.read(folder.path("new/in/c")) == [4])
     #expect(try FileSystem.read(folder.path("old/a")) == [3])

@@ -1,3 +1,4 @@
+import Files
 import ManagedModel
 import ManagedStore
 import SQLite
@@ -21,7 +22,8 @@ struct RowQuestionTests {
     let meter = ProgressMeter(isCancelled: { false }, report: { _ in })
     let result = folder.path("result.sqlite")
     let made = try StepMaking(
-      step, from: source, into: result, archive: nil, policies: PolicyBindings(), meter: meter
+      step, from: source, into: FileSystem.createEmpty(result), archive: nil,
+      policies: PolicyBindings(), meter: meter
     ) { _ in }
     try made.run()
     if !sql.isEmpty { try made.connection.execute(sql) }

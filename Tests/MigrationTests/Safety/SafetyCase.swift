@@ -134,7 +134,9 @@ struct SafetyPlace {
     var result: [String: [UInt8]] = [:]
     for entry in try FileSystem.list(folder + "/" + name) {
       let relative = name.isEmpty ? entry : name + "/" + entry
-      if FileSystem.isDirectory(folder + "/" + relative) {
+      if let target = FileSystem.target(ofLink: folder + "/" + relative) {
+        result[relative] = Array(target.utf8)
+      } else if FileSystem.isDirectory(folder + "/" + relative) {
         result.merge(try files(in: folder, under: relative)) { one, _ in one }
       } else {
         result[relative] = try FileSystem.read(folder + "/" + relative)
@@ -155,10 +157,9 @@ extension SafetyPlace {
   func cutOver(_ change: (inout Cutover) -> Void = { _ in }) throws {
     let journal = try MigrationJournal(storePath: path)
     defer { journal.finish() }
-    try FileSystem.createEmpty(journal.workPath)
-    try FileSystem.copy(path, to: journal.workPath)
+    let work = try FileSystem.copy(path, to: journal.workPath)
     var cutover = Cutover(
-      storePath: path, result: try VerifiedFile(journal.workPath),
+      storePath: path, result: try VerifiedFile(work),
       fingerprint: StoreFingerprint(of: path), logs: .merged,
       backupPath: folder.path("Library.backup-1"), attributesPath: path)
     change(&cutover)

@@ -76,7 +76,7 @@ struct OtherReaderTests {
     try FileSystem.makeDirectory(library + "/database")
     let path = library + "/database/Photos.sqlite"
     for suffix in ["", "-wal"] {
-      try FileSystem.copy(
+      try FileSystem.copyOver(
         Fixtures.path("system/Photos-10.15.7.sqlite" + suffix), to: path + suffix)
     }
     let before = try OtherReader.read(library, folder)
@@ -94,7 +94,7 @@ struct OtherReaderTests {
     options.output = folder.path("out.sqlite")
     _ = try StoreMigration.runAndRead(plan, options: options)
     for suffix in ["", "-wal", "-shm"] { FileSystem.remove(path + suffix) }
-    try FileSystem.copy(folder.path("out.sqlite"), to: path)
+    try FileSystem.copyOver(folder.path("out.sqlite"), to: path)
     #expect(
       try Store(path: path).model.entity(named: "Asset")?.attribute(named: "strataNote") != nil)
     #expect(try OtherReader.read(library, folder) == before)

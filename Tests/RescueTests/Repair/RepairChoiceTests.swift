@@ -89,7 +89,7 @@ struct RepairChoiceTests {
     let patient = try Patient(objects: 1500)
     let folder = StoreFiles(path: patient.path).externalDataFolder
     let names = try FileSystem.list(folder).sorted()
-    try FileSystem.copy(patient.path, to: patient.folder.path("Recipes.backup-1"))
+    try FileSystem.copyOver(patient.path, to: patient.folder.path("Recipes.backup-1"))
     try patient.change("UPDATE ZRECIPE SET ZPHOTO = NULL")
     _ = try StoreRepair.run(path: patient.path)
     #expect(try FileSystem.list(folder).sorted() == names)

@@ -93,8 +93,7 @@
       case .new: tally.new += 1
       case .neither: tally.between += 1
       }
-      let isMoving = [.rollback, .reset, .resetRollback].contains(scene.work)
-      if age == .neither, !isMoving || !fault.endsProgram {
+      if age == .neither {
         let there = state.stores[scene.target]?.first.map { String($0.prefix(200)) }
         found.append("neither old nor new: \(there ?? "no store at its path")")
       }
@@ -103,7 +102,9 @@
         if age != .new { found.append("status 0, and it is not new") }
         found += untold(state.differences(from: scene.after), in: run.text)
       } else {
-        if age == .new, !run.text.contains("in place") {
+        // What could not be removed is no success.
+        let isLeft = run.status == 4 && run.text.contains("could not be ")
+        if age == .new, !isLeft, !run.text.contains("in place") {
           found.append("status \(run.status), and it is new")
         }
         if age == .old {

@@ -234,11 +234,11 @@ import Files
           guard readlink(source, &buffer, buffer.count - 1) > 0, symlink(buffer, target) == 0
           else { throw FixtureError.missing(target) }
         default:
-          try FileSystem.copy(source, to: target)
-          FileAttributes.copy(from: source, to: target)
+          let file = try FileSystem.copy(source, to: target)
+          FileAttributes.copy(from: .named(source), to: file)
         }
       }
-      FileAttributes.copy(from: from, to: to)
+      try FileAttributes.copy(from: .folder(Folder(from)), to: Folder(to))
     }
   }
 #endif

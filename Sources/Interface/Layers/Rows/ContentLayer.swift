@@ -179,8 +179,8 @@ struct ContentLayer: LayerContent {
       error = CoreDataError(.usage, "there is no value")
       return
     }
-    if case .missing(let name) = part.location {
-      error = CoreDataError(.unreadable, "the file \(name) is missing")
+    if let problem = part.location.problem {
+      error = CoreDataError(.unreadable, problem)
       return
     }
     let isFirst = self.part == nil

@@ -3,25 +3,34 @@ import ManagedStore
 import SQLite
 
 extension Preflight {
-  /// Rows whose value is in a file that is not there.
+  /// Rows whose value is in a file that is not there, or that cannot be read.
   func missingFiles(
     _ before: Attribute, from: String, _ attribute: Attribute, of to: String
   ) throws -> [DataCheck] {
     guard before.allowsExternalBinaryDataStorage,
-      let missing = try data.rowsWithoutFile(before.name, of: from), missing.rows > 0
+      let found = try data.rowsWithoutFile(before.name, of: from)
     else { return [] }
-    let more = missing.rows > missing.files.count ? " …" : ""
-    return [
-      DataCheck(
-        code: .migration, entity: to, property: attribute.name, rows: missing.rows,
-        first: missing.first,
-        message:
-          "values in files that are not there: \(missing.files.joined(separator: ", "))\(more)",
-        hint:
-          "Copy them from another copy of the store: into \(data.store.files.externalDataFolder).",
-        // A value that is to move into its row would lose even the file's name.
-        isWarning: attribute.allowsExternalBinaryDataStorage, asked: missing.files)
-    ]
+    func check(
+      _ files: SourceData.UnavailableFiles, _ message: String, _ hint: String
+    ) -> [DataCheck] {
+      guard files.rows > 0 else { return [] }
+      let names = files.files.joined(separator: ", ") + (files.rows > files.files.count ? " …" : "")
+      return [
+        DataCheck(
+          code: .migration, entity: to, property: attribute.name, rows: files.rows,
+          first: files.first,
+          message: "\(message): \(names)" + (files.reason.map { " (\($0))" } ?? ""), hint: hint,
+          // A value that is to move into its row would lose even the file's name.
+          isWarning: attribute.allowsExternalBinaryDataStorage, asked: files.files)
+      ]
+    }
+    let folder = data.store.files.externalDataFolder
+    return check(
+      found.missing, "values in files that are not there",
+      "Copy them from another copy of the store: into \(folder).")
+      + check(
+        found.unreadable, "values in files that are there and cannot be read",
+        "Make them readable for this user: in \(folder).")
   }
 
   /// Values that the attribute's new type cannot hold as they are.

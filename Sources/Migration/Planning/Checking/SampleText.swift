@@ -8,7 +8,7 @@ enum SampleText {
     case .value(.null), .toOne(nil): "NULL"
     case .value(.string(let text)) where text.count > 60: text.prefix(60) + "…"
     case .value(let plain): plain.line
-    case .data(let data): data.isMissing ? "file missing" : "\(data.count) bytes"
+    case .data(let data): data.location.problem ?? "\(data.count) bytes"
     case .toOne(let id?): id.description
     case .toMany(let many): "\(many.count) objects"
     }

@@ -113,10 +113,28 @@ extension SourceData {
 }
 
 extension SourceData {
-  /// Rows of exactly one entity whose value is in a file that is not there, and the first files.
+  /// Rows whose values are in files that cannot be had.
+  struct UnavailableFiles {
+    var rows = 0
+    /// The first of these objects, and the names of their files.
+    var first: [ObjectID] = []
+    var files: [String] = []
+    /// Why the first file cannot be read; `nil` where the files are not there.
+    var reason: String?
+
+    fileprivate mutating func add(_ object: ObjectID, _ file: String, _ reason: String?) {
+      if rows == 0 { self.reason = reason }
+      rows += 1
+      guard first.count < 5 else { return }
+      first.append(object)
+      files.append(file)
+    }
+  }
+
+  /// Rows of exactly one entity whose value is in a file that is not there, or that cannot be read.
   func rowsWithoutFile(
     _ attribute: String, of entity: String
-  ) throws -> (rows: Int, first: [ObjectID], files: [String])? {
+  ) throws -> (missing: UnavailableFiles, unreadable: UnavailableFiles)? {
     guard !counts.isGathering, let column = column(of: attribute, in: entity) else { return nil }
     var conditions = [MarkedBytes.isFile(column)]
     if let table = store.table(of: entity), let name = table.column(of: attribute),
@@ -129,16 +147,18 @@ extension SourceData {
     return try store.reading {
       let statement = try store.connection.prepare(
         "SELECT t.Z_PK, \(MarkedBytes.reference(column)) \(rows) ORDER BY t.Z_PK")
-      var (count, first, files): (Int, [ObjectID], [String]) = (0, [], [])
+      var (missing, unreadable) = (UnavailableFiles(), UnavailableFiles())
+      let external = ExternalFolder(store.files)
       while try statement.step() {
         guard case .file(let name) = MarkedBytes(statement.bytes(at: 1)) else { continue }
-        if case .file = store.files.externalPlace(of: name) { continue }
-        count += 1
-        guard first.count < 5 else { continue }
-        first.append(ObjectID(entity: entity, key: statement.integer(at: 0)))
-        files.append(name)
+        let object = ObjectID(entity: entity, key: statement.integer(at: 0))
+        switch external.place(of: name) {
+        case .file: continue
+        case .missing: missing.add(object, name, nil)
+        case .unreadable(let error): unreadable.add(object, name, error.message)
+        }
       }
-      return (count, first, files)
+      return (missing, unreadable)
     }
   }
 }

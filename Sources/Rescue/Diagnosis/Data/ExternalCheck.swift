@@ -8,7 +8,7 @@ struct ExternalCheck {
   let store: Store
 
   func findings() throws -> [Finding] {
-    let (files, _) = try store.externalFiles(limit: .max)
+    let (files, report) = try store.externalFiles(limit: .max)
     var found: [Finding] = []
     func add(_ kind: FindingKind, _ files: [ExternalFile], _ sentence: String) {
       guard !files.isEmpty else { return }
@@ -25,6 +25,18 @@ struct ExternalCheck {
       .externalMissing, missing,
       "\(missing.count) of \(named.count) files of external data are missing from the hidden folder \(folder)."
     )
+    let unreadable = files.filter { $0.state == .unreadable }
+    add(
+      .externalUnreadable, unreadable,
+      "\(unreadable.count) of \(named.count) files of external data are in the hidden folder \(folder) and cannot be read: \(report.unreadable.first?.reason ?? "")."
+    )
+    if let reason = report.unlisted {
+      found.append(
+        Finding(
+          .unchecked,
+          "The folder of external data cannot be listed (\(reason)): whether it holds files that no object names is unknown.",
+          in: place))
+    }
     let empty = files.filter { $0.state == .referenced && $0.bytes == 0 }
     add(.externalSize, empty, "\(empty.count) files of external data have 0 bytes.")
     let orphaned = files.filter { $0.state == .orphaned }

@@ -26,10 +26,12 @@ struct ExternalMending {
     let name = entry.attribute.name
     let statement = try source.connection.prepare(
       "SELECT \(MarkedBytes.reference(column)), Z_PK \(entry.rowsInFiles(of: table))")
+    let external = ExternalFolder(source.files)
     var isAny = false
     while try statement.step() {
       guard case .file(let file) = MarkedBytes(statement.bytes(at: 0)),
-        source.files.externalPlace(of: file) == .missing
+        // A file that cannot be read is not missing: its value is kept.
+        external.place(of: file).isMissing
       else { continue }
       isAny = true
       try work.note(

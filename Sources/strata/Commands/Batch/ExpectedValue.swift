@@ -36,9 +36,11 @@ enum ExpectedValue: Sendable, Equatable {
     case .toMany(let many): self == .integer(Int64(many.count))
     case .data(let data):
       if case .object(let members) = self {
-        data.isMissing
-          ? members == ["missing": .boolean(true)]
-          : members == ["bytes": .integer(Int64(data.count))]
+        switch data.location {
+        case .row, .file: members == ["bytes": .integer(Int64(data.count))]
+        case .missing: members == ["missing": .boolean(true)]
+        case .unreadable: members == ["unreadable": .boolean(true)]
+        }
       } else {
         false
       }
@@ -133,7 +135,7 @@ struct ExpectationCheck {
 
   private static func text(of stored: PropertyValue) -> String {
     var json = JSONWriter()
-    if case .data(let data) = stored, !data.isMissing { return "\(data.count) bytes" }
+    if case .data(let data) = stored, data.isReadable { return "\(data.count) bytes" }
     if case .toMany(let many) = stored { return "\(many.count) objects" }
     json.value(stored, blobs: false)
     return String(decoding: json.bytes, as: UTF8.self)

@@ -10,6 +10,8 @@ struct StoreList {
   private(set) var paths: [String] = []
   /// Whether a single store was named, and no folder.
   let isOne: Bool
+  /// Links in named folders that lead to stores, which are not followed.
+  private(set) var links: [String] = []
 
   private var files: Set<[UInt64]> = []
 
@@ -28,12 +30,14 @@ struct StoreList {
       let folder =
         argument.count > 1 && argument.hasSuffix("/") ? String(argument.dropLast()) : argument
       let found = try Self.stores(in: folder)
-      guard !found.isEmpty else {
+      links += found.links
+      guard !found.stores.isEmpty else {
+        let first = found.links.first.map { "The link \($0) is not followed: name it to use it. " }
         throw CoreDataError(
           .unreadable, "no Core Data store is in the folder", path: argument,
-          hint: "Looked at are the files in it and those one folder below.")
+          hint: (first ?? "") + "Looked at are the files in it and those one folder below.")
       }
-      for path in found { add(path) }
+      for path in found.stores { add(path) }
     }
     guard !paths.isEmpty || hasFolder else {
       throw CoreDataError(.usage, "STORE is missing", hint: "Name a store or a folder of stores.")
@@ -51,21 +55,28 @@ struct StoreList {
   }
 
   /// The stores directly in a folder, and one folder below, where apps keep theirs.
-  private static func stores(in folder: String) throws -> [String] {
-    var found: [String] = []
-    var folders: [String] = []
-    for name in try FileSystem.list(folder) where !name.hasPrefix(".") {
-      let path = folder + "/" + name
-      if FileSystem.isDirectory(path) {
-        folders.append(path)
-      } else if isStore(path) {
-        found.append(path)
+  ///
+  /// A link is not followed: it can lead to any store of the user's, who named only this folder.
+  private static func stores(in folder: String) throws -> (stores: [String], links: [String]) {
+    var found: (stores: [String], links: [String]) = ([], [])
+    let opened = try Folder(folder)
+    func look(at name: String, in inner: Folder, _ path: String) throws -> Bool {
+      switch try inner.entry(name)?.kind {
+      case .folder: return true
+      case .file: if isStore(path) { found.stores.append(path) }
+      case .link: if FileSystem.isFile(path), isStore(path) { found.links.append(path) }
+      case .other, nil: break
       }
+      return false
     }
-    for inner in folders where !isModel(inner) {
-      for name in (try? FileSystem.list(inner)) ?? [] where !name.hasPrefix(".") {
-        let path = inner + "/" + name
-        if FileSystem.isFile(path), isStore(path) { found.append(path) }
+    var folders: [String] = []
+    for name in try opened.list() where !name.hasPrefix(".") {
+      if try look(at: name, in: opened, folder + "/" + name) { folders.append(name) }
+    }
+    for name in folders where !isModel(name) {
+      guard let inner = try? opened.folder(name) else { continue }
+      for child in (try? inner.list()) ?? [] where !child.hasPrefix(".") {
+        _ = try look(at: child, in: inner, folder + "/" + name + "/" + child)
       }
     }
     return found

@@ -46,7 +46,7 @@ enum InfoCommand {
           "External data files are missing: \(external.missing.count) of \(external.referenced). Was the store copied without its hidden folder \(FileSystem.name(of: FileSystem.parent(of: store.files.externalDataFolder) ?? ""))?"
         ]
       warnings =
-        store.warnings(naming: \.typed) + unknown.sentences + missing + external.linkSentences
+        store.warnings(naming: \.typed) + unknown.sentences + missing + external.unreadableSentences
         + StoreMigration.leftovers(of: store.path)
     }
 
@@ -80,7 +80,7 @@ enum InfoCommand {
         "externalData",
         [
           "referenced": external.referenced, "missing": external.missing.count,
-          "orphaned": external.orphaned.count,
+          "orphaned": external.orphaned.count, "unreadable": external.unreadable.count,
         ])
       json.object(
         "history", history.map { ["transactions": $0.transactions, "changes": $0.changes] })

@@ -96,7 +96,7 @@ enum ObjectCommand {
     case .toMany(let many): return [listed(many.first, of: many.count)]
     case .value(let plain): return [plain.line]
     case .data(let data):
-      if case .missing(let name) = data.location { return ["! the file \(name) is missing"] }
+      if let problem = data.location.problem { return ["! " + problem] }
       let content = UnfoldedData(data.bytes, isWhole: data.bytes.count == data.count)
       var head = "\(content.kind), \(data.count) bytes"
       if case .file(let name) = data.location { head += ", in the file \(name)" }
@@ -133,7 +133,7 @@ enum ObjectCommand {
       }
     }
     json.members(of: object.id, object.columns, object.values, besides: members) { json, value in
-      if case .data(let data) = value, !data.isMissing {
+      if case .data(let data) = value, data.isReadable {
         write(data, to: &json)
       } else {
         json.value(value, blobs: false)

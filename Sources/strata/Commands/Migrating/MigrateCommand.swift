@@ -10,6 +10,9 @@ enum MigrateCommand {
     let request = try MigrationArguments(arguments)
     let jobs = try BatchWork.jobs(arguments)
     let stores = try StoreList(arguments.positional)
+    for link in stores.links {
+      console.note("! \(link) is a symbolic link and was skipped: name it to use it.")
+    }
     let file = try ReceiptFile(arguments, stores: stores.paths)
     let confirmation = try CutoverConfirmation(arguments, isOne: stores.isOne, console)
     if stores.isOne, let path = stores.paths.first {
@@ -22,6 +25,7 @@ enum MigrateCommand {
     }
     let batch = StoreBatch(
       title: "migrated", isJSON: arguments.flag("json"), receiptFile: file, console: console)
+    RecoveryNotice.write(for: stores.paths, to: console)
     return try batch.run(stores.paths, jobs: jobs) { path, report in
       var plan = try request.plan(for: path)
       plan.notes += try request.unusedAllowances(of: plan)
@@ -48,6 +52,7 @@ enum MigrateCommand {
     let unused = try request.unusedAllowances(of: plan)
     for warning in unused { console.note("warning: \(warning)") }
     if isJSON { plan.notes += unused }
+    RecoveryNotice.write(for: [request.options.output ?? path], to: console)
     if plan.isNothingToDo, request.options.output == nil {
       for text in plan.notes + StoreMigration.cleanUp(after: path) {
         console.note("note: " + text)

@@ -45,18 +45,16 @@ struct ReceiptFile: Sendable {
     )
   }
 
-  /// All of it or nothing: written beside, then renamed.
+  /// All of it or nothing: written under another name, then renamed.
   func write(_ bytes: [UInt8]) throws { try write { try $0(bytes) } }
 
   /// The same of what comes a piece at a time; no name is cut between two.
   func write(_ body: (_ emit: ([UInt8]) throws -> Void) throws -> Void) throws {
-    let temporary = path + ".strata-receipt"
     do {
-      try FileSystem.write([], to: temporary)
-      var (end, waiting) = (0, [UInt8]())
+      let file = try PendingFile(for: path)
+      var waiting: [UInt8] = []
       func flush() throws {
-        try FileSystem.overwrite(waiting, at: end, in: temporary)
-        end += waiting.count
+        try file.append(waiting)
         waiting.removeAll(keepingCapacity: true)
       }
       try body { bytes in
@@ -64,10 +62,8 @@ struct ReceiptFile: Sendable {
         if waiting.count > 1 << 16 { try flush() }
       }
       try flush()
-      try FileSystem.sync(temporary)
-      try FileSystem.rename(temporary, to: path)
+      try file.finish(replacing: true)
     } catch {
-      FileSystem.remove(temporary)
       let reason = (error as? CoreDataError)?.message ?? "\(error)"
       throw CoreDataError(
         .unreadable, "the work is done, but the receipt could not be written: \(reason)",

@@ -18,7 +18,7 @@ struct RecipeOutput {
     if let refusal = OutputPlace.refusal(toWrite: "the recipe", at: path, besides: stores) {
       throw refusal
     }
-    guard FileSystem.status(path) == nil else {
+    guard FileIdentity(of: path) == nil else {
       throw CoreDataError(
         .usage, "the file is there already", path: path,
         hint: "Name another file for the recipe: none is overwritten.")
@@ -29,7 +29,7 @@ struct RecipeOutput {
 
   /// Writes the skeleton, and tells what is to be looked at in it.
   func write(_ skeleton: RecipeSkeleton, _ console: Console) throws {
-    try FileSystem.replace(path, with: Array(skeleton.text.utf8), isPrivate: false)
+    try FileSystem.create(path, holding: Array(skeleton.text.utf8))
     let marked = skeleton.gaps.count { $0.guess == nil }
     guard !isJSON else {
       console.json { json in

@@ -19,6 +19,9 @@ enum RehearseCommand {
     let jobs = try BatchWork.jobs(arguments)
     let expectations = try Expectations.given(in: arguments)
     let stores = try StoreList(arguments.positional)
+    for link in stores.links {
+      console.note("! \(link) is a symbolic link and was skipped: name it to use it.")
+    }
     try expectations?.requireStores(named: stores.paths.map(FileSystem.name(of:)))
     let batch = StoreBatch(
       title: "rehearsed", isJSON: arguments.flag("json"),
@@ -131,11 +134,9 @@ struct Rehearsal {
     for stray in StrayLog.all(beside: source.path) {
       try copy(source.folder + "/" + stray.name, folder + "/" + stray.name)
     }
-    if FileSystem.isDirectory(source.supportFolder) {
-      _ = try SupportTree.copy(
-        of: source, to: target.supportFolder, isToStay: false,
-        check: { try Task.checkCancellation() })
-    }
+    try SupportTree.copy(
+      of: source, to: target.supportFolder, isToStay: false,
+      check: { try Task.checkCancellation() })
     return target.path
   }
 

@@ -16,6 +16,7 @@ enum ResetCommand {
     var options = StoreReset.Options()
     options.isForced = arguments.flag("force")
     options.deletesBackup = arguments.flag("delete-backup")
+    RecoveryNotice.write(for: [arguments[0]], to: console)
     let receipt = try StoreReset.run(path: arguments[0], model: model.model, options: options)
     arguments.flag("json")
       ? console.json { write(receipt, &$0) }

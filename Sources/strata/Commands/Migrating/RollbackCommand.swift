@@ -13,6 +13,8 @@ enum RollbackCommand {
     options.from = arguments.value("from")
     options.keepsPresent = !arguments.flag("no-backup")
     options.isForced = arguments.flag("force")
+    try StoreRollback.requireBackup(path: arguments[0], options: options)
+    RecoveryNotice.write(for: [arguments[0]], to: console)
     let receipt = try Waiting.tell("putting the backup back", on: console) {
       try StoreRollback.run(
         path: arguments[0], options: options, isCancelled: { Interruption.isRequested })

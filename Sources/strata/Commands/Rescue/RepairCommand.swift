@@ -35,6 +35,7 @@ enum RepairCommand {
     let file = try ReceiptFile(arguments, stores: [path])
     let options = try options(arguments)
     let isJSON = arguments.flag("json")
+    if !options.isRehearsal { RecoveryNotice.write(for: [options.output ?? path], to: console) }
     let reporter = ProgressReporter(console: console, isJSON: isJSON)
     let repaired: Repaired
     do {

@@ -56,9 +56,7 @@ struct CopyText {
     guard
       let content = try store.content(of: property, in: object.id, count: CopyLayer.limit + 1)
     else { return "" }
-    if case .missing(let name) = content.location {
-      throw CoreDataError(.unreadable, "the file \(name) is missing")
-    }
+    if let problem = content.location.problem { throw CoreDataError(.unreadable, problem) }
     guard content.total <= CopyLayer.limit else {
       throw CoreDataError(
         .refused,

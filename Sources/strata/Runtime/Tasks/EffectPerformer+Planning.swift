@@ -87,7 +87,7 @@ extension RecipeFile {
   /// - Throws: ``CoreDataError`` of kind refused where a file is there that is not to be replaced.
   func write() throws {
     if let refusal = OutputPlace.refusal(toWrite: "the recipe", at: path) { throw refusal }
-    guard overwrites || FileSystem.status(path) == nil else {
+    guard overwrites || FileIdentity(of: path) == nil else {
       throw CoreDataError(.refused, "the file is there already", path: path)
     }
     let text = Recipe.text(

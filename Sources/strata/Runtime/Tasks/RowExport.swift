@@ -15,21 +15,14 @@ struct RowExport {
   let pause: ReaderPause
   private static let page = 500
 
-  private var part: String { request.path + ".part" }
-
   /// - Returns: `nil` where there is a file of that name that is not to be replaced.
   func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> (rows: Int, bytes: Int)? {
     try check()
     guard request.replaces || FileSystem.status(request.path) == nil else { return nil }
-    do {
-      let result = try write(progress)
-      try FileSystem.sync(part)
-      try FileSystem.rename(part, to: request.path)
-      return result
-    } catch {
-      FileSystem.remove(part)
-      throw error
-    }
+    let file = try PendingFile(for: request.path)
+    let result = try write(to: file, progress)
+    try file.finish(replacing: request.replaces)
+    return result
   }
 
   /// A file of the store's own, or one among those of an app, must not be written.
@@ -52,25 +45,13 @@ struct RowExport {
   }
 
   private func write(
-    _ progress: (_ done: Int, _ total: Int) -> Void
+    to file: PendingFile, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> (rows: Int, bytes: Int) {
     let total = try store.count(of: request.query.entity, filter: request.query.filter)
-    let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
-    guard descriptor >= 0 else {
-      throw CoreDataError(
-        .usage, "the file cannot be written: \(String(cString: strerror(errno)))",
-        path: request.path)
-    }
-    defer { close(descriptor) }
     var bytes = 0
     let format = RowFormat(rawValue: request.format.rawValue) ?? .csv
     var writer = format.writer(isExact: true) { piece in
-      let number = FileSystem.write(piece, to: descriptor)
-      guard number == 0 else {
-        throw CoreDataError(
-          .failed, "the file could not be written whole: \(String(cString: strerror(number)))",
-          path: request.path, hint: "The half file was removed.")
-      }
+      try file.append(piece)
       bytes += piece.count
     }
     var query = request.query

@@ -145,21 +145,28 @@ enum StorePanelText {
       .fact(
         "missing", NumberText.grouped(report.missing.count),
         report.missing.isEmpty ? .number : .warning),
-      .fact("orphaned", NumberText.grouped(report.orphaned.count), .number), .blank,
+      .fact(
+        "unreadable", NumberText.grouped(report.unreadable.count),
+        report.unreadable.isEmpty ? .number : .warning),
+      .fact(
+        "orphaned",
+        report.unlisted.map { "unknown: \($0)" } ?? NumberText.grouped(report.orphaned.count),
+        report.unlisted == nil ? .number : .warning), .blank,
     ]
     for file in facts.external {
       let sign =
         switch file.state {
         case .missing: "! missing"
+        case .unreadable: "! unreadable"
         case .orphaned: "orphaned"
         case .referenced: ""
         }
       lines.append(
         PanelLine(
           [
-            Piece(text: sign, role: file.state == .missing ? .warning : .dim, width: 11),
+            Piece(text: sign, role: sign.hasPrefix("!") ? .warning : .dim, width: 13),
             Piece(
-              text: file.state == .missing ? "" : NumberText.bytes(file.bytes), role: .number,
+              text: sign.hasPrefix("!") ? "" : NumberText.bytes(file.bytes), role: .number,
               width: 9), Piece(text: file.name, role: .identifier, width: 38),
             Piece(
               text: file.object.map { "→ \($0)" + (file.property.map { ".\($0)" } ?? "") } ?? "",

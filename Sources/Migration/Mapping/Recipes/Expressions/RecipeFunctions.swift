@@ -19,8 +19,9 @@ enum RecipeFunctions {
     func define(
       _ name: String, _ arguments: Int32, _ body: @escaping ([Value]) throws -> Value
     ) throws { try connection.defineFunction(name, arguments: arguments, body) }
-    try define("strata_content", 1) { try content($0[0], files) }
-    try define("strata_digest", 1) { try digest($0[0], files) }
+    let external = ExternalFolder(files)
+    try define("strata_content", 1) { try content($0[0], external) }
+    try define("strata_digest", 1) { try digest($0[0], external) }
     try define("unarchive", 1) { arguments in
       guard let bytes = arguments[0].bytes, let json = ArchiveJSON.text(bytes) else { return .null }
       return .text(json)
@@ -76,29 +77,32 @@ enum RecipeFunctions {
 
   /// What an attribute that allows external storage holds: the first byte of its column tells
   /// whether the rest is the value or names a file. NULL where that is missing.
-  static func content(_ value: Value, _ files: StoreFiles) throws -> Value {
-    switch stored(value, files) {
+  ///
+  /// - Throws: ``CoreDataError`` for a file that is there and cannot be read: that is no value's absence.
+  static func content(_ value: Value, _ external: ExternalFolder) throws -> Value {
+    switch try stored(value, external) {
     case .value(let value): return value
     case .missing: return .null
-    case .file(let path, let bytes):
-      guard bytes <= longestValue else {
+    case .file(let file):
+      guard file.size <= longestValue else {
         throw CoreDataError(
           .failed,
-          "the external data file has \(bytes >> 20) MB, and a row takes \(longestValue >> 20) at most",
-          path: path, hint: "Keep it in its file: leave the attribute's external storage allowed.")
+          "the external data file has \(file.size >> 20) MB, and a row takes \(longestValue >> 20) at most",
+          path: file.path,
+          hint: "Keep it in its file: leave the attribute's external storage allowed.")
       }
-      return .blob(try FileSystem.read(path))
+      return .blob(try file.read(at: 0, count: file.size))
     }
   }
 
   /// What tells one content from another, of a file of any size: bytes as their SHA-256, all else as
   /// it is. NULL where the file is missing.
-  static func digest(_ value: Value, _ files: StoreFiles) throws -> Value {
-    switch stored(value, files) {
+  static func digest(_ value: Value, _ external: ExternalFolder) throws -> Value {
+    switch try stored(value, external) {
     case .value(.blob(let bytes)): return .text(ByteText.hex(Digest.sha256(bytes)))
     case .value(let other): return other
     case .missing: return .null
-    case .file(let path, _): return .text(try FileSystem.sha256(path))
+    case .file(let file): return .text(try file.sha256())
     }
   }
 
@@ -107,19 +111,20 @@ enum RecipeFunctions {
 
   private enum Stored {
     case value(Value)
-    case file(path: String, bytes: Int)
+    case file(OpenFile)
     case missing
   }
 
-  private static func stored(_ value: Value, _ files: StoreFiles) -> Stored {
+  private static func stored(_ value: Value, _ external: ExternalFolder) throws -> Stored {
     guard case .blob(let bytes) = value else { return .value(value) }
     switch MarkedBytes(bytes) {
     case .row(let own): return .value(.blob(own))
     case .file(let name):
-      guard case .file(let path, let bytes, _) = files.externalPlace(of: name) else {
-        return .missing
+      switch external.place(of: name) {
+      case .file(let file): return .file(file)
+      case .missing: return .missing
+      case .unreadable(let error): throw error
       }
-      return .file(path: path, bytes: bytes)
     }
   }
 
