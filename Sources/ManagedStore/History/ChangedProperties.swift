@@ -1,34 +1,63 @@
 import ManagedModel
 
-/// The order in which history's bitmap of written columns (ACHANGE.ZCOLUMNS) counts properties.
+/// The bits of history's bitmap of written columns (ACHANGE.ZCOLUMNS), as properties of an entity.
 ///
-/// Bit n from the most significant bit of the first byte is the nth property that is not transient.
-/// Recent frameworks count attributes and relationships in one list by name; a store of macOS 10.13
-/// has bits that fit attributes before relationships. Which version changed that is not known, so
-/// for the older ones names are only given where both orders give the same.
+/// The order is that of ``ModelWalk/changeBits(of:)``: keys of to-ones, their entity IDs, order keys,
+/// attributes, and then the to-many relationships, those that a column of another row holds before those of a
+/// join table. Within one of the last two groups the order is not proved by any store.
 struct ChangedProperties {
-  private let names: [String]
-
-  /// Frameworks from iOS 13 and macOS 10.15 on are above this number.
-  private static let ordered = 1_000
-
-  /// `nil` where the order is not known.
-  init?(_ model: Model, entity: String, framework: Int?) {
-    let attributes = model.attributes(of: entity).filter { !$0.isTransient }.map(\.name)
-    let relationships = model.relationships(of: entity).filter { !$0.isTransient }.map(\.name)
-    let byKind = attributes.sortedByBytes(\.self) + relationships.sortedByBytes(\.self)
-    names = (attributes + relationships).sortedByBytes(\.self)
-    guard !names.isEmpty, (framework ?? 0) >= Self.ordered || names == byKind else { return nil }
+  private struct Bit {
+    var name: String
+    /// Whether the bit is this property's for certain.
+    var isCertain: Bool
   }
 
-  /// Names of the bits that are set; `nil` for a bitmap of another length, or with bits past the
-  /// last property: it was not written for these properties.
+  private let bits: [Bit]
+
+  init(_ walk: ModelWalk, entity: String, model: Model) {
+    let changeBits = walk.changeBits(of: entity)
+    func isJoined(_ entity: String, _ name: String) -> Bool {
+      guard let own = model.relationship(named: name, of: entity), let inverse = own.inverse else {
+        return false
+      }
+      return model.relationship(named: inverse, of: own.destination)?.isToMany == true
+    }
+    var counts = [false: 0, true: 0]
+    for case .toMany(let owner, let name) in changeBits {
+      counts[isJoined(owner, name), default: 0] += 1
+    }
+    bits = changeBits.map { bit in
+      switch bit {
+      case .column(let column):
+        return Bit(name: Self.name(of: column.content), isCertain: true)
+      case .toMany(let owner, let name):
+        return Bit(name: name, isCertain: counts[isJoined(owner, name)] == 1)
+      }
+    }
+  }
+
+  /// The owner of a to-many without an inverse has no property of its own in this entity: it is named by the
+  /// relationship that it is in.
+  private static func name(of content: StoreSchema.Content) -> String {
+    switch content {
+    case .attribute(_, let name), .toOne(_, let name), .toOneEntity(_, let name),
+      .toOneOrder(_, let name):
+      name
+    case .owner(let entity, let name), .ownerOrder(let entity, let name): "\(entity).\(name)"
+    }
+  }
+
+  /// Names of the bits that are set, each once; one that ends in `?` may be another to-many's of its group.
+  ///
+  /// - Returns: `nil` for a bitmap of another length, or with bits past the last property: it was not written
+  ///   for these properties.
   func names(in bitmap: [UInt8]) -> [String]? {
-    guard bitmap.count == (names.count + 7) / 8 else { return nil }
+    guard bitmap.count == (bits.count + 7) / 8 else { return nil }
     var found: [String] = []
     for index in 0..<(bitmap.count * 8) where bitmap[index / 8] & (0x80 >> (index % 8)) != 0 {
-      guard index < names.count else { return nil }
-      found.append(names[index])
+      guard index < bits.count else { return nil }
+      let name = bits[index].name + (bits[index].isCertain ? "" : "?")
+      if !found.contains(name) { found.append(name) }
     }
     return found
   }

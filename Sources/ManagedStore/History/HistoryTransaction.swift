@@ -52,7 +52,8 @@ public struct HistoryChange: Sendable, Equatable {
   public var kind: Kind?
   /// The object; of an entity called `Z_ENT 7` where the model has none of that number.
   public var object: ObjectID
-  /// Names of the properties that an update wrote; `nil` where they cannot be told.
+  /// Names of the properties that an update wrote; `nil` where they cannot be told. Of a to-many relationship
+  /// the name ends in `?` where the bit may be another to-many's.
   public var properties: [String]?
   /// What is left of a deleted object.
   public var tombstones: [Tombstone] = []

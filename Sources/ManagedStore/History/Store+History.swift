@@ -85,7 +85,8 @@ extension Store {
       try statement.bind([
         .integer(transaction), .integer(after ?? .min), .integer(Int64(max(0, limit))),
       ])
-      var orders: [String: ChangedProperties?] = [:]
+      var orders: [String: ChangedProperties] = [:]
+      var walk: ModelWalk?
       var changes: [HistoryChange] = []
       while try statement.step() {
         let number = statement.integer(at: 2)
@@ -94,11 +95,11 @@ extension Store {
           number: statement.integer(at: 0), kind: .init(rawValue: statement.integer(at: 1)),
           object: ObjectID(entity: entity, key: statement.integer(at: 3)))
         if !statement.isNull(at: 4), change.kind == .update {
-          let order =
-            orders[entity]
-            ?? ChangedProperties(model, entity: entity, framework: metadata.frameworkVersion)
-          orders[entity] = .some(order)
-          change.properties = order?.names(in: statement.bytes(at: 4))
+          let known = walk ?? ModelWalk(model, numbers: schema.numbers)
+          walk = known
+          let order = orders[entity] ?? ChangedProperties(known, entity: entity, model: model)
+          orders[entity] = order
+          change.properties = order.names(in: statement.bytes(at: 4))
         }
         if change.kind == .delete {
           change.tombstones = self.tombstones(statement, count: tombstones.count, of: entity)

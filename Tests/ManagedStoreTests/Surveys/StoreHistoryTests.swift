@@ -54,11 +54,11 @@ struct StoreHistoryTests {
     return try Store(path: path)
   }
 
-  /// Bits in the order colour, group, members, name, weight: 0x50 is group and name.
+  /// Bits in the order group, colour, name, weight, members: 0xA0 is group and name.
   private static let changes = """
     INSERT INTO ACHANGE VALUES (1, 16001, 1, 0, 1, 1, 1, NULL, NULL, NULL),
-      (2, 16001, 1, 1, 1, 1, 2, x'50', NULL, NULL), (3, 16001, 1, 1, 1, 1, 2, x'01', NULL, NULL),
-      (4, 16001, 1, 1, 1, 1, 2, x'5000', NULL, NULL), (5, 16001, 1, 1, 1, 1, 2, NULL, NULL, NULL),
+      (2, 16001, 1, 1, 1, 1, 2, x'A0', NULL, NULL), (3, 16001, 1, 1, 1, 1, 2, x'01', NULL, NULL),
+      (4, 16001, 1, 1, 1, 1, 2, x'A000', NULL, NULL), (5, 16001, 1, 1, 1, 1, 2, NULL, NULL, NULL),
       (6, 16001, 1, 2, 1, 7, 3, NULL, 'quick', 5), (7, 16001, 1, 2, 99, 8, 3, NULL, x'01', NULL);
     """
 
@@ -95,11 +95,31 @@ struct StoreHistoryTests {
     #expect(try store.changes(of: 77) == [])
   }
 
-  @Test("an older framework's order is not known, so nothing is guessed")
+  @Test("the order of properties is the same in every framework version")
   func olderFramework() throws {
     let folder = try TemporaryFolder()
     let store = try Self.store(in: folder, framework: 847, changes: Self.changes)
-    #expect(try store.changes(of: 2).map(\.properties) == [nil, nil, nil, nil])
+    #expect(try store.changes(of: 2).map(\.properties) == [["group", "name"], nil, nil, nil])
+  }
+
+  @Test("a to-many is named for certain only where it is the one of its kind")
+  func uncertain() throws {
+    var tag = Entity("Tag")
+    tag.attributes = [Attribute("name", .string, optional: true)]
+    tag.relationships = [
+      Relationship("group", to: "Tag", inverse: "members", optional: true),
+      Relationship("members", to: "Tag", inverse: "group", toMany: true, optional: true),
+      Relationship("one", to: "Tag", inverse: "two", toMany: true, optional: true),
+      Relationship("two", to: "Tag", inverse: "one", toMany: true, optional: true),
+    ]
+    let model = try Model(entities: [tag])
+    let walk = ModelWalk(model, numbers: ["Tag": 1])
+    let order = ChangedProperties(walk, entity: "Tag", model: model)
+    // group, name, members, then the two of the join table.
+    #expect(order.names(in: [0b1110_0000]) == ["group", "name", "members"])
+    #expect(order.names(in: [0b0001_1000])?.sorted() == ["one?", "two?"])
+    #expect(order.names(in: [0b0000_0100]) == nil)
+    #expect(ChangedProperties(walk, entity: "No", model: model).names(in: []) == [])
   }
 
   @Test("tombstones are read as the attributes they were of")
