@@ -18,7 +18,7 @@ import Testing
     "only root can become another user, or the program or python3 is missing"))
 struct RaceTests {
   private static let runs =
-    getenv("STRATA_RACES").flatMap { Int(String(cString: $0)) } ?? 15
+    getenv("STRATA_RACES").flatMap { Int(String(cString: $0)) } ?? 4
 
   /// Puts a link in the place of every new file of a run, as fast as it can, and the file back in turn.
   private static let swapper = """

@@ -23,6 +23,60 @@ struct ErrorSentenceTests {
     }
   }
 
+  /// What people pasted in public reports, with words of what it means.
+  static let pasted: [(String, String)] = [
+    (
+      "Validation error missing attribute values on mandatory destination relationship",
+      "mandatory"
+    ),
+    ("The current model reference and the next model reference cannot be equal.", "same checksum"),
+    ("Could not cast value of type 'Swift.Optional<Any>' to 'SortMode'", "not optional"),
+    (
+      "Failed to load optimized model at path '/private/var/App.app/Model.momd/Model 3.omo'",
+      "instead"
+    ),
+    ("Object of class Settings is not among allowed top level class list", "transformer"),
+    (
+      "Declared Objective-C type \"[Int64]\" for attribute named relatedIDs is not valid",
+      "Objective-C does not know"
+    ),
+    (
+      "Attempting to retrieve an NSManagedObjectModel version checksum while the model is still editable.",
+      "can still change"
+    ),
+    ("Error Domain=NSCocoaErrorDomain Code=134081 \"Can't add the same store twice\"", "twice"),
+    ("File appeared during sanity check; this seems suspicious", "between two checks"),
+    ("Unable to find any managed object models.", "No model"),
+    (
+      "A persistent store which has been previously added to a coordinator using the iCloud integration options must always be added to the coordinator with the options present in the options dictionary.",
+      "iCloud sync"
+    ),
+    ("Cannot unarchive type from non-NSData object", "do not belong together"),
+    (
+      "UNIQUE constraint failed: ANSCKRECORDMETADATA.ZENTITYID, ANSCKRECORDMETADATA.ZENTITYPK",
+      "two records for one object"
+    ),
+  ]
+
+  @Test("a sentence of a public report is known", arguments: pasted)
+  func report(text: String, words: String) throws {
+    let report = ErrorReport(text)
+    #expect(report.entries.count == 1, "\(report.entries)")
+    let telling = try #require(report.entries.first?.telling)
+    #expect(telling.meaning.contains(words), "\(telling.meaning)")
+  }
+
+  @Test(
+    "a table of the database by its full name, and a column by a fetch's alias, are the model's")
+  func aliases() throws {
+    let words = TableWords(try Library.model(Library.version1))
+    #expect(words.names(for: "main.ZBOOK") == ["Book"])
+    #expect(words.names(for: "main.ZBOOK.ZTITLE") == ["Book.title"])
+    #expect(words.names(for: "t0.ZTITLE").contains("Book.title"))
+    #expect(words.names(for: "main.ZNOTHING") == [])
+    #expect(TableWords.bookkeeping("main.ACHANGE") == "persistent history")
+  }
+
   static let codes: [(String, Int)] = [
     ("错误 134100", 134100), ("错误134100。", 134100), ("(Cocoa-Fehler 134100.)", 134100),
     ("L’opération n’a pas pu s’achever. (erreur Cocoa 134110.)", 134110),

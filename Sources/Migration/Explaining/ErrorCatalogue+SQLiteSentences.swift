@@ -10,6 +10,15 @@ extension ErrorCatalogue {
   /// SQLite's messages. Those without a telling of their own are what sqlite3_errmsg says of a code.
   static let sqliteSentences: [ErrorSentence] = [
     s(
+      "UNIQUE constraint failed: ANSCKRECORDMETADATA", 2067, .none,
+      telling(
+        "The mirror's bookkeeping would have two records for one object.",
+        cause:
+          "A migration changed entity IDs or keys without the tables of CloudKit mirroring, so that records point to wrong objects.",
+        advice:
+          "Migrate the store with strata migrate from a backup: it renumbers and removes the mirror's rows as Core Data does."
+      )),
+    s(
       "UNIQUE constraint failed:", 2067, .columns,
       telling(
         "Two rows have the same value where each must have its own.",

@@ -40,7 +40,7 @@ public enum ErrorCatalogue {
   /// By domain, then by code.
   public static let all =
     fileMeanings + validationMeanings + contextMeanings + storeMeanings + migrationMeanings
-    + cloudMeanings + sqliteMeanings + extendedSQLiteMeanings + cloudKitMeanings
+    + laterMeanings + cloudMeanings + sqliteMeanings + extendedSQLiteMeanings + cloudKitMeanings
 
   /// - Parameter domain: as an NSError prints it; `nil` looks in all, Cocoa's first.
   /// - Returns: `nil` for a code that is unknown; an extended SQLite code

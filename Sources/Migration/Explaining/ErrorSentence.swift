@@ -82,7 +82,8 @@ extension ErrorMeaning {
 extension ErrorCatalogue {
   /// Every sentence that is known, the more particular ones first where two begin alike.
   public static let sentences =
-    coreDataSentences + swiftDataSentences + cloudKitSentences + sqliteSentences
+    coreDataSentences + laterMigrationSentences + modelSentences + swiftDataSentences
+    + cloudKitSentences + laterCloudKitSentences + sqliteSentences
 
   static func telling(
     _ meaning: String, cause: String, advice: String

@@ -14,7 +14,11 @@ public struct TableWords: Sendable {
   /// `User.id` for `ZUSER.ZID`, `User` for `ZUSER`; for a column alone all properties that have one
   /// of that name. Empty for what the model has no name for.
   public func names(for text: String) -> [String] {
-    let parts = text.split(separator: ".", maxSplits: 1).map { $0.uppercased() }
+    var parts = text.split(separator: ".", maxSplits: 2).map { $0.uppercased() }
+    // The database's own name, or the name that a fetch gives to a table.
+    if parts.count > 1, ["MAIN", "TEMP"].contains(parts[0]) || Self.isAlias(parts[0]) {
+      parts.removeFirst()
+    }
     if let first = parts.first, parts.count == 2 {
       return name(of: parts[1], in: first).map { [$0] } ?? []
     }
@@ -25,7 +29,8 @@ public struct TableWords: Sendable {
 
   /// What a name that is no entity's is Core Data's own for, as a clause; `nil` for others.
   public static func bookkeeping(_ text: String) -> String? {
-    let table = text.split(separator: ".").first.map { $0.uppercased() } ?? ""
+    let words = text.split(separator: ".").map { $0.uppercased() }
+    let table = words.first { $0 != "MAIN" && $0 != "TEMP" } ?? ""
     if table.hasPrefix("ANSCK") { return "CloudKit mirroring's own bookkeeping" }
     if ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"].contains(table) {
       return "persistent history"
@@ -34,6 +39,11 @@ public struct TableWords: Sendable {
       return "Core Data's own bookkeeping"
     }
     return nil
+  }
+
+  /// Whether a word is one of the names that Core Data gives to the tables of a fetch: `t0`, `t1`.
+  private static func isAlias(_ word: String) -> Bool {
+    word.hasPrefix("T") && word.count > 1 && word.dropFirst().allSatisfy(\.isNumber)
   }
 
   private func name(ofTable table: String) -> String? {

@@ -86,7 +86,7 @@ struct JournalTrustTests {
   @Test(
     "thousands that were made up or changed move nothing out of the folder, and lose nothing in it")
   func madeUp() throws {
-    let count = getenv("STRATA_JOURNALS").flatMap { Int(String(cString: $0)) } ?? 4_000
+    let count = getenv("STRATA_JOURNALS").flatMap { Int(String(cString: $0)) } ?? 1_500
     var generator = SeededGenerator(seed: 2_026)
     var (moved, refused, batch) = (0, 0, 0)
     var place = try JournalPlace()
