@@ -266,7 +266,9 @@ def exact(attribute, raw, path):
     elif attribute.kind == 800:
         text = "i%d" % (1 if raw else 0)
     else:
-        text = "i%d" % raw
+        # What a migration took over from another number type and does not fit, as it is stored.
+        whole = not isinstance(raw, float) or (raw == int(raw) and -(2**63) <= raw < 2**63)
+        text = "i%d" % raw if whole else "r" + struct.pack(">d", raw).hex()
     yield path + "=" + text
 
 

@@ -83,17 +83,16 @@ struct ModelDifferenceTests {
     #expect(kinds == [.versionHashModifier(from: nil, to: "2"), .added, .removed])
   }
 
-  @Test("two claims to one source are told")
+  @Test("properties of the older version that share an identifier are told, of the newer not")
   func conflict() throws {
     let new = try model { book, _ in
       var copy = Attribute("heading", .string, optional: true)
       copy.renamingIdentifier = "title"
       book.attributes.append(copy)
     }
-    #expect(
-      ModelDifference(from: try model(), to: new).conflicts == [
-        "“title” and “heading” of “Book” both say they were the attribute “title”"
-      ])
+    #expect(ModelDifference(from: try model(), to: new).conflicts == [])
+    let back = ModelDifference(from: new, to: try model()).conflicts
+    #expect(back.count == 1 && back[0].contains("“title” and “heading”"))
   }
 
   @Test("a child whose parent changed says so, and a property that moved up is not removed")
@@ -162,7 +161,9 @@ struct ModelDifferenceTests {
       book.versionHashModifier = "2"
     }
     let other = ModelDifference(from: shared, to: changed)
-    #expect(other.conflicts == [])
+    // Core Data refuses to infer a mapping from such a version.
+    #expect(other.conflicts.contains { $0.contains("renaming identifier, “Former”") })
+    #expect(other.conflicts.contains { $0.contains("renaming identifier, “was”") })
     #expect(
       other.changed.flatMap { $0.changes.map(\.description) } == [
         "version hash modifier none became “2”"
@@ -176,12 +177,24 @@ struct ModelDifferenceTests {
       source: [("a", "x"), ("b", "x"), ("c", "c")],
       destination: [("b", "x"), ("d", "x"), ("c", "c")])
     #expect(sharers.sources == ["b": "b", "d": "a", "c": "c"])
-    #expect(sharers.conflicts.isEmpty)
-    // Two that claim one source are a conflict still; the loser is what it is called.
+    #expect(sharers.sharedSources == ["x": ["a", "b"]])
+    #expect(sharers.sharedDestinations == ["x": ["b", "d"]])
+    // Two may come from one source: the one of the same name stands for it the other way round.
     let claimed = NameAlignment(
       source: [("a", "a"), ("b", "b")], destination: [("a", "a"), ("b", "a")])
-    #expect(claimed.conflicts == ["a": ["a", "b"]])
-    #expect(claimed.sources == ["a": "a", "b": "b"])
+    #expect(claimed.sources == ["a": "a", "b": "a"])
+    #expect(claimed.destinations == ["a": "a"])
+    #expect(claimed.byFormerName.isEmpty)
+  }
+
+  @Test("an identifier that names a former name is followed where nobody has the identifier")
+  func formerNames() {
+    let kept = NameAlignment(source: [("b", "a")], destination: [("c", "b")])
+    #expect(kept.sources == ["c": "b"])
+    #expect(kept.byFormerName == ["c"])
+    let taken = NameAlignment(source: [("b", "a")], destination: [("c", "b"), ("b", "a")])
+    #expect(taken.sources == ["b": "b"])
+    #expect(taken.byFormerName.isEmpty)
   }
 
   @Test("what goes by its own name is what was called so, and nothing else")
@@ -191,10 +204,10 @@ struct ModelDifferenceTests {
       destination: [("b", "b"), ("new", "new"), ("a", "a")])
     #expect(own.sources == ["a": "a", "b": "b"])
     #expect(own.destinations == ["a": "a", "b": "b"])
-    #expect(own.conflicts.isEmpty)
-    // Two of one name are told of as before.
+    #expect(own.sharedSources.isEmpty && own.sharedDestinations.isEmpty)
+    // Two of one name share their identifier.
     let twice = NameAlignment(source: [("a", "a")], destination: [("a", "a"), ("a", "a")])
-    #expect(twice.conflicts == ["a": ["a", "a"]])
+    #expect(twice.sharedDestinations == ["a": ["a", "a"]])
     #expect(NameAlignment(sameNames: ["a", "b"], ["b", "c"]).sources == ["b": "b"])
   }
 }

@@ -117,21 +117,6 @@ struct InferenceTests {
           ),
           (#"<entity name="Author">"#, #"<entity name="Author" parentEntity="Thing">"#),
         ], entity: "Thing", property: nil),
-      Refusal(
-        change: [
-          (
-            #"<attribute name="name" optional="YES""#,
-            #"<attribute name="pen" elementID="nickname" optional="YES" attributeType="String"/><attribute name="name" optional="YES""#
-          )
-        ], entity: "Author", property: "pen"),
-      Refusal(
-        change: [
-          (
-            #"<attribute name="due" optional="YES" attributeType="Date"/>"#,
-            #"<relationship name="due" optional="YES" maxCount="1" destinationEntity="Author"/>"#
-          )
-        ],
-        entity: "Loan", property: "due"),
     ])
   func refused(_ refusal: Refusal) throws {
     do {

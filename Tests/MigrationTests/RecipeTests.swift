@@ -143,17 +143,18 @@ struct RecipeTests {
       inferred?.hint
         == #"Keep the type String, add an attribute of another name, or write in the recipe: { "source": "Car", "destination": "Car", "attributes": { "year": an expression over Car } }."#
     )
-    let typed = error(
+    let mapped = error(
+      "{ from: 'old', to: 'new', entityMappings: [ \(pets), { source: 'Car', destination: 'Car' } ] }"
+    )
+    #expect(mapped?.property == "year")
+    #expect(mapped?.mark != nil)
+    #expect(mapped?.path == "r.json5")
+    // A relationship of an attribute's name is another property: it begins empty.
+    let kinds = try Self.mapping(
       "{ from: 'old', to: 'new', entityMappings: [ \(pets), { source: 'Car', destination: 'Car', attributes: { year: null } } ] }"
     )
-    #expect(typed?.code == 134190)
-    #expect(typed?.property == "maker")
-    #expect(
-      typed?.hint
-        == #"Use another name for the relationship, or write in the recipe: { "source": "Car", "destination": "Car", "relationships": { "maker": null or a key path of Car } }."#
-    )
-    #expect(typed?.mark != nil)
-    #expect(typed?.path == "r.json5")
+    let car = kinds?.mapping(toDestination: "Car")
+    #expect(car?.relationship(named: "maker") == RelationshipMapping(name: "maker", source: nil))
   }
 
   @Test("hierarchies may merge where every entity is mapped")

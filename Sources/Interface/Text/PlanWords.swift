@@ -5,6 +5,7 @@ extension Loss {
   /// What is counted of it: `3 objects`, `1 value`.
   var counted: String {
     NumberText.counted(values, isOfLog ? "frame" : property == nil ? "object" : "value")
+      + (misfit.map { " " + $0.clause } ?? "")
   }
 }
 

@@ -51,42 +51,48 @@ struct StepChecks {
         return LintFinding(
           rule, at: to.place(of: refusal.entity, refusal.property), version: to.name,
           entity: refusal.entity, property: refusal.property,
-          "The step \(words) cannot be inferred (134190): \(refusal.reason ?? refusal.message).",
+          "The step \(words) cannot be inferred\(refusal.code.map { " (\($0))" } ?? ""): \(refusal.reason ?? refusal.message).",
           severity: .error, consequence: LintRule.notInferable.consequence, advice: refusal.hint)
       }
   }
 
-  /// Things that claim to be the same former one.
+  /// Things that share a renaming identifier.
   private func conflicts() -> [(finding: LintFinding, entity: String?, names: [String?])] {
     guard !step.newRefusals.isEmpty else { return [] }
     func finding(
-      _ former: String, _ claims: [String], _ entity: String?
+      _ identifier: String, _ names: [String], of entity: String?, in version: String
     ) -> (finding: LintFinding, entity: String?, names: [String?]) {
-      // The first one has it; the last claims in vain.
-      let name = claims.last ?? former
-      let list = claims.map { "“\($0)”" }.joined(separator: " and ")
+      // The one that has it by its name keeps it.
+      let name = names.last { $0 != identifier } ?? identifier
+      let list = names.map { "“\($0)”" }.joined(separator: " and ")
       return (
         LintFinding(
           .renamingIdentifierShared, at: to.place(of: entity ?? name, entity == nil ? nil : name),
           version: to.name, entity: entity ?? name, property: entity == nil ? nil : name,
-          "\(list) both claim to be the former “\(former)”, \(words)."), entity ?? former,
-        entity == nil ? [nil] : claims
+          "\(list)\(entity.map { " of “\($0)”" } ?? "") have one renaming identifier in “\(version)”, “\(identifier)”: the step \(words) cannot be inferred (134190)."
+        ), entity ?? name, entity == nil ? [nil] : names
       )
     }
     let entities = to.model.entityAlignment(from: step.from.model, isEqual: false)
-    var found = entities.conflicts.sorted { $0.key < $1.key }.map { finding($0, $1, nil) }
+    func sorted(_ shared: [String: [String]]) -> [(key: String, value: [String])] {
+      shared.sorted { $0.key < $1.key }
+    }
+    var found = sorted(entities.sharedSources).map {
+      finding($0.key, $0.value, of: nil, in: step.from.name)
+    }
+    found += sorted(entities.sharedDestinations).map {
+      finding($0.key, $0.value, of: nil, in: to.name)
+    }
     for entity in to.model.entities {
       guard let former = entities.sources[entity.name] else { continue }
-      let alignments = [
-        NameAlignment(
-          source: step.from.model.attributes(of: former).map { ($0.name, $0.canonicalName) },
-          destination: to.model.attributes(of: entity.name).map { ($0.name, $0.canonicalName) }),
-        NameAlignment(
-          source: step.from.model.relationships(of: former).map { ($0.name, $0.canonicalName) },
-          destination: to.model.relationships(of: entity.name).map { ($0.name, $0.canonicalName) }),
-      ]
-      found += alignments.flatMap(\.conflicts).sorted { $0.key < $1.key }
-        .map { finding($0.key, $0.value, entity.name) }
+      let properties: [NameAlignment.Named] =
+        step.from.model.attributes(of: former).filter { !$0.isTransient }
+        .map { ($0.name, $0.canonicalName) }
+        + step.from.model.relationships(of: former).filter { !$0.isTransient }
+        .map { ($0.name, $0.canonicalName) }
+      found += sorted(NameAlignment(source: properties, destination: []).sharedSources).map {
+        finding($0.key, $0.value, of: entity.name, in: step.from.name)
+      }
     }
     return found.filter { found in
       step.newRefusals.contains { $0.entity == found.entity && found.names.contains($0.property) }

@@ -71,8 +71,12 @@ extension Attribute {
   }
 
   /// What the attribute's column holds for the column of another: a value that begins to allow a
-  /// file is marked, one that ceases to is taken in.
+  /// file is marked, one that ceases to is taken in. A column of Double or Float keeps whole numbers as
+  /// SQLite's real numbers, with no more digits than these have.
   package func stored(_ column: String, of former: Attribute?) -> String {
+    if type == .double || type == .float, former?.type == .integer64 || former?.type == .decimal {
+      return "CAST(\(column) AS REAL)"
+    }
     let wasMarked = former?.allowsExternalBinaryDataStorage ?? false
     guard wasMarked != allowsExternalBinaryDataStorage else { return column }
     return former?.content(of: stored(column)) ?? stored(column)

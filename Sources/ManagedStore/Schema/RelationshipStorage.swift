@@ -158,9 +158,20 @@ extension RelationshipStorage {
   /// SELECT of owner, destination, position in the relationship and position in its inverse, each
   /// pair once; a position is NULL where there is none.
   ///
-  /// - Parameter numbers: Z_ENT of the owners: other entities of a to-one's table may have left
-  ///   something in its column.
-  package func allLinks(in schema: String = "", of numbers: [Int64]? = nil) -> String {
+  /// - Parameters:
+  ///   - numbers: Z_ENT of the owners: other entities of a to-one's table may have left something in its
+  ///     column.
+  ///   - bothWays: whether pairs that count both ways are there in both directions.
+  package func allLinks(
+    in schema: String = "", of numbers: [Int64]? = nil, bothWays: Bool = false
+  ) -> String {
+    guard !bothWays || kind != .reflexive else {
+      let links = allLinks(in: schema, of: numbers)
+      return """
+        SELECT owner, destination, position, inverse FROM (\(links))
+        UNION SELECT destination, owner, inverse, position FROM (\(links))
+        """
+    }
     func column(_ name: String?) -> String { name.map { quoted($0) } ?? "NULL" }
     var conditions: [String] = []
     if kind == .toOne {
@@ -232,7 +243,7 @@ extension RelationshipStorage {
       let order = position.map { ", \(quoted($0)) = e.position" } ?? ""
       return """
         UPDATE \(place) AS t SET \(quoted(owner)) = e.owner\(order)
-        FROM (SELECT destination, min(owner) AS owner, position FROM (\(links)) GROUP BY destination) e
+        FROM (SELECT destination, max(owner) AS owner, position FROM (\(links)) GROUP BY destination) e
         WHERE t.\(quoted(destination)) = e.destination
         """
     }

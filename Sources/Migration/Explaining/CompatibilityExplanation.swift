@@ -48,7 +48,7 @@ public struct CompatibilityExplanation: Sendable {
   public let reasons: [EntityReason]
   /// Whether lightweight migration could bring the store to the model.
   public let inference: Inference
-  /// What of the changes Core Data may take otherwise than is assumed here, as sentences.
+  /// What strata carries out and the app's own migration refuses or loses, as sentences.
   public let caveats: [String]
   /// Entities of the model whose hash rule was not checked against Apple's, with the reason.
   public let unverified: [String: String]
@@ -82,7 +82,6 @@ public struct CompatibilityExplanation: Sendable {
       return
     }
     let difference = source.map { ModelDifference(from: $0, to: model) }
-    caveats = (difference?.typeChanges ?? []).compactMap { $0.change.caveat(of: $0.place) }
     let modelHashes = model.versionHashes
     let problems =
       whole.missingInStore.map { ($0, EntityReason.Problem.missingInStore) }
@@ -98,16 +97,19 @@ public struct CompatibilityExplanation: Sendable {
         changes: (entity?.changes ?? []).filter(\.movesHash))
     }
     guard let source else {
-      inference = .unknown
+      (inference, caveats) = (.unknown, [])
       return
     }
+    var differences: [AppMigrationDifference] = []
     do {
-      _ = try MappingInference.mapping(from: source, to: model)
+      let mapping = try MappingInference.mapping(from: source, to: model)
+      differences = MappingInference.appDifferences(mapping, from: source, to: model)
       inference = .possible
     } catch let error as CoreDataError {
       inference = .refused(error)
     } catch {
       inference = .refused(CoreDataError(.refused, code: .inferredMappingModel, "\(error)"))
     }
+    caveats = differences.map(\.sentence)
   }
 }

@@ -65,7 +65,14 @@ extension MappingLayout {
         value: .one(try scope.value(of: path).sql), entity: relationship.destination,
         property: path[0])
     }
-    guard let links = store.table(of: holder)?.storage(of: last)?.allLinks(in: "src.") else {
+    let isReflexive =
+      entityMapping.destination.map {
+        schema.storage(of: relationshipMapping.name, in: $0)?.kind == .reflexive
+      } ?? false
+    guard
+      let links = store.table(of: holder)?.storage(of: last)?.allLinks(
+        in: "src.", bothWays: !isReflexive)
+    else {
       return nil
     }
     guard path.count > 1, let own = store.table(of: from) else {

@@ -27,7 +27,13 @@ extension StepSchemas {
   ) -> String? {
     let declarer = sourceModel.declaringEntity(of: origin.name, in: origin.entity) ?? origin.entity
     return store.table(of: origin.entity)?.storage(of: origin.name)?.allLinks(
-      in: "src.", of: store.table(of: declarer)?.numbers)
+      in: "src.", of: store.table(of: declarer)?.numbers,
+      bothWays: !isReflexive(relationship, of: entity))
+  }
+
+  /// Whether a destination relationship is its own inverse, and so keeps each pair once.
+  func isReflexive(_ relationship: String, of entity: String) -> Bool {
+    destination.storage(of: relationship, in: entity)?.kind == .reflexive
   }
 
   /// Whether the former table's first column holds keys of the same side.

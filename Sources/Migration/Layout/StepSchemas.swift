@@ -102,7 +102,9 @@ struct StepSchemas {
     guard let to = entityMapping.destination,
       let relationship = destinationModel.relationship(named: name, of: to)
     else { return nil }
-    var column = inverseStorage(of: name, entityMapping, table).map { "s." + quoted($0.owner) }
+    var column =
+      inverseStorage(of: name, entityMapping, table).map { "s." + quoted($0.owner) }
+      ?? inverseOwner(of: relationship)
     if let former = entityMapping.relationship(named: name)?.source,
       let own = table.toOneColumn(of: former)
     {
@@ -158,6 +160,19 @@ struct StepSchemas {
         .first, let storage = store.table(of: origin.entity)?.storage(of: origin.name)
     else { return nil }
     return storage.isInDestinationRow && storage.table == table.table ? storage : nil
+  }
+
+  /// SQL for the owner of a row in a to-many that goes on, where its links were kept elsewhere: the last
+  /// one, of several.
+  private func inverseOwner(of relationship: Relationship) -> String? {
+    guard let inverse = relationship.inverse,
+      destinationModel.relationship(named: inverse, of: relationship.destination)?.isToMany == true,
+      let origin = mapping.origins(of: inverse, in: relationship.destination, destinationModel)
+        .first,
+      store.table(of: origin.entity)?.storage(of: origin.name)?.isInDestinationRow == false,
+      let links = links(of: inverse, in: relationship.destination)
+    else { return nil }
+    return "(SELECT max(e.owner) FROM (\(links)) e WHERE e.destination = s.Z_PK)"
   }
 
   private func order(of name: String, _ entityMapping: EntityMapping) -> String? {

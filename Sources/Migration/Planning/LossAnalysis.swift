@@ -40,6 +40,14 @@ struct LossAnalysis {
           )
         }
       }
+      for loss in try cutNumbers(from, to, entityMapping) {
+        let key = "\(loss.name) \(loss.misfit?.kind.rawValue ?? "")"
+        if properties[key] == nil {
+          properties[key] = loss
+        } else {
+          properties[key]?.values += loss.values
+        }
+      }
       for relationship in source.relationships(of: from) where !relationship.isTransient {
         let count = try lostLinks(relationship, of: from, entityMapping)
         try add(count, relationship.name, of: from, to: &properties) {
@@ -54,7 +62,7 @@ struct LossAnalysis {
       schemas ?? StepSchemas(store: data.store, mapping: mapping, destination: destination)
     let claimed = try PlannedPairs(inferred: schemas)?
       .losses(mapping, from: source, to: destination)
-    for loss in try crowdedLinks(schemas) + (claimed ?? []) {
+    for loss in try schemas.crowdedLinks() + (claimed ?? []) {
       if let known = properties[loss.name] {
         properties[loss.name]?.values += loss.values
         properties[loss.name]?.suggestion = known.suggestion ?? loss.suggestion
@@ -63,29 +71,33 @@ struct LossAnalysis {
         properties[loss.name] = loss
       }
     }
-    return losses + properties.values.sorted { $0.name < $1.name }
+    return losses
+      + properties.values.sorted {
+        ($0.name, $0.misfit?.kind.rawValue ?? "") < ($1.name, $1.misfit?.kind.rawValue ?? "")
+      }
   }
 
-  /// A to-many without an inverse has room for one owner of each object: links that others have.
-  private func crowdedLinks(_ schemas: StepSchemas) throws -> [Loss] {
-    var losses: [Loss] = []
-    for table in schemas.destination.tables {
-      for column in table.columns {
-        guard case .owner(let owner, let name) = column.content,
-          let origin = mapping.origins(of: name, in: owner, destination).first,
-          let storage = data.store.table(of: origin.entity)?.storage(of: origin.name),
-          storage.kind == .toOne || storage.kind == .join
-        else { continue }
-        let count = try data.store.number(
-          "SELECT count(*) - count(DISTINCT destination) FROM (\(storage.allLinks()))")
-        guard count > 0 else { continue }
-        losses.append(
-          Loss(
-            entity: source.declaringEntity(of: origin.name, in: origin.entity) ?? origin.entity,
-            property: origin.name, values: count))
+  /// Numbers that their attribute's new type cannot hold as they are.
+  private func cutNumbers(
+    _ from: String, _ to: String, _ entityMapping: EntityMapping
+  ) throws -> [Loss] {
+    try entityMapping.attributes.flatMap { attributeMapping -> [Loss] in
+      guard let former = attributeMapping.source,
+        let before = source.storedAttribute(named: former, of: from),
+        let attribute = destination.storedAttribute(named: attributeMapping.name, of: to),
+        !attribute.isDerived, let column = data.column(of: former, in: from),
+        let change = TypeChange(from: before.type, to: attribute.type)
+      else { return [] }
+      return try change.misfits(column).compactMap { misfit, condition in
+        let count = try data.count(from, where: [condition])
+        guard count > 0 else { return nil }
+        var loss = Loss(
+          entity: source.declaringEntity(of: former, in: from) ?? from, property: former,
+          values: count, samples: try data.samples(of: former, in: from, where: condition))
+        loss.misfit = misfit
+        return loss
       }
     }
-    return losses
   }
 
   /// Adds to the loss of the property where it is declared, since subentities lose it together.

@@ -121,6 +121,9 @@ public struct Loss: Sendable, Equatable {
   public var isIntended = false
   /// Whether what goes are frames of the -wal that are not in the store: rows nobody can read.
   public var isOfLog = false
+  /// What of a number does not fit its attribute's new type: the store keeps it as it is, and Core Data
+  /// cuts it off whenever it reads it. `nil` where whole values or objects go.
+  public var misfit: NumberMisfit?
 
   /// What frames of the -wal are allowed by.
   package static let logName = "wal"
@@ -129,7 +132,11 @@ public struct Loss: Sendable, Equatable {
   public var noun: String {
     let noun = isOfLog ? "frame" : property == nil ? "object" : "value"
     return (values == 1 ? noun : noun + "s") + (isOfLog ? " of the -wal" : "")
+      + (misfit.map { " " + $0.clause } ?? "")
   }
+
+  /// Whether both are of one thing, so that their values add up.
+  func isSame(as other: Loss) -> Bool { name == other.name && misfit == other.misfit }
 
   /// What `--allow-loss` takes: `Entity`, `Entity.property` or `Entity.composite.element`, and `wal` for
   /// frames that are not applied.
@@ -145,6 +152,33 @@ public struct Loss: Sendable, Equatable {
   package var allowances: [String] {
     let paths = property.map { sequence(first: $0, next: ElementPath.composite) }
     return (paths?.map { "\(entity).\($0)" } ?? []) + [entity]
+  }
+}
+
+/// What of a number a new type cannot hold.
+public struct NumberMisfit: Sendable, Hashable {
+  /// What is cut off.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// The new type has no such number.
+    case range
+    /// The part after the decimal point, where the new type has whole numbers.
+    case fraction
+    /// Digits beyond those that the new type keeps.
+    case precision
+  }
+
+  /// What is cut off.
+  public var kind: Kind
+  /// Name of the attribute's new type.
+  public var type: String
+
+  /// Which values are meant: `outside the range of Integer 16`.
+  public var clause: String {
+    switch kind {
+    case .range: "outside the range of \(type)"
+    case .fraction: "with a fraction, which \(type) cuts off"
+    case .precision: "with more digits than \(type) keeps"
+    }
   }
 }
 

@@ -197,18 +197,18 @@ struct PlanAnalysis {
           sum + (try mapping.source.map { try data.count($0, where: []) } ?? 0)
         } ?? counts[entityMapping.name] ?? 0
     }
-    let before = Dictionary(plan.losses.map { ($0.name, $0.values) }) { $0 + $1 }
+    let known = plan.losses
     for var loss in try LossAnalysis(
       data: data, source: source, destination: plan.steps[last].destination, mapping: whole
     ).losses() {
-      loss.values -= before[loss.name] ?? 0
+      loss.values -= known.filter { $0.isSame(as: loss) }.reduce(0) { $0 + $1.values }
       if loss.values > 0 { plan.losses.append(loss) }
     }
-    let known = plan.checks
+    let checks = plan.checks
     plan.checks += try Preflight(
       data: data, source: source, destination: plan.steps[last].destination, mapping: whole
     ).checks().filter { check in
-      !known.contains {
+      !checks.contains {
         $0.property == check.property && $0.first == check.first && $0.asks(as: check)
       }
     }

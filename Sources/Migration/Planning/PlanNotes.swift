@@ -33,7 +33,8 @@ struct PlanNotes {
     }
     let schemas = schemas ?? StepSchemas(store: store, mapping: mapping, destination: destination)
     notes += derived(schemas)
-    notes += typeChanges()
+    notes += MappingInference.appDifferences(mapping, from: source, to: destination)
+      .map(\.sentence)
     notes += IgnoredIdentifiers.sentences(from: source, to: destination)
     return try notes + composites() + indexes(schemas.destination)
   }
@@ -88,27 +89,6 @@ struct PlanNotes {
       return 0
     }
     return try store.number("SELECT count(*) FROM ACHANGE WHERE ZENTITY IN (\(numbers.list))")
-  }
-
-  /// Changes of type that Core Data may take otherwise.
-  private func typeChanges() -> [String] {
-    var notes: [String] = []
-    for entityMapping in mapping.entityMappings {
-      guard let from = entityMapping.source, let to = entityMapping.destination else { continue }
-      for attributeMapping in entityMapping.attributes {
-        guard
-          let former = attributeMapping.source.flatMap({
-            source.storedAttribute(named: $0, of: from)
-          }),
-          let attribute = destination.storedAttribute(named: attributeMapping.name, of: to),
-          let change = TypeChange(from: former.type, to: attribute.type)
-        else { continue }
-        let holder = destination.declaringEntity(of: attribute.name, in: to) ?? to
-        let caveat = change.caveat(of: "\(holder).\(attribute.name)")
-        if let caveat, !notes.contains(caveat) { notes.append(caveat) }
-      }
-    }
-    return notes
   }
 
   /// How derived attributes get their values, and which have no trigger to keep them up.

@@ -95,7 +95,10 @@ extension Verification {
       if !relationship.isToMany {
         expected = "SELECT owner, min(destination) AS destination FROM (\(expected)) GROUP BY owner"
       }
-      if let (_, inverse) = destination.inverse(of: relationship), !inverse.isToMany {
+      let storage = destination.storage(of: one.relationship, in: one.entity)
+      if relationship.isToMany, storage?.isInDestinationRow == true {
+        expected = "SELECT max(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
+      } else if let (_, inverse) = destination.inverse(of: relationship), !inverse.isToMany {
         expected = "SELECT min(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
       }
       if !policyMappings.isEmpty, let own = destination.table(of: one.entity),

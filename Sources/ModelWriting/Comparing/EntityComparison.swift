@@ -78,8 +78,7 @@ struct EntityComparison {
   ) {
     let alignment = alignment(
       of: before.map { ($0.name, $0.canonicalName) }, after.map { ($0.name, $0.canonicalName) })
-    conflicts += ModelDifference.sentences(
-      alignment.conflicts, noun, " of “\(new.name.printable)”")
+    conflicts += sentences(alignment, noun + "s", old.name)
     for property in after {
       let what = "\(noun) “\(property.name.printable)”"
       let former = alignment.sources[property.name]
@@ -104,6 +103,14 @@ struct EntityComparison {
         note(property.name, .removed, !property.isTransient, "\(what) removed")
       }
     }
+  }
+
+  /// What inference refuses for its renaming identifiers: properties of the older version that share one.
+  private func sentences(
+    _ alignment: NameAlignment, _ noun: String, _ holder: String
+  ) -> [String] {
+    ModelDifference.sentences(
+      alignment.sharedSources, "\(noun) of “\(holder.printable)”", in: "older")
   }
 
   private func alignment(
@@ -142,8 +149,7 @@ struct EntityComparison {
     let alignment = NameAlignment(
       source: old.elements.map { ($0.name, $0.canonicalName) },
       destination: new.elements.map { ($0.name, $0.canonicalName) })
-    conflicts += ModelDifference.sentences(
-      alignment.conflicts, "element", " of “\(new.name.printable)”")
+    conflicts += sentences(alignment, "elements", old.name)
     func named(_ element: Attribute, in composite: Attribute) -> Attribute {
       var copy = element
       copy.name = AttributeStorage.path(composite.name, element.name)

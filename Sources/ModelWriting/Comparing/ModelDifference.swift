@@ -6,7 +6,8 @@ public struct ModelDifference: Sendable, Equatable {
   /// Changes beside the entities: configurations, fetch requests, version identifiers. As
   /// sentences; none moves a hash.
   public let otherChanges: [String]
-  /// Two renaming identifiers that claim one source, as sentences; inference refuses such a model.
+  /// Renaming identifiers that several things have, as sentences, where inference refuses it: entities
+  /// of either version, properties of an entity of the older one.
   public let conflicts: [String]
   /// Whether every entity has the same version hash in both, so that stores of the one open with
   /// the other.
@@ -20,7 +21,9 @@ public struct ModelDifference: Sendable, Equatable {
     hashesAreEqual = sourceHashes == destinationHashes
     let alignment = destination.entityAlignment(from: source, isEqual: hashesAreEqual)
     var differences: [EntityDifference] = []
-    var conflicts = Self.sentences(alignment.conflicts, "entity", "")
+    var conflicts =
+      Self.sentences(alignment.sharedSources, "entities", in: "older")
+      + Self.sentences(alignment.sharedDestinations, "entities", in: "newer")
     for entity in destination.entities {
       let old = alignment.sources[entity.name].flatMap(source.entity(named:))
       let hashes = (
@@ -97,12 +100,17 @@ public struct ModelDifference: Sendable, Equatable {
     ]
   }
 
+  /// - Parameters:
+  ///   - shared: renaming identifiers with the names of what has them.
+  ///   - noun: what they are, in the plural.
+  ///   - version: older or newer.
   static func sentences(
-    _ conflicts: [String: [String]], _ noun: String, _ place: String
+    _ shared: [String: [String]], _ noun: String, in version: String
   ) -> [String] {
-    conflicts.sorted { $0.key < $1.key }.map { source, claimants in
-      let names = claimants.map { "“\($0.printable)”" }.joined(separator: " and ")
-      return "\(names)\(place) both say they were the \(noun) “\(source.printable)”"
+    shared.sorted { $0.key < $1.key }.map { identifier, names in
+      let list = names.map { "“\($0.printable)”" }.joined(separator: " and ")
+      return
+        "the \(noun) \(list) of the \(version) version have one renaming identifier, “\(identifier.printable)”"
     }
   }
 

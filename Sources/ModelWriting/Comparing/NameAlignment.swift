@@ -1,19 +1,27 @@
-/// Which thing of an older version is which of a newer one, by canonical names.
+/// Which thing of an older version is which of a newer one, by renaming identifiers.
 ///
-/// A destination's counterpart is the source with the same canonical name, or failing that the one
-/// whose name is the destination's canonical name. An identifier that names nothing in the source
-/// makes the thing new, even where a source has its name.
+/// As in Core Data's inference a destination's counterpart is the source with the same canonical name:
+/// the renaming identifier, or the name where none is set. Several destinations may have one
+/// counterpart: each takes its values. An identifier that names nothing in the source makes the thing
+/// new, even where a source has its name.
 ///
-/// Sources may share an identifier, as copies made in Xcode do that kept the original's: of these
-/// the one of the same name is meant, and one that nobody claims by its name goes to whoever else
-/// has the identifier. So a version is always aligned with itself, name by name.
+/// Where no source has the identifier, one of that *name* is taken, if no other destination has it:
+/// Core Data would drop its values (``byFormerName``).
+///
+/// Core Data refuses sources that share an identifier (``sharedSources``). Where that is not asked, as
+/// in a comparison or with a recipe, the one of the same name is meant, and one that nobody claims by
+/// its name goes to whoever else has the identifier.
 package struct NameAlignment: Sendable, Equatable {
   /// Destination name to source name.
   package private(set) var sources: [String: String] = [:]
-  /// Source name to destination name.
+  /// Source name to destination name: of several the one of the same name, or else the first.
   package private(set) var destinations: [String: String] = [:]
-  /// Sources that more than one destination claims, with all claimants; the first in the list has it.
-  package private(set) var conflicts: [String: [String]] = [:]
+  /// Identifiers that more than one source has, with the names of these.
+  package private(set) var sharedSources: [String: [String]] = [:]
+  /// Identifiers that more than one destination has, with the names of these.
+  package private(set) var sharedDestinations: [String: [String]] = [:]
+  /// Destinations whose identifier is the name of a source that has another identifier.
+  package private(set) var byFormerName: Set<String> = []
 
   /// A thing's name, and the one its renaming identifier gives it, or the same again.
   package typealias Named = (name: String, canonicalName: String)
@@ -29,49 +37,38 @@ package struct NameAlignment: Sendable, Equatable {
     let byCanonicalName = Dictionary(grouping: source, by: \.canonicalName).mapValues {
       $0.map(\.name)
     }
+    sharedSources = byCanonicalName.filter { $0.value.count > 1 }
+    sharedDestinations = Dictionary(grouping: destination, by: \.canonicalName)
+      .filter { $0.value.count > 1 }.mapValues { $0.map(\.name) }
     let names = Set(source.map(\.name))
     let wanted = Set(destination.map(\.name))
-    var claims: [String: [String]] = [:]
     /// Sharers of an identifier whose own names nobody has any more.
-    var left: [String: [String]] = [:]
-    for (identifier, sharers) in byCanonicalName where sharers.count > 1 {
-      left[identifier] = sharers.filter { !wanted.contains($0) }.sorted()
-    }
+    var left = sharedSources.mapValues { $0.filter { !wanted.contains($0) }.sorted() }
     for item in destination {
       let candidates = byCanonicalName[item.canonicalName] ?? []
-      let claimed: String?
-      if candidates.count > 1 {
-        if candidates.contains(item.name) {
-          claimed = item.name
-        } else if let first = left[item.canonicalName]?.first {
-          left[item.canonicalName]?.removeFirst()
-          claimed = first
-        } else {
-          claimed = candidates.contains(item.canonicalName) ? item.canonicalName : candidates.min()
-        }
+      if candidates.count <= 1 {
+        sources[item.name] = candidates.first
+      } else if candidates.contains(item.name) {
+        sources[item.name] = item.name
+      } else if let first = left[item.canonicalName]?.first {
+        left[item.canonicalName]?.removeFirst()
+        sources[item.name] = first
       } else {
-        claimed =
-          candidates.first ?? (names.contains(item.canonicalName) ? item.canonicalName : nil)
-      }
-      if let claimed { claims[claimed, default: []].append(item.name) }
-    }
-    var losers: [String] = []
-    for (source, claimants) in claims {
-      // The one that kept its name has the better claim.
-      let ordered = claimants.filter { $0 == source } + claimants.filter { $0 != source }
-      if ordered.count > 1 {
-        conflicts[source] = ordered
-        losers += ordered.dropFirst()
-      }
-      if let first = ordered.first {
-        sources[first] = source
-        destinations[source] = first
+        sources[item.name] =
+          candidates.contains(item.canonicalName) ? item.canonicalName : candidates.min()
       }
     }
-    // Whoever claimed in vain is at least what is called so: an identifier that is only a leftover.
-    for name in losers where names.contains(name) && destinations[name] == nil {
-      sources[name] = name
-      destinations[name] = name
+    let claimed = Set(sources.values)
+    for item in destination
+    where sources[item.name] == nil && names.contains(item.canonicalName)
+      && !claimed.contains(item.canonicalName)
+    {
+      sources[item.name] = item.canonicalName
+      byFormerName.insert(item.name)
+    }
+    for item in destination {
+      guard let source = sources[item.name] else { continue }
+      if destinations[source] == nil || source == item.name { destinations[source] = item.name }
     }
   }
 

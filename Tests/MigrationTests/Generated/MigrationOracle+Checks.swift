@@ -9,23 +9,13 @@ extension MigrationOracle {
       counts[Check(code: code, entity: entity, property: property, rows: 0), default: 0] += 1
     }
     for result in results {
-      let (before, after) = (result.before, result.after)
+      let after = result.after
       let entity = after.id.entity
       if destination.entity(named: entity)?.isAbstract == true, !isBroken(.abstractEntities) {
         count(134110, entity, nil)
       }
-      let carried = carriedAttributes(of: entity)
       for attribute in OracleElements.values(of: entity, in: destination) {
         if !attribute.isOptional, after.attributes[attribute.name] == nil, !isBroken(.missingValues)
-        {
-          count(134110, entity, attribute.name)
-        }
-        guard let former = carried[attribute.name],
-          let value = before.attributes[former]
-        else { continue }
-        if let old = OracleElements.value(former, of: before.id.entity, in: source)?.type,
-          old != attribute.type, !OracleNumber.fits(value, old, attribute.type),
-          !isBroken(.narrowerIntegers)
         {
           count(134110, entity, attribute.name)
         }

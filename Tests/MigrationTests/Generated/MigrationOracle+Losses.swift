@@ -11,7 +11,19 @@ extension MigrationOracle {
     }
     for result in results where !isBroken(.lossOfAttributes) {
       let entity = result.before.id.entity
-      let carried = Set(carriedAttributes(of: result.after.id.entity).values)
+      let now = carriedAttributes(of: result.after.id.entity)
+      for (name, former) in now where !isBroken(.narrowerIntegers) {
+        // What does not fit its new type stays in the store, and Core Data cuts it off.
+        guard let value = result.before.attributes[former],
+          let old = OracleElements.value(former, of: entity, in: source)?.type,
+          let new = OracleElements.value(name, of: result.after.id.entity, in: destination)?.type,
+          old != new, !OracleNumber.fits(value, old, new)
+        else { continue }
+        losses.exact[
+          "\(source.declaringEntity(of: OracleElements.whole(former), in: entity) ?? entity).\(former)",
+          default: 0] += 1
+      }
+      let carried = Set(now.values)
       for name in result.before.attributes.keys where !carried.contains(name) {
         losses.exact[
           "\(source.declaringEntity(of: OracleElements.whole(name), in: entity) ?? entity).\(name)",

@@ -51,8 +51,8 @@ struct MigrationOracle {
   func isBroken(_ rule: OracleRule) -> Bool { broken == rule }
 
   func outcome() -> Outcome {
-    if !matching.refusals.isEmpty { return .refused(matching.refusals) }
     if source.versionHashes == destination.versionHashes { return .nothing }
+    if !matching.refusals.isEmpty { return .refused(matching.refusals) }
     let results = migrated()
     return .planned(
       checks: checks(results), losses: losses(results), objects: results.map(\.after))
@@ -91,13 +91,13 @@ struct MigrationOracle {
     for (name, claimants) in matching.attributes(of: entity) {
       guard let old = source.attribute(named: name, of: former), old.isStored else { continue }
       for claimant in claimants {
-        guard let new = destination.attribute(named: claimant, of: entity), new.isStored else {
-          continue
-        }
+        guard let new = destination.attribute(named: claimant, of: entity), new.isStored,
+          matching.isOfOneKind(old, new)
+        else { continue }
         if old.type == .composite, new.type == .composite {
           for (element, makers) in matching.elements(of: new, in: entity, from: old) {
-            guard !isBroken(.elements), let maker = makers.first else { continue }
-            carried["\(claimant).\(maker)"] = "\(name).\(element)"
+            guard !isBroken(.elements) else { continue }
+            for maker in makers { carried["\(claimant).\(maker)"] = "\(name).\(element)" }
           }
         } else {
           carried[claimant] = name
@@ -162,6 +162,7 @@ struct MigrationOracle {
           keepsOrder ? ids : sorted(ids, isOrdered: relationship.isOrdered)
       }
     }
+    if !isBroken(.roomForOneOwner) { leaveOneOwner(&results, carried) }
     guard !isBroken(.linksOfInverse) else { return }
     settleClaims(&results, carried)
     let places = Dictionary(results.indices.map { (results[$0].after.id, $0) }) { first, _ in first
@@ -178,6 +179,39 @@ struct MigrationOracle {
           else { continue }
           let ids = (results[place].after.links[inverse] ?? []) + [owner.after.id]
           results[place].after.links[inverse] = sorted(ids, isOrdered: back.isOrdered)
+        }
+      }
+    }
+  }
+
+  /// A to-many without an inverse, or with a to-one, keeps its owner in the row of each object, which has
+  /// room for one: the last one.
+  private func leaveOneOwner(
+    _ results: inout [Result], _ carried: [String: [String: String]]
+  ) {
+    for entity in destination.entities {
+      for relationship in entity.relationships where relationship.isToMany {
+        if let name = relationship.inverse {
+          guard
+            destination.relationship(named: name, of: relationship.destination)?.isToMany == false,
+            !destination.entities.contains(where: {
+              destination.isKind($0.name, of: relationship.destination)
+                && carried[$0.name]?[name] != nil
+            })
+          else { continue }
+        }
+        var last: [ObjectID: Int64] = [:]
+        let owners = results.indices.filter {
+          destination.isKind(results[$0].after.id.entity, of: entity.name)
+        }
+        for index in owners {
+          for target in results[index].after.links[relationship.name] ?? [] {
+            last[target] = max(last[target] ?? .min, results[index].after.id.key)
+          }
+        }
+        for index in owners {
+          let key = results[index].after.id.key
+          results[index].after.links[relationship.name]?.removeAll { last[$0] != key }
         }
       }
     }

@@ -57,6 +57,21 @@ extension ModelEdit {
         $0.isOrdered = generator.chance(40)
       }
       return place
+    case .replaceToOne:
+      // Without a renaming identifier: the links have nowhere to go, though the inverse keeps its name.
+      let name = draft.freshName("many")
+      draft.change(relationship: relationship.name, of: entity) {
+        $0.name = name
+        $0.renamingIdentifier = nil
+        $0.isToMany = true
+        $0.isOptional = true
+        $0.maxCount = 0
+        $0.isOrdered = generator.chance(40)
+      }
+      if let back {
+        draft.change(relationship: back.name, of: relationship.destination) { $0.inverse = name }
+      }
+      return "\(place) by \(name)"
     case .toManyToOne:
       draft.change(relationship: relationship.name, of: entity) {
         $0.isToMany = false
@@ -129,8 +144,7 @@ extension ModelEdit {
   private func isPossible(_ relationship: Relationship, _ entity: Entity, _ draft: Draft) -> Bool {
     let isReflexive = relationship.inverse == relationship.name
     switch self {
-    case .toOneToMany:
-      // Several may lead to one object, which has room for one owner only.
+    case .toOneToMany, .replaceToOne:
       return !relationship.isToMany && relationship.inverse != nil && !isReflexive
     case .toManyToOne:
       // One that this very change added may be to-one as well.
@@ -139,10 +153,7 @@ extension ModelEdit {
     case .unorder: return relationship.isToMany && relationship.isOrdered
     case .makeRelationshipMandatory: return relationship.isOptional
     case .addInverse, .widenDestination: return relationship.inverse == nil
-    case .removeInverse:
-      // A to-many without an inverse has no place for links that objects share.
-      let back = draft.inverse(of: relationship)
-      return !isReflexive && back.map { !relationship.isToMany || !$0.isToMany } ?? false
+    case .removeInverse: return !isReflexive && draft.inverse(of: relationship) != nil
     case .replaceSide: return !isReflexive && draft.inverse(of: relationship) != nil
     case .addOneToOneInverse: return !relationship.isToMany && relationship.inverse == nil
     case .requireSome: return relationship.isToMany && relationship.minCount == 0

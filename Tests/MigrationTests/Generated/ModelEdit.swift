@@ -16,13 +16,12 @@ enum ModelEdit: String, CaseIterable, Sendable {
   case renameEntity, swapEntities, chainEntities, addEntity, addChild, removeEntity, insertParent
   case moveWithinHierarchy, moveOut, makeAbstract, makeConcrete, addConstraint, removeConstraint
   case changeModifier
-  case changeType, toManyToOne, mergeHierarchies, claimEntityTwice, claimAttributeTwice
-  case claimRelationshipTwice
+  case claimAttributeTwice, claimRelationshipTwice, replaceToOne
+  case changeType, toManyToOne, mergeHierarchies, claimEntityTwice
 
   /// Changes that no mapping can be inferred for.
   static let refused: [ModelEdit] = [
-    .changeType, .toManyToOne, .mergeHierarchies, .claimEntityTwice, .claimAttributeTwice,
-    .claimRelationshipTwice,
+    .changeType, .toManyToOne, .mergeHierarchies, .claimEntityTwice,
   ]
   /// Changes that data often forbid.
   static let delicate: [ModelEdit] = [
@@ -56,7 +55,7 @@ enum ModelEdit: String, CaseIterable, Sendable {
     case .renameRelationship, .swapRelationships, .addRelationship, .removeRelationship,
       .removeInverse, .addInverse, .toOneToMany, .order, .unorder, .makeRelationshipMandatory,
       .moveRelationshipUp, .moveRelationshipDown, .widenDestination, .toManyToOne,
-      .claimRelationshipTwice, .replaceSide, .addOneToOneInverse, .requireSome:
+      .claimRelationshipTwice, .replaceSide, .replaceToOne, .addOneToOneInverse, .requireSome:
       changeRelationships(&draft, &generator)
     case .renameEntity, .swapEntities, .chainEntities, .addEntity, .addChild, .removeEntity,
       .insertParent, .moveWithinHierarchy, .moveOut, .makeAbstract, .makeConcrete, .addConstraint,

@@ -57,9 +57,12 @@ struct ModelGenerator {
         continue
       }
       var attribute = Attribute(name, type, optional: generator.chance(75))
-      attribute.isTransient = generator.chance(8)
+      attribute.isTransient = generator.chance(11)
       attribute.allowsExternalBinaryDataStorage = type == .binary && generator.chance(50)
       if generator.chance(10) { attribute.renamingIdentifier = draft.freshName("former") }
+      if generator.chance(2), let other = draft.entities[index].attributes.last {
+        attribute.renamingIdentifier = other.canonicalName
+      }
       draft.entities[index].attributes.append(attribute)
     }
   }

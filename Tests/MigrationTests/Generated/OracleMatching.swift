@@ -29,10 +29,12 @@ struct OracleMatching {
     for (former, claimants) in matches {
       for claimant in claimants { formers[claimant] = former }
       followers[former] = claimants.first
-      if claimants.count > 1 {
+    }
+    for model in [source, destination] where broken != .sharedIdentifiers {
+      let groups = Dictionary(grouping: model.entities) { $0.renamingIdentifier ?? $0.name }
+      for sharers in groups.values where sharers.count > 1 {
         refusals.append(
-          OracleRefusal(cause: .entityClaims, places: (claimants + [former]).map { .init($0, nil) })
-        )
+          OracleRefusal(cause: .entityClaims, places: sharers.map { .init($0.name, nil) }))
       }
     }
     findMergedHierarchies()
@@ -41,18 +43,21 @@ struct OracleMatching {
 
   typealias Named = (name: String, identifier: String?)
 
-  /// Source name to those that claim it: the same canonical name, or failing that the name.
+  /// Source name to those that take its place: the same canonical name; or failing that the name, if
+  /// nobody has the canonical name of that one.
   private static func match(
     _ sources: [Named], _ destinations: [Named], breaking broken: OracleRule?
   ) -> [(former: String, claimants: [String])] {
+    func canonical(_ thing: Named) -> String {
+      broken == .renamingIdentifiers ? thing.name : thing.identifier ?? thing.name
+    }
+    let identified = Set(destinations.map(canonical))
     var result: [(former: String, claimants: [String])] = []
     for destination in destinations {
-      let canonical =
-        broken == .renamingIdentifiers
-        ? destination.name : destination.identifier ?? destination.name
+      let wanted = canonical(destination)
       let former =
-        sources.first { ($0.identifier ?? $0.name) == canonical }
-        ?? sources.first { $0.name == canonical }
+        sources.first { ($0.identifier ?? $0.name) == wanted }
+        ?? sources.first { $0.name == wanted && !identified.contains($0.identifier ?? $0.name) }
         ?? (broken == .unknownIdentifiers ? sources.first { $0.name == destination.name } : nil)
       guard let former else { continue }
       if let index = result.firstIndex(where: { $0.former == former.name }) {
@@ -74,8 +79,10 @@ struct OracleMatching {
     guard let former = formers[entity] else { return [] }
     let byName = isCopied(entity)
     return Self.match(
-      source.attributes(of: former).map { ($0.name, byName ? nil : $0.renamingIdentifier) },
-      destination.attributes(of: entity).map { ($0.name, byName ? nil : $0.renamingIdentifier) },
+      source.attributes(of: former).filter { !$0.isTransient }
+        .map { ($0.name, byName ? nil : $0.renamingIdentifier) },
+      destination.attributes(of: entity).filter { !$0.isTransient }
+        .map { ($0.name, byName ? nil : $0.renamingIdentifier) },
       breaking: broken)
   }
 
@@ -96,7 +103,26 @@ struct OracleMatching {
     return Self.match(
       source.relationships(of: former).map { ($0.name, byName ? nil : $0.renamingIdentifier) },
       destination.relationships(of: entity).map { ($0.name, byName ? nil : $0.renamingIdentifier) },
-      breaking: broken)
+      breaking: broken
+    ).map { name, claimants in
+      (name, claimants.filter { !losesItsLinks(name, of: former, as: $0, of: entity) })
+    }
+  }
+
+  /// The links of a one-to-many are in its to-one: where both ends become to-many, they go on if the
+  /// other end is what the to-one was.
+  private func losesItsLinks(
+    _ name: String, of former: String, as claimant: String, of entity: String
+  ) -> Bool {
+    guard broken != .linksOfToOnes, let before = source.relationship(named: name, of: former),
+      let back = before.inverse.flatMap({ source.relationship(named: $0, of: before.destination) }),
+      before.isToMany, !back.isToMany,
+      let after = destination.relationship(named: claimant, of: entity),
+      let now = after.inverse.flatMap({ destination.relationship(named: $0, of: after.destination) }
+      ), now.isToMany
+    else { return false }
+    let wanted = now.renamingIdentifier ?? now.name
+    return wanted != back.renamingIdentifier ?? back.name && wanted != back.name
   }
 
   private mutating func findMergedHierarchies() {
@@ -110,17 +136,29 @@ struct OracleMatching {
     }
   }
 
+  /// Attribute, derived attribute, relationship and composite are different kinds.
+  func isOfOneKind(_ old: Attribute, _ new: Attribute) -> Bool {
+    (old.type == .composite) == (new.type == .composite) && old.isDerived == new.isDerived
+  }
+
   private mutating func findRefusals(of entity: String) {
     guard let former = formers[entity] else { return }
-    for (name, claimants) in attributes(of: entity) {
-      if claimants.count > 1 {
+    if broken != .sharedIdentifiers {
+      let properties =
+        source.attributes(of: former).filter { !$0.isTransient }
+        .map { ($0.name, $0.renamingIdentifier ?? $0.name) }
+        + source.relationships(of: former).filter { !$0.isTransient }
+        .map { ($0.name, $0.renamingIdentifier ?? $0.name) }
+      for sharers in Dictionary(grouping: properties, by: \.1).values where sharers.count > 1 {
         refusals.append(
-          OracleRefusal(cause: .propertyClaims, places: claimants.map { .init(entity, $0) }))
+          OracleRefusal(cause: .propertyClaims, places: sharers.map { .init(entity, $0.0) }))
       }
+    }
+    for (name, claimants) in attributes(of: entity) {
       for claimant in claimants {
         guard let before = source.attribute(named: name, of: former), before.isStored,
           let after = destination.attribute(named: claimant, of: entity), after.isStored,
-          before.type != after.type, broken != .typeChanges
+          before.type != after.type, isOfOneKind(before, after), broken != .typeChanges
         else { continue }
         let numbers: Set<AttributeType> = [
           .boolean, .integer16, .integer32, .integer64, .float, .double, .decimal,
@@ -130,10 +168,6 @@ struct OracleMatching {
       }
     }
     for (name, claimants) in relationships(of: entity) {
-      if claimants.count > 1 {
-        refusals.append(
-          OracleRefusal(cause: .propertyClaims, places: claimants.map { .init(entity, $0) }))
-      }
       for claimant in claimants {
         guard let before = source.relationship(named: name, of: former),
           let after = destination.relationship(named: claimant, of: entity)
@@ -182,5 +216,5 @@ enum OracleRule: String, CaseIterable, Sendable {
   case keptValues, keptLinks, linksOfInverse, order, removedObjects, missingValues
   case narrowerIntegers, abstractEntities, mandatoryLinks, constraints
   case nullsInConstraints, lossOfEntities, lossOfAttributes, lossOfLinks, laterClaims
-  case elements
+  case elements, sharedIdentifiers, linksOfToOnes, roomForOneOwner
 }

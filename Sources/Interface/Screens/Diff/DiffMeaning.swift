@@ -49,7 +49,7 @@ struct DiffMeaning {
       let inferable = change.movesHash ? ", can be inferred" : ""
       return [
         ("\(change.description) — \(hash)\(inferable)", change.movesHash ? .changed : .text)
-      ] + caveat(change, of: line) + advice(change, of: line)
+      ] + advice(change, of: line) + appDifferences(of: line, comparison)
     }
     let code = refusal.code ?? .inferredMappingModel
     return [
@@ -58,12 +58,11 @@ struct DiffMeaning {
     ] + fix(refusal)
   }
 
-  /// What is assumed of how Core Data takes a change of type.
-  private func caveat(_ change: PropertyChange, of line: DiffLine) -> [Sentence] {
-    guard case .type(let old, let new) = change.kind, let property = line.property,
-      let caveat = TypeChange(from: old, to: new)?.caveat(of: "\(line.entity).\(property)")
-    else { return [] }
-    return [(caveat, .dim)]
+  /// What the app's own migration refuses or loses, and strata carries out.
+  private func appDifferences(of line: DiffLine, _ comparison: Comparison) -> [Sentence] {
+    comparison.appDifferences.filter {
+      $0.entity == line.entity && $0.property == line.property
+    }.map { ("! " + $0.sentence, .warning) }
   }
 
   private static func reason(_ refusal: CoreDataError) -> String {
@@ -186,12 +185,16 @@ struct DiffMeaning {
     if comparison.difference.hashesAreEqual {
       sentences.append(("✓ Stores of the one open with the other as they are.", .success))
     } else if comparison.refusals.isEmpty {
-      let unknown = comparison.difference.typeChanges.filter(\.change.isUnknown)
-      let refused = unknown.map(\.place).joined(separator: ", ")
+      let refused = comparison.appDifferences.filter { $0.outcome == .refused }.map { difference in
+        [difference.entity, difference.property].compactMap { $0 }.joined(separator: ".")
+      }.joined(separator: ", ")
       sentences.append(
-        unknown.isEmpty
+        refused.isEmpty
           ? ("✓ Core Data can infer the mapping between these versions.", .success)
-          : ("✓ A mapping can be inferred here; Core Data may refuse it for \(refused).", .warning))
+          : (
+            "! strata can infer a mapping; the app's own migration refuses it for \(refused).",
+            .warning
+          ))
       if isOfStore {
         sentences.append(("→ m shows the plan: what this store would lose, and what fails.", .dim))
       }

@@ -17,8 +17,8 @@ struct ElementAlignment {
   }
 
   private(set) var pairs: [Pair] = []
-  /// Former elements that several claim to be, by their path, with all who do.
-  private(set) var conflicts: [String: [String]] = [:]
+  /// Renaming identifiers that several former elements have, with the paths of these.
+  private(set) var shared: [String: [String]] = [:]
 
   /// - Parameters:
   ///   - composite: the attribute as it is, or an element by its path.
@@ -39,9 +39,9 @@ struct ElementAlignment {
       source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
       destination: new.filter { !given.contains(AttributeStorage.path(composite.name, $0.name)) }
         .map { ($0.name, byName ? $0.name : $0.canonicalName) })
-    for (name, claims) in names.conflicts {
-      conflicts[AttributeStorage.path(former.name, name)] = claims.map {
-        AttributeStorage.path(composite.name, $0)
+    for (identifier, sharers) in names.sharedSources {
+      shared[AttributeStorage.path(former.name, identifier)] = sharers.map {
+        AttributeStorage.path(former.name, $0)
       }
     }
     for element in new {

@@ -13,34 +13,38 @@ extension Inference {
       return try plain(attribute, from: before, entity: entity, former: former, skipped)
     }
     let elements = ElementAlignment(attribute, from: before, byName: byName, given: skipped)
-    try refuseConflicts(elements.conflicts, entity: entity)
+    if let shared = elements.shared.min(by: { $0.key < $1.key }), !allowsSharing {
+      throw sharing(shared.key, shared.value, of: entity)
+    }
     return try elements.pairs.flatMap { pair in
-      guard let before = pair.former, !Self.isGiven(pair.element, skipped) else {
+      guard let before = pair.former, pair.isPlain, !Self.isGiven(pair.element, skipped) else {
         return pair.element.storage.columns.map { AttributeMapping(new: $0.attribute) }
       }
       return try plain(pair.element, from: before, entity: entity, former: former, skipped)
     }
   }
 
-  /// An attribute or an element that is not a composite on both sides.
+  /// An attribute or an element that is no composite on either side.
   private func plain(
     _ attribute: Attribute, from before: Attribute, entity: String, former: String,
     _ skipped: Set<String>
   ) throws -> [AttributeMapping] {
-    guard TypeChange.isInferable(from: before.type, to: attribute.type) else {
-      // A recipe that fills some elements of what was a plain attribute leaves the others empty.
-      let columns = attribute.storage.columns.map(\.attribute)
-      if attribute.type == .composite, columns.contains(where: { skipped.contains($0.name) }) {
-        return columns.map(AttributeMapping.init(new:))
-      }
+    if let reason = TypeChange.refusal(from: before, to: attribute) {
+      let name = before.name == attribute.name ? "" : " with its name (formerly “\(before.name)”)"
+      let isSame = before.type == attribute.type
       throw refusal(
-        "the attribute would change its type from \(before.type.name) to \(attribute.type.name)"
-          + (before.name == attribute.name ? "" : " with its name (formerly “\(before.name)”)"),
+        isSame
+          ? "the attribute of type \(attribute.type.name)\(name) cannot be mapped"
+          : "the attribute would change its type from \(before.type.name) to \(attribute.type.name)\(name)",
         entity: entity, property: attribute.name,
         hint: hint(
-          "Keep the type \(before.type.name), add an attribute of another name", former, entity,
-          columns.first?.name ?? attribute.name))
+          isSame
+            ? "Give it a type, or make it transient"
+            : "Keep the type \(before.type.name), add an attribute of another name", former, entity,
+          attribute.name), coreData: reason.sentence)
     }
+    guard attribute.isStored else { return [] }
+    guard before.isStored else { return [AttributeMapping(new: attribute)] }
     return [.copy(of: before, to: attribute)]
   }
 

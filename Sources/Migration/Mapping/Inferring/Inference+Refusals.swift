@@ -21,7 +21,8 @@ extension Inference {
         entity: root.name,
         hint: isForRecipe
           ? "Map every one of them in the recipe, beginning with { \"source\": \"\(first)\", \"destination\": \"\(target)\" }."
-          : "Keep the hierarchies apart, or merge them with a mapping of your own.")
+          : "Keep the hierarchies apart, or merge them with a mapping of your own.",
+        coreData: "Cannot merge multiple root entity source tables into one destination entity root table")
     }
   }
 
@@ -38,18 +39,49 @@ extension Inference {
       + ", or write in the recipe: { \"source\": \"\(former)\", \"destination\": \"\(entity)\", \(part) }."
   }
 
-  func refuseConflicts(_ conflicts: [String: [String]], entity: String) throws {
-    guard let (name, claims) = conflicts.min(by: { $0.key < $1.key }) else { return }
+  /// - Parameter side: the model that they are in: source or destination.
+  func refuseSharedEntities(_ shared: [String: [String]], in side: String) throws {
+    guard let (identifier, names) = shared.min(by: { $0.key < $1.key }) else { return }
     throw refusal(
-      "several properties claim to be the former “\(name)”: \(claims.joined(separator: ", "))",
-      entity: entity, property: claims.last, hint: "Let one of them keep the renaming identifier.")
+      "the \(side) entities \(names.joined(separator: " and ")) have one renaming identifier, “\(identifier)”",
+      entity: names.last ?? identifier,
+      hint: "Let one of them keep the renaming identifier, or map them in a recipe.",
+      coreData: "Each \(side) entity must have a unique renaming identifier")
   }
 
+  /// Core Data looks at the stored properties of the source entity, also where nothing of it changes.
+  func refuseSharedProperties(of entity: String, from former: String) throws {
+    let attributes = source.attributes(of: former).filter { !$0.isTransient }
+    let relationships = source.relationships(of: former).filter { !$0.isTransient }
+    let own = attributes.contains { $0.renamingIdentifier != nil }
+    guard own || relationships.contains(where: { $0.renamingIdentifier != nil }) else { return }
+    var holders: [String: [String]] = [:]
+    for property in attributes { holders[property.canonicalName, default: []].append(property.name) }
+    for property in relationships {
+      holders[property.canonicalName, default: []].append(property.name)
+    }
+    let shared = holders.filter { $0.value.count > 1 }.min { $0.key < $1.key }
+    if let shared { throw sharing(shared.key, shared.value, of: entity) }
+  }
+
+  /// Says which properties of the source share an identifier.
+  func sharing(_ identifier: String, _ names: [String], of entity: String) -> CoreDataError {
+    refusal(
+      "the source properties \(names.joined(separator: " and ")) have one renaming identifier, “\(identifier)”",
+      entity: entity, property: names.first { $0 != identifier } ?? names.last,
+      hint:
+        "Take the renaming identifier out of one of them in the source version, which does not change its version hash, or write a recipe.",
+      coreData: "Each property must have a unique renaming identifier")
+  }
+
+  /// - Parameter sentence: Core Data's own reason.
   func refusal(
-    _ message: String, entity: String, property: String? = nil, hint: String
+    _ message: String, entity: String, property: String? = nil, hint: String,
+    coreData sentence: String
   ) -> CoreDataError {
-    CoreDataError(
-      .refused, code: .inferredMappingModel, "no mapping can be inferred: \(message)",
-      entity: entity, property: property, hint: hint, reason: message)
+    let reason = "\(message) (“\(sentence)”)"
+    return CoreDataError(
+      .refused, code: .inferredMappingModel, "no mapping can be inferred: \(reason)",
+      entity: entity, property: property, hint: hint, reason: reason)
   }
 }

@@ -31,21 +31,27 @@ struct Inference {
   let given: [Given]
   /// What a recipe says beside its mappings.
   private let words: Words
+  /// Whether sources that share a renaming identifier are told apart by their names: with a recipe, and
+  /// where all that cannot be inferred is looked for.
+  let allowsSharing: Bool
 
   /// - Parameters:
   ///   - given: what a recipe maps itself: a destination entity among these is not
   ///     inferred, and a source entity with no destination has none. `nil`: there is no recipe.
   ///   - words: what a recipe says beside.
   ///   - hashes: the two models' own, where they are known.
+  ///   - allowsSharing: whether sources may share an identifier; a recipe always allows it.
   init(
     source: Model, destination: Model, given: [Given]? = nil, words: Words = Words(),
-    hashes: (source: [String: VersionHash], destination: [String: VersionHash])? = nil
+    hashes: (source: [String: VersionHash], destination: [String: VersionHash])? = nil,
+    allowsSharing: Bool = false
   ) {
     self.source = source
     self.destination = destination
     self.given = given ?? []
     self.words = words
     isForRecipe = given != nil
+    self.allowsSharing = allowsSharing || given != nil
     let mapped = Set(self.given.compactMap(\.destination))
     let deleted = Set(self.given.filter { $0.destination == nil }.compactMap(\.source))
     // Entities that are mapped claim nothing, and whoever else claims the same has it alone.
@@ -84,13 +90,10 @@ struct Inference {
     return MappingModel(kind: .inferred, entityMappings: mappings)
   }
 
-  /// Says no where it is not told which entity is which.
+  /// Refuses models in which entities share an identifier, or hierarchies become one.
   func refuseEntities() throws {
-    if let (name, claims) = entities.conflicts.min(by: { $0.key < $1.key }) {
-      throw refusal(
-        "several entities claim to be the former “\(name)”: \(claims.joined(separator: ", "))",
-        entity: name, hint: "Let one of them keep the renaming identifier.")
-    }
+    if !allowsSharing { try refuseSharedEntities(entities.sharedSources, in: "source") }
+    try refuseSharedEntities(entities.sharedDestinations, in: "destination")
     try refuseMergedHierarchies()
   }
 
@@ -116,6 +119,7 @@ struct Inference {
 
   private func carried(_ entity: Entity, from former: String) throws -> EntityMapping {
     let isCopy = isCopy(entity.name, from: former)
+    if !allowsSharing { try refuseSharedProperties(of: entity.name, from: former) }
     return EntityMapping(
       name: name(of: entity.name), kind: isCopy ? .copy : .transform, source: former,
       destination: entity.name,
@@ -144,26 +148,20 @@ struct Inference {
   func attributes(
     of entity: String, from former: String, byName: Bool, skipping skipped: Set<String> = []
   ) throws -> [AttributeMapping] {
-    // Transient attributes take part in the matching: one that becomes persistent is new to the
-    // store, and must not be mistaken for another.
-    let old = source.attributes(of: former)
-    let new = destination.attributes(of: entity)
+    // Transient attributes take part on neither side.
+    let old = source.attributes(of: former).filter { !$0.isTransient }
+    let new = destination.attributes(of: entity).filter { !$0.isTransient }
     let given = Set(new.filter { Self.isGiven($0, skipped) }.map(\.name))
     let formerNames = byName ? destination.formerComposites(of: entity, in: source) : [:]
-    let matches = try alignment(
-      of: new.filter { !given.contains($0.name) }
-        .map { ($0.name, byName ? formerNames[$0.name] ?? $0.name : $0.canonicalName) },
-      from: old.map { ($0.name, byName ? $0.name : $0.canonicalName) }, entity: entity)
-    return try new.filter { $0.isStored && !given.contains($0.name) }.flatMap { attribute in
-      if source.relationship(named: attribute.canonicalName, of: former) != nil,
-        matches.sources[attribute.name] == nil
-      {
-        throw refusal(
-          "a relationship would become an attribute", entity: entity, property: attribute.name,
-          hint: hint("Use another name for the attribute", former, entity, attribute.name))
+    let matches = NameAlignment(
+      source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
+      destination: new.filter { !given.contains($0.name) }
+        .map { ($0.name, byName ? formerNames[$0.name] ?? $0.name : $0.canonicalName) })
+    return try new.filter { !given.contains($0.name) }.flatMap { attribute in
+      let before = matches.sources[attribute.name].flatMap { match in
+        old.first { $0.name == match }
       }
-      guard let match = matches.sources[attribute.name],
-        let before = old.first(where: { $0.name == match }), before.isStored
+      guard let before, AttributeKind(before) == AttributeKind(attribute)
       else { return attribute.storage.columns.map { AttributeMapping(new: $0.attribute) } }
       return try carried(
         attribute, from: before, byName: byName, entity: entity, former: former, skipping: skipped)
@@ -174,40 +172,47 @@ struct Inference {
   func relationships(
     of entity: String, from former: String, byName: Bool, skipping skipped: Set<String> = []
   ) throws -> [RelationshipMapping] {
-    let old = source.relationships(of: former)
-    let new = destination.relationships(of: entity)
-    let matches = try alignment(
-      of: new.filter { !skipped.contains($0.name) }
-        .map { ($0.name, byName ? $0.name : $0.canonicalName) },
-      from: old.map { ($0.name, byName ? $0.name : $0.canonicalName) }, entity: entity)
-    return try new.filter { !$0.isTransient && !skipped.contains($0.name) }.map { relationship in
+    let old = source.relationships(of: former).filter { !$0.isTransient }
+    let new = destination.relationships(of: entity).filter {
+      !$0.isTransient && !skipped.contains($0.name)
+    }
+    let matches = NameAlignment(
+      source: old.map { ($0.name, byName ? $0.name : $0.canonicalName) },
+      destination: new.map { ($0.name, byName ? $0.name : $0.canonicalName) })
+    return try new.map { relationship in
       guard words.followers[entity]?.contains(relationship.name) != true else {
         return RelationshipMapping(name: relationship.name, source: nil)
       }
       guard let match = matches.sources[relationship.name],
-        let before = old.first(where: { $0.name == match }), !before.isTransient
-      else {
-        if source.attribute(named: relationship.canonicalName, of: former)?.isStored == true {
-          throw refusal(
-            "an attribute would become a relationship", entity: entity, property: relationship.name,
-            hint: hint(
-              "Use another name for the relationship", former, entity, relationship.name,
-              isLink: true))
-        }
-        return RelationshipMapping(name: relationship.name, source: nil)
-      }
+        let before = old.first(where: { $0.name == match }),
+        !losesStorage(relationship, before: before)
+      else { return RelationshipMapping(name: relationship.name, source: nil) }
       if before.isToMany && !relationship.isToMany {
         throw refusal(
           "the relationship would turn from to-many to to-one", entity: entity,
           property: relationship.name,
           hint: isForRecipe
             ? hint("Keep it to-many", former, entity, relationship.name, isLink: true)
-            : "Keep it to-many, or say in a mapping of your own which object is kept.")
+            : "Keep it to-many, or say in a mapping of your own which object is kept.",
+          coreData: "Can not map from a to-many to a to-one relationship")
       }
       try checkDestination(of: relationship, before: before, entity: entity, former: former)
       return RelationshipMapping(
         name: relationship.name, source: match, through: carrier(of: relationship.destination))
     }
+  }
+
+  /// Whether the links of a to-many were in a to-one that its new inverse does not come from.
+  ///
+  /// A to-many with a to-one inverse has no storage: when both ends are to-many, the join table takes
+  /// the links of the former to-one, if one of its columns is for that.
+  private func losesStorage(_ relationship: Relationship, before: Relationship) -> Bool {
+    guard before.isToMany, let formerName = before.inverse, let name = relationship.inverse,
+      let former = source.relationship(named: formerName, of: before.destination),
+      let inverse = destination.relationship(named: name, of: relationship.destination),
+      !former.isToMany, inverse.isToMany
+    else { return false }
+    return inverse.canonicalName != former.canonicalName && inverse.canonicalName != former.name
   }
 
   /// Links are kept only to objects that the new destination entity has.
@@ -219,8 +224,9 @@ struct Inference {
       targets.contains { destination.isKind($0, of: relationship.destination) }
     }
     guard !kept.isEmpty, !isReachable else { return }
-    throw refusal(
-      "the relationship would lead to \(relationship.destination) where it led to \(before.destination)",
+    throw CoreDataError(
+      .refused,
+      "the relationship would lead to \(relationship.destination) where it led to \(before.destination): Core Data would keep the keys, which then name other objects",
       entity: entity, property: relationship.name,
       hint: isForRecipe
         ? hint(
@@ -228,13 +234,13 @@ struct Inference {
           isLink: true)
         : "Let it lead to the same entity or to a parent of it, or give it another name.")
   }
+}
 
-  /// Which property is which.
-  private func alignment(
-    of new: [NameAlignment.Named], from old: [NameAlignment.Named], entity: String
-  ) throws -> NameAlignment {
-    let matches = NameAlignment(source: old, destination: new)
-    try refuseConflicts(matches.conflicts, entity: entity)
-    return matches
+/// What Core Data tells apart before it asks for a type: a property of another kind is another property.
+private enum AttributeKind {
+  case plain, derived, composite
+
+  init(_ attribute: Attribute) {
+    self = attribute.type == .composite ? .composite : attribute.isDerived ? .derived : .plain
   }
 }

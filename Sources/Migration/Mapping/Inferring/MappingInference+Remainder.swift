@@ -14,9 +14,22 @@ extension MappingInference {
   /// Finds every change that cannot be inferred, where inference itself stops at the first.
   package static func remainder(from source: Model, to destination: Model) -> Remainder {
     var rest = Remainder(destination: destination, refusals: [])
+    // What the source's renaming identifiers refuse no change of the destination sets aside.
+    let strict = Inference(source: source, destination: destination)
+    do { try strict.refuseSharedEntities(strict.entities.sharedSources, in: "source") } catch {
+      if let error = error as? CoreDataError { rest.refusals.append(error) }
+    }
+    for entity in destination.entities {
+      guard let former = strict.entities.sources[entity.name] else { continue }
+      do { try strict.refuseSharedProperties(of: entity.name, from: former) } catch {
+        if let error = error as? CoreDataError { rest.refusals.append(error) }
+      }
+    }
     while rest.refusals.count < 100 {
       do {
-        rest.mapping = try mapping(from: source, to: rest.destination)
+        rest.mapping = try Inference(
+          source: source, destination: rest.destination, allowsSharing: true
+        ).mapping()
         break
       } catch let error as CoreDataError {
         let isKnown = rest.refusals.contains {
@@ -75,6 +88,13 @@ extension Model {
         entities[index].relationships[place].renamingIdentifier = nothing
       } else {
         return nil
+      }
+    } else if let twins = entityAlignment(from: source, isEqual: false).sharedDestinations.values
+      .first(where: { $0.contains(entity) })
+    {
+      for name in twins.dropFirst() {
+        guard let place = entities.firstIndex(where: { $0.name == name }) else { continue }
+        entities[place].renamingIdentifier = nothing + name
       }
     } else {
       // Of hierarchies that become one, the one with the most properties goes on.

@@ -1,11 +1,11 @@
 import ManagedStore
 import ModelWriting
 
-/// What a change of an attribute's type asks of its values: the rule for inference, for checks and
-/// for what a plan tells, whichever way a migration is carried out.
+/// What a change of an attribute's type asks of its values: the rule for inference, for losses and
+/// for what a plan says, whichever way a migration is carried out.
 ///
-/// Numbers and truth values become one another as they are: the column's type makes 5.0 of 5 and 5
-/// of 5.0. What the new type cannot hold is found in the rows before anything runs.
+/// The seven number types become one another as they are: the column's type makes 5.0 of 5 and 5 of
+/// 5.0. Core Data lets through what the new type cannot hold, and cuts it off when it reads.
 package struct TypeChange: Equatable, Sendable {
   let old: AttributeType
   let new: AttributeType
@@ -16,9 +16,40 @@ package struct TypeChange: Equatable, Sendable {
     (self.old, self.new) = (old, new)
   }
 
-  /// Whether a mapping can be inferred in spite of it.
-  static func isInferable(from old: AttributeType, to new: AttributeType) -> Bool {
-    old == new || (isNumber(old) && isNumber(new))
+  /// Why Core Data infers no mapping from one attribute to another.
+  enum Refusal {
+    case incompatibleTypes
+    /// The user info's key is on an attribute that is neither Transformable nor Binary.
+    case transformationOfOtherType
+    case transformationToExternal
+
+    /// Core Data's own sentence.
+    var sentence: String {
+      switch self {
+      case .incompatibleTypes: "Source and destination attribute types are incompatible"
+      case .transformationOfOtherType:
+        "Type Transformation expects NSTransformableAttributeType or NSBinaryDataAttributeType"
+      case .transformationToExternal:
+        "Type Transformation expects NSBinaryDataAttributeType NOT to be stored externally"
+      }
+    }
+  }
+
+  /// Why a mapping cannot be inferred from one attribute to another; `nil` where it can.
+  ///
+  /// An attribute of undefined type that is not transient cannot be mapped to anything, not even to
+  /// itself.
+  static func refusal(from old: Attribute, to new: Attribute) -> Refusal? {
+    if new.userInfo["NSMigrationAllowTypeTransformation"] != nil {
+      guard new.type == .binary || new.type == .transformable else {
+        return .transformationOfOtherType
+      }
+      if new.type == .binary, new.allowsExternalBinaryDataStorage { return .transformationToExternal }
+      if old.type == .binary || old.type == .transformable { return nil }
+    }
+    if old.type == .undefined || new.type == .undefined { return .incompatibleTypes }
+    return old.type == new.type || (isNumber(old.type) && isNumber(new.type))
+      ? nil : .incompatibleTypes
   }
 
   private static func isNumber(_ type: AttributeType) -> Bool {
@@ -31,67 +62,64 @@ package struct TypeChange: Equatable, Sendable {
   /// Whether the new type may not hold what the old one did; `false` for a type that is only wider.
   package var mayLoseValues: Bool {
     guard isNumeric else { return true }
-    if let room = new.wholeNumbers {
-      return old.wholeNumbers.map { !room.contains($0.lowerBound) || !room.contains($0.upperBound) }
-        ?? true
-    }
-    return misfit("1") != nil
+    return !misfits("1").isEmpty
   }
 
   private var isNumeric: Bool { Self.isNumber(old) && Self.isNumber(new) }
 
-  /// Whether Core Data is not known to infer what is inferred here.
-  package var isUnknown: Bool { isNumeric && (old == .decimal || new == .decimal) }
-
-  /// What is not known for sure of how Core Data takes the change, as a sentence; `nil` where stores
-  /// that it migrated show it.
-  package func caveat(of place: String) -> String? {
-    guard isNumeric else { return nil }
-    let change = "\(place) changes its type from \(old.name) to \(new.name)"
-    if isUnknown {
-      return
-        "\(change): strata carries that out, Core Data may refuse to infer it (134190); apps write mapping models for it."
-    }
-    guard old == .float || new == .float else { return nil }
-    return "\(change): that Core Data infers this as it does for Double is assumed."
-  }
-
-  /// SQL that is true of values that the new type cannot hold as they are; `nil` where it holds all.
+  /// For each kind of value that the new type cannot hold as it is, SQL that is true of such.
   ///
   /// - Parameter value: SQL of a column of the old type.
-  func misfit(_ value: String) -> String? {
-    guard isNumeric else { return nil }
+  func misfits(_ value: String) -> [(misfit: NumberMisfit, condition: String)] {
+    conditions(value).map { (NumberMisfit(kind: $0, type: new.name), $1) }
+  }
+
+  private func conditions(_ value: String) -> [(NumberMisfit.Kind, String)] {
+    guard isNumeric else { return [] }
     switch new {
     case .boolean, .integer16, .integer32, .integer64:
-      var conditions: [String] = []
-      if let range = new.wholeNumbers {
-        conditions.append("\(value) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)")
+      let outside = new.wholeNumbers.map {
+        // What is before the point is read; a cast takes the nearest number that there is.
+        "CAST(\(value) AS INTEGER) NOT BETWEEN \($0.lowerBound) AND \($0.upperBound)"
       }
-      // A fraction, or a text of more digits than a number has.
-      if !old.isInteger { conditions.append("\(value) <> CAST(\(value) AS INTEGER)") }
-      return conditions.isEmpty ? nil : conditions.joined(separator: " OR ")
+      if old.isInteger {
+        guard let outside, let range = new.wholeNumbers, mayBeOutside(range) else { return [] }
+        return [(.range, outside)]
+      }
+      // A text is of more digits than a number of SQLite has.
+      let beyond =
+        outside
+        ?? "typeof(\(value)) <> 'integer' AND CAST(\(value) AS REAL) NOT BETWEEN \(Int64.min) AND \(Int64.max)"
+      return [
+        (.range, beyond),
+        (
+          .fraction,
+          "typeof(\(value)) <> 'integer' AND NOT (\(beyond)) AND \(value) <> CAST(\(value) AS INTEGER)"
+        ),
+      ]
     case .double:
-      if old == .integer64 { return Self.hasMoreBits(value, than: 53) }
+      if old == .integer64 { return [(.precision, Self.hasMoreBits(value, than: 53))] }
       return old == .decimal
-        ? "typeof(\(value)) = 'text' OR \(Self.hasMoreBits(value, than: 53))" : nil
+        ? [(.precision, "typeof(\(value)) = 'text' OR \(Self.hasMoreBits(value, than: 53))")] : []
     case .float:
       // A Double or Decimal is rounded to a Float's digits as it is read, and keeps its own in the
       // column; only what is beyond a Float's range becomes infinite.
       if old == .double || old == .decimal {
-        return "typeof(\(value)) = 'text' OR abs(\(value)) > \(Self.greatestFloat)"
+        return [
+          (.range, "typeof(\(value)) = 'text' OR abs(\(value)) > \(Self.greatestFloat)")
+        ]
       }
-      return old == .integer32 || old == .integer64 ? Self.hasMoreBits(value, than: 24) : nil
+      return old == .integer32 || old == .integer64
+        ? [(.precision, Self.hasMoreBits(value, than: 24))] : []
     case .decimal:
-      return old == .double || old == .float ? "abs(\(value)) > \(Self.greatestDecimal)" : nil
-    default: return nil
+      return old == .double || old == .float
+        ? [(.range, "abs(\(value)) > \(Self.greatestDecimal)")] : []
+    default: return []
     }
   }
 
-  /// What the values are that do not fit, as a clause.
-  var complaint: String {
-    new.isInteger && !old.isInteger
-      ? "values that are no whole numbers in the range of \(new.name)"
-      : "values that do not fit the narrower type \(new.name)"
+  private func mayBeOutside(_ range: ClosedRange<Int64>) -> Bool {
+    old.wholeNumbers.map { !range.contains($0.lowerBound) || !range.contains($0.upperBound) } ?? true
   }
 
   private static let greatestFloat = "3.4028234663852886e38"
@@ -128,20 +156,6 @@ extension AttributeType {
       }
       return wholeNumbers?.contains(number) ?? true
     default: return true
-    }
-  }
-}
-
-extension ModelDifference {
-  /// What of the changes between two versions Core Data may take otherwise than it is taken here.
-  package var typeChanges: [(change: TypeChange, place: String)] {
-    changed.flatMap { entity in
-      entity.changes.compactMap { change in
-        guard case .type(let old, let new) = change.kind, let property = change.property,
-          let found = TypeChange(from: old, to: new)
-        else { return nil }
-        return (found, "\(entity.name).\(property)")
-      }
     }
   }
 }

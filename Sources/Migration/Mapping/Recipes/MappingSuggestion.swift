@@ -61,7 +61,7 @@ extension MappingSuggestion {
     let holder = destination.declaringEntity(of: attribute.name, in: entity) ?? entity
     let target = "\(holder).\(attribute.name)"
     let names = NameSimilarity.likeness(former.name, attribute.name)
-    if TypeChange.isInferable(from: former.type, to: attribute.type) {
+    if TypeChange.refusal(from: former, to: attribute) == nil {
       // A type is shared by many: alone it says nothing about what was meant.
       let isAlike = names >= 0.4
       let same = isAlike ? "the same type" : "same type only"

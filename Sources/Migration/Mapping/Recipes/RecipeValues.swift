@@ -101,7 +101,7 @@ struct RecipeValues {
 
   /// Whether a bare name is a copy: nothing is to be computed.
   static func isCopy(_ former: Attribute, _ attribute: Attribute) -> Bool {
-    former.type != .composite && TypeChange.isInferable(from: former.type, to: attribute.type)
+    former.type != .composite && TypeChange.refusal(from: former, to: attribute) == nil
       && former.allowsExternalBinaryDataStorage == attribute.allowsExternalBinaryDataStorage
   }
 

@@ -4,16 +4,11 @@ import SQLite
 
 extension MappedAnalysis {
   /// Values that an attribute cannot hold: computed bytes where text or a number belongs, and the
-  /// other way round, and copied numbers that do not fit the new type. The run refuses them too, but
-  /// only when all is done.
-  func typeRules(_ row: DestinationRows) -> [DestinationRule] {
-    computedColumns(of: row) + copiedColumns(of: row)
-  }
-
-  /// Columns whose values an expression gives, with what is true of a row `e` with a wrong one.
+  /// other way round. The run refuses them too, but only when all is done.
   ///
-  /// Numbers and text become one another in a column; bytes become nothing else.
-  private func computedColumns(of row: DestinationRows) -> [DestinationRule] {
+  /// What is true is of a row `e`. Numbers and text become one another in a column; bytes become
+  /// nothing else.
+  func typeRules(_ row: DestinationRows) -> [DestinationRule] {
     guard let entityMapping = step.mapping.mapping(named: row.mapping) else { return [] }
     let isChild = entityMapping.destination != row.entity
     return row.columns.compactMap { column in
@@ -32,23 +27,31 @@ extension MappedAnalysis {
     }
   }
 
-  /// Columns whose numbers are copied from one of another type.
-  private func copiedColumns(of row: DestinationRows) -> [DestinationRule] {
+  /// Numbers that are copied into a column of a type which cannot hold them as they are.
+  func cutNumbers(of row: DestinationRows) throws -> [Loss] {
     guard let entityMapping = step.mapping.mapping(named: row.mapping),
       entityMapping.destination == row.entity, let from = entityMapping.source
     else { return [] }
-    return row.columns.compactMap { column in
+    var losses: [Loss] = []
+    for column in row.columns {
       guard let attribute = schemas.destination.attribute(of: column.name, in: row),
         let former = entityMapping.attribute(named: attribute.name)?.source,
         let before = step.source.storedAttribute(named: former, of: from),
         let change = TypeChange(from: before.type, to: attribute.type),
-        let misfit = change.misfit("e.\(quoted(column.name))")
-      else { return nil }
-      return DestinationRule(
-        entity: row.entity, property: attribute.name, conditions: [misfit],
-        message: change.complaint,
-        hint:
-          "Keep the type \(before.type.name), or compute a value that fits, such as by round(…).")
+        let place = store.table(of: from)?.column(of: former)
+      else { continue }
+      for (misfit, condition) in change.misfits("s." + quoted(place)) {
+        let found = try FoundRows(
+          "FROM \(row.from) WHERE \((row.conditions + [condition]).allTrue)", key: "s.Z_PK",
+          of: from, on: connection)
+        guard found.count > 0 else { continue }
+        var loss = Loss(
+          entity: from, property: former, values: found.count,
+          samples: found.first.map(\.description))
+        loss.misfit = misfit
+        losses.append(loss)
+      }
     }
+    return losses
   }
 }

@@ -78,6 +78,12 @@ struct MappedAnalysis {
       guard !takers.isEmpty, !takers.contains(where: mapped.isPolicy) else { continue }
       losses += try valueLosses(entity.name)
     }
+    for row in mapped.rows {
+      losses += try step.mapping.evaluating(row, schemas.destination, on: connection) {
+        try cutNumbers(of: row)
+      }
+    }
+    losses += try schemas.crowdedLinks()
     for loss in try planned?.losses(step.mapping, from: step.source, to: step.destination) ?? []
     where !isReplaced(loss) { losses.append(loss) }
     return Self.joined(losses, step.source)
@@ -147,7 +153,9 @@ struct MappedAnalysis {
         }
         continue
       }
-      guard !used.contains(relationship.name), !isInverseUsed(relationship) else { continue }
+      guard !used.contains(relationship.name), !isInverseUsed(relationship),
+        !isCountedFromOtherSide(relationship)
+      else { continue }
       // Counted with the objects where nothing is left to lead to.
       let others = step.source.subtree(of: relationship.destination)
       guard
@@ -227,6 +235,22 @@ struct MappedAnalysis {
     }
   }
 
+  /// Whether links are counted where their other end is: a one-to-many at the to-one, any other pair at
+  /// the name that comes first.
+  private func isCountedFromOtherSide(_ relationship: Relationship) -> Bool {
+    guard let name = relationship.inverse,
+      let inverse = step.source.relationship(named: name, of: relationship.destination)
+    else { return false }
+    let isOther =
+      relationship.isToMany == inverse.isToMany
+      ? relationship.name > inverse.name : relationship.isToMany
+    guard isOther else { return false }
+    return step.source.subtree(of: relationship.destination).allSatisfy { entity in
+      let takers = step.mapping.mappings(fromSource: entity).filter { $0.destination != nil }
+      return !takers.isEmpty && !takers.contains(where: mapped.isPolicy)
+    }
+  }
+
   private func isInverseUsed(_ relationship: Relationship) -> Bool {
     guard let inverse = relationship.inverse else { return false }
     return step.source.subtree(of: relationship.destination).contains {
@@ -241,7 +265,7 @@ struct MappedAnalysis {
       if let property = loss.property {
         loss.entity = model.declaringEntity(of: property, in: loss.entity) ?? loss.entity
       }
-      if let index = all.firstIndex(where: { $0.name == loss.name }) {
+      if let index = all.firstIndex(where: { $0.isSame(as: loss) }) {
         all[index].values += loss.values
         if all[index].samples.isEmpty { all[index].samples = loss.samples }
       } else {

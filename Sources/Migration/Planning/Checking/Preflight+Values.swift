@@ -33,18 +33,6 @@ extension Preflight {
         "Make them readable for this user: in \(folder).")
   }
 
-  /// Values that the attribute's new type cannot hold as they are.
-  func misfits(
-    _ before: Attribute, from: String, _ attribute: Attribute, of to: String
-  ) throws -> [DataCheck] {
-    guard let change = TypeChange(from: before.type, to: attribute.type),
-      let column = data.column(of: before.name, in: from), let misfit = change.misfit(column)
-    else { return [] }
-    return try rows(
-      of: from, where: [misfit], break: (to, attribute.name), change.complaint,
-      hint: "Keep the type \(before.type.name), or change those values first.")
-  }
-
   /// NULL in an attribute that was mandatory all along: what an app's own SQL or a damaged file
   /// leaves. The migration carries it over; the next save of such an object fails.
   func formerGaps(

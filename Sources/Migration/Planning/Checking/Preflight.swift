@@ -105,7 +105,6 @@ struct Preflight {
       checks += try missingFiles(before, from: from, attribute, of: to)
       checks += try formerGaps(before, from: from, attribute, attributeMapping, of: to)
       checks += try brokenRules(before, from: from, attribute, of: to)
-      checks += try misfits(before, from: from, attribute, of: to)
     }
     if let value = attributeMapping.defaultValue, !attribute.type.holds(value) {
       // What an earlier step fills in, before a later one changes the type.
@@ -157,6 +156,7 @@ struct Preflight {
       {
         broken.append(gone)
       }
+      if let crowded = schemas.isCrowdedOut(relationship, of: to) { broken.append(crowded) }
       guard !broken.isEmpty else { return former }
       conditions = [broken.joined(separator: " OR ")]
     } else {

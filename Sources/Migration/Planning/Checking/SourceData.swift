@@ -87,6 +87,20 @@ struct SourceData {
     return texts
   }
 
+  /// Some objects for which a condition is true of an attribute's column, each with its value.
+  func samples(of attribute: String, in entity: String, where condition: String) throws -> [String]
+  {
+    guard let column = column(of: attribute, in: entity),
+      let rows = rows(of: entity, where: [condition])
+    else { return [] }
+    return try store.reading {
+      try store.connection.rows("SELECT t.Z_PK, \(column) \(rows) ORDER BY 1 LIMIT 5")
+    }.compactMap { row in
+      guard row.count == 2, let key = row[0].integer else { return nil }
+      return "\(ObjectID(entity: entity, key: key)) \(row[1].sampleText)"
+    }
+  }
+
   /// The first objects of an entity, each with the text that best names it.
   func samples(ofObjects entity: String, limit: Int = 5) throws -> [String] {
     let texts = store.table(of: entity)?.attributes.filter { $0.attribute.type == .string } ?? []
@@ -99,6 +113,18 @@ struct SourceData {
     return page.rows.filter { $0.id.entity == entity }.map { row in
       guard let value = row.values.first, value != .value(.null) else { return "\(row.id)" }
       return "\(row.id) “\(SampleText.text(of: value))”"
+    }
+  }
+}
+
+extension Value {
+  /// A number as the store has it, with as many digits as tell it from its neighbours.
+  fileprivate var sampleText: String {
+    switch self {
+    case .integer(let number): "\(number)"
+    case .real(let number): "\(number)"
+    case .text(let text): text.printable
+    default: "?"
     }
   }
 }

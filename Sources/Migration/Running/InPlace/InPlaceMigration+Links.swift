@@ -18,9 +18,9 @@ extension InPlaceMigration {
       if let former, all, source.database.contains(former.name),
         let rename = JoinRename(
           from: former, isStraight: schemas.isStraight(join, former), to: join),
-        try !lacksPositions(former)
+        // Of two that take the links of one table the first has the table.
+        try !lacksPositions(former), kept.insert(former.name).inserted
       {
-        kept.insert(former.name)
         renames.append(rename)
       } else {
         plans.append(join)
@@ -154,7 +154,14 @@ extension StepSchemas {
         : (quoted(former.second), quoted(former.first))
       let orders = [former.firstOrder, former.secondOrder].map { $0.map { quoted($0) } ?? "NULL" }
       (firstOrder, secondOrder) = isStraight ? (orders[0], orders[1]) : (orders[1], orders[0])
-      links = "SELECT * FROM src.\(quoted(former.name))"
+      let table = "src.\(quoted(former.name))"
+      let names = [first, second].joined(separator: ", ")
+      // Pairs that counted both ways are two now.
+      links =
+        former.isReflexive && !join.isReflexive
+        ? "SELECT \(names) FROM \(table) UNION SELECT \(second), \(first) FROM \(table)"
+        : "SELECT * FROM \(table)"
+      if former.isReflexive, !join.isReflexive { (firstOrder, secondOrder) = ("NULL", "NULL") }
     } else if let own = self.links(of: join.relationship, in: join.entity) {
       links = own
     } else if let back = self.links(of: join.inverse, in: join.inverseEntity) {

@@ -78,6 +78,7 @@ extension JSONWriter {
       [
         "entity": loss.entity, "property": loss.property, "values": loss.values,
         "samples": loss.samples, "suggestion": loss.suggestion, "intended": loss.isIntended,
+        "misfit": loss.misfit?.kind.rawValue,
       ]
     }
   }

@@ -1,0 +1,92 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+
+extension StepSchemas {
+  /// Where the links of a to-many are in the source, when the destination keeps them in the rows of the
+  /// objects and the source did not; `nil` for any other relationship.
+  ///
+  /// Such a row has room for one owner, and objects that were shared had several.
+  ///
+  /// - Parameter schema: prefix of the source's tables.
+  func crowdableLinks(
+    of relationship: Relationship, in entity: String, schema: String = ""
+  ) -> (origin: (entity: String, name: String), select: String)? {
+    guard relationship.isToMany,
+      destination.storage(of: relationship.name, in: entity)?.isInDestinationRow == true,
+      // Where the to-one has a former one of its own, that says whose each object is.
+      !isCarried(relationship.inverse, of: relationship.destination),
+      let origin = mapping.origins(of: relationship.name, in: entity, destinationModel).first,
+      let storage = store.table(of: origin.entity)?.storage(of: origin.name),
+      !storage.isInDestinationRow
+    else { return nil }
+    return (origin, storage.allLinks(in: schema, bothWays: true))
+  }
+
+  /// SQL that is true of source rows `t` whose objects all have a later owner; `nil` where none can be.
+  func isCrowdedOut(_ relationship: Relationship, of entity: String) -> String? {
+    guard let (_, links) = crowdableLinks(of: relationship, in: entity) else { return nil }
+    return """
+      EXISTS (SELECT 1 FROM (\(links)) l WHERE l.owner = t.Z_PK) AND NOT EXISTS (
+      SELECT 1 FROM (\(links)) l WHERE l.owner = t.Z_PK AND NOT EXISTS (
+      SELECT 1 FROM (\(links)) m WHERE m.destination = l.destination AND m.owner > l.owner))
+      """
+  }
+
+  /// Links that find no room: of several owners of an object the one of the greatest key keeps it.
+  func crowdedLinks() throws -> [Loss] {
+    var losses: [Loss] = []
+    for entity in destinationModel.entities {
+      for relationship in entity.relationships {
+        guard let (origin, links) = crowdableLinks(of: relationship, in: entity.name),
+          !isKeptElsewhere(origin, besides: relationship.name, of: entity.name)
+        else { continue }
+        let count = try store.number(
+          "SELECT count(*) - count(DISTINCT destination) FROM (\(links))")
+        guard count > 0 else { continue }
+        let kind = sourceModel.relationship(named: origin.name, of: origin.entity)
+        let samples = try store.reading {
+          try store.connection.rows(
+            """
+            SELECT owner, destination FROM (\(links)) l WHERE EXISTS (SELECT 1 FROM (\(links)) m
+            WHERE m.destination = l.destination AND m.owner > l.owner) ORDER BY 1, 2 LIMIT 5
+            """)
+        }.compactMap { row -> String? in
+          guard row.count == 2, let owner = row[0].integer, let object = row[1].integer else {
+            return nil
+          }
+          return
+            "\(ObjectID(entity: origin.entity, key: owner)) → \(ObjectID(entity: kind?.destination ?? "", key: object))"
+        }
+        losses.append(
+          Loss(
+            entity: sourceModel.declaringEntity(of: origin.name, in: origin.entity)
+              ?? origin.entity, property: origin.name, values: count, samples: samples,
+            suggestion:
+              "\(entity.name).\(relationship.name) has room for one owner of each object: of several the last one keeps it. Give it a to-many inverse to keep all links."
+          ))
+      }
+    }
+    return losses
+  }
+
+  private func isCarried(_ inverse: String?, of entity: String) -> Bool {
+    guard let inverse else { return false }
+    return destinationModel.subtree(of: entity).contains {
+      mapping.mapping(toDestination: $0)?.relationship(named: inverse)?.source != nil
+    }
+  }
+
+  /// Whether another relationship of the destination keeps the same links, all of them.
+  private func isKeptElsewhere(
+    _ origin: (entity: String, name: String), besides name: String, of entity: String
+  ) -> Bool {
+    guard let taker = mapping.mapping(fromSource: origin.entity), let to = taker.destination else {
+      return false
+    }
+    return taker.relationships.contains {
+      $0.name != name && $0.source == origin.name
+        && destination.storage(of: $0.name, in: to)?.isInDestinationRow == false
+    }
+  }
+}
