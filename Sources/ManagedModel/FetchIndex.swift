@@ -40,3 +40,36 @@ public struct FetchIndex: Sendable, Equatable {
     self.partialPredicate = partialPredicate
   }
 }
+
+extension Entity {
+  /// The entity with the indexes that Xcode's compiler adds: for an index over one of its attributes a
+  /// second one that is called like the attribute, such as `date` for `byDate`. Stores show both.
+  var withCompiledIndexes: Entity {
+    var copy = self
+    for index in fetchIndexes {
+      guard let name = attribute(ofSingle: index), index.name != name,
+        !copy.fetchIndexes.contains(where: { $0.name == name })
+      else { continue }
+      copy.fetchIndexes.append(FetchIndex(name, elements: [FetchIndex.Element(property: name)]))
+    }
+    return copy
+  }
+
+  /// Whether Xcode's compiler adds the index by itself, for another one over the same attribute.
+  package func isAddedByCompiler(_ index: FetchIndex) -> Bool {
+    guard let name = attribute(ofSingle: index), index.name == name,
+      index.elements.first?.isAscending == true
+    else { return false }
+    return fetchIndexes.contains { $0.name != name && attribute(ofSingle: $0) == name }
+  }
+
+  /// The stored attribute of the entity that an index covers alone; `nil` for any other index.
+  private func attribute(ofSingle index: FetchIndex) -> String? {
+    guard index.elements.count == 1, let element = index.elements.first, element.kind == .binary,
+      index.partialPredicate == nil, let name = element.property,
+      let attribute = attributes.first(where: { $0.name == name }), attribute.isStored,
+      attribute.type != .composite
+    else { return nil }
+    return name
+  }
+}

@@ -55,7 +55,7 @@ extension XMLText {
     for attribute in entity.attributes { write(attribute) }
     for relationship in entity.relationships { write(relationship) }
     for property in entity.fetchedProperties { write(property) }
-    for index in entity.fetchIndexes { write(index) }
+    for index in entity.fetchIndexes where !entity.isAddedByCompiler(index) { write(index) }
     write(entity.compoundIndexes, "compoundIndexes", "compoundIndex", "index")
     write(
       entity.uniquenessConstraints, "uniquenessConstraints", "uniquenessConstraint", "constraint")

@@ -142,8 +142,7 @@ struct DerivedTriggerTests {
     let changed = try connection.rows("SELECT ZCHANGED FROM ZAUTHOR ORDER BY Z_PK")
     #expect(changed == [[.integer(42)], [.null], [.integer(42)]])
     #expect(
-      schema.triggerGroups.filter { $0.statements.isEmpty }.map(\.attribute)
-        == ["authorName", "loud", "search", "quiet"])
+      schema.triggerGroups.filter { $0.statements.isEmpty }.map(\.attribute) == ["bookPages"])
   }
 
   /// SQLite's own functions, which fold ASCII, in place of those that only Core Data defines.
@@ -154,7 +153,11 @@ struct DerivedTriggerTests {
     ] { try connection.defineNullFunction(name) }
     let database = try DatabaseTables(connection)
     for name in database.triggers.keys {
-      let sql = (database.sql[name] ?? "").replacing("NSCoreDataNow()", with: "42.0")
+      var sql = (database.sql[name] ?? "").replacing("NSCoreDataNow()", with: "42.0")
+      for (theirs, own) in [
+        ("NSCoreDataCanonical", "lower"), ("NSCoreDataToUpper", "upper"),
+        ("NSCoreDataToLower", "lower"),
+      ] { sql = sql.replacing(theirs + "(", with: own + "(") }
       try connection.execute("DROP TRIGGER \(quoted(name)); \(sql)")
     }
   }
@@ -173,6 +176,95 @@ struct DerivedTriggerTests {
       ])
     #expect(group.owns("Z_DA_ZBOOK_Author_bookCount_ANYTHING", on: "ZBOOK"))
     #expect(!group.owns("Z_DA_ZBOOK_Author_bookCount_ANYTHING", on: "ZTAG"))
+  }
+
+  /// A hierarchy, so that the range of entity IDs stands where the rules put it.
+  private static func statements(
+    _ expression: String, of type: AttributeType = .string
+  ) throws
+    -> [String]
+  {
+    var thing = Entity("Thing")
+    thing.attributes = [Attribute("name", .string, optional: true)]
+    var book = Entity("Book", parent: "Thing")
+    book.attributes = [derived("d", type, expression)]
+    book.relationships = [
+      Relationship("author", to: "Author", inverse: "books", optional: true),
+      Relationship("tags", to: "Tag", inverse: "books", toMany: true, optional: true),
+      Relationship("pages", to: "Page", inverse: "book", toMany: true, optional: true),
+    ]
+    var author = Entity("Author")
+    author.attributes = [Attribute("name", .string, optional: true)]
+    author.relationships = [
+      Relationship("books", to: "Book", inverse: "author", toMany: true, optional: true)
+    ]
+    var tag = Entity("Tag")
+    tag.relationships = [
+      Relationship("books", to: "Book", inverse: "tags", toMany: true, optional: true)
+    ]
+    var page = Entity("Page", parent: "Sheet")
+    page.attributes = [Attribute("words", .integer32, optional: true)]
+    page.relationships = [Relationship("book", to: "Book", inverse: "pages", optional: true)]
+    let schema = StoreSchema(
+      model: try Model(
+        entities: [
+          thing, book, Entity("Novel", parent: "Book"), author, tag, Entity("Sheet"), page,
+        ]
+      ))
+    return schema.triggerGroups.first { $0.attribute == "d" }?.statements.map(\.sql) ?? []
+  }
+
+  private static let told =
+    "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue('ZTHING', Z_ENT, Z_PK, 'd', ZD) FROM ZTHING WHERE"
+  private static let toldOfNew =
+    "SELECT NSCoreDataDATriggerInsertUpdatedAffectedObjectValue('ZTHING', Z_ENT, Z_PK, 'd', ZD) FROM ZTHING WHERE"
+
+  @Test(
+    "the text of every form is Core Data's: its own row, over a to-one, sums, bounds, join tables")
+  func letters() throws {
+    #expect(
+      try Self.statements("canonical:(name)") == [
+        "CREATE TRIGGER Z_DA_ZTHING_Book_d_INSERT AFTER INSERT ON ZTHING FOR EACH ROW WHEN (NEW.ZNAME NOT NULL) BEGIN UPDATE ZTHING SET ZD = NSCoreDataCanonical(NEW.ZNAME) WHERE Z_PK = NEW.Z_PK; \(Self.toldOfNew) Z_PK = NEW.Z_PK; END",
+        "CREATE TRIGGER Z_DA_ZTHING_Book_d_UPDATE AFTER UPDATE OF ZNAME ON ZTHING FOR EACH ROW BEGIN UPDATE ZTHING SET ZD = NSCoreDataCanonical(NEW.ZNAME) WHERE Z_PK = NEW.Z_PK; \(Self.told) Z_PK = NEW.Z_PK; END",
+      ])
+    // Author 1, Sheet 2, Page 3, Tag 4, Thing 5, Book 6, Novel 7.
+    let new = "6 <= NEW.Z_ENT AND NEW.Z_ENT <= 7"
+    let own = "6 <= Z_ENT AND Z_ENT <= 7"
+    let looked = "(SELECT NSCoreDataToUpper(ZNAME) FROM ZAUTHOR WHERE Z_PK = NEW.ZAUTHOR)"
+    #expect(
+      try Self.statements("uppercase:(author.name)") == [
+        "CREATE TRIGGER Z_DA_ZTHING_Book_d_SOURCE_INSERT AFTER INSERT ON ZTHING FOR EACH ROW BEGIN UPDATE ZTHING SET ZD = \(looked) WHERE Z_PK = NEW.Z_PK AND \(new); \(Self.toldOfNew) Z_PK = NEW.Z_PK AND \(new); END",
+        "CREATE TRIGGER Z_DA_ZTHING_Book_d_SOURCE_UPDATE AFTER UPDATE OF ZAUTHOR ON ZTHING FOR EACH ROW WHEN \(new) BEGIN UPDATE ZTHING SET ZD = \(looked) WHERE Z_PK = NEW.Z_PK; \(Self.told) Z_PK = NEW.Z_PK; END",
+        "CREATE TRIGGER Z_DA_ZAUTHOR_Book_d_PARAMETER_INSERT AFTER INSERT ON ZAUTHOR FOR EACH ROW BEGIN UPDATE ZTHING SET ZD = NSCoreDataToUpper(NEW.ZNAME) WHERE ZAUTHOR = NEW.Z_PK AND \(own); \(Self.toldOfNew) ZAUTHOR = NEW.Z_PK AND \(own); END",
+        "CREATE TRIGGER Z_DA_ZAUTHOR_Book_d_PARAMETER_UPDATE AFTER UPDATE OF ZNAME ON ZAUTHOR FOR EACH ROW BEGIN UPDATE ZTHING SET ZD = NSCoreDataToUpper(NEW.ZNAME) WHERE ZAUTHOR = NEW.Z_PK AND \(own); \(Self.told) ZAUTHOR = NEW.Z_PK AND \(own); END",
+      ])
+    let sum = try Self.statements("pages.@sum.words", of: .integer64)
+    #expect(sum.count == 5)
+    #expect(
+      sum.dropFirst().first
+        == "CREATE TRIGGER Z_DA_ZSHEET_Book_d_PARAMETER_UPDATE_INCREMENT AFTER UPDATE OF ZBOOK, ZWORDS ON ZSHEET FOR EACH ROW WHEN (NEW.ZBOOK NOT NULL) BEGIN UPDATE ZTHING SET ZD = ZD + IFNULL(NEW.ZWORDS, 0) WHERE Z_PK = NEW.ZBOOK AND \(own); \(Self.told) Z_PK = NEW.ZBOOK AND \(own); END"
+    )
+    #expect(
+      sum.last
+        == "CREATE TRIGGER Z_DA_ZTHING_Book_d_SOURCE_INSERT AFTER INSERT ON ZTHING FOR EACH ROW WHEN \(new) BEGIN UPDATE ZTHING SET ZD = (SELECT IFNULL(SUM(ZWORDS), 0) FROM ZSHEET WHERE ZBOOK = NEW.Z_PK) WHERE Z_PK = NEW.Z_PK; \(Self.toldOfNew) Z_PK = NEW.Z_PK; END"
+    )
+    let least = try Self.statements("pages.@min.words", of: .integer64)
+    let again =
+      "UPDATE ZTHING SET ZD = (SELECT MIN(ZWORDS) FROM ZSHEET WHERE ZBOOK = OLD.ZBOOK) WHERE Z_PK = OLD.ZBOOK AND \(own) AND OLD.ZWORDS <= ZD;"
+    #expect(
+      least == [
+        "CREATE TRIGGER Z_DA_ZSHEET_Book_d_INSERT AFTER INSERT ON ZSHEET FOR EACH ROW WHEN (NEW.ZBOOK NOT NULL AND NEW.ZWORDS NOT NULL AND 3 = NEW.Z_ENT) BEGIN UPDATE ZTHING SET ZD = NEW.ZWORDS WHERE Z_PK = NEW.ZBOOK AND \(own) AND (ZD IS NULL OR NEW.ZWORDS < ZD); \(Self.told) Z_PK = NEW.ZBOOK AND \(own) AND (ZD IS NULL OR NEW.ZWORDS <= ZD); END",
+        "CREATE TRIGGER Z_DA_ZSHEET_Book_d_UPDATE_SET AFTER UPDATE OF ZBOOK, ZWORDS ON ZSHEET FOR EACH ROW WHEN (NEW.ZBOOK NOT NULL AND NEW.ZWORDS NOT NULL AND 3 = NEW.Z_ENT) BEGIN \(again) \(Self.told) Z_PK = OLD.ZBOOK AND \(own) AND OLD.ZWORDS <= ZD; UPDATE ZTHING SET ZD = NEW.ZWORDS WHERE Z_PK = NEW.ZBOOK AND \(own) AND (ZD IS NULL OR NEW.ZWORDS < ZD); \(Self.told) Z_PK = NEW.ZBOOK AND \(own) AND NEW.ZWORDS <= ZD; END",
+        "CREATE TRIGGER Z_DA_ZSHEET_Book_d_UPDATE_UNSET AFTER UPDATE OF ZBOOK, ZWORDS ON ZSHEET FOR EACH ROW WHEN (OLD.ZBOOK NOT NULL AND OLD.ZWORDS NOT NULL AND (NEW.ZBOOK IS NULL OR NEW.ZWORDS IS NULL) AND 3 = OLD.Z_ENT) BEGIN \(again) \(Self.told) Z_PK = OLD.ZBOOK AND \(own) AND (ZD IS NULL OR OLD.ZWORDS <= ZD); END",
+        "CREATE TRIGGER Z_DA_ZSHEET_Book_d_DELETE AFTER DELETE ON ZSHEET FOR EACH ROW WHEN (OLD.ZBOOK NOT NULL AND OLD.ZWORDS NOT NULL AND 3 = OLD.Z_ENT) BEGIN \(again) \(Self.told) Z_PK = OLD.ZBOOK AND \(own) AND (ZD IS NULL OR OLD.ZWORDS <= ZD); END",
+        "CREATE TRIGGER Z_DA_ZTHING_Book_d_INSERT AFTER INSERT ON ZTHING FOR EACH ROW WHEN \(new) BEGIN UPDATE ZTHING SET ZD = (SELECT MIN(ZWORDS) FROM ZSHEET WHERE ZBOOK = NEW.Z_PK) WHERE Z_PK = NEW.Z_PK; \(Self.toldOfNew) Z_PK = NEW.Z_PK; END",
+      ])
+    let joined = try Self.statements("tags.@count", of: .integer64)
+    #expect(joined.count == 3 && joined.allSatisfy { $0.contains(Self.told) })
+    #expect(joined[1].contains("SET ZD = ZD - 1 WHERE Z_PK = OLD."))
+    for none in ["pages.@avg.words", "tags.@sum.x", "author.books.pages.@count"] {
+      #expect(try Self.statements(none) == [], "\(none)")
+    }
   }
 
   @Test(

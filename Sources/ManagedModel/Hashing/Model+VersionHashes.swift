@@ -16,7 +16,7 @@ extension Model {
   public func propertyHashes(of entity: String) -> [String: VersionHash] {
     var result: [String: VersionHash] = [:]
     for ancestor in lineage(of: entity) {
-      for (name, hash) in ModelHashing.ownPropertyHashes(of: ancestor) {
+      for (name, hash) in ModelHashing.ownPropertyHashes(of: ancestor, in: self) {
         result.updateValue(hash, forKey: name)
       }
     }

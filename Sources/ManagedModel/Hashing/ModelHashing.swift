@@ -13,7 +13,9 @@ struct ModelHashing {
     while let (entity, inherited) = pending.popLast() {
       // Where both hold a name, the entity's own stands.
       var properties = inherited
-      for (name, hash) in Self.ownPropertyHashes(of: entity) { properties.set(name, hash.bytes) }
+      for (name, hash) in Self.ownPropertyHashes(of: entity, in: model) {
+        properties.set(name, hash.bytes)
+      }
       var bytes: [UInt8] = []
       bytes.append(text: entity.name)
       bytes.append(entity.isAbstract ? 1 : 0)
@@ -30,13 +32,15 @@ struct ModelHashing {
   }
 
   /// Hashes of the persistent properties that the entity declares itself.
-  static func ownPropertyHashes(of entity: Entity) -> [(name: String, hash: VersionHash)] {
+  static func ownPropertyHashes(
+    of entity: Entity, in model: Model
+  ) -> [(name: String, hash: VersionHash)] {
     var hashes: [(name: String, hash: VersionHash)] = []
     for property in entity.attributes where !property.isTransient {
       hashes.append((property.name, hash(of: property)))
     }
     for property in entity.relationships where !property.isTransient {
-      hashes.append((property.name, hash(of: property, in: entity)))
+      hashes.append((property.name, hash(of: property, in: entity, of: model)))
     }
     return hashes
   }
@@ -46,9 +50,9 @@ struct ModelHashing {
       return VersionHash(of: Array((derivation.expression + (derivation.filter ?? "")).utf8))
     }
     if attribute.type == .composite {
-      // Its elements alone: neither its own name nor whether it is optional enters.
-      let elements = attribute.elements.sortedByBytes(\.name)
-      return VersionHash(of: elements.flatMap { hash(of: $0).bytes })
+      // Its leaves alone, of all depths: no composite's own name, nor whether it is optional, enters.
+      let leaves = leaves(of: attribute, depth: 0).sortedByBytes(\.name)
+      return VersionHash(of: leaves.flatMap { hash(of: $0).bytes })
     }
     var bytes = base(
       attribute.name, optional: attribute.isOptional, transient: attribute.isTransient,
@@ -59,13 +63,31 @@ struct ModelHashing {
     return VersionHash(of: bytes)
   }
 
-  static func hash(of relationship: Relationship, in entity: Entity) -> VersionHash {
+  private static func leaves(of composite: Attribute, depth: Int) -> [Attribute] {
+    guard depth <= AttributeStorage.maximumDepth else { return [] }
+    return composite.elements.filter { !$0.isTransient }.flatMap {
+      $0.type == .composite ? leaves(of: $0, depth: depth + 1) : [$0]
+    }
+  }
+
+  static func hash(
+    of relationship: Relationship, in entity: Entity, of model: Model
+  ) -> VersionHash {
     var bytes = base(
       relationship.name, optional: relationship.isOptional, transient: relationship.isTransient,
       modifier: relationship.versionHashModifier)
     bytes.append(text: relationship.destination)
+    func isOwnInverse(_ relationship: Relationship?, of entity: Entity) -> Bool {
+      relationship?.inverse == relationship?.name && relationship?.destination == entity.name
+    }
+    // One that overrides another is judged by the topmost of its name as well.
+    let topmost =
+      entity.parent == nil
+      ? nil
+      : model.lineage(of: entity.name).first { $0.relationship(named: relationship.name) != nil }
     let isOwnInverse =
-      relationship.inverse == relationship.name && relationship.destination == entity.name
+      isOwnInverse(relationship, of: entity)
+      || topmost.map { isOwnInverse($0.relationship(named: relationship.name), of: $0) } ?? false
     if let inverse = relationship.inverse, !isOwnInverse { bytes.append(text: inverse) }
     bytes.append(number: relationship.maxCount)
     bytes.append(number: relationship.minCount)

@@ -38,7 +38,7 @@ private final class ModelDocumentReader {
 
   func model() throws -> Model {
     guard hasModel else { throw CoreDataError(.unreadable, "line 1: expected a <model>") }
-    let entities = entities.map(withComposites)
+    let entities = entities.map { withComposites($0).withCompiledIndexes }
     return try Model(
       entities: entities,
       versionIdentifiers: versionIdentifiers, configurations: configurations,

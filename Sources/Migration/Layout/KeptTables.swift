@@ -51,6 +51,16 @@ extension StepSchemas {
     return store.database.columns(of: table.name).subtracting(known).sorted()
   }
 
+  /// Whether a column that the source's model does not know goes on with its values.
+  func keepsUnknown(
+    _ column: String, of table: String, _ strategy: MigrationPlan.Strategy
+  ) -> Bool {
+    guard let kept = destination.tables.first(where: { $0.name == table }) else { return false }
+    if unknownColumns(of: kept).contains(column) { return true }
+    guard strategy == .inPlace, case .alter = work(for: kept) else { return false }
+    return true
+  }
+
   /// Names of the destination's tables that stay as they are in the source.
   var keptTables: Set<String> {
     Set(

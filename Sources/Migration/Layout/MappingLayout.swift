@@ -200,6 +200,10 @@ struct MappingLayout {
       case .none: if !column.content.isOrder { row.empty.append(column.name) }
       }
     }
+    // What an app added to a table that stays as it is.
+    if groups[entityMapping.name] == nil, sourceTable.table == table.name {
+      row.columns += schemas.unknownColumns(of: table).map { ($0, "s." + quoted($0)) }
+    }
     rows.append(row)
     for child in entityMapping.children {
       try addTree(

@@ -17,6 +17,56 @@ enum MigrationFunctions {
       case .some(let other): other
       }
     }
+    // Whether a column of an attribute type, given by its number, cannot hold a value as that type.
+    let column = NumericColumn()
+    try connection.defineFunction("strata_misplaced", arguments: 2) { arguments in
+      guard arguments.count == 2, let number = arguments[1].integer.flatMap(UInt32.init(exactly:)),
+        let type = AttributeType(rawValue: number)
+      else { return .null }
+      return .integer(type.cannotHold(arguments[0], in: column) ? 1 : 0)
+    }
+  }
+}
+
+/// What SQLite makes of a value that goes into a column of numbers: text that is a number becomes one.
+private final class NumericColumn {
+  private let connection: Connection?
+
+  init() {
+    connection = try? Connection(path: ":memory:", mode: .create)
+    try? connection?.execute("CREATE TABLE n (v NUMERIC)")
+  }
+
+  func stored(_ value: Value) -> Value {
+    switch value {
+    case .text, .real:
+      let sql = "INSERT OR REPLACE INTO n (rowid, v) VALUES (1, ?) RETURNING v"
+      return (try? connection?.value(sql, [value])) ?? value
+    default: return value
+    }
+  }
+}
+
+extension AttributeType {
+  fileprivate func cannotHold(_ value: Value, in column: NumericColumn) -> Bool {
+    guard let classes = storageClasses else { return false }
+    var value = value
+    switch value {
+    case .null: return false
+    case .integer where classes.contains("integer"): break
+    case .real where classes.contains("real"): return false
+    // A number in a column of text becomes text.
+    case .integer, .real: if classes == ["text"] { return false } else { fallthrough }
+    default: if classes.contains("integer") { value = column.stored(value) }
+    }
+    switch value {
+    case .integer(let number):
+      return !classes.contains("integer") || wholeNumbers?.contains(number) == false
+    case .real: return !classes.contains("real")
+    case .text: return !classes.contains("text")
+    case .blob: return !classes.contains("blob")
+    default: return false
+    }
   }
 }
 

@@ -10,11 +10,14 @@ struct DriftAnalysis {
   let store: Store
 
   /// Columns with values that the model does not know; allowed as `Entity.ZCOLUMN`.
-  func losses() throws -> [Loss] {
+  ///
+  /// - Parameter isKept: whether the migration keeps a column of a table, by their names.
+  func losses(unless isKept: (_ column: String, _ table: String) -> Bool) throws -> [Loss] {
     let roots = Dictionary(
       first: store.entityTables.filter(\.isWholeTable).map { ($0.table, $0.entity) })
     return try store.reading {
       try store.drift.unexpectedColumns.compactMap { column in
+        guard !isKept(column.column, column.table) else { return nil }
         let (table, name) = (quoted(column.table), quoted(column.column))
         let count = try store.connection.number(
           "SELECT count(*) FROM \(table) WHERE \(name) IS NOT NULL")

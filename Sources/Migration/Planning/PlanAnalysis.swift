@@ -29,11 +29,22 @@ struct PlanAnalysis {
       bytes: plan.storeBytes, rows: plan.steps.reduce(0) { $0 + $1.rows.values.reduce(0, +) })
     try meter.checkCancelled()
     let drift = DriftAnalysis(store: self.store)
-    plan.losses += try drift.losses()
+    plan.losses += try drift.losses(unless: keepsColumns(plan))
     plan.checks += try drift.checks()
     plan.notes += self.store.drift.sentences
     var seen: Set<String> = []
     plan.notes = plan.notes.filter { seen.insert($0).inserted }
+  }
+
+  /// Tells which columns that the model does not know a plan of one step keeps; of several, none is known
+  /// to last.
+  private func keepsColumns(_ plan: MigrationPlan) -> (String, String) -> Bool {
+    let steps = plan.steps.filter { $0.mapping.kind != .none }
+    guard steps.count == 1, let step = steps.first, !store.drift.unexpectedColumns.isEmpty,
+      step.policyMappings(plan.policies).isEmpty
+    else { return { _, _ in false } }
+    let schemas = StepSchemas(store: store, step: step)
+    return { schemas.keepsUnknown($0, of: $1, step.strategy) }
   }
 
   /// How far the steps were gone, to look at the next one.

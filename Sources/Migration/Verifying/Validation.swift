@@ -45,14 +45,10 @@ struct Validation {
         entityMapping.destination == table.entity
           && entityMapping.attribute(named: attribute.name)?.source != nil
       }
-      if !isCopied, let types = attribute.type.storageClasses {
-        if let range = attribute.type.wholeNumbers {
-          let condition = "\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
-          rules.append(.type(of: attribute, in: table.entity, wrong: condition))
-        }
-        let list = types.map { "'\($0)'" }.joined(separator: ", ")
-        let condition = "typeof(\(column)) NOT IN (\(list), 'null')"
-        rules.append(.type(of: attribute, in: table.entity, wrong: condition))
+      if !isCopied,
+        let rule = DestinationRule.type(of: attribute, in: table.entity, value: column)
+      {
+        rules.append(rule)
       }
     }
     for entry in table.relationships {

@@ -1,15 +1,27 @@
 import ManagedModel
 
 /// How indexed attributes and compound indexes of a model become indexes of a store.
-package enum IndexStyle: Sendable {
+package struct IndexStyle: Sendable, Equatable {
   /// `ZTABLE_ZCOLUMN_INDEX`, by frameworks before iOS 11.
-  case columns
+  package static let columns = IndexStyle(isOfColumns: true, hasTwoBlanks: false)
   /// `Z_Entity_attribute`: since iOS 11 they count as fetch indexes.
-  case fetchIndexes
+  package static let fetchIndexes = IndexStyle(isOfColumns: false, hasTwoBlanks: false)
 
-  /// The change lies between the framework versions 754 and 847, as the stores at hand show.
+  fileprivate var isOfColumns: Bool
+  /// Whether two blanks follow the WHERE of a partial index.
+  fileprivate var hasTwoBlanks: Bool
+
+  private init(isOfColumns: Bool, hasTwoBlanks: Bool) {
+    self.isOfColumns = isOfColumns
+    self.hasTwoBlanks = hasTwoBlanks
+  }
+
+  /// Fetch indexes came between the framework versions 754 and 836, as stores show; 973 to 977 wrote
+  /// two blanks.
   package init(frameworkVersion: Int?) {
-    self = frameworkVersion.map { $0 < 800 } ?? false ? .columns : .fetchIndexes
+    self.init(
+      isOfColumns: frameworkVersion.map { $0 < 800 } ?? false,
+      hasTwoBlanks: frameworkVersion.map { (973...977).contains($0) } ?? false)
   }
 }
 
@@ -41,8 +53,7 @@ extension StoreSchema {
       where condition: String? = nil
     ) {
       let kind = unique ? "CREATE UNIQUE INDEX" : "CREATE INDEX"
-      // Two spaces, as Core Data leaves them.
-      let rows = condition.map { " WHERE  \($0)" } ?? ""
+      let rows = condition.map { " WHERE\(style.hasTwoBlanks ? "  " : " ")\($0)" } ?? ""
       statements.append(
         SchemaStatement(
           name: name, table: table,
@@ -58,24 +69,29 @@ extension StoreSchema {
           guard model.entity(named: entity)?.storedAttribute(named: name)?.isIndexed == true else {
             break
           }
-          switch style {
-          case .columns: add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
-          case .fetchIndexes where !hasFetchIndex(of: name, entity):
+          if style.isOfColumns {
+            add("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
+          } else if !hasFetchIndex(of: name, entity) {
             add("Z_\(entity)_\(name)", table.name, ["\(column.name) COLLATE BINARY ASC"])
-          case .fetchIndexes: break
           }
         default: break
         }
       }
       // A wish that Photos' model shows.
       let omits = model.entity(named: table.root)?.userInfo["_NSEntityOmitSubentityColumnIndex"]
-      if !model.children(of: table.root).isEmpty, omits != "YES" {
+      if !model.children(of: table.root).isEmpty,
+        !["yes", "1", "true"].contains(omits?.lowercased() ?? "")
+      {
         add("\(table.name)_Z_ENT_INDEX", table.name, ["Z_ENT"])
       }
     }
     for join in joins {
       let (indexed, other) = join.indexedColumns
       add("\(join.name)_\(indexed)_INDEX", join.name, [indexed, other])
+      for (first, second, order) in orderedColumns(of: join) {
+        add("\(join.name)_\(first)_\(second)_\(order)_INDEX", join.name, [first, second, order])
+        add("\(join.name)_\(first)_\(order)_\(second)_INDEX", join.name, [first, order, second])
+      }
     }
     for entity in model.entitiesInStoreOrder {
       guard let table = table(of: entity.name) else { continue }
@@ -83,19 +99,21 @@ extension StoreSchema {
         let columns = constraint.compactMap { column(of: $0, in: entity.name) }
         guard !columns.isEmpty, columns.count == constraint.count else { continue }
         add(
-          "Z_\(entity.name)_UNIQUE_\(constraint.joined(separator: "_"))", table.name,
+          // An element of a composite goes by its own name.
+          "Z_\(entity.name)_UNIQUE_\(constraint.map(Self.elementName).joined(separator: "_"))",
+          table.name,
           columns.map { "\($0) COLLATE BINARY ASC" }, unique: true)
       }
       // Caches by newer frameworks list an old compound index a second time, as a fetch index.
       let listed = entity.fetchIndexes.map { index in
         index.elements.compactMap { $0.property ?? $0.expression }
       }
-      for names in entity.compoundIndexes where style == .columns || !listed.contains(names) {
+      for names in entity.compoundIndexes where style.isOfColumns || !listed.contains(names) {
         let columns = names.compactMap { indexedColumn($0, in: entity.name) }
         guard !columns.isEmpty, columns.count == names.count else { continue }
-        switch style {
-        case .columns: add("\(table.name)_\(columns.joined(separator: "_"))", table.name, columns)
-        case .fetchIndexes:
+        if style.isOfColumns {
+          add("\(table.name)_\(columns.joined(separator: "_"))", table.name, columns)
+        } else {
           add(
             "Z_\(entity.name)_\(names.joined(separator: "_"))", table.name,
             columns.map { "\($0) COLLATE BINARY ASC" })
@@ -121,6 +139,10 @@ extension StoreSchema {
     }
   }
 
+  private static func elementName(_ path: String) -> String {
+    path.lastIndex(of: ".").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+
   private enum FetchIndexForm: Equatable {
     case made(columns: [String], where: String?)
     case rtree
@@ -133,18 +155,19 @@ extension StoreSchema {
     if index.elements.contains(where: { $0.kind == .rtree }) {
       return rtree(index, of: entity) == nil ? .unknown : .rtree
     }
-    let names = index.elements.compactMap(\.property)
-    if index.elements.isEmpty || names.contains(where: { indexedColumn($0, in: entity) == nil }) {
-      return .needless
+    // What has no column of its own is left out: to-manys, transient attributes, whole composites.
+    let elements = index.elements.filter { element in
+      element.property.map { indexedColumn($0, in: entity) != nil } ?? true
     }
+    if elements.isEmpty { return .needless }
     // A to-one's column has its own index.
-    if index.elements.count == 1, let name = names.first, index.partialPredicate == nil,
-      model.relationship(named: name, of: entity) != nil
+    if elements.count == 1, let name = elements[0].property, elements[0].isAscending,
+      index.partialPredicate == nil, model.relationship(named: name, of: entity) != nil
     {
       return .needless
     }
     var columns: [String] = []
-    for element in index.elements {
+    for element in elements {
       guard let sql = indexedColumn(element, in: entity) else { return .unknown }
       columns.append("\(sql) COLLATE BINARY \(element.isAscending ? "ASC" : "DESC")")
     }
@@ -176,9 +199,29 @@ extension StoreSchema {
     column(of: name, in: entity) ?? (name == "entity" ? "Z_ENT" : nil)
   }
 
+  /// What two more indexes of a join table begin with, for a relationship whose user info asks to find
+  /// its objects by their order: its owner, its objects and their order key.
+  private func orderedColumns(of join: JoinTable) -> [(String, String, String)] {
+    func asks(_ name: String, _ entity: String) -> Bool {
+      guard let relationship = model.relationship(named: name, of: entity), relationship.isOrdered
+      else { return false }
+      return relationship.userInfo["NSRelationshipDescriptionOrderKeyIndexOption"] != nil
+    }
+    var all: [(String, String, String)] = []
+    // The order of the naming side's objects is in the second column's order key.
+    if asks(join.relationship, join.entity), let order = join.secondOrder {
+      all.append((join.first, join.second, order))
+    }
+    if !join.isReflexive, asks(join.inverse, join.inverseEntity), let order = join.firstOrder {
+      all.append((join.second, join.first, order))
+    }
+    return all
+  }
+
   /// An expression of the row's own columns; *assumed* but for `entity`, which stores show.
   func indexedExpression(_ expression: Expression, in entity: String) -> String? {
     switch expression {
+    case .selfObject: return "Z_PK"
     case .keyPath(let path, of: nil), .keyPath(let path, of: .selfObject):
       return indexedColumn(path, in: entity)
     case .constant(.integer(let number)): return String(number)

@@ -3,34 +3,49 @@ import SQLite
 
 /// A fetch index of type R-tree: a virtual table with a range for each column, kept up by triggers.
 package struct RTreeIndex: Sendable, Equatable {
-  /// `Z_RT_<Entity>_<index>`, the name of the virtual table.
+  /// `Z_<Entity>_<index>`, the name of the virtual table; `Z_RT_<root>_<attribute>` of the form that
+  /// Photos has, for a transient location.
   package var name: String
   /// The table that is indexed.
   package var table: String
   /// The indexed columns of that table.
   package var columns: [String]
+  /// Whether it is of the older form, for a transient location: its columns have a type, and rows
+  /// without a value are entered with 0.
+  package var isOfLocation = false
+
+  /// Takes an index whose names are known.
+  package init(name: String, table: String, columns: [String], isOfLocation: Bool = false) {
+    self.name = name
+    self.table = table
+    self.columns = columns
+    self.isOfLocation = isOfLocation
+  }
 
   /// CREATE VIRTUAL TABLE.
   package var sql: String {
     "CREATE VIRTUAL TABLE \(StoreSchema.name(name)) USING RTREE (Z_PK INTEGER PRIMARY KEY, "
-      + bounds.map { $0 + " FLOAT" }.joined(separator: ", ") + ")"
+      + bounds.map { isOfLocation ? $0 + " FLOAT" : $0 }.joined(separator: ", ") + ")"
   }
 
   /// What puts the rows that are there into the virtual table.
   package var fill: String {
     let values = columns.flatMap { [StoreSchema.name($0), StoreSchema.name($0)] }
+    let known = columns.map { "\(StoreSchema.name($0)) NOT NULL" }.joined(separator: " AND ")
     return """
-      INSERT INTO \(StoreSchema.name(name)) (\(list)) \
-      SELECT Z_PK, \(values.joined(separator: ", ")) FROM \(StoreSchema.name(table))
+      INSERT OR REPLACE INTO \(StoreSchema.name(name)) (\(list)) \
+      SELECT Z_PK, \(values.joined(separator: ", ")) from \(StoreSchema.name(table))\
+      \(isOfLocation ? "" : " WHERE " + known)
       """
   }
 
-  /// The triggers, with the spaces where Core Data puts them.
+  /// The triggers, with the spaces where Core Data puts them; stores show the older form only.
   package var triggers: [SchemaStatement] {
     let (tree, table) = (StoreSchema.name(name), StoreSchema.name(table))
-    // Only the first comma has its space before it.
-    let values = columns.map { "NEW.\(StoreSchema.name($0))" }.enumerated().map {
-      index, value in index == 0 ? "\(value) ,\(value)" : "\(value), \(value)"
+    let values = columns.enumerated().map { index, column in
+      let value = "NEW.\(StoreSchema.name(column))"
+      // The first comma of the older form has its space before it.
+      return isOfLocation && index == 0 ? "\(value) ,\(value)" : "\(value), \(value)"
     }.joined(separator: ", ")
     let insertion = "INTO \(tree) (\(list)) VALUES (NEW.Z_PK, \(values)) ;"
     func trigger(_ event: String, _ body: String) -> SchemaStatement {
@@ -59,7 +74,7 @@ package struct RTreeIndex: Sendable, Equatable {
 extension RTreeIndex {
   /// One that a store has, as its columns and the trigger that empties it tell.
   package init?(named name: String, in database: DatabaseTables) {
-    guard name.hasPrefix("Z_RT_"), let table = database.triggers[name + "_DELETE"],
+    guard name.hasPrefix("Z_"), let table = database.triggers[name + "_DELETE"],
       database.sql[name]?.uppercased().contains("USING RTREE") == true,
       let bounds = database.tables[name]?.dropFirst().map(\.name), bounds.count.isMultiple(of: 2)
     else { return nil }
@@ -67,7 +82,9 @@ extension RTreeIndex {
     guard !columns.isEmpty,
       bounds == columns.flatMap({ [$0 + "_MIN", $0 + "_MAX"] })
     else { return nil }
-    self.init(name: name, table: table, columns: columns)
+    self.init(
+      name: name, table: table, columns: columns,
+      isOfLocation: database.sql[name]?.uppercased().contains(" FLOAT") == true)
   }
 }
 
@@ -79,18 +96,22 @@ extension StoreSchema {
     }
   }
 
-  /// SQLite takes one to five dimensions.
+  /// SQLite takes one to five dimensions. An attribute that may be empty gets no index at all.
   func rtree(_ index: FetchIndex, of entity: String) -> RTreeIndex? {
     guard let table = table(of: entity), index.partialPredicate == nil,
       (1...5).contains(index.elements.count),
       index.elements.allSatisfy({ $0.kind == .rtree })
     else { return nil }
-    let columns = index.elements.compactMap { element in
-      element.property.flatMap { column(of: $0, in: entity) }
+    let columns = index.elements.compactMap { element -> String? in
+      guard let name = element.property,
+        let attribute = model.storedAttribute(named: name, of: entity), !attribute.isOptional,
+        [.integer16, .integer32, .float].contains(attribute.type)
+      else { return nil }
+      return column(of: name, in: entity)
     }
     guard columns.count == index.elements.count else { return nil }
     return RTreeIndex(
-      name: "Z_RT_\(entity)_\(index.name)", table: table.name, columns: columns)
+      name: "Z_\(entity)_\(index.name)", table: table.name, columns: columns)
   }
 }
 

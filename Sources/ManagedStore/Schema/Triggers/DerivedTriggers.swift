@@ -48,74 +48,55 @@ extension StoreSchema {
   }
 }
 
-/// Writes the triggers of one derived attribute.
+/// Writes the triggers of one derived attribute, in Core Data's words and order.
 ///
-/// Those of a count over a to-many with a to-one inverse are as stores show them, byte for byte, and
-/// that of `now()` on saving as an app's log shows it. The others are *assumed*: sound SQL that
-/// computes the value anew from the rows, under names of the same pattern.
+/// Stores show those over a to-one and those of a count over a to-many with a to-one inverse. The other
+/// forms are known from Core Data's rules, and no store at hand shows them. The functions whose names
+/// begin with `NSCoreData` are Core Data's own: it defines them on each of its connections. A filtering
+/// predicate is in no trigger.
 struct DerivedTriggers {
   let schema: StoreSchema
   let entity: String
   let attribute: String
-  /// Table and column of the attribute.
+  /// Table of the attribute, as it is called.
   let table: String
+  /// Column of the attribute, as SQL.
   let column: String
 
   private var own: String { StoreSchema.name(table) }
 
+  /// - Returns: none for what Core Data has no trigger for: an average, a value over a many-to-many, a
+  ///   path of more than two steps. It does not open a store of such a model.
   func statements(_ value: DerivedValue) -> [SchemaStatement] {
     switch value {
-    case .now:
-      let set = "NSCoreDataNow()"
-      return [
-        trigger("INSERT", on: table, "INSERT", set, isInsertion: true),
-        trigger("UPDATE", on: table, "UPDATE OF Z_OPT", set),
-      ]
+    case .now: return ofOwn("Z_OPT", "NSCoreDataNow()")
     case .value(let path, let function):
-      // Core Data has SQL functions of its own for text, whose names no store at hand shows, nor
-      // how it follows a to-one: a trigger that calls what is not there would fail every save.
-      guard path.count == 1, function == nil, let read = attributeColumn(path[0], of: entity)
-      else { return [] }
-      let set = "\(own).\(read)"
-      return [
-        trigger("INSERT", on: table, "INSERT", set, isInsertion: true),
-        trigger("UPDATE", on: table, "UPDATE OF \(read)", set),
-      ]
-    case .count(let path):
-      return path.count == 1 ? ofMany(path[0], "COUNT", read: nil) : []
+      if path.count == 1 {
+        guard let read = attributeColumn(path[0], of: entity) else { return [] }
+        return ofOwn(read, Self.applied(function, to: "NEW.\(read)"))
+      }
+      return path.count == 2 ? overToOne(path[0], path[1], function) : []
+    case .count(let path): return path.count == 1 ? counting(path[0]) : []
     case .aggregate(let aggregate, let path):
-      guard path.count == 2,
-        let destination = schema.model.relationship(named: path[0], of: entity)?.destination,
-        let read = attributeColumn(path[1], of: destination)
+      guard path.count == 2, let many = objects(of: path[0]),
+        let read = attributeColumn(path[1], of: many.entity)
       else { return [] }
-      return ofMany(path[0], aggregate.rawValue.uppercased(), read: read)
+      switch aggregate {
+      case .sum: return summing(many, read)
+      case .min: return bounding(many, read, sign: "<", function: "MIN")
+      case .max: return bounding(many, read, sign: ">", function: "MAX")
+      case .average: return []
+      }
     }
   }
 
-  /// A function of the objects, or of a column of theirs, that a relationship leads to.
-  ///
-  /// The text is for Core Data's own connection, which has none of our functions.
-  private func ofMany(
-    _ relationship: String, _ function: String, read: String?
-  ) -> [SchemaStatement] {
-    var value = "\(function)(\(read.map { "c." + $0 } ?? "*"))"
-    if ["COUNT", "SUM"].contains(function) { value = "IFNULL(\(value), 0)" }
-    guard let storage = schema.storage(of: relationship, in: entity) else { return [] }
-    let (links, key) = (StoreSchema.name(storage.table), StoreSchema.name(storage.owner))
-    if storage.isInDestinationRow {
-      guard let read else { return counting(storage.table, key: key) }
-      return ofObjects(
-        storage.table, key: key, read: read,
-        "(SELECT \(value) FROM \(links) c WHERE c.\(key) = \(own).Z_PK)")
+  private static func applied(_ function: DerivedValue.Function?, to value: String) -> String {
+    switch function {
+    case nil: value
+    case .canonical: "NSCoreDataCanonical(\(value))"
+    case .uppercase: "NSCoreDataToUpper(\(value))"
+    case .lowercase: "NSCoreDataToLower(\(value))"
     }
-    let destination = schema.model.relationship(named: relationship, of: entity)?.destination
-    guard storage.kind == .join, let objects = destination.flatMap({ schema.table(of: $0)?.name })
-    else { return [] }
-    let other = StoreSchema.name(storage.destination)
-    let rows = read.map { _ in " JOIN \(StoreSchema.name(objects)) c ON c.Z_PK = j.\(other)" } ?? ""
-    return ofLinks(
-      objects, storage.table, owner: storage.owner, other: storage.destination, read: read,
-      "(SELECT \(value) FROM \(links) j\(rows) WHERE j.\(key) = \(own).Z_PK)")
   }
 
   private func attributeColumn(_ name: String, of entity: String) -> String? {
@@ -123,94 +104,205 @@ struct DerivedTriggers {
     return schema.column(of: name, in: entity).map { StoreSchema.name($0) }
   }
 
-  /// The number of objects that keep the owner's key, counted up and down.
-  private func counting(_ other: String, key: String) -> [SchemaStatement] {
-    func parameter(
-      _ suffix: String, _ event: String, _ row: String, _ set: String
-    )
-      -> SchemaStatement
-    {
+  // MARK: Forms
+
+  /// A value of the object's own row.
+  private func ofOwn(_ watched: String, _ value: String) -> [SchemaStatement] {
+    [
       trigger(
-        "PARAMETER_" + suffix, on: other, event, set, when: "\(row).\(key) NOT NULL",
-        where: "Z_PK = \(row).\(key)")
+        "INSERT", on: table, "INSERT", when: "(NEW.\(watched) NOT NULL)",
+        set(value, "Z_PK = NEW.Z_PK"), inserted("Z_PK = NEW.Z_PK")),
+      trigger(
+        "UPDATE", on: table, "UPDATE OF \(watched)", set(value, "Z_PK = NEW.Z_PK"),
+        updated("Z_PK = NEW.Z_PK")),
+    ]
+  }
+
+  /// A value of the object that a to-one leads to.
+  private func overToOne(
+    _ relationship: String, _ name: String, _ function: DerivedValue.Function?
+  ) -> [SchemaStatement] {
+    guard let other = schema.model.relationship(named: relationship, of: entity), !other.isToMany,
+      let storage = schema.storage(of: relationship, in: entity), storage.kind == .toOne,
+      let objects = schema.table(of: other.destination)?.name,
+      let read = attributeColumn(name, of: other.destination)
+    else { return [] }
+    let key = StoreSchema.name(storage.destination)
+    let value = Self.applied(function, to: read)
+    let new = Self.applied(function, to: "NEW.\(read)")
+    let looked = "(SELECT \(value) FROM \(StoreSchema.name(objects)) WHERE Z_PK = NEW.\(key))"
+    let mine = "Z_PK = NEW.Z_PK" + (newRange.map { " AND \($0)" } ?? "")
+    let led = "\(key) = NEW.Z_PK" + ofOwnKind
+    return [
+      trigger("SOURCE_INSERT", on: table, "INSERT", set(looked, mine), inserted(mine)),
+      trigger(
+        "SOURCE_UPDATE", on: table, "UPDATE OF \(key)", when: newRange,
+        set(looked, "Z_PK = NEW.Z_PK"), updated("Z_PK = NEW.Z_PK")),
+      trigger("PARAMETER_INSERT", on: objects, "INSERT", set(new, led), inserted(led)),
+      trigger("PARAMETER_UPDATE", on: objects, "UPDATE OF \(read)", set(new, led), updated(led)),
+    ]
+  }
+
+  /// Objects of a to-many that keep the owner's key in their rows.
+  private struct Objects {
+    var entity: String
+    var table: String
+    /// Column of the owner's key, as SQL.
+    var key: String
+  }
+
+  private func objects(of relationship: String) -> Objects? {
+    guard let many = schema.model.relationship(named: relationship, of: entity), many.isToMany,
+      let storage = schema.storage(of: relationship, in: entity), storage.isInDestinationRow
+    else { return nil }
+    return Objects(
+      entity: many.destination, table: storage.table, key: StoreSchema.name(storage.owner))
+  }
+
+  private func counting(_ relationship: String) -> [SchemaStatement] {
+    if let many = objects(of: relationship) {
+      return tallying(
+        many, watched: many.key, plus: "+ 1", minus: "- 1", total: "COUNT(\(many.key))")
+    }
+    guard let storage = schema.storage(of: relationship, in: entity),
+      storage.kind == .join || storage.kind == .reflexive
+    else { return [] }
+    let (links, key) = (storage.table, StoreSchema.name(storage.owner))
+    func row(_ row: String) -> String { "Z_PK = \(row).\(key)\(ofOwnKind)" }
+    return [
+      trigger(
+        "PARAMETER_INSERT", on: links, "INSERT", set("IFNULL(\(column), 0) + 1", row("NEW")),
+        updated(row("NEW"))),
+      trigger(
+        "PARAMETER_DELETE", on: links, "DELETE", set("\(column) - 1", row("OLD")),
+        updated(row("OLD"))),
+      trigger(
+        "SOURCE_INSERT", on: table, "INSERT", when: newRange,
+        set(
+          "(SELECT IFNULL(COUNT(\(key)), 0) FROM \(StoreSchema.name(links)) WHERE \(key) = NEW.Z_PK)",
+          "Z_PK = NEW.Z_PK"), updated("Z_PK = NEW.Z_PK")),
+    ]
+  }
+
+  private func summing(_ many: Objects, _ read: String) -> [SchemaStatement] {
+    tallying(
+      many, watched: "\(many.key), \(read)", plus: "+ IFNULL(NEW.\(read), 0)",
+      minus: "- IFNULL(OLD.\(read), 0)", total: "SUM(\(read))")
+  }
+
+  /// A number that goes up and down with each object.
+  private func tallying(
+    _ many: Objects, watched: String, plus: String, minus: String, total: String
+  ) -> [SchemaStatement] {
+    func parameter(
+      _ suffix: String, _ event: String, _ row: String, _ value: String
+    ) -> SchemaStatement {
+      let mine = "Z_PK = \(row).\(many.key)\(ofOwnKind)"
+      return trigger(
+        "PARAMETER_" + suffix, on: many.table, event, when: "(\(row).\(many.key) NOT NULL)",
+        set(value, mine), updated(mine))
     }
     return [
-      parameter("INSERT", "INSERT", "NEW", "IFNULL(\(column), 0) + 1"),
-      parameter("UPDATE_INCREMENT", "UPDATE OF \(key)", "NEW", "\(column) + 1"),
-      parameter("UPDATE_DECREMENT", "UPDATE OF \(key)", "OLD", "\(column) - 1"),
-      parameter("DELETE", "DELETE", "OLD", "\(column) - 1"),
+      parameter("INSERT", "INSERT", "NEW", "IFNULL(\(column), 0) \(plus)"),
+      parameter("UPDATE_INCREMENT", "UPDATE OF \(watched)", "NEW", "\(column) \(plus)"),
+      parameter("UPDATE_DECREMENT", "UPDATE OF \(watched)", "OLD", "\(column) \(minus)"),
+      parameter("DELETE", "DELETE", "OLD", "\(column) \(minus)"),
       trigger(
-        "SOURCE_INSERT", on: table, "INSERT",
-        "(SELECT IFNULL(COUNT(\(key)), 0) FROM \(StoreSchema.name(other)) WHERE \(key) = NEW.Z_PK)",
-        isInsertion: true),
+        "SOURCE_INSERT", on: table, "INSERT", when: newRange,
+        set(
+          "(SELECT IFNULL(\(total), 0) FROM \(StoreSchema.name(many.table)) WHERE \(many.key) = NEW.Z_PK)",
+          "Z_PK = NEW.Z_PK"), inserted("Z_PK = NEW.Z_PK")),
     ]
   }
 
-  /// A value over the objects that keep the owner's key.
-  private func ofObjects(
-    _ other: String, key: String, read: String, _ set: String
+  /// The least or the greatest of the objects' values.
+  private func bounding(
+    _ many: Objects, _ read: String, sign: String, function: String
   ) -> [SchemaStatement] {
-    [
-      trigger("PARAMETER_INSERT", on: other, "INSERT", set, where: "Z_PK = NEW.\(key)"),
-      trigger(
-        "PARAMETER_UPDATE", on: other, "UPDATE OF \(key), \(read)", set,
-        where: "Z_PK IN (NEW.\(key), OLD.\(key))"),
-      trigger("PARAMETER_DELETE", on: other, "DELETE", set, where: "Z_PK = OLD.\(key)"),
-      trigger("SOURCE_INSERT", on: table, "INSERT", set, isInsertion: true),
-    ]
-  }
-
-  /// A count or a value over the objects at the other side of a join table.
-  private func ofLinks(
-    _ objects: String, _ join: String, owner: String, other: String, read: String?, _ set: String
-  ) -> [SchemaStatement] {
-    let (links, owner, other) = (
-      StoreSchema.name(join), StoreSchema.name(owner), StoreSchema.name(other)
-    )
-    var made = [
-      trigger("PARAMETER_INSERT", on: join, "INSERT", set, where: "Z_PK = NEW.\(owner)"),
-      trigger("PARAMETER_DELETE", on: join, "DELETE", set, where: "Z_PK = OLD.\(owner)"),
-      trigger("SOURCE_INSERT", on: table, "INSERT", set, isInsertion: true),
-    ]
-    if let read {
-      func owners(_ row: String) -> String {
-        "Z_PK IN (SELECT \(owner) FROM \(links) WHERE \(other) = \(row).Z_PK)"
-      }
-      made += [
-        trigger("PARAMETER_INSERT", on: objects, "INSERT", set, where: owners("NEW")),
-        trigger(
-          "PARAMETER_UPDATE", on: objects, "UPDATE OF \(read)", set, where: owners("NEW")),
-        trigger("PARAMETER_DELETE", on: objects, "DELETE", set, where: owners("OLD")),
-      ]
+    let (key, objects) = (many.key, StoreSchema.name(many.table))
+    func row(_ row: String) -> String { "Z_PK = \(row).\(key)\(ofOwnKind)" }
+    func known(_ row: String, _ more: String = "") -> String {
+      // A bare Z_ENT would name no column here, and every write to the table would fail.
+      let kind = range(of: many.entity, "\(row).Z_ENT").map { " AND \($0)" } ?? ""
+      return "(\(row).\(key) NOT NULL AND \(row).\(read) NOT NULL\(more)\(kind))"
     }
-    return made
+    let looked = "(SELECT \(function)(\(read)) FROM \(objects) WHERE \(key) = OLD.\(key))"
+    let again = set(looked, "\(row("OLD")) AND OLD.\(read) \(sign)= \(column)")
+    let raised = set(
+      "NEW.\(read)", "\(row("NEW")) AND (\(column) IS NULL OR NEW.\(read) \(sign) \(column))")
+    let unknown = "(\(column) IS NULL OR OLD.\(read) \(sign)= \(column))"
+    let all = [
+      trigger(
+        "INSERT", on: many.table, "INSERT", when: known("NEW"), raised,
+        updated("\(row("NEW")) AND (\(column) IS NULL OR NEW.\(read) \(sign)= \(column))")),
+      trigger(
+        "UPDATE_SET", on: many.table, "UPDATE OF \(key), \(read)", when: known("NEW"), again,
+        updated("\(row("OLD")) AND OLD.\(read) \(sign)= \(column)"), raised,
+        updated("\(row("NEW")) AND NEW.\(read) \(sign)= \(column)")),
+      trigger(
+        "UPDATE_UNSET", on: many.table, "UPDATE OF \(key), \(read)",
+        when: known("OLD", " AND (NEW.\(key) IS NULL OR NEW.\(read) IS NULL)"), again,
+        updated("\(row("OLD")) AND \(unknown)")),
+      trigger(
+        "DELETE", on: many.table, "DELETE", when: known("OLD"), again,
+        updated("\(row("OLD")) AND \(unknown)")),
+      trigger(
+        "INSERT", on: table, "INSERT", when: newRange,
+        set(
+          "(SELECT \(function)(\(read)) FROM \(objects) WHERE \(key) = NEW.Z_PK)",
+          "Z_PK = NEW.Z_PK"), inserted("Z_PK = NEW.Z_PK")),
+    ]
+    // Within one table the first and the last have one name.
+    return many.table == table ? all.dropLast() : all
+  }
+
+  // MARK: Parts
+
+  private func set(_ value: String, _ rows: String) -> String {
+    "UPDATE \(own) SET \(column) = \(value) WHERE \(rows);"
+  }
+
+  private func inserted(_ rows: String) -> String {
+    told("NSCoreDataDATriggerInsertUpdatedAffectedObjectValue", rows)
+  }
+
+  private func updated(_ rows: String) -> String {
+    told("NSCoreDataDATriggerUpdatedAffectedObjectValue", rows)
+  }
+
+  /// By this Core Data learns which objects to refresh.
+  private func told(_ function: String, _ rows: String) -> String {
+    """
+    SELECT \(function)(\(StoreSchema.text(table)), Z_ENT, Z_PK, \(StoreSchema.text(attribute)), \
+    \(column)) FROM \(own) WHERE \(rows);
+    """
   }
 
   private func trigger(
-    _ suffix: String, on table: String, _ event: String, _ value: String, when: String? = nil,
-    where rows: String = "Z_PK = NEW.Z_PK", isInsertion: Bool = false
+    _ suffix: String, on table: String, _ event: String, when condition: String? = nil,
+    _ statements: String...
   ) -> SchemaStatement {
     let name = "Z_DA_\(table)_\(entity)_\(attribute)_\(suffix)"
-    let function =
-      isInsertion
-      ? "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
-      : "NSCoreDataDATriggerUpdatedAffectedObjectValue"
-    let condition = when.map { " WHEN (\($0))" } ?? ""
-    let rows = rows + ofOwnKind
+    let when = condition.map { " WHEN \($0)" } ?? ""
     return SchemaStatement(
       name: name, table: table,
       sql: """
         CREATE TRIGGER \(StoreSchema.name(name)) AFTER \(event) ON \(StoreSchema.name(table)) \
-        FOR EACH ROW\(condition) BEGIN UPDATE \(own) SET \(column) = \(value) WHERE \(rows); \
-        SELECT \(function)(\(StoreSchema.text(self.table)), Z_ENT, Z_PK, \(StoreSchema.text(attribute)), \(column)) \
-        FROM \(own) WHERE \(rows); END
+        FOR EACH ROW\(when) BEGIN \(statements.joined(separator: " ")) END
         """)
   }
 
+  /// What is true of the row that a trigger was called for when it is of the entity; `nil` for a root.
+  private var newRange: String? { range(of: entity, "NEW.Z_ENT") }
+
   /// Other entities share the table of one that is no root.
-  private var ofOwnKind: String {
-    guard schema.model.entity(named: entity)?.parent != nil else { return "" }
+  private var ofOwnKind: String { range(of: entity, "Z_ENT").map { " AND \($0)" } ?? "" }
+
+  /// The entity and those below it have one number after the other.
+  private func range(of entity: String, _ number: String) -> String? {
+    guard schema.model.entity(named: entity)?.parent != nil else { return nil }
     let numbers = schema.model.subtree(of: entity).compactMap { schema.numbers[$0] }
-    return " AND Z_ENT IN (\(numbers.list))"
+    guard let first = numbers.min(), let last = numbers.max() else { return nil }
+    return first == last ? "\(first) = \(number)" : "\(first) <= \(number) AND \(number) <= \(last)"
   }
 }

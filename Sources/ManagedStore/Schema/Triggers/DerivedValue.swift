@@ -44,10 +44,10 @@ enum DerivedValue: Equatable {
   /// All values at a path with one to-many relationship in it.
   case aggregate(Aggregate, path: [String])
 
-  /// `nil` for expressions beyond those that Apple documents, and for a filtered derivation.
+  /// `nil` for expressions beyond those that Apple documents. A filter changes the version hash and
+  /// nothing in the store.
   init?(_ derivation: Attribute.Derivation) {
-    guard derivation.filter == nil, let expression = try? Expression(format: derivation.expression)
-    else { return nil }
+    guard let expression = try? Expression(format: derivation.expression) else { return nil }
     switch expression {
     case .function("now", receiver: nil, let arguments) where arguments.isEmpty,
       .function("now:", receiver: nil, let arguments) where arguments.isEmpty:

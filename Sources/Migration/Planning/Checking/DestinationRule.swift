@@ -33,6 +33,25 @@ struct DestinationRule {
 }
 
 extension DestinationRule {
+  /// A link leads to an object; one that does not is taken over as it is.
+  static func dangling(
+    _ relationship: String, of entity: String, where condition: String
+  ) -> DestinationRule {
+    DestinationRule(
+      entity: entity, property: relationship, conditions: [condition],
+      code: .managedObjectReferentialIntegrity,
+      message: "links that lead to objects that are not there",
+      hint: "Core Data meets a fault there (133000): empty them in the app.", isWarning: true)
+  }
+
+  /// No object is of an entity that is abstract now.
+  static func concrete(_ entity: String) -> DestinationRule {
+    DestinationRule(
+      entity: entity, property: nil, conditions: [],
+      message: "objects of an entity that turned abstract",
+      hint: "Keep \(entity) concrete, or delete its objects first.")
+  }
+
   /// A mandatory attribute has a value.
   static func value(
     of attribute: String, in entity: String, missing conditions: [String], hint: String
@@ -74,12 +93,16 @@ extension DestinationRule {
       message: composite.message, hint: composite.hint, isWarning: true)
   }
 
-  /// What an expression gives is of the attribute's type.
+  /// What an expression gives is of the attribute's type; `nil` for a type that is not stored.
+  ///
+  /// - Parameter value: SQL of what goes into the attribute's column, or is in it.
   static func type(
-    of attribute: Attribute, in entity: String, wrong condition: String
-  ) -> DestinationRule {
-    DestinationRule(
-      entity: entity, property: attribute.name, conditions: [condition],
+    of attribute: Attribute, in entity: String, value: String
+  ) -> DestinationRule? {
+    guard attribute.type.storageClasses != nil else { return nil }
+    return DestinationRule(
+      entity: entity, property: attribute.name,
+      conditions: ["strata_misplaced(\(value), \(attribute.type.rawValue))"],
       message: "values that are no \(attribute.type.name)",
       hint: "Let the expression give a value of that type.")
   }

@@ -14,7 +14,12 @@ extension MappedAnalysis {
         ).map { $0.rule.check($0.rows) }
       }
     }
-    checks += try emptinessChecks() + unledChecks()
+    checks += try emptinessChecks() + unledChecks() + abstractChecks()
+    for entityMapping in step.mapping.entityMappings where !mapped.isPolicy(entityMapping) {
+      checks += try danglingChecks(entityMapping)
+    }
+    checks += try data.brokenJoins(
+      of: step.mapping, hint: "They are no links, and are left out.")
     let constraints = ConstraintCheck(
       schema: schemas.destination, rows: mapped.rows, connection: connection)
     for entity in step.destination.entities {
@@ -23,6 +28,30 @@ extension MappedAnalysis {
       }
     }
     return checks
+  }
+
+  /// To-ones that are taken over as they are, and lead to objects that are not there.
+  private func danglingChecks(_ entityMapping: EntityMapping) throws -> [DataCheck] {
+    guard let from = entityMapping.source, let to = entityMapping.destination else { return [] }
+    return try entityMapping.relationships.flatMap { mapping -> [DataCheck] in
+      guard let name = mapping.source, mapping.condition == nil,
+        let before = step.source.relationship(named: name, of: from), !before.isToMany,
+        let gone = data.leadsNowhere(name, of: from),
+        let found = try data.found(from, where: [gone]), found.count > 0
+      else { return [] }
+      return [DestinationRule.dangling(mapping.name, of: to, where: gone).check(found)]
+    }
+  }
+
+  /// Objects of entities that turned abstract, which nothing takes.
+  private func abstractChecks() throws -> [DataCheck] {
+    try step.mapping.entityMappings.flatMap { entityMapping -> [DataCheck] in
+      guard let from = entityMapping.source, let to = entityMapping.destination,
+        step.destination.entity(named: to)?.isAbstract == true,
+        let found = try data.found(from, where: []), found.count > 0
+      else { return [] }
+      return [DestinationRule.concrete(to).check(found)]
+    }
   }
 
   /// Mandatory values that the mapping would leave out.

@@ -3,11 +3,10 @@ import ManagedStore
 import SQLite
 
 extension MappedAnalysis {
-  /// Values that an attribute cannot hold: computed bytes where text or a number belongs, and the
-  /// other way round. The run refuses them too, but only when all is done.
+  /// Computed values that the attribute's column cannot hold as its type. The run refuses them by the same
+  /// rule, but only when all is done.
   ///
-  /// What is true is of a row `e`. Numbers and text become one another in a column; bytes become
-  /// nothing else.
+  /// What is true is of a row `e`.
   func typeRules(_ row: DestinationRows) -> [DestinationRule] {
     guard let entityMapping = step.mapping.mapping(named: row.mapping) else { return [] }
     let isChild = entityMapping.destination != row.entity
@@ -15,15 +14,7 @@ extension MappedAnalysis {
       guard let attribute = schemas.destination.attribute(of: column.name, in: row),
         isChild || entityMapping.attribute(named: attribute.name)?.expression != nil
       else { return nil }
-      let type = "typeof(e.\(quoted(column.name)))"
-      switch attribute.type {
-      case .uuid, .binary, .transformable:
-        return .type(of: attribute, in: row.entity, wrong: "\(type) NOT IN ('blob', 'null')")
-      case .integer16, .integer32, .integer64, .boolean, .double, .float, .date, .decimal, .string,
-        .uri:
-        return .type(of: attribute, in: row.entity, wrong: "\(type) = 'blob'")
-      default: return nil
-      }
+      return .type(of: attribute, in: row.entity, value: "e.\(quoted(column.name))")
     }
   }
 

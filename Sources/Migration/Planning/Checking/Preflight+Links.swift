@@ -15,10 +15,7 @@ extension Preflight {
     let place = (to, Optional(after.name))
     var checks: [DataCheck] = []
     if let gone = data.leadsNowhere(name, of: from) {
-      checks += try rows(
-        of: from, where: [gone], break: place, "links that lead to objects that are not there",
-        hint: "Core Data meets a fault there (133000): empty them in the app.",
-        warning: .managedObjectReferentialIntegrity)
+      checks += try check(.dangling(after.name, of: to, where: gone), of: from)
     }
     if !isLoose(after, of: to), let oneSided = data.isOneSided(name, of: from) {
       checks += try rows(
@@ -60,10 +57,14 @@ extension Preflight {
     }
     return checks
   }
+}
 
+extension SourceData {
   /// Links kept elsewhere than in the row they start from which lead to no object: in join tables,
   /// and as the owner's key of a to-many without an inverse.
-  func brokenJoins() throws -> [DataCheck] {
+  ///
+  /// - Parameter hint: what becomes of them.
+  func brokenJoins(of mapping: MappingModel, hint: String) throws -> [DataCheck] {
     let kept = Set(mapping.entityMappings.filter { $0.destination != nil }.compactMap(\.source))
     func warning(
       _ broken: FoundRows?, _ entity: String, _ relationship: String, in table: String
@@ -74,15 +75,15 @@ extension Preflight {
           code: .managedObjectReferentialIntegrity, entity: entity, property: relationship,
           rows: broken.count, first: broken.first,
           message: "links that lead to objects that are not there, in \(table)",
-          hint: "Core Data passes them over or meets a fault (133000).", isWarning: true,
+          hint: hint, isWarning: true,
           asked: [table])
       ]
     }
     var checks: [DataCheck] = []
-    let schema = data.store.schema
+    let schema = store.schema
     for join in schema.joins where kept.contains(join.entity) || kept.contains(join.inverseEntity) {
       checks += warning(
-        try data.brokenRows(of: join), join.entity, join.relationship, in: join.name)
+        try brokenRows(of: join), join.entity, join.relationship, in: join.name)
     }
     for table in schema.tables {
       for column in table.columns {
@@ -90,7 +91,7 @@ extension Preflight {
           continue
         }
         checks += warning(
-          try data.rowsWithoutOwner(in: table, column, owner: owner), owner, name, in: table.name)
+          try rowsWithoutOwner(in: table, column, owner: owner), owner, name, in: table.name)
       }
     }
     return checks
