@@ -60,8 +60,10 @@ public struct CompatibilityExplanation: Sendable {
   ///   - hashes: what the store's metadata states.
   ///   - source: the store's own model, where it is known.
   ///   - configured: the configuration that the store is of: the model's of that name is looked at.
+  ///   - isMirrored: whether the store is mirrored to CloudKit.
   public init(
-    hashes: [String: VersionHash], source: Model?, model given: Model, of configured: String? = nil
+    hashes: [String: VersionHash], source: Model?, model given: Model, of configured: String? = nil,
+    isMirrored: Bool = false
   ) {
     let part = StorePart(configuration: configured)
     let (model, source) = (part.model(given), source.map(part.model))
@@ -82,7 +84,6 @@ public struct CompatibilityExplanation: Sendable {
       return
     }
     let difference = source.map { ModelDifference(from: $0, to: model) }
-    caveats = (difference?.typeChanges ?? []).compactMap { $0.change.caveat(of: $0.place) }
     let modelHashes = model.versionHashes
     let problems =
       whole.missingInStore.map { ($0, EntityReason.Problem.missingInStore) }
@@ -98,16 +99,23 @@ public struct CompatibilityExplanation: Sendable {
         changes: (entity?.changes ?? []).filter(\.movesHash))
     }
     guard let source else {
-      inference = .unknown
+      (inference, caveats) = (.unknown, [])
       return
     }
-    do {
-      _ = try MappingInference.mapping(from: source, to: model)
+    var caveats = (difference?.typeChanges ?? []).compactMap { $0.change.caveat(of: $0.place) }
+    switch Result(catching: { try MappingInference.mapping(from: source, to: model) }) {
+    case .success(let mapping):
       inference = .possible
-    } catch let error as CoreDataError {
-      inference = .refused(error)
-    } catch {
-      inference = .refused(CoreDataError(.refused, code: .inferredMappingModel, "\(error)"))
+      if isMirrored,
+        let text = MirroredRenaming.sentence(mapping.renamings(from: source, to: model))
+      {
+        caveats.append(text)
+      }
+    case .failure(let error):
+      inference = .refused(
+        error as? CoreDataError
+          ?? CoreDataError(.refused, code: .inferredMappingModel, "\(error)"))
     }
+    self.caveats = caveats
   }
 }
