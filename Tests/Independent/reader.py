@@ -11,9 +11,11 @@ A table or column that is not where the model says it must be is an error, never
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import struct
 import sys
+import tempfile
 import uuid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -34,7 +36,14 @@ class Store:
         self.external = support or os.path.join(folder, "." + stem + "_SUPPORT", "_EXTERNAL_DATA")
         wal = path + "-wal"
         live = os.path.exists(wal) and os.path.getsize(wal) > 0
-        self.db = sqlite3.connect("file:%s?%s" % (quoted(path), "mode=ro" if live else "mode=ro&immutable=1"), uri=True)
+        read = path
+        if live:
+            # SQLite leaves a -shm beside what it reads with a -wal: a copy of both is read.
+            self.folder = tempfile.TemporaryDirectory()
+            read = os.path.join(self.folder.name, "store.sqlite")
+            shutil.copyfile(path, read)
+            shutil.copyfile(wal, read + "-wal")
+        self.db = sqlite3.connect("file:%s?%s" % (quoted(read), "mode=ro" if live else "mode=ro&immutable=1"), uri=True)
         self.db.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         row = self.db.execute("SELECT Z_CONTENT FROM Z_MODELCACHE").fetchone()
         if row is None:
