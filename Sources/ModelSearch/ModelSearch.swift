@@ -16,6 +16,10 @@ public struct ModelSearch {
   /// The one with the most equal hashes among those that do not fit, or where none has any, with the
   /// most entities of the same names; `nil` where none has one.
   public private(set) var nearest: FoundModel?
+  /// Version hashes digests of models that the store had before, in Base64: persistent history names them.
+  public let formerDigests: Set<String>
+  /// The first model found for each of these digests.
+  public private(set) var former: [String: FoundModel] = [:]
   /// What could not be looked at, as sentences.
   public private(set) var notes: [String] = []
   /// Models read so far, those of stores and of git history included.
@@ -33,18 +37,23 @@ public struct ModelSearch {
   /// Folders of packages and projects, and whether any Swift source was seen.
   private var projects: [String] = []
   private var isSourceSeen = false
+  /// Whether models that fit are wanted still, and not only those of before.
+  private var takesMatches = true
 
   /// Most files and folders that are looked at, and the deepest folder.
   static let fileLimit = 2_000_000
   static let depthLimit = 64
 
   /// - Parameters:
+  ///   - former: version hashes digests of models that the store had before, to look for as well.
   ///   - store: the store whose model is wanted; it is not an answer itself.
   ///   - git: the program to ask for history.
   public init(
-    hashes: [String: HashPattern], excluding store: String? = nil, git: String = "git"
+    hashes: [String: HashPattern], former: Set<String> = [], excluding store: String? = nil,
+    git: String = "git"
   ) {
     self.hashes = hashes
+    formerDigests = former
     self.store = store.flatMap(FileSystem.status)
     self.git = git
   }
@@ -61,7 +70,10 @@ public struct ModelSearch {
     walk(path, depth: 0)
     if isSourceSeen, projects.isEmpty { projects = [path] }
     for project in projects { sources(in: project) }
-    guard matches.isEmpty else { return }
+    let isFound = !matches.isEmpty
+    guard !isFound || former.count < formerDigests.count else { return }
+    takesMatches = !isFound
+    defer { takesMatches = true }
     for project in projects { sourceHistory(of: project) }
   }
 
@@ -186,6 +198,11 @@ public struct ModelSearch {
     let found = FoundModel(
       name: name, model: model, origin: origin, contents: contents, matching: result.matching,
       differing: result.differing)
+    if !formerDigests.isEmpty {
+      let digest = model.versionHashesDigest
+      if formerDigests.contains(digest), former[digest] == nil { former[digest] = found }
+    }
+    guard takesMatches else { return }
     if found.isMatch {
       if matches.count < 1000 { matches.append(found) }
       return
@@ -212,7 +229,7 @@ public struct ModelSearch {
       guard repositories.insert(Array(history.repository.utf8)).inserted else { return }
       try history.list()
       var (read, known) = (0, matches.count)
-      let former = nearest
+      let (formerNearest, knownFormer) = (nearest, former)
       try history.read { blob, bytes in
         read += 1
         let isXML = blob.path.hasSuffix("contents")
@@ -230,7 +247,12 @@ public struct ModelSearch {
         matches[known] = try dated(matches[known], history, blobs)
         known += 1
       }
-      if let found = nearest, found != former { nearest = try dated(found, history, blobs) }
+      if let found = nearest, found != formerNearest {
+        nearest = try dated(found, history, blobs)
+      }
+      for (digest, found) in former where knownFormer[digest] == nil {
+        former[digest] = try dated(found, history, blobs)
+      }
     } catch GitHistory.Failure.missing {
       isGitMissing = true
       note("git is not installed: no history was looked at.")

@@ -1,5 +1,7 @@
+import Files
 import ManagedModel
 import ManagedStore
+import ModelWriting
 import SQLite
 import TestSupport
 import Testing
@@ -74,6 +76,61 @@ struct LookingCommandTests {
         == #"{"distinct":1,"entity":"Note","maximum":null,"mean":null,"minimum":null,"nulls":0,"property":"title","total":1,"values":[{"count":1,"isCut":false,"label":null,"value":"Stew"}]}"#
         + "\n")
     #expect(Captured("frequencies", path, "Note", "titel").status == .usage)
+  }
+
+  @Test("history --versions prints the models that the store had, and find-model looks for them")
+  func versions() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder, history: true)
+    #expect(Captured("history", path, "--versions").err.contains("no migration of this store"))
+    let former = try Store(path: path).model
+    var note = try #require(former.entity(named: "Note"))
+    note.attributes.append(Attribute("colour", .string, optional: true))
+    let next = folder.path("Next.xcdatamodel")
+    try FileSystem.makeDirectory(next)
+    try FileSystem.create(
+      next + "/contents", holding: Array(Model(entities: [note]).xcdatamodelContents().utf8))
+    let old = folder.path("Old.xcdatamodel")
+    try FileSystem.makeDirectory(old)
+    try FileSystem.create(old + "/contents", holding: Array(former.xcdatamodelContents().utf8))
+    let migrated = Captured("migrate", path, "--to", next, "--no-backup")
+    #expect(migrated.status == .done, "\(migrated.err)")
+    let digest = former.versionHashesDigest
+    let text = Captured("history", path, "--versions")
+    #expect(text.lines.count == 2)
+    #expect(text.lines.first?.contains("model \(digest)  left by a lightweight migration") == true)
+    #expect(text.lines.last?.hasPrefix("now  model ") == true)
+    #expect(text.err.contains("strata find-model \(path) PATH…"))
+    let json = Captured("history", path, "--versions", "--json").lines
+    #expect(json.first?.contains(#""current":false"#) == true)
+    #expect(json.first?.contains(#""migrator":"lightweight""#) == true)
+    #expect(json.last?.contains(#""current":true"#) == true)
+    let found = Captured("find-model", path, folder.path)
+    #expect(found.status == .done)
+    #expect(found.out.contains("before transaction 3 ("))
+    #expect(found.out.contains("): Old\n  in \(old)\n"), "\(found.out)")
+    #expect(
+      Captured("find-model", path, next, "--json").out.contains(#""found":null"#))
+  }
+
+  @Test("info explains a deferred migration, and what a migration of the app left beside the store")
+  func migrationsOfApps() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder)
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(
+      "ALTER TABLE ZNOTE ADD COLUMN _DEFERRED_0123456789ABCDEF0123456789abcdef__ZOLD VARCHAR")
+    connection.close()
+    try FileSystem.create(
+      folder.path(".Notes.sqlite.migrationdestination_41b5a6b5c6e848c462a8480cd24caef3"),
+      holding: [1])
+    let told = Captured("info", path)
+    #expect(told.status == .done)
+    #expect(told.out.contains("· A lightweight migration of this store was deferred. 1 column"))
+    #expect(told.out.contains("ZNOTE.ZOLD"))
+    #expect(told.out.contains("41b5a6b5c6e848c462a8480cd24caef3 (1 bytes) lies beside the store"))
+    #expect(!told.out.contains("! "), "\(told.out)")
+    #expect(Captured("explain", path, path).out.contains("was deferred"))
   }
 
   @Test("history prints transactions and their changes, newest first")

@@ -27,6 +27,7 @@ class Attribute(Property):
         super().__init__(name)
         self.kind = kind
         self.external = False
+        self.kept = False  # history keeps the value of a deleted object
         self.elements = []
 
 
@@ -190,6 +191,7 @@ def read_property(archive, object_, depth=0):
         property_ = Attribute(name, archive.get(object_, "NSAttributeType") or 0)
         flags = archive.get(object_, "NSFlagsKey") or 0
         property_.external = bool(flags & 4)
+        property_.kept = bool(flags & 16)
         if kind == "NSCompositeAttributeDescription":
             property_.kind = COMPOSITE
         if property_.kind == COMPOSITE:

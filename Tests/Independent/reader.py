@@ -11,9 +11,11 @@ A table or column that is not where the model says it must be is an error, never
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import struct
 import sys
+import tempfile
 import uuid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -34,7 +36,14 @@ class Store:
         self.external = support or os.path.join(folder, "." + stem + "_SUPPORT", "_EXTERNAL_DATA")
         wal = path + "-wal"
         live = os.path.exists(wal) and os.path.getsize(wal) > 0
-        self.db = sqlite3.connect("file:%s?%s" % (quoted(path), "mode=ro" if live else "mode=ro&immutable=1"), uri=True)
+        read = path
+        if live:
+            # SQLite leaves a -shm beside what it reads with a -wal: a copy of both is read.
+            self.folder = tempfile.TemporaryDirectory()
+            read = os.path.join(self.folder.name, "store.sqlite")
+            shutil.copyfile(path, read)
+            shutil.copyfile(wal, read + "-wal")
+        self.db = sqlite3.connect("file:%s?%s" % (quoted(read), "mode=ro" if live else "mode=ro&immutable=1"), uri=True)
         self.db.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         row = self.db.execute("SELECT Z_CONTENT FROM Z_MODELCACHE").fetchone()
         if row is None:
@@ -44,6 +53,7 @@ class Store:
         self.names = {number: name for name, number in self.numbers.items()}
         self.layout = Layout(self.restricted(), self.numbers)
         self.model = self.layout.model
+        self.check_history()
         self.rows = {}
         self.pairs = {}
         self.referrers = {}
@@ -65,6 +75,43 @@ class Store:
                 if isinstance(property_, Relationship) and property_.destination not in kept:
                     del entity.properties[name]
         return Model(kept)
+
+    # ---- history
+
+    def bits(self, entity):
+        """How many bits a bitmap of the entity's properties has."""
+        lineage = [entity]
+        while self.model.entities[lineage[-1]].parent is not None:
+            lineage.append(self.model.entities[lineage[-1]].parent)
+        attributes = sum(1 for owner, _ in self.layout.attributes if owner in lineage)
+        to_ones = sum(sum(c is not None for c in columns)
+                      for (owner, _), columns in self.layout.to_ones.items() if owner in lineage)
+        owners = sum(sum(c is not None for c in columns[1:])
+                     for (owner, name), columns in self.layout.owners.items()
+                     if self.model.entities[owner].properties[name].destination in lineage)
+        to_manys = sum(1 for p in self.model.entities[entity].properties.values()
+                       if isinstance(p, Relationship) and p.to_many and not p.transient)
+        return attributes + to_ones + owners + to_manys
+
+    def check_history(self):
+        """Core Data reads a bitmap bit by bit of the model, and writes all tombstone columns that it needs."""
+        changes = self.declared("ACHANGE")
+        if not {"ZCHANGETYPE", "ZENTITY", "ZCOLUMNS"} <= set(changes):
+            return
+        needed = max([0] + [sum(isinstance(p, Attribute) and p.kept and not p.transient for p in e.properties.values())
+                            for e in self.model.entities.values()])
+        missing = [n for n in ("ZTOMBSTONE%d" % i for i in range(min(needed, 100))) if n not in changes]
+        if missing:
+            raise StoreError("ACHANGE: no column " + ", ".join(missing))
+        rows = self.db.execute("SELECT DISTINCT ZENTITY, ZCOLUMNS FROM ACHANGE WHERE ZCHANGETYPE = 1 AND ZCOLUMNS IS NOT NULL")
+        for number, bitmap in rows:
+            entity = self.names.get(number)
+            if entity is None:
+                raise StoreError("ACHANGE: a change of an entity %s that is not there" % number)
+            bits = self.bits(entity)
+            beyond = bitmap[-1] & ((1 << (-bits % 8)) - 1) if bitmap else 0
+            if len(bitmap) != (bits + 7) // 8 or beyond:
+                raise StoreError("ACHANGE: the bitmap %s is not of the %d bits of %s" % (bitmap.hex(), bits, entity))
 
     def declared(self, table):
         """The columns of a table with their types."""
@@ -175,6 +222,8 @@ class Store:
         links = {}
         listed = '"%s", "%s", %s' % (own, other, '"%s"' % order if order else "NULL")
         for mine, theirs, position in self.db.execute('SELECT %s FROM "%s"' % (listed, join.table)):
+            if mine is None or theirs is None:
+                continue  # no link
             links.setdefault(mine, []).append((position, theirs))
             if join.far == "REFLEXIVE":
                 links.setdefault(theirs, []).append((position, mine))

@@ -25,7 +25,7 @@ struct CloudKitTests {
   ///
   /// - Parameters:
   ///   - uploads: how many of them, from the first on, wait to be uploaded.
-  ///   - deletes: how many of them, from the last on, wait to be deleted in CloudKit.
+  ///   - deletes: how many of them, from the last on, wait to be deleted in CloudKit: both flags are set then.
   static func store(
     in folder: TemporaryFolder, records: [(Int, Int)], uploads: Int = 0, deletes: Int = 0
   ) throws -> String {
@@ -40,7 +40,8 @@ struct CloudKitTests {
         VALUES (17012, 1, ?, ?, ?, ?, 0, 1, ?)
         """,
         [
-          .integer(Int64(record.0)), .integer(Int64(record.1)), .integer(index < uploads ? 1 : 0),
+          .integer(Int64(record.0)), .integer(Int64(record.1)),
+          .integer(index < uploads || index >= records.count - deletes ? 1 : 0),
           .integer(index >= records.count - deletes ? 1 : 0),
           .text("record of \(record.0)/\(record.1)"),
         ])
@@ -121,11 +122,85 @@ struct CloudKitTests {
     #expect(cloud.pendingUploads == 3)
     let plan = try Library.plan(path, to: Library.model(replacing: HistoryTests.changes))
     let note = try #require(plan.notes.first { $0.contains("CloudKit") })
-    #expect(note.contains("3 rows wait to be uploaded"))
+    #expect(note.contains("3 records wait to be uploaded"))
     #expect(note.contains("Mirroring must be off"))
     #expect(cloud.pendingDeletes == 1)
-    #expect(note.contains("1 to be deleted"))
+    #expect(note.contains("1 record waits to be deleted in iCloud"))
+    // Two rows of the removed entity, one a record's and one the analyser's; all other numbers change.
+    #expect(
+      plan.notes.contains {
+        $0.contains("1 row of removed entities is deleted, 4 rows are renumbered")
+      })
     #expect(try Self.run(path).notes.contains(note))
+  }
+
+  @Test(
+    "the mirroring is told to fetch everything again where a table changes", arguments: Way.allCases
+  )
+  func zoneFetch(way: Way) throws {
+    let folder = try TemporaryFolder()
+    func model(_ attributes: [Attribute]) throws -> Model {
+      var entity = Entity("E")
+      entity.attributes = attributes
+      return try Model(entities: [entity])
+    }
+    let path = folder.path("Mirrored.sqlite")
+    let writer = try StoreWriter(
+      creating: path, model: model([Attribute("a", .integer16, optional: true)]))
+    try writer.insert("E", attributes: ["a": .integer(1)])
+    try writer.finish()
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(Self.tables)
+    connection.close()
+    var mandatory = Attribute("a", .integer16)
+    mandatory.defaultValue = .integer(0)
+    try HistoryFollowingTests.migrate(path, to: model([mandatory]), way)
+    let key = StoreMetadata.zoneFetchKey
+    #expect(try Store(path: path).metadata.values[key] == nil)
+    try HistoryFollowingTests.migrate(
+      path, to: model([mandatory, Attribute("b", .string, optional: true)]), way)
+    #expect(try Store(path: path).metadata.values[key] == .dictionary([:]))
+    #expect(key == "PFCloudKitMetadataNeedsZoneFetchAfterClientMigrationKey")
+  }
+
+  @Test(
+    "numbers that change are told to the mirroring as well; a store that is not mirrored has no such key"
+  )
+  func zoneFetchOfNumbers() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder, records: [(1, 2)])
+    _ = try Self.run(path)
+    #expect(try Store(path: path).metadata.values[StoreMetadata.zoneFetchKey] == .dictionary([:]))
+    let other = try TemporaryFolder()
+    let plain = try Library.store(in: other)
+    _ = try Self.run(plain)
+    #expect(try Store(path: plain).metadata.values[StoreMetadata.zoneFetchKey] == nil)
+  }
+
+  @Test("renaming in a mirrored store: the plan, the receipt and explain say that the app cannot")
+  func renaming() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.store(in: folder, records: [(1, 2)])
+    let model = try Library.model(replacing: [
+      (
+        #"<attribute name="nickname""#, #"<attribute name="pet" elementID="nickname""#
+      ), (#"<entity name="Loan">"#, #"<entity name="Aaa" elementID="Loan">"#),
+    ])
+    let plan = try Library.plan(path, to: model)
+    let note = try #require(plan.notes.first { $0.contains("134110") })
+    #expect(note.contains("Author.nickname to Author.pet"))
+    #expect(note.contains("Loan to Aaa"))
+    #expect(note.contains("Records in iCloud keep the old names"))
+    func caveats(isMirrored: Bool) throws -> [String] {
+      let store = try Store(path: path)
+      return CompatibilityExplanation(
+        hashes: store.metadata.versionHashes, source: store.model, model: model,
+        isMirrored: isMirrored
+      ).caveats
+    }
+    #expect(try caveats(isMirrored: true).contains(note))
+    #expect(try !caveats(isMirrored: false).contains(note))
+    #expect(try StoreMigration.runAndRead(plan).notes.contains(note))
   }
 
   @Test("a store without CloudKit's tables says nothing of it")

@@ -21,12 +21,30 @@ struct DriftAnalysisTests {
     return try Library.plan(path, to: Library.model(replacing: added))
   }
 
-  @Test("a column that the model does not know is a loss when it holds values")
+  private static let odd =
+    "ALTER TABLE ZAUTHOR ADD COLUMN ZODD BLOB; UPDATE ZAUTHOR SET ZODD = x'01'"
+
+  @Test("a column that the model does not know stays in a table that is altered")
+  func kept() throws {
+    let folder = try TemporaryFolder()
+    let plan = try Self.plan(after: Self.odd, in: folder)
+    #expect(plan.losses == [])
+    #expect(plan.notes.contains { $0.contains("ZODD") })
+    let receipt = try StoreMigration.runAndRead(plan)
+    let count = try Connection(path: receipt.resultPath, mode: .readOnly).value(
+      "SELECT count(*) FROM ZAUTHOR WHERE ZODD = x'01'")
+    #expect(count == .integer(2))
+  }
+
+  @Test(
+    "a column that the model does not know is a loss when it holds values and its table is written anew"
+  )
   func column() throws {
     let folder = try TemporaryFolder()
-    let plan = try Self.plan(
-      after: "ALTER TABLE ZAUTHOR ADD COLUMN ZODD BLOB; UPDATE ZAUTHOR SET ZODD = x'01'",
-      in: folder)
+    let path = try Library.store(in: folder)
+    try Connection(path: path, mode: .readWrite).execute(Self.odd)
+    let plan = try Store(path: path).plan(
+      to: Library.model(replacing: Self.added), names: ("1", "2"), strategy: .copy)
     #expect(plan.losses == [Loss(entity: "Author", property: "ZODD", values: 2)])
     #expect(plan.notes.contains { $0.contains("ZODD") })
     let before = try folder.contents()

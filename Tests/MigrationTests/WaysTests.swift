@@ -65,7 +65,7 @@ struct WaysTests {
       options.output = folder.path("Out\(isAllowed).sqlite")
       if isAllowed { options.allowedLosses = Set(plan.losses.map(\.name)) }
       do {
-        _ = try StoreMigration.runAndRead(plan, options: options)
+        _ = try StoreMigration.run(plan, options: options)
         #expect(plan.canRun(allowing: options.allowedLosses))
         outcome.status = "done"
       } catch let error as CoreDataError {
@@ -75,9 +75,10 @@ struct WaysTests {
       }
     }
     if outcome.status == "done" {
-      // The property that the recipe is about is another matter.
+      // The first two words are the object; of the rest, what leads to others.
       outcome.result = try StoreDump.lines(Store(path: folder.path("Outtrue.sqlite"))).map { line in
-        line.replacing(/ (note|born|name)=[^ ]*( [^ =→]+(?= |$))*/, with: "")
+        line.split(separator: " ").enumerated().filter { $0 == 0 || $1.contains("→") }
+          .map { String($1) }.joined(separator: " ")
       }
     }
     return outcome
@@ -145,10 +146,12 @@ struct WaysTests {
   @Test("a many-to-many that loses its inverse, objects being shared")
   func lostInverse() throws {
     let folder = try TemporaryFolder()
-    let given = try Self.made(in: folder, { entities in
-      entities["Tag"]?.relationships = []
-      entities["Book"]?.relationships[0].inverse = nil
-    })
+    let given = try Self.made(
+      in: folder,
+      { entities in
+        entities["Tag"]?.relationships = []
+        entities["Book"]?.relationships[0].inverse = nil
+      })
     try Self.check(given)
     let outcome = try Self.outcome(given, strategy: .inPlace, isByRecipe: false)
     #expect(outcome.losses == ["Book.tags 4"])
@@ -157,10 +160,12 @@ struct WaysTests {
   @Test("an entity that turns abstract")
   func abstract() throws {
     let folder = try TemporaryFolder()
-    let given = try Self.made(in: folder, { entities in
-      entities["Person"]?.isAbstract = true
-      entities["Kid"] = Entity("Kid", parent: "Person")
-    })
+    let given = try Self.made(
+      in: folder,
+      { entities in
+        entities["Person"]?.isAbstract = true
+        entities["Kid"] = Entity("Kid", parent: "Person")
+      })
     try Self.check(given)
     let outcome = try Self.outcome(given, strategy: nil, isByRecipe: true)
     #expect(outcome.status == "refused")
@@ -170,7 +175,8 @@ struct WaysTests {
   func ownColumn() throws {
     let folder = try TemporaryFolder()
     let given = try Self.made(
-      in: folder, { _ in }, sql: "ALTER TABLE ZTAG ADD COLUMN MINE TEXT; UPDATE ZTAG SET MINE = 'x'")
+      in: folder, { _ in }, sql: "ALTER TABLE ZTAG ADD COLUMN MINE TEXT; UPDATE ZTAG SET MINE = 'x'"
+    )
     try Self.check(given)
     for isByRecipe in [false, true] {
       let outcome = try Self.outcome(given, strategy: nil, isByRecipe: isByRecipe)
@@ -192,7 +198,9 @@ struct WaysTests {
     #expect(outcome.checks.count == 2 && outcome.status == "done")
   }
 
-  @Test("text that a recipe gives a Date is refused by plan and by the run; text that is a number is not")
+  @Test(
+    "text that a recipe gives a Date is refused by plan and by the run; text that is a number is not"
+  )
   func types() throws {
     for (expression, type, fits) in [
       ("upper(name)", AttributeType.date, false), ("'12.5'", .date, true),
@@ -201,9 +209,11 @@ struct WaysTests {
       ("x'00'", .string, false), ("'x'", .binary, false), ("'1e2'", .decimal, true),
     ] {
       let folder = try TemporaryFolder()
-      var given = try Self.made(in: folder, { entities in
-        entities["Book"]?.attributes[1] = Attribute("note", type, optional: true)
-      })
+      var given = try Self.made(
+        in: folder,
+        { entities in
+          entities["Book"]?.attributes[1] = Attribute("note", type, optional: true)
+        })
       given.recipe =
         #"{ from: "V1", to: "V2", entityMappings: [ { source: "Book", destination: "Book", attributes: { note: "\#(expression)" } } ] }"#
       let outcome = try Self.outcome(given, strategy: nil, isByRecipe: true)

@@ -44,6 +44,10 @@ struct DataFaultTests {
     Fault(
       sql: "ALTER TABLE ZTAG ADD COLUMN ZOWN BLOB", kind: .columnUnknown, count: 1, severity: .note),
     Fault(
+      sql:
+        "ALTER TABLE ZTAG ADD COLUMN _DEFERRED_0123456789ABCDEF0123456789ABCDEF__ZOWN BLOB",
+      kind: .deferredMigration, count: 1),
+    Fault(
       sql: "CREATE TRIGGER AOWN AFTER UPDATE ON ZTAG BEGIN SELECT appFunction(NEW.Z_PK); END",
       kind: .triggers, count: 1),
     Fault(
@@ -60,6 +64,64 @@ struct DataFaultTests {
     #expect(found.count == fault.count, "\(found.sentence)")
     #expect(found.severity == fault.severity ?? fault.kind.severity)
     #expect(!found.sentence.isEmpty && found.first.count <= 5)
+  }
+
+  @Test(
+    "history without the columns that the model needs for deleted objects is found, and repaired")
+  func historyColumns() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("Store.sqlite")
+    var entity = Entity("E")
+    for name in ["a", "b"] {
+      var attribute = Attribute(name, .string, optional: true)
+      attribute.preservesValueInHistoryOnDeletion = true
+      entity.attributes.append(attribute)
+    }
+    let writer = try StoreWriter(creating: path, model: Model(entities: [entity]))
+    try writer.insert("E", attributes: ["a": .string("A")])
+    try writer.finish()
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute(
+      """
+      CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB, ZTOMBSTONE0 BLOB );
+      CREATE TABLE ATRANSACTION ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR );
+      """)
+    connection.close()
+    let finding = try #require(
+      try Diagnosis(of: path).findings.first { $0.kind == .historyColumns })
+    #expect(finding.first == ["ZTOMBSTONE1"])
+    #expect(finding.command == "strata repair \(path) --fix history-columns")
+    #expect(try StoreRepair.run(path: path).receipt.isDone)
+    #expect(try !Diagnosis(of: path).findings.contains { $0.kind == .historyColumns })
+    #expect(try Store(path: path).database.columns(of: "ACHANGE").contains("ZTOMBSTONE1"))
+  }
+
+  @Test("columns that a deferred migration has still to drop are no fault of the tables")
+  func deferred() throws {
+    let patient = try Patient(objects: 400)
+    try patient.change(
+      "ALTER TABLE ZTAG ADD COLUMN _DEFERRED_0123456789ABCDEF0123456789ABCDEF__ZOWN BLOB")
+    let findings = try Diagnosis(of: patient.path).findings
+    #expect(findings.filter { $0.severity != .note }.isEmpty)
+    #expect(!findings.contains { $0.kind == .columnUnknown })
+    #expect(try patient.finding(.deferredMigration).sentence.contains("ZTAG.ZOWN"))
+  }
+
+  @Test("what a migration of the app left beside the store is explained, and stays")
+  func leftovers() throws {
+    let patient = try Patient(objects: 400)
+    let names = [
+      ".Recipes.sqlite.migrationdestination_41b5a6b5c6e848c462a8480cd24caef3", "Recipes~.sqlite",
+    ]
+    for name in names { try FileSystem.copyOver(patient.path, to: patient.folder.path(name)) }
+    let found = try Diagnosis(of: patient.path).findings.filter { $0.kind == .migrationLeftover }
+    #expect(found.map { $0.sentence.prefix { $0 != " " } } == names.map { $0[...] })
+    #expect(found.allSatisfy { $0.severity == .note && $0.command == nil })
+    for name in names { #expect(FileSystem.isFile(patient.folder.path(name))) }
+    // A file of that name that is no database is no store's backup.
+    try FileSystem.write(Array("text".utf8), to: patient.folder.path("Recipes~.sqlite"))
+    #expect(
+      try Diagnosis(of: patient.path).findings.count { $0.kind == .migrationLeftover } == 1)
   }
 
   @Test("the first objects are named, and how an app meets the fault")

@@ -77,6 +77,10 @@ struct CloudKitChecks {
     return found
   }
 
+  /// What Core Data does about a renaming in a mirrored store.
+  private static let renaming =
+    "Core Data’s lightweight migration of a mirrored store refuses to rename (134110), and records in iCloud keep the old name."
+
   /// What shipped and is not there under its name and type any more.
   private func changes() -> [LintFinding] {
     guard let deployed, deployed.hashes != version.hashes else { return [] }
@@ -96,16 +100,17 @@ struct CloudKitChecks {
         found.append(
           finding(
             .cloudKitChangedAfterDeployment, now.name, nil,
-            "\(now.name) was \(former.name) in “\(deployed.name)”."))
+            "\(now.name) was \(former.name) in “\(deployed.name)”. \(Self.renaming)"))
       }
       return found
         + entity.changes.compactMap { change in
           switch change.kind {
           case .removed, .renamed, .type, .destination, .toMany:
             guard change.property != nil else { return nil }
+            let isRenamed = if case .renamed = change.kind { true } else { false }
             return finding(
               .cloudKitChangedAfterDeployment, now.name, change.property,
-              "\(now.name): \(change.description).")
+              "\(now.name): \(change.description)." + (isRenamed ? " " + Self.renaming : ""))
           default: return nil
           }
         }

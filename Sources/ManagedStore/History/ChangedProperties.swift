@@ -5,17 +5,20 @@ import ManagedModel
 /// The order is that of ``ModelWalk/changeBits(of:)``: keys of to-ones, their entity IDs, order keys,
 /// attributes, and then the to-many relationships, those that a column of another row holds before those of a
 /// join table. Within one of the last two groups the order is not proved by any store.
-struct ChangedProperties {
+package struct ChangedProperties {
   private struct Bit {
     var name: String
     /// Whether the bit is this property's for certain.
     var isCertain: Bool
   }
 
+  /// What each bit stands for, from the highest of the first byte on.
+  package let order: [ModelWalk.ChangeBit]
   private let bits: [Bit]
 
-  init(_ walk: ModelWalk, entity: String, model: Model) {
-    let changeBits = walk.changeBits(of: entity)
+  /// - Parameter entity: one that the walk does not know has no bits.
+  package init(_ walk: ModelWalk, entity: String, model: Model) {
+    order = walk.changeBits(of: entity)
     func isJoined(_ entity: String, _ name: String) -> Bool {
       guard let own = model.relationship(named: name, of: entity), let inverse = own.inverse else {
         return false
@@ -23,10 +26,10 @@ struct ChangedProperties {
       return model.relationship(named: inverse, of: own.destination)?.isToMany == true
     }
     var counts = [false: 0, true: 0]
-    for case .toMany(let owner, let name) in changeBits {
+    for case .toMany(let owner, let name) in order {
       counts[isJoined(owner, name), default: 0] += 1
     }
-    bits = changeBits.map { bit in
+    bits = order.map { bit in
       switch bit {
       case .column(let column):
         return Bit(name: Self.name(of: column.content), isCertain: true)
@@ -47,33 +50,38 @@ struct ChangedProperties {
     }
   }
 
+  /// Ends the name of a property whose bit may be another's.
+  package static let doubt: Character = "?"
+
   /// Names of the bits that are set, each once; one that ends in `?` may be another to-many's of its group.
   ///
   /// - Returns: `nil` for a bitmap of another length, or with bits past the last property: it was not written
   ///   for these properties.
-  func names(in bitmap: [UInt8]) -> [String]? {
-    guard bitmap.count == (bits.count + 7) / 8 else { return nil }
+  package func names(in bitmap: [UInt8]) -> [String]? {
+    guard let places = places(in: bitmap) else { return nil }
     var found: [String] = []
-    for index in 0..<(bitmap.count * 8) where bitmap[index / 8] & (0x80 >> (index % 8)) != 0 {
-      guard index < bits.count else { return nil }
-      let name = bits[index].name + (bits[index].isCertain ? "" : "?")
+    for index in places {
+      let name = bits[index].name + (bits[index].isCertain ? "" : String(Self.doubt))
       if !found.contains(name) { found.append(name) }
     }
     return found
   }
-}
 
-extension Model {
-  /// The attributes whose values history keeps of a deleted object, in the order of the tombstone
-  /// columns: as the older user info lists them, else those that are marked so, by name.
-  func tombstoneAttributes(of entity: String) -> [String] {
-    for ancestor in lineage(of: entity).reversed() {
-      guard let list = ancestor.userInfo["NSPersistentHistoryTombstoneAttributes"] else { continue }
-      return list.split(separator: ",").map {
-        String($0.drop(while: \.isWhitespace).prefix { !$0.isWhitespace })
-      }
-    }
-    return attributes(of: entity).filter(\.preservesValueInHistoryOnDeletion).map(\.name)
-      .sortedByBytes(\.self)
+  /// The bits that are set, in order; `nil` for a bitmap that was not written for these properties.
+  package func places(in bitmap: [UInt8]) -> [Int]? {
+    guard bitmap.count == byteCount else { return nil }
+    let places = (0..<(bitmap.count * 8)).filter { bitmap[$0 / 8] & (0x80 >> ($0 % 8)) != 0 }
+    return places.last.map { $0 < bits.count } ?? true ? places : nil
   }
+
+  /// The bitmap in which the given bits are set.
+  package func bitmap(of places: some Sequence<Int>) -> [UInt8] {
+    var bitmap = [UInt8](repeating: 0, count: byteCount)
+    for place in places where bits.indices.contains(place) {
+      bitmap[place / 8] |= 0x80 >> (place % 8)
+    }
+    return bitmap
+  }
+
+  private var byteCount: Int { (bits.count + 7) / 8 }
 }

@@ -44,9 +44,9 @@ public struct CloudKitState: Sendable, Equatable {
     public var entity: String
     /// Objects with a record.
     public var records: Int
-    /// Of them, those that wait to be sent.
+    /// Of them, those that an export sends.
     public var pendingUploads: Int
-    /// Of them, those that wait to be deleted in CloudKit or here.
+    /// Of them, those that an export deletes in iCloud: such a row outlives its object.
     public var pendingDeletes: Int
   }
 
@@ -64,8 +64,8 @@ public struct CloudKitState: Sendable, Equatable {
   /// Makes the state of a store that mirrors nothing yet.
   public init() {}
 
-  /// Records that wait to be sent.
+  /// Records that an export sends.
   public var pendingUploads: Int { entities.reduce(0) { $0 + $1.pendingUploads } }
-  /// Records that wait to be deleted.
+  /// Records that an export deletes in iCloud.
   public var pendingDeletes: Int { entities.reduce(0) { $0 + $1.pendingDeletes } }
 }

@@ -22,16 +22,10 @@ extension Store {
   private func cloudKitEntities() throws -> [CloudKitState.EntityRecords] {
     let columns = database.columns(of: "ANSCKRECORDMETADATA")
     guard columns.contains("ZENTITYID") else { return [] }
-    func pending(_ names: [String]) -> String {
-      let there = names.filter(columns.contains)
-      // NULL and a number are neither true nor false: a missing flag is not set.
-      return there.isEmpty
-        ? "0" : "sum(\(there.map { "ifnull(\($0), 0) <> 0" }.joined(separator: " OR ")))"
-    }
+    let pending = cloudKitConditions
     return try connection.rows(
       """
-      SELECT ZENTITYID, count(*), \(pending(["ZNEEDSUPLOAD"])),
-      \(pending(["ZNEEDSDELETE", "ZNEEDSCLOUDDELETE", "ZNEEDSLOCALDELETE"]))
+      SELECT ZENTITYID, count(*), sum(\(pending.upload)), sum(\(pending.delete))
       FROM ANSCKRECORDMETADATA GROUP BY 1
       """
     ).compactMap { row in

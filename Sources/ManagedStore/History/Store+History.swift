@@ -64,10 +64,7 @@ extension Store {
   ) throws -> [HistoryChange] {
     guard hasHistory else { return [] }
     let columns = database.columns(of: "ACHANGE")
-    var tombstones: [String] = []
-    while columns.contains("ZTOMBSTONE\(tombstones.count)") {
-      tombstones.append("ZTOMBSTONE\(tombstones.count)")
-    }
+    let tombstones = (0..<Tombstones.count(in: columns)).map(Tombstones.column)
     let bitmap = columns.contains("ZCOLUMNS") ? "CAST(substr(ZCOLUMNS, 1, 1024) AS BLOB)" : "NULL"
     // A tombstone may be a blob of any size: its beginning and its size will do.
     let kept = tombstones.flatMap { name in
@@ -150,13 +147,13 @@ extension Store {
   }
 
   /// SQL for the time of a transaction.
-  private var historyTime: String {
+  var historyTime: String {
     database.columns(of: "ATRANSACTION").contains("ZTIMESTAMP") ? "t.ZTIMESTAMP" : "NULL"
   }
 
   /// SQL for one of a transaction's four texts: kept once for all transactions and referred to, or
   /// in the row itself, as older stores have it.
-  private func historyText(_ name: String) -> String {
+  func historyText(_ name: String) -> String {
     let columns = database.columns(of: "ATRANSACTION")
     var places: [String] = []
     if columns.contains("Z\(name)TS"), database.contains("ATRANSACTIONSTRING") {

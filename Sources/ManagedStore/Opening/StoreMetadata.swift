@@ -95,10 +95,22 @@ public struct StoreMetadata: Sendable, Equatable {
     self.init(uuid: row[0].text ?? "", values: values)
   }
 
-  /// Metadata of a model, over what is there: hashes, digest, checksum and identifiers change,
-  /// everything else stays.
-  public func updated(for model: Model) -> StoreMetadata {
+  /// Says to CloudKit mirroring that everything is to be fetched again.
+  ///
+  /// At its next start the mirroring marks all zones for a fetch and removes the key. Without it, what newer
+  /// devices wrote into fields that the old model did not have never arrives (cloudkit.md).
+  package static let zoneFetchKey = "PFCloudKitMetadataNeedsZoneFetchAfterClientMigrationKey"
+  /// Says that a lightweight migration left columns to be dropped later, see ``DeferredColumn``.
+  static let deferredKey = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
+
+  /// Metadata of a model, over what is there: hashes, digest, checksum and identifiers change, nothing is deferred
+  /// any more, and everything else stays.
+  ///
+  /// - Parameter needsZoneFetch: whether CloudKit mirroring has to fetch everything again.
+  public func updated(for model: Model, needsZoneFetch: Bool = false) -> StoreMetadata {
     var copy = self
+    copy.values[Self.deferredKey] = nil
+    if needsZoneFetch { copy.values[Self.zoneFetchKey] = .dictionary([:]) }
     copy.values["NSStoreModelVersionHashes"] = .dictionary(
       model.versionHashes.mapValues { .data($0.bytes) })
     copy.values["NSStoreModelVersionHashesVersion"] = .integer(3)

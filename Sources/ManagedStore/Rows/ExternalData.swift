@@ -123,27 +123,4 @@ extension Store {
       return (Int(transactions), Int(changes))
     }
   }
-
-  /// Rows that CloudKit mirroring has not sent yet; `nil` where the store is not mirrored.
-  ///
-  /// - Throws: ``CoreDataError`` when SQLite fails.
-  public func cloudKit() throws -> (pendingUploads: Int, pendingDeletes: Int)? {
-    let table = "ANSCKRECORDMETADATA"
-    guard database.contains(table) else { return nil }
-    let columns = database.columns(of: table)
-    return try reading {
-      func pending(_ names: [String]) throws -> Int {
-        let there = names.filter(columns.contains)
-        guard !there.isEmpty else { return 0 }
-        let condition = there.map { "\(quoted($0)) <> 0" }.joined(separator: " OR ")
-        return Int(
-          try connection.value("SELECT count(*) FROM \(table) WHERE \(condition)")?.integer ?? 0)
-      }
-      return (
-        try pending(["ZNEEDSUPLOAD"]),
-        // The first as the specification has it, the others as devices do.
-        try pending(["ZNEEDSDELETE", "ZNEEDSCLOUDDELETE", "ZNEEDSLOCALDELETE"])
-      )
-    }
-  }
 }

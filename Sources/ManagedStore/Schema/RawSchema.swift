@@ -139,7 +139,9 @@ struct RawSchema {
   }
 
   private static func attributes(_ columns: [DatabaseTables.Column]) -> [Attribute] {
-    columns.filter { !["Z_PK", "Z_ENT", "Z_OPT"].contains($0.name) }.map {
+    columns.filter {
+      !["Z_PK", "Z_ENT", "Z_OPT"].contains($0.name) && !DeferredColumn.isName($0.name)
+    }.map {
       Attribute($0.name, type(ofColumn: $0.type), optional: true)
     }
   }

@@ -61,7 +61,8 @@ extension StoreSchema {
             expected: column.type, found: found.type))
       }
     }
-    for column in there.values.sorted(by: { $0.name < $1.name }) {
+    for column in there.values.sorted(by: { $0.name < $1.name })
+    where !DeferredColumn.isName(column.name) {
       drift.unexpectedColumns.append(
         .init(table: table.name, column: column.name, found: column.type))
     }

@@ -60,8 +60,10 @@ public struct CompatibilityExplanation: Sendable {
   ///   - hashes: what the store's metadata states.
   ///   - source: the store's own model, where it is known.
   ///   - configured: the configuration that the store is of: the model's of that name is looked at.
+  ///   - isMirrored: whether the store is mirrored to CloudKit.
   public init(
-    hashes: [String: VersionHash], source: Model?, model given: Model, of configured: String? = nil
+    hashes: [String: VersionHash], source: Model?, model given: Model, of configured: String? = nil,
+    isMirrored: Bool = false
   ) {
     let part = StorePart(configuration: configured)
     let (model, source) = (part.model(given), source.map(part.model))
@@ -100,16 +102,21 @@ public struct CompatibilityExplanation: Sendable {
       (inference, caveats) = (.unknown, [])
       return
     }
-    var differences: [AppMigrationDifference] = []
-    do {
-      let mapping = try MappingInference.mapping(from: source, to: model)
-      differences = MappingInference.appDifferences(mapping, from: source, to: model)
+    var caveats: [String] = []
+    switch Result(catching: { try MappingInference.mapping(from: source, to: model) }) {
+    case .success(let mapping):
+      caveats = MappingInference.appDifferences(mapping, from: source, to: model).map(\.sentence)
       inference = .possible
-    } catch let error as CoreDataError {
-      inference = .refused(error)
-    } catch {
-      inference = .refused(CoreDataError(.refused, code: .inferredMappingModel, "\(error)"))
+      if isMirrored,
+        let text = MirroredRenaming.sentence(mapping.renamings(from: source, to: model))
+      {
+        caveats.append(text)
+      }
+    case .failure(let error):
+      inference = .refused(
+        error as? CoreDataError
+          ?? CoreDataError(.refused, code: .inferredMappingModel, "\(error)"))
     }
-    caveats = differences.map(\.sentence)
+    self.caveats = caveats
   }
 }

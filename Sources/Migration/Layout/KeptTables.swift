@@ -23,6 +23,7 @@ extension StepSchemas {
     guard actual.contains(where: { $0.name == "Z_PK" && $0.isPrimaryKey }),
       ["Z_PK", "Z_ENT", "Z_OPT"].allSatisfy({ present[$0] == "INTEGER" }),
       table.columns.allSatisfy({ present[$0.name] == $0.type }),
+      !present.keys.contains(where: DeferredColumn.isName),
       former.columns.allSatisfy({ wanted.contains($0.name) || present[$0.name] == nil }),
       let sql = store.database.sql[table.name]
     else { return nil }

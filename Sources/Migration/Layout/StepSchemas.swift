@@ -233,17 +233,21 @@ struct StepSchemas {
       of: sourceModel.root(of: formerDestination))
   }
 
-  /// Old and new number of every entity that goes on with its keys.
-  var renumbering: [(old: Int64, new: Int64)] {
+  /// The mapping of every entity that goes on with its keys, and its number before and after: what refers to its
+  /// objects by number and key follows these.
+  var followers: [(mapping: EntityMapping, old: Int64, new: Int64)] {
     var seen: Set<Int64> = []
     return mapping.entityMappings.compactMap { entityMapping in
       guard let from = entityMapping.source, let to = entityMapping.destination,
         !renumbered.contains(entityMapping.name), let old = store.table(of: from)?.entityID,
         let new = destination.numbers[to], seen.insert(old).inserted
       else { return nil }
-      return (old, new)
+      return (entityMapping, old, new)
     }
   }
+
+  /// Old and new number of every entity that goes on with its keys.
+  var renumbering: [(old: Int64, new: Int64)] { followers.map { ($0.old, $0.new) } }
 
   /// The same of some of the source's entities, by number.
   func renumbering(of numbers: [Int64]) -> [(old: Int64, new: Int64)] {

@@ -21,6 +21,8 @@ public struct MigrationStep: Sendable, Equatable {
   public var previews: [MappingPreview] = []
   /// Code of a custom stage that runs before and after the step.
   var handlers: StageHandlers?
+  /// The label of the stage that the step is of.
+  var stage: String?
 
   /// Makes a step that is not planned yet.
   public init(

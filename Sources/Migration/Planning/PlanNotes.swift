@@ -23,7 +23,9 @@ struct PlanNotes {
     notes += [HardLinks.note(store.files.path)].compactMap { $0 }
     notes += whole.warnings.map { "The model was not read whole: \($0)." }
     notes += configuration(whole)
-    notes += try historyAndCloud()
+    notes += [store.deferral].compactMap { $0 }
+    let schemas = schemas ?? StepSchemas(store: store, mapping: mapping, destination: destination)
+    notes += try history(schemas) + mirroring(schemas)
     let external = try store.externalData()
     notes += external.unreadableSentences
     let missing = external.missing.count
@@ -31,7 +33,6 @@ struct PlanNotes {
       notes.append(
         "\(missing) external data files are missing beside the store: those values stay missing.")
     }
-    let schemas = schemas ?? StepSchemas(store: store, mapping: mapping, destination: destination)
     notes += derived(schemas)
     notes += MappingInference.appDifferences(mapping, from: source, to: destination)
       .map(\.sentence)
@@ -59,36 +60,6 @@ struct PlanNotes {
       restriction
         + "Only its entities are migrated, to those of the same configuration; that Core Data does so is assumed."
     ]
-  }
-
-  private func historyAndCloud() throws -> [String] {
-    var notes: [String] = []
-    if let history = try store.history() {
-      notes.append(
-        "The store keeps history (\(history.transactions) transactions, \(history.changes) changes): its rows stay and follow the new entity numbers."
-      )
-      let gone = mapping.entityMappings.filter { $0.destination == nil }.compactMap(\.source)
-      let changes = try changes(of: gone)
-      if changes > 0 {
-        notes.append(
-          "\(changes) changes in the history are of entities that go (\(gone.sorted().joined(separator: ", "))): they go too."
-        )
-      }
-    }
-    if let cloud = try store.cloudKit() {
-      notes.append(
-        "The store is mirrored to CloudKit: \(cloud.pendingUploads) rows wait to be uploaded, \(cloud.pendingDeletes) to be deleted. Mirroring must be off while it is migrated."
-      )
-    }
-    return notes
-  }
-
-  private func changes(of entities: [String]) throws -> Int {
-    let numbers = entities.compactMap { store.table(of: $0)?.entityID }
-    guard !numbers.isEmpty, store.database.columns(of: "ACHANGE").contains("ZENTITY") else {
-      return 0
-    }
-    return try store.number("SELECT count(*) FROM ACHANGE WHERE ZENTITY IN (\(numbers.list))")
   }
 
   /// How derived attributes get their values, and which have no trigger to keep them up.

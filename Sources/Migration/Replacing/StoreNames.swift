@@ -170,6 +170,27 @@ package struct StoreNames {
       }
   }
 
+  /// What Core Data's migration by a mapping model leaves where the app is ended in the middle: its result, and
+  /// the backup of the store (migration-2 §6). A sentence each.
+  var appLeftovers: [String] {
+    let result = "." + store + ".migrationdestination_41b5a6b5c6e848c462a8480cd24caef3"
+    let backup = stem + "~" + FileSystem.suffix(of: store)
+    var sentences: [String] = []
+    func add(_ name: String, _ what: String) {
+      guard let status = FileSystem.status(path(name)), status.kind == .file else { return }
+      sentences.append(
+        "\(name) (\(status.size) bytes) lies beside the store: \(what). When the store itself opens, neither Core Data nor strata needs it; strata never removes it."
+      )
+    }
+    add(result, "a migration by a mapping model in the app wrote it and was cut off")
+    if FileSystem.isDatabase(path(backup)) {
+      add(
+        backup,
+        "a migration by a mapping model in the app set the former store aside under this name")
+    }
+    return sentences
+  }
+
   /// Names in the folder; none where it cannot be listed.
   var listed: [String] { (try? FileSystem.list(folder)) ?? [] }
 

@@ -129,6 +129,12 @@ public enum StoreMigration {
     Leftovers(of: StoreNames(FileSystem.place(of: storePath))).sentences
   }
 
+  /// What a migration of the app's own left beside a store, as sentences; found by looking alone, and never
+  /// removed.
+  public static func leftoversOfApp(besideStore storePath: String) -> [String] {
+    StoreNames(FileSystem.place(of: storePath)).appLeftovers
+  }
+
   /// What the next run at a path does about an interrupted one before it begins, as sentences; nothing is
   /// touched. Empty where nothing was interrupted, or another run is at work.
   public static func pendingRecovery(at path: String) -> [String] {

@@ -34,7 +34,7 @@ public struct MigrationStage: Sendable {
   }
 
   let kind: Kind
-  /// What the stage is called in errors; `nil` names it by its versions.
+  /// What the stage is called in errors and in persistent history; `nil` names it by its versions.
   public var label: String?
 
   /// Versions that follow one another, each step inferred.

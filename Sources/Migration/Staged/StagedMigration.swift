@@ -12,6 +12,8 @@ public struct StagedMigration: Sendable {
     let name: String
     let model: Model
     let handlers: StageHandlers?
+    /// The label of the stage that leads to it.
+    let stage: String?
   }
 
   let stops: [Stop]
@@ -23,7 +25,9 @@ public struct StagedMigration: Sendable {
   ///   that do not join, or a version that comes twice.
   public init(stages: [MigrationStage], versions: ModelVersions? = nil) throws {
     var stops: [Stop] = []
-    func add(_ version: StagedVersion, _ handlers: StageHandlers?) throws {
+    func add(
+      _ version: StagedVersion, _ handlers: StageHandlers?, of stage: MigrationStage
+    ) throws {
       let (name, model) = try Self.find(version, in: versions)
       if handlers == nil, let last = stops.last, last.model.hasHashes(of: model) { return }
       if let same = stops.first(where: { $0.model.hasHashes(of: model) }) {
@@ -31,12 +35,12 @@ public struct StagedMigration: Sendable {
           .usage, "two versions of the stages are one: “\(same.name)” and “\(name)”",
           hint: "Their version hashes are equal; a hash modifier in the model keeps them apart.")
       }
-      stops.append(Stop(name: name, model: model, handlers: handlers))
+      stops.append(Stop(name: name, model: model, handlers: handlers, stage: stage.label))
     }
     for stage in stages {
       switch stage.kind {
       case .lightweight(let versions):
-        for version in versions { try add(version, nil) }
+        for version in versions { try add(version, nil, of: stage) }
       case .custom(let from, let to, let handlers):
         let (name, model) = try Self.find(from, in: versions)
         if let last = stops.last, !last.model.hasHashes(of: model) {
@@ -46,8 +50,8 @@ public struct StagedMigration: Sendable {
               + (stage.label.map { " (\($0))" } ?? ""),
             hint: "Put a lightweight stage between them.")
         }
-        try add(from, nil)
-        try add(to, handlers)
+        try add(from, nil, of: stage)
+        try add(to, handlers, of: stage)
       }
     }
     guard !stops.isEmpty else {
@@ -107,6 +111,7 @@ public struct StagedMigration: Sendable {
         mapping: try MappingInference.mapping(
           from: part.model(from.model), to: part.model(to.model)))
       step.handlers = to.handlers
+      step.stage = to.stage
       return step
     }
   }

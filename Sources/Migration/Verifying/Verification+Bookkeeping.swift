@@ -52,7 +52,24 @@ extension Verification {
         report.fail(entity: row[1].text, message: "its row of Z_PRIMARYKEY is not what was planned")
       }
     }
+    try verifyMetadata(&report)
     report.verified.append(
       .init(what: "entities' version hashes", count: step.destination.entities.count))
+  }
+
+  /// What the metadata say to CloudKit mirroring, and of a deferred migration.
+  private func verifyMetadata(_ report: inout VerificationReport) throws {
+    let metadata = try StoreMetadata(connection, path: "")
+    let planned = schemas.store.metadata.updated(
+      for: step.destination, needsZoneFetch: schemas.needsZoneFetch)
+    if metadata.values != planned.values {
+      let names = Set(metadata.values.keys).union(planned.values.keys).filter {
+        metadata.values[$0] != planned.values[$0]
+      }
+      report.fail(
+        entity: nil,
+        message: "the metadata are not what was planned (\(names.sorted().joined(separator: ", ")))"
+      )
+    }
   }
 }

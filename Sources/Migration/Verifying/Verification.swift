@@ -73,6 +73,7 @@ struct Verification {
     }
     let expected = try verifyObjects(known, &report)
     try verifyOtherTables(known, &report)
+    try verifyHistory(&report)
     try verifyJoins(known, &report)
     report.add(links)
     try verifyBookkeeping(&report)

@@ -10,7 +10,7 @@ struct BookkeepingLayer {
   /// Each by itself, so that one which fails leaves the others.
   var checks: [() throws -> [Finding]] {
     [
-      models, numbers, tables, unknownEntities,
+      models, numbers, tables, deferral, unknownEntities,
       TriggerCheck(place: place, store: store).findings,
       HistoryCheck(place: place, store: store).findings,
     ]
@@ -177,6 +177,16 @@ struct BookkeepingLayer {
           entity: join.entity, property: join.relationship, count: 1, first: [table], in: place))
     }
     return found
+  }
+
+  private func deferral() -> [Finding] {
+    guard let sentence = store.deferral else { return [] }
+    let columns = store.deferredColumns
+    return [
+      Finding(
+        .deferredMigration, sentence, count: columns.isEmpty ? nil : columns.count,
+        first: columns.prefix(5).map { "\($0.table).\($0.name)" }, in: place)
+    ]
   }
 
   private func listed(_ kind: FindingKind, _ what: String, _ names: [String]) -> Finding {

@@ -91,6 +91,9 @@ public struct Diagnosis: Sendable {
       findings += found
     }
     findings += Finding.interrupted(StoreMigration.leftovers(of: path), of: path)
+    findings += StoreMigration.leftoversOfApp(besideStore: path).map {
+      Finding(.migrationLeftover, $0, in: place)
+    }
     rank()
   }
 

@@ -180,6 +180,21 @@ extension FindingKind {
       Facts(
         .warning, "history points nowhere", cocoa: 134301, .repair,
         "Apps that follow history stop there, and read everything anew.")
+    case .historyColumns:
+      Facts(
+        .error, "history has no room for what the model keeps of deleted objects", sqlite: 1,
+        .repair,
+        "Core Data does not add these columns when it opens the store. A repair does, and changes nothing else."
+      )
+    case .deferredMigration:
+      Facts(
+        .note, "a lightweight migration was deferred", .none,
+        "Nothing is wrong with that. The app drops the columns when it finishes the migration; a migration by strata drops them too."
+      )
+    case .migrationLeftover:
+      Facts(
+        .note, "a migration of the app was cut off", .none,
+        "Keep the file until the store has been checked. Then it can be deleted by hand.")
     case .toOneDangling:
       Facts(
         .error, "objects lead to ones that are not there", cocoa: 133000, .repair,

@@ -43,6 +43,9 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case joinName = "join-name"
   case triggers
   case history
+  case historyColumns = "history-columns"
+  case deferredMigration = "deferred-migration"
+  case migrationLeftover = "migration-leftover"
 
   // The data.
   case toOneDangling = "to-one-dangling"

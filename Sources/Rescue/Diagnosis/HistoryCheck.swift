@@ -37,7 +37,18 @@ struct HistoryCheck {
         "transactions name nobody (\(column))", from: "ATRANSACTION", column,
         to: "ATRANSACTIONSTRING")
     }
-    return try found + unknownEntities()
+    return try found + unknownEntities() + [missingColumns].compactMap { $0 }
+  }
+
+  /// That the table of changes has fewer columns for values of deleted objects than the model needs, as versions
+  /// of strata left it that did not add them.
+  private var missingColumns: Finding? {
+    let missing = store.missingTombstones
+    guard let first = missing.first else { return nil }
+    return Finding(
+      .historyColumns,
+      "ACHANGE has no column \(first)\(missing.count > 1 ? " to \(missing.last ?? first)" : ""), which the model needs for values of deleted objects: every save that writes history fails.",
+      entity: "ACHANGE", count: missing.count, first: Array(missing.prefix(5)), in: place)
   }
 
   /// Changes of entities that have no number here.
@@ -63,5 +74,14 @@ struct HistoryCheck {
           in: place)
       ]
     }
+  }
+}
+
+extension Store {
+  /// Columns that history's table of changes needs for values of deleted objects, and does not have.
+  var missingTombstones: [String] {
+    guard hasHistory, modelMatches else { return [] }
+    let there = Tombstones.count(in: database.columns(of: "ACHANGE"))
+    return (there..<max(there, Tombstones.count(for: model))).map(Tombstones.column)
   }
 }

@@ -110,7 +110,11 @@ enum CommandTable {
         .init("author", "AUTHOR", "only transactions of this author (\"\" for those without)"),
         .init("limit", "N", "how many transactions, or all (20 without it)"),
         .init("changes", "name the objects that each transaction changed"),
-        .init("authors", "the totals of each author instead"), Command.json, Command.model,
+        .init("authors", "the totals of each author instead"),
+        .init(
+          "versions", "the models that the store had before, as its migrations left them in history"
+        ),
+        Command.json, Command.model,
       ], example: "strata history Recipes.sqlite --author widget --changes", run: HistoryCommand.run
     ),
     Command(

@@ -75,7 +75,8 @@ enum ExplainCommand {
       let bundle = try? ModelBundle(readingFrom: reference.path)
       if made == nil { made = try? bundle?.versions(matching: hashes).first?.model }
       explanation = CompatibilityExplanation(
-        hashes: hashes, source: made, model: model.model, of: store.configuration)
+        hashes: hashes, source: made, model: model.model, of: store.configuration,
+        isMirrored: try store.cloudKit() != nil)
       source = try? SwiftSources.models(at: reference.path)
       let fits = bundle?.versions.compactMap { version in
         (try? version.model).map { model in
@@ -159,6 +160,7 @@ enum ExplainCommand {
           }
         }
       }
+      if let deferral = store.deferral { console.line("· " + deferral) }
       for (entity, reason) in explanation.unverified.sorted(by: { $0.key < $1.key }) {
         console.note("! \(entity): \(reason)")
       }
@@ -172,7 +174,10 @@ enum ExplainCommand {
           "Lightweight migration can carry it: strata plan \(store.path) --to \(model.path)")
         for caveat in explanation.caveats { console.line("  " + caveat) }
       case .refused(let error):
-        console.line("Lightweight migration refuses (134190): \(error.description)")
+        console.line(
+          error.code == nil
+            ? "strata refuses to migrate: \(error.description)"
+            : "Lightweight migration refuses: \(error.description)")
         if let hint = error.typedHint { console.line(hint) }
       case .unknown:
         console.line(
@@ -214,6 +219,7 @@ enum ExplainCommand {
         }
         json.field("caveats", explanation.caveats)
       }
+      json.field("notes", [store.deferral].compactMap { $0 })
       json.object("nearest", nearest) { json, nearest in
         json.fields([
           "name": nearest.name, "matching": nearest.fit.matching.count,

@@ -22,7 +22,8 @@ enum StoreOpening {
       }
     } catch var error as CoreDataError {
       // What an interrupted run left is the likelier reason.
-      let told = StoreMigration.leftovers(of: path)
+      let told =
+        StoreMigration.leftovers(of: path) + StoreMigration.leftoversOfApp(besideStore: path)
       if !told.isEmpty { error.hint = told.joined(separator: " ") }
       throw error
     }

@@ -1,5 +1,6 @@
 import Files
 import ManagedModel
+import ModelWriting
 import SQLite
 import TestSupport
 import Testing
@@ -83,8 +84,8 @@ struct StoreFactTests {
     CREATE TABLE ANSCKRECORDMETADATA ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZENTITYID INTEGER, ZENTITYPK INTEGER, ZNEEDSCLOUDDELETE INTEGER, ZNEEDSLOCALDELETE INTEGER, ZNEEDSUPLOAD INTEGER, ZRECORDZONE INTEGER, ZCKRECORDNAME VARCHAR );
     CREATE TABLE ANSCKRECORDZONEMETADATA ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZLASTFETCHDATE TIMESTAMP, ZCKOWNERNAME VARCHAR, ZCKRECORDZONENAME VARCHAR );
     CREATE TABLE ANSCKEVENT ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCLOUDKITEVENTTYPE INTEGER, ZCOUNTAFFECTEDOBJECTS INTEGER, ZCOUNTFINISHEDOBJECTS INTEGER, ZERRORCODE INTEGER, ZSUCCEEDED INTEGER, ZENDEDAT TIMESTAMP, ZSTARTEDAT TIMESTAMP, ZERRORDOMAIN VARCHAR );
-    INSERT INTO ANSCKRECORDMETADATA VALUES (1, 1, 1, 5, 1, 0, 0, 1, 1, 'a'), (2, 1, 1, 5, 2, 1, 0, 0, 1, 'b'),
-      (3, 1, 1, 4, 1, NULL, NULL, NULL, 1, 'c');
+    INSERT INTO ANSCKRECORDMETADATA VALUES (1, 1, 1, 5, 1, 0, 0, 1, 1, 'a'), (2, 1, 1, 5, 2, 1, 0, 1, 1, 'b'),
+      (3, 1, 1, 4, 1, NULL, NULL, NULL, 1, 'c'), (4, 1, 1, 4, 2, 1, 1, 0, 1, 'd');
     INSERT INTO ANSCKRECORDZONEMETADATA VALUES (1, 1, 1, 700000000, '__defaultOwner__', 'com.apple.coredata.cloudkit.zone');
     INSERT INTO ANSCKEVENT VALUES (1, 1, 1, 0, 0, 0, 0, 1, 10.5, 10, NULL), (2, 1, 1, 1, 4, 4, 0, 1, 12.5, 11, NULL),
       (3, 1, 1, 2, 1, 0, 2, 0, 14, 13, 'CKErrorDomain');
@@ -100,14 +101,14 @@ struct StoreFactTests {
     let state = try #require(try Store(path: path).cloudKitState())
     #expect(
       state.entities == [
-        .init(entity: "Recipe", records: 1, pendingUploads: 0, pendingDeletes: 0),
+        .init(entity: "Recipe", records: 2, pendingUploads: 0, pendingDeletes: 0),
         .init(entity: "Tag", records: 2, pendingUploads: 1, pendingDeletes: 1),
       ])
     #expect((state.pendingUploads, state.pendingDeletes) == (1, 1))
     #expect(
       state.zones == [
         .init(
-          name: "com.apple.coredata.cloudkit.zone", owner: "__defaultOwner__", records: 3,
+          name: "com.apple.coredata.cloudkit.zone", owner: "__defaultOwner__", records: 4,
           lastFetch: 700_000_000)
       ])
     #expect(
@@ -119,6 +120,56 @@ struct StoreFactTests {
       ])
     #expect(state.lastImport == 12.5)
     #expect(state.lastExport == nil)
+  }
+
+  @Test("what waits for CloudKit: records, links, and what of history was not looked at")
+  func cloudKitBacklog() throws {
+    let folder = try TemporaryFolder()
+    let path = try RecipeBox.store(in: folder).path
+    let uuid = try Store(path: path).metadata.uuid
+    func backlog(_ sql: String, _ values: [Value] = []) throws -> CloudKitBacklog? {
+      let connection = try Connection(path: path, mode: .readWrite)
+      values.isEmpty ? try connection.execute(sql) : try connection.run(sql, values)
+      connection.close()
+      return try Store(path: path).cloudKit()
+    }
+    #expect(try Store(path: path).cloudKit() == nil)
+    var expected = CloudKitBacklog()
+    (expected.pendingUploads, expected.pendingDeletes) = (1, 1)
+    #expect(try backlog(Self.cloudKit) == expected)
+    expected.pendingLinks = 2
+    #expect(
+      try backlog(
+        """
+        CREATE TABLE ANSCKMIRROREDRELATIONSHIP ( Z_PK INTEGER PRIMARY KEY, ZISUPLOADED INTEGER );
+        INSERT INTO ANSCKMIRROREDRELATIONSHIP VALUES (1, 0), (2, 1), (3, NULL);
+        """) == expected)
+    (expected.unanalysedTransactions, expected.analysedChanges) = (3, 1)
+    #expect(
+      try backlog(
+        """
+        CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY );
+        CREATE TABLE ATRANSACTION ( Z_PK INTEGER PRIMARY KEY );
+        INSERT INTO ATRANSACTION VALUES (4), (5), (9);
+        CREATE TABLE ANSCKHISTORYANALYZERSTATE ( Z_PK INTEGER PRIMARY KEY );
+        INSERT INTO ANSCKHISTORYANALYZERSTATE VALUES (1);
+        CREATE TABLE ANSCKMETADATAENTRY ( Z_PK INTEGER PRIMARY KEY, ZKEY VARCHAR, ZTRANSFORMEDVALUE BLOB );
+        """) == expected)
+    var archive = KeyedArchiveWriter()
+    let entries = archive.dictionary(
+      [(uuid, 5), ("other", 2)].map { (archive.string($0.0), archive.add(.integer($0.1))) })
+    let token = archive.add(
+      class: ["_NSPersistentHistoryToken", "NSPersistentHistoryToken", "NSObject"],
+      ["NSPersistentHistoryTokenDictionary": entries])
+    expected.unanalysedTransactions = 1
+    #expect(
+      try backlog(
+        "INSERT INTO ANSCKMETADATAENTRY VALUES (1, 'NSCloudKitMirroringDelegateLastHistoryTokenKey', ?)",
+        [.blob(archive.bytes(root: token))]) == expected)
+    // What is no archive names no transaction.
+    expected.unanalysedTransactions = 3
+    #expect(
+      try backlog("UPDATE ANSCKMETADATAENTRY SET ZTRANSFORMEDVALUE = ?", [.blob([1])]) == expected)
   }
 
   @Test("tables of CloudKit without their columns are told as an empty state")

@@ -46,6 +46,7 @@ final class GeneratedRun {
         "UPDATE Z_MODELCACHE SET Z_CONTENT = ?",
         [.blob(try ModelCache.deflate(pair.wholeSource.archived()))])
     }
+    try GeneratedHistory.write(to: path)
     let store = try Store(path: path)
     if store.warnings != [] { fail("the source opens with warnings: \(store.warnings)") }
     compare(

@@ -105,6 +105,7 @@ extension ModelEdit {
     let hasDefault = self == .addAttributeWithDefault || self == .addMandatoryWithDefault
     var attribute = Attribute(
       draft.freshName(generator.pick(["added", "new", "Z"]) ?? ""), type, optional: !isMandatory)
+    attribute.preservesValueInHistoryOnDeletion = attribute.name.utf8.count % 2 == 0
     if hasDefault {
       guard let value = Self.defaultValue(of: type, &generator) else { return nil }
       attribute.defaultValue = value

@@ -58,6 +58,7 @@ struct ModelGenerator {
       }
       var attribute = Attribute(name, type, optional: generator.chance(75))
       attribute.isTransient = generator.chance(11)
+      attribute.preservesValueInHistoryOnDeletion = name.utf8.count % 3 == 0
       attribute.allowsExternalBinaryDataStorage = type == .binary && generator.chance(50)
       if generator.chance(10) { attribute.renamingIdentifier = draft.freshName("former") }
       if generator.chance(2), let other = draft.entities[index].attributes.last {

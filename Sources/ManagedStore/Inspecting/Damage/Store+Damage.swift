@@ -72,10 +72,11 @@ extension Store {
 
   /// Things to know that are no reason to worry, as sentences.
   public var notes: [String] {
-    guard isLogged, !wal.isPresent, strays.isEmpty else { return [] }
-    return [
-      "The store is in WAL mode and has no -wal: what an app saved last would be in it, if the store was copied while the app ran."
-    ]
+    let missing =
+      isLogged && !wal.isPresent && strays.isEmpty
+      ? "The store is in WAL mode and has no -wal: what an app saved last would be in it, if the store was copied while the app ran."
+      : nil
+    return [deferral, missing].compactMap { $0 }
   }
 
   /// Whether indexes can be relied on: the file was checked, or its indexes were made anew.

@@ -6,8 +6,11 @@ extension StepCompletion {
   /// Metadata, model cache, primary keys, and the entity numbers that history and CloudKit use.
   func updateBookkeeping() throws {
     try updatePrimaryKeys()
+    try followHistory()
     try updateEntityNumbers()
-    let metadata = source.metadata.updated(for: step.destination)
+    try noteFormerVersion()
+    let metadata = source.metadata.updated(
+      for: step.destination, needsZoneFetch: schemas.needsZoneFetch)
     try connection.run(
       "UPDATE main.Z_METADATA SET Z_PLIST = ?",
       [.blob(PropertyList.binary(.dictionary(metadata.values)))])
@@ -35,16 +38,11 @@ extension StepCompletion {
     let cases = renumbering.map { "WHEN \($0.old) THEN -\($0.new)" }.joined(separator: " ")
     let removed = schemas.removedNumbers
     guard !schemas.keepsNumbers else { return try forgetMirroredLinks() }
-    for table in source.database.tables.keys.sorted() {
-      let columns = source.database.columns(of: table)
-      let column: String
-      if table == "ACHANGE", columns.contains("ZENTITY") {
-        column = "ZENTITY"
-      } else if table.hasPrefix("ANSCK"), columns.contains("ZENTITYID") {
-        column = "ZENTITYID"
-      } else {
-        continue
-      }
+    let history = source.database.columns(of: "ACHANGE").contains("ZENTITY")
+    let tables =
+      (history ? [(name: "ACHANGE", column: "ZENTITY")] : [])
+      + schemas.numberedMirrorTables.map { ($0, "ZENTITYID") }
+    for (table, column) in tables {
       if !removed.isEmpty {
         try connection.execute(
           "DELETE FROM main.\(quoted(table)) WHERE \(column) IN (\(removed.list))")
@@ -66,27 +64,18 @@ extension StepCompletion {
   /// CloudKit keeps links of many-to-manys by name: those of relationships that are gone would be
   /// sent on.
   private func forgetMirroredLinks() throws {
-    let table = "ANSCKMIRROREDRELATIONSHIP"
-    let columns = source.database.columns(of: table)
-    guard columns.contains("ZCDENTITYNAME"), columns.contains("ZRELATIONSHIPNAME") else { return }
-    for join in source.schema.joins {
-      for (entity, relationship) in [
-        (join.entity, join.relationship), (join.inverseEntity, join.inverse),
-      ] {
-        let to = schemas.mapping.mapping(fromSource: entity)
-        let now = to?.relationships.first { $0.source == relationship }?.name
-        let key: [Value] = [.text(entity), .text(relationship)]
-        if let name = to?.destination, let now {
-          guard name != entity || now != relationship else { continue }
-          try connection.run(
-            """
-            UPDATE main.\(table) SET ZCDENTITYNAME = ?3, ZRELATIONSHIPNAME = ?4
-            WHERE ZCDENTITYNAME = ?1 AND ZRELATIONSHIPNAME = ?2
-            """, key + [.text(name), .text(now)])
-        } else {
-          try connection.run(
-            "DELETE FROM main.\(table) WHERE ZCDENTITYNAME = ?1 AND ZRELATIONSHIPNAME = ?2", key)
-        }
+    let table = "main.ANSCKMIRROREDRELATIONSHIP"
+    for link in schemas.mirroredLinks {
+      let key: [Value] = [.text(link.entity), .text(link.relationship)]
+      if let now = link.now {
+        try connection.run(
+          """
+          UPDATE \(table) SET ZCDENTITYNAME = ?3, ZRELATIONSHIPNAME = ?4
+          WHERE ZCDENTITYNAME = ?1 AND ZRELATIONSHIPNAME = ?2
+          """, key + [.text(now.entity), .text(now.relationship)])
+      } else {
+        try connection.run(
+          "DELETE FROM \(table) WHERE ZCDENTITYNAME = ?1 AND ZRELATIONSHIPNAME = ?2", key)
       }
     }
   }

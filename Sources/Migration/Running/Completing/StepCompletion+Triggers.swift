@@ -8,6 +8,7 @@ extension StepCompletion {
   ///
   /// Before anything runs: SQLite defines no function anew while an R-tree has a node open.
   func defineFunctions() throws {
+    try history?.define(on: connection)
     try connection.defineTriggerFunctions(
       in: source.triggerStatements + destination.triggerStatements)
   }

@@ -13,6 +13,20 @@ struct StepCompletion {
   let meter: ProgressMeter
   /// The destination model's own archive, where it came as one.
   let archive: [UInt8]?
+  /// How rows of history follow; `nil` where the store keeps none.
+  let history: HistoryFollowing?
+
+  init(
+    step: MigrationStep, schemas: StepSchemas, connection: Connection, meter: ProgressMeter,
+    archive: [UInt8]?
+  ) {
+    self.step = step
+    self.schemas = schemas
+    self.connection = connection
+    self.meter = meter
+    self.archive = archive
+    history = HistoryFollowing(schemas)
+  }
 
   var source: Store { schemas.store }
   var destination: StoreSchema { schemas.destination }

@@ -45,6 +45,7 @@ extension StepSchemas {
       let former = store.schema.table(named: table.name)
     else { return .rebuild }
     let present = Dictionary(first: actual.map { ($0.name, $0.type) })
+    guard !present.keys.contains(where: DeferredColumn.isName) else { return .rebuild }
     let isKept = keptSQL(of: table) != nil
     // No ALTER reaches a constraint that is written into the table.
     guard isKept || store.database.sql[table.name].map(Self.hasConstraint) != true else {

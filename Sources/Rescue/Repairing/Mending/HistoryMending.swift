@@ -2,7 +2,7 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
-/// Rows of persistent history that lead to others which are gone.
+/// Rows of persistent history that lead to others which are gone, and columns that it lacks.
 struct HistoryMending {
   let work: RepairWork
   private var source: Store { work.source }
@@ -10,6 +10,7 @@ struct HistoryMending {
   init(_ work: RepairWork) { self.work = work }
 
   func run() throws {
+    if work.kinds.contains(.historyColumns) { try addColumns() }
     guard work.kinds.contains(.history) else { return }
     if source.database.columns(of: "ACHANGE").contains("ZENTITY"),
       source.database.contains("Z_PRIMARYKEY"), source.modelSource != .raw
@@ -30,6 +31,16 @@ struct HistoryMending {
         old: "t.\(quoted(column))", "FROM main.ATRANSACTION t WHERE \(rows)")
       try work.connection.execute(
         "UPDATE main.ATRANSACTION AS t SET \(quoted(column)) = NULL WHERE \(rows)")
+    }
+  }
+
+  private func addColumns() throws {
+    for column in source.missingTombstones {
+      try work.note(
+        RepairChange(
+          kind: FindingKind.historyColumns.rawValue, entity: "ACHANGE", property: column,
+          new: "added"))
+      try work.connection.execute("ALTER TABLE main.ACHANGE ADD COLUMN \(column) BLOB")
     }
   }
 

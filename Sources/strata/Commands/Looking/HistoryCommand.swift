@@ -24,6 +24,10 @@ enum HistoryCommand {
       }
       return console.finish(store)
     }
+    if arguments.flag("versions") {
+      try printVersions(of: store, isJSON, console)
+      return console.finish(store)
+    }
     var author: String??
     if let name = arguments.value("author") { author = .some(name.isEmpty ? nil : name) }
     var left = limit
@@ -41,6 +45,39 @@ enum HistoryCommand {
       before = last.number
     }
     return console.finish(store)
+  }
+
+  /// The models that the store had, oldest first, and the one that it has now.
+  private static func printVersions(
+    of store: Store, _ isJSON: Bool, _ console: Console
+  ) throws {
+    let former = try store.formerVersions() ?? []
+    let digest = store.metadata.digest
+    guard !isJSON else {
+      for version in former { console.json { write(version, to: &$0) } }
+      return console.json { json in
+        json.field("current", true)
+        json.field("digest", digest)
+      }
+    }
+    for version in former {
+      let how =
+        switch version.migrator {
+        case .lightweight: "lightweight migration"
+        case .mapping: "migration by a mapping model or recipe"
+        }
+      let rest = [version.stage.map { "stage \($0)" }, version.process].compactMap { $0 }
+      console.line(
+        "\(version.transaction)  \(date(version.timestamp))  model \(version.digest)  left by a \(how)"
+          + rest.map { "  " + $0 }.joined())
+    }
+    if let digest { console.line("now  model \(digest)") }
+    if former.isEmpty {
+      console.note("history tells of no migration of this store")
+    } else {
+      console.note(
+        "To find these models: strata find-model \(ShellText.quoted(store.path)) PATH…")
+    }
   }
 
   private static func date(_ seconds: Double?) -> String {
@@ -99,6 +136,15 @@ enum HistoryCommand {
     json.object(
       "counts",
       ["deleted": counts.deleted, "inserted": counts.inserted, "updated": counts.updated])
+  }
+
+  private static func write(_ version: FormerVersion, to json: inout JSONWriter) {
+    json.field("current", false)
+    json.fields(["date": version.timestamp, "digest": version.digest])
+    json.field("migrator", version.migrator.rawValue)
+    json.fields([
+      "process": version.process, "stage": version.stage, "transaction": version.transaction,
+    ])
   }
 
   private static func write(_ author: HistoryAuthor, to json: inout JSONWriter) {

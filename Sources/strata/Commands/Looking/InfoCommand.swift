@@ -20,10 +20,11 @@ enum InfoCommand {
     let counts: [String: Int]
     let external: ExternalDataReport
     let history: (transactions: Int, changes: Int)?
-    let cloudKit: (pendingUploads: Int, pendingDeletes: Int)?
+    let cloudKit: CloudKitBacklog?
     let drift: StoreDrift
     let oneSided: [OneSidedLinks]
     let warnings: [String]
+    let notes: [String]
 
     init(_ store: Store) throws {
       self.store = store
@@ -48,6 +49,7 @@ enum InfoCommand {
       warnings =
         store.warnings(naming: \.typed) + unknown.sentences + missing + external.unreadableSentences
         + StoreMigration.leftovers(of: store.path)
+      notes = store.notes + StoreMigration.leftoversOfApp(besideStore: store.path)
     }
 
     func write(to json: inout JSONWriter) {
@@ -87,9 +89,13 @@ enum InfoCommand {
       json.object(
         "cloudKit",
         cloudKit.map {
-          ["pendingUploads": $0.pendingUploads, "pendingDeletes": $0.pendingDeletes]
+          [
+            "pendingUploads": $0.pendingUploads, "pendingDeletes": $0.pendingDeletes,
+            "pendingLinks": $0.pendingLinks, "unanalysedTransactions": $0.unanalysedTransactions,
+            "analysedChanges": $0.analysedChanges,
+          ]
         })
-      json.fields(["warnings": warnings, "notes": store.notes])
+      json.fields(["warnings": warnings, "notes": notes])
       json.object("damage", store.damage) { $0.damage($1) }
       json.key("drift")
       json.drift(drift)
@@ -107,6 +113,21 @@ enum InfoCommand {
       }
       return store.modelMatches
         ? "✓ its version hashes are the store's" : "✗ its version hashes differ"
+    }
+
+    /// What waits to be sent, and what of history the mirroring has still to look at.
+    private static func text(_ backlog: CloudKitBacklog) -> String {
+      let parts = [
+        (backlog.pendingUploads, "record to upload", "records to upload"),
+        (backlog.pendingDeletes, "record to delete", "records to delete"),
+        (backlog.pendingLinks, "link to upload", "links to upload"),
+        (
+          backlog.unanalysedTransactions, "transaction of history not looked at yet",
+          "transactions of history not looked at yet"
+        ),
+        (backlog.analysedChanges, "change without a record yet", "changes without a record yet"),
+      ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
+      return parts.isEmpty ? "mirrored, nothing waits to be sent" : parts.joined(separator: ", ")
     }
 
     func print(to console: Console) {
@@ -139,9 +160,7 @@ enum InfoCommand {
       ]
       rows += [
         history.map { ["history", "\($0.transactions) transactions, \($0.changes) changes"] },
-        cloudKit.map {
-          ["CloudKit", "\($0.pendingUploads) to upload, \($0.pendingDeletes) to delete"]
-        },
+        cloudKit.map { ["CloudKit", Self.text($0)] },
       ].compactMap { $0 }
       console.write(TextTable.text([.left, .left], rows, limit: 200))
       console.line()
@@ -161,7 +180,7 @@ enum InfoCommand {
           "· \(links.objects) of \(links.entity).\(links.relationship) lead to objects that do not lead back (first: \(first)): Core Data's own migrations leave such one-to-ones, each side is read as it is."
         )
       }
-      for note in store.notes { console.line("· " + note) }
+      for note in notes { console.line("· " + note) }
     }
   }
 }

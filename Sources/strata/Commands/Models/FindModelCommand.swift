@@ -9,6 +9,7 @@ enum FindModelCommand {
     var paths = arguments.positional[...]
     var hashes: [String: HashPattern]
     var store: Store?
+    var former: [FormerVersion] = []
     if let log = arguments.value("log") {
       hashes = HashPattern.read(fromLog: try InputText.text(of: log))
       guard !hashes.isEmpty else {
@@ -25,6 +26,7 @@ enum FindModelCommand {
       let opened = try StoreOpening.open(path)
       store = opened
       hashes = opened.metadata.versionHashes.mapValues(HashPattern.init)
+      former = try opened.formerVersions() ?? []
       guard !hashes.isEmpty else {
         throw CoreDataError(
           .unreadable, "the store's metadata has no version hashes to find a model by", path: path)
@@ -35,7 +37,8 @@ enum FindModelCommand {
         .usage, "PATH is missing", hint: "Name folders, models or git repositories to look through."
       )
     }
-    var search = ModelSearch(hashes: hashes, excluding: store?.path)
+    var search = ModelSearch(
+      hashes: hashes, former: Set(former.map(\.digest)), excluding: store?.path)
     for path in paths {
       try Waiting.tell("looking through \(path)", on: console) { try search.look(in: path) }
     }
@@ -43,13 +46,15 @@ enum FindModelCommand {
       try search.matches.first?.export(to: folder)
     }
     arguments.flag("json")
-      ? console.json { write(search, exported, &$0) }
-      : print(search, exported, console)
+      ? console.json { write(search, former, exported, &$0) }
+      : print(search, former, exported, console)
     let status: CommandStatus = search.matches.isEmpty ? .no : .done
     return store.map { console.finish($0, status) } ?? status
   }
 
-  private static func print(_ search: ModelSearch, _ exported: String?, _ console: Console) {
+  private static func print(
+    _ search: ModelSearch, _ former: [FormerVersion], _ exported: String?, _ console: Console
+  ) {
     for found in search.matches {
       console.line(
         "\(found.name): all \(found.matching.count) entities have the store's version hashes")
@@ -66,6 +71,14 @@ enum FindModelCommand {
       } else {
         console.line("No model fits, and none has an entity in common.")
       }
+    }
+    for version in former {
+      let date = version.timestamp.map { CoreDataDate.text($0) } ?? "an unknown date"
+      let found = search.former[version.digest]
+      console.line(
+        "before transaction \(version.transaction) (\(date)): \(found?.name ?? "not found, digest \(version.digest)")"
+      )
+      if let found { place(found, console) }
     }
     if let exported { console.line("written: \(exported)") }
     console.note(
@@ -92,11 +105,17 @@ enum FindModelCommand {
   }
 
   private static func write(
-    _ search: ModelSearch, _ exported: String?, _ json: inout JSONWriter
+    _ search: ModelSearch, _ former: [FormerVersion], _ exported: String?, _ json: inout JSONWriter
   ) {
     json.field("found", !search.matches.isEmpty)
     json.objects("matches", search.matches) { $0.found($1) }
     json.object("nearest", search.matches.isEmpty ? search.nearest : nil) { $0.found($1) }
+    json.objects("former", former) { json, version in
+      json.fields([
+        "date": version.timestamp, "digest": version.digest, "transaction": version.transaction,
+      ])
+      json.object("found", search.former[version.digest]) { $0.found($1) }
+    }
     json.field("exported", exported)
     json.object(
       "searched",
