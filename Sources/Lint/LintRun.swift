@@ -9,7 +9,8 @@ public struct LintOptions: Sendable {
   public var gitBase: String?
   /// An older copy that counts as what shipped.
   public var against: String?
-  /// Whether the merge base with the main branch is taken where neither is named.
+  /// Whether the repository is asked for what shipped where neither is named: the merge base with the
+  /// main branch, or the newest tag before HEAD where that is HEAD.
   public var takesMergeBase = true
   /// Stores that shipped: their rows are looked at.
   public var stores: [String] = []
@@ -79,8 +80,11 @@ public struct LintRun: Sendable {
     levels = configuration.levels.merging(options.levels) { $1 }
     models = target.models.map(\.path)
     unreadable = target.models.flatMap(\.unreadable)
-    notes = target.notes + target.models.flatMap(\.notes)
+    notes =
+      target.notes + target.models.flatMap(\.notes)
+      + target.models.filter { $0.currentName == nil }.compactMap(\.undecided)
     self.base = base?.origin
+    if let note = base?.note { notes.append(note) }
     if base == nil, options.stores.isEmpty {
       notes.append(Self.noBase)
     }
@@ -149,7 +153,7 @@ public struct LintRun: Sendable {
   static func base(of target: LintTarget, _ options: LintOptions) throws -> LintBase? {
     if let path = options.against { return try LintBase(copy: path) }
     if let revision = options.gitBase { return try LintBase(of: target, revision: revision) }
-    return options.takesMergeBase ? try LintBase.mergeBase(of: target) : nil
+    return options.takesMergeBase ? try LintBase.found(for: target) : nil
   }
 
   static func cloudKit(

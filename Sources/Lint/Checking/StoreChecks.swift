@@ -35,8 +35,16 @@ struct StoreChecks {
     let steps = way(from: start, to: current)
     do {
       if let stop = steps.firstIndex(where: \.isOpaque) {
-        // What the app's code makes of the rows is not known.
-        if stop > 0 { found += try planned(Array(steps[..<stop])) }
+        // What the app's code makes of the rows is not known; the step between its handlers is a
+        // lightweight one.
+        let runsBefore = steps[stop].stage?.runsBefore != false
+        let known = steps[...stop].allSatisfy(\.isPassable) && steps[stop].isCustomStage
+        if known {
+          let all = try planned(Array(steps[...stop]))
+          found += runsBefore ? all.filter { $0.rule == .mandatoryWithoutDefault } : all
+        } else if stop > 0, steps[..<stop].allSatisfy(\.isPassable) {
+          found += try planned(Array(steps[..<stop]))
+        }
         let (from, to) = (steps[stop].from.name, steps[stop].to.name)
         return (
           found,
@@ -83,7 +91,7 @@ struct StoreChecks {
   private func unproven() -> [LintFinding] {
     let nearest = now.versions.nearest(to: store.hashes)
     // SwiftData infers a step from the store's own model where no plan says otherwise.
-    let isInferred = now.form == .source && now.plan == nil
+    let isInferred = now.form == .source && now.stagedPlan == nil
     func finding(_ entity: String?, _ property: String?, _ what: String) -> LintFinding {
       LintFinding(
         now.form == .source ? .unproven : .noPath,
@@ -187,9 +195,7 @@ struct StoreChecks {
     case (_, .type?): rule = .typeChanged
     default: rule = .storeRefused
     }
-    if rule == .mandatoryWithoutDefault, let property,
-      current.source?.classes.first(where: { $0.entity == entity })?.computedDefaults
-        .contains(property) == true
+    if rule == .mandatoryWithoutDefault, let property, current.computesDefault(of: property, entity)
     {
       return nil
     }
