@@ -103,7 +103,7 @@ public struct LintRun: Sendable {
         cloudKit: Self.cloudKit(model, target, options, configuration, own),
         stores: own.map(\.hashes))
       found += Self.findings(of: subject, looksAtRows: !own.isEmpty)
-      if let before = former?.current {
+      if let before = former?.current ?? former?.sequence.last {
         shipped += Self.findings(of: before, mirrored: subject.cloudKit != nil)
       }
       found += try rows(of: own, subject)
@@ -200,7 +200,8 @@ public struct LintRun: Sendable {
       StepChecks(step: $0, looksAtRows: looksAtRows).findings()
     }
     found += SwiftDataChecks(subject: subject).findings()
-    guard let current = subject.now.current else { return found }
+    // Of a bundle that names no current version it is the last one.
+    guard let current = subject.now.current ?? subject.now.sequence.last else { return found }
     found += Self.findings(
       of: current, mirrored: subject.cloudKit != nil, deployed: subject.base?.current)
     return found

@@ -10,12 +10,13 @@ extension StepChecks {
 
   /// Changes that fail over rows, or lose of them, where there are any.
   func failures() -> [LintFinding] {
-    let all = step.difference.changed.flatMap { entity -> [LintFinding] in
-      guard let former = entity.source, let now = entity.destination else { return [] }
-      return entity.changes.flatMap { change in
-        [failure(change, former, now)].compactMap { $0 } + added(change, now)
-      }
-    }
+    let all =
+      step.difference.changed.flatMap { entity -> [LintFinding] in
+        guard let former = entity.source, let now = entity.destination else { return [] }
+        return entity.changes.flatMap { change in
+          [failure(change, former, now)].compactMap { $0 }
+        }
+      } + additions()
     // Code that runs before the step can fill and merge what is there then, and nothing that is not.
     guard step.stage?.runsBefore == true else { return all }
     let unavoidable: [LintRule] = [
@@ -24,7 +25,14 @@ extension StepChecks {
     return all.filter { unavoidable.contains($0.rule) }
   }
 
-  /// What SwiftData makes of an attribute that was added, for the objects that there are.
+  /// What SwiftData makes of attributes that were added, for the objects that there are.
+  func additions() -> [LintFinding] {
+    step.difference.changed.flatMap { entity -> [LintFinding] in
+      guard entity.source != nil, let now = entity.destination else { return [] }
+      return entity.changes.flatMap { added($0, now) }
+    }
+  }
+
   private func added(_ change: PropertyChange, _ entity: Entity) -> [LintFinding] {
     guard case .added = change.kind, let property = change.property, step.to.source != nil,
       let attribute = entity.attribute(named: property), attribute.isStored, step.written == nil,
@@ -51,9 +59,14 @@ extension StepChecks {
     guard attribute.type == .composite, !attribute.isOptional,
       attribute.elements.allSatisfy({ $0.defaultValue == nil })
     else { return [] }
+    let isLetThrough = step.to.model.mandatoryComposites(of: entity.name).contains {
+      $0.name == property
+    }
     return finding(
       .enumWithoutValue,
-      "\(name) was added in “\(step.to.name)” and is not optional. Its default in Swift is not in the model: the objects that there are get no value.",
+      "\(name) was added in “\(step.to.name)” and is not optional. Its default in Swift is not in the model: the objects that there are get no value."
+        + (isLetThrough
+          ? "" : " Its elements are not optional either, so the migration may fail (134110)."),
       // The app's code may fill it after the step.
       severity: step.isCustomStage ? .warning : nil)
   }

@@ -65,7 +65,7 @@ struct LintBase {
       of: target, revision: base.commit, name: "HEAD",
       origin: "HEAD, which \(base.branch) has as well")
     own.note =
-      "HEAD was compared with itself: \(base.branch) has it as well, and no tag is before it. --git-base REF names what shipped."
+      "HEAD was compared with itself: \(base.branch) has this commit as well, and no tag is before it. Name what shipped: --git-base REF"
     return own
   }
 

@@ -82,7 +82,15 @@ public struct CompatibilityExplanation: Sendable {
       return
     }
     let difference = source.map { ModelDifference(from: $0, to: model) }
-    caveats = (difference?.typeChanges ?? []).compactMap { $0.change.caveat(of: $0.place) }
+    caveats =
+      (difference?.typeChanges ?? []).compactMap { $0.change.caveat(of: $0.place) }
+      + (difference?.changed ?? []).flatMap { entity in
+        entity.changes.compactMap { change -> String? in
+          guard case .added = change.kind, let name = change.property else { return nil }
+          return entity.destination?.attribute(named: name)?.evaluatedDefault?.sentence(
+            of: "\(entity.name).\(name)", rows: nil)
+        }
+      }
     let modelHashes = model.versionHashes
     let problems =
       whole.missingInStore.map { ($0, EntityReason.Problem.missingInStore) }

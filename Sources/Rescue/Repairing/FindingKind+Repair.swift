@@ -14,7 +14,8 @@ extension FindingKind {
   package var repair: Repair {
     switch self {
     case .indexWrong, .freelist, .pointerMap, .metadata, .modelCache, .primaryKey, .entityNumbers,
-      .entityUnknown, .joinName, .triggers, .history, .toOneDangling, .joinDangling, .oneToOne,
+      .entityUnknown, .joinName, .indexMissing, .triggers, .history, .toOneDangling, .joinDangling,
+      .oneToOne,
       .order, .externalOrphaned:
       .certain
     case .uniqueness, .externalMissing: .choice

@@ -34,6 +34,11 @@ struct ContainerReader: Sendable {
 
   /// Most tokens that are looked at within calls: calls within each other must not add up.
   private static let callLimit = 200_000
+  /// Most containers and schemas of one file, and variables that are looked up for one container.
+  private static let useLimit = 200
+  private static let lookupLimit = 20
+  /// How far behind its name the body of a preview is looked for.
+  private static let previewReach = 100
   /// How far before a call its variable is looked for.
   private static let variableReach = 10
 
@@ -41,13 +46,15 @@ struct ContainerReader: Sendable {
   init(_ reader: DeclarationReader) {
     let (tokens, brackets) = (reader.tokens, reader.brackets)
     guard !Self.isTest(tokens) else { return }
-    let previews = Self.previews(tokens, brackets)
     let variables = Variables(tokens)
     var left = Self.callLimit
-    for (index, token) in tokens.enumerated() where token.kind == .word {
+    /// Where the outermost preview ends.
+    var end = 0
+    for (index, token) in tokens.enumerated() where token.kind == .word || token.kind == .pound {
+      if index >= end { end = Self.previewEnd(index, tokens, brackets) ?? end }
+      guard index >= end, containers.count + schemas.count < Self.useLimit else { continue }
       guard token.text == "Schema" || token.text.hasSuffix("odelContainer"),
         index + 1 < tokens.count, tokens[index + 1].isMark("("),
-        !previews.contains(where: { $0.contains(index) }),
         brackets.ends[index + 1] - index < left
       else { continue }
       left -= brackets.ends[index + 1] - index
@@ -78,22 +85,23 @@ struct ContainerReader: Sendable {
     }
   }
 
-  /// The bodies of `#Preview` and of types that are a PreviewProvider or PreviewModifier.
-  private static func previews(_ tokens: [SwiftToken], _ brackets: Brackets) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    for (index, token) in tokens.enumerated() {
-      let isPreview =
-        token.kind == .pound && token.text == "Preview"
+  /// Where the body ends that a `#Preview`, a PreviewProvider or a PreviewModifier has; `nil` for any
+  /// other token.
+  private static func previewEnd(
+    _ index: Int, _ tokens: [SwiftToken], _ brackets: Brackets
+  ) -> Int? {
+    let token = tokens[index]
+    guard
+      token.kind == .pound && token.text == "Preview"
         || token.isWord("PreviewProvider") || token.isWord("PreviewModifier")
-      guard isPreview else { continue }
-      var place = index + 1
-      while place < tokens.count, !tokens[place].isMark("{"), !tokens[place].isMark("}") {
-        place = tokens[place].isMark("(") ? max(place + 1, brackets.afters[place]) : place + 1
-      }
-      guard place < tokens.count, tokens[place].isMark("{") else { continue }
-      found.append(place..<max(place, brackets.ends[place]))
+    else { return nil }
+    var place = index + 1
+    for _ in 0..<previewReach {
+      guard place < tokens.count, !tokens[place].isMark("}") else { return nil }
+      if tokens[place].isMark("{") { return brackets.ends[place] }
+      place = tokens[place].isMark("(") ? max(place + 1, brackets.afters[place]) : place + 1
     }
-    return found
+    return nil
   }
 
   private static func content(ofSchema arguments: [SwiftArgument]) -> ContainerContent? {
@@ -141,8 +149,8 @@ struct ContainerReader: Sendable {
       if argument.label == "inMemory" { return argument.tokens.first?.isWord("true") == true }
       guard argument.label == "configurations" || argument.label == nil else { return false }
       if argument.tokens.areInMemory { return true }
-      return argument.tokens.contains { name in
-        name.isName && variables.value(of: name.text, before: index, reader).areInMemory
+      return argument.tokens.filter(\.isName).prefix(lookupLimit).contains { name in
+        variables.value(of: name.text, before: index, reader).areInMemory
       }
     }
   }

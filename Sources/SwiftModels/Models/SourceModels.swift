@@ -73,7 +73,9 @@ public struct SourceModels: Sendable {
     // A container whose classes are those of a version is of that version.
     var containers: [SourceContainer] = []
     var others: [(version: SourceVersion, place: SourcePlace)] = []
-    for listing in listings {
+    var met: Set<Set<Int>> = []
+    for listing in listings where listing.version != nil || met.insert(Set(listing.listed)).inserted
+    {
       if let named = listing.version {
         containers.append(SourceContainer(version: named, place: listing.place))
         continue
