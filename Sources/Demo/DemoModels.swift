@@ -43,7 +43,9 @@ package enum DemoModels {
     recipe.uniquenessConstraints = [["identifier"]]
     recipe.fetchIndexes = [
       FetchIndex(
-        "byCreatedAtIndex", elements: [.init(property: "createdAt", isAscending: false)])
+        "byCreatedAtIndex", elements: [.init(property: "createdAt", isAscending: false)]),
+      // What Xcode's compiler adds to an index over one attribute.
+      FetchIndex("createdAt", elements: [.init(property: "createdAt")]),
     ]
     let person = entity(
       "Person",

@@ -9,7 +9,8 @@ public struct LintOptions: Sendable {
   public var gitBase: String?
   /// An older copy that counts as what shipped.
   public var against: String?
-  /// Whether the merge base with the main branch is taken where neither is named.
+  /// Whether the repository is asked for what shipped where neither is named: the merge base with the
+  /// main branch, or the newest tag before HEAD where that is HEAD.
   public var takesMergeBase = true
   /// Stores that shipped: their rows are looked at.
   public var stores: [String] = []
@@ -79,8 +80,11 @@ public struct LintRun: Sendable {
     levels = configuration.levels.merging(options.levels) { $1 }
     models = target.models.map(\.path)
     unreadable = target.models.flatMap(\.unreadable)
-    notes = target.notes + target.models.flatMap(\.notes)
+    notes =
+      target.notes + target.models.flatMap(\.notes)
+      + target.models.filter { $0.currentName == nil }.compactMap(\.undecided)
     self.base = base?.origin
+    if let note = base?.note { notes.append(note) }
     if base == nil, options.stores.isEmpty {
       notes.append(Self.noBase)
     }
@@ -99,7 +103,7 @@ public struct LintRun: Sendable {
         cloudKit: Self.cloudKit(model, target, options, configuration, own),
         stores: own.map(\.hashes))
       found += Self.findings(of: subject, looksAtRows: !own.isEmpty)
-      if let before = former?.current {
+      if let before = former?.current ?? former?.sequence.last {
         shipped += Self.findings(of: before, mirrored: subject.cloudKit != nil)
       }
       found += try rows(of: own, subject)
@@ -149,7 +153,7 @@ public struct LintRun: Sendable {
   static func base(of target: LintTarget, _ options: LintOptions) throws -> LintBase? {
     if let path = options.against { return try LintBase(copy: path) }
     if let revision = options.gitBase { return try LintBase(of: target, revision: revision) }
-    return options.takesMergeBase ? try LintBase.mergeBase(of: target) : nil
+    return options.takesMergeBase ? try LintBase.found(for: target) : nil
   }
 
   static func cloudKit(
@@ -196,7 +200,8 @@ public struct LintRun: Sendable {
       StepChecks(step: $0, looksAtRows: looksAtRows).findings()
     }
     found += SwiftDataChecks(subject: subject).findings()
-    guard let current = subject.now.current else { return found }
+    // Of a bundle that names no current version it is the last one.
+    guard let current = subject.now.current ?? subject.now.sequence.last else { return found }
     found += Self.findings(
       of: current, mirrored: subject.cloudKit != nil, deployed: subject.base?.current)
     return found

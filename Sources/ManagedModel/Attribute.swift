@@ -11,6 +11,8 @@ public struct Attribute: Sendable, Equatable {
   /// The value a new object starts with, and that existing rows take when a migration adds the
   /// attribute. `nil` when the model gives none.
   public var defaultValue: AttributeValue?
+  /// A default that the app evaluates when it makes the model; ``defaultValue`` is `nil` then.
+  public var evaluatedDefault: EvaluatedDefault?
   /// Name the attribute had in an older version, by which inference finds its values again.
   public var renamingIdentifier: String?
   /// Text that enters the hash and nothing else: a way to force a migration.

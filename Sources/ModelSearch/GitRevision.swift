@@ -169,15 +169,42 @@ package struct GitRevision {
   /// The commit that HEAD and the main branch have in common, as far as there is one: that of
   /// `origin/main`, else of `main`; `master` stands for either where there is no `main`.
   ///
-  /// - Returns: `nil` where the path is in no repository, or none of these branches is there.
+  /// - Returns: the commit, and whether it is HEAD itself; `nil` where the path is in no repository, or
+  ///   none of these branches is there.
   package static func mergeBase(
     around path: String, git: String = "git"
-  ) -> (commit: String, branch: String)? {
+  ) -> (commit: String, branch: String, isHead: Bool)? {
     let (folder, _) = place(of: path)
+    let head = (try? answer(git, folder, ["rev-parse", "HEAD"])).map {
+      GitHistory.line(String(decoding: $0, as: UTF8.self))
+    }
     for branch in ["origin/main", "main", "origin/master", "master"] {
       guard let bytes = try? answer(git, folder, ["merge-base", "HEAD", branch]) else { continue }
       let commit = GitHistory.line(String(decoding: bytes, as: UTF8.self))
-      if !commit.isEmpty { return (commit, branch) }
+      if !commit.isEmpty { return (commit, branch, commit == head) }
+    }
+    return nil
+  }
+
+  /// The newest tag that is an ancestor of a commit and not the commit itself.
+  package static func newestTag(
+    before commit: String, around path: String, git: String = "git"
+  ) -> (name: String, commit: String)? {
+    let (folder, _) = place(of: path)
+    let bytes = try? answer(
+      git, folder,
+      [
+        "for-each-ref", "--merged=\(commit)", "--sort=-version:refname", "--sort=-creatordate",
+        "--format=%(objectname) %(*objectname) %(refname:strip=2)", "refs/tags",
+      ])
+    for line in (bytes ?? []).split(separator: 10) {
+      let fields = String(decoding: line, as: UTF8.self).split(
+        separator: " ", omittingEmptySubsequences: false
+      ).map(String.init)
+      guard fields.count == 3 else { continue }
+      // An annotated tag names the commit behind it.
+      let tagged = fields[1].isEmpty ? fields[0] : fields[1]
+      if tagged != commit { return (fields[2], tagged) }
     }
     return nil
   }

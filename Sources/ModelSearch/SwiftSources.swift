@@ -105,6 +105,17 @@ extension ModelBundle {
 }
 
 extension SourceModels {
+  /// That the containers have different schemas, with a way to name one; `nil` where they have one.
+  package func containerSentence(path: String) -> String? {
+    containerHint(path: path).map { "The containers of this source have different schemas. \($0)" }
+  }
+
+  private func containerHint(path: String) -> String? {
+    guard containers.count > 1, let first = containers.first else { return nil }
+    let list = containers.map { "“\($0.version)” (\($0.place))" }.joined(separator: ", ")
+    return "They are \(list). Name one: \(path)@\(first.version)"
+  }
+
   /// The version of that name, or the current one.
   ///
   /// - Throws: ``CoreDataError`` of kind usage for an unknown one, naming those there are.
@@ -113,8 +124,11 @@ extension SourceModels {
     guard let name else {
       guard let current else {
         throw CoreDataError(
-          .usage, "the source does not say which of its versions is current", path: path,
-          hint: "Name one: \(path)@VERSION, of \(names)")
+          .usage,
+          containers.count > 1
+            ? "the containers of this source have different schemas"
+            : "the source does not say which of its versions is current", path: path,
+          hint: containerHint(path: path) ?? "Name one: \(path)@VERSION, of \(names)")
       }
       return current
     }

@@ -74,10 +74,11 @@ struct VerifyLargeTests {
   func damaged(_ part: Int) throws {
     let whole = try FileSystem.read(after)
     let pages = whole.count / 4096
-    // A page in the midst, of rows, and one of the last: the cells of a page stand at its end.
-    let page = part == 1 ? pages / 2 : pages - 2
+    // A page in the midst, of rows, and one of the last, of an index: the cells of a page stand at its
+    // end, and the last bytes of an index's page may be unused.
+    let (page, place) = part == 1 ? (pages / 2, 4090) : (pages - 2, 4080)
     var bytes = whole
-    bytes[page * 4096 + 4090] ^= 4
+    bytes[page * 4096 + place] ^= 4
     FileSystem.remove(after)
     try FileSystem.write(bytes, to: after)
     let told = verify()

@@ -53,11 +53,17 @@ struct RuleCase: CustomStringConvertible {
       static var schemas: [any VersionedSchema.Type] {
         [\(versions.map { "SchemaV\($0).self" }.joined(separator: ", "))]
       }
-      static var stages: [MigrationStage] { [] }
+      static var stages: [MigrationStage] {
+        [\(zip(versions, versions.dropFirst()).map {
+          ".lightweight(fromVersion: SchemaV\($0).self, toVersion: SchemaV\($1).self)"
+        }.joined(separator: ", "))]
+      }
     }
 
     """
   }
+  private static let itemV1Alone = "@Model class Item { var name: String }"
+  private static let kind = "enum Kind: String, Codable { case a, b }\n"
   private static let itemV1 = schema(1, "@Model class Item { var name: String }")
   private static let itemV2 = schema(2, "@Model class Item { var name: String; var n: Int = 0 }")
 
@@ -152,6 +158,19 @@ struct RuleCase: CustomStringConvertible {
       rule: "duplicate-checksum",
       fires: .swift(nil, itemV1 + schema(2, "@Model class Item { var name: String }") + plan(1, 2)),
       not: .swift(nil, itemV1 + itemV2 + plan(1, 2))),
+    RuleCase(
+      rule: "swiftdata-enum-without-value",
+      fires: .swift(
+        itemV1Alone, kind + "@Model class Item { var name: String; var kind: Kind = Kind.a }"),
+      not: .swift(
+        itemV1Alone, kind + "@Model class Item { var name: String; var kind: Kind? = Kind.a }")),
+    RuleCase(
+      rule: "swiftdata-default-evaluated-once",
+      fires: .swift(itemV1Alone, "@Model class Item { var name: String; var id: UUID? = UUID() }"),
+      // What is there already keeps its values.
+      not: .swift(
+        "@Model class Item { var name: String; var id: UUID? }",
+        "@Model class Item { var name: String; var id: UUID? = UUID() }")),
     RuleCase(
       rule: "swiftdata-live-type-in-frozen-schema",
       fires: .swift(
@@ -283,6 +302,18 @@ struct RuleCase: CustomStringConvertible {
   ]
 
   private static let modelCases = [
+    RuleCase(
+      rule: "renaming-identifier-ignored",
+      fires: .step(
+        item(""),
+        item(
+          attribute("n", "optional=\"YES\" attributeType=\"Date\" renamingIdentifier=\"name\""))),
+      not: .step(
+        item(attribute("m", "optional=\"YES\" attributeType=\"Date\"")),
+        item(
+          attribute(
+            "n",
+            "optional=\"YES\" attributeType=\"Date\" elementID=\"m\" renamingIdentifier=\"m\"")))),
     RuleCase(
       rule: "inverse-missing",
       fires: .same(entity("A", relationship("b", to: "B", inverse: nil, one)) + entity("B", name)),

@@ -197,7 +197,9 @@ struct StoreTests {
       @Model class Tag { var text: String\(tag) }
       enum Plan: SchemaMigrationPlan {
         static var schemas: [any VersionedSchema.Type] { [SchemaV1.self, SchemaV2.self] }
-        static var stages: [MigrationStage] { [] }
+        static var stages: [MigrationStage] {
+          [.lightweight(fromVersion: SchemaV1.self, toVersion: SchemaV2.self)]
+        }
       }
       """
     }

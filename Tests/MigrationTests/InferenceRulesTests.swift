@@ -133,9 +133,11 @@ struct InferenceRulesTests {
     #expect(source?.code == 134190)
     #expect(
       source?.message.contains("Each source entity must have a unique renaming identifier") == true)
-    let destination = Self.refusal(from: try model(("A", nil)), to: try model(("B", "A"), ("C", "A")))
+    let destination = Self.refusal(
+      from: try model(("A", nil)), to: try model(("B", "A"), ("C", "A")))
     #expect(
-      destination?.message.contains("Each destination entity must have a unique renaming identifier")
+      destination?.message.contains(
+        "Each destination entity must have a unique renaming identifier")
         == true)
   }
 
@@ -191,7 +193,9 @@ struct InferenceRulesTests {
     }
   }
 
-  @Test("a to-one that becomes a to-many without an identifier loses its links", arguments: Way.allCases)
+  @Test(
+    "a to-one that becomes a to-many without an identifier loses its links", arguments: Way.allCases
+  )
   func toOneToMany(_ way: Way) throws {
     func model(_ many: Bool, id: String?) throws -> Model {
       var card = Entity("Card")

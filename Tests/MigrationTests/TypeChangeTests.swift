@@ -76,8 +76,10 @@ struct TypeChangeTests {
         [.range: 1, .fraction: 1]
       ),
       // What is read is what is before the point.
-      (.double, .integer16, [.double(32_767.5), .double(32_768), .double(-32_768.5)],
-        [.fraction: 2, .range: 1]),
+      (
+        .double, .integer16, [.double(32_767.5), .double(32_768), .double(-32_768.5)],
+        [.fraction: 2, .range: 1]
+      ),
       (.float, .boolean, [.double(2), .double(1), .double(0.5)], [.range: 1, .fraction: 1]),
       (
         .integer64, .double, [.integer((1 << 53) + 1), .integer(1 << 53), .integer(.max)],
@@ -92,8 +94,10 @@ struct TypeChangeTests {
       (.decimal, .integer16, [.decimal("1.25"), .decimal("3")], [.fraction: 1]),
       (
         .decimal, .integer64,
-        [.decimal("1.2345678901234567890123"), .decimal("123456789012345678901234"),
-          .decimal("9007199254740993")], [.fraction: 1, .range: 1]
+        [
+          .decimal("1.2345678901234567890123"), .decimal("123456789012345678901234"),
+          .decimal("9007199254740993"),
+        ], [.fraction: 1, .range: 1]
       ),
       (.decimal, .double, [.decimal("9007199254740993"), .decimal("0.5")], [.precision: 1]),
       (.double, .decimal, [.double(1e300), .double(1e100)], [.range: 1]),
@@ -115,9 +119,11 @@ struct TypeChangeTests {
       #expect(throws: CoreDataError.self) { _ = try StoreMigration.runAndRead(plan) }
       // As numbers: SQLite keeps 1.0 as 1 in a column of whole numbers. Nothing else is cast.
       func stored() throws -> [[Value]] {
-        try Connection(path: path, mode: .readOnly).rows("SELECT ZAMOUNT FROM ZMEASURE").map { row in
+        try Connection(path: path, mode: .readOnly).rows("SELECT ZAMOUNT FROM ZMEASURE").map {
+          row in
           row.map { value in
-            value.integer.flatMap { Int64(exactly: Double($0)) == $0 ? .real(Double($0)) : nil } ?? value
+            value.integer.flatMap { Int64(exactly: Double($0)) == $0 ? .real(Double($0)) : nil }
+              ?? value
           }
         }
       }

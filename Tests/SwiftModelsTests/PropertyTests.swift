@@ -51,7 +51,7 @@ struct PropertyTests {
     #expect(found.model.entity(named: "Item")?.attributes.map(\.name) == ["b"])
     #expect(
       found.remarks == [
-        "App.swift:2: Item.a has no type that can be told without running it, and was left out"
+        "App.swift:2: Item.a was left out: its type is not written, and its value does not show it. The version hash of Item is not the app's"
       ])
   }
 
@@ -119,6 +119,63 @@ struct PropertyTests {
         "Array<String>", "Dictionary<String, Int>", "Set<UUID>", "Array<Kind>",
         "Array<Array<Int>>",
       ])
+  }
+
+  @Test("a class that is Codable is kept within a collection, which is unproven, and not by itself")
+  func codableClasses() throws {
+    let found = try model(
+      """
+      class K: Base { var a: Int = 0 }
+      class Base: Codable { var b: Int = 0 }
+      class Plain { var c: Int = 0 }
+      @Model class Item {
+        var a = [K]()
+        var b: [String: K]?
+        var c: [Locale]
+        var d: K
+        var e: [Plain]
+        var f: [S]
+      }
+      struct S: Codable { var a: Int }
+      """)
+    #expect(
+      found.model.entity(named: "Item")?.attributes.map(line) == [
+        "a: Transformable", "b: Transformable?", "c: Transformable", "f: Transformable",
+      ])
+    #expect(
+      found.remarks.map { $0.hasSuffix("is unproven") } == [true, true, true, false, false])
+    #expect(found.remarks.map { $0.hasSuffix("is not the app's") }.count { $0 } == 2)
+  }
+
+  @Test("CodingKeys of a struct do not matter")
+  func codingKeys() throws {
+    let found = try model(
+      "struct P: Codable { var a: Int; enum CodingKeys: String, CodingKey { case a = \"x\" } }\n@Model class Item { var p: P }"
+    )
+    #expect(
+      found.model.entity(named: "Item")?.attributes.map(line) == ["p: Composite { a: Integer 64 }"])
+    #expect(found.remarks.isEmpty)
+  }
+
+  @Test(
+    "a default that is another each time",
+    arguments: [
+      ("UUID = UUID()", .uuid), ("UUID = .init()", .uuid), ("UUID? = Foundation.UUID()", .uuid),
+      ("String = UUID().uuidString", .uuid), ("Date = Date()", .now), ("Date = .now", .now),
+      ("Date = Date.now", .now), ("Int = Int.random(in: 0..<9)", .integer(0...8)),
+      ("Int16 = .random(in: 1...6)", .integer(1...6)),
+      ("Int = Int.random(in: 0..<limit)", .unknown), ("Double = .random(in: 0...1)", .unknown),
+      ("Date = Calendar.current.startOfDay(for: Date())", .unknown),
+      ("Date = Date.now.addingTimeInterval(60)", .unknown),
+      ("Date = .distantPast", nil), ("Date = Date(timeIntervalSince1970: 0)", nil),
+      ("Data = Data()", nil), ("String = \"now\"", nil), ("Int = 5", nil), ("Date? = nil", nil),
+      ("Kind = Kind.first", nil),
+    ] as [(String, EvaluatedDefault.Kind?)])
+  func evaluated(property: (source: String, kind: EvaluatedDefault.Kind?)) throws {
+    let found = try attributes(
+      "var x: \(property.source)", besides: "enum Kind: String { case first }")
+    #expect(found.first?.evaluatedDefault?.kind == property.kind)
+    if property.kind != nil { #expect(found.first?.defaultValue == nil) }
   }
 
   @Test("options of @Attribute")
@@ -229,7 +286,7 @@ struct PropertyTests {
     #expect(found.model.entity(named: "Item")?.attributes.map(\.name) == ["b"])
     #expect(
       found.remarks == [
-        "App.swift:2: Item.a was left out: the type “Ghost” is nowhere in these files"
+        "App.swift:2: Item.a was left out: the type “Ghost” is nowhere in these files. The version hash of Item is not the app's"
       ])
     #expect(found.model.warnings == found.remarks)
   }

@@ -75,23 +75,9 @@ struct VersionTests {
     #expect(plan.stages.map(\.place.line) == [23, 22])
   }
 
-  @Test("without versions: what containers name with what that reaches, or all")
-  func unversioned() throws {
-    let types = """
-      @Model class A { var b: B? }
-      @Model class B { var n: Int }
-      @Model class C { var n: Int }
-      """
-    func names(_ source: String) throws -> [String] {
-      try model(types + "\n" + source).model.entities.map(\.name)
-    }
-    #expect(try names("") == ["A", "B", "C"])
-    #expect(try names("let s = Schema([A.self])") == ["A", "B"])
-    #expect(try names("let v = WindowGroup { Root() }.modelContainer(for: [C.self])") == ["C"])
-    #expect(
-      try names("let c = try ModelContainer(for: B.self, C.self, configurations: x(A.self))")
-        == ["B", "C"])
-    #expect(try model(types).model.versionIdentifiers == ["1.0.0"])
+  @Test("a version without an identifier is 1.0.0")
+  func identifier() throws {
+    #expect(try model("@Model class A { var n: Int }").model.versionIdentifiers == ["1.0.0"])
   }
 
   @Test("a list that names what is nowhere says so, with its line")

@@ -48,9 +48,7 @@ struct CloudKitChecks {
           attribute.type == .undefined ? "\(name) has no type." : "\(name) is an object ID.")
       ]
     }
-    let isComputed =
-      version.source?.classes.first { $0.entity == entity.name }?.computedDefaults
-      .contains(attribute.name) == true
+    let isComputed = version.computesDefault(of: attribute.name, entity.name)
     guard !attribute.isOptional, attribute.defaultValue == nil, !attribute.isDerived, !isComputed,
       attribute.type != .composite
     else { return [] }

@@ -51,14 +51,14 @@ struct LintSubject {
     }
   }
 
-  /// Neighbours in the order of the versions. What names no version of its own goes from the state at
-  /// the base to that of now.
+  /// Neighbours in the order of the versions. Where the version that was current at the base is none
+  /// of these, and no stage leads to the current one, the step goes from the one to the other.
   private static func pairs(_ now: LintedModel, _ base: LintedModel?) -> [(Version, Version)] {
     let sequence = now.sequence
-    guard now.form == .source, now.plan == nil, let base, let before = base.current,
-      let current = now.current, now.version(making: before.hashes) == nil
+    guard now.stagedPlan == nil, let before = base?.current, let current = now.current,
+      !sequence.contains(where: { $0.hashes == before.hashes })
     else { return neighbours(sequence) }
-    return [(before, current)]
+    return (now.form == .source ? [] : neighbours(sequence)) + [(before, current)]
   }
 
   private static func neighbours(_ versions: [Version]) -> [(Version, Version)] {
@@ -88,9 +88,15 @@ struct LintSubject {
 
 extension LintedModel {
   /// The versions that lead to the current one, the oldest first: of a plan its own, else all before.
+  /// None where the source's containers have different schemas.
   var sequence: [Version] {
+    if form == .source, currentName == nil, stagedPlan == nil { return [] }
     guard let plan else { return Array(upToCurrent) }
-    return plan.versions.compactMap { name in versions.first { $0.name == name } }
+    var all = plan.versions.compactMap { name in versions.first { $0.name == name } }
+    if let current, !plan.isStaged, !all.contains(where: { $0.name == current.name }) {
+      all.append(current)
+    }
+    return all
   }
 }
 
@@ -100,8 +106,8 @@ struct LintStep {
   let to: LintedModel.Version
   /// The mapping that a document has for it.
   let written: MappingModel?
-  /// Whether a custom stage of the plan carries it out.
-  let isCustomStage: Bool
+  /// The stage of the plan that carries it out.
+  let stage: SourcePlan.Stage?
   /// Why a document that is for it cannot be used.
   let mistake: CoreDataError?
   /// Each change that keeps it from being inferred; none where a mapping is written.
@@ -118,8 +124,7 @@ struct LintStep {
   ) {
     self.from = from
     self.to = to
-    isCustomStage =
-      plan?.stages.contains { $0.isCustom && $0.from == from.name && $0.to == to.name } ?? false
+    stage = plan?.stage(from: from.name, to: to.name)
     var mistake: CoreDataError?
     do {
       written = try documents.mapping(
@@ -135,21 +140,44 @@ struct LintStep {
       return
     }
     let rest = written == nil ? MappingInference.remainder(from: from.model, to: to.model) : nil
-    refusals = isCustomStage ? [] : rest?.refusals ?? []
+    refusals = rest?.refusals ?? []
     let mapping = written ?? rest?.mapping
     self.mapping = mapping
     let destination = rest?.destination ?? to.model
-    // What code of the app's own does is not known; what is refused is not gone for that.
+    // What the app's code takes over before the step is not known; what is refused is not gone for
+    // that.
     let all =
-      isCustomStage
+      stage?.runsBefore == true
       ? []
       : mapping.map { CarriedProperties($0, from: from.model, to: destination).omissions() } ?? []
     let isRefused = !refusals.isEmpty
-    omissions = all.filter { !isRefused || !Self.isClaimed($0, from.model, to.model) }
+    omissions = all.filter { omission in
+      (!isRefused || !Self.isClaimed(omission, from.model, to.model))
+        && !Self.isMovedDown(omission, from.model, to.model, mapping)
+    }
     self.former =
       isSame
       ? (Set(omissions), refusals, to.model)
       : former.map { (Set($0.omissions), $0.refusals, $0.to.model) }
+  }
+
+  /// Whether the entities below an abstract one declare what that declared: each has its values still.
+  private static func isMovedDown(
+    _ omission: Omission, _ from: Model, _ to: Model, _ mapping: MappingModel?
+  ) -> Bool {
+    guard let property = omission.property, from.entity(named: omission.entity)?.isAbstract == true
+    else { return false }
+    let below = from.subtree(of: omission.entity).filter {
+      from.entity(named: $0)?.isAbstract == false
+    }
+    return !below.isEmpty
+      && below.allSatisfy { entity in
+        mapping?.entityMappings.contains { taker in
+          taker.source == entity
+            && (taker.attributes.contains { $0.source == property }
+              || taker.relationships.contains { $0.source == property })
+        } == true
+      }
   }
 
   /// Whether something of the version after claims to be it, whether or not that can be inferred.
@@ -176,9 +204,10 @@ struct LintStep {
   var isShipped: Bool { former != nil }
 
   /// Whether something can go from one version to the other.
-  var isPassable: Bool {
-    from.hashes == to.hashes || written != nil || isCustomStage || refusals.isEmpty
-  }
+  var isPassable: Bool { from.hashes == to.hashes || written != nil || refusals.isEmpty }
+
+  /// Whether code of the app's own runs before or after it, in a stage.
+  var isCustomStage: Bool { stage?.isCustom == true }
 
   /// Whether code of the app's own decides what becomes of rows.
   var isOpaque: Bool {

@@ -10,11 +10,22 @@ struct ModelChecks {
     model.entities.flatMap { entity in
       entity.relationships.filter { !$0.isTransient }.flatMap { relationships($0, entity) }
         + entity.attributes.flatMap { transformables($0, entity) }
+    } + ignoredIdentifiers()
+  }
+
+  private func ignoredIdentifiers() -> [LintFinding] {
+    (version.lines?.ignoredIdentifiers ?? []).compactMap { ignored in
+      guard let entity = model.entity(named: ignored.entity) else { return nil }
+      let name = ignored.property.map { "\(entity.name).\($0)" } ?? entity.name
+      return finding(
+        .renamingIdentifierIgnored, entity, ignored.property,
+        "\(name) has renamingIdentifier=“\(ignored.identifier)” in the file, which Xcode and Core Data ignore: elementID is meant. It is new in “\(version.name)”, and takes nothing over."
+      )
     }
   }
 
   private func finding(
-    _ rule: LintRule, _ entity: Entity, _ property: String, _ message: String,
+    _ rule: LintRule, _ entity: Entity, _ property: String?, _ message: String,
     severity: LintRule.Severity? = nil
   ) -> LintFinding {
     LintFinding(

@@ -10,11 +10,65 @@ extension StepChecks {
 
   /// Changes that fail over rows, or lose of them, where there are any.
   func failures() -> [LintFinding] {
-    guard !step.isCustomStage else { return [] }
-    return step.difference.changed.flatMap { entity -> [LintFinding] in
-      guard let former = entity.source, let now = entity.destination else { return [] }
-      return entity.changes.compactMap { failure($0, former, now) }
+    let all =
+      step.difference.changed.flatMap { entity -> [LintFinding] in
+        guard let former = entity.source, let now = entity.destination else { return [] }
+        return entity.changes.flatMap { change in
+          [failure(change, former, now)].compactMap { $0 }
+        }
+      } + additions()
+    // Code that runs before the step can fill and merge what is there then, and nothing that is not.
+    guard step.stage?.runsBefore == true else { return all }
+    let unavoidable: [LintRule] = [
+      .mandatoryWithoutDefault, .enumWithoutValue, .defaultEvaluatedOnce,
+    ]
+    return all.filter { unavoidable.contains($0.rule) }
+  }
+
+  /// What SwiftData makes of attributes that were added, for the objects that there are.
+  func additions() -> [LintFinding] {
+    step.difference.changed.flatMap { entity -> [LintFinding] in
+      guard entity.source != nil, let now = entity.destination else { return [] }
+      return entity.changes.flatMap { added($0, now) }
     }
+  }
+
+  private func added(_ change: PropertyChange, _ entity: Entity) -> [LintFinding] {
+    guard case .added = change.kind, let property = change.property, step.to.source != nil,
+      let attribute = entity.attribute(named: property), attribute.isStored, step.written == nil,
+      step.stage?.assigned.contains(property) != true
+    else { return [] }
+    let name = "\(entity.name).\(property)"
+    func finding(
+      _ rule: LintRule, _ message: String, severity: LintRule.Severity? = nil
+    ) -> [LintFinding] {
+      [
+        LintFinding(
+          rule, at: step.to.place(of: entity.name, property), version: step.to.name,
+          entity: entity.name, property: property, message, severity: severity)
+      ]
+    }
+    if let value = attribute.evaluatedDefault {
+      let isUnique = entity.uniquenessConstraints.contains([property])
+      return finding(
+        .defaultEvaluatedOnce,
+        "\(name) was added in “\(step.to.name)” with the default \(value.expression). It is evaluated once: all objects that there are get one and the same value"
+          + (isUnique ? ", and it must be unique." : "."),
+        severity: isUnique ? .error : nil)
+    }
+    guard attribute.type == .composite, !attribute.isOptional,
+      attribute.elements.allSatisfy({ $0.defaultValue == nil })
+    else { return [] }
+    let isLetThrough = step.to.model.mandatoryComposites(of: entity.name).contains {
+      $0.name == property
+    }
+    return finding(
+      .enumWithoutValue,
+      "\(name) was added in “\(step.to.name)” and is not optional. Its default in Swift is not in the model: the objects that there are get no value."
+        + (isLetThrough
+          ? "" : " Its elements are not optional either, so the migration may fail (134110)."),
+      // The app's code may fill it after the step.
+      severity: step.isCustomStage ? .warning : nil)
   }
 
   private func failure(
@@ -36,11 +90,21 @@ extension StepChecks {
     }
     guard let property = change.property else { return nil }
     let name = "\(entity.name).\(property)"
+    if case .added = change.kind, let relationship = entity.relationship(named: property) {
+      guard isMissing(relationship, in: entity) else { return nil }
+      return LintFinding(
+        .mandatoryWithoutDefault, at: step.to.place(of: entity.name, property),
+        version: step.to.name, entity: entity.name, property: property,
+        "\(name) was added in “\(step.to.name)”: it is mandatory, and the objects that there are have none.",
+        device: .missingLinks,
+        advice:
+          "Make it optional; a default value in Swift is for new objects only.")
+    }
     let attribute = entity.storedAttribute(named: property) ?? entity.attribute(named: property)
     switch change.kind {
     case .added:
       guard let attribute, attribute.isStored, !attribute.isDerived,
-        !isFilled(attribute, in: entity)
+        !isFilled(attribute, in: entity), attribute.type != .composite || step.to.source == nil
       else { return nil }
       return finding(
         .mandatoryWithoutDefault,
@@ -69,6 +133,20 @@ extension StepChecks {
     }
   }
 
+  /// Whether a relationship that was added must have objects, and no mapping gives it any.
+  private func isMissing(_ relationship: Relationship, in entity: Entity) -> Bool {
+    guard !relationship.isOptional, !relationship.isTransient,
+      !relationship.isToMany || relationship.minCount > 0
+    else { return false }
+    guard let written = step.written else { return true }
+    return written.entityMappings.filter { $0.destination == entity.name }.contains { taker in
+      taker.policy == nil
+        && !taker.relationships.contains {
+          $0.name == relationship.name && ($0.source != nil || $0.condition != nil)
+        }
+    }
+  }
+
   /// Whether the objects that there are get a value: by a default, by a mapping, or by code.
   private func isFilled(_ attribute: Attribute, in entity: Entity) -> Bool {
     if attribute.isOptional || attribute.defaultValue.map({ $0 != .null }) == true { return true }
@@ -78,8 +156,7 @@ extension StepChecks {
     {
       return true
     }
-    let own = step.to.source?.classes.first { $0.entity == entity.name }
-    if own?.computedDefaults.contains(attribute.name) == true { return true }
+    if step.to.computesDefault(of: attribute.name, entity.name) { return true }
     guard let written = step.written else { return false }
     let takers = written.entityMappings.filter { $0.destination == entity.name }
     return takers.allSatisfy { taker in

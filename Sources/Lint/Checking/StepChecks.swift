@@ -15,6 +15,7 @@ struct StepChecks {
     var found = mistake() + identifiers()
     guard step.from.hashes != step.to.hashes else { return found }
     found += refusals()
+    if !step.isShipped { found += differences() }
     if !looksAtRows {
       found += drops()
       if !step.isShipped { found += failures() }
@@ -96,6 +97,30 @@ struct StepChecks {
     }
     return found.filter { found in
       step.newRefusals.contains { $0.entity == found.entity && found.names.contains($0.property) }
+    }
+  }
+
+  /// What strata carries out, and the app's own migration refuses or loses.
+  private func differences() -> [LintFinding] {
+    guard step.written == nil, !step.isCustomStage, step.refusals.isEmpty,
+      let mapping = step.mapping
+    else { return [] }
+    return MappingInference.appDifferences(mapping, from: step.from.model, to: to.model).map {
+      difference in
+      let isLink =
+        difference.property.map {
+          to.model.relationship(named: $0, of: difference.entity) != nil
+        } ?? false
+      let rule: LintRule =
+        switch difference.outcome {
+        case .refused: .notInferable
+        case .lost:
+          difference.property == nil
+            ? .entityDropped : isLink ? .relationshipDropped : .attributeDropped
+        }
+      return LintFinding(
+        rule, at: to.place(of: difference.entity, difference.property), version: to.name,
+        entity: difference.entity, property: difference.property, difference.sentence)
     }
   }
 

@@ -18,9 +18,14 @@ struct StoreChecks {
   /// - Returns: what was found, and sentences on what could not be looked at.
   func findings() throws -> (findings: [LintFinding], notes: [String]) {
     guard let current = now.current else { return ([], []) }
-    let version = store.version(of: now)
+    var known = now
+    // Stages are found by the versions of the plan alone.
+    if now.stagedPlan != nil { known.versions = now.sequence }
+    let version = store.version(of: known)
     var found = version == nil ? unproven() : []
     guard version?.hashes != current.hashes else { return (found, []) }
+    // Nothing is inferred from its model then.
+    if version == nil, now.stagedPlan != nil { return (found, []) }
     let start: Version
     if let version {
       start = version
@@ -34,9 +39,18 @@ struct StoreChecks {
     }
     let steps = way(from: start, to: current)
     do {
+      found += try additions(in: steps)
       if let stop = steps.firstIndex(where: \.isOpaque) {
-        // What the app's code makes of the rows is not known.
-        if stop > 0 { found += try planned(Array(steps[..<stop])) }
+        // What the app's code makes of the rows is not known; the step between its handlers is a
+        // lightweight one.
+        let runsBefore = steps[stop].stage?.runsBefore != false
+        let known = steps[...stop].allSatisfy(\.isPassable) && steps[stop].isCustomStage
+        if known {
+          let all = try planned(Array(steps[...stop]))
+          found += runsBefore ? all.filter { $0.rule == .mandatoryWithoutDefault } : all
+        } else if stop > 0, steps[..<stop].allSatisfy(\.isPassable) {
+          found += try planned(Array(steps[..<stop]))
+        }
         let (from, to) = (steps[stop].from.name, steps[stop].to.name)
         return (
           found,
@@ -81,9 +95,9 @@ struct StoreChecks {
 
   /// The store is of no version that is there.
   private func unproven() -> [LintFinding] {
-    let nearest = now.versions.nearest(to: store.hashes)
+    let nearest = (now.stagedPlan == nil ? now.versions : now.sequence).nearest(to: store.hashes)
     // SwiftData infers a step from the store's own model where no plan says otherwise.
-    let isInferred = now.form == .source && now.plan == nil
+    let isInferred = now.form == .source && now.stagedPlan == nil
     func finding(_ entity: String?, _ property: String?, _ what: String) -> LintFinding {
       LintFinding(
         now.form == .source ? .unproven : .noPath,
@@ -187,9 +201,7 @@ struct StoreChecks {
     case (_, .type?): rule = .typeChanged
     default: rule = .storeRefused
     }
-    if rule == .mandatoryWithoutDefault, let property,
-      current.source?.classes.first(where: { $0.entity == entity })?.computedDefaults
-        .contains(property) == true
+    if rule == .mandatoryWithoutDefault, let property, current.computesDefault(of: property, entity)
     {
       return nil
     }
@@ -198,7 +210,29 @@ struct StoreChecks {
       rule, at: current.place(of: entity, first), version: current.name, entity: entity,
       property: property,
       "\(place(entity, property)): \(message), in \(rows) row\(rows == 1 ? "" : "s") of \(store.name).",
-      severity: .error, advice: hint, rows: rows)
+      severity: .error,
+      device: rule == .mandatoryWithoutDefault
+        && property.flatMap { current.model.relationship(named: $0, of: entity) } != nil
+        ? .missingLinks : .none, advice: hint, rows: rows)
+  }
+
+  /// What SwiftData makes of attributes that steps add to entities of which the store has objects.
+  private func additions(in steps: [LintStep]) throws -> [LintFinding] {
+    let counts = try store.store.counts()
+    return steps.enumerated().flatMap { index, step in
+      StepChecks(step: step, looksAtRows: true).additions().compactMap { finding in
+        // Back to what the store calls the entity.
+        let former = steps[...index].reversed().reduce(finding.entity) { name, step in
+          name.flatMap { step.mapping?.mapping(toDestination: $0)?.source }
+        }
+        guard let former else { return nil }
+        let rows = steps[0].from.model.subtree(of: former).reduce(0) { $0 + (counts[$1] ?? 0) }
+        guard rows > 0 else { return nil }
+        var finding = finding
+        finding.rows = rows
+        return finding
+      }
+    }
   }
 
   private func change(

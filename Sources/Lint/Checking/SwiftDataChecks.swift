@@ -5,28 +5,33 @@ import SwiftModels
 struct SwiftDataChecks {
   let subject: LintSubject
 
-  func findings() -> [LintFinding] {
-    let versions = subject.now.sequence
-    return versions.enumerated().dropLast().flatMap { index, version -> [LintFinding] in
-      guard let source = version.source, source.place != nil else { return [] }
-      return source.classes.filter { !$0.isInside }.compactMap { type in
-        let later = versions[(index + 1)...].first { later in
-          later.source?.classes.contains { $0.name == type.name } ?? false
-        }
-        return later.map { finding(type, of: version, also: $0) }
-      }
-    }
-  }
+  func findings() -> [LintFinding] { liveTypes() }
 
-  private func finding(
-    _ type: SourceVersion.Class, of version: LintedModel.Version, also later: LintedModel.Version
-  ) -> LintFinding {
-    let verb = type.isListed ? "lists" : "reaches"
-    let place = version.source?.place.map { LintPlace(path: $0.path, line: $0.line) }
-    return LintFinding(
-      .liveTypeInFrozenSchema, at: place ?? version.place(of: type.entity), version: version.name,
-      entity: type.entity,
-      "“\(version.name)” \(verb) \(type.name), which is declared outside of it (\(type.place)) and is also used by “\(later.name)”."
-    )
+  /// Classes that a version and a later one share, one finding for each class. Where there are no
+  /// stages no version is frozen.
+  private func liveTypes() -> [LintFinding] {
+    guard subject.now.stagedPlan != nil else { return [] }
+    let versions = subject.now.sequence
+    var names: [String] = []
+    for type in versions.flatMap({ $0.source?.classes ?? [] })
+    where !names.contains(type.name) {
+      names.append(type.name)
+    }
+    return names.compactMap { name in
+      let users = versions.compactMap { version in
+        version.source?.classes.first { $0.name == name }.map { (version: version, type: $0) }
+      }
+      let frozen = users.dropLast().filter { !$0.type.isInside }
+      guard let first = frozen.first, let last = users.last else { return nil }
+      let list = frozen.map { "“\($0.version.name)”" }.joined(separator: ", ")
+      let verb = first.type.isListed ? "list" : "reach"
+      return LintFinding(
+        .liveTypeInFrozenSchema,
+        at: first.version.source?.place.map { LintPlace(path: $0.path, line: $0.line) }
+          ?? first.version.place(of: first.type.entity),
+        version: first.version.name, entity: first.type.entity,
+        "\(list) \(frozen.count == 1 ? verb + (verb == "reach" ? "es" : "s") : verb) \(name), which is declared outside of the version (\(first.type.place)) and is also used by “\(last.version.name)”."
+      )
+    }
   }
 }

@@ -22,7 +22,7 @@ struct VersionChecks {
 
   private func gone() -> [LintFinding] {
     // Without a plan, and without a name, a step is inferred from the model in the store.
-    guard let base = subject.base, now.form != .source || now.plan != nil else { return [] }
+    guard let base = subject.base, now.form != .source || now.stagedPlan != nil else { return [] }
     let left = subject.shipped.filter { now.version(making: $0.hashes) == nil }
     return left.flatMap { version -> [LintFinding] in
       if base.isUnversioned { return [unversioned(version)] }
@@ -115,7 +115,9 @@ struct VersionChecks {
     }
   }
 
+  /// What the base does not have is newer, whatever it is called.
   private func isOlder(_ one: Version, than other: Version, _ base: LintedModel) -> Bool {
+    guard base.version(making: one.hashes) != nil else { return false }
     func place(_ version: Version, in model: LintedModel) -> Int? {
       let versions = model.plan == nil ? model.versions : model.sequence
       return versions.firstIndex { $0.name == version.name }
@@ -193,28 +195,41 @@ struct VersionChecks {
     }
   }
 
+  /// Versions with equal hashes: of a plan with stages each is an error; elsewhere nothing goes by
+  /// checksums, and a group of them is one warning.
   private func duplicates() -> [LintFinding] {
-    var first: [[String: VersionHash]: Version] = [:]
-    var findings: [LintFinding] = []
-    for version in now.versions {
-      guard let other = first[version.hashes] else {
-        first[version.hashes] = version
-        continue
+    let versions = now.plan == nil ? now.versions : now.sequence
+    var groups: [(hashes: [String: VersionHash], versions: [Version])] = []
+    for version in versions {
+      if let index = groups.firstIndex(where: { $0.hashes == version.hashes }) {
+        groups[index].versions.append(version)
+      } else {
+        groups.append((version.hashes, [version]))
       }
-      let isStaged =
-        now.plan.map { $0.versions.contains(version.name) && $0.versions.contains(other.name) }
-        ?? false
-      let wasThere = [version, other].allSatisfy { one in
+    }
+    return groups.filter { $0.versions.count > 1 }.flatMap { group -> [LintFinding] in
+      let checksum = Model.versionChecksum(of: group.hashes)
+      func finding(_ names: [Version], at version: Version, isStaged: Bool) -> LintFinding {
+        let list = names.map { "“\($0.name)”" }.joined(separator: ", ")
+        return LintFinding(
+          .duplicateChecksum, at: version.place(), version: version.name,
+          "\(list) have the same hashes (checksum \(checksum)).",
+          severity: isStaged ? .error : nil,
+          consequence: isStaged
+            ? nil : "A store of one is a store of the others. Nothing else happens.",
+          device: isStaged ? .none : .some(nil))
+      }
+      if now.stagedPlan != nil {
+        return group.versions.dropFirst().map {
+          finding([$0, group.versions[0]], at: $0, isStaged: true)
+        }
+      }
+      let wasThere = group.versions.allSatisfy { one in
         subject.base?.versions.contains { $0.name == one.name && $0.hashes == one.hashes } ?? false
       }
-      if wasThere, !isStaged { continue }
-      findings.append(
-        LintFinding(
-          .duplicateChecksum, at: version.place(), version: version.name,
-          "“\(version.name)” and “\(other.name)” have the same hashes (checksum \(Model.versionChecksum(of: version.hashes))).",
-          severity: isStaged ? .error : nil))
+      guard !wasThere, let last = group.versions.last else { return [] }
+      return [finding(group.versions, at: last, isStaged: false)]
     }
-    return findings
   }
 }
 

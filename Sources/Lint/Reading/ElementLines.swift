@@ -8,6 +8,15 @@ struct ElementLines: Sendable, Equatable {
   private(set) var entities: [String: Int] = [:]
   /// Line of each property that an entity declares, by the entity.
   private(set) var properties: [String: [String: Int]] = [:]
+  /// An element with `renamingIdentifier=`, which nobody reads.
+  struct IgnoredIdentifier: Sendable, Equatable {
+    var entity: String
+    /// The property; `nil` for the entity itself.
+    var property: String?
+    var identifier: String
+  }
+  /// Elements with `renamingIdentifier=` and without `elementID=`, in their order.
+  private(set) var ignoredIdentifiers: [IgnoredIdentifier] = []
   /// Entities that Xcode marked for CloudKit, by a configuration's name; the empty one stands for all.
   private(set) var cloudKit: Set<String> = []
 
@@ -28,6 +37,12 @@ struct ElementLines: Sendable, Equatable {
     private var path: [String] = []
     private var entity: String?
 
+    private func note(_ value: (String) -> String?, of entity: String, _ property: String?) {
+      guard value("elementID") == nil, let identifier = value("renamingIdentifier") else { return }
+      lines.ignoredIdentifiers.append(
+        IgnoredIdentifier(entity: entity, property: property, identifier: identifier))
+    }
+
     func take(_ event: XMLReader.Event, line: Int) {
       switch event {
       case .start(let tag, let attributes):
@@ -40,9 +55,15 @@ struct ElementLines: Sendable, Equatable {
           if let name { lines.cloudKit.insert(name) }
         case ("model", "entity"):
           entity = name
-          if let name { lines.entities[name] = line }
+          if let name {
+            lines.entities[name] = line
+            note(value, of: name, nil)
+          }
         case ("entity", "attribute"), ("entity", "relationship"), ("entity", "fetchedProperty"):
-          if let entity, let name { lines.properties[entity, default: [:]][name] = line }
+          if let entity, let name {
+            lines.properties[entity, default: [:]][name] = line
+            note(value, of: entity, name)
+          }
         default: break
         }
       case .end: if !path.isEmpty { path.removeLast() }

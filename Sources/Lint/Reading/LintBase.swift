@@ -8,11 +8,16 @@ struct LintBase {
   let name: String
   /// How it was come by, as a clause for a person.
   let origin: String
+  /// What there is to know about how it was come by, as sentences; `nil` where there is nothing.
+  private(set) var note: String?
   private var models: [LintedModel]
 
   /// The state at a revision of the repository that a target is in.
-  init(of target: LintTarget, revision: String, origin: String? = nil) throws {
-    name = String(revision.prefix(revision.isHexadecimal ? 12 : revision.count))
+  init(
+    of target: LintTarget, revision: String, name: String? = nil, origin: String? = nil
+  ) throws {
+    let name = name ?? String(revision.prefix(revision.isHexadecimal ? 12 : revision.count))
+    self.name = name
     self.origin = origin ?? "the revision \(name)"
     models = try LintTarget.models(at: target.path, revision: revision)
     guard models.isEmpty || target.models.count > models.count else { return }
@@ -40,12 +45,28 @@ struct LintBase {
     (self.name, origin, self.models) = (name, name, models)
   }
 
-  /// The merge base with the main branch, where the target is in a repository that has one.
-  static func mergeBase(of target: LintTarget) throws -> LintBase? {
+  /// What shipped as far as the repository tells that the target is in: the commit that HEAD has in
+  /// common with the main branch, or, where that is HEAD itself, the newest tag before it.
+  ///
+  /// - Returns: `nil` where it is in none, or none has a main branch.
+  static func found(for target: LintTarget) throws -> LintBase? {
     guard let base = GitRevision.mergeBase(around: target.path) else { return nil }
-    return try LintBase(
-      of: target, revision: base.commit,
-      origin: "\(base.commit.prefix(12)), which HEAD has in common with \(base.branch)")
+    guard base.isHead else {
+      return try LintBase(
+        of: target, revision: base.commit,
+        origin: "\(base.commit.prefix(12)), which HEAD has in common with \(base.branch)")
+    }
+    if let tag = GitRevision.newestTag(before: base.commit, around: target.path) {
+      return try LintBase(
+        of: target, revision: tag.commit, name: tag.name,
+        origin: "the tag \(tag.name), the newest before HEAD, which \(base.branch) has as well")
+    }
+    var own = try LintBase(
+      of: target, revision: base.commit, name: "HEAD",
+      origin: "HEAD, which \(base.branch) has as well")
+    own.note =
+      "HEAD was compared with itself: \(base.branch) has this commit as well, and no tag is before it. Name what shipped: --git-base REF"
+    return own
   }
 
   /// What a model was, and whether it was there: one that is new has shipped nothing.

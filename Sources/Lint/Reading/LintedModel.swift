@@ -17,6 +17,11 @@ struct LintedModel: Sendable {
     /// The same version as Swift source has it.
     var source: SourceVersion?
 
+    /// Whether an attribute of Swift source has a default that only the running app knows.
+    func computesDefault(of attribute: String, _ entity: String) -> Bool {
+      source?.classes.first { $0.entity == entity }?.computedDefaults.contains(attribute) == true
+    }
+
     /// Where an entity or a property is declared; where that is not known, where the version is.
     func place(of entity: String? = nil, _ property: String? = nil) -> LintPlace {
       let name = property.map { String($0.prefix { $0 != "." }) }
@@ -54,8 +59,13 @@ struct LintedModel: Sendable {
   var unreadable: [CoreDataError] = []
   /// What was odd, as sentences.
   var notes: [String] = []
+  /// Why the source does not say which version is the current one, as sentences.
+  var undecided: String?
 
   var current: Version? { versions.first { $0.name == currentName } }
+
+  /// The plan, where SwiftData goes through stages.
+  var stagedPlan: SourcePlan? { plan.flatMap { $0.isStaged ? $0 : nil } }
 
   /// Whether the source names no version: what it was before is known by git or by stores only.
   var isUnversioned: Bool { form == .source && versions.allSatisfy { $0.source?.place == nil } }
@@ -141,6 +151,7 @@ extension LintedModel {
     currentName = models.currentName
     comments = models.notes
     notes = (models.remarks + models.versions.flatMap(\.remarks)).map(\.description)
+    undecided = models.currentName == nil ? models.containerSentence(path: path) : nil
     for version in models.versions {
       do {
         let model = try version.model

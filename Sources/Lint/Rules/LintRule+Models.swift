@@ -1,9 +1,17 @@
 /// Rules about one version by itself.
 extension LintRule {
   static let modelRules = [
-    renamingIdentifierDangling, renamingIdentifierShared, elementIDStale, inverseMissing,
-    inverseInconsistent, deleteRuleCascadesBothWays, deleteRuleDeniesForever, transformableInsecure,
+    renamingIdentifierIgnored, renamingIdentifierDangling, renamingIdentifierShared, elementIDStale,
+    inverseMissing, inverseInconsistent, deleteRuleCascadesBothWays, deleteRuleDeniesForever,
+    transformableInsecure,
   ]
+
+  static let renamingIdentifierIgnored = LintRule(
+    "renaming-identifier-ignored", .error,
+    "The file of a model has renamingIdentifier= where elementID= is meant.",
+    "Xcode writes the renaming identifier as elementID, and ignores an attribute of any other name. It fires where the element has no elementID.",
+    on: "It begins empty; the values or links that it should take over are deleted.",
+    do: "Write elementID= instead, or set the Renaming ID in Xcode.")
 
   static let renamingIdentifierDangling = LintRule(
     "renaming-identifier-dangling", .warning,

@@ -11,11 +11,13 @@ extension LintRule {
     "A step between two versions cannot be inferred, and no mapping is written for it.",
     "The finding tells the reason that error 134190 carries, with entity and property. A change of type and a to-many that became a to-one have rules of their own.",
     on: "Stores of the version before do not open.", .missingMapping,
-    do: "Write a mapping model or a custom stage for these two versions, or undo the change.")
+    do:
+      "Write a mapping model for these two versions, or undo the change. A custom stage refuses what a lightweight one refuses: go by a version between that has both, and fill the new property in its stage."
+  )
 
   static let attributeDropped = LintRule(
     "attribute-dropped", .warning, "An attribute is gone.",
-    "It fires for no attribute that is derived or transient, that a renaming identifier (elementID, originalName) takes over, or that a mapping model, a recipe or a custom stage reads. It is an error where the same step took it over at the base. With --store only where there are values.",
+    "It fires for no attribute that is derived or transient, that a renaming identifier (elementID, originalName) takes over, that a mapping model or a recipe reads, that every entity below an abstract one declares now, or where a custom stage has code before the step. It is an error where the same step took it over at the base. With --store only where there are values.",
     on: "Its values are deleted when the store is migrated, without a word.",
     do:
       "If it was renamed, give the new one the renaming identifier. If it was meant, say so: in user info, a comment or .strata.json5."
@@ -48,8 +50,8 @@ extension LintRule {
 
   static let mandatoryWithoutDefault = LintRule(
     "mandatory-without-default", .error,
-    "A mandatory attribute was added without a default value to an entity that was there.",
-    "A default that only the running app knows, such as UUID(), counts as one in Swift. With --store only where there are objects.",
+    "A mandatory attribute without a default value, or a mandatory relationship, was added to an entity that was there.",
+    "A default that only the running app knows, such as UUID(), counts as one in Swift for attributes; nothing fills a relationship. A custom stage does not help: its code before the step does not have the property yet, and the step itself fails. With --store only where there are objects.",
     on: "The migration fails on the first object.", .missingValues,
     do: "Give it a default value, or make it optional.")
 
@@ -67,21 +69,25 @@ extension LintRule {
       "Values that do not fit are lost, or the store does not open.",
     .missingMapping,
     do:
-      "Keep the type and add an attribute of another name, or write a mapping model or custom stage."
+      "Keep the type and add an attribute of another name; a custom stage can fill that one from the old. For Core Data a mapping model can change the type."
   )
 
   static let toManyBecameToOne = LintRule(
     "to-many-became-to-one", .error, "A to-many relationship became a to-one.",
     "No mapping can be inferred, since nobody says which object is kept.",
     on: "Stores of the version before do not open.", .missingMapping,
-    do: "Say in a mapping model or custom stage which object is kept, or keep it to-many.")
+    do:
+      "Say in a mapping model which object is kept, or keep it to-many and add a to-one of another name, which a custom stage can fill."
+  )
 
   static let uniqueAdded = LintRule(
     "unique-added", .warning,
     "A uniqueness constraint was added to an entity that was there.",
     "With --store only where objects are equal that must differ, and an error then.",
     on: "The migration fails on the first two objects that are equal.", .constraint,
-    do: "Merge equal objects in a version before, or in a mapping model or custom stage.")
+    do:
+      "Merge equal objects in a version before, in a mapping model, or in willMigrate of a custom stage."
+  )
 
   static let storeRefused = LintRule(
     "store-refused", .error,

@@ -18,7 +18,7 @@ extension LintRule {
 
   static let versionDeleted = LintRule(
     "version-deleted", .error, "A version that shipped is gone.",
-    "Stores of it need its model to be migrated from. A version may be renamed: what counts is that one with its hashes is there. Of Swift without a migration plan nothing is missed, since a step is inferred from the model in the store.",
+    "Stores of it need its model to be migrated from. A version may be renamed: what counts is that one with its hashes is there. Of Swift without a migration plan that has stages nothing is missed, since a step is inferred from the model in the store.",
     on: "Stores of the version cannot be migrated any more.", .missingSource,
     do:
       "Keep every version that any user's store may be of; git has it: strata model PATH@REVISION --format xcdatamodel."
@@ -27,7 +27,7 @@ extension LintRule {
   static let currentRolledBack = LintRule(
     "current-rolled-back", .error,
     "The current version is an older one than the current version that shipped.",
-    "Of a bundle it is what .xccurrentversion says, of Swift the last version of the plan.",
+    "Of a bundle it is what .xccurrentversion says, of Swift the schema of the container, or the last version of the plan. A version that the base does not have is newer, whatever it is called.",
     on:
       "Stores of the newer version are migrated back, losing what came with it, or do not open at all.",
     .init(.stagedMigrationBackwardMigration),
@@ -38,7 +38,7 @@ extension LintRule {
   static let currentNotAdvanced = LintRule(
     "current-not-advanced", .warning,
     "A version was added, and the current version is still the one before it.",
-    "Of a bundle it is what .xccurrentversion says, of Swift the last version of the plan.",
+    "Of a bundle it is what .xccurrentversion says, of Swift the schema of the container, or the last version of the plan.",
     on: "The app goes on with the old version: what was added to the new one is not there.",
     do:
       "Make the new version the current one (in Xcode: Model Version in the file inspector), or add it to the plan with a stage that leads to it."
@@ -47,10 +47,10 @@ extension LintRule {
   static let noPath = LintRule(
     "no-path", .error,
     "From a version that shipped, no inferred or written path leads to the current one.",
-    "Steps that can be inferred, mapping models and custom stages are tried, straight and through other versions. With --store it fires as well for a store whose version is none of the model's.",
+    "Steps that can be inferred and mapping models are tried, straight and through other versions; a custom stage leads nowhere that a lightweight one does not. With --store it fires as well for a store whose version is none of the model's.",
     on: "Stores of the version do not open.", .missingMapping,
     do:
-      "Add a mapping model or a custom stage for the step that the finding names, or change the new version so that the step can be inferred."
+      "Add a mapping model for the step that the finding names, or change the new version so that the step can be inferred."
   )
 
   static let noPathFromOldest = LintRule(
@@ -62,8 +62,8 @@ extension LintRule {
 
   static let duplicateChecksum = LintRule(
     "duplicate-checksum", .warning, "Two versions have equal hashes.",
-    "A store cannot tell them apart. In a bundle that is allowed, and mostly means that a version was added for nothing; a staged migration, and so every SchemaMigrationPlan, ends over it.",
-    on: "With a migration plan the app ends when it opens any store.", .duplicateChecksums,
+    "A store cannot tell them apart. Stages are found by checksum: in a SchemaMigrationPlan that has stages it is an error. Elsewhere it is one warning for each group of equal versions, and mostly means that a version was added for nothing. A version outside of the plan does not count.",
+    on: "The app ends when it opens any store.", .duplicateChecksums,
     do:
       "Take one of them out. Where two versions must differ though nothing in them does, give one a version hash modifier."
   )

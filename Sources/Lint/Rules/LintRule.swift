@@ -103,6 +103,10 @@ extension LintRule.DeviceError {
     .migration,
     "Cannot migrate store in-place: Validation error missing attribute values on mandatory destination attribute"
   )
+  static let missingLinks = Self(
+    .migration,
+    "Cannot migrate store in-place: Validation error missing relationship values on mandatory destination relationship"
+  )
   static let constraint = Self(
     .migrationConstraintViolation,
     "Cannot migrate store in-place: constraint violation during attempted migration")

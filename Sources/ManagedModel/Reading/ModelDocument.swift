@@ -139,7 +139,14 @@ private final class ModelDocumentReader {
     }
     guard skippedDepth == nil else { return }
     for name in tag.hasUnread ? tag.unread : [] {
-      warn("the attribute \(name) of <\(tag.name)> is not known", xml)
+      if name == "renamingIdentifier" {
+        let owner = tag.text("name").map { " “\($0)”" } ?? ""
+        warn(
+          "renamingIdentifier of <\(tag.name)>\(owner) is ignored, as Xcode and Core Data do:"
+            + " elementID is meant", xml)
+      } else {
+        warn("the attribute \(name) of <\(tag.name)> is not known", xml)
+      }
     }
   }
 

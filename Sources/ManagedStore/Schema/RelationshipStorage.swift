@@ -243,7 +243,7 @@ extension RelationshipStorage {
       let order = position.map { ", \(quoted($0)) = e.position" } ?? ""
       return """
         UPDATE \(place) AS t SET \(quoted(owner)) = e.owner\(order)
-        FROM (SELECT destination, max(owner) AS owner, position FROM (\(links)) GROUP BY destination) e
+        FROM (SELECT destination, min(owner) AS owner, position FROM (\(links)) GROUP BY destination) e
         WHERE t.\(quoted(destination)) = e.destination
         """
     }

@@ -123,7 +123,7 @@ public struct StoreDrift: Sendable, Equatable {
       guard let found = join.found else { continue }
       let names = [found == join.expected ? nil : join.expected] + join.columns
       result.append(
-        "The links of \(join.entity).\(join.relationship) are in the table \(found); Core Data looks for \(names.compactMap { $0 }.joined(separator: ", ")), and does not open the store so. A migration gives the names."
+        "The links of \(join.entity).\(join.relationship) are in the table \(found); Core Data looks for \(names.compactMap { $0 }.joined(separator: ", ")), and does not open the store so. A migration or a repair gives the names."
       )
     }
     return result

@@ -84,6 +84,13 @@ public struct CompatibilityExplanation: Sendable {
       return
     }
     let difference = source.map { ModelDifference(from: $0, to: model) }
+    let defaults = (difference?.changed ?? []).flatMap { entity in
+      entity.changes.compactMap { change -> String? in
+        guard case .added = change.kind, let name = change.property else { return nil }
+        return entity.destination?.attribute(named: name)?.evaluatedDefault?.sentence(
+          of: "\(entity.name).\(name)", rows: nil)
+      }
+    }
     let modelHashes = model.versionHashes
     let problems =
       whole.missingInStore.map { ($0, EntityReason.Problem.missingInStore) }
@@ -102,10 +109,10 @@ public struct CompatibilityExplanation: Sendable {
       (inference, caveats) = (.unknown, [])
       return
     }
-    var caveats: [String] = []
+    var caveats = defaults
     switch Result(catching: { try MappingInference.mapping(from: source, to: model) }) {
     case .success(let mapping):
-      caveats = MappingInference.appDifferences(mapping, from: source, to: model).map(\.sentence)
+      caveats += MappingInference.appDifferences(mapping, from: source, to: model).map(\.sentence)
       inference = .possible
       if isMirrored,
         let text = MirroredRenaming.sentence(mapping.renamings(from: source, to: model))

@@ -162,7 +162,7 @@ struct StepSchemas {
     return storage.isInDestinationRow && storage.table == table.table ? storage : nil
   }
 
-  /// SQL for the owner of a row in a to-many that goes on, where its links were kept elsewhere: the last
+  /// SQL for the owner of a row in a to-many that goes on, where its links were kept elsewhere: the first
   /// one, of several.
   private func inverseOwner(of relationship: Relationship) -> String? {
     guard let inverse = relationship.inverse,
@@ -172,7 +172,7 @@ struct StepSchemas {
       store.table(of: origin.entity)?.storage(of: origin.name)?.isInDestinationRow == false,
       let links = links(of: inverse, in: relationship.destination)
     else { return nil }
-    return "(SELECT max(e.owner) FROM (\(links)) e WHERE e.destination = s.Z_PK)"
+    return "(SELECT min(e.owner) FROM (\(links)) e WHERE e.destination = s.Z_PK)"
   }
 
   private func order(of name: String, _ entityMapping: EntityMapping) -> String? {
@@ -182,7 +182,7 @@ struct StepSchemas {
 
   /// SQL for the owner of a row in a to-many that has no inverse, and for the row's place there.
   ///
-  /// A row has room for one owner: where the links were kept otherwise, the last one is taken, and
+  /// A row has room for one owner: where the links were kept otherwise, the first one is taken, and
   /// those that go are counted among the losses.
   private func ownerStorage(
     _ owner: String, _ name: String, _ table: EntityTable, of entity: String
@@ -197,9 +197,9 @@ struct StepSchemas {
     }
     guard let links = links(of: name, in: owner) else { return nil }
     return (
-      "(SELECT max(e.owner) FROM (\(links)) e WHERE e.destination = s.Z_PK)",
+      "(SELECT min(e.owner) FROM (\(links)) e WHERE e.destination = s.Z_PK)",
       relationship.isOrdered
-        ? "(SELECT e.position FROM (\(links)) e WHERE e.destination = s.Z_PK ORDER BY e.owner DESC LIMIT 1)"
+        ? "(SELECT e.position FROM (\(links)) e WHERE e.destination = s.Z_PK ORDER BY e.owner LIMIT 1)"
         : nil
     )
   }

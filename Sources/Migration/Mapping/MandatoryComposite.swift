@@ -6,18 +6,18 @@ import ManagedModel
 /// A composite has no value where every element is NULL. SwiftData makes such of every enum and of structures
 /// whose properties are all optional. Apple's migration lets rows without one through, as reports
 /// from apps tell, and SwiftData stops the app when it reads one.
-struct MandatoryComposite: Equatable {
-  var name: String
+package struct MandatoryComposite: Equatable {
+  package var name: String
   /// Paths of the elements that have columns; never empty.
-  var elements: [String]
+  package var elements: [String]
   /// Paths of the other elements of the composite that it is in; empty where it is in none. Where
   /// they have no value either, that one lacks its value.
   var siblings: [String] = []
   /// Whether it is an element with a column of its own, of a composite that may be without a value.
-  var isElement = false
+  package var isElement = false
 
   /// SQL that is true of a row without a value, of the SQL of each element; `nil` stands for NULL.
-  func isMissing(_ sql: (String) -> String?) -> String {
+  package func isMissing(_ sql: (String) -> String?) -> String {
     let own = elements.map { "\(sql($0) ?? "NULL") IS NULL" }.joined(separator: " AND ")
     guard !siblings.isEmpty else { return own }
     let others = siblings.map { "\(sql($0) ?? "NULL") IS NOT NULL" }.joined(separator: " OR ")
@@ -27,7 +27,7 @@ struct MandatoryComposite: Equatable {
 
 extension Model {
   /// The composite attributes of an entity that may not be without a value, though each element may.
-  func mandatoryComposites(of entity: String) -> [MandatoryComposite] {
+  package func mandatoryComposites(of entity: String) -> [MandatoryComposite] {
     attributes(of: entity).filter { $0.type == .composite && $0.isStored }
       .flatMap { $0.mandatoryComposites(in: []) }
   }

@@ -10,7 +10,9 @@ struct ImpactAnalysis {
 
   func impacts() throws -> [ChangeImpact] {
     let rest = MappingInference.remainder(from: source, to: destination)
-    guard let mapping = rest.mapping, mapping.kind != .none else { return [] }
+    guard let mapping = rest.mapping?.evaluatingDefaults(from: source, to: rest.destination),
+      mapping.kind != .none
+    else { return [] }
     let difference = ModelDifference(from: source, to: destination)
     var impacts: [ChangeImpact] = []
     var met: [Rule: Int] = [:]
@@ -126,9 +128,12 @@ struct ImpactAnalysis {
         let rows = try objects.reduce(0) { try $0 + data.count($1, where: []) }
         guard rows > 0 else { continue }
         let value = attribute.defaultValue.map { Self.text($0, of: attribute) } ?? "NULL"
+        let evaluated = attribute.evaluatedDefault.flatMap { $0.kind == .unknown ? nil : $0 }
         impacts.append(
           ChangeImpact(
-            entity: entity.name, property: name, rows: rows, message: "get the value \(value)"))
+            entity: entity.name, property: name, rows: rows,
+            message: evaluated.map { "get one and the same value of \($0.expression)" }
+              ?? "get the value \(value)"))
       case .renamed(let former):
         let rows = try objects.reduce(0) { sum, object in
           guard let column = data.column(of: former, in: object) else { return sum }

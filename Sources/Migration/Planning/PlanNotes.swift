@@ -21,7 +21,7 @@ struct PlanNotes {
       )
     }
     notes += [HardLinks.note(store.files.path)].compactMap { $0 }
-    notes += whole.warnings.map { "The model was not read whole: \($0)." }
+    notes += whole.warnings.map { "The destination model: \($0)." }
     notes += configuration(whole)
     notes += [store.deferral].compactMap { $0 }
     let schemas = schemas ?? StepSchemas(store: store, mapping: mapping, destination: destination)
@@ -36,6 +36,7 @@ struct PlanNotes {
     notes += derived(schemas)
     notes += MappingInference.appDifferences(mapping, from: source, to: destination)
       .map(\.sentence)
+    notes += try evaluatedDefaults()
     notes += IgnoredIdentifiers.sentences(from: source, to: destination)
     return try notes + composites() + indexes(schemas.destination)
   }
@@ -60,6 +61,30 @@ struct PlanNotes {
       restriction
         + "Only its entities are migrated, to those of the same configuration; that Core Data does so is assumed."
     ]
+  }
+
+  /// Attributes that are added with a default which is another each time it is evaluated.
+  private func evaluatedDefaults() throws -> [String] {
+    guard destination.hasEvaluatedDefaults else { return [] }
+    let data = SourceData(store: store)
+    var rows: [[String]: Int] = [:]
+    var values: [[String]: EvaluatedDefault] = [:]
+    for entityMapping in mapping.entityMappings {
+      guard let from = entityMapping.source, let to = entityMapping.destination else { continue }
+      for mapped in entityMapping.attributes where mapped.source == nil && mapped.expression == nil
+      {
+        guard let value = destination.attribute(named: mapped.name, of: to)?.evaluatedDefault else {
+          continue
+        }
+        let holder = [destination.declaringEntity(of: mapped.name, in: to) ?? to, mapped.name]
+        rows[holder, default: 0] += try data.count(from, where: [])
+        values[holder] = value
+      }
+    }
+    return rows.filter { $0.value > 0 }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+      .compactMap { holder, count in
+        values[holder]?.sentence(of: holder.joined(separator: "."), rows: count)
+      }
   }
 
   /// How derived attributes get their values, and which have no trigger to keep them up.

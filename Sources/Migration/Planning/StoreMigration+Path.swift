@@ -10,6 +10,14 @@ extension StoreMigration {
   ///   store's version, 134505 for a store of another framework generation, 134506 where the store is
   ///   further than the destination.
   public static func path(of store: Store, _ request: MigrationRequest) throws -> MigrationPath {
+    var path = try wholePath(of: store, request)
+    path.steps = path.steps.map { $0.evaluatingDefaults() }
+    return path
+  }
+
+  private static func wholePath(
+    of store: Store, _ request: MigrationRequest
+  ) throws -> MigrationPath {
     let part = store.part
     do {
       switch request.course {

@@ -41,7 +41,7 @@ struct LinkWriter {
         toOne(
           back, leadingTo: entity,
           """
-          SELECT destination AS key, max(owner) AS other, position
+          SELECT destination AS key, min(owner) AS other, position
           FROM (\(select)) GROUP BY destination
           """)
       ]

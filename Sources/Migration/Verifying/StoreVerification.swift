@@ -10,8 +10,9 @@ public enum StoreVerification {
   ///   - before: the store as it was.
   ///   - after: the store as it is, opened with the destination model.
   ///   - mapping: what should have become of what; of kind none where both are of one version, and
-  ///     everything should be as it was. Computed values are computed again; what policies did is not
-  ///     known here.
+  ///     everything should be as it was. Computed values are computed again; of a default
+  ///     that is evaluated once any value is right that all rows share; what policies did is not known
+  ///     here.
   ///   - isCancelled: asked now and then, also within long SQL statements.
   /// - Returns: what was compared, and every difference with its first objects. Where the file of `after`
   ///   is damaged that is one of them, and what is read of it is not to be relied on.
@@ -30,7 +31,7 @@ public enum StoreVerification {
     let mapping =
       mapping.kind == .none
       ? try Inference(source: before.model, destination: after.model, given: []).mapping()
-      : try mapping.elementwise(from: before.model, to: after.model)
+      : try mapping.elementwise(from: before.model, to: after.model).takingDefaults(of: after)
     let connection = after.connection
     let external = ExternalFolder(after.files)
     do {

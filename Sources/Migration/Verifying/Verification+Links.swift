@@ -96,9 +96,8 @@ extension Verification {
         expected = "SELECT owner, min(destination) AS destination FROM (\(expected)) GROUP BY owner"
       }
       let storage = destination.storage(of: one.relationship, in: one.entity)
-      if relationship.isToMany, storage?.isInDestinationRow == true {
-        expected = "SELECT max(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
-      } else if let (_, inverse) = destination.inverse(of: relationship), !inverse.isToMany {
+      let hasToOneInverse = destination.inverse(of: relationship)?.1.isToMany == false
+      if relationship.isToMany ? storage?.isInDestinationRow == true : hasToOneInverse {
         expected = "SELECT min(owner) AS owner, destination FROM (\(expected)) GROUP BY destination"
       }
       if !policyMappings.isEmpty, let own = destination.table(of: one.entity),

@@ -11,6 +11,7 @@ struct BookkeepingLayer {
   var checks: [() throws -> [Finding]] {
     [
       models, numbers, tables, deferral, unknownEntities,
+      MissingIndexCheck(place: place, store: store).findings,
       TriggerCheck(place: place, store: store).findings,
       HistoryCheck(place: place, store: store).findings,
     ]

@@ -171,6 +171,11 @@ extension FindingKind {
       Facts(
         .error, "a join table has a name that Core Data does not look for", cocoa: 134020, .repair,
         "strata finds such a table by its columns; Core Data does not open the store.")
+    case .indexMissing:
+      Facts(
+        .note, "an index of the model was never made", .repair,
+        "SwiftData does not make an index that was added to a version which had shipped: fetches work, and are slower. A repair makes it."
+      )
     case .triggers:
       Facts(
         .error, "triggers call what is not there", sqlite: 1, .repair,

@@ -14,7 +14,8 @@ extension FindingKind {
   package var repair: Repair {
     switch self {
     case .indexWrong, .freelist, .pointerMap, .metadata, .modelCache, .primaryKey, .entityNumbers,
-      .entityUnknown, .joinName, .triggers, .history, .historyColumns, .toOneDangling,
+      .entityUnknown, .joinName, .indexMissing, .triggers, .history, .historyColumns,
+      .toOneDangling,
       .joinDangling, .oneToOne,
       .order, .externalOrphaned:
       .certain

@@ -115,6 +115,7 @@ struct RepairRun {
       EntityMending(work).run, { try UniquenessMending(work)?.run() },
       LinkMending(work).run, OneToOneMending(work).run, OrderMending(work).run,
       ExternalMending(work).run, JoinNameMending(work).run,
+      MissingIndexMending(work: work).run,
     ]
     for step in steps {
       try connection.transaction { try step() }

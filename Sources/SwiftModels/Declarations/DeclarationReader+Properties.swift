@@ -195,36 +195,6 @@ extension DeclarationReader {
       return arguments
     }
   }
-
-  // MARK: Containers
-
-  /// Every place that names the types of a store.
-  func containers() -> [ContainerUse] {
-    var uses: [ContainerUse] = []
-    /// Tokens that may still be looked at: such calls within each other must not add up.
-    var left = 200_000
-    for (index, token) in tokens.enumerated() where token.kind == .word {
-      guard token.text == "Schema" || token.text.hasSuffix("odelContainer"),
-        index + 1 < tokens.count, tokens[index + 1].isMark("("),
-        brackets.ends[index + 1] - index < left
-      else { continue }
-      left -= brackets.ends[index + 1] - index
-      var reader = self
-      (reader.at, reader.end) = (index + 1, tokens.count)
-      let arguments = reader.arguments()
-      var use = ContainerUse(line: token.line)
-      if token.text == "Schema" {
-        use.schema = arguments.first { $0.label == "versionedSchema" }?.tokens.metatypes.first
-        use.types = arguments.first.map { $0.label == nil ? $0.tokens.metatypes : [] } ?? []
-      } else if arguments.first?.label == "for" {
-        use.types = arguments.prefix { $0.label == nil || $0.label == "for" }
-          .filter { argument in !argument.tokens.contains { $0.isWord("Schema") } }
-          .flatMap(\.tokens.metatypes)
-      }
-      if use.schema != nil || !use.types.isEmpty { uses.append(use) }
-    }
-    return uses
-  }
 }
 
 extension [SwiftToken] {

@@ -4,8 +4,8 @@ struct SwiftFile: Sendable {
   let path: String
   /// All that is declared in it.
   let declarations: TypeDeclaration
-  /// Where it names the types of a store.
-  let containers: [ContainerUse]
+  /// The containers that it makes, and the schemas that it writes down for containers.
+  let containers: ContainerReader
   /// What could not be read.
   let remarks: [SourceRemark]
   /// What comments that begin with `strata:` say, by line.
@@ -20,7 +20,7 @@ struct SwiftFile: Sendable {
     var file = TypeDeclaration(kind: .file, name: [], line: 1)
     reader.members(of: &file, depth: 0)
     declarations = file
-    containers = reader.containers()
+    containers = ContainerReader(reader)
     var problems = lexer.problems + reader.problems
     let read = Set(reader.modelLines)
     for line in Self.modelLines(lexer.tokens) where !read.contains(line) {

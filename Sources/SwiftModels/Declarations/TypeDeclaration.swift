@@ -99,11 +99,3 @@ struct SwiftArgument: Sendable {
   var label: String?
   var tokens: [SwiftToken]
 }
-
-/// A place where a program names the types of its store.
-struct ContainerUse: Sendable {
-  var types: [[String]] = []
-  /// The VersionedSchema, where it names that.
-  var schema: [String]?
-  var line: Int
-}

@@ -25,10 +25,6 @@ extension EntityReader {
   ) -> [Attribute] {
     let type = table.entries[place]
     let name = "\(entry.ownName).\(property.name)"
-    if case .entry = table.meaning(of: type.path + ["CodingKeys"], in: []) {
-      remark(
-        property.line, "\(name): that \(type.name) has CodingKeys of its own was not looked at")
-    }
     var elements: [Attribute] = []
     var seen: Set<String> = []
     for inner in type.declaration.properties
@@ -39,8 +35,8 @@ extension EntityReader {
       else {
         remark(
           property.line,
-          "\(name): the type of \(type.name).\(inner.name) cannot be told;"
-            + " the element was left out")
+          "\(name): the element \(inner.name) was left out: its type is not written, and its value"
+            + " does not show it. The version hash of \(entry.ownName) is not the app's")
         continue
       }
       let (kind, isInnerOptional) = resolver.resolve(
@@ -50,7 +46,7 @@ extension EntityReader {
       case .plain(let plain): element.type = plain
       case .none(let reason):
         remark(property.line, "\(name): \(type.name).\(inner.name) was taken as Binary: \(reason)")
-      case .structure, .enumeration, .color:
+      case .structure, .enumeration, .color, .codableClass:
         remark(
           property.line,
           "\(name): that \(type.name).\(inner.name) is kept as Binary is assumed")

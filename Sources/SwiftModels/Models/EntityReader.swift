@@ -56,6 +56,14 @@ struct EntityReader {
     remarks.append(SourceRemark(entry.place(line), message))
   }
 
+  /// Says that a property is not in the model, and what comes of it.
+  private mutating func leaveOut(_ property: PropertyDeclaration, _ reason: String) {
+    remark(
+      property.line,
+      "\(entry.ownName).\(property.name) was left out: \(reason). The version hash of"
+        + " \(entry.ownName) is not the app's")
+  }
+
   // MARK: Properties
 
   private static let quiet: Set<String> = [
@@ -69,8 +77,7 @@ struct EntityReader {
     }
     let name = "\(entry.ownName).\(property.name)"
     guard !property.isTuple, !property.isLazy else {
-      let what = property.isLazy ? "lazy" : "declared by a tuple"
-      return remark(property.line, "\(name) is \(what) and was left out")
+      return leaveOut(property, property.isLazy ? "it is lazy" : "a tuple declares it")
     }
     guard lines[property.name] == nil else {
       return remark(property.line, "\(name) is declared again; the first one was taken")
@@ -82,8 +89,7 @@ struct EntityReader {
       remark(property.line, "\(name) is there under #if only; it was taken")
     }
     guard let type = property.type ?? resolver.type(of: property.initializer, in: entry.path) else {
-      return remark(
-        property.line, "\(name) has no type that can be told without running it, and was left out")
+      return leaveOut(property, "its type is not written, and its value does not show it")
     }
     let (kind, isOptional) = resolver.resolve(
       type, in: entry.path, parameters: entry.declaration.parameters)
@@ -112,7 +118,12 @@ struct EntityReader {
         if !property.initializer.isEmpty, !property.initializer.isNil {
           attribute.defaultValue = TypeResolver.value(of: property.initializer, as: plain)
         }
-      case .collection(let className):
+      case .collection(let className, let unproven):
+        if let unproven {
+          remark(
+            property.line,
+            "\(name): \(unproven). The version hash of \(entry.ownName) is unproven")
+        }
         attribute.type = .transformable
         attribute.valueTransformerName = "NSSecureUnarchiveFromData"
         attribute.className = className
@@ -129,16 +140,19 @@ struct EntityReader {
         attribute.type = .composite
         attribute.elements = elements(of: place, isOptional, property)
       case .none(let reason):
-        return remark(property.line, "\(name) was left out: \(reason)")
+        return leaveOut(property, reason)
+      case .codableClass(let type):
+        return leaveOut(property, "how SwiftData keeps a “\(type)” by itself is not known")
       case .model, .models: return
       }
     }
     if attribute.type == .composite, attribute.elements.isEmpty {
-      return remark(property.line, "\(name) was left out: its type holds nothing")
+      return leaveOut(property, "its type has no stored property")
     }
     if let options { read(options, into: &attribute, name) }
     if !property.initializer.isEmpty, !property.initializer.isNil, attribute.defaultValue == nil {
       computedDefaults.append(property.name)
+      attribute.evaluatedDefault = EvaluatedDefault(property.initializer, as: attribute.type)
     }
     lines[property.name] = property.line
     entity.attributes.append(attribute)

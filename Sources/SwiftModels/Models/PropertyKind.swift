@@ -9,8 +9,11 @@ indirect enum PropertyKind: Equatable {
   case structure(Int)
   /// SwiftUI's `Color.Resolved`.
   case color
-  /// A collection of values, with the name of its class.
-  case collection(String)
+  /// A collection of values, with the name of its class; where that it is kept so is assumed, with
+  /// what is assumed as a clause.
+  case collection(String, unproven: String? = nil)
+  /// A class that is Codable and no model, by its name: a property only within a collection.
+  case codableClass(String)
   /// A class with `@Model`, by its place.
   case model(Int)
   case models(Int)
@@ -48,8 +51,12 @@ struct TypeResolver {
     case .array(let element): return (collection(of: inner(element), type), false)
     case .dictionary(let key, let value):
       if case .none(let reason) = inner(key).kind { return (.none(reason), false) }
-      if case .none(let reason) = inner(value).kind { return (.none(reason), false) }
-      return (.collection(type.desugared.description), false)
+      let kind = inner(value).kind
+      // Only an array of models is a relationship.
+      switch kind {
+      case .model, .models: return (.collection(type.desugared.description), false)
+      default: return (collection(of: (kind, false), type), false)
+      }
     case .other(let words): return (.none("\(words) is no property"), false)
     case .named(let parts):
       let names = parts.map(\.name)
@@ -73,9 +80,32 @@ struct TypeResolver {
     case .class where entry.declaration.isModel: return .model(place)
     case .enumeration: return .enumeration(place)
     case .structure: return .structure(place)
+    case .class where isCodable(place, steps: 0): return .codableClass(entry.name)
     default: return .none("“\(entry.name)” is neither a value nor a class with @Model")
     }
   }
+
+  /// Whether a class says that it is Codable, or one above it does.
+  private func isCodable(_ place: Int, steps: Int) -> Bool {
+    let entry = table.entries[place]
+    return entry.declaration.inherits.contains { inherited in
+      guard let names = inherited.names else { return false }
+      if ["Codable", "Decodable"].contains(names.last) { return true }
+      guard steps < 12,
+        case .entry(let other) = table.meaning(of: names, in: Array(entry.path.dropLast())),
+        other != place
+      else { return false }
+      return isCodable(other, steps: steps + 1)
+    }
+  }
+
+  /// Types of Apple's that are Codable and have no column of their own.
+  private static let codable: Set<String> = [
+    "AttributedString", "Calendar", "CGAffineTransform", "CGPoint", "CGRect", "CGSize", "CGVector",
+    "CharacterSet", "ClosedRange", "DateComponents", "DateInterval", "Duration", "IndexPath",
+    "IndexSet", "Locale", "Measurement", "PersonNameComponents", "Range", "TimeZone",
+    "URLComponents",
+  ]
 
   /// What a type is that the files do not declare.
   private func outside(
@@ -92,6 +122,7 @@ struct TypeResolver {
       return .plain(plain)
     }
     if names == ["Color", "Resolved"] { return .color }
+    if let last = names.last, Self.codable.contains(last) { return .codableClass(type.description) }
     return .none("the type “\(type.description)” is nowhere in these files")
   }
 
@@ -102,6 +133,12 @@ struct TypeResolver {
     case .model(let place): element.isOptional ? .none("an array of optionals") : .models(place)
     case .models: .none("an array of arrays of models")
     case .none(let reason): .none(reason)
+    case .codableClass(let name):
+      .collection(
+        type.desugared.description,
+        unproven: "that a collection of \(name) is kept like one of structs is assumed")
+    case .collection(_, let unproven):
+      .collection(type.desugared.description, unproven: unproven)
     default: .collection(type.desugared.description)
     }
   }

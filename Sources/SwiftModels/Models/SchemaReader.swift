@@ -18,6 +18,10 @@ struct SchemaReader {
 
   init(table: TypeTable) { self.table = table }
 
+  mutating func remark(_ place: SourcePlace, _ message: String) {
+    remarks.append(SourceRemark(place, message))
+  }
+
   private func isSchema(_ entry: TypeTable.Entry) -> Bool {
     entry.declaration.inherits("VersionedSchema")
   }
@@ -99,12 +103,13 @@ struct SchemaReader {
     return schemas.first { $0.path == table.entries[place].path }?.name
   }
 
-  /// The plan, or of several the one with the most versions.
-  mutating func plan(_ schemas: [Schema]) -> SourcePlan? {
+  /// The plan that a container names; else, of several, the one with the most versions.
+  mutating func plan(_ schemas: [Schema], named names: [[String]]) -> SourcePlan? {
     var plans: [SourcePlan] = []
     for entry in table.entries where entry.declaration.inherits("SchemaMigrationPlan") {
       var plan = SourcePlan(
-        name: entry.name, place: entry.place(entry.declaration.line), versions: [], stages: [])
+        name: entry.name, place: entry.place(entry.declaration.line), versions: [], stages: [],
+        isStaged: true)
       if let property = entry.staticProperty("schemas") {
         for names in property.content.metatypes {
           guard let version = name(of: names, schemas, in: entry.path) else {
@@ -119,11 +124,17 @@ struct SchemaReader {
         }
       }
       if let property = entry.staticProperty("stages") {
+        plan.isStaged = !property.content.isEmptyList
         plan.stages = stages(property, entry, schemas)
       }
       plans.append(plan)
     }
-    return plans.max { $0.versions.count < $1.versions.count }
+    let named = names.compactMap { names -> String? in
+      guard case .entry(let place) = table.meaning(of: names, in: []) else { return nil }
+      return table.entries[place].name
+    }
+    return plans.first { named.contains($0.name) }
+      ?? plans.max { $0.versions.count < $1.versions.count }
   }
 
   private mutating func stages(
@@ -162,25 +173,16 @@ struct SchemaReader {
             entry.place(line), "the versions of a stage of \(entry.name) could not be read"))
         continue
       }
+      let isCustom = content[kind].text == "custom"
+      let before = arguments.first { $0.label == "willMigrate" }
       stages.append(
         .init(
-          isCustom: content[kind].text == "custom", from: from, to: to, place: entry.place(line)))
+          // A closure behind the parentheses may be either handler.
+          isCustom: isCustom, runsBefore: isCustom && before?.tokens.isNil != true,
+          assigned: isCustom ? content.assignedMembers : [], from: from, to: to,
+          place: entry.place(line)))
     }
     return stages
-  }
-
-  /// Without a VersionedSchema: the classes that containers name, or all.
-  mutating func unversioned(_ uses: [ContainerUse]) -> [Int] {
-    var listed: [Int] = []
-    for names in uses.flatMap(\.types) {
-      if case .entry(let place) = table.meaning(of: names, in: []),
-        table.entries[place].declaration.isModel, !listed.contains(place)
-      {
-        listed.append(place)
-      }
-    }
-    return listed.isEmpty
-      ? table.entries.indices.filter { table.entries[$0].declaration.isModel } : listed
   }
 }
 
@@ -203,18 +205,21 @@ extension PropertyDeclaration {
 }
 
 extension [SwiftToken] {
-  /// Names before `.member`, where no `.self` is.
-  fileprivate func memberPaths(_ member: String) -> [[String]] {
-    indices.compactMap { place in
-      guard place > 1, self[place].isWord(member), self[place - 1].isMark(".") else { return nil }
-      var names: [String] = []
-      var at = place - 2
-      while at >= 0, self[at].isName {
-        names.append(self[at].text)
-        guard at > 1, self[at - 1].isMark(".") else { break }
-        at -= 2
-      }
-      return names.isEmpty ? nil : names.reversed()
+  /// Whether it is `[]`, be it returned or not.
+  fileprivate var isEmptyList: Bool {
+    let list = first?.isWord("return") == true ? self[1...] : self[...]
+    return list.count == 2 && list.first?.isMark("[") == true && list.last?.isMark("]") == true
+  }
+
+  /// Names behind a dot that a value is assigned to.
+  fileprivate var assignedMembers: Set<String> {
+    var names: Set<String> = []
+    for place in indices.dropFirst() where self[place].isName && self[place - 1].isMark(".") {
+      guard place + 1 < count, self[place + 1].isMark("=") else { continue }
+      // Two of these compare.
+      if place + 2 < count, self[place + 2].isMark("="), !self[place + 2].isAfterSpace { continue }
+      names.insert(self[place].text)
     }
+    return names
   }
 }

@@ -5,10 +5,15 @@ import ManagedModel
 /// It is read, not compiled: what could not be seen is named in ``remarks`` and in each version's
 /// ``SourceVersion/remarks``, and the rest stands.
 public struct SourceModels: Sendable {
-  /// The versions, the oldest first: every VersionedSchema, or, where there is none, one of all.
+  /// The versions, the oldest first: every VersionedSchema, and behind them the schemas of containers
+  /// that are none of these. Without either: one of all classes.
   public let versions: [SourceVersion]
-  /// The name of the version that the app uses now.
+  /// The name of the version that the app uses now: the schema of its container, else the last
+  /// version. `nil` where its ``containers`` have different schemas.
   public let currentName: String?
+  /// The containers whose stores are kept, one of each schema; those in memory only, in previews and
+  /// in tests are left out. Empty where the source makes none.
+  public let containers: [SourceContainer]
   /// The migration plan, where there is one.
   public let plan: SourcePlan?
   /// What could not be read, whichever version it belongs to.
@@ -32,22 +37,28 @@ public struct SourceModels: Sendable {
 
   /// Reads source; any bytes give something.
   ///
-  /// - Parameter name: what the version is called where there is no VersionedSchema.
+  /// - Parameter name: what the version is called that has no VersionedSchema.
   public init(_ files: [File], name: String = "current") {
     let read = files.map { SwiftFile(path: $0.path, bytes: $0.bytes) }
     let table = TypeTable(read)
     var reading = SchemaReader(table: table)
     let schemas = reading.schemas()
-    let plan = reading.plan(schemas)
+    let plan = reading.plan(
+      schemas,
+      named: read.flatMap(\.containers.containers).filter { !$0.isInMemory }.compactMap(\.plan))
+    let listings = reading.listings(read, schemas)
     let remarks = read.flatMap(\.remarks) + table.remarks + reading.remarks
-    var versions: [SourceVersion] = []
     var readers: [Int: EntityReader] = [:]
-    for schema in schemas {
-      versions.append(
-        SourceVersion(
-          name: schema.name, identifier: schema.identifier,
-          place: schema.place, listed: schema.listed, scope: schema.path, table: table,
-          remarks: schema.remarks, warnings: remarks, readers: &readers))
+    func made(
+      _ name: String, _ identifier: String = "1.0.0", at place: SourcePlace? = nil, listed: [Int],
+      _ scope: [String] = [], _ own: [SourceRemark] = []
+    ) -> SourceVersion {
+      SourceVersion(
+        name: name, identifier: identifier, place: place, listed: listed, scope: scope,
+        table: table, remarks: own, warnings: remarks, readers: &readers)
+    }
+    var versions = schemas.map {
+      made($0.name, $0.identifier, at: $0.place, listed: $0.listed, $0.path, $0.remarks)
     }
     if let plan {
       let order = Dictionary(
@@ -59,30 +70,57 @@ public struct SourceModels: Sendable {
       }
       versions = places.map(\.element)
     }
-    var current = plan?.versions.last { name in versions.contains { $0.name == name } }
-    let uses = read.flatMap(\.containers)
-    if current == nil {
-      let named = uses.compactMap(\.schema).compactMap { reading.name(of: $0, schemas) }
-      current = named.last ?? versions.last?.name
-    }
-    if versions.isEmpty {
-      let listed = reading.unversioned(uses)
-      if !listed.isEmpty {
-        versions = [
-          SourceVersion(
-            name: name, identifier: "1.0.0", place: nil, listed: listed, scope: [],
-            table: table, remarks: [], warnings: remarks, readers: &readers)
-        ]
-        current = name
+    // A container whose classes are those of a version is of that version.
+    var containers: [SourceContainer] = []
+    var others: [(version: SourceVersion, place: SourcePlace)] = []
+    var met: Set<Set<Int>> = []
+    for listing in listings where listing.version != nil || met.insert(Set(listing.listed)).inserted
+    {
+      if let named = listing.version {
+        containers.append(SourceContainer(version: named, place: listing.place))
+        continue
       }
+      let own = made(name, listed: listing.listed)
+      if let same = versions.last(where: { $0.hasClasses(of: own) }) {
+        containers.append(SourceContainer(version: same.name, place: listing.place))
+      } else if !others.contains(where: { $0.version.hasClasses(of: own) }) {
+        others.append((own, listing.place))
+      }
+    }
+    let names = others.map { Self.stem(of: $0.place.path) }
+    for (index, (own, place)) in others.enumerated() {
+      var own = own
+      if others.count > 1 {
+        let isAlone = names.count { $0 == names[index] } == 1
+        own.name = names[index] + (isAlone ? "" : "-\(place.line)")
+      }
+      if versions.contains(where: { $0.name == own.name }) { own.name += " (\(place))" }
+      versions.append(own)
+      containers.append(SourceContainer(version: own.name, place: place))
+    }
+    if versions.isEmpty, !reading.classes.isEmpty {
+      versions = [made(name, listed: reading.classes)]
+    }
+    self.containers = containers.reduce(into: []) { all, one in
+      if !all.contains(where: { $0.version == one.version }) { all.append(one) }
+    }
+    switch self.containers.count {
+    case 0: currentName = plan?.versions.last ?? versions.last?.name
+    case 1: currentName = self.containers[0].version
+    default: currentName = nil
     }
     self.versions = versions
     self.plan = plan
-    currentName = current
     self.remarks = remarks
     notes = read.flatMap { file in
       file.notes.map { SourceRemark(SourcePlace(path: file.path, line: $0.line), $0.text) }
     }
+  }
+
+  /// A file's name without its ending.
+  private static func stem(of path: String) -> String {
+    let name = path.split(separator: "/").last ?? ""
+    return String(name.hasSuffix(".swift") ? name.dropLast(6) : name)
   }
 
   /// The version that the app uses now.

@@ -21,7 +21,7 @@ public struct SourceVersion: Sendable {
   }
 
   /// The name that `PATH@NAME` calls it by.
-  public let name: String
+  public internal(set) var name: String
   /// What `versionIdentifier` says, or `1.0.0`.
   public let identifier: String
   /// Where it is declared; `nil` for one that has no declaration.
@@ -41,5 +41,10 @@ public struct SourceVersion: Sendable {
     guard let found = classes.first(where: { $0.entity == entity }) else { return nil }
     guard let property else { return found.place }
     return found.lines[property].map { SourcePlace(path: found.place.path, line: $0) }
+  }
+
+  /// Whether another version has the very same classes.
+  func hasClasses(of other: SourceVersion) -> Bool {
+    Set(classes.map(\.name)) == Set(other.classes.map(\.name))
   }
 }

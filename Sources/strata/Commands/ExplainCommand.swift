@@ -59,6 +59,10 @@ enum ExplainCommand {
     let nearest: (name: String, fit: Compatibility, changes: [Change])?
     /// Where the versions are declared, where they come from Swift source.
     let source: SourceModels?
+    /// The migration plan with stages that knows no version of the store: SwiftData ends with 134504.
+    let unknownTo: SourcePlan?
+    /// Rules of the model that rows would break after a lightweight migration that can be inferred.
+    let broken: [ChangeImpact]
 
     /// A change that moves a hash.
     struct Change {
@@ -78,7 +82,10 @@ enum ExplainCommand {
         hashes: hashes, source: made, model: model.model, of: store.configuration,
         isMirrored: try store.cloudKit() != nil)
       source = try? SwiftSources.models(at: reference.path)
-      let fits = bundle?.versions.compactMap { version in
+      let plan = source?.plan.flatMap { $0.isStaged ? $0 : nil }
+      // Stages are found by the versions of the plan alone.
+      let versions = bundle?.versions.filter { plan?.versions.contains($0.name) ?? true }
+      let fits = versions?.compactMap { version in
         (try? version.model).map { model in
           (
             name: version.name, model: model,
@@ -93,6 +100,11 @@ enum ExplainCommand {
       nearest = best.map { best in
         (best.name, best.fit, best.fit.isCompatible ? [] : Self.changes(from: made, to: best.model))
       }
+      unknownTo = nearest?.fit.isCompatible == true || explanation.isCompatible ? nil : plan
+      broken =
+        explanation.inference == .possible && unknownTo == nil
+        ? ((try? StoreMigration.impacts(on: store, from: made, to: model.model)) ?? [])
+          .filter { $0.severity == .failure || $0.code != nil } : []
     }
 
     private static func changes(from made: Model?, to model: Model) -> [Change] {
@@ -117,6 +129,7 @@ enum ExplainCommand {
 
     func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
       if asJSON { console.json(write) } else { print(console) }
+      console.warn(model.model.warnings)
       return console.finish(store, explanation.isCompatible ? .done : .no)
     }
 
@@ -129,6 +142,11 @@ enum ExplainCommand {
         console.line(
           "The store does not open with \(model.name): Core Data would say 134100, the model is not the one that made the store."
         )
+        if let plan = unknownTo {
+          console.line(
+            "The migration plan \(plan.name) has stages, and the store is of none of its versions: SwiftData ends with 134504, “Cannot use staged migration with an unknown model version.”"
+          )
+        }
         for reason in explanation.reasons {
           switch reason.problem {
           case .missingInStore:
@@ -166,12 +184,25 @@ enum ExplainCommand {
       }
     }
 
+    /// Whether the rows make the migration fail.
+    private var isFailing: Bool { broken.contains { $0.severity == .failure } }
+
     private func tellInference(_ console: Console) {
+      // With stages nothing is inferred.
+      guard unknownTo == nil else { return }
       switch explanation.inference {
       case .notNeeded: break
       case .possible:
         console.line(
-          "Lightweight migration can carry it: strata plan \(store.path) --to \(model.path)")
+          (isFailing
+            ? "Lightweight migration fails on the rows" : "Lightweight migration can carry it")
+            + ": strata plan \(store.path) --to \(model.path)")
+        for impact in broken {
+          let name = [impact.entity, impact.property].compactMap { $0 }.joined(separator: ".")
+          let code = impact.code.map { " (\($0))" } ?? ""
+          let rows = impact.rows == 1 ? "1 row" : "\(impact.rows) rows"
+          console.line("  \(name): \(rows) \(impact.message)\(code)")
+        }
         for caveat in explanation.caveats { console.line("  " + caveat) }
       case .refused(let error):
         console.line(
@@ -190,7 +221,11 @@ enum ExplainCommand {
       json.field("compatible", explanation.isCompatible)
       json.field(
         "code",
-        explanation.isCompatible ? nil : CoreDataError.Code.persistentStoreIncompatibleVersionHash)
+        explanation.isCompatible
+          ? nil
+          : unknownTo == nil
+            ? CoreDataError.Code.persistentStoreIncompatibleVersionHash
+            : .managedObjectModelReferenceNotFound)
       json.field("configuration", explanation.configuration)
       json.field("model", model.name)
       json.field("matching", explanation.compatibility.matching)
@@ -206,6 +241,7 @@ enum ExplainCommand {
       json.object("inference") { json in
         let (possible, refusal): (Bool?, CoreDataError?) =
           switch explanation.inference {
+          case .possible where unknownTo != nil || isFailing: (false, nil)
           case .notNeeded, .possible: (true, nil)
           case .refused(let error): (false, error)
           case .unknown: (nil, nil)
@@ -216,6 +252,12 @@ enum ExplainCommand {
             "code": error.code ?? CoreDataError.Code.inferredMappingModel, "message": error.message,
             "entity": error.entity, "property": error.property, "hint": error.typedHint,
           ])
+        }
+        json.objects("checks", broken) {
+          [
+            "entity": $0.entity, "property": $0.property, "rows": $0.rows, "message": $0.message,
+            "code": $0.code, "fails": $0.severity == .failure,
+          ]
         }
         json.field("caveats", explanation.caveats)
       }

@@ -31,6 +31,7 @@ enum SeedCommand {
 
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let model = try ModelReference(arguments[0]).load()
+    console.warn(model.model.warnings)
     let options = try Self.options(arguments, model: model.model)
     let bar = ProgressBar(console)
     let report: SeedReport

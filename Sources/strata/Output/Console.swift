@@ -93,6 +93,12 @@ final class Console {
     err(Array((painted(Sanitize.text(text), nil, colorsErrors) + "\n").utf8))
   }
 
+  /// What was left out of models, or taken for granted, each once.
+  func warn(_ warnings: [String]) {
+    var told: Set<String> = []
+    for warning in warnings where told.insert(warning).inserted { note("! " + warning) }
+  }
+
   /// Rewrites the last line of a terminal; nothing elsewhere, since it takes an escape sequence.
   func rewrite(_ text: String) {
     guard isErrorTerminal else { return }

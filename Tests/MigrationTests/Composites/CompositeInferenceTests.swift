@@ -56,7 +56,8 @@ struct CompositeInferenceTests {
       }
     }
     let item = composite.mapping(toDestination: "Item")
-    #expect(item?.attribute(named: "title.text") == AttributeMapping(name: "title.text", source: nil))
+    #expect(
+      item?.attribute(named: "title.text") == AttributeMapping(name: "title.text", source: nil))
     let plain = try inferred {
       $0["Item"]?.edit("author") {
         $0.type = .string

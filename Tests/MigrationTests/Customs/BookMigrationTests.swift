@@ -88,7 +88,8 @@ struct BookMigrationTests {
     ]
     let result = try migration.migrate(in: folder)
     #expect(try result.counts == ["Author": 3, "Book": 4, "File": 4, "User": 3])
-    #expect(result.plan.losses.map(\.name).sorted() == ["Book.users", "User.books"])
+    // Each link once, from the side whose name comes first.
+    #expect(result.plan.losses.map(\.name) == ["User.books"])
     let (before, after) = try (NamedStore(middle, by: Self.names), NamedStore(result.after))
     let books = try NamedStore(result.after, by: Self.names)
     #expect(

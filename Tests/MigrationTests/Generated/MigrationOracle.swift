@@ -185,7 +185,7 @@ struct MigrationOracle {
   }
 
   /// A to-many without an inverse, or with a to-one, keeps its owner in the row of each object, which has
-  /// room for one: the last one.
+  /// room for one: the first one.
   private func leaveOneOwner(
     _ results: inout [Result], _ carried: [String: [String: String]]
   ) {
@@ -200,18 +200,18 @@ struct MigrationOracle {
             })
           else { continue }
         }
-        var last: [ObjectID: Int64] = [:]
+        var first: [ObjectID: Int64] = [:]
         let owners = results.indices.filter {
           destination.isKind(results[$0].after.id.entity, of: entity.name)
         }
         for index in owners {
           for target in results[index].after.links[relationship.name] ?? [] {
-            last[target] = max(last[target] ?? .min, results[index].after.id.key)
+            first[target] = min(first[target] ?? .max, results[index].after.id.key)
           }
         }
         for index in owners {
           let key = results[index].after.id.key
-          results[index].after.links[relationship.name]?.removeAll { last[$0] != key }
+          results[index].after.links[relationship.name]?.removeAll { first[$0] != key }
         }
       }
     }

@@ -22,7 +22,8 @@ extension Inference {
         hint: isForRecipe
           ? "Map every one of them in the recipe, beginning with { \"source\": \"\(first)\", \"destination\": \"\(target)\" }."
           : "Keep the hierarchies apart, or merge them with a mapping of your own.",
-        coreData: "Cannot merge multiple root entity source tables into one destination entity root table")
+        coreData:
+          "Cannot merge multiple root entity source tables into one destination entity root table")
     }
   }
 
@@ -56,7 +57,9 @@ extension Inference {
     let own = attributes.contains { $0.renamingIdentifier != nil }
     guard own || relationships.contains(where: { $0.renamingIdentifier != nil }) else { return }
     var holders: [String: [String]] = [:]
-    for property in attributes { holders[property.canonicalName, default: []].append(property.name) }
+    for property in attributes {
+      holders[property.canonicalName, default: []].append(property.name)
+    }
     for property in relationships {
       holders[property.canonicalName, default: []].append(property.name)
     }

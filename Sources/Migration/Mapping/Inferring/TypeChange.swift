@@ -44,7 +44,9 @@ package struct TypeChange: Equatable, Sendable {
       guard new.type == .binary || new.type == .transformable else {
         return .transformationOfOtherType
       }
-      if new.type == .binary, new.allowsExternalBinaryDataStorage { return .transformationToExternal }
+      if new.type == .binary, new.allowsExternalBinaryDataStorage {
+        return .transformationToExternal
+      }
       if old.type == .binary || old.type == .transformable { return nil }
     }
     if old.type == .undefined || new.type == .undefined { return .incompatibleTypes }
@@ -119,7 +121,8 @@ package struct TypeChange: Equatable, Sendable {
   }
 
   private func mayBeOutside(_ range: ClosedRange<Int64>) -> Bool {
-    old.wholeNumbers.map { !range.contains($0.lowerBound) || !range.contains($0.upperBound) } ?? true
+    old.wholeNumbers.map { !range.contains($0.lowerBound) || !range.contains($0.upperBound) }
+      ?? true
   }
 
   private static let greatestFloat = "3.4028234663852886e38"

@@ -23,17 +23,17 @@ extension StepSchemas {
     return (origin, storage.allLinks(in: schema, bothWays: true))
   }
 
-  /// SQL that is true of source rows `t` whose objects all have a later owner; `nil` where none can be.
+  /// SQL that is true of source rows `t` whose objects all have an earlier owner; `nil` where none can be.
   func isCrowdedOut(_ relationship: Relationship, of entity: String) -> String? {
     guard let (_, links) = crowdableLinks(of: relationship, in: entity) else { return nil }
     return """
       EXISTS (SELECT 1 FROM (\(links)) l WHERE l.owner = t.Z_PK) AND NOT EXISTS (
       SELECT 1 FROM (\(links)) l WHERE l.owner = t.Z_PK AND NOT EXISTS (
-      SELECT 1 FROM (\(links)) m WHERE m.destination = l.destination AND m.owner > l.owner))
+      SELECT 1 FROM (\(links)) m WHERE m.destination = l.destination AND m.owner < l.owner))
       """
   }
 
-  /// Links that find no room: of several owners of an object the one of the greatest key keeps it.
+  /// Links that find no room: of several owners of an object the one of the least key keeps it.
   func crowdedLinks() throws -> [Loss] {
     var losses: [Loss] = []
     for entity in destinationModel.entities {
@@ -49,7 +49,7 @@ extension StepSchemas {
           try store.connection.rows(
             """
             SELECT owner, destination FROM (\(links)) l WHERE EXISTS (SELECT 1 FROM (\(links)) m
-            WHERE m.destination = l.destination AND m.owner > l.owner) ORDER BY 1, 2 LIMIT 5
+            WHERE m.destination = l.destination AND m.owner < l.owner) ORDER BY 1, 2 LIMIT 5
             """)
         }.compactMap { row -> String? in
           guard row.count == 2, let owner = row[0].integer, let object = row[1].integer else {
@@ -63,7 +63,7 @@ extension StepSchemas {
             entity: sourceModel.declaringEntity(of: origin.name, in: origin.entity)
               ?? origin.entity, property: origin.name, values: count, samples: samples,
             suggestion:
-              "\(entity.name).\(relationship.name) has room for one owner of each object: of several the last one keeps it. Give it a to-many inverse to keep all links."
+              "\(entity.name).\(relationship.name) has room for one owner of each object: of several the first one keeps it. Give it a to-many inverse to keep all links."
           ))
       }
     }

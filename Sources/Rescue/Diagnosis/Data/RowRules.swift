@@ -15,8 +15,8 @@ struct RowRules {
     try ValueFunctions.define(on: store.connection)
     let rules =
       AttributeRules(table: table, encoding: try encoding()).rules()
-      + RelationshipRules(table: table, store: store).rules() + foreignValues(table)
-      + abstract(table)
+      + RelationshipRules(table: table, store: store).rules() + composites(table)
+      + foreignValues(table) + abstract(table)
     var found: [Finding] = []
     for start in stride(from: 0, to: rules.count, by: Self.batch) {
       found += try findings(of: table, rules[start..<min(rules.count, start + Self.batch)])
@@ -89,6 +89,18 @@ struct RowRules {
         kind: .entityWrong, property: nil, condition: "(\(parts.joined(separator: " OR ")))",
         what: "have values that only another entity of their table has")
     ]
+  }
+
+  /// Composite attributes that may not be without a value, though each of their elements may: enums
+  /// and structs of SwiftData that a migration added.
+  private func composites(_ table: EntityTable) -> [RowRule] {
+    store.model.mandatoryComposites(of: table.entity).filter { !$0.isElement }.map { composite in
+      RowRule(
+        kind: .mandatory, property: composite.name,
+        condition: "(\(composite.isMissing { table.attribute(named: $0)?.place(in: "t") }))",
+        what: "have no value, which the model asks for: SwiftData stops an app that reads it",
+        predicate: composite.elements.map { "\($0) == nil" }.joined(separator: " AND "))
+    }
   }
 
   /// An entity that no object can be of.

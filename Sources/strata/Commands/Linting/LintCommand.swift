@@ -13,8 +13,8 @@ enum LintCommand {
     with any of these in it, such as an app's: all are looked at, with the mapping models among them.
 
     The base is what shipped: --git-base names a revision, --against an older copy; without either it is
-    the commit that HEAD has in common with origin/main or main. Without a repository the last step alone
-    is looked at. --store names stores that shipped: their rows decide what fails and what is lost.
+    the commit that HEAD has in common with origin/main or main, or, where that is HEAD itself, the newest
+    tag before it. Without a repository the last step alone is looked at. --store names stores that shipped: their rows decide what fails and what is lost.
     Warnings about the current version that the base has as well are only counted; --all tells them.
 
     Whatever is meant is silenced where it stands: by user info strata.lint = RULE in a model, by a comment

@@ -44,7 +44,9 @@ struct CutoverConfirmation {
     }
     for verified in receipt.verified { console.note("  ✓ \(verified.what): \(verified.count)") }
     for loss in receipt.losses {
-      console.note("  ! lost: \(loss.name), \(loss.values)\(loss.isOfLog || loss.misfit != nil ? " " + loss.noun : "")")
+      console.note(
+        "  ! lost: \(loss.name), \(loss.values)\(loss.isOfLog || loss.misfit != nil ? " " + loss.noun : "")"
+      )
     }
     console.rewrite("Put it in place? [y/N] ")
     guard let answer = Self.line() else {

@@ -13,6 +13,7 @@ enum ResetCommand {
         .usage, "--model is missing", hint: "Name the model that the empty store is to have.")
     }
     let model = try ModelReference(text).load()
+    console.warn(model.model.warnings)
     var options = StoreReset.Options()
     options.isForced = arguments.flag("force")
     options.deletesBackup = arguments.flag("delete-backup")

@@ -15,6 +15,7 @@ enum VerifyCommand {
     _ arguments: Arguments, _ format: CheckReport.Format?, _ console: Console
   ) throws -> CommandStatus {
     let request = try MigrationArguments(arguments)
+    console.warn(request.destination.model.warnings)
     let (before, mapping) = try request.mapping(for: arguments[0])
     let after = try Store(path: arguments[1], model: request.destination.model)
     guard after.modelMatches else {

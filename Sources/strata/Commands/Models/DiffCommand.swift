@@ -8,9 +8,7 @@ enum DiffCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let source = try ModelReference(arguments[0]).load()
     let destination = try ModelReference(arguments[1]).load()
-    for warning in source.model.warnings + destination.model.warnings {
-      console.note("! " + warning)
-    }
+    console.warn(source.model.warnings + destination.model.warnings)
     let difference = ModelDifference(from: source.model, to: destination.model)
     arguments.flag("json")
       ? console.json { write(difference, to: &$0) }

@@ -22,7 +22,7 @@ enum HashCommand {
           ],
           limit: 100))
     }
-    for warning in model.warnings { console.note("! " + warning) }
+    console.warn(model.warnings)
     for (entity, reason) in model.unverifiedVersionHashes.sorted(by: { $0.key < $1.key }) {
       console.note("! \(entity): \(reason)")
     }

@@ -7,8 +7,10 @@ import Terminal
 enum ModelCommand {
   @Sendable static func run(_ arguments: Arguments, _ console: Console) throws -> CommandStatus {
     let loaded = try ModelReference(arguments[0]).load()
-    for warning in loaded.model.warnings { console.note("! " + warning) }
-    switch arguments.flag("json") ? "json" : arguments.value("format") ?? "text" {
+    let format = arguments.flag("json") ? "json" : arguments.value("format") ?? "text"
+    // The text has them.
+    if format != "text" { console.warn(loaded.model.warnings) }
+    switch format {
     case "json": console.write(loaded.model.json)
     case "xcdatamodel": console.write(loaded.model.xcdatamodelContents())
     case "mermaid": print(loaded.model.mermaid(), console)

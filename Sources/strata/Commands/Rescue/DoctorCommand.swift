@@ -22,6 +22,7 @@ enum DoctorCommand {
     PrivateFolder.removeAbandoned()
     let name = arguments.value("model")
     let model = try name.map { try ModelReference($0).load().model }
+    console.warn(model?.warnings ?? [])
     let diagnosis = try Waiting.tell("looking for what is wrong", on: console) {
       try Diagnosis(
         of: arguments[0], model: model, modelName: name,

@@ -34,6 +34,7 @@ enum RepairCommand {
     let path = arguments[0]
     let file = try ReceiptFile(arguments, stores: [path])
     let options = try options(arguments)
+    console.warn(options.model?.warnings ?? [])
     let isJSON = arguments.flag("json")
     if !options.isRehearsal { RecoveryNotice.write(for: [options.output ?? path], to: console) }
     let reporter = ProgressReporter(console: console, isJSON: isJSON)
