@@ -2,7 +2,6 @@ import Files
 import ManagedModel
 import ManagedStore
 import SQLite
-import Values
 
 extension EvaluatedDefault {
   /// What the expression makes now; `nil` for what only the running app can compute.
