@@ -8,7 +8,7 @@ struct ElementLines: Sendable, Equatable {
   private(set) var entities: [String: Int] = [:]
   /// Line of each property that an entity declares, by the entity.
   private(set) var properties: [String: [String: Int]] = [:]
-  /// An element with `renamingIdentifier=`, which nobody reads.
+  /// An element with the attribute `renamingIdentifier=`, which Xcode ignores.
   struct IgnoredIdentifier: Sendable, Equatable {
     var entity: String
     /// The property; `nil` for the entity itself.
