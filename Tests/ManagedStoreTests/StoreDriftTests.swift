@@ -100,7 +100,7 @@ struct StoreDriftTests {
     #expect(store.drift.joins.map(\.found) == ["Z_9TAGS"])
     #expect(
       store.drift.sentences == [
-        "The links of Item.tags are in the table Z_9TAGS; Core Data looks for Z_1TAGS, and does not open the store so. A migration gives the names."
+        "The links of Item.tags are in the table Z_9TAGS; Core Data looks for Z_1TAGS, and does not open the store so. A migration or a repair gives the names."
       ])
   }
 

@@ -162,7 +162,9 @@ struct StoreChecks {
         case .loss:
           guard impact.code == nil else { return nil }
           let rule: LintRule =
-            attribute.map { $0 ? .attributeDropped : .relationshipDropped } ?? .entityDropped
+            impact.misfit != nil
+            ? .typeChanged
+            : attribute.map { $0 ? .attributeDropped : .relationshipDropped } ?? .entityDropped
           return LintFinding(
             rule, at: current.place(of: impact.entity, impact.property), version: current.name,
             entity: impact.entity, property: impact.property,
@@ -271,6 +273,15 @@ struct StoreChecks {
       entity = next
     }
     guard let last = steps.last else { return [] }
+    if let misfit = loss.misfit {
+      return [
+        LintFinding(
+          .typeChanged, at: last.to.place(of: entity, property), version: last.to.name,
+          entity: entity, property: property,
+          "\(loss.name): \(store.name) has \(loss.values) \(loss.values == 1 ? "value" : "values") \(misfit.clause).",
+          advice: loss.suggestion, rows: loss.values)
+      ]
+    }
     let rule: LintRule =
       loss.property == nil
       ? .entityDropped

@@ -64,9 +64,9 @@ extension LintRule {
 
   static let typeChanged = LintRule(
     "type-changed", .warning, "The type of an attribute changed.",
-    "Among numbers and truth values a change is inferred, and values that do not fit the new type are cut off or refused. Any other change cannot be inferred, which is an error. With --store a change of numbers fires only where values do not fit.",
+    "Among numbers and truth values a change is inferred, and the store keeps a value that does not fit the new type: Core Data cuts it off when it reads it. Any other change cannot be inferred, which is an error. With --store a change of numbers fires only where values do not fit.",
     on:
-      "Values that do not fit are lost, or the store does not open.",
+      "Values that do not fit are read cut off; after any other change the store does not open.",
     .missingMapping,
     do:
       "Keep the type and add an attribute of another name; a custom stage can fill that one from the old. For Core Data a mapping model can change the type."

@@ -50,11 +50,52 @@ public struct CompatibilityExplanation: Sendable {
   public let inference: Inference
   /// What strata carries out and the app's own migration refuses or loses, as sentences.
   public let caveats: [String]
+  /// What the rows and the tables of the store break, as a plan of the migration tells it; empty before
+  /// ``ask(_:source:model:)``.
+  public private(set) var checks: [DataCheck] = []
+  /// Why no plan could be made, where the models allow one.
+  public private(set) var refusal: CoreDataError?
   /// Entities of the model whose hash rule was not checked against Apple's, with the reason.
   public let unverified: [String: String]
 
   /// Whether Core Data would open the store with the model, or with one of its configurations.
   public var isCompatible: Bool { compatibility.isCompatible }
+
+  /// Whether the store opens with the model, after lightweight migration where that is needed: as far as
+  /// the models tell it, and ``ask(_:source:model:)`` what is in the store. `nil` where the store's own model
+  /// is not known.
+  public var isCarried: Bool? {
+    switch inference {
+    case .notNeeded, .possible: refusal == nil && checks.allSatisfy(\.isWarning)
+    case .refused: false
+    case .unknown: nil
+    }
+  }
+
+  /// Looks into the store, where the models alone say that it opens or can be migrated: asks what a plan asks.
+  ///
+  /// - Parameters:
+  ///   - source: the store's own model.
+  ///   - model: what it is to be opened with.
+  public mutating func ask(_ store: Store, source: Model, model: Model) {
+    guard isCarried == true else { return }
+    let (before, after) = (store.part.model(source), store.part.model(model))
+    do {
+      let mapping =
+        inference == .notNeeded
+        ? MappingModel(kind: .none, entityMappings: [])
+        : try MappingInference.mapping(from: before, to: after)
+      let step = MigrationStep(
+        from: "", to: "", source: before, destination: after, mapping: mapping)
+      let plan = try StoreMigration.plan(
+        store, MigrationRequest(steps: [step], to: .init(model: model, name: "", path: "")))
+      checks = plan.checks
+    } catch {
+      refusal =
+        error as? CoreDataError
+        ?? CoreDataError(.failed, "the store could not be looked at: \(error)", path: store.path)
+    }
+  }
 
   /// - Parameters:
   ///   - hashes: what the store's metadata states.

@@ -29,6 +29,8 @@ public struct ChangeImpact: Sendable, Equatable {
   public var severity = Severity.harmless
   /// Core Data's code, where the migration would be refused with one.
   public var code: CoreDataError.Code?
+  /// What of numbers does not fit the new type, where that is what the rows lose.
+  public var misfit: NumberMisfit?
   /// What to do about it, as a sentence.
   public var hint: String?
   /// NSPredicate text that takes exactly those objects among those of the source's entity; `nil`

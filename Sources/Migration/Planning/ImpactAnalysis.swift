@@ -67,9 +67,12 @@ struct ImpactAnalysis {
     let isRefused = refusals.contains { $0.property != nil && $0.property == property }
     return ChangeImpact(
       entity: name, property: property ?? former, rows: loss.values,
-      message: isRefused ? "only a mapping of your own would carry over" : "would go",
+      message: isRefused
+        ? "only a mapping of your own would carry over"
+        : loss.misfit.map { "would be read cut off: \($0.clause)" } ?? "would go",
       samples: loss.samples, severity: isRefused ? .failure : .loss,
-      code: isRefused ? .inferredMappingModel : nil, hint: isRefused ? nil : loss.suggestion,
+      code: isRefused ? .inferredMappingModel : nil, misfit: loss.misfit,
+      hint: isRefused ? nil : loss.suggestion,
       predicate: loss.predicate(in: source))
   }
 

@@ -19,6 +19,8 @@ public struct MigrationPlan: Sendable, Equatable {
   public var losses: [Loss]
   /// What the destination would not accept; running is refused while any is no mere warning.
   public var checks: [DataCheck]
+  /// Where the result is to go; `nil`: in the place of the store.
+  package var output: String?
   /// Size of the store with its -wal, in bytes.
   public var storeBytes: Int
   /// Bytes that must be free beside the store (or beside the output) while it runs.
@@ -27,6 +29,9 @@ public struct MigrationPlan: Sendable, Equatable {
   public var bytesFree: Int?
   /// Seconds that running it may take: a rough guess from the store's size, on the safe side.
   public var secondsEstimated: Double = 0
+  /// What keeps a result from being put where it is to be, as things are now: a program that uses the
+  /// store, a folder that may not be written.
+  package var hindrances: [CoreDataError] = []
   /// Remarks that are neither losses nor failures: rules that were assumed, pending uploads.
   public var notes: [String]
   /// The destination model's own archive where it came as one: it goes into the store as it is.
@@ -64,8 +69,21 @@ public struct MigrationPlan: Sendable, Equatable {
 
   /// Whether nothing stands in the way of the plan, be there something to do or not.
   package func isAcceptable(allowing allowed: Set<String>) -> Bool {
-    failures.isEmpty && unallowedLosses(allowed).isEmpty
-      && bytesFree.map { $0 >= bytesNeeded } ?? true
+    failures.isEmpty && unallowedLosses(allowed).isEmpty && obstacles.isEmpty
+  }
+
+  /// What has nothing to do with models and data, and would end a run all the same: too little space, a
+  /// program that uses the store, a folder that may not be written. As things were when the plan was made.
+  public var obstacles: [CoreDataError] {
+    guard !isNothingToDo else { return [] }
+    var replacement = StoreReplacement(.migration, of: storePath)
+    replacement.output = output
+    do {
+      try replacement.refuseSpace(needed: bytesNeeded, free: bytesFree)
+      return hindrances
+    } catch {
+      return hindrances + [error as? CoreDataError].compactMap { $0 }
+    }
   }
 
   /// What is wrong with the store where there is nothing to do, as sentences.

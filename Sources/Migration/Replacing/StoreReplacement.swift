@@ -284,6 +284,25 @@ extension StoreReplacement {
       advice: "Free some space, or write elsewhere with \(.output).")
   }
 
+  /// What would refuse a run before it begins, as things are now; found by looking alone.
+  func hindrances() -> [CoreDataError] {
+    let path = FileSystem.canonical(storePath)
+    let asked: [() throws -> Void] = [
+      { try refuseOutput() }, { try refuseStoreInUse(path) },
+      {
+        if let error = refusalToWrite(path, output.map(FileSystem.place) ?? path) { throw error }
+      },
+    ]
+    return asked.compactMap { ask in
+      do {
+        try ask()
+        return nil
+      } catch {
+        return error as? CoreDataError
+      }
+    }
+  }
+
   /// Told before the work, not after it.
   private func refusalToWrite(_ path: String, _ target: String) -> CoreDataError? {
     (output == nil ? FileSystem.refusal(toWrite: path) : nil)

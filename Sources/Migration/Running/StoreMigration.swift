@@ -73,6 +73,12 @@ public enum StoreMigration {
       bytesNeeded: (size + size / 2) * (isTwofold ? 2 : 1),
       bytesFree: FileSystem.freeSpace(at: place), notes: [], destinationArchive: archive,
       wholeDestination: store.configuration == nil ? nil : whole, policies: request.policies)
+    plan.output = request.output
+    if !plan.isNothingToDo {
+      var replacement = StoreReplacement(.migration, of: store.path)
+      replacement.output = request.output
+      plan.hindrances = replacement.hindrances()
+    }
     if let outline, !plan.isNothingToDo {
       store.stopping(when: isCancelled) { PlanOutline.tell(plan, of: store, to: outline) }
     }

@@ -37,8 +37,13 @@ struct Validation {
           hint:
             "Give the attribute a default value, compute one with coalesce(…, …), or make it optional."
         )
-        rule.former = { try former(attribute.name, of: table.entity, isEmpty: true) }
+        ask(&rule)
         rules.append(rule)
+      }
+      if step.validatesAll, !attribute.isDerived {
+        rules += SavingRule.all(of: attribute, column).map {
+          .saving($0, in: attribute.name, of: table.entity, isRefused: true)
+        }
       }
       // What came over as it was is the source's own.
       let isCopied = step.mapping.entityMappings.contains { entityMapping in
@@ -57,7 +62,7 @@ struct Validation {
         entry.storage?.toOneColumn.flatMap({ facts?.nulls(in: $0, of: table) }) != 0
       {
         var rule = DestinationRule.object(in: relationship.name, of: table.entity, missing: [empty])
-        rule.former = { try former(relationship.name, of: table.entity, isEmpty: true) }
+        ask(&rule)
         rules.append(rule)
       }
       if let dangling = dangling(entry, of: table) {
@@ -70,6 +75,17 @@ struct Validation {
       }
     }
     return rules
+  }
+
+  /// Makes a rule of the one who asks: of what a mapping model made NSMigrationManager does, with the code
+  /// of a save; else only what was not broken before is refused.
+  func ask(_ rule: inout DestinationRule) {
+    guard !step.validatesAll else {
+      rule.code = .validationMissingMandatoryProperty
+      return
+    }
+    let (entity, property) = (rule.entity, rule.property)
+    rule.former = { try property.map { try former($0, of: entity, isEmpty: true) } ?? 0 }
   }
 
   private func dangling(

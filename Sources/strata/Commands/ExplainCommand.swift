@@ -54,15 +54,13 @@ enum ExplainCommand {
   private struct Facts {
     let store: Store
     let model: ModelReference.Loaded
-    let explanation: CompatibilityExplanation
+    private(set) var explanation: CompatibilityExplanation
     /// The known version with the most equal hashes, and what makes it another than the store's.
     let nearest: (name: String, fit: Compatibility, changes: [Change])?
     /// Where the versions are declared, where they come from Swift source.
     let source: SourceModels?
     /// The migration plan with stages that knows no version of the store: SwiftData ends with 134504.
     let unknownTo: SourcePlan?
-    /// Rules of the model that rows would break after a lightweight migration that can be inferred.
-    let broken: [ChangeImpact]
 
     /// A change that moves a hash.
     struct Change {
@@ -101,10 +99,7 @@ enum ExplainCommand {
         (best.name, best.fit, best.fit.isCompatible ? [] : Self.changes(from: made, to: best.model))
       }
       unknownTo = nearest?.fit.isCompatible == true || explanation.isCompatible ? nil : plan
-      broken =
-        explanation.inference == .possible && unknownTo == nil
-        ? ((try? StoreMigration.impacts(on: store, from: made, to: model.model)) ?? [])
-          .filter { $0.severity == .failure || $0.code != nil } : []
+      if unknownTo == nil, let made { explanation.ask(store, source: made, model: model.model) }
     }
 
     private static func changes(from made: Model?, to model: Model) -> [Change] {
@@ -130,14 +125,19 @@ enum ExplainCommand {
     func tell(asJSON: Bool, _ console: Console) -> CommandStatus {
       if asJSON { console.json(write) } else { print(console) }
       console.warn(model.model.warnings)
-      return console.finish(store, explanation.isCompatible ? .done : .no)
+      return console.finish(
+        store, explanation.isCompatible && explanation.isCarried != false ? .done : .no)
     }
 
     private func print(_ console: Console) {
       if explanation.isCompatible {
         console.line(
-          "The store opens with \(model.name)"
-            + (explanation.configuration.map { ", in its configuration “\($0)”" } ?? "") + ".")
+          (explanation.isCarried == false
+            ? "\(model.name) fits the store by its hashes, and the store does not open whole with it"
+            : "The store opens with \(model.name)")
+            + (explanation.configuration.map { ", in its configuration “\($0)”" } ?? "")
+            + (explanation.isCarried == false ? ":" : "."))
+        tellChecks(console)
       } else {
         console.line(
           "The store does not open with \(model.name): Core Data would say 134100, the model is not the one that made the store."
@@ -184,9 +184,6 @@ enum ExplainCommand {
       }
     }
 
-    /// Whether the rows make the migration fail.
-    private var isFailing: Bool { broken.contains { $0.severity == .failure } }
-
     private func tellInference(_ console: Console) {
       // With stages nothing is inferred.
       guard unknownTo == nil else { return }
@@ -194,15 +191,11 @@ enum ExplainCommand {
       case .notNeeded: break
       case .possible:
         console.line(
-          (isFailing
-            ? "Lightweight migration fails on the rows" : "Lightweight migration can carry it")
+          (explanation.isCarried == false
+            ? "Lightweight migration fails on what is in the store"
+            : "Lightweight migration can carry it")
             + ": strata plan \(store.path) --to \(model.path)")
-        for impact in broken {
-          let name = [impact.entity, impact.property].compactMap { $0 }.joined(separator: ".")
-          let code = impact.code.map { " (\($0))" } ?? ""
-          let rows = impact.rows == 1 ? "1 row" : "\(impact.rows) rows"
-          console.line("  \(name): \(rows) \(impact.message)\(code)")
-        }
+        tellChecks(console)
         for caveat in explanation.caveats { console.line("  " + caveat) }
       case .refused(let error):
         console.line(
@@ -214,6 +207,18 @@ enum ExplainCommand {
         console.line(
           "The store's own model is not known, so what changed cannot be told: strata find-model \(store.path) PATH… looks for it."
         )
+      }
+    }
+
+    /// What a plan says of the store.
+    private func tellChecks(_ console: Console) {
+      if let refusal = explanation.refusal {
+        console.line("  " + refusal.description)
+        if let hint = refusal.typedHint { console.line("  " + hint) }
+      }
+      for check in explanation.checks {
+        let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
+        console.line("  \(name): \(check.summary)")
       }
     }
 
@@ -241,8 +246,8 @@ enum ExplainCommand {
       json.object("inference") { json in
         let (possible, refusal): (Bool?, CoreDataError?) =
           switch explanation.inference {
-          case .possible where unknownTo != nil || isFailing: (false, nil)
-          case .notNeeded, .possible: (true, nil)
+          case .possible where unknownTo != nil: (false, nil)
+          case .notNeeded, .possible: (explanation.isCarried, explanation.refusal)
           case .refused(let error): (false, error)
           case .unknown: (nil, nil)
           }
@@ -253,10 +258,10 @@ enum ExplainCommand {
             "entity": error.entity, "property": error.property, "hint": error.typedHint,
           ])
         }
-        json.objects("checks", broken) {
+        json.objects("checks", explanation.checks) {
           [
             "entity": $0.entity, "property": $0.property, "rows": $0.rows, "message": $0.message,
-            "code": $0.code, "fails": $0.severity == .failure,
+            "code": $0.code, "fails": !$0.isWarning,
           ]
         }
         json.field("caveats", explanation.caveats)

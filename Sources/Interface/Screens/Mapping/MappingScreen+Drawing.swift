@@ -133,6 +133,8 @@ extension MappingScreen {
       }
       if let free = plan.bytesFree, free < plan.bytesNeeded {
         note.append(Span("✗ only \(NumberText.bytes(free)) free ", theme[.error]))
+      } else if !plan.obstacles.isEmpty {
+        note.append(Span("✗ cannot run now ", theme[.error]))
       } else if plan.failures.isEmpty && losses.isEmpty {
         note.append(Span("✓ can run ", theme[.success]))
       }

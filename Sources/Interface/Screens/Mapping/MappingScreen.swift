@@ -79,6 +79,7 @@ struct MappingScreen: ScreenContent {
     if let free = plan.bytesFree, free < plan.bytesNeeded {
       return "\(NumberText.bytes(plan.bytesNeeded)) must be free and \(NumberText.bytes(free)) are"
     }
+    if let obstacle = plan.obstacles.first { return obstacle.message }
     return nil
   }
 

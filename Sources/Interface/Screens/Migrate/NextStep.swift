@@ -68,6 +68,10 @@ struct NextStep {
       return NextStep(
         "free \(missing) more beside the store, then P plans again", .warning, isOfMapping: false)
     }
+    if let obstacle = plan.obstacles.first {
+      return NextStep(
+        "\(obstacle.message): put that right, then P plans again", .warning, isOfMapping: false)
+    }
     let recipe =
       mapping.currentEdits.isEmpty || mapping.recipePath != nil ? "" : ", w keeps your changes"
     return NextStep("m goes on to migrate, R rehearses it on a copy first\(recipe)", .success)

@@ -61,6 +61,50 @@ extension DestinationRule {
       message: "missing values on a mandatory destination attribute", hint: hint)
   }
 
+  /// A mandatory attribute that was mandatory before, and empty all the same: told.
+  static func formerGap(
+    in attribute: String, of entity: String, missing conditions: [String]
+  ) -> DestinationRule {
+    DestinationRule(
+      entity: entity, property: attribute, conditions: conditions,
+      code: .validationMissingMandatoryProperty,
+      message: "missing values on an attribute that was mandatory before",
+      hint:
+        "These rows cannot be saved as they are: give \(entity).\(attribute) a default value, or set it in the app.",
+      isWarning: true)
+  }
+
+  /// A value keeps a rule that a save asks for.
+  ///
+  /// - Parameter isRefused: whether the migration asks for it, too.
+  static func saving(
+    _ rule: SavingRule, in attribute: String, of entity: String, isRefused: Bool = false
+  ) -> DestinationRule {
+    DestinationRule(
+      entity: entity, property: attribute, conditions: [rule.condition], code: rule.code,
+      message: "values \(rule.clause)",
+      hint: isRefused
+        ? "Change those values first, compute others, or loosen the rule: with a mapping model every object is validated."
+        : "Change those values, or loosen the rule: such objects cannot be saved.",
+      isWarning: !isRefused)
+  }
+
+  /// A to-many that has objects has as many as it must, and no more than it may.
+  static func count(
+    of relationship: Relationship, of entity: String, isTooMany: Bool
+  ) -> DestinationRule {
+    DestinationRule(
+      entity: entity, property: relationship.name, conditions: [],
+      code: isTooMany
+        ? .validationRelationshipExceedsMaximumCount : .validationRelationshipLacksMinimumCount,
+      message: isTooMany
+        ? "more objects than the maximum count \(relationship.maxCount)"
+        : "fewer objects than the minimum count \(relationship.minCount)",
+      hint:
+        "Change those links first, or loosen the count: with a mapping model every object is validated."
+    )
+  }
+
   /// A mandatory relationship leads to an object, as far as that is asked of a row.
   static func object(
     in relationship: String, of entity: String, missing conditions: [String] = []
@@ -72,13 +116,21 @@ extension DestinationRule {
   }
 
   /// A mandatory relationship has as many objects as it must, whatever way it is kept.
+  ///
+  /// - Parameter isValidated: whether NSMigrationManager looks at the objects, whose error it is then.
   static func objects(
-    in relationship: Relationship, of entity: String, missing conditions: [String] = []
+    in relationship: Relationship, of entity: String, missing conditions: [String] = [],
+    isValidated: Bool = false
   ) -> DestinationRule {
     let isTold = relationship.emptiness == .told
     return DestinationRule(
       entity: entity, property: relationship.name, conditions: conditions,
-      code: isTold ? .validationMissingMandatoryProperty : .migration,
+      code: isTold
+        ? .validationMissingMandatoryProperty
+        : !isValidated
+          ? .migration
+          : relationship.isToMany
+            ? .validationRelationshipLacksMinimumCount : .validationMissingMandatoryProperty,
       message: EmptyRelationship.message(relationship),
       hint: EmptyRelationship.hint(relationship, of: entity), isWarning: isTold)
   }

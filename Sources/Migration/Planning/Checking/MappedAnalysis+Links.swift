@@ -20,9 +20,44 @@ extension MappedAnalysis {
         }.joined(separator: " UNION ALL ")
         let found = try FoundRows("FROM (\(empty))", key: "key", of: entity.name, on: connection)
         guard found.count > 0,
-          try found.count > validation.former(relationship.name, of: entity.name, isEmpty: true)
+          try step.validatesAll
+            || found.count > validation.former(relationship.name, of: entity.name, isEmpty: true)
         else { continue }
-        checks.append(DestinationRule.objects(in: relationship, of: entity.name).check(found))
+        checks.append(
+          DestinationRule.objects(in: relationship, of: entity.name, isValidated: step.validatesAll)
+            .check(found))
+      }
+    }
+    return checks
+  }
+
+  /// To-manys that have fewer or more objects than their counts say, where every object is validated.
+  func countChecks() throws -> [DataCheck] {
+    guard step.validatesAll, mapped.policyMappings.isEmpty else { return [] }
+    var checks: [DataCheck] = []
+    for entity in step.destination.entities where !entity.isAbstract {
+      let rows = mapped.rows.filter { $0.entity == entity.name }
+      guard !rows.isEmpty else { continue }
+      let objects = rows.map { "SELECT e.Z_PK AS key FROM (\($0.selectAll)) e" }
+      for relationship in step.destination.relationships(of: entity.name)
+      where relationship.isToMany && !relationship.isTransient {
+        guard relationship.minCount > 1 || relationship.maxCount > 0,
+          let pairs = pairs(in: relationship, of: entity.name)
+        else { continue }
+        let counted = """
+          FROM (SELECT key, count(*) AS number FROM (SELECT DISTINCT key, other FROM (\(pairs)))
+          WHERE key IN (\(objects.joined(separator: " UNION ALL "))) GROUP BY key)
+          """
+        var asked = [(isTooMany: false, condition: "number < \(relationship.minCount)")]
+        if relationship.maxCount > 0 { asked.append((true, "number > \(relationship.maxCount)")) }
+        for (isTooMany, condition) in asked {
+          let found = try FoundRows(
+            "\(counted) WHERE \(condition)", key: "key", of: entity.name, on: connection)
+          guard found.count > 0 else { continue }
+          checks.append(
+            DestinationRule.count(of: relationship, of: entity.name, isTooMany: isTooMany)
+              .check(found))
+        }
       }
     }
     return checks
@@ -33,33 +68,42 @@ extension MappedAnalysis {
   private func keys(
     in relationship: Relationship, of entity: String, _ own: [DestinationRows]
   ) -> String? {
-    let schema = schemas.destination
     guard let declarer = step.destination.declaringEntity(of: relationship.name, in: entity) else {
       return nil
     }
     if let keys = planned?.keys(in: relationship.name, of: declarer) { return keys }
     if !relationship.isToMany {
-      let column = schema.table(of: entity)?.column(
+      let column = schemas.destination.table(of: entity)?.column(
         .toOne(entity: declarer, name: relationship.name))?.name
       guard let column, own.contains(where: { $0.later.contains(column) }) else { return nil }
     }
+    return pairs(in: relationship, of: entity).map { "SELECT key FROM (\($0))" }
+  }
+
+  /// SELECT of `key` and `other`, the ends of the links that a relationship will have; a link comes
+  /// twice where both its sides are carried.
+  private func pairs(in relationship: Relationship, of entity: String) -> String? {
+    let schema = schemas.destination
+    guard let declarer = step.destination.declaringEntity(of: relationship.name, in: entity) else {
+      return nil
+    }
     var selects = mapped.links.filter {
       $0.relationship == relationship.name && $0.entity == declarer
-    }.map { "SELECT owner FROM (\($0.select))" }
+    }.map { "SELECT owner AS key, destination AS other FROM (\($0.select))" }
     if let (other, inverse) = schema.inverse(of: relationship) {
       selects += mapped.links.filter {
         $0.relationship == inverse.name && $0.entity == other
-      }.map { "SELECT destination FROM (\($0.select))" }
+      }.map { "SELECT destination AS key, owner AS other FROM (\($0.select))" }
       selects += owners(.toOne(entity: other, name: inverse.name), in: relationship.destination)
     } else {
       selects += owners(
         .owner(entity: declarer, name: relationship.name), in: relationship.destination)
     }
-    guard !selects.isEmpty else { return "SELECT NULL WHERE 0" }
+    guard !selects.isEmpty else { return "SELECT NULL AS key, NULL AS other WHERE 0" }
     return selects.joined(separator: " UNION ALL ")
   }
 
-  /// SELECTs of what rows of a hierarchy hold in a column.
+  /// SELECTs of what rows of a hierarchy hold in a column, each with the row's own key.
   private func owners(_ content: StoreSchema.Content, in entity: String) -> [String] {
     guard let table = schemas.destination.table(of: entity),
       let column = table.column(content)?.name
@@ -67,7 +111,10 @@ extension MappedAnalysis {
     return mapped.rows.filter { row in
       row.table == table.name && row.columns.contains { $0.name == column }
     }.map {
-      "SELECT e.\(quoted(column)) FROM (\($0.selectAll)) e WHERE e.\(quoted(column)) IS NOT NULL"
+      """
+      SELECT e.\(quoted(column)) AS key, e.Z_PK AS other FROM (\($0.selectAll)) e
+      WHERE e.\(quoted(column)) IS NOT NULL
+      """
     }
   }
 

@@ -2,6 +2,12 @@ import ManagedModel
 import ManagedStore
 import SQLite
 
+extension MigrationStep {
+  /// Whether every object is validated in the end, also one that nothing changed: NSMigrationManager does
+  /// so with a mapping model, and fails on the first that breaks a rule of the destination.
+  var validatesAll: Bool { mapping.kind == .mapping }
+}
+
 extension MappedAnalysis {
   func checks() throws -> [DataCheck] {
     var checks: [DataCheck] = []
@@ -9,12 +15,12 @@ extension MappedAnalysis {
       checks += try step.mapping.evaluating(row, schemas.destination, on: connection) {
         // What is computed is computed here, whether or not a rule asks for it.
         if let evaluation = row.evaluation { _ = try connection.value(evaluation) }
-        return try (valueRules(row) + typeRules(row) + compositeRules(row)).broken(
+        return try (valueRules(row) + savingRules(row) + typeRules(row) + compositeRules(row)).broken(
           in: "(\(row.selectAll)) e", key: "e.Z_PK", on: connection
         ).map { $0.rule.check($0.rows) }
       }
     }
-    checks += try emptinessChecks() + unledChecks() + abstractChecks()
+    checks += try emptinessChecks() + countChecks() + unledChecks() + abstractChecks()
     for entityMapping in step.mapping.entityMappings where !mapped.isPolicy(entityMapping) {
       checks += try danglingChecks(entityMapping)
     }
@@ -62,31 +68,60 @@ extension MappedAnalysis {
       let missing = given.contains(column.name) ? ["e.\(quoted(column.name)) IS NULL"] : []
       switch column.content {
       case .attribute(let declarer, let name)
-      where step.destination.isKind(row.entity, of: declarer) && !wasBroken(name, row):
+      where step.destination.isKind(row.entity, of: declarer):
         let attribute = step.destination.storedAttribute(named: name, of: row.entity)
         guard attribute?.isOptional == false, attribute?.isDerived == false else { return nil }
-        return .value(
+        guard !wasMandatory(name, row) else {
+          return .formerGap(in: name, of: row.entity, missing: missing)
+        }
+        var rule = DestinationRule.value(
           of: name, in: row.entity, missing: missing,
           hint:
             "Compute a value with coalesce(…, …), give the attribute a default, or make it optional."
         )
+        Validation(step: step, schemas: schemas, connection: connection).ask(&rule)
+        return rule
       case .toOne(let declarer, let name)
-      where step.destination.isKind(row.entity, of: declarer) && !wasBroken(name, row):
+      where step.destination.isKind(row.entity, of: declarer):
         let relationship = step.destination.relationship(named: name, of: row.entity)
         guard relationship?.isOptional == false else { return nil }
-        return .object(in: name, of: row.entity, missing: missing)
+        var rule = DestinationRule.object(in: name, of: row.entity, missing: missing)
+        Validation(step: step, schemas: schemas, connection: connection).ask(&rule)
+        return rule
       default: return nil
       }
     }
   }
 
-  /// Whether the source's own counterpart is mandatory and broken already: told, but not refused.
-  private func wasBroken(_ property: String, _ row: DestinationRows) -> Bool {
+  /// Whether the attribute is a copy of one that was mandatory before: what is empty in it was broken
+  /// already. NSMigrationManager does not ask how it came about.
+  private func wasMandatory(_ attribute: String, _ row: DestinationRows) -> Bool {
+    !step.validatesAll && former(attribute, row)?.isOptional == false
+  }
+
+  /// The source's attribute of which one is a copy.
+  private func former(_ attribute: String, _ row: DestinationRows) -> Attribute? {
     guard let entityMapping = step.mapping.mapping(named: row.mapping),
       entityMapping.destination == row.entity, let from = entityMapping.source,
-      let source = entityMapping.attribute(named: property)?.source
-    else { return false }
-    return step.source.storedAttribute(named: source, of: from)?.isOptional == false
+      let source = entityMapping.attribute(named: attribute)?.source
+    else { return nil }
+    return step.source.storedAttribute(named: source, of: from)
+  }
+
+  /// What a save asks of values: of all where a mapping model is carried out, else of those that are
+  /// computed, and of copies where the rule is new or tighter.
+  private func savingRules(_ row: DestinationRows) -> [DestinationRule] {
+    row.columns.flatMap { column -> [DestinationRule] in
+      guard let attribute = schemas.destination.attribute(of: column.name, in: row),
+        !attribute.isDerived
+      else { return [] }
+      return SavingRule.all(
+        of: attribute, "e.\(quoted(column.name))",
+        since: step.validatesAll ? nil : former(attribute.name, row)?.validation
+      ).map {
+        .saving($0, in: attribute.name, of: row.entity, isRefused: step.validatesAll)
+      }
+    }
   }
 
   /// Mandatory composite attributes that a mapping would leave without a value.

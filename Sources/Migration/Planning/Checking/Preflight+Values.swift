@@ -42,50 +42,18 @@ extension Preflight {
     guard !before.isOptional, !attribute.isOptional, attributeMapping.defaultValue == nil,
       !before.isDerived, let isMissing = data.isMissing(before.name, in: from)
     else { return [] }
-    return try rows(
-      of: from, where: [isMissing], break: (to, attribute.name),
-      "missing values on an attribute that was mandatory before",
-      hint:
-        "These rows cannot be saved as they are: give \(to).\(attribute.name) a default value, or set it in the app.",
-      warning: .validationMissingMandatoryProperty,
-      predicate: "\(PredicateText.name(before.name)) == nil")
+    var rule = DestinationRule.formerGap(in: attribute.name, of: to, missing: [isMissing])
+    rule.predicate = "\(PredicateText.name(before.name)) == nil"
+    return try check(rule, of: from)
   }
 
   /// Values against rules for saving that are new or tighter: no migration looks at them.
   func brokenRules(
     _ before: Attribute, from: String, _ attribute: Attribute, of to: String
   ) throws -> [DataCheck] {
-    guard attribute.validation != before.validation || attribute.type != before.type,
-      let column = data.column(of: before.name, in: from)
-    else { return [] }
-    let (old, new) = (before.validation, attribute.validation)
-    var checks: [DataCheck] = []
-    let hint = "Change those values, or loosen the rule: such objects cannot be saved."
-    if let kind = RuleKind(attribute.type) {
-      let subject = kind.subject(column)
-      if let text = new.minimum, let bound = Double(text), bound.isFinite,
-        old.minimum.flatMap(Double.init).map({ $0 < bound }) ?? true
-      {
-        checks += try rows(
-          of: from, where: ["\(subject) < \(bound)"], break: (to, attribute.name),
-          "values \(kind.below) the new minimum \(text)", hint: hint, warning: kind.belowCode)
-      }
-      if let text = new.maximum, let bound = Double(text), bound.isFinite,
-        old.maximum.flatMap(Double.init).map({ $0 > bound }) ?? true
-      {
-        checks += try rows(
-          of: from, where: ["\(subject) > \(bound)"], break: (to, attribute.name),
-          "values \(kind.above) the new maximum \(text)", hint: hint, warning: kind.aboveCode)
-      }
+    guard let column = data.column(of: before.name, in: from) else { return [] }
+    return try SavingRule.all(of: attribute, column, since: before.validation).flatMap {
+      try check(.saving($0, in: attribute.name, of: to), of: from)
     }
-    if attribute.type == .string, let pattern = new.pattern, pattern != old.pattern {
-      // NULL, and so no finding, where the pattern is not understood.
-      let literal = AttributeValue.string(pattern).sqlLiteral(for: attribute)
-      checks += try rows(
-        of: from, where: ["strata_matches(\(column), \(literal), 0) = 0"],
-        break: (to, attribute.name), "values that do not match the new pattern “\(pattern)”",
-        hint: hint, warning: .validationStringPatternMatching)
-    }
-    return checks
   }
 }

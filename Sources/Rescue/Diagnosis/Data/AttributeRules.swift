@@ -79,29 +79,10 @@ struct AttributeRules {
   }
 
   private func validation(_ attribute: Attribute, _ column: String) -> [RowRule] {
-    guard let kind = RuleKind(attribute.type) else { return [] }
-    let rule = attribute.validation
-    func broken(_ condition: String, _ what: String, _ code: CoreDataError.Code) -> RowRule {
+    SavingRule.all(of: attribute, column).map { rule in
       RowRule(
-        kind: .validation, code: code, property: attribute.name,
-        condition: "\(column) IS NOT NULL AND \(condition)", what: "have values \(what)")
+        kind: .validation, code: rule.code, property: attribute.name, condition: rule.condition,
+        what: "have values \(rule.clause)")
     }
-    let subject = kind.subject(column)
-    var rules: [RowRule] = []
-    if let text = rule.minimum, let bound = Double(text), bound.isFinite {
-      rules.append(
-        broken("\(subject) < \(bound)", "\(kind.below) the minimum \(text)", kind.belowCode))
-    }
-    if let text = rule.maximum, let bound = Double(text), bound.isFinite {
-      rules.append(
-        broken("\(subject) > \(bound)", "\(kind.above) the maximum \(text)", kind.aboveCode))
-    }
-    if kind == .text, let pattern = rule.pattern {
-      rules.append(
-        broken(
-          "strata_matches(\(column), \(Value.text(pattern).literal), 0) = 0",
-          "that do not match the pattern “\(pattern)”", .validationStringPatternMatching))
-    }
-    return rules
   }
 }

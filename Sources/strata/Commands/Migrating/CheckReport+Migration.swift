@@ -58,10 +58,8 @@ extension CheckReport {
         "check: \(name)", place, check.isWarning ? .warning : .error,
         [check.summary, first.isEmpty ? nil : "first: \(first)", check.hint])
     }
-    if let free = plan.bytesFree, free < plan.bytesNeeded {
-      add(
-        "space", place, .error,
-        ["\(Size.text(plan.bytesNeeded)) are needed and \(Size.text(free)) free (134160)"])
+    for obstacle in plan.obstacles {
+      add("obstacle", place, .error, [obstacle.description, obstacle.typedHint])
     }
     for sentence in unused { add("allowed losses", place, .warning, [sentence]) }
     if cases.isEmpty {

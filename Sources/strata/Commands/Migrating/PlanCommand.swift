@@ -67,6 +67,9 @@ extension JSONWriter {
         "hint": check.hint, "first": check.first.map(\.description),
       ]
     }
+    objects("obstacles", plan.obstacles) {
+      ["code": $0.code, "message": $0.message, "path": $0.path, "hint": $0.typedHint]
+    }
     fields([
       "strategy": plan.strategy.rawValue, "bytesNeeded": plan.bytesNeeded,
       "bytesFree": plan.bytesFree, "secondsEstimated": plan.secondsEstimated, "notes": plan.notes,

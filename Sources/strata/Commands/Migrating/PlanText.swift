@@ -23,8 +23,9 @@ struct PlanText {
     console.line(
       "\(plan.strategy.rawValue), needs \(Size.text(plan.bytesNeeded))\(free), takes \(Self.duration(plan.secondsEstimated))"
     )
-    if let free = plan.bytesFree, free < plan.bytesNeeded {
-      console.line("✗ not enough space: it would be refused (134160)")
+    for obstacle in plan.obstacles {
+      console.paragraph("✗", obstacle.message + (obstacle.code.map { " (\($0))" } ?? ""))
+      if let hint = obstacle.typedHint { console.paragraph(" ", hint) }
     }
     for note in plan.notes { console.paragraph("note:", note) }
     for loss in plan.losses { print(loss) }
@@ -34,7 +35,7 @@ struct PlanText {
       console.line(
         "refused unless allowed: "
           + unallowed.map { "--allow-loss \($0.name)" }.joined(separator: " "))
-    } else if plan.failures.isEmpty, plan.bytesFree.map({ $0 >= plan.bytesNeeded }) ?? true {
+    } else if plan.failures.isEmpty, plan.obstacles.isEmpty {
       console.line("✓ it can run")
     }
   }

@@ -1,0 +1,103 @@
+import ManagedModel
+import ManagedStore
+import SQLite
+import TestSupport
+
+/// What other programs, an app's own SQL and old faults leave in stores.
+enum StoreOddity: String, CaseIterable, Sendable {
+  case ownColumn, ownTable, ownIndex, joinWithoutObject, joinWithNull, danglingToOne
+  case emptyMandatory, emptiedMandatoryToOne, textInNumber, fractionInInteger, bytesInText
+  case unknownEntity, missingTable, missingKeyRow, oneSided
+
+  /// Those after which nothing may be said of the objects: a plan refuses such a store.
+  var breaksStore: Bool {
+    self == .unknownEntity || self == .missingTable || self == .missingKeyRow
+  }
+
+  /// Changes a store.
+  ///
+  /// - Returns: what was done, as SQL; `nil` where the store has nothing it can be done to.
+  func apply(to path: String, using generator: inout SeededGenerator) throws -> String? {
+    let store = try Store(path: path)
+    guard let sql = sql(for: store, using: &generator) else { return nil }
+    store.connection.close()
+    let connection = try Connection(path: path, mode: .readWrite)
+    defer { connection.close() }
+    try connection.execute(sql)
+    return "\(rawValue): \(sql)"
+  }
+
+  private func sql(for store: Store, using generator: inout SeededGenerator) -> String? {
+    let tables = store.entityTables.filter {
+      store.model.entity(named: $0.entity)?.isAbstract == false
+    }
+    guard let table = generator.pick(tables) else { return nil }
+    let name = quoted(table.table)
+    let rows = "Z_ENT = \(table.entityID) AND Z_PK % 2 = \(generator.pick([0, 1]) ?? 0)"
+    func column(_ isMeant: (Attribute) -> Bool) -> String? {
+      generator.pick(table.attributes.filter { isMeant($0.attribute) && $0.attribute.name != "zMark" })
+        .map { quoted($0.column) }
+    }
+    func set(_ value: String, where isMeant: (Attribute) -> Bool) -> String? {
+      column(isMeant).map { "UPDATE \(name) SET \($0) = \(value) WHERE \(rows)" }
+    }
+    switch self {
+    case .ownColumn:
+      return """
+        ALTER TABLE \(name) ADD COLUMN MINE TEXT; UPDATE \(name) SET MINE = 'x' WHERE Z_PK % 2 = 0
+        """
+    case .ownTable:
+      return """
+        CREATE TABLE OWN (id INTEGER PRIMARY KEY, t TEXT); INSERT INTO OWN VALUES (1, 'a');
+        CREATE VIEW SEEN AS SELECT * FROM OWN; CREATE TABLE KEYED (a TEXT PRIMARY KEY, b) WITHOUT ROWID;
+        INSERT INTO KEYED VALUES ('k', 1)
+        """
+    case .ownIndex:
+      return column { $0.type == .string }.map { "CREATE INDEX own_index ON \(name) (\($0))" }
+    case .joinWithoutObject: return join(store, "88888", using: &generator)
+    case .joinWithNull: return join(store, "NULL", using: &generator)
+    case .danglingToOne:
+      return generator.pick(table.relationships.compactMap { $0.storage?.toOneColumn }).map {
+        "UPDATE \(name) SET \(quoted($0)) = 77777 WHERE \(rows)"
+      }
+    case .emptyMandatory: return set("NULL") { !$0.isOptional }
+    case .emptiedMandatoryToOne:
+      let columns = table.relationships.filter { !$0.relationship.isOptional }
+      return generator.pick(columns.compactMap { $0.storage?.toOneColumn }).map {
+        "UPDATE \(name) SET \(quoted($0)) = NULL WHERE \(rows)"
+      }
+    case .textInNumber: return set("'many'") { $0.type == .integer32 || $0.type == .double }
+    case .fractionInInteger: return set("1.5") { $0.type == .integer16 || $0.type == .integer64 }
+    case .bytesInText: return set("x'00FF'") { $0.type == .string }
+    case .unknownEntity: return "UPDATE \(name) SET Z_ENT = 15000 WHERE \(rows)"
+    case .missingTable: return "DROP TABLE \(name)"
+    case .missingKeyRow: return "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = '\(table.entity)'"
+    case .oneSided:
+      let sides = table.relationships.filter { entry in
+        !entry.relationship.isToMany
+          && entry.relationship.inverse.flatMap {
+            store.model.relationship(named: $0, of: entry.relationship.destination)
+          }?.isToMany == false
+      }
+      return generator.pick(sides.compactMap { $0.storage?.toOneColumn }).map {
+        "UPDATE \(name) SET \(quoted($0)) = NULL WHERE \(rows)"
+      }
+    }
+  }
+
+  /// A row in a join table of which an end is nothing.
+  private func join(
+    _ store: Store, _ end: String, using generator: inout SeededGenerator
+  ) -> String? {
+    let joins = store.entityTables.flatMap(\.relationships).compactMap(\.storage).filter {
+      $0.kind == .join || $0.kind == .reflexive
+    }
+    guard let join = generator.pick(joins) else { return nil }
+    let columns = [join.owner, join.destination].map(quoted)
+    let isOwner = generator.chance(50)
+    return """
+      INSERT INTO \(quoted(join.table)) (\(columns[0]), \(columns[1]))
+      VALUES (\(isOwner ? "1, \(end)" : "\(end), 1"))
+      """
+  }
+}

@@ -1,0 +1,50 @@
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Random pairs of versions, odd stores, recipes and mapping models: everybody says the same of them.
+@Suite("One verdict")
+struct VerdictTests {
+  /// As many as `STRATA_VERDICTS` says; only the one that `STRATA_SEED` names.
+  static let seeds: ClosedRange<UInt64> = {
+    if let one = number("STRATA_SEED") { return one...one }
+    return 1...max(1, number("STRATA_VERDICTS") ?? 2000)
+  }()
+
+  private static func number(_ variable: String) -> UInt64? {
+    getenv(variable).flatMap { UInt64(String(cString: $0)) }
+  }
+
+  @Test("plan's verdict is migrate's status, its losses are what is missing, and explain agrees")
+  func verdicts() throws {
+    var outcomes: [String: Int] = [:]
+    var found = 0
+    for seed in Self.seeds {
+      let run = try VerdictRun(seed: seed)
+      do {
+        try run.run()
+      } catch {
+        Issue.record("\(error)\n\(run.description)")
+      }
+      outcomes[run.outcome, default: 0] += 1
+      guard !run.failures.isEmpty else { continue }
+      found += 1
+      // The first tell enough.
+      if found <= 20 {
+        Issue.record("\(run.failures.joined(separator: "\n"))\n\(run.description)")
+      }
+    }
+    #expect(found == 0, "\(found) of \(Self.seeds.count)")
+    print("verdicts: \(outcomes.sorted { $0.key < $1.key })")
+    if Self.seeds.count >= 200 {
+      for outcome in ["done", "failing", "refused"] {
+        #expect(outcomes[outcome] ?? 0 > Self.seeds.count / 50)
+      }
+    }
+  }
+}
