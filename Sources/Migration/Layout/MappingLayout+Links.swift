@@ -97,6 +97,7 @@ extension MappingLayout {
         let origin = try origin(of: relationshipMapping, in: entityMapping, from: from)
       else { continue }
       use([origin.property], of: from)
+      try refuseContradiction(relationship, relationshipMapping, entityMapping, from: from)
       guard !isToldOtherwise(relationship, relationshipMapping, origin, entityMapping, to) else {
         continue
       }
@@ -110,6 +111,28 @@ extension MappingLayout {
             entity: model.declaringEntity(of: relationship.name, in: to) ?? to,
             relationship: relationship.name, mapping: entityMapping.name, select: select))
       }
+    }
+  }
+
+  /// Where a to-many and its to-one inverse are taken from two relationships that are no inverses, each
+  /// would say of the same columns what they hold.
+  private func refuseContradiction(
+    _ relationship: Relationship, _ relationshipMapping: RelationshipMapping,
+    _ entityMapping: EntityMapping, from: String
+  ) throws {
+    guard relationship.isToMany, let (_, inverse) = schema.inverse(of: relationship),
+      !inverse.isToMany, let former = relationshipMapping.source,
+      let before = store.model.relationship(named: former, of: from)
+    else { return }
+    for teller in mapping.entityMappings where teller.makes(relationship.destination, in: model) {
+      guard let other = teller.relationship(named: inverse.name)?.source, other != before.inverse,
+        store.model.relationship(named: other, of: teller.source ?? "") != nil
+      else { continue }
+      throw CoreDataError(
+        .usage,
+        "“\(relationship.name)” and its inverse “\(inverse.name)” are taken from two relationships that are no inverses of each other: “\(former)” and “\(other)”",
+        entity: entityMapping.destination, property: relationship.name,
+        hint: "Leave one of the two empty: \"\(relationship.name)\": null in a recipe.")
     }
   }
 

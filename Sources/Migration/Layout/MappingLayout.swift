@@ -24,9 +24,13 @@ struct MappingLayout {
   private(set) var bounds: [String: Int64] = [:]
   /// Source properties that the mapping reads, by source entity.
   private(set) var used: [String: Set<String>] = [:]
+  /// Source properties that objects made along with others are computed from, by name of the mapping.
+  private(set) var treeUses: [String: Set<String>] = [:]
   /// Mappings (by name) whose objects get other keys than their sources have.
   private(set) var renumbered: Set<String> = []
   var groups: [String: String] = [:]
+  /// Tables of which source objects went into which of those objects, by name of the mapping.
+  private(set) var sources: [String: String] = [:]
 
   /// - Parameters:
   ///   - connection: has the source attached as `src`; temporary tables are made in it.
@@ -153,6 +157,7 @@ struct MappingLayout {
     planning.take(upTo: last, of: root)
     keys[entityMapping.name] = .table(sources)
     self.groups[entityMapping.name] = groups
+    self.sources[entityMapping.name] = sources
   }
 
   private mutating func addRows(
@@ -205,10 +210,14 @@ struct MappingLayout {
       row.columns += schemas.unknownColumns(of: table).map { ($0, "s." + quoted($0)) }
     }
     rows.append(row)
+    let before = used[from]
+    used[from] = nil
     for child in entityMapping.children {
       try addTree(
         child, of: entityMapping, parent: row, parentEntity: to, planning: &planning, connection)
     }
+    treeUses[entityMapping.name] = used[from]
+    use(before ?? [], of: from)
   }
 
   mutating func append(_ row: DestinationRows) { rows.append(row) }

@@ -82,16 +82,27 @@ struct PlannedPairs {
   }
 
   /// Links that the later claim of another took away.
-  func lost() throws -> [Lost] {
+  ///
+  /// - Parameter elsewhere: SELECTs of owner and destination of links that something else keeps, for a link;
+  ///   `nil` where all are kept.
+  func lost(unless elsewhere: (LinkSource) -> [String]? = { _ in [] }) throws -> [Lost] {
     var all: [Lost] = []
     for plan in plans {
       for link in plan.links {
+        guard let elsewhere = elsewhere(link) else { continue }
         let (own, other) =
           plan.isForward(link) ? ("owner", "destination") : ("destination", "owner")
+        let kept = elsewhere.map {
+          """
+           AND NOT EXISTS (SELECT 1 FROM (\($0)) k
+          WHERE k.owner = c.owner AND k.destination = c.destination)
+          """
+        }
         let rows = """
           FROM (SELECT DISTINCT owner, destination FROM (\(link.select))) c
           WHERE c.owner IS NOT NULL AND c.destination IS NOT NULL AND NOT EXISTS
-          (SELECT 1 FROM temp.\(plan.table) p WHERE p.\(own) = c.owner AND p.\(other) = c.destination)
+          (SELECT 1 FROM temp.\(plan.table) p WHERE p.\(own) = c.owner AND p.\(other) = c.destination)\
+          \(kept.joined())
           """
         let count = try connection.number("SELECT count(*) \(rows)")
         guard count > 0 else { continue }
@@ -110,10 +121,51 @@ struct PlannedPairs {
     return all
   }
 
+  /// What other relationships of the destination keep of the links that one takes over.
+  private func keptElsewhere(
+    _ link: LinkSource, _ mapping: MappingModel, from source: Model, to destination: Model
+  ) -> [String]? {
+    guard let entityMapping = mapping.mapping(named: link.mapping),
+      let path = entityMapping.relationship(named: link.relationship)?.source,
+      let from = entityMapping.source
+    else { return [] }
+    var kept: [String] = []
+    /// What a relationship keeps; `nil` where that is all.
+    func pairs(_ name: String, _ entity: String, isForward: Bool) -> String? {
+      let declarer = destination.declaringEntity(of: name, in: entity) ?? entity
+      for plan in plans {
+        for side in plan.pair.sides where side.name == name && side.entity == declarer {
+          let pairs = plan.pairs(of: side)
+          return isForward
+            ? pairs : "SELECT destination AS owner, owner AS destination FROM (\(pairs))"
+        }
+      }
+      return nil
+    }
+    for other in entityMapping.relationships
+    where other.name != link.relationship && other.source == path {
+      guard let to = entityMapping.destination, let pairs = pairs(other.name, to, isForward: true)
+      else { return nil }
+      kept.append(pairs)
+    }
+    let own = source.relationship(named: path, of: from)
+    for taker in mapping.entityMappings {
+      guard let inverse = own?.inverse, let to = taker.destination,
+        source.isKind(taker.source ?? "", of: own?.destination ?? "")
+      else { continue }
+      for other in taker.relationships where other.source == inverse {
+        guard let pairs = pairs(other.name, to, isForward: false) else { return nil }
+        kept.append(pairs)
+      }
+    }
+    return kept
+  }
+
   /// The same as losses of the source's relationships; links to objects that the mapping makes come
   /// from none.
   func losses(_ mapping: MappingModel, from source: Model, to destination: Model) throws -> [Loss] {
-    try lost().compactMap { lost in
+    try lost(unless: { keptElsewhere($0, mapping, from: source, to: destination) }).compactMap {
+      lost in
       guard let entityMapping = mapping.mapping(named: lost.link.mapping),
         let from = entityMapping.source, let to = entityMapping.destination,
         let former = entityMapping.relationship(named: lost.link.relationship)?.source?.split(

@@ -134,23 +134,9 @@ struct LossAnalysis {
       }
     }
     let lost = carried.lostDestinations(of: relationship, inverse: inverse, in: entityMapping)
-    let numbers = lost.compactMap { data.store.table(of: $0)?.entityID }
-    guard !numbers.isEmpty, let own = data.store.table(of: entity),
-      let other = data.store.table(of: relationship.destination),
-      let storage = own.storage(of: relationship.name)
-    else { return 0 }
-    var once = ""
-    if let column = storage.toOneColumn, inverse == relationship, own.table == other.table {
-      // Of a pair that leads to each other the object of the lower key counts.
-      once = "AND (o.Z_PK <= d.Z_PK OR d.\(quoted(column)) IS NOT o.Z_PK)"
-    }
-    return try data.store.number(
-      """
-      SELECT count(*) FROM (\(storage.allLinks())) e
-      CROSS JOIN \(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.entityID)
-      CROSS JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination
-      AND d.Z_ENT IN (\(numbers.list)) \(once)
-      """)
+    return try data.links(relationship, of: entity, inverse, to: lost).map {
+      try data.store.number("SELECT count(*) \($0)")
+    } ?? 0
   }
 
   private func samples(of relationship: String, in entity: String) throws -> [String] {

@@ -54,11 +54,13 @@ package struct CarriedProperties {
   private func isCarried(
     _ relationship: Relationship, by entityMapping: EntityMapping, to other: String
   ) -> Bool {
-    guard let from = entityMapping.destination,
-      let name = entityMapping.relationships.first(where: { $0.source == relationship.name })?.name,
-      let now = destination.relationship(named: name, of: from)
-    else { return false }
-    return destination.isKind(other, of: now.destination)
+    guard let from = entityMapping.destination else { return false }
+    return entityMapping.relationships.contains {
+      $0.source == relationship.name
+        && destination.relationship(named: $0.name, of: from).map {
+          destination.isKind(other, of: $0.destination)
+        } == true
+    }
   }
 
   /// Everything that goes. What an expression, a condition or a child of a written mapping names is

@@ -39,7 +39,7 @@ enum StoreOddity: String, CaseIterable, Sendable {
         .map { quoted($0.column) }
     }
     func set(_ value: String, where isMeant: (Attribute) -> Bool) -> String? {
-      column(isMeant).map { "UPDATE \(name) SET \($0) = \(value) WHERE \(rows)" }
+      column(isMeant).map { "UPDATE OR IGNORE \(name) SET \($0) = \(value) WHERE \(rows)" }
     }
     switch self {
     case .ownColumn:
@@ -58,18 +58,18 @@ enum StoreOddity: String, CaseIterable, Sendable {
     case .joinWithNull: return join(store, "NULL", using: &generator)
     case .danglingToOne:
       return generator.pick(table.relationships.compactMap { $0.storage?.toOneColumn }).map {
-        "UPDATE \(name) SET \(quoted($0)) = 77777 WHERE \(rows)"
+        "UPDATE OR IGNORE \(name) SET \(quoted($0)) = 77777 WHERE \(rows)"
       }
     case .emptyMandatory: return set("NULL") { !$0.isOptional }
     case .emptiedMandatoryToOne:
       let columns = table.relationships.filter { !$0.relationship.isOptional }
       return generator.pick(columns.compactMap { $0.storage?.toOneColumn }).map {
-        "UPDATE \(name) SET \(quoted($0)) = NULL WHERE \(rows)"
+        "UPDATE OR IGNORE \(name) SET \(quoted($0)) = NULL WHERE \(rows)"
       }
     case .textInNumber: return set("'many'") { $0.type == .integer32 || $0.type == .double }
     case .fractionInInteger: return set("1.5") { $0.type == .integer16 || $0.type == .integer64 }
     case .bytesInText: return set("x'00FF'") { $0.type == .string }
-    case .unknownEntity: return "UPDATE \(name) SET Z_ENT = 15000 WHERE \(rows)"
+    case .unknownEntity: return "UPDATE OR IGNORE \(name) SET Z_ENT = 15000 WHERE \(rows)"
     case .missingTable: return "DROP TABLE \(name)"
     case .missingKeyRow: return "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = '\(table.entity)'"
     case .oneSided:
@@ -80,7 +80,7 @@ enum StoreOddity: String, CaseIterable, Sendable {
           }?.isToMany == false
       }
       return generator.pick(sides.compactMap { $0.storage?.toOneColumn }).map {
-        "UPDATE \(name) SET \(quoted($0)) = NULL WHERE \(rows)"
+        "UPDATE OR IGNORE \(name) SET \(quoted($0)) = NULL WHERE \(rows)"
       }
     }
   }

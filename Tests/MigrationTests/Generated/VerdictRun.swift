@@ -51,8 +51,15 @@ final class VerdictRun {
 
   /// For whoever must find out what went wrong.
   var description: String {
-    ([pair.description] + done + ["as \(kind.rawValue)", recipe?.text ?? ""]).joined(
+    (source.entities.map { Self.text($0, source) } + destination.entities.map { Self.text($0, destination) } + [pair.description] + done + ["as \(kind.rawValue)", recipe?.text ?? ""]).joined(
       separator: "\n")
+  }
+
+  private static func text(_ entity: Entity, _ model: Model) -> String {
+    "  \(entity.name)\(entity.parent.map { ": " + $0 } ?? ""): "
+      + entity.relationships.map {
+        "\($0.name) → \($0.destination).\($0.inverse ?? "–")\($0.isToMany ? " many" : "")\($0.isOrdered ? " ordered" : "")\($0.renamingIdentifier.map { " was " + $0 } ?? "")"
+      }.joined(separator: ", ")
   }
 
   private static func marked(_ model: Model) throws -> Model {
@@ -148,8 +155,20 @@ final class VerdictRun {
     guard let mapping = plan.steps.first?.mapping else { return }
     let measured = try MeasuredLosses(store, result, mapping: mapping)
     let told = plan.losses.filter { $0.misfit == nil && !isOwn($0) }
+    // Of an object that becomes two the one-to-ones of one copy are told, though the other may keep them.
+    let sources = mapping.entityMappings.filter { $0.destination != nil }.compactMap(\.source)
+    guard Set(sources).count == sources.count else { return }
     let wrong = measured.losses.differences(from: told)
-    if !wrong.isEmpty { fail("losses: " + wrong.joined(separator: "; ")) }
+    if !wrong.isEmpty {
+      fail("losses: " + wrong.joined(separator: "; "))
+      for loss in told {
+        fail("  \(loss.name): \(loss.samples.joined(separator: ", "))")
+        guard let name = loss.property,
+          let own = source.relationship(named: name, of: loss.entity)
+        else { continue }
+        fail("    to \(own.destination), inverse \(own.inverse ?? "none"), many \(own.isToMany)")
+      }
+    }
     checkOwn(plan, result)
   }
 

@@ -17,10 +17,20 @@ extension StepSchemas {
       // Where the to-one has a former one of its own, that says whose each object is.
       !isCarried(relationship.inverse, of: relationship.destination),
       let origin = mapping.origins(of: relationship.name, in: entity, destinationModel).first,
-      let storage = store.table(of: origin.entity)?.storage(of: origin.name),
-      !storage.isInDestinationRow
+      let own = store.table(of: origin.entity), let storage = own.storage(of: origin.name),
+      !storage.isInDestinationRow,
+      let kind = sourceModel.relationship(named: origin.name, of: origin.entity),
+      let other = store.table(of: kind.destination)
     else { return nil }
-    return (origin, storage.allLinks(in: schema, bothWays: true))
+    // A row of which an end is missing is no link.
+    return (
+      origin,
+      """
+      SELECT l.* FROM (\(storage.allLinks(in: schema, bothWays: true))) l
+      JOIN \(schema)\(quoted(own.table)) o ON o.Z_PK = l.owner
+      JOIN \(schema)\(quoted(other.table)) d ON d.Z_PK = l.destination
+      """
+    )
   }
 
   /// SQL that is true of source rows `t` whose objects all have an earlier owner; `nil` where none can be.
@@ -81,12 +91,20 @@ extension StepSchemas {
   private func isKeptElsewhere(
     _ origin: (entity: String, name: String), besides name: String, of entity: String
   ) -> Bool {
-    guard let taker = mapping.mapping(fromSource: origin.entity), let to = taker.destination else {
-      return false
+    /// Whether a mapping keeps all links of a relationship of its source.
+    func keeps(_ taker: EntityMapping?, _ former: String, besides name: String?) -> Bool {
+      guard let taker, let to = taker.destination else { return false }
+      return taker.relationships.contains {
+        $0.name != name && $0.source == former
+          && destination.storage(of: $0.name, in: to)?.isInDestinationRow == false
+      }
     }
-    return taker.relationships.contains {
-      $0.name != name && $0.source == origin.name
-        && destination.storage(of: $0.name, in: to)?.isInDestinationRow == false
+    if keeps(mapping.mapping(fromSource: origin.entity), origin.name, besides: name) { return true }
+    guard let former = sourceModel.relationship(named: origin.name, of: origin.entity),
+      let inverse = former.inverse
+    else { return false }
+    return sourceModel.subtree(of: former.destination).allSatisfy {
+      keeps(mapping.mapping(fromSource: $0), inverse, besides: nil)
     }
   }
 }

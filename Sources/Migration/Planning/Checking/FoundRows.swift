@@ -7,6 +7,9 @@ package struct FoundRows {
   package let count: Int
   /// The first few, by key.
   package let first: [ObjectID]
+
+  /// Keys of the first few.
+  var keys: [Int64] { first.map(\.key) }
 }
 
 extension FoundRows {

@@ -71,6 +71,30 @@ struct SourceData {
       "SELECT count(*) FROM (\(storage.allLinks(of: [table.entityID])))\(condition)")
   }
 
+  /// `FROM … WHERE …` of links `e` from an entity's own objects `o` to objects `d` of others, each pair once;
+  /// `nil` where they are not kept.
+  func links(
+    _ relationship: Relationship, of entity: String, _ inverse: Relationship?, to others: [String],
+    in schema: String = "", where conditions: [String] = []
+  ) -> String? {
+    let numbers = others.compactMap { store.table(of: $0)?.entityID }
+    guard !numbers.isEmpty, let own = store.table(of: entity),
+      let other = store.table(of: relationship.destination),
+      let storage = own.storage(of: relationship.name)
+    else { return nil }
+    var conditions = conditions
+    if let column = storage.toOneColumn, inverse == relationship, own.table == other.table {
+      // Of a pair that leads to each other the object of the lower key counts.
+      conditions.append("o.Z_PK <= d.Z_PK OR d.\(quoted(column)) IS NOT o.Z_PK")
+    }
+    return """
+      FROM (\(storage.allLinks(in: schema))) e
+      CROSS JOIN \(schema)\(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.entityID)
+      CROSS JOIN \(schema)\(quoted(other.table)) d ON d.Z_PK = e.destination
+      AND d.Z_ENT IN (\(numbers.list))\(conditions.filter)
+      """
+  }
+
   /// A few different values of an attribute, as text.
   func samples(of attribute: String, in entity: String, limit: Int = 5) throws -> [String] {
     let page = try store.rows(
