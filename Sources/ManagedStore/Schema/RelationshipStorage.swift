@@ -237,21 +237,35 @@ extension RelationshipStorage {
   }
 
   /// Adds the links of a SELECT as ``allLinks(in:of:)`` gives them, kept outside of the owners' rows.
-  package func insertion(of links: String, in schema: String) -> String {
+  ///
+  /// - Parameter keepsFirst: whether an object that has an owner already stays with it where that has the
+  ///   lower key.
+  package func insertion(of links: String, in schema: String, keepsFirst: Bool = false) -> String {
     let place = place(schema)
     guard !isInDestinationRow else {
       let order = position.map { ", \(quoted($0)) = e.position" } ?? ""
       return """
         UPDATE \(place) AS t SET \(quoted(owner)) = e.owner\(order)
         FROM (SELECT destination, min(owner) AS owner, position FROM (\(links)) GROUP BY destination) e
-        WHERE t.\(quoted(destination)) = e.destination
+        WHERE t.\(quoted(destination)) = e.destination\
+        \(keepsFirst ? " AND (t.\(quoted(owner)) IS NULL OR t.\(quoted(owner)) > e.owner)" : "")
         """
     }
     var columns = [(owner, "owner"), (destination, "destination")]
     if let position { columns.append((position, "position")) }
     if let inversePosition { columns.append((inversePosition, "inverse")) }
+    let names = columns.map { quoted($0.0) }.joined(separator: ", ")
+    guard kind != .reflexive else {
+      // A pair that counts both ways is there once, whichever way.
+      return """
+        INSERT OR IGNORE INTO \(place) (\(names)) SELECT min(owner), destination FROM (\(links)) l
+        WHERE NOT EXISTS (SELECT 1 FROM \(place) p
+        WHERE p.\(quoted(owner)) = l.destination AND p.\(quoted(destination)) = l.owner)
+        GROUP BY min(owner, destination), max(owner, destination) ORDER BY 1, 2
+        """
+    }
     return """
-      INSERT OR IGNORE INTO \(place) (\(columns.map { quoted($0.0) }.joined(separator: ", ")))
+      INSERT OR IGNORE INTO \(place) (\(names))
       SELECT \(columns.map(\.1).joined(separator: ", ")) FROM (\(links)) ORDER BY 1, 2
       """
   }

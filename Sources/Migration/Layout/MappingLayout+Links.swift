@@ -65,13 +65,15 @@ extension MappingLayout {
         value: .one(try scope.value(of: path).sql), entity: relationship.destination,
         property: path[0])
     }
-    let isReflexive =
-      entityMapping.destination.map {
-        schema.storage(of: relationshipMapping.name, in: $0)?.kind == .reflexive
+    // Pairs that count both ways come once where both ends take them.
+    let isOnce =
+      entityMapping.destination.map { to in
+        schema.storage(of: relationshipMapping.name, in: to)?.kind == .reflexive
+          && isCarriedByAll(relationshipMapping.name, of: to, from: source)
       } ?? false
     guard
       let links = store.table(of: holder)?.storage(of: last)?.allLinks(
-        in: "src.", bothWays: !isReflexive)
+        in: "src.", bothWays: !isOnce)
     else {
       return nil
     }
@@ -112,6 +114,21 @@ extension MappingLayout {
             relationship: relationship.name, mapping: entityMapping.name, select: select))
       }
     }
+  }
+
+  /// Whether all objects that a relationship leads to take its inverse from a relationship of the source.
+  private func isCarriedByAll(_ name: String, of entity: String, from former: String) -> Bool {
+    guard let relationship = model.relationship(named: name, of: entity),
+      let inverse = relationship.inverse
+    else { return false }
+    return makers(of: relationship.destination).allSatisfy {
+      $0.relationship(named: inverse)?.source == former
+    }
+  }
+
+  /// The mappings that make objects of an entity, or of one below it, of source objects.
+  private func makers(of entity: String) -> [EntityMapping] {
+    mapping.entityMappings.filter { $0.source != nil && $0.makes(entity, in: model) }
   }
 
   /// Where a to-many and its to-one inverse are taken from two relationships that are no inverses, each
@@ -161,11 +178,18 @@ extension MappingLayout {
     else { return nil }
     let many = try destinations(
       of: origin.entity, through: relationshipMapping.through, to: relationship, in: entityMapping)
+    // What claims an object that is not there claims nothing.
+    var there = ""
+    if case .one = origin.value, let to = entityMapping.destination,
+      isLoose(relationship.name, of: to), let other = store.table(of: origin.entity)
+    {
+      there = " JOIN src.\(quoted(other.table)) d ON d.Z_PK = e.destination"
+    }
     return """
       SELECT owner, destination, position, inverse FROM (
       SELECT \(assignment.destination(of: "e.owner")) AS owner,
       \(many == nil ? object.key : "m.destination") AS destination, e.position, e.inverse
-      FROM (\(links)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner
+      FROM (\(links)) e JOIN src.\(quoted(own.table)) s ON s.Z_PK = e.owner\(there)
       \(many.map { "JOIN (\($0)) m ON m.source = e.destination" } ?? "")\(conditions.filter))
       WHERE owner IS NOT NULL AND destination IS NOT NULL
       """
@@ -246,11 +270,11 @@ extension MappingLayout {
       let from = entityMapping.source,
       let formerInverse = store.model.relationship(named: former, of: from)?.inverse
     else { return false }
-    let carriers = mapping.entityMappings.filter { other in
-      other.makes(relationship.destination, in: model)
-        && other.relationships.contains { $0.name == inverse.name && $0.source == formerInverse }
-    }
-    guard !carriers.isEmpty else { return false }
+    // What only some of the other objects carry is left to be told from here.
+    let carriers = makers(of: relationship.destination)
+    guard !carriers.isEmpty,
+      carriers.allSatisfy({ $0.relationship(named: inverse.name)?.source == formerInverse })
+    else { return false }
     // A to-one tells; of two to-many sides the one that names the table does.
     if !inverse.isToMany { return !carriers.contains(where: isPolicy) }
     let isFirst = schema.joins.contains {

@@ -18,14 +18,16 @@ extension StepSchemas {
       return loose.flatMap(\.sides).compactMap { side -> LinkSource? in
         guard destinationModel.isKind(to, of: side.entity),
           let former = entityMapping.relationship(named: side.name)?.source,
-          table.toOneColumn(of: former) != nil, let key = key(of: side.name, entityMapping, table)
+          table.toOneColumn(of: former) != nil, let key = key(of: side.name, entityMapping, table),
+          let kind = sourceModel.relationship(named: former, of: from)?.destination,
+          let other = store.table(of: kind)?.table
         else { return nil }
         return LinkSource(
           entity: side.entity, relationship: side.name, mapping: entityMapping.name,
           select: """
             SELECT * FROM (SELECT s.Z_PK AS owner, \(key) AS destination, NULL AS position,
             NULL AS inverse FROM src.\(quoted(table.table)) s WHERE s.Z_ENT = \(table.entityID))
-            WHERE destination IS NOT NULL
+            WHERE destination IN (SELECT d.Z_PK FROM src.\(quoted(other)) d)
             """)
       }
     }

@@ -10,7 +10,7 @@ extension Store {
     var walked: String?
     for name in path {
       guard let step = model.relationship(named: name, of: holder),
-        let next = table(of: holder)?.storage(of: name)?.allLinks(in: "src.")
+        let next = table(of: holder)?.storage(of: name)?.allLinks(in: "src.", bothWays: true)
       else { return nil }
       walked =
         walked.map {

@@ -9,14 +9,21 @@ struct LinkWriter {
 
   /// Writes links that are told by a SELECT.
   func write(_ link: LinkSource) throws {
-    for sql in try statements(link.select, relationship: link.relationship, of: link.entity) {
+    let statements = try statements(
+      link.select, relationship: link.relationship, of: link.entity, keepsFirst: true)
+    for sql in statements {
       try connection.execute(sql)
     }
   }
 
   /// The statements that write the links of a SELECT of owner, destination, position and inverse
   /// position.
-  func statements(_ select: String, relationship: String, of entity: String) throws -> [String] {
+  ///
+  /// - Parameter keepsFirst: whether of several owners, of several mappings too, the one of the lowest key
+  ///   keeps an object that has room for one; else the one that is set last.
+  func statements(
+    _ select: String, relationship: String, of entity: String, keepsFirst: Bool = false
+  ) throws -> [String] {
     guard let declared = schema.model.relationship(named: relationship, of: entity),
       let storage = schema.storage(of: relationship, in: entity)
     else { return [] }
@@ -43,10 +50,10 @@ struct LinkWriter {
           """
           SELECT destination AS key, min(owner) AS other, position
           FROM (\(select)) GROUP BY destination
-          """)
+          """, keepsFirst: keepsFirst)
       ]
     }
-    return [storage.insertion(of: select, in: "main.")]
+    return [storage.insertion(of: select, in: "main.", keepsFirst: keepsFirst)]
   }
 
   /// Sets one side of a one-to-one as Core Data does: the other side follows, both former partners
@@ -118,9 +125,11 @@ struct LinkWriter {
 
   /// UPDATE of a to-one's columns from a SELECT of key, other and position.
   private func toOne(
-    _ storage: RelationshipStorage, leadingTo other: String, _ select: String
+    _ storage: RelationshipStorage, leadingTo other: String, _ select: String,
+    keepsFirst: Bool = false
   ) -> String {
-    var sets = ["\(quoted(storage.destination)) = e.other"]
+    let key = quoted(storage.destination)
+    var sets = ["\(key) = e.other"]
     if let column = storage.entityColumn, let table = schema.table(of: other)?.name {
       sets.append(
         "\(quoted(column)) = (SELECT d.Z_ENT FROM main.\(quoted(table)) d WHERE d.Z_PK = e.other)")
@@ -130,7 +139,8 @@ struct LinkWriter {
     }
     return """
       UPDATE main.\(quoted(storage.table)) AS t SET \(sets.joined(separator: ", "))
-      FROM (\(select)) e WHERE t.Z_PK = e.key
+      FROM (\(select)) e WHERE t.Z_PK = e.key\
+      \(keepsFirst ? " AND (t.\(key) IS NULL OR t.\(key) > e.other)" : "")
       """
   }
 

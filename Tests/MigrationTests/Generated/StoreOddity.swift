@@ -24,6 +24,8 @@ enum StoreOddity: String, CaseIterable, Sendable {
     let connection = try Connection(path: path, mode: .readWrite)
     defer { connection.close() }
     try connection.execute(sql)
+    // What touched nothing left nothing.
+    guard sql.hasPrefix("UPDATE") == false || connection.changes > 0 else { return nil }
     return "\(rawValue): \(sql)"
   }
 
@@ -43,17 +45,19 @@ enum StoreOddity: String, CaseIterable, Sendable {
     }
     switch self {
     case .ownColumn:
+      guard !store.database.columns(of: table.table).contains("MINE") else { return nil }
       return """
         ALTER TABLE \(name) ADD COLUMN MINE TEXT; UPDATE \(name) SET MINE = 'x' WHERE Z_PK % 2 = 0
         """
     case .ownTable:
+      guard !store.database.contains("OWN") else { return nil }
       return """
         CREATE TABLE OWN (id INTEGER PRIMARY KEY, t TEXT); INSERT INTO OWN VALUES (1, 'a');
         CREATE VIEW SEEN AS SELECT * FROM OWN; CREATE TABLE KEYED (a TEXT PRIMARY KEY, b) WITHOUT ROWID;
         INSERT INTO KEYED VALUES ('k', 1)
         """
     case .ownIndex:
-      return column { $0.type == .string }.map { "CREATE INDEX own_index ON \(name) (\($0))" }
+      return column { $0.type == .string }.map { "CREATE INDEX IF NOT EXISTS own_index ON \(name) (\($0))" }
     case .joinWithoutObject: return join(store, "88888", using: &generator)
     case .joinWithNull: return join(store, "NULL", using: &generator)
     case .danglingToOne:
