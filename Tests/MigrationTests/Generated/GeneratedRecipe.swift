@@ -73,8 +73,10 @@ struct GeneratedRecipe {
     guard let any = generator.pick(values)?.name else { return "null" }
     let one = generator.chance(70) ? generator.pick(same)?.name ?? any : any
     let texts = [
-      "null", "\"\(one)\"", "\"\(one)\"", "\"coalesce(\(one), \(any))\"", "\"nullif(\(one), 'Ann')\"",
-      "\"upper(\(one))\"", "\"\(one) || '!'\"", "\"length(\(one))\"", "\"1\"", "\"'text'\"", "\"2.5\"",
+      "null", "\"\(one)\"", "\"\(one)\"", "\"coalesce(\(one), \(any))\"",
+      "\"nullif(\(one), 'Ann')\"",
+      "\"upper(\(one))\"", "\"\(one) || '!'\"", "\"length(\(one))\"", "\"1\"", "\"'text'\"",
+      "\"2.5\"",
       "\"CASE WHEN \(any) IS NULL THEN \(one) END\"", "\"split_part(\(one), ' ', 2)\"",
       "\"text_or_null(\(one))\"", "\"coalesce(\(one), 'none')\"", "\"\(one) + 1\"",
     ]

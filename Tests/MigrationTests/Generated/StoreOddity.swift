@@ -37,8 +37,10 @@ enum StoreOddity: String, CaseIterable, Sendable {
     let name = quoted(table.table)
     let rows = "Z_ENT = \(table.entityID) AND Z_PK % 2 = \(generator.pick([0, 1]) ?? 0)"
     func column(_ isMeant: (Attribute) -> Bool) -> String? {
-      generator.pick(table.attributes.filter { isMeant($0.attribute) && $0.attribute.name != "zMark" })
-        .map { quoted($0.column) }
+      generator.pick(
+        table.attributes.filter { isMeant($0.attribute) && $0.attribute.name != "zMark" }
+      )
+      .map { quoted($0.column) }
     }
     func set(_ value: String, where isMeant: (Attribute) -> Bool) -> String? {
       column(isMeant).map { "UPDATE OR IGNORE \(name) SET \($0) = \(value) WHERE \(rows)" }
@@ -57,7 +59,9 @@ enum StoreOddity: String, CaseIterable, Sendable {
         INSERT INTO KEYED VALUES ('k', 1)
         """
     case .ownIndex:
-      return column { $0.type == .string }.map { "CREATE INDEX IF NOT EXISTS own_index ON \(name) (\($0))" }
+      return column { $0.type == .string }.map {
+        "CREATE INDEX IF NOT EXISTS own_index ON \(name) (\($0))"
+      }
     case .joinWithoutObject: return join(store, "88888", using: &generator)
     case .joinWithNull: return join(store, "NULL", using: &generator)
     case .danglingToOne:

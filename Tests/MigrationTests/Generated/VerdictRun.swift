@@ -51,8 +51,11 @@ final class VerdictRun {
 
   /// For whoever must find out what went wrong.
   var description: String {
-    (source.entities.map { Self.text($0, source) } + destination.entities.map { Self.text($0, destination) } + [pair.description] + done + ["as \(kind.rawValue)", recipe?.text ?? ""]).joined(
-      separator: "\n")
+    (source.entities.map { Self.text($0, source) }
+      + destination.entities.map { Self.text($0, destination) } + [pair.description] + done + [
+        "as \(kind.rawValue)", recipe?.text ?? "",
+      ]).joined(
+        separator: "\n")
   }
 
   private static func text(_ entity: Entity, _ model: Model) -> String {

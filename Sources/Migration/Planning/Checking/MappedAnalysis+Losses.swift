@@ -218,7 +218,8 @@ extension MappedAnalysis {
       let uses = try expressionUses(of: taker, entity).union(mapped.treeUses[taker.name] ?? [])
       if uses.contains(relationship) { ways.append(taken) }
       for mapping in taker.relationships {
-        guard let path = mapping.source?.split(separator: "."), path.first.map(String.init) == relationship,
+        guard let path = mapping.source?.split(separator: "."),
+          path.first.map(String.init) == relationship,
           let now = step.destination.relationship(named: mapping.name, of: to)
         else { continue }
         // What another relationship goes on from is not where the link leads.

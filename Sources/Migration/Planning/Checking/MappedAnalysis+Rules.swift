@@ -15,9 +15,10 @@ extension MappedAnalysis {
       checks += try step.mapping.evaluating(row, schemas.destination, on: connection) {
         // What is computed is computed here, whether or not a rule asks for it.
         if let evaluation = row.evaluation { _ = try connection.value(evaluation) }
-        return try (valueRules(row) + savingRules(row) + typeRules(row) + compositeRules(row)).broken(
-          in: "(\(row.selectAll)) e", key: "e.Z_PK", on: connection
-        ).map { $0.rule.check($0.rows) }
+        return try (valueRules(row) + savingRules(row) + typeRules(row) + compositeRules(row))
+          .broken(
+            in: "(\(row.selectAll)) e", key: "e.Z_PK", on: connection
+          ).map { $0.rule.check($0.rows) }
       }
     }
     checks += try emptinessChecks() + countChecks() + unledChecks() + abstractChecks()
