@@ -102,7 +102,7 @@ enum Library {
     return path
   }
 
-  static func plan(_ path: String, to model: Model) throws -> MigrationPlan {
-    try Store(path: path).plan(to: model, names: ("1", "2"))
+  static func plan(_ path: String, to model: Model, output: String? = nil) throws -> MigrationPlan {
+    try Store(path: path).plan(to: model, names: ("1", "2"), output: output)
   }
 }
