@@ -133,10 +133,23 @@ struct LossAnalysis {
         return 0
       }
     }
-    let lost = carried.lostDestinations(of: relationship, inverse: inverse, in: entityMapping)
-    return try data.links(relationship, of: entity, inverse, to: lost).map {
-      try data.store.number("SELECT count(*) \($0)")
-    } ?? 0
+    let ends = carried.destinations(of: relationship, inverse: inverse, in: entityMapping)
+    // Only of a one-to-one a side may have a link that the other has not.
+    let hasTwoSides =
+      !relationship.isToMany && inverse?.isToMany == false && inverse != relationship
+    let open = ends.all.filter {
+      hasTwoSides
+        ? !ends.carried.contains($0) || !ends.carriedBack.contains($0)
+        : !ends.carried.contains($0) && !ends.carriedBack.contains($0)
+    }
+    func isNone(_ side: String, _ carried: [String]) -> String {
+      let numbers = carried.compactMap { data.store.table(of: $0)?.entityID }
+      return "NOT (e.\(side) AND d.Z_ENT IN (\(numbers.list)))"
+    }
+    return try data.links(
+      relationship, of: entity, inverse, to: open,
+      where: [isNone("here", ends.carried), isNone("there", ends.carriedBack)]
+    ).map { try data.store.number("SELECT count(*) \($0)") } ?? 0
   }
 
   private func samples(of relationship: String, in entity: String) throws -> [String] {

@@ -36,19 +36,32 @@ package struct CarriedProperties {
     return source.storedAttributes(of: from).filter { !$0.isDerived && !kept.contains($0.name) }
   }
 
+  /// Entities whose objects a relationship leads to and that stay: those to which its links are carried, and
+  /// those whose inverse carries them.
+  func destinations(
+    of relationship: Relationship, inverse: Relationship?, in entityMapping: EntityMapping
+  ) -> (all: [String], carried: [String], carriedBack: [String]) {
+    guard let to = entityMapping.destination else { return ([], [], []) }
+    let all = source.subtree(of: relationship.destination).compactMap { other in
+      mapping.mapping(fromSource: other).flatMap { taker in
+        taker.destination.map { (name: other, taker: taker, end: $0) }
+      }
+    }
+    return (
+      all.map(\.name),
+      all.filter { isCarried(relationship, by: entityMapping, to: $0.end) }.map(\.name),
+      all.filter { other in inverse.map { isCarried($0, by: other.taker, to: to) } ?? false }
+        .map(\.name)
+    )
+  }
+
   /// Entities whose objects a relationship leads to now and no more, though both ends stay; the
   /// inverse may carry the links as well.
   func lostDestinations(
     of relationship: Relationship, inverse: Relationship?, in entityMapping: EntityMapping
   ) -> [String] {
-    guard let to = entityMapping.destination else { return [] }
-    return source.subtree(of: relationship.destination).filter { other in
-      guard let taker = mapping.mapping(fromSource: other), let end = taker.destination else {
-        return false
-      }
-      return !isCarried(relationship, by: entityMapping, to: end)
-        && !(inverse.map { isCarried($0, by: taker, to: to) } ?? false)
-    }
+    let ends = destinations(of: relationship, inverse: inverse, in: entityMapping)
+    return ends.all.filter { !ends.carried.contains($0) && !ends.carriedBack.contains($0) }
   }
 
   private func isCarried(

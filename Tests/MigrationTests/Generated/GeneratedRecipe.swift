@@ -57,7 +57,9 @@ struct GeneratedRecipe {
     var relationships: [String] = []
     for relationship in destination.relationships(of: to) where generator.chance(10) {
       let others = source.relationships(of: from).map(\.name)
-      let other = generator.chance(50) ? generator.pick(others) : nil
+      // Two relationships for one that has room for one owner: which links go is not told to the last.
+      let hasRoom = !relationship.isToMany || relationship.inverse != nil
+      let other = generator.chance(50) && hasRoom ? generator.pick(others) : nil
       relationships.append("\"\(relationship.name)\": \(other.map { "\"\($0)\"" } ?? "null")")
     }
     if !relationships.isEmpty {

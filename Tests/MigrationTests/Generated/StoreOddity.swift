@@ -104,7 +104,7 @@ enum StoreOddity: String, CaseIterable, Sendable {
     let columns = [join.owner, join.destination].map(quoted)
     let isOwner = generator.chance(50)
     return """
-      INSERT INTO \(quoted(join.table)) (\(columns[0]), \(columns[1]))
+      INSERT OR IGNORE INTO \(quoted(join.table)) (\(columns[0]), \(columns[1]))
       VALUES (\(isOwner ? "1, \(end)" : "\(end), 1"))
       """
   }

@@ -160,7 +160,10 @@ final class VerdictRun {
     let told = plan.losses.filter { $0.misfit == nil && !isOwn($0) }
     // Of an object that becomes two the one-to-ones of one copy are told, though the other may keep them.
     let sources = mapping.entityMappings.filter { $0.destination != nil }.compactMap(\.source)
-    guard Set(sources).count == sources.count else { return }
+    // Of objects that become one, too, those of all.
+    guard Set(sources).count == sources.count,
+      mapping.entityMappings.allSatisfy({ $0.distinct == nil })
+    else { return }
     let wrong = measured.losses.differences(from: told)
     if !wrong.isEmpty {
       fail("losses: " + wrong.joined(separator: "; "))

@@ -22,12 +22,18 @@ extension StepSchemas {
       let kind = sourceModel.relationship(named: origin.name, of: origin.entity),
       let other = store.table(of: kind.destination)
     else { return nil }
+    // Only the objects that the relationship is carried of take part.
+    let carrying = sourceModel.subtree(of: origin.entity).filter { entity in
+      mapping.mappings(fromSource: entity).contains {
+        $0.relationship(named: relationship.name)?.source == origin.name
+      }
+    }.compactMap { store.table(of: $0)?.entityID }
     // A row of which an end is missing is no link.
     return (
       origin,
       """
       SELECT l.* FROM (\(storage.allLinks(in: schema, bothWays: true))) l
-      JOIN \(schema)\(quoted(own.table)) o ON o.Z_PK = l.owner
+      JOIN \(schema)\(quoted(own.table)) o ON o.Z_PK = l.owner AND o.Z_ENT IN (\(carrying.list))
       JOIN \(schema)\(quoted(other.table)) d ON d.Z_PK = l.destination
       """
     )

@@ -185,21 +185,23 @@ extension MappedAnalysis {
       step.source.relationship(named: $0, of: relationship.destination)
     }
     guard isCounted(relationship, of: entity, inverse) else { return nil }
-    var carried: [String] = []
     var lost: [String] = []
+    var carried: [String: [String]] = [:]
     for other in others {
       guard let number = store.table(of: other)?.entityID else { continue }
       let isOther = "d.Z_ENT = \(number)"
       lost.append([isOther, try kept(other, row: "d")].compactMap { $0 }.allTrue)
-      var ways = try self.ways(relationship.name, of: entity, "o", to: other, "d")
-      if let inverse { ways += try self.ways(inverse.name, of: other, "d", to: entity, "o") }
-      guard !ways.isEmpty else { continue }
-      carried.append([isOther, ways.anyTrue].compactMap { $0 }.allTrue)
+      var sides = ["here": try ways(relationship.name, of: entity, "o", to: other, "d")]
+      if let inverse { sides["there"] = try ways(inverse.name, of: other, "d", to: entity, "o") }
+      for (side, ways) in sides where !ways.isEmpty {
+        carried[side, default: []].append([isOther, ways.anyTrue].compactMap { $0 }.allTrue)
+      }
     }
     guard !lost.isEmpty else { return nil }
     var conditions = [lost.map { "(\($0))" }.joined(separator: " OR ")]
-    if !carried.isEmpty {
-      conditions.append("NOT (\(carried.map { "(\($0))" }.joined(separator: " OR ")))")
+    for (side, ways) in carried.sorted(by: { $0.key < $1.key }) {
+      let any = ways.map { "(\($0))" }.joined(separator: " OR ")
+      conditions.append("NOT (e.\(side) AND (\(any)))")
     }
     if let kept = try kept(entity, row: "o") { conditions.append(kept) }
     return data.links(

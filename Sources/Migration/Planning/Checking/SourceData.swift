@@ -73,6 +73,9 @@ struct SourceData {
 
   /// `FROM … WHERE …` of links `e` from an entity's own objects `o` to objects `d` of others, each pair once;
   /// `nil` where they are not kept.
+  ///
+  /// `e.here` and `e.there` tell whether the relationship has the link, and whether its inverse does: the two
+  /// sides of a one-to-one may disagree, and of all others one place keeps both.
   func links(
     _ relationship: Relationship, of entity: String, _ inverse: Relationship?, to others: [String],
     in schema: String = "", where conditions: [String] = []
@@ -87,8 +90,20 @@ struct SourceData {
       // Of a pair that leads to each other the object of the lower key counts.
       conditions.append("o.Z_PK <= d.Z_PK OR d.\(quoted(column)) IS NOT o.Z_PK")
     }
+    var links =
+      "SELECT owner, destination, 1 AS here, 1 AS there FROM (\(storage.allLinks(in: schema)))"
+    if storage.kind == .toOne, let inverse, inverse != relationship,
+      let back = other.storage(of: inverse.name), back.kind == .toOne
+    {
+      links = """
+        SELECT owner, destination, max(here) AS here, max(there) AS there FROM (
+        SELECT owner, destination, 1 AS here, 0 AS there FROM (\(storage.allLinks(in: schema)))
+        UNION ALL SELECT destination, owner, 0, 1 FROM (\(back.allLinks(in: schema))))
+        GROUP BY owner, destination
+        """
+    }
     return """
-      FROM (\(storage.allLinks(in: schema))) e
+      FROM (\(links)) e
       CROSS JOIN \(schema)\(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.entityID)
       CROSS JOIN \(schema)\(quoted(other.table)) d ON d.Z_PK = e.destination
       AND d.Z_ENT IN (\(numbers.list))\(conditions.filter)
