@@ -221,6 +221,39 @@ struct WaysTests {
     }
   }
 
+  @Test(
+    "of a loss in part the samples are of what is lost, and each object counts where it is taken")
+  func samples() throws {
+    let folder = try TemporaryFolder()
+    var given = try Self.made(in: folder, { _ in })
+    func losses(_ entry: String) throws -> [String] {
+      given.recipe =
+        #"{ from: "V1", to: "V2", entityMappings: [ { source: "Book", destination: "Book", "#
+        + entry
+        + " } ] }"
+      let store = try Store(path: given.store)
+      let recipe = try Recipe(text: given.recipe, path: "recipe.json5")
+      let mapping = try #require(
+        try recipe.mapping(from: store.model, to: given.destination, names: ("V1", "V2")))
+      return try store.plan(
+        steps: [
+          MigrationStep(
+            from: "V1", to: "V2", source: store.model, destination: given.destination,
+            mapping: mapping)
+        ]
+      ).losses.map { "\($0.name) \($0.values): \($0.samples.joined(separator: ", "))" }
+    }
+    #expect(
+      try losses(#"attributes: { name: "nullif(name, 'b1')" }"#) == ["Book.name 1: Book/p2 b1"])
+    #expect(
+      try losses(#"where: "name <> 'b0'", attributes: { name: "nullif(name, 'b1')" }"#)
+        == ["Book 1: Book/p1", "Book.name 1: Book/p2 b1"])
+    // What is only asked for is not taken up.
+    #expect(
+      try losses(#"where: "name <> 'b0'", attributes: { name: null }"#)
+        == ["Book 1: Book/p1", "Book.name 2: Book/p2 b1, Book/p3 b2"])
+  }
+
   private static let cases = Fixtures.path("../cases/ways")
 
   @Test(

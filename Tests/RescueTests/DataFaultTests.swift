@@ -1,3 +1,4 @@
+import Demo
 import Files
 import ManagedModel
 import ManagedStore
@@ -64,6 +65,23 @@ struct DataFaultTests {
     #expect(found.count == fault.count, "\(found.sentence)")
     #expect(found.severity == fault.severity ?? fault.kind.severity)
     #expect(!found.sentence.isEmpty && found.first.count <= 5)
+  }
+
+  @Test(
+    "doctor says of a migration what a plan of it says", arguments: faults.map(\.sql) + ["SELECT 1"]
+  )
+  func migration(sql: String) throws {
+    let patient = try Patient(objects: 200)
+    try patient.change(sql)
+    let diagnosis = try patient.diagnosis()
+    let next = try #require(DemoModels.versions().first { $0.name == "Recipes 2" })
+    let store = try Store(path: patient.path)
+    let plan = try store.plan(to: next.model, names: ("Recipes", "Recipes 2"))
+    // What the data break of the new version's own rules is no fault of the store.
+    let ofData: [CoreDataError.Code] = [.migration, .migrationConstraintViolation]
+    let own = plan.failures.filter { !ofData.contains($0.code) }
+    #expect(diagnosis.migrationChecks == own)
+    #expect(plan.failures.isEmpty == diagnosis.migrationChecks.isEmpty, "\(plan.failures)")
   }
 
   @Test(

@@ -2,6 +2,14 @@ import Files
 import ManagedModel
 import ManagedStore
 
+extension StoreMigration {
+  /// What refuses every migration of a store that was looked at as a whole, whatever it leads to: damages of
+  /// its file, and tables, columns and numbers of entities that do not fit its own model.
+  package static func standingChecks(of store: Store) throws -> [DataCheck] {
+    try FileAnalysis(store: store).known + DriftAnalysis(store: store).checks()
+  }
+}
+
 /// What a store's files keep from a migration, whatever its models say.
 struct FileAnalysis {
   let store: Store
@@ -24,6 +32,11 @@ struct FileAnalysis {
   /// stop there.
   func checks(isCancelled: @escaping () -> Bool) throws -> [DataCheck] {
     try store.stopping(when: isCancelled) { try store.inspect() }
+    return known
+  }
+
+  /// The same of what has been looked at so far.
+  var known: [DataCheck] {
     guard let damage = store.damage else { return [] }
     let hint =
       "strata dump prints every row that can be read, strata salvage makes a new store of them. Or take another copy of the store."

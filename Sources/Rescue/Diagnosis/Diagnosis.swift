@@ -20,6 +20,8 @@ public struct Diagnosis: Sendable {
   public private(set) var isReadable = true
   /// Whether the objects were looked at: a store that does not open has told of its file alone.
   public private(set) var isComplete = false
+  /// What a plan refuses any migration of the store for, as it says it.
+  public private(set) var migrationChecks: [DataCheck] = []
   /// What kept the store from being opened; `nil` where it was.
   public private(set) var refusal: CoreDataError?
   /// Where the model came from; `nil` where the store was not opened.
@@ -152,6 +154,14 @@ public struct Diagnosis: Sendable {
     // Last: reading finds out what else cannot be read.
     if let damage = store.damage {
       findings += PageLayer(place: place, damage: damage, tables: store.entityTables).findings()
+    }
+    do {
+      migrationChecks = try store.translating { try StoreMigration.standingChecks(of: store) }
+    } catch let error as CoreDataError where error.kind != .cancelled {
+      findings.append(
+        Finding(
+          .unchecked, "What a plan would say could not be found out: \(error.message).", in: place))
+      isComplete = false
     }
   }
 

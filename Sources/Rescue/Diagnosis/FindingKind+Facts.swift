@@ -220,7 +220,8 @@ extension FindingKind {
     case .mandatory:
       Facts(
         .warning, "mandatory values are missing", cocoa: 1570, .none,
-        "Such objects cannot be saved again, nor migrated, before they get a value.")
+        "Such objects cannot be saved again before they get a value. A lightweight migration carries them over as they are; one with a mapping model is refused."
+      )
     case .uniqueness:
       Facts(
         .error, "objects are equal that must differ", cocoa: 133021, .repair,

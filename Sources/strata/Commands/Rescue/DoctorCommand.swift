@@ -66,6 +66,14 @@ enum DoctorCommand {
     }
     if !diagnosis.findings.isEmpty { console.line() }
     console.line(diagnosis.summary)
+    if let check = diagnosis.migrationChecks.first {
+      let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
+      let rest = diagnosis.migrationChecks.count - 1
+      console.paragraph(
+        "!",
+        "strata plan refuses to migrate the store as it is: \(name): \(check.summary)"
+          + (rest > 0 ? ", and \(rest) more" : ""))
+    }
     if let refusal = diagnosis.refusal, !diagnosis.isReadable {
       CommandLineTool.report(refusal, asJSON: false, console)
     }
@@ -106,6 +114,12 @@ extension Diagnosis {
       "warnings": count(.warning), "notes": count(.note),
     ])
     json.objects("findings", findings) { $1.write(to: &$0) }
+    json.objects("migrationChecks", migrationChecks) {
+      [
+        "code": $0.code, "entity": $0.entity, "property": $0.property, "rows": $0.rows,
+        "message": $0.message,
+      ]
+    }
     if let refusal, !isReadable { json.error(refusal) }
   }
 }
