@@ -42,8 +42,10 @@ struct StepMaking {
       contents = MigratedContents(mapped)
       policies = try PolicyRun(mapped, bindings: bindings, connection: connection, meter: meter)
     }
-    completion = StepCompletion(
+    var completion = StepCompletion(
       step: step, schemas: schemas, connection: connection, meter: meter, archive: archive)
+    completion.isByPolicies = !step.policyMappings(bindings).isEmpty
+    self.completion = completion
   }
 
   /// Makes the result.

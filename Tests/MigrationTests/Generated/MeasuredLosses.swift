@@ -145,20 +145,29 @@ struct MeasuredLosses {
         if let inverse, inverse < name { continue }
         var links = MigrationOracle.Losses.Links(
           names: Set([name] + (inverse.map { [$0] } ?? [])), least: 0, most: 0)
-        var seen: Set<[String]> = []
-        for object in before where source.isKind(object.entity, of: entity.name) {
-          for mark in object.links[relationship.name] ?? [] {
-            guard let other = objects[mark] else { continue }
-            let pair = [object.mark, mark]
-            guard inverse != name || !seen.contains(pair.reversed()) else { continue }
-            seen.insert(pair)
-            guard !isKept(relationship.name, from: object, to: other),
-              !isKept(relationship.inverse, from: other, to: object)
-            else { continue }
-            let stays = [object, other].filter { after[$0.mark] != nil }.count
-            if stays == 2 { links.least += 1 }
-            if stays > 0 { links.most += 1 }
+        var pairs = before.filter { source.isKind($0.entity, of: entity.name) }.flatMap { object in
+          (object.links[relationship.name] ?? []).map { [object.mark, $0] }
+        }
+        // The sides of a one-to-one may disagree: a link is one that either has.
+        if let back = relationship.inverse, !relationship.isToMany,
+          source.relationship(named: back, of: relationship.destination)?.isToMany == false
+        {
+          pairs += before.filter { source.isKind($0.entity, of: relationship.destination) }.flatMap
+          {
+            object in (object.links[back] ?? []).map { [$0, object.mark] }
           }
+        }
+        var seen: Set<[String]> = []
+        for pair in pairs where !seen.contains(pair) {
+          guard inverse != name || !seen.contains(pair.reversed()) else { continue }
+          seen.insert(pair)
+          guard let object = objects[pair[0]], let other = objects[pair[1]],
+            !isKept(relationship.name, from: object, to: other),
+            !isKept(relationship.inverse, from: other, to: object)
+          else { continue }
+          let stays = [object, other].filter { after[$0.mark] != nil }.count
+          if stays == 2 { links.least += 1 }
+          if stays > 0 { links.most += 1 }
         }
         if links.most > 0 { losses.links.append(links) }
       }

@@ -47,7 +47,9 @@ enum StoreOddity: String, CaseIterable, Sendable {
     }
     switch self {
     case .ownColumn:
-      guard !store.database.columns(of: table.table).contains("MINE") else { return nil }
+      guard store.database.tables.values.allSatisfy({ !$0.contains { $0.name == "MINE" } }) else {
+        return nil
+      }
       return """
         ALTER TABLE \(name) ADD COLUMN MINE TEXT; UPDATE \(name) SET MINE = 'x' WHERE Z_PK % 2 = 0
         """

@@ -57,16 +57,28 @@ extension StepSchemas {
         guard let (origin, links) = crowdableLinks(of: relationship, in: entity.name),
           !isKeptElsewhere(origin, besides: relationship.name, of: entity.name)
         else { continue }
-        let count = try store.number(
-          "SELECT count(*) - count(DISTINCT destination) FROM (\(links))")
-        guard count > 0 else { continue }
         let kind = sourceModel.relationship(named: origin.name, of: origin.entity)
+        func isFirst(_ owner: String, _ destination: String) -> String {
+          """
+          NOT EXISTS (SELECT 1 FROM (\(links)) m
+          WHERE m.destination = \(destination) AND m.owner < \(owner))
+          """
+        }
+        var lost = "FROM (\(links)) l WHERE NOT \(isFirst("l.owner", "l.destination"))"
+        if kind?.inverse == origin.name,
+          kind?.destination == sourceModel.declaringEntity(of: origin.name, in: origin.entity)
+        {
+          // A pair that counts both ways goes where neither way is kept, and is one.
+          lost += " AND l.owner <= l.destination AND NOT \(isFirst("l.destination", "l.owner"))"
+        }
+        let count =
+          kind?.inverse == origin.name
+          ? try store.number("SELECT count(*) \(lost)")
+          : try store.number("SELECT count(*) - count(DISTINCT destination) FROM (\(links))")
+        guard count > 0 else { continue }
         let samples = try store.reading {
           try store.connection.rows(
-            """
-            SELECT owner, destination FROM (\(links)) l WHERE EXISTS (SELECT 1 FROM (\(links)) m
-            WHERE m.destination = l.destination AND m.owner < l.owner) ORDER BY 1, 2 LIMIT 5
-            """)
+            "SELECT owner, destination \(lost) ORDER BY 1, 2 LIMIT 5")
         }.compactMap { row -> String? in
           guard row.count == 2, let owner = row[0].integer, let object = row[1].integer else {
             return nil

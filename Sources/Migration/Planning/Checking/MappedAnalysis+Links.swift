@@ -100,7 +100,12 @@ extension MappedAnalysis {
         .owner(entity: declarer, name: relationship.name), in: relationship.destination)
     }
     guard !selects.isEmpty else { return "SELECT NULL AS key, NULL AS other WHERE 0" }
-    return selects.joined(separator: " UNION ALL ")
+    let all = selects.joined(separator: " UNION ALL ")
+    guard schema.storage(of: relationship.name, in: declarer)?.isInDestinationRow == true else {
+      return all
+    }
+    // A row has room for one owner: of several the first one keeps it.
+    return "SELECT min(key) AS key, other FROM (\(all)) GROUP BY other"
   }
 
   /// SELECTs of what rows of a hierarchy hold in a column, each with the row's own key.

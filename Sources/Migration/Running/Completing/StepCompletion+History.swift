@@ -44,7 +44,7 @@ extension StepCompletion {
     ]
     // The newer form keeps each text once; the columns for the text itself are NULL then.
     for (name, text) in [
-      ("AUTHOR", step.historyAuthor(leaving: source).text), ("BUNDLEID", Self.process),
+      ("AUTHOR", step.historyAuthor(leaving: source, isByPolicies: isByPolicies).text), ("BUNDLEID", Self.process),
       ("PROCESSID", Self.process),
     ] {
       if columns.contains("Z\(name)TS"), source.database.contains("ATRANSACTIONSTRING") {
@@ -99,9 +99,11 @@ extension StepCompletion {
 
 extension MigrationStep {
   /// Who the transaction is of that says which model a store had before the step.
-  func historyAuthor(leaving store: Store) -> MigratorAuthor {
+  ///
+  /// - Parameter isByPolicies: whether a Swift policy takes part, which no lightweight migration has.
+  func historyAuthor(leaving store: Store, isByPolicies: Bool) -> MigratorAuthor {
     MigratorAuthor(
-      mapping.kind == .inferred ? .lightweight : .mapping,
+      mapping.kind == .inferred && !isByPolicies ? .lightweight : .mapping,
       digest: store.metadata.digest ?? store.wholeModel.versionHashesDigest, stage: stage)
   }
 }

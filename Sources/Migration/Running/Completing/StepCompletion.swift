@@ -16,6 +16,9 @@ struct StepCompletion {
   /// How rows of history follow; `nil` where the store keeps none.
   let history: HistoryFollowing?
 
+  /// Whether a Swift policy takes part.
+  var isByPolicies = false
+
   init(
     step: MigrationStep, schemas: StepSchemas, connection: Connection, meter: ProgressMeter,
     archive: [UInt8]?
