@@ -192,8 +192,9 @@ extension Verification {
       WHERE t.Z_PK NOT IN (SELECT ZTRANSACTIONID FROM main.ACHANGE WHERE ZTRANSACTIONID IS NOT NULL)
       ORDER BY t.Z_PK DESC LIMIT 1
       """)
-    if author?.text.flatMap({ MigratorAuthor($0) }) != step.historyAuthor(
-      leaving: schemas.store, isByPolicies: !policyMappings.isEmpty)
+    if author?.text.flatMap({ MigratorAuthor($0) })
+      != step.historyAuthor(
+        leaving: schemas.store, isByPolicies: !policyMappings.isEmpty)
     {
       report.fail(entity: nil, message: "history does not name the model that the store had")
     }

@@ -44,7 +44,8 @@ extension StepCompletion {
     ]
     // The newer form keeps each text once; the columns for the text itself are NULL then.
     for (name, text) in [
-      ("AUTHOR", step.historyAuthor(leaving: source, isByPolicies: isByPolicies).text), ("BUNDLEID", Self.process),
+      ("AUTHOR", step.historyAuthor(leaving: source, isByPolicies: isByPolicies).text),
+      ("BUNDLEID", Self.process),
       ("PROCESSID", Self.process),
     ] {
       if columns.contains("Z\(name)TS"), source.database.contains("ATRANSACTIONSTRING") {
