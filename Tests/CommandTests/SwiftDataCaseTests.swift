@@ -97,15 +97,15 @@ struct SwiftDataCaseTests {
     let result = Captured("explain", store, source)
     #expect(result.status == .no)
     let said = flat(result.out)
-    #expect(said.contains("Lightweight migration fails on the rows"))
-    #expect(said.contains("Item.n: 3 rows have missing values"))
+    #expect(said.contains("Lightweight migration fails on what is in the store"))
+    #expect(said.contains("Item.n: missing values on a mandatory destination attribute, in 3 rows"))
     #expect(!said.contains("Lightweight migration can carry it"))
     try write(
       "", "var other: Other = Other()", stages: Self.stage,
       rest: "@Model class Other { var n: Int }")
     #expect(
       flat(Captured("explain", store, source).out).contains(
-        "Item.other: 3 rows have missing objects"))
+        "Item.other: missing objects on a mandatory destination relationship, in 3 rows"))
   }
 
   @Test("a plan with stages that does not know the store: 134504, and no lightweight migration")
@@ -161,7 +161,7 @@ struct SwiftDataCaseTests {
     }
     #expect(
       explained(seed("6/Schemas.swift@DASchemeV1"), "6/Schemas.swift")
-        .contains("Car.engine: 8 rows have missing objects"))
+        .contains("Car.engine: missing objects on a mandatory destination relationship, in 8 rows"))
     #expect(
       explained(seed("24b/M.swift@ItemSchemaV1"), "24b").contains("ItemList.note:"))
     let loan = explained(seed("25/M.swift@S1"), "25")
@@ -177,7 +177,8 @@ struct SwiftDataCaseTests {
     }
     let shop = seed("17/old")
     #expect(
-      explained(shop, "17/new").contains("regalSortierModus: 8 rows have no value in a mandatory"))
+      explained(shop, "17/new").contains(
+        "regalSortierModus: no value in a mandatory composite attribute, in 8 rows"))
     let plan = Captured("plan", shop, "--to", Cases.path("17/new"))
     #expect(
       plan.status == .done
