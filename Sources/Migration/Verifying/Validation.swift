@@ -40,7 +40,7 @@ struct Validation {
         ask(&rule)
         rules.append(rule)
       }
-      if step.validatesAll, !attribute.isDerived {
+      if step.validatesAll, !attribute.isDerived, !attribute.name.contains(".") {
         rules += SavingRule.all(of: attribute, column).map {
           .saving($0, in: attribute.name, of: table.entity, isRefused: true)
         }
@@ -80,8 +80,14 @@ struct Validation {
   /// Makes a rule of the one who asks: of what a mapping model made NSMigrationManager does, with the code
   /// of a save; else only what was not broken before is refused.
   func ask(_ rule: inout DestinationRule) {
-    guard !step.validatesAll else {
-      rule.code = .validationMissingMandatoryProperty
+    // How a composite's elements are validated was not seen.
+    guard !step.validatesAll || rule.property?.contains(".") == true else {
+      let isToMany =
+        rule.property.flatMap { step.destination.relationship(named: $0, of: rule.entity) }?
+        .isToMany
+      rule.code =
+        isToMany == true
+        ? .validationRelationshipLacksMinimumCount : .validationMissingMandatoryProperty
       return
     }
     let (entity, property) = (rule.entity, rule.property)

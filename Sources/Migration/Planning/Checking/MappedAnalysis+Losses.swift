@@ -178,13 +178,16 @@ extension MappedAnalysis {
   /// `FROM … WHERE …` of the links `e` that are lost, counted where the plan counts them; `nil` where none
   /// can be.
   private func lostLinks(_ relationship: Relationship, of entity: String) throws -> String? {
-    let others = step.source.subtree(of: relationship.destination).filter {
+    var others = step.source.subtree(of: relationship.destination).filter {
       !takers(of: $0).isEmpty
     }
     let inverse = relationship.inverse.flatMap {
       step.source.relationship(named: $0, of: relationship.destination)
     }
-    guard isCounted(relationship, of: entity, inverse) else { return nil }
+    if !isCounted(relationship, of: entity, inverse) {
+      // Of what a policy takes nothing is counted: these links are counted from here.
+      others.removeAll { !takers(of: $0).contains(where: mapped.isPolicy) }
+    }
     var lost: [String] = []
     var carried: [String: [String]] = [:]
     for other in others {

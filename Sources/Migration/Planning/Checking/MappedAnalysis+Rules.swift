@@ -97,7 +97,8 @@ extension MappedAnalysis {
   /// Whether the attribute is a copy of one that was mandatory before: what is empty in it was broken
   /// already. NSMigrationManager does not ask how it came about.
   private func wasMandatory(_ attribute: String, _ row: DestinationRows) -> Bool {
-    !step.validatesAll && former(attribute, row)?.isOptional == false
+    (!step.validatesAll || attribute.contains("."))
+      && former(attribute, row)?.isOptional == false
   }
 
   /// The source's attribute of which one is a copy.
@@ -116,12 +117,12 @@ extension MappedAnalysis {
       guard let attribute = schemas.destination.attribute(of: column.name, in: row),
         !attribute.isDerived
       else { return [] }
+      // How a composite's elements are validated was not seen.
+      let isRefused = step.validatesAll && !attribute.name.contains(".")
       return SavingRule.all(
         of: attribute, "e.\(quoted(column.name))",
-        since: step.validatesAll ? nil : former(attribute.name, row)?.validation
-      ).map {
-        .saving($0, in: attribute.name, of: row.entity, isRefused: step.validatesAll)
-      }
+        since: isRefused ? nil : former(attribute.name, row)?.validation
+      ).map { .saving($0, in: attribute.name, of: row.entity, isRefused: isRefused) }
     }
   }
 
