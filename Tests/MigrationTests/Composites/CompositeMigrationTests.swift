@@ -261,7 +261,8 @@ struct CompositeMigrationTests {
     let folder = try TemporaryFolder()
     let path = folder.path("Library.sqlite")
     let writer = try StoreWriter(creating: path, model: before)
-    try writer.insert("Item", attributes: ["author.id": .integer(7), "id": .integer(100)])
+    try writer.insert(
+      "Item", attributes: ["author.id": .integer(7), "id": .integer(100), "title": .string("A")])
     try writer.finish()
     let plan = try way.plan(Store(path: path), to: after)
     _ = try StoreMigration.runAndRead(plan)

@@ -52,10 +52,13 @@ extension StepSchemas {
   /// Links that find no room: of several owners of an object the one of the least key keeps it.
   func crowdedLinks() throws -> [Loss] {
     var losses: [Loss] = []
+    // What two relationships take from one has room for the same owners in both.
+    var told: Set<String> = []
     for entity in destinationModel.entities {
       for relationship in entity.relationships {
         guard let (origin, links) = crowdableLinks(of: relationship, in: entity.name),
-          !isKeptElsewhere(origin, besides: relationship.name, of: entity.name)
+          !isKeptElsewhere(origin, besides: relationship.name, of: entity.name),
+          told.insert("\(origin.entity).\(origin.name)").inserted
         else { continue }
         let kind = sourceModel.relationship(named: origin.name, of: origin.entity)
         func isFirst(_ owner: String, _ destination: String) -> String {
