@@ -155,7 +155,7 @@ final class VerdictRun {
       return fail("plan says that it cannot run, and it ran")
     }
     let result = try Store(path: output)
-    guard let mapping = plan.steps.first?.mapping else { return }
+    guard let mapping = plan.steps.first?.mapping else { return fail("a plan without a step ran") }
     let measured = try MeasuredLosses(store, result, mapping: mapping)
     let told = plan.losses.filter { $0.misfit == nil && !isOwn($0) }
     // Of an object that becomes two the one-to-ones of one copy are told, though the other may keep them.
