@@ -101,6 +101,9 @@ extension MappingLayout {
       use([origin.property], of: from)
       try refuseContradiction(relationship, relationshipMapping, entityMapping, from: from)
       guard !isToldOtherwise(relationship, relationshipMapping, origin, entityMapping, to) else {
+        if relationship.isToMany {
+          toldByInverse.insert("\(entityMapping.name).\(relationship.name)")
+        }
         continue
       }
       // Policies carry the relationships of what they made.

@@ -26,6 +26,8 @@ struct MappingLayout {
   private(set) var used: [String: Set<String>] = [:]
   /// Source properties that objects made along with others are computed from, by name of the mapping.
   private(set) var treeUses: [String: Set<String>] = [:]
+  /// To-manys whose links only the inverse writes, by mapping and name.
+  var toldByInverse: Set<String> = []
   /// Mappings (by name) whose objects get other keys than their sources have.
   private(set) var renumbered: Set<String> = []
   var groups: [String: String] = [:]

@@ -71,6 +71,20 @@ extension MappingModel {
       origins.append(own)
       inverses.append(back)
     }
-    return origins.first == inverses.last && origins.last == inverses.first
+    guard origins.first == inverses.last, origins.last == inverses.first else { return false }
+    // Where subentities take it from several, the two ends of each link must take it from the same one.
+    return sides.allSatisfy { side, makers in
+      let other = sides.first { $0.side != side } ?? (side, makers)
+      return makers.allSatisfy { maker in
+        guard let from = maker.source,
+          let former = maker.relationship(named: side.name)?.source,
+          let relationship = source.relationship(named: former, of: from)
+        else { return false }
+        return other.makers.allSatisfy {
+          !source.isKind($0.source ?? "", of: relationship.destination)
+            || $0.relationship(named: other.side.name)?.source == relationship.inverse
+        }
+      }
+    }
   }
 }

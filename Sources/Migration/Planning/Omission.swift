@@ -41,17 +41,19 @@ package struct CarriedProperties {
   func destinations(
     of relationship: Relationship, inverse: Relationship?, in entityMapping: EntityMapping
   ) -> (all: [String], carried: [String], carriedBack: [String]) {
-    guard let to = entityMapping.destination else { return ([], [], []) }
+    guard entityMapping.destination != nil else { return ([], [], []) }
     let all = source.subtree(of: relationship.destination).compactMap { other in
       mapping.mapping(fromSource: other).flatMap { taker in
-        taker.destination.map { (name: other, taker: taker, end: $0) }
+        taker.destination == nil ? nil : (name: other, taker: taker)
       }
     }
     return (
       all.map(\.name),
-      all.filter { isCarried(relationship, by: entityMapping, to: $0.end) }.map(\.name),
-      all.filter { other in inverse.map { isCarried($0, by: other.taker, to: to) } ?? false }
-        .map(\.name)
+      all.filter { isCarried(relationship, inverse, by: entityMapping, to: $0.taker) }
+        .map(\.name),
+      all.filter { other in
+        inverse.map { isCarried($0, relationship, by: other.taker, to: entityMapping) } ?? false
+      }.map(\.name)
     )
   }
 
@@ -64,15 +66,22 @@ package struct CarriedProperties {
     return ends.all.filter { !ends.carried.contains($0) && !ends.carriedBack.contains($0) }
   }
 
+  /// Whether a mapping carries a relationship's links to the objects that another makes. A to-many whose
+  /// to-one inverse is carried as well adds nothing to it: that one's column holds the links.
   private func isCarried(
-    _ relationship: Relationship, by entityMapping: EntityMapping, to other: String
+    _ relationship: Relationship, _ inverse: Relationship?, by entityMapping: EntityMapping,
+    to other: EntityMapping
   ) -> Bool {
-    guard let from = entityMapping.destination else { return false }
-    return entityMapping.relationships.contains {
-      $0.source == relationship.name
-        && destination.relationship(named: $0.name, of: from).map {
-          destination.isKind(other, of: $0.destination)
-        } == true
+    guard let from = entityMapping.destination, let end = other.destination else { return false }
+    return entityMapping.relationships.contains { relationshipMapping in
+      guard relationshipMapping.source == relationship.name,
+        let now = destination.relationship(named: relationshipMapping.name, of: from),
+        destination.isKind(end, of: now.destination)
+      else { return false }
+      guard now.isToMany, let inverse, let back = now.inverse,
+        destination.relationship(named: back, of: now.destination)?.isToMany == false
+      else { return true }
+      return other.relationship(named: back)?.source != inverse.name
     }
   }
 

@@ -225,6 +225,7 @@ extension MappedAnalysis {
       for mapping in taker.relationships {
         guard let path = mapping.source?.split(separator: "."),
           path.first.map(String.init) == relationship,
+          !mapped.toldByInverse.contains("\(taker.name).\(mapping.name)"),
           let now = step.destination.relationship(named: mapping.name, of: to)
         else { continue }
         // What another relationship goes on from is not where the link leads.

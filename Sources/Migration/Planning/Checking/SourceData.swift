@@ -102,6 +102,13 @@ struct SourceData {
         GROUP BY owner, destination
         """
     }
+    if let column = storage.toOneColumn, inverse == relationship {
+      links = """
+        SELECT owner, destination, 1 AS here, EXISTS (SELECT 1 FROM \(schema)\(quoted(other.table)) b
+        WHERE b.Z_PK = l.destination AND b.\(quoted(column)) = l.owner) AS there
+        FROM (\(storage.allLinks(in: schema))) l
+        """
+    }
     return """
       FROM (\(links)) e
       CROSS JOIN \(schema)\(quoted(own.table)) o ON o.Z_PK = e.owner AND o.Z_ENT = \(own.entityID)
