@@ -184,6 +184,45 @@ struct WaysTests {
     }
   }
 
+  @Test(
+    "a column that no model knows, over two steps: told as lost where it is not there afterwards",
+    arguments: [MigrationPlan.Strategy?.none, .inPlace, .copy], [true, false])
+  func ownColumnOverSteps(strategy: MigrationPlan.Strategy?, isRemade: Bool) throws {
+    let folder = try TemporaryFolder()
+    let given = try Self.made(
+      in: folder, { _ in }, sql: "ALTER TABLE ZTAG ADD COLUMN MINE TEXT; UPDATE ZTAG SET MINE = 'x'"
+    )
+    // The second step leaves the table alone, or makes it anew.
+    var entities = given.destination.entities
+    let index = try #require(entities.firstIndex { $0.name == (isRemade ? "Tag" : "Book") })
+    entities[index].attributes.append(Attribute("count", .integer64, optional: true))
+    if isRemade { entities[index].attributes.removeAll { $0.name == "label" } }
+    let last = try Model(entities: entities)
+    let store = try Store(path: given.store)
+    let plan = try store.plan(
+      steps: [
+        MigrationStep(
+          from: "V1", to: "V2", source: store.model, destination: given.destination,
+          mapping: MappingInference.mapping(from: store.model, to: given.destination)),
+        MigrationStep(
+          from: "V2", to: "V3", source: given.destination, destination: last,
+          mapping: MappingInference.mapping(from: given.destination, to: last)),
+      ], strategy: strategy)
+    var options = MigrationOptions()
+    options.output = folder.path("Out.sqlite")
+    options.allowedLosses = Set(plan.losses.map(\.name))
+    _ = try StoreMigration.run(plan, options: options)
+    let result = try Store(path: folder.path("Out.sqlite"))
+    let isThere = result.database.columns(of: "ZTAG").contains("MINE")
+    #expect(plan.losses.contains { $0.property == "MINE" } != isThere)
+    if !isRemade { #expect(isThere) }
+    if isThere {
+      #expect(
+        try result.connection.number("SELECT count(*) FROM ZTAG WHERE MINE = 'x'")
+          == store.number("SELECT count(*) FROM ZTAG"))
+    }
+  }
+
   @Test("links of which an end is missing, in join tables and in to-ones")
   func missingEnds() throws {
     let folder = try TemporaryFolder()

@@ -21,6 +21,20 @@ public struct CloudKitBacklog: Sendable, Equatable {
 
   /// Whether anything waits.
   public var isEmpty: Bool { self == CloudKitBacklog() }
+
+  /// What waits, each with its number and words for one and for several.
+  package var parts: [(count: Int, one: String, several: String)] {
+    [
+      (pendingUploads, "record to upload", "records to upload"),
+      (pendingDeletes, "record to delete", "records to delete"),
+      (pendingLinks, "link to upload", "links to upload"),
+      (
+        unanalysedTransactions, "transaction of history not looked at yet",
+        "transactions of history not looked at yet"
+      ),
+      (analysedChanges, "change without a record yet", "changes without a record yet"),
+    ].filter { $0.count > 0 }
+  }
 }
 
 extension Store {

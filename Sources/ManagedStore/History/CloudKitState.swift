@@ -50,6 +50,8 @@ public struct CloudKitState: Sendable, Equatable {
     public var pendingDeletes: Int
   }
 
+  /// What waits to be sent, and what of history the mirroring has still to look at.
+  public var backlog = CloudKitBacklog()
   /// Zones that the store mirrors.
   public var zones: [Zone] = []
   /// Entities that have records, by name.
@@ -63,9 +65,4 @@ public struct CloudKitState: Sendable, Equatable {
 
   /// Makes the state of a store that mirrors nothing yet.
   public init() {}
-
-  /// Records that an export sends.
-  public var pendingUploads: Int { entities.reduce(0) { $0 + $1.pendingUploads } }
-  /// Records that an export deletes in iCloud.
-  public var pendingDeletes: Int { entities.reduce(0) { $0 + $1.pendingDeletes } }
 }

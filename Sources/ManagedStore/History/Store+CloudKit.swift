@@ -2,14 +2,15 @@ import ManagedModel
 import SQLite
 
 extension Store {
-  /// The state of CloudKit mirroring; `nil` where the store has none of its tables.
+  /// The state of CloudKit mirroring; `nil` where the store is not mirrored.
   ///
   /// - Parameter events: most runs to tell.
   /// - Throws: ``CoreDataError`` when SQLite fails.
   public func cloudKitState(events: Int = 50) throws -> CloudKitState? {
-    guard database.tables.keys.contains(where: { $0.hasPrefix("ANSCK") }) else { return nil }
+    guard let backlog = try cloudKit() else { return nil }
     return try reading {
       var state = CloudKitState()
+      state.backlog = backlog
       state.entities = try cloudKitEntities()
       state.zones = try cloudKitZones()
       state.events = try cloudKitEvents(limit: events)

@@ -29,22 +29,34 @@ struct PlanAnalysis {
       bytes: plan.storeBytes, rows: plan.steps.reduce(0) { $0 + $1.rows.values.reduce(0, +) })
     try meter.checkCancelled()
     let drift = DriftAnalysis(store: self.store)
-    plan.losses += try drift.losses(unless: keepsColumns(plan))
+    plan.losses += try drift.losses(unless: try keepsColumns(plan))
     plan.checks += try drift.checks()
     plan.notes += self.store.drift.sentences
     var seen: Set<String> = []
     plan.notes = plan.notes.filter { seen.insert($0).inserted }
   }
 
-  /// Tells which columns that the model does not know a plan of one step keeps; of several, none is known
-  /// to last.
-  private func keepsColumns(_ plan: MigrationPlan) -> (String, String) -> Bool {
+  /// Tells which columns that the model does not know a plan keeps: of several steps a trial without rows
+  /// shows it.
+  private func keepsColumns(_ plan: MigrationPlan) throws -> (String, String) -> Bool {
     let steps = plan.steps.filter { $0.mapping.kind != .none }
-    guard steps.count == 1, let step = steps.first, !store.drift.unexpectedColumns.isEmpty,
-      step.policyMappings(plan.policies).isEmpty
+    guard let step = steps.first, !store.drift.unexpectedColumns.isEmpty, plan.failures.isEmpty,
+      steps.allSatisfy({ $0.policyMappings(plan.policies).isEmpty })
     else { return { _, _ in false } }
-    let schemas = StepSchemas(store: store, step: step)
-    return { schemas.keepsUnknown($0, of: $1, step.strategy) }
+    guard steps.count > 1 else {
+      let schemas = StepSchemas(store: store, step: step)
+      return { schemas.keepsUnknown($0, of: $1, step.strategy) }
+    }
+    let trial = EmptyTrial(store: store, steps: steps, meter: meter)
+    let left: DatabaseTables?
+    do {
+      left = try store.reading { try trial.result() }
+    } catch {
+      // Then no column is known to last.
+      try meter.checkCancelled()
+      left = nil
+    }
+    return { left?.columns(of: $1).contains($0) == true }
   }
 
   /// How far the steps were gone, to look at the next one.

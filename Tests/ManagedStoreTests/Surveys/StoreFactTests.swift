@@ -104,7 +104,7 @@ struct StoreFactTests {
         .init(entity: "Recipe", records: 2, pendingUploads: 0, pendingDeletes: 0),
         .init(entity: "Tag", records: 2, pendingUploads: 1, pendingDeletes: 1),
       ])
-    #expect((state.pendingUploads, state.pendingDeletes) == (1, 1))
+    #expect((state.backlog.pendingUploads, state.backlog.pendingDeletes) == (1, 1))
     #expect(
       state.zones == [
         .init(

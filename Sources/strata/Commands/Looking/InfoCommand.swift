@@ -117,16 +117,7 @@ enum InfoCommand {
 
     /// What waits to be sent, and what of history the mirroring has still to look at.
     private static func text(_ backlog: CloudKitBacklog) -> String {
-      let parts = [
-        (backlog.pendingUploads, "record to upload", "records to upload"),
-        (backlog.pendingDeletes, "record to delete", "records to delete"),
-        (backlog.pendingLinks, "link to upload", "links to upload"),
-        (
-          backlog.unanalysedTransactions, "transaction of history not looked at yet",
-          "transactions of history not looked at yet"
-        ),
-        (backlog.analysedChanges, "change without a record yet", "changes without a record yet"),
-      ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
+      let parts = backlog.parts.map { "\($0.count) \($0.count == 1 ? $0.one : $0.several)" }
       return parts.isEmpty ? "mirrored, nothing waits to be sent" : parts.joined(separator: ", ")
     }
 

@@ -187,12 +187,18 @@ enum StorePanelText {
     func date(_ seconds: Double?) -> String {
       seconds.map { facts.localTimes[$0] ?? DateText.utc($0) } ?? "never, or not told"
     }
-    var lines: [PanelLine] = [
-      .fact("to upload", NumberText.grouped(state.pendingUploads), .number),
-      .fact("to delete", NumberText.grouped(state.pendingDeletes), .number),
-      .fact("last import", date(state.lastImport), .date),
-      .fact("last export", date(state.lastExport), .date),
-    ]
+    let waiting = state.backlog.parts.map {
+      PanelLine([
+        Piece(text: NumberText.grouped($0.count), role: .number, width: 15),
+        Piece(text: $0.count == 1 ? $0.one : $0.several, role: nil),
+      ])
+    }
+    var lines: [PanelLine] =
+      (waiting.isEmpty ? [.note("Nothing waits to be sent.")] : [.title("Waiting")] + waiting) + [
+        .blank,
+        .fact("last import", date(state.lastImport), .date),
+        .fact("last export", date(state.lastExport), .date),
+      ]
     if !state.zones.isEmpty {
       lines += [.blank, .title("Zones")]
       lines += state.zones.map {
