@@ -133,5 +133,15 @@ struct SwiftSourceTests {
     #expect(
       (plan.out + plan.err).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         .contains("The destination model:"))
+    for words in [
+      ["info", store], ["rows", store, "Item"], ["dump", store], ["object", store, "Item/p1"],
+      ["search", store, "one"], ["doctor", store], ["repair", store],
+      ["salvage", store, "--output", folder.path("Saved.sqlite")],
+      ["undelete", store],
+    ] {
+      let lines = Captured(words + ["--model", path]).err.split(separator: "\n")
+      #expect(lines.count { $0.contains(said) } == 1, "\(words[0])")
+    }
+    #expect(Captured("find-model", store, path).err.contains(said))
   }
 }

@@ -27,7 +27,7 @@ package enum StoreSalvage {
     /// A version of a model, with its name.
     package struct Version: Sendable {
       let name: String
-      let model: Model
+      package let model: Model
 
       /// One that was read.
       package init(name: String, model: Model) {

@@ -48,6 +48,7 @@ extension Console {
     let gaps = store.gaps
     // Values may stand under the names of others.
     if let mismatch = store.modelMismatch, !told.contains(mismatch) { note("! " + mismatch) }
+    if store.modelSource == .file { warn(store.wholeModel.warnings) }
     for gap in gaps where !told.contains(gap) { note("! " + gap) }
     return gaps.isEmpty ? status : .unreadable
   }

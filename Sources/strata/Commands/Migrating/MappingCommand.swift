@@ -25,6 +25,7 @@ enum MappingCommand {
       for error in found.unreadable { console.note("! " + error.description) }
       return found.versions
     }
+    console.warn(versions.flatMap(\.model.warnings))
     let documents = try MappingDocuments(paths: [arguments[0]])
     let overviews =
       documents.models.map { MappingOverview($0, among: versions) }

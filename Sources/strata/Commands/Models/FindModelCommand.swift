@@ -85,6 +85,7 @@ enum FindModelCommand {
       "looked at \(search.filesSeen) files, \(search.modelsRead) models, \(search.versionsRead) of them versions in git history"
     )
     for note in search.notes { console.note("! " + note) }
+    console.warn((search.matches + (search.nearest.map { [$0] } ?? [])).flatMap(\.model.warnings))
   }
 
   private static func place(_ found: FoundModel, _ console: Console) {

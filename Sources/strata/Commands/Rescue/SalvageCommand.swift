@@ -16,6 +16,7 @@ enum SalvageCommand {
     let file = try ReceiptFile(arguments, option: "report", stores: [arguments[0], output])
     var options = StoreSalvage.Options()
     if let model = arguments.value("model") { try options.take(ModelReference(model)) }
+    console.warn(options.versions.flatMap(\.model.warnings) + (options.model?.warnings ?? []))
     options.ignoresLog = arguments.flag("ignore-wal")
     options.tellsPages = file != nil
     let bar = ProgressBar(console)

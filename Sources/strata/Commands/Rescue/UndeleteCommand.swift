@@ -35,6 +35,7 @@ enum UndeleteCommand {
     let file = try ReceiptFile(
       arguments, option: "report", stores: [arguments[0], output].compactMap { $0 })
     let model = try arguments.value("model").map { try ModelReference($0).load().model }
+    console.warn(model?.warnings ?? [])
     let bar = ProgressBar(console)
     func working<T>(_ title: String, _ body: (@escaping (Double) -> Void) throws -> T) throws -> T {
       defer { bar.clear() }
