@@ -19,9 +19,20 @@ extension Verification {
         )
       }
       // Objects that had no position in an order were given one.
-      return row.orders.contains(column.name)
-        ? (column.name, "\(actual) IS NOT \(wanted) AND \(wanted) IS NOT NULL")
-        : (column.name, "\(actual) IS NOT \(wanted)")
+      if row.orders.contains(column.name) {
+        return (column.name, "\(actual) IS NOT \(wanted) AND \(wanted) IS NOT NULL")
+      }
+      guard isReal(column.name, of: row) else {
+        return (column.name, "\(actual) IS NOT \(wanted)")
+      }
+      // A column of real numbers keeps a whole number with no more digits than these have.
+      return (
+        column.name,
+        """
+        \(actual) IS NOT \(wanted)
+        AND (typeof(\(wanted)) <> 'integer' OR \(actual) IS NOT CAST(\(wanted) AS REAL))
+        """
+      )
     }
     compared += row.derived.map { ($0.name, "d.\(quoted($0.name)) IS NOT \($0.sql)") }
     // Core Data fills a new attribute's column with its default in all rows of the table, those of
@@ -59,8 +70,17 @@ extension Verification {
   }
 
   private func mayBeInFile(_ column: String, of row: DestinationRows) -> Bool {
+    attribute(of: column, in: row)?.allowsExternalBinaryDataStorage ?? false
+  }
+
+  private func isReal(_ column: String, of row: DestinationRows) -> Bool {
+    let type = attribute(of: column, in: row)?.type
+    return type == .double || type == .float
+  }
+
+  private func attribute(of column: String, in row: DestinationRows) -> Attribute? {
     destination.property(of: column, in: row).flatMap {
       step.destination.storedAttribute(named: $0, of: row.entity)
-    }?.allowsExternalBinaryDataStorage ?? false
+    }
   }
 }

@@ -60,6 +60,8 @@ final class VerdictRun {
 
   private static func text(_ entity: Entity, _ model: Model) -> String {
     "  \(entity.name)\(entity.parent.map { ": " + $0 } ?? ""): "
+      + entity.attributes.filter { $0.name != "zMark" }.map { "\($0.name) \($0.type)" }.joined(
+        separator: ", ") + "; "
       + entity.relationships.map {
         "\($0.name) → \($0.destination).\($0.inverse ?? "–")\($0.isToMany ? " many" : "")\($0.isOrdered ? " ordered" : "")\($0.renamingIdentifier.map { " was " + $0 } ?? "")"
       }.joined(separator: ", ")
