@@ -14,13 +14,7 @@ struct PlanNotes {
 
   /// - Parameter whole: the destination model with the entities of all configurations.
   func sentences(whole: Model) throws -> [String] {
-    var notes: [String] = []
-    if let user = StoreLock.user(of: store.files.path) {
-      notes.append(
-        "Another program (process \(user)) is using the store: it must close it before the migration can run."
-      )
-    }
-    notes += [HardLinks.note(store.files.path)].compactMap { $0 }
+    var notes = [HardLinks.note(store.files.path)].compactMap { $0 }
     notes += whole.warnings.map { "The destination model: \($0)." }
     notes += configuration(whole)
     notes += [store.deferral].compactMap { $0 }

@@ -218,7 +218,7 @@ enum ExplainCommand {
       }
       for check in explanation.checks {
         let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
-        console.line("  \(name): \(check.summary)")
+        console.line("  \(check.isWarning ? "!" : "✗") \(name): \(check.summary)")
       }
     }
 
