@@ -36,7 +36,8 @@ extension StepSchemas {
   }
 
   func keptSQL(of join: StoreSchema.JoinTable) -> String? {
-    guard
+    // Another relationship's table can have had the name.
+    guard sourceJoin(of: join)?.name == join.name,
       store.schema.joins.contains(where: {
         $0.name == join.name && Set($0.columns) == Set(join.columns)
       }),

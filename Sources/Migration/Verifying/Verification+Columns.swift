@@ -25,12 +25,14 @@ extension Verification {
       guard isReal(column.name, of: row) else {
         return (column.name, "\(actual) IS NOT \(wanted)")
       }
-      // A column of real numbers keeps a whole number with no more digits than these have.
+      // A column of real numbers keeps a whole number, and one that text tells, with no more digits than
+      // these have.
       return (
         column.name,
         """
         \(actual) IS NOT \(wanted)
-        AND (typeof(\(wanted)) <> 'integer' OR \(actual) IS NOT CAST(\(wanted) AS REAL))
+        AND (\(actual) IS NOT CAST(\(wanted) AS REAL) OR typeof(\(wanted)) NOT IN ('integer', 'text')
+        OR \(wanted) GLOB '*[^-+.0-9eE ]*')
         """
       )
     }

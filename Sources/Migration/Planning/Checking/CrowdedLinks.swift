@@ -49,83 +49,148 @@ extension StepSchemas {
       """
   }
 
-  /// Links that find no room: of several owners of an object the one of the least key keeps it.
+  /// Links that find no room: of several owners of an object the one of the least key keeps it, and nothing
+  /// else of the destination keeps the link.
   func crowdedLinks() throws -> [Loss] {
     var losses: [Loss] = []
-    // What two relationships take from one has room for the same owners in both.
-    var told: Set<String> = []
-    for entity in destinationModel.entities {
-      for relationship in entity.relationships {
-        guard let (origin, links) = crowdableLinks(of: relationship, in: entity.name),
-          !isKeptElsewhere(origin, besides: relationship.name, of: entity.name),
-          told.insert("\(origin.entity).\(origin.name)").inserted
-        else { continue }
-        let kind = sourceModel.relationship(named: origin.name, of: origin.entity)
-        func isFirst(_ owner: String, _ destination: String) -> String {
-          """
-          NOT EXISTS (SELECT 1 FROM (\(links)) m
-          WHERE m.destination = \(destination) AND m.owner < \(owner))
-          """
-        }
-        var lost = "FROM (\(links)) l WHERE NOT \(isFirst("l.owner", "l.destination"))"
-        if kind?.inverse == origin.name,
-          kind?.destination == sourceModel.declaringEntity(of: origin.name, in: origin.entity)
-        {
-          // A pair that counts both ways goes where neither way is kept, and is one.
-          lost += " AND l.owner <= l.destination AND NOT \(isFirst("l.destination", "l.owner"))"
-        }
-        let count =
-          kind?.inverse == origin.name
-          ? try store.number("SELECT count(*) \(lost)")
-          : try store.number("SELECT count(*) - count(DISTINCT destination) FROM (\(links))")
-        guard count > 0 else { continue }
-        let samples = try store.reading {
-          try store.connection.rows(
-            "SELECT owner, destination \(lost) ORDER BY 1, 2 LIMIT 5")
-        }.compactMap { row -> String? in
-          guard row.count == 2, let owner = row[0].integer, let object = row[1].integer else {
-            return nil
-          }
-          return
-            "\(ObjectID(entity: origin.entity, key: owner)) → \(ObjectID(entity: kind?.destination ?? "", key: object))"
-        }
-        losses.append(
-          Loss(
-            entity: sourceModel.declaringEntity(of: origin.name, in: origin.entity)
-              ?? origin.entity, property: origin.name, values: count, samples: samples,
-            suggestion:
-              "\(entity.name).\(relationship.name) has room for one owner of each object: of several the first one keeps it. Give it a to-many inverse to keep all links."
-          ))
+    for entity in sourceModel.entities {
+      for relationship in entity.relationships
+      where sourceModel.declaringEntity(of: relationship.name, in: entity.name) == entity.name {
+        if let loss = try crowdedLinks(of: relationship, in: entity.name) { losses.append(loss) }
       }
     }
     return losses
+  }
+
+  /// Who takes a relationship's links over, in one direction.
+  private struct Taker {
+    var entity: String
+    var relationship: String
+    var isCrowdable: Bool
+    /// Numbers of the source entities that it takes the links of.
+    var owners: [Int64]
+    /// Numbers of the source entities whose objects can be at the other end.
+    var others: [Int64]
+  }
+
+  private func takers(of relationship: Relationship, in entity: String) -> [Taker] {
+    var takers: [Taker] = []
+    for entityMapping in mapping.entityMappings {
+      guard let from = entityMapping.source, let to = entityMapping.destination,
+        sourceModel.isKind(from, of: entity), let owner = store.table(of: from)?.entityID
+      else { continue }
+      for relationshipMapping in entityMapping.relationships
+      where relationshipMapping.source == relationship.name {
+        guard let now = destinationModel.relationship(named: relationshipMapping.name, of: to),
+          let declarer = destinationModel.declaringEntity(of: now.name, in: to)
+        else { continue }
+        if let index = takers.firstIndex(where: {
+          $0.entity == declarer && $0.relationship == now.name
+        }) {
+          takers[index].owners.append(owner)
+          continue
+        }
+        let others = sourceModel.subtree(of: relationship.destination).filter { other in
+          mapping.mappings(fromSource: other).contains { taker in
+            taker.destination.map { destinationModel.isKind($0, of: now.destination) } ?? false
+          }
+        }
+        takers.append(
+          Taker(
+            entity: declarer, relationship: now.name,
+            isCrowdable: now.isToMany
+              && destination.storage(of: now.name, in: to)?.isInDestinationRow == true
+              // Where the to-one has a former one of its own, that says whose each object is.
+              && !isCarried(now.inverse, of: now.destination),
+            owners: [owner], others: others.compactMap { store.table(of: $0)?.entityID }))
+      }
+    }
+    return takers
+  }
+
+  private func crowdedLinks(of relationship: Relationship, in entity: String) throws -> Loss? {
+    guard let own = store.table(of: entity),
+      let storage = own.storage(of: relationship.name), !storage.isInDestinationRow,
+      let other = store.table(of: relationship.destination)
+    else { return nil }
+    let forward = takers(of: relationship, in: entity)
+    let inverse = relationship.inverse.flatMap {
+      sourceModel.relationship(named: $0, of: relationship.destination)
+    }
+    let inverseEntity = inverse.flatMap {
+      sourceModel.declaringEntity(of: $0.name, in: relationship.destination)
+    }
+    let isReflexive = inverse?.name == relationship.name && inverseEntity == entity
+    let back = inverse.flatMap { inverse in
+      inverseEntity.map { takers(of: inverse, in: $0) }
+    }
+    let all = forward.map { (taker: $0, isForward: true) } + (back ?? []).map { ($0, false) }
+    // The two sides of one are told once, by the first that finds no room.
+    guard forward.contains(where: \.isCrowdable),
+      isReflexive || back?.contains(where: \.isCrowdable) != true
+        || "\(entity).\(relationship.name)"
+          < "\(inverseEntity ?? "").\(inverse?.name ?? "")"
+    else { return nil }
+    // A row of which an end is missing is no link.
+    var tables = [
+      """
+      links AS (SELECT DISTINCT e.owner, e.destination, o.Z_ENT AS one, d.Z_ENT AS two
+      FROM (\(storage.allLinks(bothWays: true))) e
+      JOIN \(quoted(own.table)) o ON o.Z_PK = e.owner
+      JOIN \(quoted(other.table)) d ON d.Z_PK = e.destination)
+      """
+    ]
+    var (joins, carried, lost): ([String], [String], [String]) = ([], [], [])
+    for (index, (taker, isForward)) in all.enumerated() {
+      let ends = isForward ? (taker.owners, taker.others) : (taker.others, taker.owners)
+      let takes = "one IN (\(ends.0.list)) AND two IN (\(ends.1.list))"
+      carried.append(takes)
+      guard taker.isCrowdable else {
+        lost.append("NOT (\(takes))")
+        continue
+      }
+      let (object, owner) = isForward ? ("destination", "owner") : ("owner", "destination")
+      tables.append(
+        """
+        first\(index) AS MATERIALIZED (SELECT \(object) AS object, min(\(owner)) AS owner
+        FROM links WHERE \(takes) GROUP BY 1)
+        """)
+      joins.append(
+        "LEFT JOIN first\(index) f\(index) ON f\(index).object = l.\(object) AND f\(index).owner = l.\(owner)"
+      )
+      lost.append("f\(index).object IS NULL")
+    }
+    // A pair that counts both ways is one.
+    if isReflexive { lost.append("l.owner <= l.destination") }
+    let with = "WITH " + tables.joined(separator: ", ")
+    let rows = """
+      FROM links l \(joins.joined(separator: " "))
+      WHERE (\(carried.map { "(\($0))" }.joined(separator: " OR "))) AND \(lost.joined(separator: " AND "))
+      """
+    return try store.reading {
+      let count = try store.connection.number("\(with) SELECT count(*) \(rows)")
+      guard count > 0, let crowded = forward.first(where: \.isCrowdable) else { return nil }
+      let samples = try store.connection.rows(
+        "\(with) SELECT l.owner, l.destination \(rows) ORDER BY 1, 2 LIMIT 5"
+      ).compactMap { row -> String? in
+        guard row.count == 2, let owner = row[0].integer, let object = row[1].integer else {
+          return nil
+        }
+        return
+          "\(ObjectID(entity: entity, key: owner)) → \(ObjectID(entity: relationship.destination, key: object))"
+      }
+      return Loss(
+        entity: entity, property: relationship.name, values: count, samples: samples,
+        suggestion:
+          "\(crowded.entity).\(crowded.relationship) has room for one owner of each object: of several the first one keeps it. Give it a to-many inverse to keep all links."
+      )
+    }
   }
 
   private func isCarried(_ inverse: String?, of entity: String) -> Bool {
     guard let inverse else { return false }
     return destinationModel.subtree(of: entity).contains {
       mapping.mapping(toDestination: $0)?.relationship(named: inverse)?.source != nil
-    }
-  }
-
-  /// Whether another relationship of the destination keeps the same links, all of them.
-  private func isKeptElsewhere(
-    _ origin: (entity: String, name: String), besides name: String, of entity: String
-  ) -> Bool {
-    /// Whether a mapping keeps all links of a relationship of its source.
-    func keeps(_ taker: EntityMapping?, _ former: String, besides name: String?) -> Bool {
-      guard let taker, let to = taker.destination else { return false }
-      return taker.relationships.contains {
-        $0.name != name && $0.source == former
-          && destination.storage(of: $0.name, in: to)?.isInDestinationRow == false
-      }
-    }
-    if keeps(mapping.mapping(fromSource: origin.entity), origin.name, besides: name) { return true }
-    guard let former = sourceModel.relationship(named: origin.name, of: origin.entity),
-      let inverse = former.inverse
-    else { return false }
-    return sourceModel.subtree(of: former.destination).allSatisfy {
-      keeps(mapping.mapping(fromSource: $0), inverse, besides: nil)
     }
   }
 }
