@@ -67,6 +67,26 @@ struct UndeleteCommandTests {
     #expect(Captured("undelete", path, "--output", output).status == .refused)
   }
 
+  @Test("the report names every object that is back, also of more than are printed")
+  func wholeReport() throws {
+    let folder = try TemporaryFolder()
+    #expect(Captured("demo", folder.path("d"), "--objects", "4000", "--no-open").status == .done)
+    let path = folder.path("d/Recipes.sqlite")
+    let connection = try Connection(path: path, mode: .readWrite)
+    try connection.execute("PRAGMA secure_delete = OFF; DELETE FROM ZSTEP")
+    connection.close()
+    let (output, report) = (folder.path("Back.sqlite"), folder.path("report.json"))
+    let done = Captured(
+      "undelete", path, "Step", "--output", output, "--report", report, "--json")
+    #expect(done.status == .done || done.status == .no, "\(done.err)")
+    let back = try #require(try Store(path: output).counts()["Step"])
+    #expect(back > 1000)
+    func objects(_ text: String) -> Int { text.components(of: "\"object\":\"Step/p") }
+    let written = try #require(String(bytes: FileSystem.read(report), encoding: .utf8))
+    #expect(objects(written) == back)
+    #expect(objects(done.out) == 1000 && done.out.contains("\"moreObjects\":\(back - 1000)"))
+  }
+
   @Test("mistakes are told before anything is looked for")
   func mistakes() throws {
     let folder = try TemporaryFolder()
@@ -85,5 +105,17 @@ struct UndeleteCommandTests {
     }
     #expect(Captured("undelete", folder.path("none.sqlite")).status == .unreadable)
     #expect(FileSystem.status(folder.path("a.sqlite")) == nil)
+  }
+}
+
+extension String {
+  /// How often another text is in it.
+  fileprivate func components(of text: String) -> Int {
+    var (count, rest) = (0, self[...])
+    while let found = rest.firstRange(of: text) {
+      count += 1
+      rest = rest[found.upperBound...]
+    }
+    return count
   }
 }

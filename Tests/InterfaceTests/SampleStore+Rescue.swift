@@ -82,7 +82,7 @@ extension SampleStore {
 
   static let restored: Restoration.Report = {
     var report = Restoration.Report(salvage: salvaged)
-    report.restored = ["Recipe": 381]
+    report.back = ["Recipe": Array(1...381)]
     report.refused = ["Recipe": [7, 9]]
     report.emptied = ["Recipe.author": 4]
     report.links = 12

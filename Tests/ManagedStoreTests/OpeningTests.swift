@@ -176,7 +176,7 @@ struct OpeningTests {
       _ = try Store(path: path)
       Issue.record("the store was opened")
     } catch let error as CoreDataError {
-      #expect(error.kind == .unreadable)
+      #expect(error.kind == .failed)
       #expect(error.message.contains("is writing to the store"))
     }
   }

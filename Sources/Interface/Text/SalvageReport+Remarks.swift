@@ -27,6 +27,25 @@ extension SalvageReport {
     )
     lose(unplaced, "\(NumberText.grouped(unplaced)) rows belong to no table that is known.")
     lose(unreadable, "\(NumberText.grouped(unreadable)) rows could not be read.")
+    for (entity, most) in gone.sorted(by: { $0.key < $1.key }) {
+      remarks.append(
+        Remark(
+          sign: "!",
+          text:
+            "\(entity.printable): its table is not there, and keys up to p\(NumberText.grouped(most)) were given out. Rows of it may still stand on free pages."
+        ))
+    }
+    if isChanged {
+      remarks.append(
+        Remark(
+          sign: "!",
+          text:
+            "Another program changed the store while it was read: what was saved may be of two states. Close that program, and salvage the store once more."
+        ))
+    }
+    if objects == 0, gone.isEmpty {
+      remarks.append(Remark(sign: "!", text: "No object was found."))
+    }
     if let counted { remarks.append(counted) }
     if let files = missingFiles {
       remarks.append(

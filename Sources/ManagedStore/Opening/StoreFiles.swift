@@ -130,6 +130,18 @@ public struct StoreFiles: Sendable, Equatable {
     }
   }
 
+  /// Refuses a store that another program writes pages of: whatever is read or copied now could be half of a
+  /// change.
+  ///
+  /// - Throws: ``CoreDataError`` of kind failed.
+  package func refuseWhileWritten() throws {
+    guard let holder = StoreLock.writer(of: path) else { return }
+    throw CoreDataError(
+      .failed, code: .persistentStoreOpen,
+      "another program (process \(holder)) is writing to the store",
+      path: path, hint: "Close that program and try again.")
+  }
+
   /// Opens the store so that neither its bytes nor its folder change.
   ///
   /// SQLite's own ways all have a catch: an ordinary open rewrites the file and deletes the -wal on
@@ -140,13 +152,7 @@ public struct StoreFiles: Sendable, Equatable {
   ) throws -> (
     connection: Connection, access: Access, snapshot: Snapshot?
   ) {
-    // Pages are being written: whatever is read or copied now could be half of a change.
-    if let holder = StoreLock.writer(of: path) {
-      throw CoreDataError(
-        .unreadable, code: .persistentStoreOpen,
-        "another program (process \(holder)) is writing to the store",
-        path: path, hint: "Close that program and try again.")
-    }
+    try refuseWhileWritten()
     let hasHotJournal = try self.hasHotJournal()
     if wal.frames == 0 && !hasHotJournal {
       return (try Connection(path: path, mode: .immutable), .immutable, nil)

@@ -39,6 +39,7 @@ package struct SalvageSource {
         .unreadable, FileSystem.status(path) == nil ? "there is no such file" : "not a file",
         path: path, hint: "Check the path of the store.")
     }
+    try StoreFiles(path: path).refuseWhileWritten()
     let log = ignoresLog ? nil : try Self.log(of: path, &notes)
     let image = try DatabaseImage(path: path, log: log)
     let isLogApplied = image.log?.newest.isEmpty == false
@@ -97,6 +98,11 @@ package struct SalvageSource {
   package var missingPages: Int {
     guard !isSchemaWhole, image.header.isMagic, image.log?.newest.isEmpty != false else { return 0 }
     return max(0, image.header.pages - image.pageCount)
+  }
+
+  /// Whether all of sqlite_master was read, and it tells of no table of that name.
+  func lacksTable(_ name: String) -> Bool {
+    isSchemaWhole && !objects.contains { $0.object.type == "table" && $0.object.name == name }
   }
 
   /// A text of a record, whatever the database's encoding.

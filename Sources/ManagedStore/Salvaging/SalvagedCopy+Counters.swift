@@ -25,4 +25,24 @@ extension SalvagedCopy {
     }
     return open
   }
+
+  /// Tables that the store's list of tables does not have though its counters show that there were objects:
+  /// the greatest key that was given out, by the entity at the top of the hierarchy.
+  ///
+  /// To be asked before the counters are made anew.
+  ///
+  /// - Throws: `SQLiteError`.
+  package func goneTables(of source: SalvageSource) throws -> [String: Int] {
+    guard let schema, try DatabaseTables(connection).contains("Z_PRIMARYKEY") else { return [:] }
+    var gone: [String: Int] = [:]
+    for table in schema.tables where source.lacksTable(table.name) {
+      guard let number = schema.numbers[table.root],
+        let greatest = try connection.value(
+          "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer,
+        greatest > 0
+      else { continue }
+      gone[table.root] = Int(clamping: greatest)
+    }
+    return gone
+  }
 }

@@ -81,6 +81,12 @@ package struct SalvageReport: Sendable, Equatable {
   /// far as its counters were there: no more can be lost, and objects that were deleted are among them.
   /// Empty where it is known of all pages whose they are.
   package var openKeys: [String: Int] = [:]
+  /// Entities whose table is not there though there were objects: the greatest key that the store gave out.
+  package var gone: [String: Int] = [:]
+  /// Whether the store's files changed while they were read.
+  package var isChanged = false
+  /// Whether the new store opens, with or without its model.
+  package var opens = false
   /// Files of external data that objects name and that are not there.
   package var missingFiles: MissingFiles?
   /// Where the rows are from, page by page; empty unless it was asked for.
@@ -90,9 +96,16 @@ package struct SalvageReport: Sendable, Equatable {
   /// Whether the new store opens with its model, as Core Data would.
   package var isComplete = false
 
-  /// Whether anything is known to be lost.
+  /// How many objects are in the new store.
+  package var objects: Int { entities.reduce(0) { $0 + $1.objects } }
+
+  /// Whether everything that is known of is in the new store, files of external data too.
+  package var isWhole: Bool { !isLossy && missingFiles == nil }
+
+  /// Whether anything is known to be lost, or nothing was saved.
   package var isLossy: Bool {
-    unplaced > 0 || unreadable > 0 || missingPages > 0 || unknownHoles > 0
+    isChanged || !opens || objects == 0 || !gone.isEmpty || unplaced > 0 || unreadable > 0
+      || missingPages > 0 || unknownHoles > 0
       || tables.contains {
         !$0.refused.isEmpty || !$0.cut.isEmpty || $0.holes.contains { $0.missing != 0 }
       }

@@ -56,6 +56,7 @@ package enum StoreSalvage {
     try NewStorePlace.require(output, besides: [path])
     let files = StoreFiles(path: FileSystem.canonical(path))
     try SupportTree.place(of: files, beside: output)
+    let before = StoreFingerprint(of: files.path)
     let source = try SalvageSource(path: path, ignoresLog: options.ignoresLog)
     var report = SalvageReport(storePath: path, outputPath: output, logPath: source.logPath)
     let models = try SalvageModels(options, source, isCancelled: isCancelled)
@@ -96,6 +97,7 @@ package enum StoreSalvage {
         if report.missingPages + report.unknownHoles > 0 {
           report.openKeys = try copy.openKeys()
         }
+        report.gone = try copy.goneTables(of: source)
         report.notes += try SalvagedBookkeeping(copy.connection).complete(with: model, copy.schema)
         report.tables = try tables(of: copy)
         if options.tellsLinks || report.isLossy, let schema = copy.schema,
@@ -122,6 +124,7 @@ package enum StoreSalvage {
     }
     try sync?.wait()
     try open(work, &report)
+    report.isChanged = StoreFingerprint(of: files.path) != before
     report.notes += try SupportTree.copy(
       of: files, beside: output,
       check: { if isCancelled() { throw CoreDataError(.cancelled, "cancelled") } })
@@ -213,6 +216,7 @@ package enum StoreSalvage {
   private static func open(_ path: String, _ report: inout SalvageReport) throws {
     do {
       let store = try Store(path: path)
+      report.opens = true
       report.entities = try store.counts().sorted { $0.key < $1.key }.map {
         .init(name: $0.key, objects: $0.value)
       }

@@ -17,11 +17,11 @@ package struct Restoration {
 
     /// The new store, and what of the old one was not readable.
     package var salvage: SalvageReport
-    /// How many objects are back, by entity.
-    package var restored: [String: Int] = [:]
+    /// Keys of the objects that are back, by entity.
+    package var back: [String: [Int64]] = [:]
     /// How many of them have a new key, since nothing tells the old one, by entity.
     package var renamed: [String: Int] = [:]
-    /// The first of them.
+    /// The first of those that are back.
     package var first: [Object] = []
     /// Objects that a constraint of the new store refuses, by entity: another has their unique values.
     package var refused: [String: [Int64]] = [:]
@@ -30,6 +30,11 @@ package struct Restoration {
     package var emptied: [String: Int] = [:]
     /// Links of many-to-many relationships that are back.
     package var links = 0
+
+    /// How many objects are back, by entity.
+    package var restored: [String: Int] { back.mapValues(\.count) }
+    /// How many are back beside those in ``first``.
+    package var more: Int { restored.values.reduce(0, +) - first.count }
   }
 
   /// Which objects are to be back.
@@ -76,6 +81,17 @@ package struct Restoration {
         "\(count) \(entity) came back under a new key, since nothing tells the old one: what named them does not lead to them."
       } + undeletion.missed + report.salvage.notes
     return report
+  }
+
+  /// Tells of every object that is back, in the order of entities and keys, where it comes from.
+  package func forEach(of report: Report, _ body: (Report.Object) throws -> Void) throws {
+    for (entity, keys) in report.back.sorted(by: { $0.key < $1.key }) {
+      for key in keys {
+        let id = ObjectID(entity: entity, key: key)
+        guard let origin = try undeletion.origin(of: id) else { continue }
+        try body(.init(id: id, origin: origin))
+      }
+    }
   }
 
   /// The keys that are chosen, by entity.
@@ -149,7 +165,7 @@ package struct Restoration {
           continue
         }
         try connection.run("INSERT INTO back VALUES (?, ?)", [.text(table.name), .integer(key)])
-        report.restored[entity, default: 0] += 1
+        report.back[entity, default: []].append(key)
         let id = ObjectID(entity: entity, key: key)
         guard let origin = try undeletion.origin(of: id) else { continue }
         if origin.key == nil { report.renamed[entity, default: 0] += 1 }

@@ -153,7 +153,8 @@ enum CommandStatus: Int32, Sendable, CaseIterable {
     case .refused:
       "Refused: values would be lost, a check failed, or no mapping can be inferred or leads there. Of several stores the gravest status counts."
     case .unreadable: "The input is unreadable or damaged."
-    case .failed: "The migration failed; the store is as it was."
+    case .failed:
+      "It failed, or another program holds the store; the store is as it was."
     case .cancelled: "Cancelled; the store is as it was."
     }
   }

@@ -249,8 +249,3 @@ extension [EntityHolding] {
     return sorted { rank($0) < rank($1) }
   }
 }
-
-extension SalvageReport {
-  /// Objects in the new store.
-  var objects: Int { entities.reduce(0) { $0 + $1.objects } }
-}

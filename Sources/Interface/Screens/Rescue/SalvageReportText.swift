@@ -7,7 +7,7 @@ enum SalvageReportText {
 
   static func lines(_ report: SalvageReport, seconds: Double) -> [Line] {
     let objects = NumberText.counted(report.objects, "object")
-    let isWhole = !report.isLossy && report.missingFiles == nil
+    let isWhole = report.isWhole
     var lines = [
       Line(
         sign: isWhole ? "✓" : "!", role: isWhole ? .success : .warning,

@@ -1,4 +1,5 @@
 import Files
+import JSON
 import ManagedModel
 import ManagedStore
 
@@ -48,8 +49,29 @@ struct ReceiptFile: Sendable {
   /// All of it or nothing: written under another name, then renamed.
   func write(_ bytes: [UInt8]) throws { try write { try $0(bytes) } }
 
+  /// The same with a list of any length, as the last member of the object that is the receipt's only one.
+  ///
+  /// - Parameter list: told how to add an element.
+  func write(
+    _ receipt: [UInt8], _ name: String,
+    _ list: (_ add: ((inout JSONWriter) -> Void) throws -> Void) throws -> Void
+  ) throws {
+    try write { emit in
+      guard receipt.suffix(3) == Array("}}\n".utf8) else { return try emit(receipt) }
+      try emit(receipt.dropLast(3) + Array(",\"\(name)\":[".utf8))
+      var isFirst = true
+      try list { element in
+        var json = JSONWriter()
+        json.object(element)
+        try emit((isFirst ? [] : Array(",\n".utf8)) + json.bytes)
+        isFirst = false
+      }
+      try emit(Array("]}}\n".utf8))
+    }
+  }
+
   /// The same of what comes a piece at a time; no name is cut between two.
-  func write(_ body: (_ emit: ([UInt8]) throws -> Void) throws -> Void) throws {
+  func write(_ body: (_ emit: @escaping ([UInt8]) throws -> Void) throws -> Void) throws {
     do {
       let file = try PendingFile(for: path)
       var waiting: [UInt8] = []

@@ -51,7 +51,7 @@ enum RepairCommand {
     } else {
       RepairText.print(repaired.receipt, to: console)
     }
-    try file?.write { emit in try repaired.write(emit) }
+    try file.map { try repaired.write(to: $0) }
     return repaired.receipt.left.contains { $0.severity == .error } ? .no : .done
   }
 
@@ -138,20 +138,11 @@ extension Repaired {
     }
   }
 
-  /// The receipt with all changes as one object, a piece at a time.
-  func write(_ emit: ([UInt8]) throws -> Void) throws {
-    let head = JSONWriter.line { $0.repair(receipt) }
-    // Into the receipt's own object, before its end.
-    guard head.suffix(3) == Array("}}\n".utf8) else { return try emit(head) }
-    try emit(head.dropLast(3) + Array(",\"changes\":[".utf8))
-    var isFirst = true
-    try changes { change in
-      var json = JSONWriter()
-      json.object { $0.change(change) }
-      try emit((isFirst ? [] : Array(",\n".utf8)) + json.bytes)
-      isFirst = false
+  /// Writes the receipt with all changes.
+  func write(to file: ReceiptFile) throws {
+    try file.write(JSONWriter.line { $0.repair(receipt) }, "changes") { add in
+      try changes { change in try add { $0.change(change) } }
     }
-    try emit(Array("]}}\n".utf8))
   }
 }
 

@@ -38,7 +38,7 @@ enum SalvageCommand {
       SalvageText.print(report, to: console)
     }
     try file?.write(JSONWriter.line { $0.salvage(report) })
-    return report.isLossy ? .no : .done
+    return report.isWhole ? .done : .no
   }
 }
 
@@ -65,8 +65,10 @@ enum SalvageText {
     console.table([.left, .right], rows)
     for remark in report.remarks { console.line("\(remark.sign) \(remark.text)") }
     for note in report.notes { console.line("note: " + note.printable) }
-    console.line(
-      (report.isLossy ? "saved, with losses: " : "✓ saved: ") + report.outputPath.printable)
+    let result =
+      report.isWhole
+      ? "✓ saved" : report.isLossy ? "saved, with losses" : "saved, without all files"
+    console.line("\(result): " + report.outputPath.printable)
   }
 }
 
@@ -75,12 +77,14 @@ extension JSONWriter {
     object("salvage") { json in
       json.fields([
         "store": report.storePath, "output": report.outputPath, "wal": report.logPath,
-        "complete": report.isComplete, "lossy": report.isLossy, "unplaced": report.unplaced,
+        "complete": report.isComplete, "lossy": report.isLossy, "changed": report.isChanged,
+        "unplaced": report.unplaced,
         "unreadable": report.unreadable, "missingPages": report.missingPages,
         "unknownHoles": report.unknownHoles, "notes": report.notes,
       ])
       json.numbers(
         "openKeys", report.openKeys.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.numbers("gone", report.gone.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
       if let files = report.missingFiles {
         json.object(
           "missingFiles",

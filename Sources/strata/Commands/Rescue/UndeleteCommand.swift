@@ -64,8 +64,9 @@ enum UndeleteCommand {
       }
       let choice: Restoration.Choice =
         !objects.isEmpty ? .only(objects) : filter.map { .matching($0) } ?? .all(entity: entity)
+      let restoration = Restoration(undeletion)
       let report = try working("writing the new store") { progress in
-        try Restoration(undeletion).run(
+        try restoration.run(
           choice, output: output, isCancelled: { Interruption.isRequested }, progress: progress)
       }
       if arguments.flag("json") {
@@ -73,8 +74,11 @@ enum UndeleteCommand {
       } else {
         UndeleteText.print(report, to: console)
       }
-      try file?.write(JSONWriter.line { $0.restoration(report) })
-      return report.salvage.isLossy || !report.refused.isEmpty ? .no : .done
+      try file?.write(JSONWriter.line { $0.restoration(report, listsObjects: false) }, "objects") {
+        add in
+        try restoration.forEach(of: report) { object in try add { $0.object(object) } }
+      }
+      return report.salvage.isWhole && report.refused.isEmpty ? .done : .no
     }
     guard only.isEmpty else {
       throw CoreDataError(
@@ -239,7 +243,8 @@ extension JSONWriter {
     }
   }
 
-  mutating func restoration(_ report: Restoration.Report) {
+  /// - Parameter listsObjects: whether to name the first of the objects that are back.
+  mutating func restoration(_ report: Restoration.Report, listsObjects: Bool = true) {
     object("restoration") { json in
       json.numbers(
         "restored", report.restored.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
@@ -247,13 +252,17 @@ extension JSONWriter {
         "refused", report.refused.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count) })
       json.numbers("emptied", report.emptied.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
       json.fields(["links": report.links])
-      json.objects("objects", report.first) { object in
-        [
-          "object": object.id.description, "key": object.origin.certainty.rawValue,
-          "found": object.origin.place, "whole": object.origin.isWhole,
-        ]
-      }
       json.salvage(report.salvage)
+      guard listsObjects else { return }
+      json.field("moreObjects", report.more)
+      json.objects("objects", report.first) { $0.object($1) }
     }
+  }
+
+  fileprivate mutating func object(_ object: Restoration.Report.Object) {
+    fields([
+      "object": object.id.description, "key": object.origin.certainty.rawValue,
+      "found": object.origin.place, "whole": object.origin.isWhole,
+    ])
   }
 }

@@ -27,6 +27,6 @@ actor RepairSession {
   /// Writes the receipt with every change.
   func write(to file: ReceiptFile) throws {
     guard let last else { throw CoreDataError(.failed, "the receipt is gone") }
-    try file.write { emit in try last.write(emit) }
+    try last.write(to: file)
   }
 }
