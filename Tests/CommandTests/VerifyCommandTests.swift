@@ -37,6 +37,8 @@ struct VerifyCommandTests {
     #expect(
       Captured("verify", before, after, "--to", place.bundle, "--via", place.bundle).status
         == .done)
+    // The second store says itself what the first was to become.
+    #expect(Captured("verify", before, after).status == .done)
     #expect(try place.folder.contents() == contents)
   }
 
@@ -55,6 +57,9 @@ struct VerifyCommandTests {
     let told = Captured("verify", copy, after, "--to", place.bundle)
     #expect(told.status == .no)
     #expect(told.out.contains("✗ \(table.entity)"), "\(told.out)")
+    // Nothing says “changed 0” of what differs.
+    #expect(told.out.contains("—"))
+    #expect(Captured("verify", copy, after).out == told.out)
   }
 
   private static func count(_ table: EntityTable, _ path: String) throws -> Int64 {

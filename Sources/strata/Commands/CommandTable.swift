@@ -255,6 +255,9 @@ enum CommandTable {
       "verify", .migrate, "compares a store with what it became, object by object",
       arguments: ["BEFORE", "AFTER"],
       options: [to, from, via, mapping, CheckReport.option, Command.json],
+      details: """
+        Without --to the model of AFTER is what BEFORE was to become.
+        """,
       example: "strata verify Recipes.backup-1 Recipes.sqlite --to Recipes.xcdatamodeld",
       statuses:
         "1 where the stores differ, 3 where the models cannot be told, 130 where it was cancelled",

@@ -14,7 +14,8 @@ enum VerifyCommand {
   private static func compare(
     _ arguments: Arguments, _ format: CheckReport.Format?, _ console: Console
   ) throws -> CommandStatus {
-    let request = try MigrationArguments(arguments)
+    // Without --to the second store says itself what the first was to become.
+    let request = try MigrationArguments(arguments, to: arguments[1])
     console.warn(request.destination.model.warnings)
     let (before, mapping) = try request.mapping(for: arguments[0])
     let after = try Store(path: arguments[1], model: request.destination.model)
@@ -25,9 +26,11 @@ enum VerifyCommand {
         path: arguments[1], hint: "strata explain \(arguments[1]) \(request.bundle) tells why.")
     }
     try before.inspect(isForPlan: false)
-    let report = try Waiting.tell("comparing every object", on: console) {
+    var report = try Waiting.tell("comparing every object", on: console) {
       try compared(before, after, mapping)
     }
+    // What was to change is no count of what differs.
+    if !report.isEqual { for index in report.entities.indices { report.entities[index].changed = nil } }
     if let format {
       let checks = CheckReport(report, of: arguments[0], and: arguments[1])
       console.write(checks.text(format))
