@@ -31,7 +31,10 @@ struct FindingTextTests {
   @Test(
     "an option of a command that is advised has its key beside it", arguments: FindingKind.allCases)
   func keys(_ kind: FindingKind) {
-    let advice = Finding(kind, "", in: StorePlace(path: "Recipes.sqlite")).advice
-    #expect(!advice.contains("--") || advice.contains(" asks for it)"))
+    let finding = Finding(kind, "", in: StorePlace(path: "Recipes.sqlite"))
+    // A command line has no keys.
+    #expect(!finding.advice.contains(" asks for it"))
+    let shown = FindingText(finding).lines(width: 1000).map(\.text)
+    #expect(shown.contains { $0.contains(" asks for it)") } == finding.advice.contains("--"))
   }
 }

@@ -84,7 +84,7 @@ struct TruthfulSalvageTests {
     #expect(isChanged && report.isChanged && report.isLossy)
   }
 
-  @Test("files that objects name and that are not there are told by the status, too")
+  @Test("files that objects name and that are not there make no whole store")
   func missingFiles() throws {
     FileSystem.removeTree(folder.path(".Demo_SUPPORT"))
     let report = try salvage()

@@ -287,3 +287,48 @@ struct UndeleteTests {
     #expect(tags.older == 0 && tags.deleted > 0, "\(tags)")
   }
 }
+
+@Suite("Undelete on stores that Apple's engine made")
+struct UndeleteFixtureTests {
+  private static let stores = Fixtures.paths(endingWith: "").filter { path in
+    guard !path.hasPrefix("expected/"), !path.hasSuffix("-wal"), !path.hasSuffix("-shm") else {
+      return false
+    }
+    return (try? FileSystem.read(Fixtures.path(path), limit: 15)) == Array("SQLite format 3".utf8)
+  }
+
+  private static func attributes(_ store: Store) throws -> [String: [String]] {
+    var found: [String: [String]] = [:]
+    for entity in store.model.entities where store.table(of: entity.name) != nil {
+      let cursor = try ObjectCursor(store, entity: entity.name)
+      while let object = try cursor.next() {
+        found["\(entity.name)/p\(object.key)"] = object.attributes.map(StoreDump.text)
+      }
+    }
+    return found
+  }
+
+  @Test(
+    "what was deleted is back in a new store, and every live object is as it was",
+    .enabled(if: Fixtures.isAvailable, "fixtures are absent"), arguments: stores)
+  func restore(_ name: String) throws {
+    let path = Fixtures.path(name)
+    let folder = try TemporaryFolder()
+    let output = folder.path("Back.sqlite")
+    do {
+      let undeletion = try Undeletion(of: path)
+      let report = try Restoration(undeletion).run(.all(entity: nil), output: output)
+      #expect(!report.salvage.isLossy, "\(report.salvage.remarks)")
+      let (before, after) = try (
+        Self.attributes(Store(path: path)), Self.attributes(Store(path: output))
+      )
+      let changed = before.filter { after[$0.key] != $0.value }
+      #expect(changed.isEmpty, "\(changed.keys.sorted().prefix(5))")
+      #expect(after.count == before.count + report.restored.values.reduce(0, +))
+    } catch let error as CoreDataError {
+      // Without a model there are no entities to tell apart: then it is asked for.
+      #expect(error.advice?.names(.model) == true, "\(error)")
+      #expect((try? Store(path: path).modelSource) != .store)
+    }
+  }
+}

@@ -33,7 +33,7 @@ extension FindingKind {
   }
 
   private static let salvaging =
-    "Everything that can still be read goes into a new store; this one stays as it is. Where the list of tables is lost, add --model MODEL (s asks for it)."
+    "Everything that can still be read goes into a new store; this one stays as it is. Where the list of tables is lost, add --model MODEL."
   private static let frames =
     "Salvaging reads the frames where they stand. Do not open the store with SQLite or the app: it would delete this -wal."
   private static let copyAgain = " A second copy of the store may have what this one lacks."
@@ -225,7 +225,7 @@ extension FindingKind {
     case .uniqueness:
       Facts(
         .error, "objects are equal that must differ", cocoa: 133021, .repair,
-        "A save of either is refused. Which of them stays is a choice: --keep newest or oldest (f asks for it); links to the others lead to it then."
+        "A save of either is refused. Which of them stays is a choice: --keep newest or oldest; links to the others lead to it then."
       )
     case .storageClass:
       Facts(

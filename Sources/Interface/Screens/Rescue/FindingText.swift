@@ -15,6 +15,16 @@ struct FindingText {
     self.going = going
   }
 
+  /// Options of commands that are advised, with the key that asks for each here.
+  private static let keys = [("--model MODEL", "s"), ("--keep newest or oldest", "f")]
+
+  private var advice: String {
+    guard hints else { return finding.advice }
+    return Self.keys.reduce(finding.advice) { text, option in
+      text.replacing(option.0, with: "\(option.0) (\(option.1) asks for it)")
+    }
+  }
+
   func lines(width: Int) -> [TextLine] {
     var lines: [TextLine] = []
     func add(_ text: String, _ role: Theme.Role) {
@@ -36,7 +46,7 @@ struct FindingText {
     add("what helps", .columnTitle)
     // What brings everything back is told before the key that gives it up.
     let isLastResort = finding.kind == .externalMissing
-    if isLastResort { add(finding.advice, .text) }
+    if isLastResort { add(advice, .text) }
     if hints {
       if let going { add("→ ⏎: \(going)", .success) }
       if isLastResort {
@@ -52,7 +62,7 @@ struct FindingText {
         add("→ y: copy the command", .success)
       }
     }
-    if !isLastResort { add(finding.advice, .text) }
+    if !isLastResort { add(advice, .text) }
     if let command = finding.command {
       lines += Wrapping.code(command, width: width).map { ($0, .code) }
     }

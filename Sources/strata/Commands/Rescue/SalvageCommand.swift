@@ -38,7 +38,7 @@ enum SalvageCommand {
       SalvageText.print(report, to: console)
     }
     try file?.write(JSONWriter.line { $0.salvage(report) })
-    return report.isWhole ? .done : .no
+    return report.isLossy ? .no : .done
   }
 }
 

@@ -78,7 +78,7 @@ enum UndeleteCommand {
         add in
         try restoration.forEach(of: report) { object in try add { $0.object(object) } }
       }
-      return report.salvage.isWhole && report.refused.isEmpty ? .done : .no
+      return report.salvage.isLossy || !report.refused.isEmpty ? .no : .done
     }
     guard only.isEmpty else {
       throw CoreDataError(
