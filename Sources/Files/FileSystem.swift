@@ -83,14 +83,22 @@ package enum FileSystem {
   /// Names in a folder, sorted; without `.` and `..`.
   package static func list(_ path: String) throws -> [String] {
     guard let directory = opendir(path) else { throw failure(.list, path) }
-    return names(in: directory).sorted()
+    return try names(in: directory, path).sorted()
   }
 
   /// Names in a folder that is open, which is closed afterwards.
-  static func names(in directory: OpaqueDirectory) -> [String] {
+  ///
+  /// - Throws: ``CoreDataError`` where the list breaks off: what was read of it is not all.
+  static func names(in directory: OpaqueDirectory, _ path: String) throws -> [String] {
     defer { closedir(directory) }
     var names: [String] = []
-    while let entry = readdir(directory) {
+    while true {
+      // Only this tells an error from the end.
+      errno = 0
+      guard let entry = readdir(directory) else {
+        guard errno == 0 else { throw failure(.list, path) }
+        break
+      }
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
       }

@@ -102,7 +102,7 @@ package final class Folder: Sendable {
       close(listed)
       throw FileSystem.failure(.list, path)
     }
-    return FileSystem.names(in: directory).sorted()
+    return try FileSystem.names(in: directory, path).sorted()
   }
 
   /// The folder of that name; `nil` where nothing has the name.

@@ -8,6 +8,13 @@ import TestSupport
 import Testing
 
 @testable import Rescue
+@testable import Salvage
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// What salvage must not call saved.
 @Suite("Salvage says what it did not save")
@@ -89,5 +96,50 @@ struct TruthfulSalvageTests {
     FileSystem.removeTree(folder.path(".Demo_SUPPORT"))
     let report = try salvage()
     #expect(report.missingFiles != nil && !report.isLossy && !report.isWhole)
+  }
+}
+
+@Suite("Salvage goes on after what cannot be read")
+struct SalvageGoesOnTests {
+  @Test("a cell without one column is a row that is lost, and the rest is saved")
+  func emptyCell() throws {
+    let store = try DamagedDemo()
+    let root = try #require(store.roots["ZTAG"])
+    try store.change { bytes in
+      let start = (root - 1) * 4096
+      let page = Array(bytes[start..<start + 4096])
+      guard let tree = TreePage(page, number: root, usable: 4096), let place = tree.cells.first,
+        let cell = Cell(page, at: place, present: 4096, usable: 4096)
+      else { return }
+      // The record's header is its own length alone.
+      bytes[start + cell.start] = 1
+    }
+    let output = store.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: store.path, output: output)
+    #expect(report.isLossy && report.unplaced == 1)
+    #expect(try StoreDump.lines(at: output).count == store.lines.count - 1)
+    let undeletion = try Undeletion(of: store.path)
+    let back = try Restoration(undeletion).run(
+      .all(entity: nil), output: store.folder.path("Back.sqlite"))
+    #expect(back.salvage.unplaced == 1)
+  }
+
+  @Test("a file beside the store that cannot be read is listed, and the others come along")
+  func unreadableFile() throws {
+    guard geteuid() != 0 else {
+      print("skipped: root may read every file")
+      return
+    }
+    let store = try DamagedDemo()
+    let data = store.folder.path(".Demo_SUPPORT/_EXTERNAL_DATA")
+    let names = try FileSystem.list(data)
+    let locked = try #require(names.first)
+    chmod(data + "/" + locked, 0)
+    let report = try StoreSalvage.run(
+      path: store.path, output: store.folder.path("Saved.sqlite"))
+    #expect(report.unreadableFiles.count == 1 && report.isLossy)
+    #expect(
+      try FileSystem.list(store.folder.path(".Saved_SUPPORT/_EXTERNAL_DATA"))
+        == names.filter { $0 != locked })
   }
 }

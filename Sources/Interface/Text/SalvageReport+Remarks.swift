@@ -35,6 +35,15 @@ extension SalvageReport {
             "\(entity.printable): its table is not there, and keys up to p\(NumberText.grouped(most)) were given out. Rows of it may still stand on free pages."
         ))
     }
+    if let first = unreadableFiles.first {
+      let count = NumberText.counted(unreadableFiles.count, "file")
+      remarks.append(
+        Remark(
+          sign: "!",
+          text:
+            "\(count) beside the store cannot be read and did not come along, such as \(first.path.printable): \(first.reason)."
+        ))
+    }
     if isChanged {
       remarks.append(
         Remark(

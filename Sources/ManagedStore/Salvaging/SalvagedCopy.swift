@@ -222,7 +222,10 @@ package final class SalvagedCopy {
       progress: { self.progress(Double($0) / pages) }
     ) { row, record in
       guard let table = named[row.root] else { return }
-      guard trees.told[table.name] == nil || table.fits(record) else { return unplaced += 1 }
+      // Of a cell without one column nothing is a row.
+      guard record.count > 0, trees.told[table.name] == nil || table.fits(record) else {
+        return unplaced += 1
+      }
       try table.insert(row.key, record, isGuessed: false)
     }
     try check()

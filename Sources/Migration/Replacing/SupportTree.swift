@@ -29,13 +29,61 @@ package enum SupportTree {
     return notes
   }
 
-  /// The same, to where a store that is about to be made at a path looks for it; nothing where there is
-  /// none.
-  package static func copy(
+  /// A copy that is not in its place yet.
+  package struct Pending: ~Copyable {
+    /// What a person should know of its links, as sentences.
+    package private(set) var notes: [String] = []
+    /// Files and folders in it that cannot be read and were left out, with the reason.
+    package private(set) var unreadable: [(path: String, reason: String)] = []
+    private let folder: Folder
+    private let name: String
+    private var work: String?
+
+    fileprivate init(
+      _ source: Folder, to target: String, check: () throws -> Void
+    ) throws {
+      let (folder, name) = try FileSystem.opened(target)
+      let work = FileSystem.randomName(for: name)
+      var found: (notes: [String], unreadable: [(String, String)]) = ([], [])
+      do {
+        try lookThrough(source, depth: 0, &found.notes) {
+          found.unreadable.append(($0.path ?? source.path, $0.message))
+        }
+        try clone(
+          source, to: folder.createFolder(work), links: false,
+          leavingOut: { found.unreadable.append(($0.path ?? source.path, $0.message)) },
+          check: check)
+      } catch {
+        folder.removeTree(work)
+        throw error
+      }
+      (notes, unreadable) = found
+      (self.folder, self.name, self.work) = (folder, name, work)
+    }
+
+    deinit {
+      if let work { folder.removeTree(work) }
+    }
+
+    /// Gives the copy its name.
+    ///
+    /// - Throws: ``CoreDataError`` of kind refused where something has that name meanwhile.
+    package mutating func putInPlace() throws {
+      guard let work else { return }
+      try folder.renameExclusively(work, to: name)
+      self.work = nil
+    }
+  }
+
+  /// A copy for a store that is about to be made at a path, under another name until it is put in place:
+  /// what cannot be read is left out and told. `nil` where there is nothing to be copied.
+  package static func pending(
     of files: StoreFiles, beside output: String, check: () throws -> Void
-  ) throws -> [String] {
-    guard let target = try place(of: files, beside: output) else { return [] }
-    return try copy(of: files, to: target, check: check)
+  ) throws -> Pending? {
+    guard let target = try place(of: files, beside: output), let source = try opened(files) else {
+      return nil
+    }
+    return try Pending(source, to: target, check: check)
   }
 
   /// Where the support folder of a store that is about to be made at a path is to be; `nil` where there
@@ -66,14 +114,19 @@ package enum SupportTree {
   }
 
   /// Before anything is copied.
+  ///
+  /// - Parameter leavingOut: told of a folder that cannot be read; without it that is an error.
   private static func lookThrough(
-    _ folder: Folder, depth: Int, _ notes: inout [String]
+    _ folder: Folder, depth: Int, _ notes: inout [String],
+    leavingOut: ((CoreDataError) -> Void)? = nil
   ) throws {
     for name in try folder.list() {
       switch try folder.entry(name)?.kind {
       case .folder:
-        if let inner = try folder.folder(name) {
-          try lookThrough(inner, depth: depth + 1, &notes)
+        try unlessUnreadable(leavingOut) {
+          if let inner = try folder.folder(name) {
+            try lookThrough(inner, depth: depth + 1, &notes, leavingOut: leavingOut)
+          }
         }
       case .link:
         let path = folder.path(of: name)
@@ -109,24 +162,39 @@ package enum SupportTree {
   ///
   /// Core Data never writes to an external data file twice, so that two names of one are safe.
   ///
-  /// - Parameter isToStay: whether it is brought to the disk.
+  /// - Parameters:
+  ///   - isToStay: whether it is brought to the disk.
+  ///   - leavingOut: told of a file that cannot be read; without it that is an error.
   static func clone(
-    _ source: Folder, to made: Folder, links: Bool, isToStay: Bool = true, check: () throws -> Void
+    _ source: Folder, to made: Folder, links: Bool, isToStay: Bool = true,
+    leavingOut: ((CoreDataError) -> Void)? = nil, check: () throws -> Void
   ) throws {
     for name in try source.list() {
       try check()
       guard let entry = try source.entry(name) else { continue }
       switch entry.kind {
       case .folder:
-        guard let inner = try source.folder(name) else { continue }
-        try clone(
-          inner, to: made.createFolder(name), links: links, isToStay: isToStay, check: check)
+        // It was told when all was looked through.
+        try unlessUnreadable(leavingOut.map { _ in { _ in } }) {
+          guard let inner = try source.folder(name) else { return }
+          _ = try inner.list()
+          try clone(
+            inner, to: made.createFolder(name), links: links, isToStay: isToStay,
+            leavingOut: leavingOut, check: check)
+        }
       case .link:
         guard let target = try source.target(ofLink: name) else { continue }
         try made.createLink(name, to: target)
       case .file:
         if links, source.link(name, to: name, in: made) { continue }
-        try copy(name, of: source, to: made, isToStay: isToStay, check: check)
+        try unlessUnreadable(leavingOut) {
+          do {
+            try copy(name, of: source, to: made, isToStay: isToStay, check: check)
+          } catch let error as CoreDataError where error.kind == .unreadable && leavingOut != nil {
+            try made.remove(name)
+            throw error
+          }
+        }
       case .other:
         if links, source.link(name, to: name, in: made) { continue }
         throw CoreDataError(
@@ -136,6 +204,18 @@ package enum SupportTree {
     }
     try FileAttributes.copy(from: .folder(source), to: made)
     if isToStay { try made.sync() }
+  }
+
+  /// Does something, and tells instead of throwing where it cannot read what it needs.
+  private static func unlessUnreadable(
+    _ tell: ((CoreDataError) -> Void)?, _ body: () throws -> Void
+  ) throws {
+    do {
+      try body()
+    } catch let error as CoreDataError where error.kind == .unreadable {
+      guard let tell else { throw error }
+      tell(error)
+    }
   }
 
   /// Copies one file, and compares the copy.

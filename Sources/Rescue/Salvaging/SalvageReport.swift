@@ -59,6 +59,14 @@ package struct SalvageReport: Sendable, Equatable {
     }
   }
 
+  /// A file or folder beside the store that cannot be read.
+  package struct UnreadableFile: Sendable, Equatable {
+    /// Where it is.
+    package var path: String
+    /// Why it cannot be read.
+    package var reason: String
+  }
+
   /// The damaged store.
   package var storePath: String
   /// The new one.
@@ -83,6 +91,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var openKeys: [String: Int] = [:]
   /// Entities whose table is not there though there were objects: the greatest key that the store gave out.
   package var gone: [String: Int] = [:]
+  /// What of the support folder cannot be read and was left out.
+  package var unreadableFiles: [UnreadableFile] = []
   /// Whether the store's files changed while they were read.
   package var isChanged = false
   /// Whether the new store opens, with or without its model.
@@ -104,7 +114,8 @@ package struct SalvageReport: Sendable, Equatable {
 
   /// Whether anything is known to be lost, or nothing was saved.
   package var isLossy: Bool {
-    isChanged || !opens || objects == 0 || !gone.isEmpty || unplaced > 0 || unreadable > 0
+    isChanged || !opens || objects == 0 || !gone.isEmpty || !unreadableFiles.isEmpty || unplaced > 0
+      || unreadable > 0
       || missingPages > 0 || unknownHoles > 0
       || tables.contains {
         !$0.refused.isEmpty || !$0.cut.isEmpty || $0.holes.contains { $0.missing != 0 }

@@ -125,11 +125,15 @@ package enum StoreSalvage {
     try sync?.wait()
     try open(work, &report)
     report.isChanged = StoreFingerprint(of: files.path) != before
-    report.notes += try SupportTree.copy(
+    var support = try SupportTree.pending(
       of: files, beside: output,
       check: { if isCancelled() { throw CoreDataError(.cancelled, "cancelled") } })
+    report.notes += support?.notes ?? []
+    report.unreadableFiles =
+      support?.unreadable.map { .init(path: $0.path, reason: $0.reason) } ?? []
     try file.sync()
     try file.requireName()
+    try support?.putInPlace()
     try folder.renameExclusively(workName, to: outputName)
     try? folder.sync()
     report.missingFiles = try? missingFiles(of: output, instead: files)

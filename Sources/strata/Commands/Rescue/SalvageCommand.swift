@@ -84,6 +84,9 @@ extension JSONWriter {
       ])
       json.numbers(
         "openKeys", report.openKeys.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.objects("unreadableFiles", report.unreadableFiles) {
+        ["path": $0.path, "reason": $0.reason]
+      }
       json.numbers("gone", report.gone.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
       if let files = report.missingFiles {
         json.object(
