@@ -30,7 +30,9 @@ enum VerifyCommand {
       try compared(before, after, mapping)
     }
     // What was to change is no count of what differs.
-    if !report.isEqual { for index in report.entities.indices { report.entities[index].changed = nil } }
+    if !report.isEqual {
+      for index in report.entities.indices { report.entities[index].changed = nil }
+    }
     if let format {
       let checks = CheckReport(report, of: arguments[0], and: arguments[1])
       console.write(checks.text(format))
