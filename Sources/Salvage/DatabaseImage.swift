@@ -1,6 +1,7 @@
 import Files
 
-/// The pages of a database that need not be whole: of its main file, with those of its -wal over them.
+/// The pages of a database that need not be whole: of its main file, once a save that was not finished is
+/// rolled back, with those of its -wal over them.
 ///
 /// Nothing of it is opened by SQLite. Pages are read when they are asked for, a few of them at once, and not
 /// kept, so that a database of any size takes little memory.
@@ -36,9 +37,9 @@ public final class DatabaseImage {
   public let mainPages: Int
   /// The frames of the -wal; `nil` where there is none.
   public let log: LogFrames?
-  /// Bytes of the main file.
+  /// Bytes of the main file, once it is rolled back.
   public let size: Int
-  private let main: OpenFile
+  private let main: MainFile
   private var ahead = ReadAhead()
   /// The first byte of pages of the main file, as far as they were asked for.
   private var kinds = FirstBytes()
@@ -48,18 +49,22 @@ public final class DatabaseImage {
   /// - Parameters:
   ///   - path: the main file; one of no bytes will do where there is a log.
   ///   - log: the -wal to lay over it; `nil` for none.
+  ///   - journal: where its rollback journal would be: SQLite rolls back one that is hot before it looks at
+  ///     the -wal. `nil` to read the main file as it is.
   /// - Throws: `CoreDataError` where a file cannot be read.
-  public convenience init(path: String, log logPath: String?) throws {
-    try self.init(path: path, log: logPath, believesHeader: false)
+  public convenience init(path: String, log logPath: String?, journal: String? = nil) throws {
+    try self.init(path: path, log: logPath, journal: journal, believesHeader: false)
   }
 
   /// Opens a database that SQLite has read by the size of pages in its header: none is looked for.
   package convenience init(readBySQLiteAt path: String) throws {
-    try self.init(path: path, log: nil, believesHeader: true)
+    try self.init(path: path, log: nil, journal: nil, believesHeader: true)
   }
 
-  private init(path: String, log logPath: String?, believesHeader: Bool) throws {
-    let main = try OpenFile(path)
+  private init(
+    path: String, log logPath: String?, journal: String?, believesHeader: Bool
+  ) throws {
+    let main = try MainFile(path, journal: journal)
     self.main = main
     size = main.size
     let own = FileHeader(try main.read(at: 0, count: FileHeader.size))
@@ -91,6 +96,9 @@ public final class DatabaseImage {
     let reserved = header.isMagic && header.reserved < 64 ? header.reserved : 0
     usable = max(480, pageSize - reserved)
   }
+
+  /// The rollback journal beside the main file, rolled back or not; `nil` where there is none.
+  public var journal: RollbackJournal? { main.journal }
 
   /// A page as the last committed state has it; `nil` where it is nowhere.
   public func page(_ number: Int) throws -> Page? {

@@ -1,5 +1,3 @@
-import Files
-
 /// The first byte of each page of a file, read many pages at a time: whoever walks the trees of a database
 /// asks for those of nearly all.
 struct FirstBytes {
@@ -9,7 +7,7 @@ struct FirstBytes {
   private var isRead: [Bool] = []
 
   /// The first byte of a page; `nil` where the file does not reach there.
-  mutating func byte(of page: Int, in file: OpenFile, pageSize: Int) throws -> UInt8? {
+  mutating func byte(of page: Int, in file: MainFile, pageSize: Int) throws -> UInt8? {
     let offset = (page - 1) * pageSize
     guard offset >= 0, offset < file.size else { return nil }
     let pages = max(1, Self.bytesAtOnce / pageSize)

@@ -1,5 +1,3 @@
-import Files
-
 /// The size of a database's pages, found by the pages themselves.
 enum PageSize {
   /// How many pages of each size are looked at.
@@ -12,7 +10,7 @@ enum PageSize {
   ///
   /// - Parameter stated: what the header says, which holds where it fits about as well as any.
   /// - Returns: `nil` where no page looks like one, and nothing is stated.
-  static func likely(_ file: OpenFile, stated: Int?) throws -> Int? {
+  static func likely(_ file: MainFile, stated: Int?) throws -> Int? {
     let counts = try (9...16).map { 1 << $0 }.map { size in
       (size: size, count: try share(file, size) * Double(file.size / size))
     }
@@ -25,7 +23,7 @@ enum PageSize {
   }
 
   /// How many of a sample of pages begin as a b-tree's page does, or say nothing at all.
-  private static func share(_ file: OpenFile, _ size: Int) throws -> Double {
+  private static func share(_ file: MainFile, _ size: Int) throws -> Double {
     let pages = file.size / size
     guard pages > 0 else { return 0 }
     let step = max(1, pages / sample)

@@ -1,5 +1,3 @@
-import Files
-
 /// Pages of a file that are read before they are asked for, where one after the other is: a call for each
 /// would take as long as what is done with it.
 struct ReadAhead {
@@ -13,7 +11,7 @@ struct ReadAhead {
   private var last = 0
 
   /// A page, as much as is there of it.
-  mutating func page(_ number: Int, of file: OpenFile, pageSize: Int) throws -> [UInt8] {
+  mutating func page(_ number: Int, of file: MainFile, pageSize: Int) throws -> [UInt8] {
     defer { last = number }
     if !holds(number, pageSize) {
       if number == last + 1 { fill(from: number, of: file, pageSize) }
@@ -30,7 +28,7 @@ struct ReadAhead {
   }
 
   /// Reads several pages; a place that the disk cannot read is no error of the pages before it.
-  private mutating func fill(from number: Int, of file: OpenFile, _ pageSize: Int) {
+  private mutating func fill(from number: Int, of file: MainFile, _ pageSize: Int) {
     let pages = Self.bytesAtOnce / pageSize
     guard pages > 1,
       let read = try? file.read(at: (number - 1) * pageSize, count: pages * pageSize),
@@ -43,7 +41,7 @@ struct ReadAhead {
   ///
   /// - Returns: whether all of it is there.
   mutating func read(
-    _ number: Int, of file: OpenFile, into memory: UnsafeMutableRawBufferPointer
+    _ number: Int, of file: MainFile, into memory: UnsafeMutableRawBufferPointer
   ) throws -> Bool {
     let size = memory.count
     if !holds(number, size) {

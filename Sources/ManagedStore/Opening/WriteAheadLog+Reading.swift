@@ -33,7 +33,7 @@ extension WriteAheadLog {
 /// One pass over the frames of a log, and what was seen on it.
 private struct LogReading {
   private let file: OpenFile
-  private let store: OpenFile?
+  private let store: MainFile?
   private let header: LogHeader
   private let pageSize: Int
   /// Whole frames in the file, whatever they are.
@@ -51,7 +51,7 @@ private struct LogReading {
 
   init(_ file: OpenFile, store path: String) throws {
     self.file = file
-    store = FileSystem.isFile(path) ? try OpenFile(path) : nil
+    store = FileSystem.isFile(path) ? try MainFile(path, journal: path + "-journal") : nil
     header = LogHeader(try file.read(at: 0, count: LogHeader.size))
     pageSize =
       if header.isMagic, let stated = header.pageSize {
@@ -213,7 +213,7 @@ private struct LogReading {
     return Int32(bitPattern: BigEndian.word(head, 24) &- BigEndian.word(newest, 24)) > 0
   }
 
-  private func isEachObjectOlder(than store: OpenFile) throws -> Bool {
+  private func isEachObjectOlder(than store: MainFile) throws -> Bool {
     var later = 0
     for (page, frame) in applied.sorted(by: { $0.key < $1.key }).prefix(Self.mostCompared) {
       let newest = try file.read(at: 32 + frame * frameSize + 24, count: pageSize)

@@ -1,0 +1,175 @@
+import Files
+
+/// A rollback journal: the pages of a database as they were before a transaction that was not finished.
+///
+/// It is read as SQLite rolls it back: the number of records, their order, where a journal ends that was cut
+/// off or does not fit its checksums, and when it counts for nothing.
+public final class RollbackJournal: Sendable {
+  /// Whether SQLite rolls the transaction back.
+  public enum State: Sendable, Equatable {
+    /// It does.
+    case hot
+    /// The transaction was finished: the journal is empty, or begins with a zero.
+    case finished
+    /// The main file is empty: SQLite takes the journal for another database's, and deletes it.
+    case withoutMain
+    /// The header is none, or is not all there: SQLite deletes the journal.
+    case damagedHeader
+    /// The transaction was one of several databases, whose common journal is gone: SQLite takes it for
+    /// finished.
+    case superseded(by: String)
+  }
+
+  /// Where the records end.
+  public enum End: Sendable, Equatable {
+    /// Behind the last one that a header counts.
+    case whole
+    /// Within a record, or before one that a header counts.
+    case cutOff
+    /// Before a page whose checksum is wrong.
+    case checksum
+    /// Before a page that no database has.
+    case noPage
+  }
+
+  /// Whether SQLite rolls it back.
+  public let state: State
+  /// Bytes of a page.
+  public let pageSize: Int
+  /// Pages that the database had before the transaction.
+  public let initialPages: Int
+  /// Records that a header counts and that are left out, as far as pages can be so many.
+  public let missing: Int
+  /// Why they are.
+  public let end: End
+  /// Whether the main file's change counter is neither that of the journal's first page nor the next one:
+  /// the main file was written to after the journal's transaction, or is another copy.
+  public let isOfAnotherTime: Bool
+  /// Where each page that is put back stands in the journal.
+  package let places: [Int: Int]
+  private let file: OpenFile
+
+  /// How many pages are put back.
+  public var pages: Int { places.count }
+
+  /// Bytes of the header that SQLite asks for before it knows the journal's sectors.
+  private static let firstSector = 512
+  /// SQLite's locks stand in the page at this place, which is never written.
+  private static let lockedByte = 0x4000_0000
+
+  /// Reads a journal.
+  ///
+  /// - Parameter main: the main file as it is.
+  /// - Throws: `CoreDataError` where the file cannot be read.
+  package init(path: String, main: OpenFile) throws {
+    let file = try OpenFile(path)
+    self.file = file
+    let first = try file.read(at: 0, count: JournalHeader.size)
+    let header = JournalHeader(first)
+    initialPages = header.initialPages
+    let state = try Self.state(file, first, header, hasMain: main.size > 0)
+    self.state = state
+    let isSize = FileHeader.isPageSize(header.pageSize)
+    let own = isSize ? nil : FileHeader(try main.read(at: 0, count: FileHeader.size)).pageSize
+    let pageSize = isSize ? header.pageSize : own ?? 4096
+    self.pageSize = pageSize
+    (missing, end, places) =
+      state == .hot ? try Self.records(of: file, header, pageSize: pageSize) : (0, .whole, [:])
+    isOfAnotherTime =
+      try places[1].map { place in
+        let before = FileHeader(try file.read(at: place, count: FileHeader.size))
+        let now = FileHeader(try main.read(at: 0, count: FileHeader.size))
+        return before.isMagic && now.isMagic && now.changeCounter &- before.changeCounter > 1
+      } ?? false
+  }
+
+  /// How many of the pages are others in a main file as it is; one more where its size is another.
+  package func changes(in main: OpenFile) throws -> Int {
+    var count = main.size == initialPages * pageSize ? 0 : 1
+    for (page, place) in places {
+      let saved = try file.read(at: place, count: pageSize)
+      if try main.read(at: (page - 1) * pageSize, count: pageSize) != saved { count += 1 }
+    }
+    return count
+  }
+
+  /// Whether a journal would be rolled back, told by its beginning and its end.
+  ///
+  /// - Throws: `CoreDataError` where a file cannot be read.
+  package static func isHot(_ path: String, besideMainOf bytes: Int) throws -> Bool {
+    let file = try OpenFile(path)
+    let first = try file.read(at: 0, count: JournalHeader.size)
+    return try state(file, first, JournalHeader(first), hasMain: bytes > 0) == .hot
+  }
+
+  /// A page that was saved.
+  func read(at offset: Int, count: Int) throws -> [UInt8] {
+    try file.read(at: offset, count: count)
+  }
+
+  private static func state(
+    _ file: OpenFile, _ first: [UInt8], _ header: JournalHeader, hasMain: Bool
+  ) throws -> State {
+    guard let byte = first.first, byte != 0 else { return .finished }
+    guard hasMain else { return .withoutMain }
+    if let name = try superJournal(of: file) {
+      let there = FileSystem.status(name)
+      // SQLite takes an empty file for none.
+      if there == nil || there?.kind == .file && there?.size == 0 { return .superseded(by: name) }
+    }
+    guard file.size >= firstSector, header.isMagic, header.hasSizes else { return .damagedHeader }
+    return .hot
+  }
+
+  /// The journal of a transaction of several databases, whose name stands at the end of each one's.
+  private static func superJournal(of file: OpenFile) throws -> String? {
+    guard file.size >= 16 else { return nil }
+    let tail = try file.read(at: file.size - 16, count: 16)
+    let length = Int(BigEndian.word(tail, 0))
+    guard tail.count == 16, length > 0, length <= min(512, file.size - 16),
+      tail.suffix(8).elementsEqual(JournalHeader.magic)
+    else { return nil }
+    let name = try file.read(at: file.size - 16 - length, count: length)
+    let stated = BigEndian.word(tail, 4)
+    // Whether a letter beyond ASCII counts as negative depends on the device.
+    let signed = name.reduce(UInt32(0)) { $0 &+ UInt32(bitPattern: Int32(Int8(bitPattern: $1))) }
+    let unsigned = name.reduce(UInt32(0)) { $0 &+ UInt32($1) }
+    guard stated == signed || stated == unsigned else { return nil }
+    let text = String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+    return text.isEmpty ? nil : text
+  }
+
+  private static func records(
+    of file: OpenFile, _ first: JournalHeader, pageSize: Int
+  ) throws -> (missing: Int, end: End, places: [Int: Int]) {
+    let (sector, record) = (first.sectorSize, pageSize + 8)
+    let locked = lockedByte / pageSize + 1
+    var places: [Int: Int] = [:]
+    var place = 0
+    while place + sector <= file.size {
+      let header = JournalHeader(try file.read(at: place, count: JournalHeader.size))
+      guard header.isMagic else { break }
+      place += sector
+      let isCounted = header.records != JournalHeader.uncounted
+      let count = isCounted ? Int(header.records) : max(0, file.size - sector) / record
+      for index in 0..<count {
+        let missing = max(1, min(count - index, first.initialPages - places.count))
+        let bytes = try file.read(at: place, count: record)
+        guard bytes.count >= record - 4 else { return (missing, .cutOff, places) }
+        let page = Int(BigEndian.word(bytes, 0))
+        // Behind the records stands the name of a common journal, under this number.
+        if page == locked, !isCounted { return (0, .whole, places) }
+        guard page > 0, page != locked else { return (missing, .noPage, places) }
+        if page <= first.initialPages {
+          guard bytes.count == record else { return (missing, .cutOff, places) }
+          guard header.checksum(bytes[4..<4 + pageSize]) == BigEndian.word(bytes, 4 + pageSize)
+          else { return (missing, .checksum, places) }
+          places[page] = place + 4
+        }
+        place += record
+      }
+      place = (place + sector - 1) / sector * sector
+    }
+    return (0, .whole, places)
+  }
+}
