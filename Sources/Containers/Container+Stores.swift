@@ -109,7 +109,8 @@ extension Container {
     return group
   }
 
-  /// Files beside a store that may be its -wal under another name: they are told wherever it is read.
+  /// Files beside a store that may be its -wal or -journal under another name: they are told wherever it
+  /// is read.
   func strayLogs(beside main: ContainerEntry) -> [ContainerEntry] {
     let folder = EntryName.folder(of: main.name)
     var files: [String: ContainerEntry] = [:]
@@ -119,7 +120,7 @@ extension Container {
     }
     return StrayLog.candidates(
       in: files.keys.sorted(), besideStore: FileSystem.name(of: main.name)
-    ).compactMap { files[$0] }.filter { StrayLog.isLogHead(head(of: $0)) }
+    ).compactMap { files[$0] }.filter { StrayLog.isHead(head(of: $0)) }
   }
 
   /// Models beside a store: a store of an early system has none in it.

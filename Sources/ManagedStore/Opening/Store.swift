@@ -50,8 +50,10 @@ public final class Store {
   package let flaws: StoreFlaws
   /// What a person should know of the model and the tables, as sentences.
   let openingWarnings: [Advice]
-  /// Files beside the store that look like its -wal under another name.
+  /// Files beside the store that look like its -wal or its -journal under another name.
   package let strays: [StrayLog]
+  /// Whether a save was not finished and is read as SQLite rolls it back, by the -journal.
+  package let isRolledBack: Bool
   /// Whether a program had the store open when it was opened here.
   package let isInUse: Bool
   /// Whether the file is in WAL mode.
@@ -217,6 +219,7 @@ public final class Store {
       mended = soundness.mended
       isInspected = soundness.isInspected
       strays = StrayLog.all(beside: files.path)
+      isRolledBack = try files.hasHotJournal()
       isInUse = StoreLock.user(of: files.path) != nil
       let head = try FileSystem.read(files.path, limit: 20)
       isLogged = head.count == 20 && head[18] == 2

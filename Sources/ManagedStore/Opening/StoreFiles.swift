@@ -1,6 +1,7 @@
 import Files
 import ManagedModel
 import SQLite
+import Salvage
 
 /// The files that make up one store, and the way to read them without leaving a trace.
 public struct StoreFiles: Sendable, Equatable {
@@ -45,14 +46,20 @@ public struct StoreFiles: Sendable, Equatable {
     case snapshot
   }
 
-  /// Whether a -journal beside the store would be rolled back by whoever opens it: SQLite takes one
-  /// that begins with a zero for finished.
+  /// Whether a -journal beside the store would be rolled back by the next program that opens it.
   ///
   /// - Throws: ``CoreDataError`` for one that is there and cannot be read.
   package func hasHotJournal() throws -> Bool {
-    guard let status = try FileSystem.present(journalPath), status.size > 512 else { return false }
-    return try FileSystem.read(journalPath, limit: 1).first != 0
+    guard let status = try FileSystem.present(journalPath), status.kind == .file, status.size > 0
+    else { return false }
+    return try RollbackJournal.isHot(
+      journalPath, besideMainOf: FileSystem.status(path)?.size ?? 0)
   }
+
+  /// The main file as SQLite finds it, with the -journal beside it.
+  ///
+  /// - Throws: ``CoreDataError`` where either cannot be read.
+  package func main() throws -> MainFile { try MainFile(path, journal: journalPath) }
 
   /// Refuses what is not an SQLite file, with a sentence about what it is instead.
   package func check() throws {
@@ -65,8 +72,15 @@ public struct StoreFiles: Sendable, Equatable {
         .unreadable, status.kind == .directory ? "this is a folder, not a store" : "not a file",
         path: path, hint: "Name the store file in it, such as App.sqlite.")
     }
-    let head = try FileSystem.read(path, limit: 512)
+    let main = try main()
+    let head = try main.read(at: 0, count: 512)
     guard !head.isEmpty else {
+      guard status.size == 0 else {
+        throw CoreDataError(
+          .unreadable, code: .persistentStoreOpen,
+          "the file is empty once its -journal is rolled back: its first save was never finished",
+          path: path)
+      }
       let frames = try WriteAheadLog(besideStore: path).frames
       guard frames > 0 else {
         throw CoreDataError(
@@ -92,12 +106,12 @@ public struct StoreFiles: Sendable, Equatable {
       let pages = head[28..<32].reduce(0) { $0 << 8 | Int($1) }
       // The page count is only valid when the change counter is the one it was written with.
       let isCounted = head[24..<28].elementsEqual(head[92..<96])
-      if isCounted, pages > 0, status.size < pages * bytes,
+      if isCounted, pages > 0, main.size < pages * bytes,
         try FileSystem.present(walPath) == nil
       {
         throw CoreDataError(
           .unreadable, code: .persistentStoreOpen,
-          "the file is cut off: \(status.size) bytes of \(pages * bytes)", path: path,
+          "the file is cut off: \(main.size) bytes of \(pages * bytes)", path: path,
           hint: "Take another copy of the store.")
       }
       return

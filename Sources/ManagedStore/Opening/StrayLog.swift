@@ -1,20 +1,33 @@
 import Files
 import ManagedModel
+import Salvage
 
-/// A file beside a store that looks like its -wal under another name.
+/// A file beside a store that looks like its -wal, or its -journal, under another name.
 ///
 /// Mail programs, browsers and people rename: `store (1).sqlite-wal`, `store.sqlite-wal.1`,
-/// `store-wal`, `store.sqlite-wal.txt`.
+/// `store-wal`, `store.sqlite-journal.txt`.
 package struct StrayLog: Sendable, Equatable {
+  /// What the file is.
+  package enum Kind: String, Sendable {
+    /// A write-ahead log: frames that are not in the store.
+    case log = "wal"
+    /// A rollback journal: pages as they were before a save that was not finished.
+    case journal
+  }
+
   /// What strata itself calls a log that it set aside ends in this.
   static let setAsideSuffix = ".unapplied"
 
   /// The file's name, in the store's folder.
   package var name: String
-  /// Frames in it, as far as they can be counted.
+  /// What it is.
+  package var kind = Kind.log
+  /// Frames in it, as far as they can be counted; of a -journal the pages that it would put back.
   package var frames: Int
+  /// Whether the store was written to since, so that a -journal would put back what is older.
+  package var isOfAnotherTime = false
 
-  /// Those beside a store whose frames are not in it already.
+  /// Those beside a store that hold what is not in it already.
   package static func all(beside path: String) -> [StrayLog] {
     let folder = FileSystem.parent(of: path) ?? "."
     let own = FileSystem.name(of: path)
@@ -24,23 +37,39 @@ package struct StrayLog: Sendable, Equatable {
       let file = folder + "/" + name
       // What it is, its first bytes tell: the name alone is no sign.
       guard let status = FileSystem.status(file), status.kind == .file, status.size > 32,
-        let head = try? FileSystem.read(file, limit: 4), isLogHead(head),
-        let log = try? WriteAheadLog(at: file, of: path, comparing: true)
+        let head = try? FileSystem.read(file, limit: 8), isHead(head)
       else { return nil }
+      guard isLogHead(head) else { return journal(file, name, of: path) }
+      guard let log = try? WriteAheadLog(at: file, of: path, comparing: true) else { return nil }
       let frames = (log.isCheckpointed ? 0 : log.frames) + (log.unapplied?.frames ?? 0)
       return frames > 0 ? StrayLog(name: name, frames: frames) : nil
     }
+  }
+
+  private static func journal(_ file: String, _ name: String, of path: String) -> StrayLog? {
+    guard let main = try? OpenFile(path),
+      let journal = try? RollbackJournal(path: file, main: main), journal.state == .hot,
+      let changes = try? journal.changes(in: main), changes > 0
+    else { return nil }
+    return StrayLog(
+      name: name, kind: .journal, frames: changes, isOfAnotherTime: journal.isOfAnotherTime)
   }
 
   /// Names of a folder that could have become of a store's log's.
   package static func candidates(in names: [String], besideStore own: String) -> [String] {
     let known = Set(names)
     return names.filter {
-      $0 != own && $0 != own + "-wal" && !$0.hasSuffix(setAsideSuffix)
+      $0 != own && $0 != own + "-wal" && $0 != own + "-journal" && !$0.hasSuffix(setAsideSuffix)
         && looksLike($0, logOf: own)
         // Not the log of another file that is there.
         && !($0.hasSuffix("-wal") && known.contains(String($0.dropLast(4))))
+        && !($0.hasSuffix("-journal") && known.contains(String($0.dropLast(8))))
     }.prefix(20).map(\.self)
+  }
+
+  /// Whether bytes are the first of a log or of a journal.
+  package static func isHead(_ bytes: [UInt8]) -> Bool {
+    isLogHead(bytes) || bytes.starts(with: JournalHeader.magic)
   }
 
   /// Whether bytes are the first of a log.
@@ -55,14 +84,26 @@ package struct StrayLog: Sendable, Equatable {
     guard !stem.isEmpty, let place = name.firstRange(of: stem) else { return false }
     // A short stem is part of too many words.
     guard stem.utf8.count > 2 || place.lowerBound == name.startIndex else { return false }
-    return (name[..<place.lowerBound] + "/" + name[place.upperBound...]).contains("wal")
+    let rest = name[..<place.lowerBound] + "/" + name[place.upperBound...]
+    return rest.contains("wal") || rest.contains("journal")
   }
 }
 
 extension StrayLog {
-  /// - Parameter isNeeded: whether the store has no log of its own.
+  /// - Parameter isNeeded: whether the store has no such file of its own.
   package func sentence(store: String, isNeeded: Bool) -> String {
     let name = FileSystem.name(of: store)
+    if kind == .journal {
+      let what =
+        "The file \(self.name) beside the store looks like its -journal under another name (\(NumberOf.pages(frames)), not put back)."
+      if isOfAnotherTime {
+        return what + " The store was written to since: it is of an earlier save."
+      }
+      return isNeeded
+        ? what
+          + " The store may hold half of a save. In a copy of both, rename it to \(name)-journal and look again."
+        : what
+    }
     let what =
       "The file \(self.name) beside the store looks like its -wal under another name (\(NumberOf.frames(frames)), not applied)."
     return isNeeded

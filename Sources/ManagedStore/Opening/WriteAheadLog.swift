@@ -99,6 +99,7 @@ extension WriteAheadLog.Unapplied {
 }
 
 /// Counts in words.
-enum NumberOf {
+package enum NumberOf {
   static func frames(_ count: Int) -> String { count == 1 ? "1 frame" : "\(count) frames" }
+  package static func pages(_ count: Int) -> String { count == 1 ? "1 page" : "\(count) pages" }
 }

@@ -41,9 +41,14 @@ package struct SalvageSource {
     }
     try StoreFiles(path: path).refuseWhileWritten()
     let log = ignoresLog ? nil : try Self.log(of: path, &notes)
-    let image = try DatabaseImage(path: path, log: log)
+    let image = try DatabaseImage(path: path, log: log, journal: path + "-journal")
+    if let note = image.journal?.note { notes.append(note) }
+    if image.journal?.state != .hot {
+      notes += StrayLog.all(beside: path).filter { $0.kind == .journal && !$0.isOfAnotherTime }
+        .map { $0.sentence(store: path, isNeeded: true) }
+    }
     let isLogApplied = image.log?.newest.isEmpty == false
-    if log != nil, !isLogApplied, image.pageCount == 0 { throw Self.nothing(path) }
+    if log != nil, !isLogApplied, image.pageCount == 0 { throw Self.nothing(path, image) }
     guard image.looksLikeDatabase, try !image.isMainEncrypted() else {
       throw try Self.unknown(path, image)
     }
@@ -121,19 +126,24 @@ package struct SalvageSource {
       }
       return own
     }
-    guard let stray = StrayLog.all(beside: path).first else { return nil }
+    guard let stray = StrayLog.all(beside: path).first(where: { $0.kind == .log }) else {
+      return nil
+    }
     notes.append("\(stray.name) was taken for the store's -wal, which is not there.")
     return (FileSystem.parent(of: path) ?? ".") + "/" + stray.name
   }
 
-  private static func nothing(_ path: String) -> CoreDataError {
+  private static func nothing(_ path: String, _ image: DatabaseImage) -> CoreDataError {
     CoreDataError(
-      .unreadable, code: .persistentStoreOpen, "the file is empty, and no -wal holds anything",
+      .unreadable, code: .persistentStoreOpen,
+      image.journal?.state == .hot
+        ? "the file is empty once its -journal is rolled back, and no -wal holds anything"
+        : "the file is empty, and no -wal holds anything",
       path: path, hint: "Take another copy of the store, together with its -wal.")
   }
 
   private static func unknown(_ path: String, _ image: DatabaseImage) throws -> CoreDataError {
-    guard image.size > 0 else { return nothing(path) }
+    guard image.size > 0 else { return nothing(path, image) }
     guard try image.isMainEncrypted() else {
       return CoreDataError(
         .unreadable, "nothing in the file looks like a page of a database", path: path,

@@ -67,7 +67,8 @@ struct DeletionCheck {
   private func freePages() throws -> Int {
     let count = try store.reading { try store.connection.value("PRAGMA freelist_count")?.integer }
     guard count ?? 0 > 0 else { return 0 }
-    let image = try DatabaseImage(path: store.files.path, log: store.files.walPath)
+    let image = try DatabaseImage(
+      path: store.files.path, log: store.files.walPath, journal: store.files.journalPath)
     return try image.freePagesOfRows()
   }
 

@@ -14,7 +14,8 @@ import SQLite
 public struct Diagnosis: Sendable {
   /// The store's path as it was given.
   public let path: String
-  /// What was found: errors, then warnings, then notes, each in the order of ``FindingKind``.
+  /// What was found: a save that was interrupted, as all else may come of it or is told of the store without
+  /// it; then errors, warnings and notes, each in the order of ``FindingKind``.
   public private(set) var findings: [Finding] = []
   /// Whether anything of the store can be read, if only by salvaging it.
   public private(set) var isReadable = true
@@ -114,21 +115,25 @@ public struct Diagnosis: Sendable {
   private mutating func log(
     _ place: StorePlace, _ files: StoreFiles, _ facts: FileFacts, _ store: Store?
   ) throws -> [Finding] {
+    let isInUse = store?.isInUse ?? (StoreLock.user(of: files.path) != nil)
+    var found: [Finding] = []
     do {
-      let isInterrupted = try files.hasHotJournal()
-      if isInterrupted {
-        findings.append(
-          Finding(
-            .journal, "A save was interrupted: its -journal lies beside the store.", in: place))
-      }
+      let journal = try files.main().journal
+      // That of a save that goes on is nobody's to roll back.
+      if let journal, !isInUse { found = JournalLayer(place: place, journal: journal).findings() }
+    } catch let error as CoreDataError {
+      return [Finding(.journalUnreadable, error.message + ".", in: place)]
+    }
+    do {
       knownLog = try store?.wal ?? WriteAheadLog(besideStore: files.path)
     } catch let error as CoreDataError {
-      return [Finding(.walUnreadable, error.message + ".", in: place)]
+      return found + [Finding(.walUnreadable, error.message + ".", in: place)]
     }
-    return LogLayer(
-      place: place, log: knownLog, strays: store?.strays ?? StrayLog.all(beside: files.path),
-      isInUse: store?.isInUse ?? (StoreLock.user(of: files.path) != nil), isLogged: facts.isLogged
-    ).findings()
+    return found
+      + LogLayer(
+        place: place, log: knownLog, strays: store?.strays ?? StrayLog.all(beside: files.path),
+        isRolledBack: facts.isRolledBack, isInUse: isInUse, isLogged: facts.isLogged
+      ).findings()
   }
 
   private mutating func look(at store: Store, _ place: StorePlace) throws {
@@ -165,7 +170,7 @@ public struct Diagnosis: Sendable {
     }
   }
 
-  /// The gravest first; within a severity in the order of kinds, then the most.
+  /// The gravest first, behind an interrupted save; within a severity in the order of kinds, then the most.
   private mutating func rank() {
     let kinds = Dictionary(
       uniqueKeysWithValues: FindingKind.allCases.enumerated().map { ($1, $0) })
@@ -174,6 +179,9 @@ public struct Diagnosis: Sendable {
     findings.removeAll { isUnique && $0.kind == .uniqueness && $0.entity == nil }
     let order = findings.enumerated().sorted { first, second in
       let (one, two) = (first.element, second.element)
+      if one.isOfHalfSave != two.isOfHalfSave { return one.isOfHalfSave }
+      let (isOneHot, isTwoHot) = (one.kind == .journalHot, two.kind == .journalHot)
+      if isOneHot != isTwoHot { return isOneHot }
       if one.severity != two.severity { return one.severity < two.severity }
       if one.kind != two.kind { return (kinds[one.kind] ?? 0) < (kinds[two.kind] ?? 0) }
       if one.count != two.count { return (one.count ?? .max) > (two.count ?? .max) }
@@ -181,7 +189,8 @@ public struct Diagnosis: Sendable {
     }
     findings = order.map(\.element)
     let cause =
-      findings.first { $0.severity == .error && $0.kind.losesPages }
+      findings.first { $0.severity == .error && $0.kind.losesJournal }
+      ?? findings.first { $0.severity == .error && $0.kind.losesPages }
       ?? findings.first { $0.severity == .error && $0.kind.losesFrames }
     if let cause { for index in findings.indices { findings[index].putOff(for: cause) } }
   }

@@ -2,9 +2,10 @@ import Files
 import ManagedModel
 import Salvage
 
-/// What the header of a store's file, its size and a few samples of it say, without SQLite.
+/// What the header of a store's file, its size and a few samples of it say, without SQLite: as they are once
+/// a save that was not finished is rolled back.
 struct FileFacts {
-  /// Bytes of the main file.
+  /// Bytes of the main file, once it is rolled back.
   let size: Int
   /// The first hundred bytes, or fewer.
   let head: [UInt8]
@@ -12,12 +13,13 @@ struct FileFacts {
   let entropy: Double
   /// The kind of page that the first one is.
   private let firstKind: UInt8?
-  private let file: OpenFile
+  private let file: MainFile
 
   static let pageSizes = (9...16).map { 1 << $0 }
 
   init(_ path: String) throws {
-    file = try OpenFile(path)
+    // A -journal that cannot be read is a finding of its own.
+    file = try (try? MainFile(path, journal: path + "-journal")) ?? MainFile(path, journal: nil)
     size = file.size
     head = try file.read(at: 0, count: 100)
     firstKind = try file.read(at: 100, count: 1).first
@@ -52,6 +54,9 @@ struct FileFacts {
     }
     return result
   }
+
+  /// Whether a -journal is rolled back.
+  var isRolledBack: Bool { file.journal?.state == .hot }
 
   /// What the header says, as far as it can be believed.
   private var header: FileHeader { FileHeader(head) }

@@ -145,6 +145,8 @@ struct FileLayer {
 
   /// Whether every table can be read to its end in the pages that are there.
   private func reachesNoFurther() -> Bool {
+    // SQLite would read the file as it is.
+    guard !facts.isRolledBack else { return false }
     do {
       let connection = try Connection(path: FileSystem.canonical(place.path), mode: .immutable)
       // SQLite reads a file that is shorter than its header says only for who may mend the schema.

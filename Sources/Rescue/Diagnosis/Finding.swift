@@ -79,14 +79,20 @@ public struct Finding: Sendable, Equatable {
 }
 
 extension Finding {
+  /// Whether it is that the main file holds half of a save, or may.
+  var isOfHalfSave: Bool { kind == .journalHot || severity == .error && kind.losesJournal }
+
   /// Offers what helps against rows that are lost, where nothing else does: what leads nowhere may lead to
   /// them.
   mutating func putOff(for cause: Finding) {
-    guard kind != cause.kind, kind.mayComeOfLostRows else { return }
+    let mayComeOfIt = kind.mayComeOfLostRows || cause.kind.losesJournal && kind.isOfFile
+    guard kind != cause.kind, mayComeOfIt else { return }
     advice =
-      cause.kind.losesPages
-      ? "This may come of the pages that cannot be read: salvage the store first."
-      : "This may come of the -wal: see to that first."
+      if cause.kind.losesPages {
+        "This may come of the pages that cannot be read: salvage the store first."
+      } else {
+        "This may come of the \(cause.kind.losesJournal ? "-journal" : "-wal"): see to that first."
+      }
     command = cause.command
   }
 }

@@ -82,10 +82,29 @@ extension FindingKind {
     case .interrupted:
       Facts(
         .warning, "something was interrupted", .none, "The sentence says what the next run does.")
-    case .journal:
+    case .journalHot:
       Facts(
-        .note, "a save was interrupted", .none,
-        "Whoever opens the store takes that save back; keep the -journal with the store.")
+        .warning, "a save was interrupted", .salvage,
+        "The next program that opens the store rolls this save back: keep the -journal beside it. A salvage rolls it back into a new store; this one stays as it is."
+      )
+    case .journalOlder:
+      Facts(
+        .error, "the -journal is older than the store", sqlite: 11, .copyAlone,
+        "The next program that opens the store puts the older pages back. Look at a copy of the main file without the -journal first."
+      )
+    case .journalUnapplied:
+      Facts(
+        .error, "the -journal is not rolled back, or in part", sqlite: 11, .salvage,
+        "Do not open the store with SQLite or the app: it would delete this -journal. A second copy of the -journal may be whole."
+      )
+    case .journalRenamed:
+      Facts(
+        .error, "a -journal has another name", .none,
+        "Look at a copy in which it has its own name.")
+    case .journalUnreadable:
+      Facts(
+        .error, "the -journal cannot be read", .none,
+        "Check its permissions, and where a link leads.")
     case .walHeader:
       Facts(.error, "the -wal's header is damaged", .salvage, Self.frames)
     case .walSalts:

@@ -1,5 +1,5 @@
-/// Every kind of fault that is looked for, in the order of trust: the file, its -wal, what Core Data
-/// keeps for itself, the data. The raw value is the name in lists, in JSON and after `--fix`.
+/// Every kind of fault that is looked for, in the order of trust: the file, its -journal and -wal, what Core
+/// Data keeps for itself, the data. The raw value is the name in lists, in JSON and after `--fix`.
 public enum FindingKind: String, Sendable, CaseIterable {
   // The file.
   case emptyMain = "empty-main"
@@ -14,7 +14,13 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case freelist
   case pointerMap = "pointer-map"
   case interrupted
-  case journal
+
+  // Its -journal.
+  case journalHot = "journal-hot"
+  case journalOlder = "journal-older"
+  case journalUnapplied = "journal-unapplied"
+  case journalRenamed = "journal-renamed"
+  case journalUnreadable = "journal-unreadable"
 
   // Its -wal.
   case walHeader = "wal-header"
@@ -105,6 +111,14 @@ extension FindingKind {
     case .indexWrong, .freelist, .pointerMap, .metadata, .modelCache, .primaryKey, .entityNumbers,
       .history, .toOneDangling, .joinDangling, .oneToOne, .order, .externalOrphaned:
       true
+    default: false
+    }
+  }
+
+  /// Whether rows are of half a save because of what is wrong with the -journal.
+  var losesJournal: Bool {
+    switch self {
+    case .journalOlder, .journalUnapplied, .journalRenamed: true
     default: false
     }
   }

@@ -1,11 +1,14 @@
 import ManagedModel
 import ManagedStore
 
-/// What of a store's -wal is not applied, and why: everything of “never silent”.
+/// What of a store's -wal is not applied, and why: everything of “never silent”. So for a -journal under
+/// another name.
 struct LogLayer {
   let place: StorePlace
   let log: WriteAheadLog
   let strays: [StrayLog]
+  /// Whether a -journal beside the store is rolled back.
+  let isRolledBack: Bool
   /// Whether a program has the store open, and may be writing a transaction.
   let isInUse: Bool
   /// Whether the main file is in WAL mode.
@@ -25,7 +28,16 @@ struct LogLayer {
     if log.isOlderThanStore, let sentence = log.sentences(isInUse: isInUse).last {
       found.append(Finding(.walOlder, sentence, count: log.frames, in: place))
     }
-    for stray in strays {
+    for stray in strays where stray.kind == .journal {
+      let isNeeded = !isRolledBack && !stray.isOfAnotherTime
+      found.append(
+        Finding(
+          .journalRenamed, stray.sentence(store: place.path, isNeeded: isNeeded),
+          severity: isNeeded ? nil : stray.isOfAnotherTime ? .note : .warning,
+          count: stray.frames, first: [stray.name], in: place,
+          remedy: stray.isOfAnotherTime ? Remedy.none : .copyWithJournal(stray.name)))
+    }
+    for stray in strays where stray.kind == .log {
       // With a log of its own, the store has no need of another.
       let isNeeded = log.frames == 0
       found.append(
@@ -34,7 +46,7 @@ struct LogLayer {
           severity: isNeeded ? nil : .warning, count: stray.frames, first: [stray.name],
           in: place, remedy: .copyWithLog(stray.name)))
     }
-    if isLogged, !log.isPresent, strays.isEmpty {
+    if isLogged, !log.isPresent, !strays.contains(where: { $0.kind == .log }) {
       found.append(
         Finding(
           .walMissing,

@@ -16,6 +16,10 @@ enum Remedy: Sendable, Equatable {
   case repairByModel
   /// A copy in which a file has the -wal's name.
   case copyWithLog(String)
+  /// A copy in which a file has the -journal's name.
+  case copyWithJournal(String)
+  /// A copy of the main file without what lies beside it.
+  case copyAlone
   /// A look at the objects that a predicate takes.
   case rows(entity: String, predicate: String)
   /// A look at these objects.
@@ -49,11 +53,9 @@ enum Remedy: Sendable, Equatable {
       return Remedy.repair.command(for: kind, store).map {
         store.model == nil ? $0 + " --model MODEL" : $0
       }
-    case .copyWithLog(let name):
-      let folder = FileSystem.parent(of: store.path) ?? "."
-      let copy = Self.beside(store.path, "with-wal")
-      return
-        "cp -p \(path) \(Self.word(copy)) && cp -p \(Self.word(folder + "/" + name)) \(Self.word(copy + "-wal"))"
+    case .copyWithLog(let name): return Self.copy(store.path, with: name, as: "wal")
+    case .copyWithJournal(let name): return Self.copy(store.path, with: name, as: "journal")
+    case .copyAlone: return "cp -p \(path) \(Self.word(Self.beside(store.path, "alone")))"
     case .rows(let entity, let predicate):
       return
         "strata rows \(path) \(ShellText.quoted(entity)) --where \(ShellText.quoted(predicate))\(model)"
@@ -68,6 +70,13 @@ enum Remedy: Sendable, Equatable {
     case .explain: return "strata explain \(path) \(store.model.map(ShellText.quoted) ?? "MODEL")"
     case .none: return nil
     }
+  }
+
+  private static func copy(_ store: String, with name: String, as suffix: String) -> String {
+    let folder = FileSystem.parent(of: store) ?? "."
+    let copy = beside(store, "with-" + suffix)
+    return
+      "cp -p \(word(store)) \(word(copy)) && cp -p \(word(folder + "/" + name)) \(word(copy + "-" + suffix))"
   }
 
   /// A path that no command takes for an option.

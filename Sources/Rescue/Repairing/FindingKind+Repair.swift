@@ -29,7 +29,10 @@ extension FindingKind {
 
   /// Whether SQLite reads such a store with all its rows, so that there is something to be repaired.
   var isBeyondRepair: Bool {
-    isOfFile || losesPages || losesFrames || self == .walUnreadable || self == .journal
+    switch self {
+    case .walUnreadable, .journalHot, .journalUnreadable: true
+    default: isOfFile || losesPages || losesFrames || losesJournal
+    }
   }
 
   /// Whether it is made anew of the model.

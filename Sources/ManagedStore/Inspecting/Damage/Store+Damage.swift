@@ -15,7 +15,7 @@ extension Store {
   /// The same, with words for the values that they name.
   package func warnings(naming text: (Advice) -> String) -> [String] {
     openingWarnings.map(text) + wal.sentences(isInUse: isInUse)
-      + strays.map { $0.sentence(store: files.path, isNeeded: wal.frames == 0) }
+      + strays.map { $0.sentence(store: files.path, isNeeded: isNeeded($0)) }
       + (damage?.sentences(entityTables) ?? [])
   }
 
@@ -31,7 +31,7 @@ extension Store {
   public var gaps: [String] {
     var result: [String] = []
     if wal.mayMissRows(isInUse: isInUse) { result += wal.sentences(isInUse: isInUse) }
-    if wal.frames == 0 { result += strays.map { $0.sentence(store: files.path, isNeeded: true) } }
+    result += strays.filter(isNeeded).map { $0.sentence(store: files.path, isNeeded: true) }
     if let damage, !damage.holes.isEmpty || damage.failure != nil {
       result += damage.sentences(entityTables)
     }
@@ -55,6 +55,9 @@ extension Store {
     if damage?.failure != nil { return "does not open: read page by page" }
     let frames = unappliedFrames
     if frames > 0 { return "wal: \(NumberOf.frames(frames)) not applied" }
+    if strays.contains(where: { $0.kind == .journal && isNeeded($0) }) {
+      return "journal: under another name"
+    }
     return gaps.isEmpty ? nil : "wal: older than the store"
   }
 
@@ -67,16 +70,29 @@ extension Store {
   /// Frames that hold rows which are not in the store: of its -wal, or of a file that looks like it.
   package var unappliedFrames: Int {
     let own = wal.mayMissRows(isInUse: isInUse) ? wal.unapplied?.frames ?? 0 : 0
-    return own + (wal.frames == 0 ? strays.reduce(0) { $0 + $1.frames } : 0)
+    return own
+      + strays.filter { $0.kind == .log && isNeeded($0) }.reduce(0) { $0 + $1.frames }
+  }
+
+  /// Whether the store has no such file of its own, so that rows may be missing without it, or half saved.
+  package func isNeeded(_ stray: StrayLog) -> Bool {
+    switch stray.kind {
+    case .log: wal.frames == 0
+    case .journal: !isRolledBack && !stray.isOfAnotherTime
+    }
   }
 
   /// Things to know that are no reason to worry, as sentences.
   public var notes: [String] {
     let missing =
-      isLogged && !wal.isPresent && strays.isEmpty
+      isLogged && !wal.isPresent && !strays.contains { $0.kind == .log }
       ? "The store is in WAL mode and has no -wal: what an app saved last would be in it, if the store was copied while the app ran."
       : nil
-    return [deferral, missing].compactMap { $0 }
+    let interrupted =
+      isRolledBack
+      ? "A save was interrupted: the store is read as it was before, by the -journal beside it."
+      : nil
+    return [deferral, interrupted, missing].compactMap { $0 }
   }
 
   /// Whether indexes can be relied on: the file was checked, or its indexes were made anew.

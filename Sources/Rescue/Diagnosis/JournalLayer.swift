@@ -1,0 +1,65 @@
+import ManagedStore
+import Salvage
+
+/// What the -journal beside a store says of its last save, and what SQLite makes of it.
+struct JournalLayer {
+  let place: StorePlace
+  let journal: RollbackJournal
+
+  func findings() -> [Finding] {
+    switch journal.state {
+    case .finished: return []
+    case .hot: return hot()
+    case .withoutMain:
+      return [
+        Finding(
+          .journalUnapplied,
+          "The main file is empty, and a -journal lies beside it: SQLite does not roll it back.",
+          in: place, remedy: Remedy.none)
+      ]
+    case .damagedHeader:
+      return [
+        finding(
+          .journalUnapplied,
+          "The -journal's header is damaged: SQLite does not roll it back, and the store may hold half of a save."
+        )
+      ]
+    case .superseded(let name):
+      return [
+        finding(
+          .journalUnapplied,
+          "The -journal is of a transaction of several databases. SQLite takes that for finished where \(name) is not there, and does not roll it back.",
+          severity: .warning)
+      ]
+    }
+  }
+
+  private func hot() -> [Finding] {
+    let pages = NumberOf.pages(journal.pages)
+    var found = [
+      finding(
+        .journalHot,
+        "A save was interrupted, and the main file may hold half of it. The -journal has \(pages) as \(journal.pages == 1 ? "it was" : "they were") before: SQLite puts \(journal.pages == 1 ? "it" : "them") back, and all counts are of the store after that.",
+        count: journal.pages)
+    ]
+    if journal.end != .whole {
+      found.append(
+        finding(
+          .journalUnapplied, String(journal.shortage.drop { $0 == " " }), count: journal.missing))
+    }
+    if journal.isOfAnotherTime {
+      found.append(
+        finding(
+          .journalOlder,
+          "The main file was written to after the save that the -journal is of, and \(pages) of it \(journal.pages == 1 ? "is" : "are") older.",
+          count: journal.pages))
+    }
+    return found
+  }
+
+  private func finding(
+    _ kind: FindingKind, _ sentence: String, severity: Finding.Severity? = nil, count: Int? = nil
+  ) -> Finding {
+    Finding(kind, sentence, severity: severity, count: count, in: place)
+  }
+}

@@ -1,0 +1,150 @@
+import Files
+import ManagedModel
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import Rescue
+@testable import Salvage
+
+@Suite("An interrupted save is rolled back by whatever reads the store")
+struct JournalFaultTests {
+  @Test(
+    "salvage and Store read the objects before the save",
+    arguments: InterruptedSave.Journal.allCases)
+  func objects(kind: InterruptedSave.Journal) throws {
+    let save = try InterruptedSave(kind)
+    let before = try save.store.bytes()
+    // An earlier save of PERSIST changed the objects as well.
+    let lines = try StoreDump.lines(at: save.path)
+    #expect(kind == .persist || lines == save.store.lines)
+    let output = save.store.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: save.path, output: output)
+    #expect(try StoreDump.lines(at: output) == lines)
+    #expect(!report.isLossy && report.isComplete)
+    #expect(report.notes.count == 1 && report.notes[0].contains("-journal were put back"))
+    #expect(try save.store.bytes().filter { !$0.key.contains("Saved") } == before)
+  }
+
+  @Test("undelete finds the same as in the store before the save")
+  func undelete() throws {
+    let save = try InterruptedSave()
+    let plain = try TemporaryFolder()
+    try FileSystem.write(save.saved, to: plain.path("Demo.sqlite"))
+    let expected = try Undeletion(of: plain.path("Demo.sqlite"))
+    let found = try Undeletion(of: save.path)
+    #expect(found.entities == expected.entities && found.missed == expected.missed)
+  }
+
+  @Test("a store that is in WAL mode as well: first the journal, then the frames")
+  func both() throws {
+    // Nobody checkpointed the frames: they are of the state before the save.
+    let save = try InterruptedSave()
+    let (half, journal) = try (FileSystem.read(save.path), FileSystem.read(save.journalPath))
+    FileSystem.remove(save.journalPath)
+    try FileSystem.write(save.saved, to: save.path)
+    try FileSystem.write(InterruptedSave.logged(save.path), to: save.path + "-wal")
+    let lines = try StoreDump.lines(at: save.path)
+    try FileSystem.write(half, to: save.path)
+    try FileSystem.write(journal, to: save.journalPath)
+    #expect(try StoreDump.lines(at: save.path) == lines && lines != save.store.lines)
+    let output = save.store.folder.path("Saved.sqlite")
+    _ = try StoreSalvage.run(path: save.path, output: output)
+    #expect(try StoreDump.lines(at: output) == lines)
+  }
+
+  @Test("doctor tells of it first, and all else of the store without the save")
+  func doctor() throws {
+    let save = try InterruptedSave()
+    let before = try save.store.bytes()
+    let diagnosis = try Diagnosis(of: save.path)
+    let first = try #require(diagnosis.findings.first)
+    #expect(first.kind == .journalHot && first.severity == .warning)
+    #expect((first.count ?? 0) > 10 && first.command?.hasPrefix("strata salvage ") == true)
+    #expect(diagnosis.count(.error) == 0 && diagnosis.isComplete)
+    #expect(try save.store.bytes() == before)
+    try FileSystem.write(save.saved, to: save.path)
+    FileSystem.remove(save.journalPath)
+    let expected = try Diagnosis(of: save.path)
+    #expect(
+      diagnosis.findings.dropFirst().map(\.sentence) == expected.findings.map(\.sentence))
+  }
+
+  @Test("it stands before errors")
+  func order() throws {
+    let save = try InterruptedSave(.off)
+    try save.countRecords()
+    try save.store.change("-journal") { $0[512 + 5 * 4104 - 1] ^= 1 }
+    let diagnosis = try Diagnosis(of: save.path)
+    #expect(diagnosis.findings.first?.kind == .journalHot)
+    let unapplied = try #require(diagnosis.findings.first { $0.kind == .journalUnapplied })
+    #expect(unapplied.severity == .error && unapplied.sentence.contains("checksum"))
+    #expect((unapplied.count ?? 0) > 0)
+  }
+
+  @Test("a header that is damaged, a common journal that is gone, a main file that went on")
+  func others() throws {
+    let save = try InterruptedSave()
+    let journal = try FileSystem.read(save.journalPath)
+    try save.store.change("-journal") { $0[3] ^= 1 }
+    let found = try Diagnosis(of: save.path).findings
+    #expect(found.contains { $0.kind == .journalUnapplied && $0.severity == .error })
+    #expect(!found.contains { $0.kind == .journalHot })
+    try FileSystem.write(journal, to: save.journalPath)
+    try save.store.change { file in
+      for place in [27, 95] { file[place] &+= 5 }
+    }
+    let older = try Diagnosis(of: save.path).findings
+    #expect(older.contains { $0.kind == .journalOlder && $0.command?.hasPrefix("cp -p ") == true })
+  }
+
+  @Test("beside a healthy store, what is left of a journal is no finding")
+  func finished() throws {
+    let save = try InterruptedSave()
+    try FileSystem.write(save.saved, to: save.path)
+    for bytes in [[], [UInt8](repeating: 0, count: 5000)] {
+      try FileSystem.write(bytes, to: save.journalPath)
+      let kinds = try Diagnosis(of: save.path).findings.map(\.kind)
+      #expect(!kinds.contains { $0.rawValue.hasPrefix("journal") }, "\(kinds)")
+    }
+  }
+
+  @Test(
+    "under another name it is named, and not put back",
+    arguments: ["Demo (1).sqlite-journal", "Demo.sqlite-journal 2", "Demo-journal.txt"])
+  func renamed(name: String) throws {
+    let save = try InterruptedSave()
+    try FileSystem.rename(save.journalPath, to: save.store.folder.path(name))
+    let before = try save.store.bytes()
+    let half = try FileSystem.read(save.path)
+    let findings = try Diagnosis(of: save.path).findings
+    let found = try #require(findings.first { $0.kind == .journalRenamed })
+    #expect(found.first == [name] && found.severity == .error && (found.count ?? 0) > 10)
+    #expect(found.command?.hasSuffix("-journal") == true && findings.first == found)
+    let source = try SalvageSource(path: save.path)
+    #expect(source.image.journal == nil && source.notes.contains { $0.contains(name) })
+    #expect(try StrayLog.all(beside: save.path).map(\.kind) == [.journal])
+    #expect(try FileSystem.read(save.path) == half && save.store.bytes() == before)
+    // Once its save was finished, it holds nothing that the store lacks.
+    try FileSystem.write(save.saved, to: save.path)
+    #expect(StrayLog.all(beside: save.path).isEmpty)
+    // Of an earlier time it is a note.
+    try save.store.change { file in
+      for place in [27, 95] { file[place] &+= 5 }
+    }
+    let stray = try #require(StrayLog.all(beside: save.path).first)
+    #expect(stray.isOfAnotherTime)
+    #expect(try Store(path: save.path).gaps.isEmpty)
+    #expect(try Store(path: save.path).warnings.contains { $0.contains(name) })
+  }
+
+  @Test("a renamed one is among the gaps of a store")
+  func gaps() throws {
+    let save = try InterruptedSave()
+    let name = "Demo (1).sqlite-journal"
+    try FileSystem.rename(save.journalPath, to: save.store.folder.path(name))
+    let store = try Store(path: save.path)
+    #expect(store.gaps.contains { $0.contains(name) && $0.contains("half of a save") })
+    #expect(store.unappliedFrames == 0 && store.shortGap != nil)
+  }
+}
