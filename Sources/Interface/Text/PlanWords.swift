@@ -4,7 +4,7 @@ import Migration
 extension Loss {
   /// What is counted of it: `3 objects`, `1 value`.
   var counted: String {
-    NumberText.counted(values, isOfLog ? "frame" : property == nil ? "object" : "value")
+    NumberText.counted(values, singular)
       + (misfit.map { " " + $0.clause } ?? "")
   }
 }

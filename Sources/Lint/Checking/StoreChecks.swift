@@ -146,7 +146,7 @@ struct StoreChecks {
       MigrationRequest(
         steps: migration,
         to: ModelReference.Loaded(model: last.to.model, name: last.to.name, path: now.path)))
-    return plan.losses.filter { !$0.isIntended && !$0.isOfLog }.flatMap { dropped($0, steps) }
+    return plan.losses.filter { !$0.isIntended && !$0.isOfFile }.flatMap { dropped($0, steps) }
       + plan.failures.compactMap { broken($0, first.from, last.to) }
   }
 

@@ -14,16 +14,26 @@ extension StoreMigration {
 struct FileAnalysis {
   let store: Store
 
-  /// Frames of the -wal that are not in the store: it can be migrated without them, if that is
-  /// allowed.
+  /// Frames of the -wal that are not in the store, and pages of a -journal that are not put back: it can be
+  /// migrated without them, if that is allowed.
   func losses() -> [Loss] {
+    var losses: [Loss] = []
     let frames = store.unappliedFrames
-    guard frames > 0 || store.wal.isOlderThanStore else { return [] }
-    var loss = Loss(
-      entity: Loss.logName, values: frames > 0 ? frames : store.wal.frames,
-      suggestion: store.gaps.first)
-    loss.isOfLog = true
-    return [loss]
+    if frames > 0 || store.wal.isOlderThanStore {
+      var loss = Loss(
+        entity: Loss.logName, values: frames > 0 ? frames : store.wal.frames,
+        suggestion: store.gaps.first)
+      loss.isOfLog = true
+      losses.append(loss)
+    }
+    if let stray = store.strays.first(where: { $0.kind == .journal && store.isNeeded($0) }) {
+      var loss = Loss(
+        entity: Loss.journalName, values: stray.frames,
+        suggestion: stray.sentence(store: store.files.path, isNeeded: true))
+      loss.isOfJournal = true
+      losses.append(loss)
+    }
+    return losses
   }
 
   /// Damages of the file: the result would have them as well, or less than the store had.

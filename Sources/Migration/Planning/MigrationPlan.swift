@@ -139,25 +139,37 @@ public struct Loss: Sendable, Equatable {
   public var isIntended = false
   /// Whether what goes are frames of the -wal that are not in the store: rows nobody can read.
   public var isOfLog = false
+  /// Whether what goes are pages of a -journal under another name: objects as they were before a save that
+  /// the store may hold half of.
+  public var isOfJournal = false
   /// What of a number does not fit its attribute's new type: the store keeps it as it is, and Core Data
   /// cuts it off whenever it reads it. `nil` where whole values or objects go.
   public var misfit: NumberMisfit?
 
   /// What frames of the -wal are allowed by.
   package static let logName = "wal"
+  /// What pages of a -journal are allowed by.
+  package static let journalName = "journal"
+  /// Whether what goes stands in a file beside the store.
+  package var isOfFile: Bool { isOfLog || isOfJournal }
 
-  /// What is counted: objects, values, or frames of the -wal.
+  /// What is counted, of one.
+  package var singular: String {
+    isOfLog ? "frame" : isOfJournal ? "page" : property == nil ? "object" : "value"
+  }
+
+  /// What is counted: objects, values, frames of the -wal, or pages of the -journal.
   public var noun: String {
-    let noun = isOfLog ? "frame" : property == nil ? "object" : "value"
-    return (values == 1 ? noun : noun + "s") + (isOfLog ? " of the -wal" : "")
+    (values == 1 ? singular : singular + "s")
+      + (isOfLog ? " of the -wal" : isOfJournal ? " of the -journal" : "")
       + (misfit.map { " " + $0.clause } ?? "")
   }
 
   /// Whether both are of one thing, so that their values add up.
   func isSame(as other: Loss) -> Bool { name == other.name && misfit == other.misfit }
 
-  /// What `--allow-loss` takes: `Entity`, `Entity.property` or `Entity.composite.element`, and `wal` for
-  /// frames that are not applied.
+  /// What `--allow-loss` takes: `Entity`, `Entity.property` or `Entity.composite.element`, `wal` for
+  /// frames that are not applied, and `journal` for pages that are not put back.
   public var name: String { property.map { "\(entity).\($0)" } ?? entity }
 
   /// A whole entity's name allows the loss of its properties too, a composite attribute's that of its

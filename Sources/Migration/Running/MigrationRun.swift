@@ -94,7 +94,7 @@ struct MigrationRun {
           + (losses.count > 1
             ? ", and more in \(losses.count - 1) other \(losses.count == 2 ? "place" : "places")"
             : ""),
-        path: plan.storePath, entity: loss.isOfLog ? nil : loss.entity, property: loss.property,
+        path: plan.storePath, entity: loss.isOfFile ? nil : loss.entity, property: loss.property,
         advice:
           "\(loss.suggestion.map { $0 + " " } ?? "")To accept: \(.allowedLosses, of: losses.map(\.name))\(others)"
       )

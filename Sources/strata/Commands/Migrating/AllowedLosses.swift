@@ -43,7 +43,7 @@ extension MigrationPlan {
   private static func requireKnown(
     _ name: String, _ label: String, in models: [Model]
   ) throws {
-    if name == Loss.logName { return }
+    if name == Loss.logName || name == Loss.journalName { return }
     let (entity, property) = parts(of: name)
     let holders = models.filter { $0.entity(named: entity) != nil }
     guard !holders.isEmpty else {

@@ -45,7 +45,7 @@ struct CutoverConfirmation {
     for verified in receipt.verified { console.note("  ✓ \(verified.what): \(verified.count)") }
     for loss in receipt.losses {
       console.note(
-        "  ! lost: \(loss.name), \(loss.values)\(loss.isOfLog || loss.misfit != nil ? " " + loss.noun : "")"
+        "  ! lost: \(loss.name), \(loss.values)\(loss.isOfFile || loss.misfit != nil ? " " + loss.noun : "")"
       )
     }
     console.rewrite("Put it in place? [y/N] ")
