@@ -73,6 +73,55 @@ struct NeverSilentTests {
     #expect(try Self.files(path) == before)
   }
 
+  /// Leaves half of a save in the recipe box, and its -journal under another name.
+  private static func interruptSave(of path: String, journal: String) throws {
+    let live = path + ".live"
+    try FileSystem.copyOver(path, to: live)
+    let connection = try Connection(path: live, mode: .readWrite)
+    // Neither number takes room in a row: pages stay where they are.
+    try connection.execute(
+      """
+      PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; PRAGMA cache_size = 2; \
+      UPDATE ZAMOUNT SET Z_OPT = 1; BEGIN; UPDATE ZAMOUNT SET Z_OPT = 0
+      """)
+    try FileSystem.copyOver(live, to: path)
+    try FileSystem.copyOver(live + "-journal", to: journal)
+    try connection.execute("ROLLBACK")
+    connection.close()
+    FileSystem.remove(live)
+  }
+
+  @Test("a -journal under another name is told by all that read the store, and refused by plan")
+  func journal() throws {
+    let folder = try TemporaryFolder()
+    let (path, models) = try Self.demo(folder)
+    let name = "Recipes (1).sqlite-journal"
+    try Self.interruptSave(of: path, journal: folder.path("demo/" + name))
+    let before = try FileSystem.read(path)
+    for words in [["info", path], ["dump", path], ["rows", path, "Tag"]] {
+      let run = Captured(words)
+      #expect(run.status == .unreadable && (run.out + run.err).contains(name), "\(words)")
+    }
+    #expect(Captured("doctor", path).out.hasPrefix("✗ The file \(name)"))
+    for words in [["plan", path], ["migrate", path]] {
+      let run = Captured(words + ["--to", models])
+      #expect(run.status == .refused)
+      #expect((run.out + run.err).contains("--allow-loss journal"), "\(run.out) \(run.err)")
+    }
+    #expect(try FileSystem.read(path) == before)
+    let output = folder.path("Out.sqlite")
+    let allowed = Captured(
+      "migrate", path, "--to", models, "--allow-loss", "journal", "--output", output)
+    #expect(allowed.status == .done, "\(allowed.out) \(allowed.err)")
+    // Under its own name it is rolled back in what is read.
+    try FileSystem.rename(folder.path("demo/" + name), to: path + "-journal")
+    let dump = Captured("dump", path)
+    #expect(dump.status == .done)
+    let doctor = Captured("doctor", path)
+    #expect(doctor.status == .no && doctor.out.hasPrefix("! A save was interrupted"))
+    #expect(try FileSystem.read(path) == before)
+  }
+
   /// The version that made the store, and the next one.
   private static let versions = ["@Recipes", "@Recipes 2"]
 

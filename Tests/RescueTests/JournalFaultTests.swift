@@ -3,6 +3,12 @@ import ManagedModel
 import TestSupport
 import Testing
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 @testable import ManagedStore
 @testable import Rescue
 @testable import Salvage
@@ -96,6 +102,15 @@ struct JournalFaultTests {
     }
     let older = try Diagnosis(of: save.path).findings
     #expect(older.contains { $0.kind == .journalOlder && $0.command?.hasPrefix("cp -p ") == true })
+  }
+
+  @Test("one that cannot be read is a finding")
+  func unreadable() throws {
+    let save = try InterruptedSave()
+    FileSystem.remove(save.journalPath)
+    #expect(symlink(save.store.folder.path("nowhere"), save.journalPath) == 0)
+    let findings = try Diagnosis(of: save.path).findings
+    #expect(findings.contains { $0.kind == .journalUnreadable && $0.severity == .error })
   }
 
   @Test("beside a healthy store, what is left of a journal is no finding")
