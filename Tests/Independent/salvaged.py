@@ -5,8 +5,9 @@
 
 Each store is damaged in the ways that DAMAGE.PY (a program that makes damages) knows, salvaged, and compared with the
 undamaged one, row by row and column by column, through SQLite: no code of strata's takes part in it. Only
-objects count of which every byte is still in the damaged file or in the frames of its -wal. A line is
-printed for each result that falls short, with --all for every one; at the end, a sum for each damage.
+objects count of which every byte is still in the damaged file, in the frames of its -wal or in the pages of
+its -journal. A line is printed for each result that falls short, with --all for every one; at the end, a sum
+for each damage.
 """
 
 import argparse
@@ -24,7 +25,7 @@ import tempfile
 
 FULL = """header-16 header-100 page-size-wrong pagecount-low pagecount-high zero-page1 zero-master zero-interior leaf-header
 index-zero freelist-bad zero-ptrmap meta-row-missing meta-table-missing meta-garbage cache-missing cache-garbage
-meta-cache-missing pk-rows-missing wal-salt wal-header wal-renamed wal-bit wal-cut""".split()
+meta-cache-missing pk-rows-missing wal-salt wal-header wal-renamed wal-bit wal-cut journal-hot""".split()
 MOST = "truncate-90 truncate-50 zero-tail-25 scatter-5 zero-leaf overflow-zero".split()
 FRAMES = ["empty-main"]
 REFUSED = ["encrypted"]
@@ -57,10 +58,16 @@ class Remains:
             self.main = file.read()
         self.frames = collections.defaultdict(list)
         for name in os.listdir(folder):
-            if not name.endswith("-wal"):
+            if not name.endswith(("-wal", "-journal")):
                 continue
             with open(os.path.join(folder, name), "rb") as file:
                 log = file.read()
+            if name.endswith("-journal"):
+                # One header, as damage.py writes it; each page stands between its number and its checksum.
+                for at in range(512, len(log) - page_size - 7, page_size + 8):
+                    page = struct.unpack(">I", log[at:at + 4])[0]
+                    self.frames[page].append(log[at + 4:at + 4 + page_size])
+                continue
             at = 32
             while at + 24 < len(log):
                 page = struct.unpack(">I", log[at:at + 4])[0]

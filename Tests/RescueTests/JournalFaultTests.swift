@@ -3,15 +3,15 @@ import ManagedModel
 import TestSupport
 import Testing
 
+@testable import ManagedStore
+@testable import Rescue
+@testable import Salvage
+
 #if canImport(Darwin)
   import Darwin
 #else
   import Glibc
 #endif
-
-@testable import ManagedStore
-@testable import Rescue
-@testable import Salvage
 
 @Suite("An interrupted save is rolled back by whatever reads the store")
 struct JournalFaultTests {
@@ -138,7 +138,7 @@ struct JournalFaultTests {
     #expect(found.command?.hasSuffix("-journal") == true && findings.first == found)
     let source = try SalvageSource(path: save.path)
     #expect(source.image.journal == nil && source.notes.contains { $0.contains(name) })
-    #expect(try StrayLog.all(beside: save.path).map(\.kind) == [.journal])
+    #expect(StrayLog.all(beside: save.path).map(\.kind) == [.journal])
     #expect(try FileSystem.read(save.path) == half && save.store.bytes() == before)
     // Once its save was finished, it holds nothing that the store lacks.
     try FileSystem.write(save.saved, to: save.path)
