@@ -152,4 +152,22 @@ struct DoctorCommandTests {
     #expect(lines.allSatisfy { $0.count <= 60 }, "\(lines)")
     #expect(run.lines.contains { $0 == "    strata repair \(path) --fix to-one-dangling" })
   }
+
+  @Test("another program's database, and one that nothing was put into, are no damaged stores")
+  func otherDatabases() throws {
+    let folder = try TemporaryFolder()
+    for (name, sql) in [("plain.db", "CREATE TABLE t (a)"), ("empty.db", "VACUUM")] {
+      let path = folder.path(name)
+      let connection = try Connection(path: path, mode: .create)
+      try connection.execute(sql)
+      connection.close()
+      let told = Captured("doctor", path)
+      #expect(told.status == .unreadable && told.out.isEmpty, "\(told.out)")
+      #expect(told.err.contains("an SQLite database, but no Core Data store"))
+      let saved = Captured("salvage", path, "--output", folder.path("Saved.sqlite"))
+      #expect(saved.status == .unreadable)
+      #expect(saved.err.contains("an SQLite database, but no Core Data store"), "\(saved.err)")
+    }
+  }
+
 }

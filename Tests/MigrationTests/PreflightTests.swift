@@ -304,21 +304,4 @@ struct PreflightTests {
       MigrationPlan.secondsEstimated(bytes: 1 << 40, rows: 1) > 1000 * plan.secondsEstimated)
     #expect(MigrationPlan.secondsEstimated(bytes: -1, rows: -1) == 0)
   }
-
-  @Test("a plan tells that another program is using the store")
-  func inUse() throws {
-    guard FileSystem.isFile("/usr/bin/sqlite3") else {
-      print("skipped: sqlite3 is not installed")
-      return
-    }
-    let folder = try TemporaryFolder()
-    let path = try Library.store(in: folder)
-    let model = try Library.model(replacing: [Self.unrelated])
-    #expect(try !Library.plan(path, to: model).notes.contains { $0.contains("using the store") })
-    let other = try OtherProgram(
-      "/usr/bin/sqlite3", [path, "BEGIN; SELECT count(*) FROM ZBOOK;", ".shell sleep 3600"])
-    defer { other.kill() }
-    try other.wait { StoreLock.user(of: path) != nil }
-    #expect(try Library.plan(path, to: model).notes.contains { $0.contains("using the store") })
-  }
 }

@@ -46,6 +46,14 @@ public struct StoreMetadata: Sendable, Equatable {
     }
   }
 
+  /// What to say of a database that has none of Core Data's tables.
+  package static func noStore(_ path: String) -> CoreDataError {
+    CoreDataError(
+      .unreadable, code: .persistentStoreInvalidType,
+      "an SQLite database, but no Core Data store", path: path,
+      hint: "It has no Z_METADATA and Z_PRIMARYKEY tables; open it with sqlite3.")
+  }
+
   /// Reads the metadata of an open database.
   ///
   /// - Throws: ``CoreDataError`` when the database is no Core Data store, or its metadata is empty
@@ -56,10 +64,7 @@ public struct StoreMetadata: Sendable, Equatable {
       let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
       guard Set(["Z_METADATA", "Z_PRIMARYKEY"]).isSubset(of: tables.compactMap { $0.first?.text })
       else {
-        throw CoreDataError(
-          .unreadable, code: .persistentStoreInvalidType,
-          "an SQLite database, but no Core Data store", path: path,
-          hint: "It has no Z_METADATA and Z_PRIMARYKEY tables; open it with sqlite3.")
+        throw Self.noStore(path)
       }
       row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA LIMIT 1").first
     } catch let error as SQLiteError {

@@ -105,6 +105,14 @@ package struct SalvageSource {
     return max(0, image.header.pages - image.pageCount)
   }
 
+  /// Whether the database is somebody else's: all of its list of tables was read, and none is Core Data's; or
+  /// nothing was ever put into it.
+  package var isForeign: Bool {
+    guard !objects.isEmpty else { return image.pageCount == 1 && trees.holes.isEmpty }
+    return isSchemaWhole
+      && !objects.contains { $0.object.type == "table" && $0.object.name.hasPrefix("Z_") }
+  }
+
   /// Whether all of sqlite_master was read, and it tells of no table of that name.
   func lacksTable(_ name: String) -> Bool {
     isSchemaWhole && !objects.contains { $0.object.type == "table" && $0.object.name == name }

@@ -35,6 +35,8 @@ struct Unopened {
       return [gone(error)]
     }
     guard !names.isEmpty else {
+      // A database that nothing was put into; of one page there is nothing that could have been lost.
+      guard try connection.number("PRAGMA page_count") > 1 else { return [] }
       return [Finding(.schemaGone, "The list of tables (sqlite_master) is empty.", in: place)]
     }
     // A database of somebody else.

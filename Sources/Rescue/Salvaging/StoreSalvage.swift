@@ -62,6 +62,7 @@ package enum StoreSalvage {
     let models = try SalvageModels(options, source, isCancelled: isCancelled)
     let model = models.model
     guard model != nil || source.hasTables else {
+      if source.isForeign { throw StoreMetadata.noStore(path) }
       throw CoreDataError(
         .unreadable,
         "the store's schema is gone, and with it what its tables and columns are called",

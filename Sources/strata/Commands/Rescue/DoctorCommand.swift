@@ -65,7 +65,10 @@ enum DoctorCommand {
       rest = rest.dropFirst(group.count)
     }
     if !diagnosis.findings.isEmpty { console.line() }
-    console.line(diagnosis.summary)
+    // Of another program's database nothing is wrong: it is no store.
+    if diagnosis.refusal?.code != .persistentStoreInvalidType || diagnosis.isReadable {
+      console.line(diagnosis.summary)
+    }
     if let check = diagnosis.migrationChecks.first {
       let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
       let rest = diagnosis.migrationChecks.count - 1
