@@ -109,7 +109,7 @@ extension Container {
     return group
   }
 
-  /// Files beside a store that may be its -wal or -journal under another name: they are told wherever it
+  /// Files beside a store that may be its -wal or -journal under another name: they are reported wherever it
   /// is read.
   func strayLogs(beside main: ContainerEntry) -> [ContainerEntry] {
     let folder = EntryName.folder(of: main.name)

@@ -93,7 +93,7 @@ package enum FileSystem {
     defer { closedir(directory) }
     var names: [String] = []
     while true {
-      // Only this tells an error from the end.
+      // readdir returns null at the end and on an error; only errno differs.
       errno = 0
       guard let entry = readdir(directory) else {
         guard errno == 0 else { throw failure(.list, path) }

@@ -113,7 +113,7 @@ package struct SalvageSource {
       && !objects.contains { $0.object.type == "table" && $0.object.name.hasPrefix("Z_") }
   }
 
-  /// Whether all of sqlite_master was read, and it tells of no table of that name.
+  /// Whether all of sqlite_master was read and lists no table of that name.
   func lacksTable(_ name: String) -> Bool {
     isSchemaWhole && !objects.contains { $0.object.type == "table" && $0.object.name == name }
   }

@@ -29,7 +29,7 @@ extension SalvagedCopy {
   /// Tables that the store's list of tables does not have though its counters show that there were objects:
   /// the greatest key that was given out, by the entity at the top of the hierarchy.
   ///
-  /// To be asked before the counters are made anew.
+  /// Call it before the counters are rebuilt.
   ///
   /// - Throws: `SQLiteError`.
   package func goneTables(of source: SalvageSource) throws -> [String: Int] {

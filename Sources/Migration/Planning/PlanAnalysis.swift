@@ -36,8 +36,8 @@ struct PlanAnalysis {
     plan.notes = plan.notes.filter { seen.insert($0).inserted }
   }
 
-  /// Tells which columns that the model does not know a plan keeps: of several steps a trial without rows
-  /// shows it.
+  /// Finds out which columns that the model does not know a plan keeps. For several steps, a trial without
+  /// rows shows it.
   private func keepsColumns(_ plan: MigrationPlan) throws -> (String, String) -> Bool {
     let steps = plan.steps.filter { $0.mapping.kind != .none }
     guard let step = steps.first, !store.drift.unexpectedColumns.isEmpty, plan.failures.isEmpty,

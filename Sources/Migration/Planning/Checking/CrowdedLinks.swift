@@ -125,7 +125,7 @@ extension StepSchemas {
       inverseEntity.map { takers(of: inverse, in: $0) }
     }
     let all = forward.map { (taker: $0, isForward: true) } + (back ?? []).map { ($0, false) }
-    // The two sides of one are told once, by the first that finds no room.
+    // Where both a relationship and its inverse lack room, the first by name reports the links.
     guard forward.contains(where: \.isCrowdable),
       isReflexive || back?.contains(where: \.isCrowdable) != true
         || "\(entity).\(relationship.name)"
