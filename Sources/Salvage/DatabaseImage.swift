@@ -23,6 +23,22 @@ public final class DatabaseImage {
     public let present: Int
     /// Where it stands.
     public let origin: Origin
+
+    /// Where in a range the bytes of a sector begin that are zeros up to the sector's end, and up to the end of
+    /// the range; `nil` where there are none.
+    func zeros(in range: Range<Int>) -> Int? {
+      guard range.upperBound <= bytes.count, let last = bytes[range].last, last == 0 else {
+        return nil
+      }
+      let filled = bytes[range].lastIndex { $0 != 0 } ?? range.lowerBound
+      let place = (filled / Self.sector + 1) * Self.sector
+      let end = min(bytes.count, (range.upperBound + Self.sector - 1) / Self.sector * Self.sector)
+      guard place < range.upperBound, bytes[place..<end].allSatisfy({ $0 == 0 }) else { return nil }
+      return place
+    }
+
+    /// Bytes that a disk writes at once, at least.
+    private static let sector = 512
   }
 
   /// The first hundred bytes, as they are.
@@ -51,20 +67,25 @@ public final class DatabaseImage {
   ///   - log: the -wal to lay over it; `nil` for none.
   ///   - journal: where its rollback journal would be: SQLite rolls back one that is hot before it looks at
   ///     the -wal. `nil` to read the main file as it is.
+  ///   - isRealigned: whether bytes of the main file that were moved are read where they should stand.
   /// - Throws: `CoreDataError` where a file cannot be read.
-  public convenience init(path: String, log logPath: String?, journal: String? = nil) throws {
-    try self.init(path: path, log: logPath, journal: journal, believesHeader: false)
+  public convenience init(
+    path: String, log logPath: String?, journal: String? = nil, isRealigned: Bool = false
+  ) throws {
+    try self.init(
+      path: path, log: logPath, journal: journal, believesHeader: false, isRealigned: isRealigned)
   }
 
   /// Opens a database that SQLite has read by the size of pages in its header: none is looked for.
   package convenience init(readBySQLiteAt path: String) throws {
-    try self.init(path: path, log: nil, journal: nil, believesHeader: true)
+    try self.init(
+      path: path, log: nil, journal: nil, believesHeader: true, isRealigned: false)
   }
 
   private init(
-    path: String, log logPath: String?, journal: String?, believesHeader: Bool
+    path: String, log logPath: String?, journal: String?, believesHeader: Bool, isRealigned: Bool
   ) throws {
-    let main = try MainFile(path, journal: journal)
+    let main = try MainFile(path, journal: journal, isRealigned: isRealigned)
     self.main = main
     size = main.size
     let own = FileHeader(try main.read(at: 0, count: FileHeader.size))
@@ -96,6 +117,9 @@ public final class DatabaseImage {
     let reserved = header.isMagic && header.reserved < 64 ? header.reserved : 0
     usable = max(480, pageSize - reserved)
   }
+
+  /// How the main file's bytes were moved; `nil` where they are read as they stand.
+  package var shift: ByteShift? { main.shift }
 
   /// The rollback journal beside the main file, rolled back or not; `nil` where there is none.
   public var journal: RollbackJournal? { main.journal }

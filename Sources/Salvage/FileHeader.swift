@@ -32,6 +32,8 @@ public struct FileHeader: Sendable, Equatable {
   public var encoding: Encoding
   /// Counts the transactions that changed the file without a log.
   public var changeCounter: UInt32
+  /// Counts the changes of the list of tables.
+  public var schemaCookie: UInt32
   /// The change counter at which the count of pages was written.
   public var versionValidFor: UInt32
 
@@ -49,6 +51,7 @@ public struct FileHeader: Sendable, Equatable {
     isAutoVacuum = BigEndian.word(head, 52) != 0
     encoding = Encoding(rawValue: BigEndian.word(head, 56)) ?? .utf8
     changeCounter = BigEndian.word(head, 24)
+    schemaCookie = BigEndian.word(head, 40)
     versionValidFor = BigEndian.word(head, 92)
   }
 

@@ -9,7 +9,10 @@ package final class MainFile: Sendable {
   package let size: Int
   /// The journal beside it, whether it is rolled back or not; `nil` where there is none.
   package let journal: RollbackJournal?
+  /// How its bytes were moved, where they are read as they were; `nil` for a file that is read as it is.
+  package let shift: ByteShift?
   private let file: OpenFile
+  private let moved: ByteShift.Reading?
   /// Bytes of the file as it is that are not cut off.
   private let kept: Int
   /// The pages that are put back; `nil` where none is.
@@ -19,10 +22,20 @@ package final class MainFile: Sendable {
 
   /// Opens a main file.
   ///
-  /// - Parameter journal: where its rollback journal would be; `nil` to read the file as it is.
+  /// - Parameters:
+  ///   - journal: where its rollback journal would be; `nil` to read the file as it is.
+  ///   - isRealigned: whether bytes that were moved on the way are read where they should stand. No journal
+  ///     is rolled back then.
   /// - Throws: `CoreDataError` where a file cannot be read.
-  package init(_ path: String, journal journalPath: String?) throws {
+  package init(_ path: String, journal journalPath: String?, isRealigned: Bool = false) throws {
     file = try OpenFile(path)
+    moved = isRealigned ? try ByteShift.reading(of: file) : nil
+    shift = moved?.shift
+    if let moved {
+      journal = nil
+      (size, kept, applied) = (moved.size, moved.size, nil)
+      return
+    }
     var journal: RollbackJournal?
     if let journalPath, try FileSystem.present(journalPath)?.kind == .file {
       journal = try RollbackJournal(path: journalPath, main: file)
@@ -45,7 +58,10 @@ package final class MainFile: Sendable {
 
   /// The bytes from `offset` on: `count` of them, or fewer where the file ends.
   package func read(at offset: Int, count: Int) throws -> [UInt8] {
-    guard let applied else { return try file.read(at: offset, count: count) }
+    guard let applied else {
+      return try moved?.read(file, at: offset, count: count)
+        ?? file.read(at: offset, count: count)
+    }
     guard offset >= 0, count > 0, offset < size else { return [] }
     let count = min(count, size - offset)
     let page = applied.pageSize
@@ -67,7 +83,7 @@ package final class MainFile: Sendable {
 
   /// Reads the bytes from `offset` on into memory: as many as fit, or fewer where the file ends.
   package func read(at offset: Int, into memory: UnsafeMutableRawBufferPointer) throws -> Int {
-    guard applied != nil else { return try file.read(at: offset, into: memory) }
+    guard applied != nil || moved != nil else { return try file.read(at: offset, into: memory) }
     let bytes = try read(at: offset, count: memory.count)
     memory.copyBytes(from: bytes)
     return bytes.count

@@ -92,6 +92,18 @@ public struct Record: Sendable {
     return place == header ? offset : nil
   }
 
+  /// A whole number of a payload that begins the bytes; `nil` where the column is none, or is not there.
+  static func integer(_ field: Field, in payload: UnsafeRawBufferPointer) -> Int64? {
+    guard kind(of: field.type) == .integer else { return nil }
+    if field.type >= 8 { return Int64(field.type) - 8 }
+    guard field.offset + field.size <= payload.count else { return nil }
+    var bits: UInt64 = payload[field.offset] & 0x80 == 0 ? 0 : .max
+    for byte in payload[field.offset..<field.offset + field.size] {
+      bits = bits << 8 | UInt64(byte)
+    }
+    return Int64(bitPattern: bits)
+  }
+
   /// Bytes of a value of a serial type; `nil` for the two that are reserved, and beyond what any row
   /// can hold.
   @inline(__always)
@@ -187,6 +199,46 @@ public struct Record: Sendable {
       default: return nil
       }
       return mix(Self.mix(Self.seed, UInt64(column)), column)
+    }
+  }
+
+  /// Whether a number takes no more bytes than SQLite gives it; true for what is no number.
+  ///
+  /// SQLite writes each whole number in the shortest form that holds it, and a real number without a
+  /// fraction as a whole one.
+  package func isShortest(_ column: Int) -> Bool {
+    guard isPresent(column), let kind = kind(column) else { return true }
+    let field = fields[column]
+    switch kind {
+    case .integer:
+      guard field.type < 8, let number = integer(column) else { return true }
+      // File format 1 knows no shorter form of 0 and 1.
+      guard field.type > 1 else { return true }
+      let bits = 8 * (field.size == 8 ? 6 : field.size == 6 ? 4 : field.size - 1)
+      let most = Int64(1) << (bits - 1)
+      return number < -most || number >= most
+    case .real:
+      let number = real(column)
+      return !number.isFinite || number.rounded() != number || abs(number) >= 140_737_488_355_328
+    default: return true
+    }
+  }
+
+  /// Whether a value is the last of the row that takes room, and its last bytes are zeros.
+  package func endsInZeros(_ column: Int) -> Bool {
+    guard isPresent(column), fields[column].size > 1,
+      fields[(column + 1)...].allSatisfy({ $0.size == 0 })
+    else { return false }
+    let end = start + fields[column].offset + fields[column].size
+    // A fraction that few bits hold ends in zeros, too.
+    let count = kind(column) == .real ? 3 : 1
+    return bytes[end - count..<end].allSatisfy { $0 == 0 }
+  }
+
+  /// Whether a byte of the record is one of a text.
+  func isText(at offset: Int) -> Bool {
+    fields.contains {
+      $0.offset <= offset && offset < $0.offset + $0.size && Self.kind(of: $0.type) == .text
     }
   }
 

@@ -28,6 +28,7 @@ public struct RowScan {
   private let image: DatabaseImage
   private let trees: TreeMap
   private let besides: [Bool]
+  private let chains: OverflowChains
   private var record = Record()
   /// How many pages of rests of rows are still read: more than there are only circles have.
   private var budget = 0
@@ -39,6 +40,7 @@ public struct RowScan {
     self.image = image
     self.trees = trees
     self.besides = besides
+    chains = OverflowChains(image, trees)
   }
 
   /// Reads the rows of pages.
@@ -85,35 +87,62 @@ public struct RowScan {
           Cell(page.bytes, at: $0, present: page.present, usable: image.usable)
         }
       }
-    for cell in cells {
-      guard let cell, try read(cell, of: page) else {
+    let overlapping = role == .broken ? [] : Self.overlapping(cells)
+    var last: Int64?
+    for (index, cell) in cells.enumerated() {
+      // Keys rise, and no two cells share a byte: one that does is not where it belongs.
+      guard let cell, cell.key > last ?? .min || last == nil || role == .broken,
+        !overlapping.contains(index), try read(cell, of: page)
+      else {
         unreadable += 1
         continue
       }
+      last = cell.key
       row.key = cell.key
       try body(row, record)
     }
   }
 
+  /// Which of the cells of a page have bytes that another has as well.
+  private static func overlapping(_ cells: [Cell?]) -> Set<Int> {
+    let ranges = cells.enumerated().compactMap { index, cell in
+      cell.map { (index: index, start: $0.start, end: $0.end) }
+    }.sorted { $0.start < $1.start }
+    var result: Set<Int> = []
+    for (one, next) in zip(ranges, ranges.dropFirst()) where next.start < one.end {
+      result.formUnion([one.index, next.index])
+    }
+    return result
+  }
+
   /// Takes a cell's payload, with what of it is on other pages.
   private mutating func read(_ cell: Cell, of page: DatabaseImage.Page) throws -> Bool {
     guard cell.local < cell.size else {
-      return record.read(page.bytes, cell.start..<cell.start + cell.size)
+      // What a record says of itself and what its cell says of it are the same.
+      let end = cell.start + cell.size
+      guard record.read(page.bytes, cell.start..<end), record.stated == cell.size else {
+        return false
+      }
+      // Zeros from the beginning of a sector on, in the middle of a text: it was not written.
+      if let place = page.zeros(in: cell.start..<end), record.isText(at: place - cell.start) {
+        return record.read(page.bytes, cell.start..<place)
+      }
+      return true
     }
     // More than all pages can hold is no size.
     guard cell.size / (image.usable - 4) <= image.pageCount else { return false }
     var payload = Array(page.bytes[cell.start..<cell.start + cell.local])
-    var next = cell.overflow
-    while payload.count < cell.size, next > 0, budget > 0 {
-      budget -= 1
-      guard let page = try image.page(next), page.present > 4 else { break }
+    guard budget > 0 else { return record.read(payload, 0..<payload.count) }
+    let chain = try chains.chain(cell.overflow, of: page.number, rest: cell.size - cell.local)
+    budget -= chain.pages.count
+    for number in chain.pages {
+      guard let page = try image.page(number) else { break }
       // Nothing at all, where something is to follow: the page was lost.
       let count = min(cell.size - payload.count, min(page.present, image.usable) - 4)
       if !page.bytes.contains(where: { $0 != 0 }) { break }
       payload += page.bytes[4..<4 + count]
-      next = Int(BigEndian.word(page.bytes, 0))
       if page.present < page.bytes.count { break }
     }
-    return record.read(payload, 0..<payload.count)
+    return record.read(payload, 0..<payload.count) && record.stated == cell.size
   }
 }

@@ -10,5 +10,5 @@ public struct TreeHole: Sendable, Equatable {
   public var upTo: Int64?
 
   /// Whether a key could have been there.
-  func holds(_ key: Int64) -> Bool { key > above ?? .min && key <= upTo ?? .max }
+  package func holds(_ key: Int64) -> Bool { key > above ?? .min && key <= upTo ?? .max }
 }

@@ -28,9 +28,15 @@ public struct TreeMap {
   /// Whether the list of free pages is sound, and holds no page that a tree has.
   public private(set) var isFreelistSound = true
 
+  /// Whether the database keeps a pointer map.
+  let isMapped: Bool
   private let image: DatabaseImage
   private var pointers: PointerMap?
   private var ranges: [Int: TreeHole] = [:]
+  /// The greatest key of each tree, by its root.
+  private var greatest: [Int: Int64] = [:]
+  /// Leaves that stand where their tree has other keys.
+  package private(set) var outOfPlace: Set<Int> = []
 
   /// Walks the trees of a database.
   ///
@@ -43,7 +49,7 @@ public struct TreeMap {
     roles = Array(repeating: .unknown, count: image.pageCount)
     owners = Array(repeating: 0, count: image.pageCount)
     var map = PointerMap(image)
-    let isMapped =
+    isMapped =
       if image.header.isMagic { image.header.isAutoVacuum } else { try map.isLikely() }
     if isMapped {
       for page in 2..<max(2, image.pageCount + 1) where map.isOwn(page) { roles[page - 1] = .map }
@@ -56,7 +62,11 @@ public struct TreeMap {
       if roles[page - 1] == .unknown { roles[page - 1] = .free } else { isFreelistSound = false }
     }
     if !isComplete || !holes.isEmpty { try adopt(isComplete: isComplete) }
+    if isMapped { try takeLastLeaves() }
   }
+
+  /// Whether pages were given to trees that do not lead to them.
+  package var hasAdopted: Bool { roles.contains(.adopted) }
 
   /// The role of a page.
   public func role(of page: Int) -> Role {
@@ -91,7 +101,16 @@ public struct TreeMap {
         continue
       }
       switch TreePage.Kind(rawValue: kind) {
-      case .tableLeaf: take(place, .leaf)
+      case .tableLeaf:
+        // Keys that the page above does not lead to: it is another's, or of another time.
+        let ends = try ends(of: place.page)
+        if let (first, last) = ends, !place.holds(first) || !place.holds(last) {
+          holes.append(place)
+          outOfPlace.insert(place.page)
+        } else {
+          if let (_, last) = ends { greatest[place.root] = max(greatest[place.root] ?? .min, last) }
+          take(place, .leaf)
+        }
       case .tableInterior:
         take(place, .interior)
         try waiting.append(contentsOf: children(of: place).reversed())
@@ -147,6 +166,11 @@ extension TreeMap {
         continue
       case .root, .tree, nil: break
       }
+      // It may be what another place lacks: whose rows they are, they tell themselves.
+      if outOfPlace.contains(page) {
+        roles[page - 1] = .adopted
+        continue
+      }
       let root = try root(of: page, parents)
       // Of a tree that is known and lacks nothing: its keys need not be looked at.
       if isComplete, entry != nil, root > 0, !lacking.contains(root) {
@@ -167,6 +191,22 @@ extension TreeMap {
     }
   }
 
+  /// Gives leaves to a tree that end it: the map says that they are under a page of it which does not lead to
+  /// them, as where that page is of before they were added.
+  private mutating func takeLastLeaves() throws {
+    for page in 2...max(2, image.pageCount) where role(of: page) == .unknown {
+      guard try image.kind(of: page) == TreePage.Kind.tableLeaf.rawValue,
+        let entry = try pointers?.entry(page), entry.kind == .tree,
+        role(of: entry.parent) == .interior, let (first, last) = try ends(of: page)
+      else { continue }
+      let root = owner(of: entry.parent)
+      guard let greatest = greatest[root], first > greatest else { continue }
+      roles[page - 1] = .adopted
+      owners[page - 1] = Int32(clamping: root)
+      self.greatest[root] = last
+    }
+  }
+
   /// Walks the trees of tables that no schema names, from where the pages say that they begin.
   private mutating func walkUnknownRoots(_ parents: [Int: Int]) throws {
     for page in 1...max(1, image.pageCount) where role(of: page) == .unknown {
@@ -184,9 +224,25 @@ extension TreeMap {
 
   /// The first and the last key of a leaf; `nil` for one without rows.
   private func ends(of number: Int) throws -> (Int64, Int64)? {
-    guard let page = try image.page(number),
-      let tree = TreePage(page.bytes, number: number, usable: image.usable)
-    else { return nil }
+    guard let page = try image.page(number) else { return nil }
+    let start = (number == 1 ? FileHeader.size : 0)
+    func key(_ index: Int) -> Int64? {
+      Cell(
+        page.bytes, at: BigEndian.half(page.bytes, start + 8 + 2 * index), present: page.present,
+        usable: image.usable)?.key
+    }
+    let count = BigEndian.half(page.bytes, start + 3)
+    guard count > 0, start + 8 + 2 * count <= page.bytes.count, let first = key(0),
+      let last = key(count - 1)
+    else { return try someEnds(of: page) }
+    return (first, last)
+  }
+
+  /// The same of a leaf of which not every cell can be read.
+  private func someEnds(of page: DatabaseImage.Page) throws -> (Int64, Int64)? {
+    guard let tree = TreePage(page.bytes, number: page.number, usable: image.usable) else {
+      return nil
+    }
     let keys = tree.cells.compactMap {
       Cell(page.bytes, at: $0, present: page.present, usable: image.usable)?.key
     }

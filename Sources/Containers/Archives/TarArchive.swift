@@ -1,5 +1,6 @@
 import Files
 import ManagedModel
+import ManagedStore
 
 /// A tar archive, packed or not, whose members are read in the order that they have in it.
 struct TarArchive {

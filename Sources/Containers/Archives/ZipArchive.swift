@@ -1,6 +1,7 @@
 import CZlib
 import Files
 import ManagedModel
+import ManagedStore
 
 /// A ZIP archive: its members as the directory at its end has them, and their bytes.
 final class ZipArchive {

@@ -16,16 +16,19 @@ package struct Remains: Sendable, Equatable {
     package var partial = 0
     /// Deleted objects that were never saved.
     package var unsaved = 0
+    /// Objects whose pages cannot be read, in a state that was found elsewhere.
+    package var lost = 0
 
     /// What was found of an entity.
     package init(
-      name: String, deleted: Int, older: Int, partial: Int = 0, unsaved: Int = 0
+      name: String, deleted: Int, older: Int, partial: Int = 0, unsaved: Int = 0, lost: Int = 0
     ) {
       self.name = name
       self.deleted = deleted
       self.older = older
       self.partial = partial
       self.unsaved = unsaved
+      self.lost = lost
     }
   }
 

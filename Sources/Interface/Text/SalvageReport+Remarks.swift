@@ -27,6 +27,22 @@ extension SalvageReport {
     )
     lose(unplaced, "\(NumberText.grouped(unplaced)) rows belong to no table that is known.")
     lose(unreadable, "\(NumberText.grouped(unreadable)) rows could not be read.")
+    lose(
+      misplaced,
+      "\(NumberText.counted(misplaced, "page or row", plural: "pages or rows")) stood where another table's, or other keys, should: what belongs there is lost, unless it was found elsewhere."
+    )
+    for (table, keys) in missing.sorted(by: { $0.key < $1.key }) {
+      let name = tables.first { $0.name == table }?.entity ?? table
+      let first = keys.prefix(5).map { "p\($0)" }.joined(separator: ", ")
+      lose(
+        keys.count,
+        "\(name.printable): \(NumberText.counted(keys.count, "object")) that an index names \(keys.count == 1 ? "is" : "are") on no page of the table (\(first)\(keys.count > 5 ? " …" : "")). Their page may be an older one."
+      )
+    }
+    lose(
+      doubtful,
+      "\(NumberText.counted(doubtful, "row")) or more \(doubtful == 1 ? "has" : "have") other values in an index: one of the two is older, and nothing says which. The table's are saved."
+    )
     for (entity, most) in gone.sorted(by: { $0.key < $1.key }) {
       remarks.append(
         Remark(

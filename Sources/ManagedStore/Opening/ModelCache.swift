@@ -6,35 +6,17 @@ package enum ModelCache {
   /// Most bytes a cache may inflate to; the largest real one seen is below 2 MB.
   package static let limit = 64 << 20
 
+  private struct TooLarge: Error {}
+
   /// - Throws: ``CoreDataError`` when the bytes do not inflate, or inflate to more than `limit`.
   package static func inflate(_ bytes: [UInt8], limit: Int = limit) throws -> [UInt8] {
-    var stream = z_stream()
-    guard strata_inflate_init_raw(&stream) == Z_OK else {
-      throw CoreDataError(.unreadable, "zlib did not start")
-    }
-    defer { inflateEnd(&stream) }
-    var input = bytes
+    let inflation = try Inflation(.raw, chunk: 1 << 16)
     var output: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    let finished = input.withUnsafeMutableBufferPointer { buffer -> Bool in
-      stream.next_in = buffer.baseAddress
-      stream.avail_in = UInt32(clamping: buffer.count)
-      while true {
-        let size = chunk.count
-        let (result, produced) = chunk.withUnsafeMutableBufferPointer { part -> (Int32, Int) in
-          stream.next_out = part.baseAddress
-          stream.avail_out = UInt32(size)
-          let result = CZlib.inflate(&stream, Z_NO_FLUSH)
-          return (result, size - Int(stream.avail_out))
-        }
-        output.append(contentsOf: chunk[..<produced])
-        if result == Z_STREAM_END { return true }
-        if result != Z_OK || output.count > limit || produced == 0 && stream.avail_in == 0 {
-          return false
-        }
-      }
+    let isSound = try? inflation.read(bytes) { part in
+      output += part
+      if output.count > limit { throw TooLarge() }
     }
-    guard finished, output.count <= limit else {
+    guard isSound == true, inflation.isFinished else {
       throw CoreDataError(
         .unreadable, "the model cache (Z_MODELCACHE) does not inflate",
         advice:

@@ -27,6 +27,19 @@ extension WriteAheadLog {
     unapplied = try reading.unapplied()
     isOlderThanStore = try reading.isOlderThanStore()
     if comparing { isCheckpointed = try reading.isCheckpointed() }
+    try refuse(path, of: store)
+  }
+
+  /// Leaves out the frames of a log that does not belong to the main file.
+  private mutating func refuse(_ path: String, of store: String) throws {
+    // What a program is writing now is seen neither before nor after it.
+    guard frames > 0, !isOlderThanStore, !isCheckpointed, StoreLock.user(of: store) == nil,
+      let found = try LogKinship.contradiction(of: path, store: store, journal: store + "-journal")
+    else { return }
+    unapplied = Unapplied(
+      reason: .foreign, frames: frames + (unapplied?.frames ?? 0), missing: frames,
+      contradiction: found)
+    (frames, pages) = (0, 0)
   }
 }
 

@@ -1,4 +1,5 @@
 import ManagedModel
+import Salvage
 
 /// What a store's -wal file holds, told from its bytes alone.
 ///
@@ -18,6 +19,8 @@ public struct WriteAheadLog: Sendable, Equatable {
     case uncommitted
     /// Zeros stand where frames should be.
     case zeros
+    /// The log does not belong to the main file beside it: it is another store's, or of another time.
+    case foreign
   }
 
   /// Frames that SQLite does not apply.
@@ -28,6 +31,8 @@ public struct WriteAheadLog: Sendable, Equatable {
     public var frames: Int
     /// How many of their pages are different in the store: 0 where they were checkpointed.
     public var missing: Int
+    /// What tells that the log does not belong to the main file; `nil` for any other reason.
+    package var contradiction: LogKinship.Contradiction?
   }
 
   /// Whether the file is there, of whatever size.
@@ -57,7 +62,7 @@ public struct WriteAheadLog: Sendable, Equatable {
     switch unapplied.reason {
     case .uncommitted: return false
     case .cutOff, .checksum, .zeros: return !isInUse
-    case .header, .salts: return true
+    case .header, .salts, .foreign: return true
     }
   }
 
@@ -92,9 +97,16 @@ extension WriteAheadLog.Unapplied {
       case .cutOff: "the file ends before the transaction does"
       case .uncommitted: "a save that was never finished"
       case .zeros: "zeros stand where they should be"
+      case .foreign:
+        "the -wal belongs to another store, or to another time of this one (\(contradiction?.words ?? ""))"
       }
-    return "\(count) of the -wal \(frames == 1 ? "is" : "are") not applied: \(why)."
-      + (reason == .uncommitted ? "" : " Rows may be missing.")
+    let rest =
+      switch reason {
+      case .uncommitted: ""
+      case .foreign: " The store is read without it: SQLite and Core Data would mix the two."
+      default: " Rows may be missing."
+      }
+    return "\(count) of the -wal \(frames == 1 ? "is" : "are") not applied: \(why)." + rest
   }
 }
 

@@ -23,12 +23,13 @@ struct CopiedTrees {
   /// - Parameters:
   ///   - path: the new database.
   ///   - connection: to it; another one afterwards.
+  ///   - owners: what tells rows of a table from those of others, by name.
   ///   - open: opens it.
   /// - Throws: `CoreDataError` where a file cannot be read or written, or it was cancelled;
   ///   `SQLiteError`.
   mutating func copy(
     from source: SalvageSource, to path: String, _ connection: inout Connection,
-    open: () throws -> Connection, isCancelled: @escaping () -> Bool,
+    owners: [String: RowOwner], open: () throws -> Connection, isCancelled: @escaping () -> Bool,
     progress: @escaping (Double) -> Void
   ) throws {
     let stated = Dictionary(source.objects.map { ($0.object.name, $0) }) { first, _ in first }
@@ -39,12 +40,15 @@ struct CopiedTrees {
       "SELECT type, name, tbl_name, rootpage FROM sqlite_master WHERE rootpage > 0")
     connection.close()
     var copy = try TreeCopy(
-      source.image, to: path, isCancelled: isCancelled, progress: progress)
+      source.image, source.trees, to: path, isCancelled: isCancelled, progress: progress)
     for row in places where row.count == 4 && row[0].text == "table" {
       guard let name = row[1].text, let place = row[3].integer,
         let root = root(of: name, "table") ?? told[name]
       else { continue }
-      tables[name] = try copy.copyTable(root: root, to: Int(place))
+      let owner = owners[name]
+      tables[name] = try copy.copyTable(root: root, to: Int(place)) { count, number in
+        owner?.isOwn(count, number) ?? true
+      }
     }
     try copy.finish()
     isPageCopied = copy.isCopied
@@ -54,7 +58,8 @@ struct CopiedTrees {
       ? [:] : try TreeNames.indexes(of: source, besides: isPageCopied, in: connection)
     connection.close()
     copy = try TreeCopy(
-      source.image, to: path, besides: isPageCopied, isCancelled: isCancelled, progress: progress)
+      source.image, source.trees, to: path, besides: isPageCopied, isCancelled: isCancelled,
+      progress: progress)
     for row in places where row.count == 4 && row[0].text == "index" {
       guard let name = row[1].text, let table = row[2].text, let place = row[3].integer else {
         continue

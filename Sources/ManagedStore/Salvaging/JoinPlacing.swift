@@ -1,10 +1,13 @@
+import Files
 import ManagedModel
 import SQLite
 import Salvage
 
 /// Tells which join table rows belong to whose tree is not known: rows of keys alone.
 ///
-/// All rows of a tree are of one table. It is the one whose two entities have objects with these keys.
+/// All rows of a tree are of one table. It is the one whose two entities have objects with these keys. Where
+/// several would do, that one is it which has so few objects that keys out of a larger one would hardly all be
+/// among them: twenty links to tags 1 to 20 are no links between a thousand recipes.
 struct JoinPlacing {
   /// A join table that no tree is known of.
   struct Candidate {
@@ -26,6 +29,9 @@ struct JoinPlacing {
   private let connection: Connection
   private var samples: [Int: [[Int64]]] = [:]
   private static let sampleSize = 200
+  /// How much likelier one table has to be than any other, in bits: a thousand million times.
+  private static let enough = 30.0
+  private var sizes: [String: Double] = [:]
 
   init(_ connection: Connection) { self.connection = connection }
 
@@ -61,9 +67,15 @@ struct JoinPlacing {
     var fitting: [Int: [Int]] = [:]
     for (group, rows) in samples { fitting[group] = try options(for: rows) }
     var result = fitting.compactMapValues { $0.count == 1 ? $0.first : nil }
+    for (group, options) in fitting where options.count > 1 {
+      guard let rows = samples[group], let likeliest = try likeliest(options, for: rows) else {
+        continue
+      }
+      result[group] = likeliest
+    }
     if isInOrder {
       let taken = Set(result.filter { $0.key > 0 }.values)
-      let open = fitting.filter { $0.key > 0 && $0.value.count > 1 }
+      let open = fitting.filter { $0.key > 0 && $0.value.count > 1 && result[$0.key] == nil }
         .map { (group: $0.key, options: $0.value.filter { !taken.contains($0) }) }
         .sorted { $0.group < $1.group }
       for (group, place) in OrderedChoice.only(open.map(\.options), of: candidates.count)
@@ -78,6 +90,30 @@ struct JoinPlacing {
       for (root, _) in group { result[root] = nil }
     }
     return result.mapValues { candidates[$0].table }
+  }
+
+  /// The candidate that is far likelier than the others, by how many objects its columns may name.
+  private mutating func likeliest(_ options: [Int], for rows: [[Int64]]) throws -> Int? {
+    // Links that are there twice tell nothing twice.
+    let count = Double(Set(rows).count)
+    let scores = try options.map { place in
+      let sides = candidates[place].sides
+      return (place: place, score: try count * sides.reduce(0) { $0 + log2(try size(of: $1)) })
+    }.sorted { ($0.score, $0.place) < ($1.score, $1.place) }
+    guard scores.count > 1, scores[1].score - scores[0].score > Self.enough else { return nil }
+    return scores[0].place
+  }
+
+  /// How many objects a side has.
+  private mutating func size(of side: Side) throws -> Double {
+    let list = side.numbers.sorted().map(String.init).joined(separator: ", ")
+    let key = side.table + " " + list
+    if let known = sizes[key] { return known }
+    let count =
+      try connection.value(
+        "SELECT count(*) FROM \(quoted(side.table)) WHERE Z_ENT IN (\(list))")?.integer ?? 0
+    sizes[key] = Double(max(1, count))
+    return Double(max(1, count))
   }
 
   /// The candidates whose objects the rows could join, by place: objects that are there, else, of a store

@@ -5,6 +5,18 @@ import Salvage
 
 /// What is left of a damaged store: its pages, and what they tell of its tables.
 package struct SalvageSource {
+  /// Which -wal is laid over the main file.
+  package enum LogChoice: Sendable, Equatable {
+    /// The one beside it; one that does not belong to it is refused.
+    case own
+    /// The one beside it, where it belongs to it.
+    case ownIfFitting
+    /// None.
+    case none
+    /// This one, whatever it is of.
+    case file(String)
+  }
+
   /// A row of sqlite_master, with the page that its tree begins at.
   struct Object {
     var object: SchemaObject
@@ -30,9 +42,10 @@ package struct SalvageSource {
 
   /// Looks at a store's files; nothing is changed, and SQLite is not asked.
   ///
-  /// - Parameter ignoresLog: whether to leave the -wal out.
-  /// - Throws: ``CoreDataError`` where a file cannot be read, or nothing in it looks like a database.
-  package init(path: String, ignoresLog: Bool = false) throws {
+  /// - Parameter choice: which -wal is laid over the main file.
+  /// - Throws: ``CoreDataError`` where a file cannot be read, nothing in it looks like a database, or the -wal
+  ///   does not belong to the main file and nobody said what to do.
+  package init(path: String, log choice: LogChoice = .own) throws {
     let path = FileSystem.canonical(path)
     guard let status = FileSystem.status(path), status.kind == .file else {
       throw CoreDataError(
@@ -40,12 +53,45 @@ package struct SalvageSource {
         path: path, hint: "Check the path of the store.")
     }
     try StoreFiles(path: path).refuseWhileWritten()
-    let log = ignoresLog ? nil : try Self.log(of: path, &notes)
-    let image = try DatabaseImage(path: path, log: log, journal: path + "-journal")
+    let log: String?
+    switch choice {
+    case .own, .ownIfFitting: log = try Self.log(of: path, &notes)
+    case .none: log = nil
+    case .file(let file):
+      guard try FileSystem.present(file)?.kind == .file else {
+        throw CoreDataError(
+          .usage, "there is no such file", path: file,
+          hint: "Name the -wal that belongs to the store.")
+      }
+      log = file
+      notes.append("\(file) was laid over the main file, as asked for.")
+    }
+    var image = try DatabaseImage(
+      path: path, log: log, journal: path + "-journal", isRealigned: true)
+    if let shift = image.shift { notes.append(shift.sentence + " It is read as it was.") }
     if let note = image.journal?.note { notes.append(note) }
     if image.journal?.state != .hot {
       notes += StrayLog.all(beside: path).filter { $0.kind == .journal && !$0.isOfAnotherTime }
         .map { $0.sentence(store: path, isNeeded: true) }
+    }
+    if let log, image.log?.newest.isEmpty == false {
+      let main = try DatabaseImage(
+        path: path, log: nil, journal: path + "-journal", isRealigned: true)
+      if let found = try LogKinship(image, main: main)?.contradiction() {
+        switch choice {
+        case .own: throw Self.foreign(log, of: path, found)
+        case .ownIfFitting:
+          image = main
+          notes.append(
+            "\(FileSystem.name(of: log)) was left out: it does not belong to the store (\(found.words))."
+          )
+        case .none: break
+        case .file:
+          notes.append(
+            "\(FileSystem.name(of: log)) does not belong to this state of the main file (\(found.words)): rows may be of another store."
+          )
+        }
+      }
     }
     let isLogApplied = image.log?.newest.isEmpty == false
     if log != nil, !isLogApplied, image.pageCount == 0 { throw Self.nothing(path, image) }
@@ -97,6 +143,26 @@ package struct SalvageSource {
     isSchemaWhole = !objects.isEmpty && master.holes.isEmpty && scan.unreadable == 0
     let tables = objects.filter { $0.object.type == "table" && $0.root > 0 }.map(\.root)
     trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
+    if let log, isLogApplied {
+      let count = try rowsOfLog()
+      if count > 0 {
+        notes.append(
+          "\(count == 1 ? "1 row is" : "\(count) rows are") read from \(FileSystem.name(of: log)): it does not contradict the main file, and nothing in a -wal says whose it is."
+        )
+      }
+    }
+  }
+
+  /// How many rows of tables stand in frames of the -wal that are read.
+  private func rowsOfLog() throws -> Int {
+    var count = 0
+    for (number, _) in image.log?.newest ?? [:] where number > 1 {
+      guard trees.role(of: number) == .leaf, trees.owner(of: number) > 1,
+        let page = try image.page(number), case .frame = page.origin
+      else { continue }
+      count += TreePage(page.bytes, number: number, usable: image.usable)?.cells.count ?? 0
+    }
+    return count
   }
 
   /// Pages that the header counts and that are not there, where the schema does not tell whose they were.
@@ -111,6 +177,47 @@ package struct SalvageSource {
     guard !objects.isEmpty else { return image.pageCount == 1 && trees.holes.isEmpty }
     return isSchemaWhole
       && !objects.contains { $0.object.type == "table" && $0.object.name.hasPrefix("Z_") }
+  }
+
+  /// The keys of rows that leaves of the indexes name, with the table of each: only where all of sqlite_master
+  /// was read, and the index leaves no row out.
+  package func keysOfIndexes(_ body: (_ table: String, _ key: Int64) throws -> Void) throws {
+    guard isSchemaWhole else { return }
+    let tables = Set(objects.filter { $0.object.type == "table" }.map(\.object.name))
+    for entry in objects where entry.object.type == "index" && entry.root > 1 {
+      guard let sql = entry.object.sql, !sql.uppercased().contains(" WHERE "),
+        let table = Self.table(ofIndex: sql), tables.contains(table)
+      else { continue }
+      try IndexTree.leaves(of: entry.root, in: image) { leaf in
+        var entries = IndexEntries(image)
+        try entries.entries(of: leaf) { key, _ in try body(table, key) }
+      }
+    }
+  }
+
+  /// The table that an index is on, by its statement as Core Data writes it.
+  private static func table(ofIndex sql: String) -> String? {
+    let words = sql.split(whereSeparator: { $0 == " " || $0 == "(" })
+    guard let place = words.firstIndex(where: { $0.uppercased() == "ON" }),
+      place + 1 < words.count
+    else { return nil }
+    return words[place + 1].trimmingQuotes
+  }
+
+  /// How many columns each table has, by its own statement.
+  ///
+  /// - Throws: `SQLiteError` where no database can be made to ask.
+  func columnCounts() throws -> [String: Int] {
+    let connection = try Connection(path: ":memory:", mode: .create)
+    var counts: [String: Int] = [:]
+    for entry in objects where entry.object.type == "table" && !entry.object.isSQLites {
+      guard let sql = entry.object.sql, sql.prefix(13).uppercased() == "CREATE TABLE ",
+        (try? connection.run(sql)) != nil
+      else { continue }
+      counts[entry.object.name] =
+        try connection.rows("PRAGMA table_info(\(quoted(entry.object.name)))").count
+    }
+    return counts
   }
 
   /// Whether all of sqlite_master was read and lists no table of that name.
@@ -141,6 +248,18 @@ package struct SalvageSource {
     return (FileSystem.parent(of: path) ?? ".") + "/" + stray.name
   }
 
+  private static func foreign(
+    _ log: String, of path: String, _ found: LogKinship.Contradiction
+  ) -> CoreDataError {
+    CoreDataError(
+      .usage,
+      "\(FileSystem.name(of: log)) belongs to another store, or to another time of this one: \(found.words)",
+      path: path,
+      hint:
+        "Add --ignore-wal to take the main file alone, or --wal FILE to name the -wal that belongs to it."
+    )
+  }
+
   private static func nothing(_ path: String, _ image: DatabaseImage) -> CoreDataError {
     CoreDataError(
       .unreadable, code: .persistentStoreOpen,
@@ -164,5 +283,13 @@ package struct SalvageSource {
       hint:
         "Without its key nothing can be read. Apps that use SQLCipher keep the key in the keychain."
     )
+  }
+}
+
+extension Substring {
+  /// Without the quotes of an SQL name.
+  fileprivate var trimmingQuotes: String {
+    guard let first, "\"`[".contains(first), count > 2 else { return String(self) }
+    return String(dropFirst().dropLast())
   }
 }

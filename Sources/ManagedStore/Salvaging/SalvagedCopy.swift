@@ -45,6 +45,8 @@ package final class SalvagedCopy {
   package private(set) var unplaced = 0
   /// Trees with a page that cannot be read, of which no table is known.
   package private(set) var unknownHoles = 0
+  /// Rows that stood where another table's should, and are in their own.
+  package private(set) var misplaced = 0
   /// Cells that are no rows.
   package private(set) var unreadable = 0
   /// What a person should know, as sentences.
@@ -101,7 +103,7 @@ package final class SalvagedCopy {
         try nameTrees()
         try connection.execute("COMMIT")
         try trees.copy(
-          from: source, to: path, &connection,
+          from: source, to: path, &connection, owners: try owners(),
           open: { try Self.open(path, pageSize: source.image.pageSize) },
           isCancelled: isCancelled, progress: progress)
         try connection.execute("BEGIN")
@@ -179,17 +181,35 @@ package final class SalvagedCopy {
     let entries = source.objects.filter { $0.object.type == "table" && !$0.object.isSQLites }
     let roots = Dictionary(entries.map { ($0.object.name, $0.root) }) { first, _ in first }
     for name in present.tables.keys.sorted() where !virtual.contains(name) {
-      let numbers = schema?.table(named: name).map { table in
-        schema?.model.subtree(of: table.root).compactMap { schema?.numbers[$0] } ?? []
-      }
       let table = try SalvagedTable(
-        name: name, numbers: Set(numbers ?? []), root: roots[name] ?? trees.told[name] ?? 0,
+        name: name, numbers: numbers(of: name), root: roots[name] ?? trees.told[name] ?? 0,
         connection: connection,
         encoding: source.image.header.encoding)
       if let outcome = trees.tables[name] { table.add(copied: outcome.rows) }
       all.append(table)
       if table.root > 0 { byRoot[table.root] = table }
     }
+  }
+
+  /// The Z_ENT of a table's rows, as the store counts its entities.
+  private func numbers(of name: String) -> Set<Int64> {
+    guard let schema, let table = schema.table(named: name) else { return [] }
+    return Set(schema.model.subtree(of: table.root).compactMap { schema.numbers[$0] })
+  }
+
+  /// What tells rows of each table from those of the others.
+  private func owners() throws -> [String: RowOwner] {
+    let present = try DatabaseTables(connection).tables
+    let all = Set(schema?.numbers.values.map { $0 } ?? [])
+    return Dictionary(
+      uniqueKeysWithValues: present.map { name, columns in
+        let own = numbers(of: name)
+        return (
+          name,
+          RowOwner(
+            columns: columns.count, numbers: own, others: own.isEmpty ? [] : all.subtracting(own))
+        )
+      })
   }
 
   /// Tells of trees that the schema does not name which tables they are.
@@ -217,6 +237,9 @@ package final class SalvagedCopy {
     let pages = Double(max(1, source.image.pageCount))
     let named = byRoot
     let contents = contents
+    let owners = try owners()
+    var byNumber: [Int64: SalvagedTable] = [:]
+    for table in all { for number in table.numbers { byNumber[number] = table } }
     try scan.rows(
       where: { $0 == .leaf && named[$1].map(contents.holds) == true }, isCancelled: isCancelled,
       progress: { self.progress(Double($0) / pages) }
@@ -226,10 +249,18 @@ package final class SalvagedCopy {
       guard record.count > 0, trees.told[table.name] == nil || table.fits(record) else {
         return unplaced += 1
       }
+      guard owners[table.name]?.isOwn(record.count, record.integer(1)) != false else {
+        // The page is another table's, or the cell is.
+        guard let other = record.integer(1).flatMap({ byNumber[$0] }), other.fits(record) else {
+          return unplaced += 1
+        }
+        misplaced += 1
+        return try other.insert(row.key, record, isGuessed: true)
+      }
       try table.insert(row.key, record, isGuessed: false)
     }
     try check()
-    guard !source.trees.holes.isEmpty || !source.isSchemaWhole else {
+    guard !source.trees.holes.isEmpty || !source.isSchemaWhole || source.trees.hasAdopted else {
       unreadable = scan.unreadable
       return
     }
@@ -272,6 +303,11 @@ package final class SalvagedCopy {
     try check()
     for (root, table) in groups where root > 0 { byRoot[root] = table }
     unplaced += max(0, waiting)
+    if waiting > 0, source.hasTables || schema != nil {
+      notes.append(
+        "\(waiting) links between objects were read of which nothing tells whose they are: several relationships could have them. They are left out."
+      )
+    }
   }
 
   /// Whether a page's rows were found besides the tables that the schema names.
@@ -297,7 +333,10 @@ package final class SalvagedCopy {
     ) { first, _ in first }
     let tables = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
     return schema.joins.compactMap { join in
-      guard let table = tables[join.name], table.root == 0 else { return nil }
+      // One whose tree lacks pages may have lost those that lead to the rest.
+      guard let table = tables[join.name],
+        table.root == 0 || source.trees.holes.contains(where: { $0.root == table.root })
+      else { return nil }
       let sides = [join.entity, join.inverseEntity].compactMap { entity in
         schema.table(of: entity).map { side in
           JoinPlacing.Side(

@@ -14,7 +14,8 @@ struct RemainsCatalogue {
       """
       PRAGMA found.journal_mode = OFF; PRAGMA found.synchronous = OFF; \
       CREATE TABLE found.row (place INTEGER, pk INTEGER, key INTEGER, certainty TEXT, page INTEGER, \
-      source INTEGER, age INTEGER, saved INTEGER, digest INTEGER, saves INTEGER, whole INTEGER, unsure INTEGER, state INTEGER, \
+      source INTEGER, age INTEGER, saved INTEGER, digest INTEGER, saves INTEGER, whole INTEGER, unsure INTEGER, cell INTEGER, \
+      telling INTEGER, lost INTEGER, state INTEGER, \
       PRIMARY KEY (place, pk)) WITHOUT ROWID; \
       CREATE INDEX found.byKey ON row (place, key); \
       CREATE INDEX found.byDigest ON row (place, digest)
@@ -37,26 +38,43 @@ struct RemainsCatalogue {
     return try statement.step()
   }
 
-  /// Takes into account that the key of a row that is listed was read with it elsewhere.
-  func confirm(_ place: Int, digest: UInt64, key: Int64) throws {
+  /// Takes into account that the key of a row that is listed was read with it elsewhere, in a cell perhaps.
+  func confirm(_ place: Int, digest: UInt64, key: Int64, isCell: Bool) throws {
     try run(
-      "UPDATE found.row INDEXED BY byDigest SET certainty = 'certain' WHERE place = ? AND digest = ? AND key = ?",
-      [.integer(Int64(place)), .integer(Int64(bitPattern: digest)), .integer(key)])
+      """
+      UPDATE found.row INDEXED BY byDigest SET certainty = 'certain', cell = max(cell, ?4) \
+      WHERE place = ?1 AND digest = ?2 AND key = ?3
+      """,
+      [
+        .integer(Int64(place)), .integer(Int64(bitPattern: digest)), .integer(key),
+        .integer(isCell ? 1 : 0),
+      ])
+  }
+
+  /// Takes into account that values of a row look overwritten: it is there in part.
+  ///
+  /// - Parameter isOfCells: whether that holds for a cell of a tree's page, too.
+  func setPartial(_ place: Int, pk: Int64, isOfCells: Bool) throws {
+    try run(
+      "UPDATE found.row SET whole = 0 WHERE place = ?1 AND pk = ?2 AND (cell = 0 OR ?3)",
+      [.integer(Int64(place)), .integer(pk), .integer(isOfCells ? 1 : 0)])
   }
 
   /// Lists a row under the key that it has here.
   func add(
-    _ remnant: Remnant, _ place: Int, pk: Int64, digest: UInt64, saves: Int64, isWhole: Bool
+    _ remnant: Remnant, _ place: Int, pk: Int64, digest: UInt64, saves: Int64, isWhole: Bool,
+    isTelling: Bool, isLost: Bool
   ) throws {
     let statement = try connection.cached(
-      "INSERT INTO found.row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      "INSERT INTO found.row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
     try statement.bind([
       .integer(Int64(place)), .integer(pk), remnant.key.map { .integer($0) } ?? .null,
       .text(remnant.certainty.rawValue), .integer(Int64(remnant.page)),
       .integer(remnant.source.code), .integer(Int64(remnant.source.age)),
       .integer(remnant.source.isSaved ? 1 : 0),
       .integer(Int64(bitPattern: digest)), .integer(saves), .integer(isWhole ? 1 : 0),
-      .integer(remnant.isUnsure ? 1 : 0),
+      .integer(remnant.isUnsure ? 1 : 0), .integer(remnant.isCell ? 1 : 0),
+      .integer(isTelling ? 1 : 0), .integer(isLost ? 1 : 0),
       remnant.isEarlier ? .integer(RowOrigin.State.older.rawValue) : .null,
     ])
     try statement.step()
@@ -74,9 +92,28 @@ struct RemainsCatalogue {
         values
       )
     }
+    // A key that was inferred may be another's: the same values, few of which other rows have, are a copy.
     try run(
-      "UPDATE found.row INDEXED BY byDigest SET state = -1 WHERE place = ?1 AND digest = ?2 AND key IS NULL",
-      Array(values.prefix(2)))
+      """
+      UPDATE found.row INDEXED BY byDigest SET state = iif(key IS NULL OR telling, -1, state), unsure = 1 \
+      WHERE place = ?1 AND digest = ?2 AND (key IS NULL OR certainty = 'inferred' AND key <> ?3)
+      """, values)
+  }
+
+  /// The key of a row without one follows from others.
+  func setKey(_ place: Int, pk: Int64, key: Int64) throws {
+    try run(
+      """
+      UPDATE found.row SET key = ?3, certainty = 'inferred', unsure = 0 \
+      WHERE place = ?1 AND pk = ?2 AND key IS NULL AND state IS NULL
+      """, [.integer(Int64(place)), .integer(pk), .integer(key)])
+  }
+
+  /// Rows without a key are earlier states, since no row of the table was deleted.
+  func setAllOlder(_ place: Int) throws {
+    try run(
+      "UPDATE found.row SET state = 1 WHERE place = ? AND key IS NULL AND state IS NULL",
+      [.integer(Int64(place))])
   }
 
   /// A row without a key is an earlier state of the object with this one.
@@ -90,6 +127,10 @@ struct RemainsCatalogue {
 
   /// Of each object that is not in the store the newest state is what was deleted, others are earlier
   /// ones.
+  ///
+  /// A cell of a tree's page comes before what was found in room that is not in use: of that any byte may
+  /// have been overwritten. Where another row has the same key, and nothing tells that it is older, both
+  /// are ambiguous.
   func settle() throws {
     try connection.execute(
       """
@@ -97,11 +138,21 @@ struct RemainsCatalogue {
       (SELECT 1 FROM found.row o INDEXED BY byDigest WHERE o.place = row.place AND o.digest = row.digest \
       AND o.key IS NOT NULL AND (o.state IS NULL OR o.state >= 0)); \
       CREATE TABLE found.best AS SELECT place, pk FROM (SELECT place, pk, row_number() OVER \
-      (PARTITION BY place, key ORDER BY saved DESC, saves DESC, whole DESC, certainty, age, pk) n FROM found.row WHERE state IS NULL AND key IS NOT NULL) WHERE n = 1; \
+      (PARTITION BY place, key ORDER BY saved DESC, cell DESC, certainty, whole DESC, saves DESC, age, pk) n FROM found.row WHERE state IS NULL AND key IS NOT NULL) WHERE n = 1; \
       UPDATE found.row SET state = 0 WHERE state IS NULL AND \
       (key IS NULL OR (place, pk) IN (SELECT place, pk FROM found.best)); \
+      CREATE TABLE found.rival AS SELECT b.place, b.pk one, o.pk other FROM found.best n \
+      JOIN found.row b ON b.place = n.place AND b.pk = n.pk \
+      JOIN found.row o INDEXED BY byKey ON o.place = b.place AND o.key = b.key AND o.pk <> b.pk \
+      WHERE o.state IS NULL AND o.saved = b.saved AND o.certainty = 'certain' AND o.digest <> b.digest AND \
+      CASE WHEN o.cell = b.cell AND b.cell THEN o.saves > b.saves OR (o.saves = b.saves AND b.age = 0) \
+      WHEN o.cell = b.cell THEN o.whole >= b.whole AND o.saves >= b.saves \
+      ELSE o.whole AND o.saves > b.saves END; \
+      UPDATE found.row SET certainty = 'ambiguous' WHERE certainty = 'certain' AND \
+      ((place, pk) IN (SELECT place, one FROM found.rival) \
+      OR (place, pk) IN (SELECT place, other FROM found.rival)); \
       UPDATE found.row SET state = 1 WHERE state IS NULL; \
-      DROP TABLE found.best
+      DROP TABLE found.best; DROP TABLE found.rival
       """)
   }
 

@@ -19,6 +19,10 @@ extension RemainsCopy {
     package var unsaved: Int
     /// How many of them may be earlier states of objects that live.
     package var unsure: Int
+    /// Of how many the key is one that two rows have, and nothing tells which was there last.
+    package var ambiguous: Int
+    /// How many of them may have stood on pages that cannot be read: they are lost, not deleted.
+    package var lost: Int
   }
 
   /// What was found of each entity, in the order of names.
@@ -29,7 +33,8 @@ extension RemainsCopy {
       let rows = try connection.rows(
         """
         SELECT t.Z_ENT, r.state, count(*), total(r.certainty = 'inferred'), total(r.key IS NULL), \
-        total(NOT r.whole), total(NOT r.saved), total(r.unsure AND r.key IS NULL) \
+        total(NOT r.whole), total(NOT r.saved), total(r.unsure AND r.certainty <> 'certain'), \
+        total(r.certainty = 'ambiguous'), total(r.lost) \
         FROM found.row r JOIN \(quoted(table)) t ON t.Z_PK = r.pk WHERE r.place = ? GROUP BY 1, 2
         """, [.integer(Int64(place))])
       for row in rows {
@@ -43,7 +48,8 @@ extension RemainsCopy {
         result.append(
           Count(
             entity: name, state: state, rows: count(2), inferred: count(3), keyless: count(4),
-            partial: count(5), unsaved: count(6), unsure: count(7)))
+            partial: count(5), unsaved: count(6), unsure: count(7), ambiguous: count(8),
+            lost: count(9)))
       }
     }
     return result.sorted { ($0.entity, $0.state.rawValue) < ($1.entity, $1.state.rawValue) }

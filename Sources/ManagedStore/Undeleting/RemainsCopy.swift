@@ -40,12 +40,16 @@ package final class RemainsCopy {
   private var fewest: [Int]
   /// The last key that each table gave out.
   private var given: [Int64] = []
+  /// Whether each table's rows have all keys that its counter gave out, so that none was deleted.
+  private var isFull: [Bool] = []
   private var found: Int64 = 0
   private var joinRows: Int64 = 0
   /// What tells rows without a key from others, by place and mark.
   private var marks: [[UInt64: [Int64]]]
   private var markCounts: [[Int64: Int]]
   private var markCount = 0
+  /// What looks overwritten of the rows that were found.
+  private var doubtful: DoubtfulRows
   private static let mostMarks = 250_000
   private static let mostSharing = 16
   private static let mostListed = 10_000
@@ -74,6 +78,7 @@ package final class RemainsCopy {
     fewest = entities.map(\.columns.count)
     marks = Array(repeating: [:], count: entities.count)
     markCounts = Array(repeating: [:], count: entities.count)
+    doubtful = DoubtfulRows(tables: entities.count, encoding: source.image.header.encoding)
     let names = Set(schema.joins.map(\.name))
     joins = copy.byRoot.filter { names.contains($0.value.name) }
     do {
@@ -137,6 +142,7 @@ package final class RemainsCopy {
       let counted =
         try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?
         .integer ?? 0
+      isFull.append(counted > 0 && max(counted, live[place].greatest ?? 0) <= live[place].count)
       // A number that nobody gave out leaves no room above it.
       given.append(min(max(counted, live[place].greatest ?? 0, 0), 1 << 60))
     }
@@ -189,7 +195,7 @@ package final class RemainsCopy {
       let digest = record.digest
       guard try !catalogue.holds(place, digest: digest, key: remnant.key) else {
         if let key = remnant.key, remnant.certainty == .certain {
-          try catalogue.confirm(place, digest: digest, key: key)
+          try catalogue.confirm(place, digest: digest, key: key, isCell: remnant.isCell)
         }
         return
       }
@@ -197,15 +203,23 @@ package final class RemainsCopy {
       // Not one that an object can have.
       let pk = -found
       try entities[place].insert(pk, record, isGuessed: false)
+      let isDoubted = doubtful.add(record, place, pk: pk)
       try catalogue.add(
         remnant, place, pk: pk, digest: digest, saves: record.integer(2) ?? 0,
-        isWhole: record.isWhole)
+        isWhole: record.isWhole && isDoubted, isTelling: !record.marks().isEmpty,
+        isLost: remnant.key.map { isLost($0, of: entities[place]) } ?? false)
       if remnant.key == nil { mark(record, place, pk) }
     }
     // Pages that are free hold zeros in a new store, too.
     let isMissing = live.indices.contains { given[$0] > live[$0].count }
     isWiped = isMissing ? scan.isWiped : nil
     try check()
+  }
+
+  /// Whether the row of a key may have stood on a page that cannot be read: it is lost then, not deleted.
+  private func isLost(_ key: Int64, of table: SalvagedTable) -> Bool {
+    if table.root == 0 { return source.missingPages > 0 || copy.unknownHoles > 0 }
+    return source.trees.holes.contains { $0.root == table.root && $0.holds(key) }
   }
 
   /// What a table's rows look like, with what the model says of them.
@@ -262,13 +276,18 @@ package final class RemainsCopy {
     }
     var unsure = [Set<UInt64>](repeating: [], count: tables.count)
     for row in try connection.rows(
-      "SELECT place, digest FROM found.row WHERE key IS NULL")
+      "SELECT place, digest FROM found.row WHERE key IS NULL OR certainty = 'inferred'")
     {
       guard let place = row[0].integer, let digest = row[1].integer else { continue }
       unsure[Int(place)].insert(UInt64(bitPattern: digest))
     }
+    let keyless = try connection.rows("SELECT DISTINCT place FROM found.row WHERE key IS NULL")
+    var inverses = InverseKeys(
+      schema, entities, keyless: Set(keyless.compactMap { $0.first?.integer.map { Int($0) } }))
     var matches = [[Int64: Int64]](repeating: [:], count: tables.count)
     try liveRows(progress) { place, row, record in
+      doubtful.compare(record, place)
+      inverses.add(record, place, key: row.key, live: live)
       let hasKey = keys[place].contains(row.key)
       let hasMarks = !marks[place].isEmpty
       guard hasKey || hasMarks || !unsure[place].isEmpty else { return }
@@ -291,6 +310,13 @@ package final class RemainsCopy {
       for (pk, key) in found where key < .max {
         try catalogue.setOlder(place, pk: pk, of: key)
       }
+    }
+    try inverses.keys(connection, live: live) { place, pk, key in
+      try catalogue.setKey(place, pk: pk, key: key)
+    }
+    for place in isFull.indices where isFull[place] { try catalogue.setAllOlder(place) }
+    try doubtful.forEach { place, pk, isOfCells in
+      try catalogue.setPartial(place, pk: pk, isOfCells: isOfCells)
     }
   }
 }

@@ -25,24 +25,29 @@ package struct RowOrigin: Sendable, Equatable {
   package var isWhole: Bool
   /// Whether it may be an earlier state of an object that lives, though it counts as deleted.
   package var isUnsure: Bool
+  /// Whether its row may have stood on a page that cannot be read: it is lost, and not deleted.
+  package var isLost: Bool
 }
 
 extension RowOrigin {
   /// What ``init(_:)`` reads, by the table's place and the row's key.
   package static let query =
-    "SELECT state, key, certainty, page, source, whole, unsure FROM row WHERE place = ? AND pk = ?"
+    "SELECT state, key, certainty, page, source, whole, unsure, lost FROM row WHERE place = ? AND pk = ?"
 
   /// Reads a row of the list of what was found; `nil` where it is none.
   package init?(_ row: [Value]) {
-    guard row.count == 7, let state = row[0].integer.flatMap(State.init),
+    guard row.count == 8, let state = row[0].integer.flatMap(State.init),
       let certainty = row[2].text.flatMap(Remnant.KeyCertainty.init), let page = row[3].integer,
       let code = row[4].integer
     else { return nil }
     self.init(
       state: state, key: row[1].integer, certainty: certainty, page: Int(page),
       source: Remnant.Source(code: code), isWhole: row[5].integer != 0,
-      isUnsure: row[6].integer != 0)
+      isUnsure: row[6].integer != 0, isLost: row[7].integer != 0)
   }
+
+  /// Whether it is one of an object that is not there any more: of two rows with its key either.
+  package var isOfDeleted: Bool { state == .deleted || certainty == .ambiguous }
 
   /// Where it was found, in few words.
   package var place: String {

@@ -14,10 +14,12 @@ struct FileFacts {
   /// The kind of page that the first one is.
   private let firstKind: UInt8?
   private let file: MainFile
+  private let path: String
 
   static let pageSizes = (9...16).map { 1 << $0 }
 
   init(_ path: String) throws {
+    self.path = path
     // A -journal that cannot be read is a finding of its own.
     file = try (try? MainFile(path, journal: path + "-journal")) ?? MainFile(path, journal: nil)
     size = file.size
@@ -53,6 +55,21 @@ struct FileFacts {
       bit /= 2
     }
     return result
+  }
+
+  /// How its bytes were moved on the way; `nil` where nothing tells of it.
+  func shift() throws -> ByteShift? { try MainFile(path, journal: nil, isRealigned: true).shift }
+
+  /// Whether what is no text became the character that stands for it.
+  func isSavedAsText() throws -> Bool {
+    let bytes = try file.read(at: 0, count: 65_536)
+    var count = 0
+    for index in bytes.indices.dropLast(2)
+    where bytes[index] == 0xEF && bytes[index + 1] == 0xBF && bytes[index + 2] == 0xBD {
+      count += 1
+    }
+    // A text of these has no page of a tree among them.
+    return try count > 64 && count * 3 > bytes.count / 200 && shownPageSize() == nil
   }
 
   /// Whether a -journal is rolled back.

@@ -49,6 +49,11 @@ extension FindingKind {
       )
     case .header:
       Facts(.error, "the file's header is damaged", sqlite: 26, .salvage, Self.salvaging)
+    case .shifted:
+      Facts(
+        .error, "bytes of the file were moved on its way", sqlite: 26, .salvage,
+        "Salvaging reads the pages where they stand. Ask for the file once more, in a ZIP or sent as binary: that one is whole."
+      )
     case .cutOff:
       Facts(
         .error, "the file is cut off", sqlite: 11, .salvage, Self.salvaging + Self.copyAgain)
@@ -105,6 +110,11 @@ extension FindingKind {
       Facts(
         .error, "the -journal cannot be read", .none,
         "Check its permissions, and where a link leads.")
+    case .walForeign:
+      Facts(
+        .error, "the -wal belongs to another store", .salvageMain,
+        "Everything said here is of the main file alone. Find the -wal that was beside this store; do not open the two together, with SQLite or the app: their pages would be mixed."
+      )
     case .walHeader:
       Facts(.error, "the -wal's header is damaged", .salvage, Self.frames)
     case .walSalts:

@@ -5,6 +5,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case emptyMain = "empty-main"
   case encrypted
   case header
+  case shifted
   case cutOff = "cut-off"
   case pageSize = "page-size"
   case pageCount = "page-count"
@@ -23,6 +24,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case journalUnreadable = "journal-unreadable"
 
   // Its -wal.
+  case walForeign = "wal-foreign"
   case walHeader = "wal-header"
   case walSalts = "wal-salts"
   case walChecksum = "wal-checksum"
@@ -78,7 +80,7 @@ extension FindingKind {
   /// Whether it is about the main file, and not about what stands in it.
   var isOfFile: Bool {
     switch self {
-    case .emptyMain, .encrypted, .header, .cutOff, .pageSize, .pageCount, .schemaGone,
+    case .emptyMain, .encrypted, .header, .shifted, .cutOff, .pageSize, .pageCount, .schemaGone,
       .pageUnreadable:
       true
     default: false
@@ -100,7 +102,7 @@ extension FindingKind {
   /// Whether rows are lost with pages of the file.
   var losesPages: Bool {
     switch self {
-    case .cutOff, .schemaGone, .pageUnreadable: true
+    case .shifted, .cutOff, .schemaGone, .pageUnreadable: true
     default: false
     }
   }
@@ -126,7 +128,9 @@ extension FindingKind {
   /// Whether rows are lost, or older ones, because of what is wrong with the -wal.
   var losesFrames: Bool {
     switch self {
-    case .walHeader, .walSalts, .walChecksum, .walCutOff, .walZeros, .walOlder, .walRenamed: true
+    case .walForeign, .walHeader, .walSalts, .walChecksum, .walCutOff, .walZeros, .walOlder,
+      .walRenamed:
+      true
     default: false
     }
   }

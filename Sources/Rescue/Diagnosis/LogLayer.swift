@@ -66,6 +66,7 @@ extension WriteAheadLog.Unapplied {
     case .cutOff: .walCutOff
     case .uncommitted: .walUncommitted
     case .zeros: .walZeros
+    case .foreign: .walForeign
     }
   }
 }

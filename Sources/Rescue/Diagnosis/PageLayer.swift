@@ -8,7 +8,7 @@ struct PageLayer {
   let tables: [EntityTable]
 
   func findings() -> [Finding] {
-    var found = holes()
+    var found = holes() + rows()
     var lines: [FindingKind: [String]] = [:]
     for line in damage.problems {
       guard let kind = Self.kind(of: line) else { continue }
@@ -31,6 +31,25 @@ struct PageLayer {
       found.append(contentsOf: findings(kind, lines))
     }
     return found
+  }
+
+  /// Rows that SQLite reads, and that are not what was saved.
+  private func rows() -> [Finding] {
+    let rows = damage.rows
+    guard !rows.isEmpty else { return [] }
+    let count =
+      rows.cut.values.reduce(0) { $0 + $1.count } + rows.unreadable + rows.misplaced
+      + rows.outOfPlace
+      + rows.missing.values.reduce(0) { $0 + $1.count }
+    let table = rows.cut.keys.sorted().first ?? rows.missing.keys.sorted().first
+    let keys = (rows.cut.values.flatMap { $0 } + rows.missing.values.flatMap { $0 }).sorted()
+    return [
+      Finding(
+        .pageUnreadable, damage.rowSentences(tables).joined(separator: " "),
+        entity: table.map { table in
+          tables.first { $0.table == table && $0.isWholeTable }?.entity ?? table
+        }, count: count > 0 ? count : nil, first: keys.prefix(5).map { "p\($0)" }, in: place)
+    ]
   }
 
   /// Rows that are lost, a finding a table.

@@ -81,6 +81,13 @@ package struct SalvageReport: Sendable, Equatable {
   package var unplaced = 0
   /// Places on pages that should be rows, and are not.
   package var unreadable = 0
+  /// Rows that stood where another table's should, and pages where their table has other keys: what should be
+  /// there is lost, or was found elsewhere.
+  package var misplaced = 0
+  /// Keys that an index of the damaged store holds and that are not in the new one, by table.
+  package var missing: [String: [Int64]] = [:]
+  /// Rows of which an index of the damaged store says otherwise: one of the two is older.
+  package var doubtful = 0
   /// Pages that the file should have and has not, where the schema does not tell whose they were.
   package var missingPages = 0
   /// Pages of tables that are not known by name, and that cannot be read.
@@ -115,7 +122,7 @@ package struct SalvageReport: Sendable, Equatable {
   /// Whether anything is known to be lost, or nothing was saved.
   package var isLossy: Bool {
     isChanged || !opens || objects == 0 || !gone.isEmpty || !unreadableFiles.isEmpty || unplaced > 0
-      || unreadable > 0
+      || unreadable > 0 || misplaced > 0 || !missing.isEmpty || doubtful > 0
       || missingPages > 0 || unknownHoles > 0
       || tables.contains {
         !$0.refused.isEmpty || !$0.cut.isEmpty || $0.holes.contains { $0.missing != 0 }

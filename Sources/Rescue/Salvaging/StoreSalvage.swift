@@ -17,8 +17,8 @@ package enum StoreSalvage {
     package var versions: [Version] = []
     /// Whether the store is to tell which of the versions is its own; `model` is for one that does not.
     package var choosesVersion = false
-    /// Whether the -wal is left out.
-    package var ignoresLog = false
+    /// Which -wal is laid over the main file.
+    package var log = SalvageSource.LogChoice.own
     /// Whether the report tells of each page which rows are from it.
     package var tellsPages = false
     /// Whether links to what is not there are told of a store that lost nothing, too.
@@ -57,7 +57,7 @@ package enum StoreSalvage {
     let files = StoreFiles(path: FileSystem.canonical(path))
     try SupportTree.place(of: files, beside: output)
     let before = StoreFingerprint(of: files.path)
-    let source = try SalvageSource(path: path, ignoresLog: options.ignoresLog)
+    let source = try SalvageSource(path: path, log: options.log)
     var report = SalvageReport(storePath: path, outputPath: output, logPath: source.logPath)
     let models = try SalvageModels(options, source, isCancelled: isCancelled)
     let model = models.model
@@ -74,6 +74,7 @@ package enum StoreSalvage {
     defer { Self.remove(work) }
     var file = try folder.create(workName)
     let empty = report
+    var doubtful = 0
     // Nobody writes to the new store while it is checked.
     var sync: EarlySync?
     // What was copied page for page and is not right after all is made again row by row.
@@ -91,6 +92,7 @@ package enum StoreSalvage {
         report.notes += source.notes + models.notes
         report.unplaced = copy.unplaced
         report.unreadable = copy.unreadable
+        report.misplaced = copy.misplaced + source.trees.outOfPlace.count
         report.missingPages = source.missingPages
         report.unknownHoles = copy.unknownHoles
         if options.tellsPages { try copy.origins { report.pages.append($0) } }
@@ -113,7 +115,12 @@ package enum StoreSalvage {
         copy.connection.close()
         sync = EarlySync(of: work)
         let problems = try problems(of: work, report.tables)
-        if copy.hasCopiedTrees, !problems.isEmpty { continue }
+        if copy.hasCopiedTrees, !problems.isEmpty {
+          doubtful = problems.count { $0.contains("missing from index") }
+          continue
+        }
+        report.doubtful = doubtful
+        if doubtful > 0 || report.isLossy { report.missing = try missing(of: source, in: work) }
         report.notes += problems.map { "SQLite finds of the new store: \($0)" }
         break
       } catch let error as SQLiteError {
@@ -140,6 +147,8 @@ package enum StoreSalvage {
     report.missingFiles = try? missingFiles(of: output, instead: files)
     return report
   }
+
+  private static let mostMissing = 10_000
 
   private static func remove(_ work: String) {
     for suffix in ["", "-wal", "-shm", "-journal"] { FileSystem.remove(work + suffix) }
@@ -170,6 +179,22 @@ package enum StoreSalvage {
         name: table.name, entity: entity, rows: table.rows, guessed: table.guessed,
         refused: table.refused, cut: table.cut, holes: holes)
     }
+  }
+
+  /// Keys that indexes of the damaged store hold and that are not in the new one.
+  private static func missing(
+    of source: SalvageSource, in path: String
+  ) throws -> [String: [Int64]] {
+    let connection = try Connection(path: path, mode: .immutable)
+    var missing: [String: Set<Int64>] = [:]
+    try source.keysOfIndexes { table, key in
+      guard missing[table]?.count ?? 0 < mostMissing else { return }
+      let statement = try connection.cached("SELECT 1 FROM \(quoted(table)) WHERE rowid = ?")
+      try statement.bind([.integer(key)])
+      defer { statement.reset() }
+      if try !statement.step() { missing[table, default: []].insert(key) }
+    }
+    return missing.mapValues { $0.sorted() }
   }
 
   /// Asks SQLite whether the new file is sound.

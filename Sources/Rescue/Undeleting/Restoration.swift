@@ -21,6 +21,8 @@ package struct Restoration {
     package var back: [String: [Int64]] = [:]
     /// How many of them have a new key, since nothing tells the old one, by entity.
     package var renamed: [String: Int] = [:]
+    /// Which have another key there than among what was found: one of two rows with the same key.
+    var moved: [ObjectID: Int64] = [:]
     /// The first of those that are back.
     package var first: [Object] = []
     /// Objects that a constraint of the new store refuses, by entity: another has their unique values.
@@ -65,7 +67,7 @@ package struct Restoration {
     let chosen = try keys(choice)
     var options = StoreSalvage.Options()
     options.model = undeletion.model
-    options.ignoresLog = undeletion.logPath == nil
+    options.log = undeletion.log
     options.tellsLinks = true
     let empty = Report(salvage: SalvageReport(storePath: undeletion.path, outputPath: output))
     var report = empty
@@ -89,7 +91,8 @@ package struct Restoration {
       for key in keys {
         let id = ObjectID(entity: entity, key: key)
         guard let origin = try undeletion.origin(of: id) else { continue }
-        try body(.init(id: id, origin: origin))
+        let own = ObjectID(entity: entity, key: report.moved[id] ?? key)
+        try body(.init(id: own, origin: origin))
       }
     }
   }
@@ -105,7 +108,7 @@ package struct Restoration {
             .usage, "no deleted object is called \(object)", path: undeletion.path,
             hint: "strata undelete lists them.")
         }
-        guard origin.state == .deleted else {
+        guard origin.isOfDeleted else {
           throw CoreDataError(
             .usage,
             "\(object) is an earlier state of an object\(origin.key.map { " (p\($0))" } ?? ""), not a deleted one",
@@ -164,13 +167,15 @@ package struct Restoration {
           report.refused[entity, default: []].append(key)
           continue
         }
-        try connection.run("INSERT INTO back VALUES (?, ?)", [.text(table.name), .integer(key)])
-        report.back[entity, default: []].append(key)
         let id = ObjectID(entity: entity, key: key)
         guard let origin = try undeletion.origin(of: id) else { continue }
+        let own = try place(origin, at: key, in: table, connection)
+        if own != key { report.moved[id] = own }
+        try connection.run("INSERT INTO back VALUES (?, ?)", [.text(table.name), .integer(own)])
+        report.back[entity, default: []].append(key)
         if origin.key == nil { report.renamed[entity, default: 0] += 1 }
         if report.first.count < Self.mostListed {
-          report.first.append(.init(id: id, origin: origin))
+          report.first.append(.init(id: ObjectID(entity: entity, key: own), origin: origin))
         }
       }
     }
@@ -180,6 +185,17 @@ package struct Restoration {
     for join in schema.joins { report.links += try bringBack(join, schema, connection) }
     try connection.execute("DROP TABLE back; COMMIT; DETACH remains")
     return report
+  }
+
+  /// Gives one of two rows with the same key that key, if it is free in the new store.
+  private func place(
+    _ origin: RowOrigin, at key: Int64, in table: StoreSchema.Table, _ connection: Connection
+  ) throws -> Int64 {
+    guard origin.certainty == .ambiguous, let own = origin.key, own != key else { return key }
+    try connection.run(
+      "UPDATE OR IGNORE main.\(quoted(table.name)) SET Z_PK = ? WHERE Z_PK = ?",
+      [.integer(own), .integer(key)])
+    return connection.changes > 0 ? own : key
   }
 
   /// Empties to-ones of objects that are back and name nothing that is there; the other sides of those
@@ -202,7 +218,7 @@ package struct Restoration {
     try connection.run(
       """
       UPDATE \(quoted(table.name)) SET \(emptied) WHERE \(isBack) AND \(quoted(column.name)) \
-      NOT IN (SELECT Z_PK FROM \(quoted(target.name)))
+      IS NOT NULL AND \(quoted(column.name)) NOT IN (SELECT Z_PK FROM \(quoted(target.name)))
       """, [.text(table.name)])
     if connection.changes > 0 {
       report.emptied[entity + "." + name, default: 0] += connection.changes

@@ -22,8 +22,13 @@ package final class Undeletion {
     package var partial = 0
     /// Deleted objects that were never saved: their save was not finished.
     package var unsaved = 0
-    /// Deleted objects that may be earlier states of objects that live.
+    /// Deleted objects that may be earlier states of objects that live, or copies of them.
     package var unsure = 0
+    /// Deleted objects of which two rows were found that differ, where nothing tells which was there last.
+    package var ambiguous = 0
+    /// Objects that may have stood on pages that cannot be read, in a state that was found elsewhere: they are
+    /// lost, and not among the deleted ones.
+    package var lost = 0
     /// Earlier states of objects.
     package var older = 0
   }
@@ -45,6 +50,7 @@ package final class Undeletion {
   package let missed: [String]
 
   let model: Model
+  let log: SalvageSource.LogChoice
   private let folder: PrivateFolder
   private let origins: Connection
   private let places: [String: Int]
@@ -53,16 +59,17 @@ package final class Undeletion {
   ///
   /// - Parameters:
   ///   - model: what made the store, where the store itself no longer has it.
-  ///   - isLogIgnored: whether to leave the -wal out.
+  ///   - log: which -wal is laid over the main file.
   ///   - progress: told how much was looked at, from 0 to 1.
   /// - Throws: ``CoreDataError`` where nothing of it can be read, no model is known, or it was
   ///   cancelled.
   package init(
-    of path: String, model given: Model? = nil, ignoresLog isLogIgnored: Bool = false,
+    of path: String, model given: Model? = nil, log: SalvageSource.LogChoice = .own,
     isCancelled: @escaping () -> Bool = { false }, progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     self.path = path
-    let source = try SalvageSource(path: path, ignoresLog: isLogIgnored)
+    self.log = log
+    let source = try SalvageSource(path: path, log: log)
     guard let model = try given ?? source.model() else {
       throw CoreDataError(
         .unreadable,
@@ -111,10 +118,12 @@ package final class Undeletion {
   ) -> [String] {
     remains.unused.sorted { $0.key < $1.key }.compactMap { table, unused in
       guard let root = remains.schema.table(named: table)?.root else { return nil }
-      let found = entities.filter { model.root(of: $0.name) == root }.reduce(0) { $0 + $1.deleted }
-      guard found > 0, unused > found else { return nil }
+      let found = entities.filter { model.root(of: $0.name) == root }.reduce(0) {
+        $0 + $1.deleted + $1.lost
+      }
+      guard unused > found else { return nil }
       return
-        "Of \(root) \(unused) keys that were given out are not in use any more, and \(found) deleted objects were found: of the rest nothing is left that can be read."
+        "\(root): \(unused) keys were given out and are not in use. \(found) objects were found for them: at most \(unused - found) cannot be had."
     }
   }
 
@@ -125,7 +134,9 @@ package final class Undeletion {
       switch count.state {
       case .older: result[last].older = count.rows
       case .deleted:
-        result[last].deleted = count.rows
+        result[last].deleted = count.rows - count.lost
+        result[last].lost = count.lost
+        result[last].ambiguous = count.ambiguous
         result[last].inferred = count.inferred
         result[last].keyless = count.keyless
         result[last].partial = count.partial

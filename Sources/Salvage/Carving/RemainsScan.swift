@@ -151,7 +151,7 @@ public struct RemainsScan {
       try body(
         Remnant(
           shape: shape, root: shape == nil ? root : 0, key: cell.key, certainty: .certain,
-          page: number, source: source), record)
+          isCell: true, page: number, source: source), record)
     }
   }
 

@@ -8,6 +8,9 @@ public struct Remnant: Sendable {
     case inferred
     /// Nothing tells it.
     case unknown
+    /// It was read with the row, and so it was with another row that holds other values: nothing tells
+    /// which of them was there last.
+    case ambiguous
   }
 
   /// Where a row was found, from the newest to the oldest.
@@ -50,6 +53,9 @@ public struct Remnant: Sendable {
   public var key: Int64?
   /// How far that can be trusted.
   public var certainty: KeyCertainty
+  /// Whether it is a cell that the tree page has, as it is or as it was; else it was found in room that is
+  /// not in use, where any byte of it may have been overwritten.
+  public var isCell = false
   /// Whether it is an earlier state of a row that is there; false where that is not known yet.
   public var isEarlier = false
   /// Whether it may be one all the same: rows of its page were saved again since.

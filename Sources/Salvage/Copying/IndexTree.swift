@@ -35,6 +35,25 @@ package struct IndexTree: Sendable {
     return result
   }
 
+  /// Gives the leaves of an index's tree, each once, as far as its pages lead to them.
+  package static func leaves(
+    of root: Int, in image: DatabaseImage, _ body: (Int) throws -> Void
+  ) throws {
+    var waiting = [root]
+    var seen: Set<Int> = []
+    while let number = waiting.popLast() {
+      guard seen.insert(number).inserted, let page = try image.page(number),
+        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound
+      else { continue }
+      if tree.kind == .indexLeaf { try body(number) }
+      guard tree.kind == .indexInterior else { continue }
+      for cell in tree.cells where cell + 4 <= page.bytes.count {
+        waiting.append(Int(BigEndian.word(page.bytes, cell)))
+      }
+      waiting.append(tree.last)
+    }
+  }
+
   /// Takes entries of the leaf that is at a share of the way through a tree, 0 for its first.
   private static func take(
     from root: Int, at share: Double, of image: DatabaseImage, _ leaves: inout Set<Int>,

@@ -22,10 +22,12 @@ public struct TreeCopy {
   public private(set) var isCopied: [Bool]
 
   private let image: DatabaseImage
+  private let chains: OverflowChains
   private var file: PageFile
   private let isCancelled: () -> Bool
   private let progress: (Double) -> Void
   private var done: Int
+  private var isOwn: (Int, Int64?) -> Bool = { _, _ in true }
   /// What was taken for the tree that is being copied: old pages and new ones.
   private var taken: (old: [Int], new: [Int]) = ([], [])
 
@@ -35,15 +37,17 @@ public struct TreeCopy {
   }
 
   /// - Parameters:
+  ///   - trees: which page of the database is whose.
   ///   - path: the new database, made by SQLite with the same size of page and auto_vacuum.
   ///   - copied: pages that were copied before, the first of which is page 1.
   ///   - progress: told how much of the file was copied, from 0 to 1.
   /// - Throws: `CoreDataError` where it cannot be written.
   package init(
-    _ image: DatabaseImage, to path: String, besides copied: [Bool] = [],
+    _ image: DatabaseImage, _ trees: TreeMap, to path: String, besides copied: [Bool] = [],
     isCancelled: @escaping () -> Bool, progress: @escaping (Double) -> Void
   ) throws {
     self.image = image
+    chains = OverflowChains(image, trees)
     file = try PageFile(path, pageSize: image.pageSize)
     isCopied =
       copied.count == image.pageCount
@@ -58,10 +62,15 @@ public struct TreeCopy {
   /// - Parameters:
   ///   - root: the first page of its tree.
   ///   - new: that of the empty table.
+  ///   - isOwn: whether a row can be the table's, by how many values it has and the number that is its
+  ///     second one.
   /// - Returns: what was copied: nothing where the tree cannot be kept.
   /// - Throws: `CoreDataError` where a file cannot be read or written.
-  package mutating func copyTable(root: Int, to new: Int) throws -> Outcome {
+  package mutating func copyTable(
+    root: Int, to new: Int, where isOwn: @escaping (_ count: Int, _ number: Int64?) -> Bool
+  ) throws -> Outcome {
     taken = ([], [])
+    self.isOwn = isOwn
     do {
       if let copied = try table(TreeHole(root: root, page: root), new, parent: 0, depth: 0) {
         return copied.outcome
@@ -148,8 +157,12 @@ public struct TreeCopy {
         cell.key > last ?? .min || last == nil, cell.key <= place.upTo ?? .max
       else { return nil }
       last = cell.key
+      guard isRow(source, cell) else { return nil }
       guard cell.local < cell.size else { continue }
-      guard let chain = try chain(cell.overflow, rest: cell.size - cell.local) else { return nil }
+      guard let chain = try chain(cell.overflow, of: place.page, rest: cell.size - cell.local)
+      else {
+        return nil
+      }
       spilled.append((cell, chain))
     }
     var bytes = source
@@ -161,6 +174,20 @@ public struct TreeCopy {
     }
     try file.write(bytes, to: number)
     return (number, Outcome(rows: count))
+  }
+
+  /// Whether a cell holds a record of its own size that can be a row of the table.
+  private func isRow(_ page: [UInt8], _ cell: Cell) -> Bool {
+    page.withUnsafeBytes { bytes in
+      let payload = UnsafeRawBufferPointer(
+        rebasing: bytes[cell.start..<cell.start + cell.local])
+      var (count, number) = (0, Int64?.none)
+      let stated = Record.parse(payload) { field in
+        if count == 1 { number = Record.integer(field, in: payload) }
+        count += 1
+      }
+      return stated == cell.size && isOwn(count, number)
+    }
   }
 
   private mutating func interior(
@@ -219,17 +246,11 @@ public struct TreeCopy {
   // MARK: What is too large for a page
 
   /// The pages of a rest of so many bytes; `nil` where they are not all there.
-  private mutating func chain(_ first: Int, rest: Int) throws -> [Int]? {
-    let pages = (rest + image.pageSize - 5) / (image.pageSize - 4)
-    guard pages <= image.pageCount else { return nil }
-    var result: [Int] = []
-    var next = first
-    while result.count < pages {
-      guard let bytes = try page(next) else { return nil }
-      result.append(next)
-      next = Int(BigEndian.word(bytes, 0))
-    }
-    return next == 0 ? result : nil
+  private mutating func chain(_ first: Int, of owner: Int, rest: Int) throws -> [Int]? {
+    let chain = try chains.chain(first, of: owner, rest: rest)
+    guard chain.isWhole else { return nil }
+    for number in chain.pages where try page(number) == nil { return nil }
+    return chain.pages
   }
 
   /// Copies such pages.
@@ -272,7 +293,9 @@ public struct TreeCopy {
       guard start + local + (isSpilled ? 4 : 0) <= source.count else { throw Broken() }
       if isSpilled {
         let first = Int(BigEndian.word(source, start + local))
-        guard let chain = try chain(first, rest: Int(size) - local) else { throw Broken() }
+        guard let chain = try chain(first, of: old, rest: Int(size) - local) else {
+          throw Broken()
+        }
         BigEndian.put(try copy(chain, of: new), into: &bytes, start + local)
       }
       guard isInterior else { continue }

@@ -14,12 +14,12 @@ struct BringBackLayer: ChoosingLayer {
   init?(_ browse: BrowseScreen, in state: State, output: String) {
     var choices: [(RestoreOrder.Choice, Int?)] = []
     let found = state.remains.remains?.entities ?? []
-    let all = found.reduce(0) { $0 + $1.deleted }
+    let all = found.reduce(0) { $0 + $1.deleted + $1.lost }
     if let table = browse.table {
       if let filter = table.rowFilter { choices.append((.matching(filter), nil)) }
       let model = state.store?.layout.model
       let names = Set(model?.subtree(of: table.entity) ?? [table.entity])
-      let own = found.filter { names.contains($0.name) }.reduce(0) { $0 + $1.deleted }
+      let own = found.filter { names.contains($0.name) }.reduce(0) { $0 + $1.deleted + $1.lost }
       if own > 0 { choices.append((.all(entity: table.entity), own)) }
       if all > own { choices.append((.all(entity: nil), all)) }
       if let row = table.window.selectedRow, table.sources[row.id]?.isDeleted == true {

@@ -22,6 +22,8 @@ public struct FileDamage: Sendable, Equatable {
   public var problems: [String] = []
   /// What could not be read.
   public var holes: [Hole] = []
+  /// What of the rows is not as it should be though SQLite reads them.
+  package var rows = RowDamage()
   /// Why the store does not open as it is, and was read page by page; `nil` for one that does.
   package var failure: CoreDataError?
   /// Where pages are lost of which nothing tells whose they were: how many objects each entity may have
@@ -48,7 +50,7 @@ public struct FileDamage: Sendable, Equatable {
 
   /// Whether pages or indexes are damaged.
   package var concernsFile: Bool {
-    !holes.isEmpty || failure != nil
+    !holes.isEmpty || failure != nil || !rows.isEmpty
       || problems.contains { line in !Self.harmless.contains { line.hasPrefix($0) } }
   }
 }
@@ -66,15 +68,21 @@ extension FileDamage {
     }
     result += holes.prefix(100).map { $0.sentence(tables) }
     if holes.count > 100 { result.append("… and \(holes.count - 100) more places.") }
+    result += rows.sentences(tables)
     // Where rows are lost, that is what is to be said.
-    if holes.isEmpty, failure == nil, let first = problems.first {
+    if holes.isEmpty, failure == nil, rows.isEmpty, let first = problems.first {
       let count = problems.count == 1 ? "a fault" : "\(problemCount) faults"
       result.append(
-        "SQLite finds \(count) in the file: \(first)\(concernsFile ? ". Every row could be read." : ".")"
+        "SQLite finds \(count) in the file: \(first)\(concernsFile ? ". No row of the tables' own pages is lost by it." : ".")"
       )
     }
     return result
   }
+}
+
+extension FileDamage {
+  /// What of the rows is damaged, as sentences.
+  package func rowSentences(_ tables: [EntityTable]) -> [String] { rows.sentences(tables) }
 }
 
 extension FileDamage.Hole {

@@ -62,7 +62,8 @@ struct Soundness {
   ///
   /// - Throws: `failure` where nothing can be.
   init(salvaging files: StoreFiles, model: Model?, after failure: CoreDataError) throws {
-    guard FileSystem.isFile(files.path), let source = try? SalvageSource(path: files.path),
+    guard FileSystem.isFile(files.path),
+      let source = try? SalvageSource(path: files.path, log: .ownIfFitting),
       let copy = try? MendedCopy(salvaging: source, model: model)
     else { throw failure }
     isInspected = true
@@ -75,7 +76,19 @@ struct Soundness {
     damage = found
   }
 
+  /// Makes the copy: by SQLite, or by the pages themselves where SQLite reads what is not there.
   private mutating func copy(_ connection: Connection) throws {
+    let source = try? SalvageSource(
+      path: connection.path, log: connection.isImmutable ? .none : .ownIfFitting)
+    let rows = try RowDamage(source, connection)
+    damage?.rows = rows
+    if rows.isReadWrong, let source,
+      let copy = try? MendedCopy(salvaging: source, model: nil)
+    {
+      damage?.holes = copy.holes
+      mended = copy
+      return
+    }
     let copy = try MendedCopy(of: connection)
     damage?.holes = copy.holes
     mended = copy

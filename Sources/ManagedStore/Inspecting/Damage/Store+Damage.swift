@@ -32,7 +32,7 @@ extension Store {
     var result: [String] = []
     if wal.mayMissRows(isInUse: isInUse) { result += wal.sentences(isInUse: isInUse) }
     result += strays.filter(isNeeded).map { $0.sentence(store: files.path, isNeeded: true) }
-    if let damage, !damage.holes.isEmpty || damage.failure != nil {
+    if let damage, !damage.holes.isEmpty || damage.failure != nil || !damage.rows.isEmpty {
       result += damage.sentences(entityTables)
     }
     return result
@@ -40,7 +40,9 @@ extension Store {
 
   /// What is wrong with a file of which every row could be read, as sentences.
   package var faults: [String] {
-    guard let damage, damage.holes.isEmpty, damage.failure == nil else { return [] }
+    guard let damage, damage.holes.isEmpty, damage.failure == nil, damage.rows.isEmpty else {
+      return []
+    }
     return damage.sentences(entityTables)
   }
 
@@ -52,6 +54,7 @@ extension Store {
     if let damage, !damage.holes.isEmpty {
       return "rows lost in \(damage.holes.count == 1 ? "1 place" : "\(damage.holes.count) places")"
     }
+    if let damage, !damage.rows.isEmpty { return "rows damaged" }
     if damage?.failure != nil { return "does not open: read page by page" }
     let frames = unappliedFrames
     if frames > 0 { return "wal: \(NumberOf.frames(frames)) not applied" }

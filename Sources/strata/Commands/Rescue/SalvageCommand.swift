@@ -2,6 +2,7 @@ import Files
 import Interface
 import JSON
 import ManagedModel
+import ManagedStore
 import ModelSearch
 import Rescue
 import RowText
@@ -17,7 +18,7 @@ enum SalvageCommand {
     var options = StoreSalvage.Options()
     if let model = arguments.value("model") { try options.take(ModelReference(model)) }
     console.warn(options.versions.flatMap(\.model.warnings) + (options.model?.warnings ?? []))
-    options.ignoresLog = arguments.flag("ignore-wal")
+    options.log = try SalvageSource.LogChoice(arguments)
     options.tellsPages = file != nil
     let bar = ProgressBar(console)
     let report: SalvageReport
@@ -39,6 +40,23 @@ enum SalvageCommand {
     }
     try file?.write(JSONWriter.line { $0.salvage(report) })
     return report.isLossy ? .no : .done
+  }
+}
+
+extension SalvageSource.LogChoice {
+  /// What --ignore-wal and --wal ask for.
+  init(_ arguments: Arguments) throws {
+    let file = arguments.value("wal")
+    guard !arguments.flag("ignore-wal") else {
+      guard file == nil else {
+        throw CoreDataError(
+          .usage, "--ignore-wal leaves the -wal out, and --wal names one", hint: "Give one of them."
+        )
+      }
+      self = .none
+      return
+    }
+    self = file.map { .file($0) } ?? .own
   }
 }
 
@@ -78,12 +96,14 @@ extension JSONWriter {
       json.fields([
         "store": report.storePath, "output": report.outputPath, "wal": report.logPath,
         "complete": report.isComplete, "lossy": report.isLossy, "changed": report.isChanged,
-        "unplaced": report.unplaced,
+        "unplaced": report.unplaced, "misplaced": report.misplaced, "doubtful": report.doubtful,
         "unreadable": report.unreadable, "missingPages": report.missingPages,
         "unknownHoles": report.unknownHoles, "notes": report.notes,
       ])
       json.numbers(
         "openKeys", report.openKeys.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      json.numbers(
+        "missing", report.missing.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count) })
       json.objects("unreadableFiles", report.unreadableFiles) {
         ["path": $0.path, "reason": $0.reason]
       }

@@ -17,7 +17,8 @@ enum UndeleteCommand {
     chosen objects back in, all that were found without --only or --where.
 
     A key is “certain” where it was read with the row, “inferred” where it follows from the rows around
-    it, “unknown” else: such an object gets a new key. --versions prints earlier states of objects
+    it, “unknown” else: such an object gets a new key. It is “ambiguous” where two rows have it that
+    differ, and nothing tells which was there last. --versions prints earlier states of objects
     instead, of those that live, too.
     """
   private static let page = 500
@@ -47,7 +48,7 @@ enum UndeleteCommand {
     }
     let undeletion = try working("looking for deleted rows") { progress in
       try Undeletion(
-        of: arguments[0], model: model, ignoresLog: arguments.flag("ignore-wal"),
+        of: arguments[0], model: model, log: try .init(arguments),
         isCancelled: { Interruption.isRequested }, progress: progress)
     }
     let filter = try predicate.map {
@@ -120,7 +121,9 @@ enum UndeleteCommand {
       let isEnd = found.rows.count < page
       found.columns = RowOrigin.columns + found.columns
       found.rows = try found.rows.compactMap { row in
-        guard let origin = try undeletion.origin(of: row.id), origin.state == state else {
+        guard let origin = try undeletion.origin(of: row.id),
+          state == .deleted ? origin.isOfDeleted : origin.state == .older
+        else {
           return nil
         }
         var row = row
@@ -148,7 +151,10 @@ extension RowOrigin {
   /// One a column.
   var values: [PropertyValue] {
     let key = key.map { "p\($0) " } ?? ""
-    let doubt = isUnsure && state == .deleted && self.key == nil ? ", or older" : ""
+    let doubt =
+      isLost
+      ? ", its page is lost"
+      : isUnsure && state == .deleted && certainty != .certain ? ", or older" : ""
     return [
       .value(.string(key + certainty.rawValue + doubt)), .value(.string(place)),
       .value(.string(isWhole ? "yes" : "in part")),
@@ -189,6 +195,18 @@ enum UndeleteText {
     if unsure > 0 {
       console.line(
         "· \(NumberText.grouped(unsure)) of those without a key may be earlier states of objects that live: look at them before you rely on them."
+      )
+    }
+    let ambiguous = undeletion.entities.reduce(0) { $0 + $1.ambiguous }
+    if ambiguous > 0 {
+      console.line(
+        "! \(NumberText.grouped(ambiguous)) have a key that another row with other values has, too, and nothing tells which was there last: look at both, and name one with --only."
+      )
+    }
+    let lost = undeletion.entities.reduce(0) { $0 + $1.lost }
+    if lost > 0 {
+      console.line(
+        "! \(NumberText.grouped(lost)) objects may have stood on pages that cannot be read: they are lost, not deleted, and were found in a state that may be an earlier one."
       )
     }
     let unsaved = undeletion.entities.reduce(0) { $0 + $1.unsaved }
@@ -236,7 +254,7 @@ extension JSONWriter {
         [
           "entity": entity.name, "deleted": entity.deleted, "inferred": entity.inferred,
           "unknown": entity.keyless, "partial": entity.partial, "unsaved": entity.unsaved,
-          "unsure": entity.unsure,
+          "unsure": entity.unsure, "ambiguous": entity.ambiguous, "lost": entity.lost,
           "older": entity.older,
         ]
       }

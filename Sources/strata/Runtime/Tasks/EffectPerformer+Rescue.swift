@@ -77,7 +77,7 @@ extension EffectPerformer {
     let path = path
     rescue(id) { [self] in
       var options = StoreSalvage.Options()
-      options.ignoresLog = order.ignoresLog
+      options.log = order.ignoresLog ? .none : .own
       options.model = try await givenModel()
       if let named = order.model { try options.take(ModelReference(named)) }
       return .rescued(

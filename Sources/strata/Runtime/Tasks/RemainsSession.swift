@@ -25,7 +25,7 @@ actor RemainsSession {
     let entities = found.entities.map {
       Remains.Entity(
         name: $0.name, deleted: $0.deleted, older: $0.older, partial: $0.partial,
-        unsaved: $0.unsaved)
+        unsaved: $0.unsaved, lost: $0.lost)
     }
     let (isWiped, notes) = (found.isWiped, found.notes)
     return (
@@ -78,8 +78,9 @@ extension RowSource {
     case (_, nil): words.append("key unknown")
     }
     words.append(origin.place)
+    if origin.isLost { words.append("its page is lost") }
     if !origin.isWhole { words.append("in part") }
     if !origin.source.isSaved { words.append("never saved") }
-    self.init(isDeleted: origin.state == .deleted, text: words.joined(separator: ", "))
+    self.init(isDeleted: origin.isOfDeleted, text: words.joined(separator: ", "))
   }
 }

@@ -2,9 +2,9 @@ import CZlib
 import ManagedModel
 
 /// Packed bytes that come a piece at a time, unpacked a piece at a time.
-final class Inflation {
+package final class Inflation {
   /// How the packed bytes are wrapped.
-  enum Wrapping {
+  package enum Wrapping {
     /// Not at all, as in a ZIP.
     case raw
     case gzip
@@ -15,9 +15,9 @@ final class Inflation {
   private var chunk: [UInt8]
   private let wrapping: Wrapping
   /// Whether the packed bytes have come to their end.
-  private(set) var isFinished = false
+  package private(set) var isFinished = false
 
-  init(_ wrapping: Wrapping, chunk: Int = 1 << 17) throws {
+  package init(_ wrapping: Wrapping, chunk: Int = 1 << 17) throws {
     self.wrapping = wrapping
     self.chunk = [UInt8](repeating: 0, count: chunk)
     stream = .allocate(capacity: 1)
@@ -35,7 +35,8 @@ final class Inflation {
   /// Unpacks what is in a piece; what follows the end is left.
   ///
   /// - Returns: false where the bytes are damaged.
-  func read(_ packed: [UInt8], _ output: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
+  package func read(_ packed: [UInt8], _ output: (ArraySlice<UInt8>) throws -> Void) throws -> Bool
+  {
     var packed = packed
     return try packed.withUnsafeMutableBufferPointer { input -> Bool in
       stream.pointee.next_in = input.baseAddress

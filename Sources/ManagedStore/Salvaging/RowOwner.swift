@@ -1,0 +1,16 @@
+/// What tells rows of a table from those of others, where a page may stand in another's place.
+struct RowOwner {
+  /// How many columns the table has.
+  let columns: Int
+  /// The Z_ENT of its rows; empty for a table that is no entity's.
+  let numbers: Set<Int64>
+  /// The Z_ENT of rows of other tables.
+  let others: Set<Int64>
+
+  /// Whether a row can be the table's: with no more values than columns, and not of another's entity. A Z_ENT
+  /// that no table has is an error of the row, and not of its page.
+  func isOwn(_ count: Int, _ number: Int64?) -> Bool {
+    count <= columns
+      && (numbers.isEmpty || number.map { !others.contains($0) || numbers.contains($0) } ?? true)
+  }
+}

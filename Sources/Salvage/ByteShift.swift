@@ -1,0 +1,219 @@
+import Files
+
+/// How the bytes of a file were moved on their way, so that its pages stand elsewhere than they should.
+///
+/// A file that went through a text transfer has 0D 0A for each 0A; a header may stand before it, bytes may be
+/// missing or stand too many in its middle. What was moved can be read where it is; of a page in which bytes
+/// are missing a part stays lost.
+package enum ByteShift: Sendable, Equatable {
+  /// So many bytes stand before the file's own beginning.
+  case header(Int)
+  /// Each 0A is 0D 0A; so many bytes are too many.
+  case lineEnds(Int)
+  /// From these pages on, all stands so many bytes behind its place; before it where that is negative.
+  case moved([Move])
+
+  /// Where pages begin to stand elsewhere.
+  package struct Move: Sendable, Equatable {
+    /// The first page that does, from 1.
+    package var page: Int
+    /// How far behind its place it stands.
+    package var by: Int
+  }
+
+  /// A file's bytes where they should stand.
+  struct Reading: Sendable {
+    let shift: ByteShift
+    let pageSize: Int
+    /// Bytes of the file as it was.
+    let size: Int
+    /// Of line ends: how many were taken out before each place of `step` bytes of the file as it is.
+    let removed: [Int]
+    static let step = 65_536
+  }
+
+  private static let mostHeader = 65_536
+
+  /// Finds out whether a file's bytes were moved.
+  ///
+  /// - Returns: `nil` where it begins as a database, and is as long as whole pages are, or where nothing in it
+  ///   tells of a move.
+  /// - Throws: `CoreDataError` where it cannot be read.
+  static func reading(of file: OpenFile) throws -> Reading? {
+    let head = try file.read(at: 0, count: mostHeader)
+    guard let start = head.firstRange(of: FileHeader.magic)?.lowerBound else { return nil }
+    guard let pageSize = FileHeader(head[start...]).pageSize else { return nil }
+    if start > 0 {
+      return Reading(
+        shift: .header(start), pageSize: pageSize, size: file.size - start, removed: [])
+    }
+    guard file.size % pageSize != 0 else { return nil }
+    if let found = try lineEnds(of: file, pageSize) { return found }
+    let moves = try moves(in: file, pageSize)
+    guard let last = moves.last else { return nil }
+    return Reading(
+      shift: .moved(moves), pageSize: pageSize, size: file.size - last.by, removed: [])
+  }
+
+  /// Of a file in which no 0A stands without a 0D before it, and that has whole pages without these.
+  private static func lineEnds(of file: OpenFile, _ pageSize: Int) throws -> Reading? {
+    var removed: [Int] = []
+    var (count, before) = (0, UInt8(0))
+    for offset in stride(from: 0, to: file.size, by: Reading.step) {
+      removed.append(count)
+      for byte in try file.read(at: offset, count: Reading.step) {
+        if byte == 0x0A {
+          guard before == 0x0D else { return nil }
+          count += 1
+        }
+        before = byte
+      }
+    }
+    guard count > 0, (file.size - count) % pageSize == 0 else { return nil }
+    return Reading(
+      shift: .lineEnds(count), pageSize: pageSize, size: file.size - count, removed: removed)
+  }
+
+  /// Pages of a tree that are looked for at once, and how many of them vouch for a place.
+  private static let window = 24
+  private static let enough = 5
+
+  /// Where pages begin to stand elsewhere: as many begin there as in order would.
+  private static func moves(in file: OpenFile, _ pageSize: Int) throws -> [Move] {
+    var moves: [Move] = []
+    var by = 0
+    var page = 2
+    let most = file.size / pageSize + 2
+    while page <= most, moves.count < 16 {
+      if try sound(from: page, by, file, pageSize, count: 1) == 1 {
+        page += 1
+        continue
+      }
+      // What is no tree's page tells nothing: those after it do.
+      guard try sound(from: page, by, file, pageSize, count: window) < 2 else {
+        page += 1
+        continue
+      }
+      guard let found = try place(of: page, besides: by, file, pageSize) else {
+        page += window
+        continue
+      }
+      by = found
+      moves.append(Move(page: page, by: by))
+    }
+    return moves
+  }
+
+  /// How many pages from one on are of trees, where all stands so many bytes behind its place.
+  private static func sound(
+    from page: Int, _ by: Int, _ file: OpenFile, _ pageSize: Int, count: Int
+  ) throws -> Int {
+    let start = (page - 1) * pageSize + by
+    guard start >= 0 else { return 0 }
+    let bytes = try file.read(at: start, count: count * pageSize)
+    var found = 0
+    for index in 0..<count where (index + 1) * pageSize <= bytes.count {
+      if isSound(bytes, index * pageSize, pageSize) { found += 1 }
+    }
+    return found
+  }
+
+  /// How far behind their places pages from one on stand, by a page's length at most either way.
+  private static func place(
+    of page: Int, besides by: Int, _ file: OpenFile, _ pageSize: Int
+  ) throws -> Int? {
+    let first = max(0, (page - 1) * pageSize + by - pageSize)
+    let bytes = try file.read(at: first, count: (window + 2) * pageSize)
+    var counts = [Int](repeating: 0, count: 2 * pageSize)
+    for start in counts.indices {
+      var offset = start
+      while offset + pageSize <= bytes.count {
+        if isSound(bytes, offset, pageSize) { counts[start] += 1 }
+        offset += pageSize
+      }
+    }
+    guard let best = counts.max(), best >= enough else { return nil }
+    let own = (page - 1) * pageSize
+    // The nearest of equal ones.
+    return counts.indices.filter { counts[$0] == best }.map { first + $0 - own }
+      .filter { $0 != by }.min { abs($0 - by) < abs($1 - by) }
+  }
+
+  /// Whether a page of a tree begins at a place: its header and all places of its cells.
+  private static func isSound(_ bytes: [UInt8], _ offset: Int, _ pageSize: Int) -> Bool {
+    guard let kind = TreePage.Kind(rawValue: bytes[offset]), bytes[offset + 7] <= 60 else {
+      return false
+    }
+    let count = BigEndian.half(bytes, offset + 3)
+    let content = BigEndian.half(bytes, offset + 5)
+    let pointers = kind.isInterior ? 12 : 8
+    guard count > 0, content >= pointers + 2 * count, content < pageSize,
+      BigEndian.half(bytes, offset + 1) < pageSize
+    else { return false }
+    return (0..<count).allSatisfy { index in
+      let place = BigEndian.half(bytes, offset + pointers + 2 * index)
+      return place >= content && place < pageSize
+    }
+  }
+}
+
+extension ByteShift.Reading {
+  /// The bytes from `offset` of the file as it was on: `count` of them, or fewer where it ends.
+  func read(_ file: OpenFile, at offset: Int, count: Int) throws -> [UInt8] {
+    guard offset >= 0, offset < size, count > 0 else { return [] }
+    let count = min(count, size - offset)
+    switch shift {
+    case .header(let start): return try file.read(at: offset + start, count: count)
+    case .lineEnds: return try unescaped(file, at: offset, count: count)
+    case .moved(let moves):
+      // Pages are read one by one where a move lies between.
+      var result: [UInt8] = []
+      var place = offset
+      while result.count < count {
+        let page = place / pageSize + 1
+        let next = moves.first { $0.page > page }.map { ($0.page - 1) * pageSize } ?? Int.max
+        let by = moves.last { $0.page <= page }?.by ?? 0
+        let wanted = min(count - result.count, next - place)
+        let bytes = try file.read(at: max(0, place + by), count: wanted)
+        guard !bytes.isEmpty else { break }
+        result += bytes
+        place += bytes.count
+        if bytes.count < wanted { break }
+      }
+      return result
+    }
+  }
+
+  private func unescaped(_ file: OpenFile, at offset: Int, count: Int) throws -> [UInt8] {
+    // The last step that begins at the offset or before it.
+    var (low, high) = (0, removed.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if middle * Self.step - removed[middle] <= offset { low = middle + 1 } else { high = middle }
+    }
+    let step = max(0, low - 1)
+    var place = step * Self.step
+    var skipped = offset - (place - removed[step])
+    var before = place > 0 ? try file.read(at: place - 1, count: 1).first ?? 0 : 0
+    var isHeld = before == 0x0D
+    // A 0D at the end of the step before was not given yet.
+    if isHeld { skipped += 1 }
+    var result: [UInt8] = []
+    func give(_ byte: UInt8) {
+      if skipped > 0 { skipped -= 1 } else if result.count < count { result.append(byte) }
+    }
+    while result.count < count {
+      let bytes = try file.read(at: place, count: min(Self.step, 2 * count + 64))
+      guard !bytes.isEmpty else { break }
+      for byte in bytes {
+        if isHeld, byte != 0x0A { give(before) }
+        isHeld = byte == 0x0D
+        if !isHeld { give(byte) }
+        before = byte
+      }
+      place += bytes.count
+    }
+    if isHeld { give(before) }
+    return result
+  }
+}

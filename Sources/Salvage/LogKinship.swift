@@ -1,0 +1,232 @@
+import Files
+import Values
+
+/// Whether a -wal belongs to the main file that it lies beside: what the two say that cannot both be.
+///
+/// SQLite applies a -wal by its own header and checksums; nothing in it names the main file. Pages of another
+/// database are then laid over those of this one. What a commit leaves is in order within itself, however, so
+/// that a page which does not fit its neighbours, while the main file's own does, is not of this file, or not
+/// of this time of it. Where nothing contradicts, nothing is proved either.
+package struct LogKinship {
+  /// What the log and the main file say that cannot both be.
+  package enum Contradiction: Sendable, Equatable {
+    /// Their pages are not of one size.
+    case pageSize(log: Int, main: Int)
+    /// The database has so many pages after the last commit; its first page counts others.
+    case pageCount(committed: Int, stated: Int)
+    /// They were made as different stores: what Z_METADATA names them.
+    case uuid(log: String, main: String)
+    /// The list of tables, with one count of its changes, lists others.
+    case schema
+    /// With the log the list of tables, or Z_METADATA, cannot be read; without it it can.
+    case unreadable
+    /// A page of the log does not fit the pages that lead to it.
+    case page(Int)
+  }
+
+  private let image: DatabaseImage
+  private let main: DatabaseImage
+  private let log: LogFrames
+  private static let mostPages = 20_000
+
+  /// - Parameters:
+  ///   - image: the main file with the log over it.
+  ///   - main: the main file alone.
+  /// - Returns: `nil` where there is nothing to compare: no frame that is applied, or no main file.
+  package init?(_ image: DatabaseImage, main: DatabaseImage) {
+    guard let log = image.log, !log.newest.isEmpty, main.mainPages > 0, main.header.isMagic else {
+      return nil
+    }
+    self.image = image
+    self.main = main
+    self.log = log
+  }
+
+  /// What speaks against a log beside a main file; `nil` where nothing does.
+  ///
+  /// - Parameter journal: where the main file's rollback journal would be.
+  /// - Throws: `CoreDataError` where a file cannot be read.
+  package static func contradiction(
+    of log: String, store: String, journal: String
+  ) throws -> Contradiction? {
+    guard try FileSystem.present(store) != nil else { return nil }
+    let image = try DatabaseImage(path: store, log: log, journal: journal)
+    let main = try DatabaseImage(path: store, log: nil, journal: journal)
+    return try LogKinship(image, main: main)?.contradiction()
+  }
+
+  /// What speaks against it; `nil` where nothing does.
+  ///
+  /// - Throws: `CoreDataError` where a file cannot be read.
+  package func contradiction() throws -> Contradiction? {
+    guard log.pageSize == main.pageSize else {
+      return .pageSize(log: log.pageSize, main: main.pageSize)
+    }
+    // Behind a frame that is damaged, pages need not be of one time.
+    let isWhole = !log.frames.contains { $0.state == .wrong }
+    if isWhole, let found = try pageCount() { return found }
+    if let found = try names() { return found }
+    return isWhole ? try pages() : nil
+  }
+
+  /// The first page counts as many pages as the last commit leaves.
+  private func pageCount() throws -> Contradiction? {
+    let header = image.header
+    guard header.isMagic, header.pages > 0, header.changeCounter == header.versionValidFor,
+      log.pages > 0, header.pages != log.pages
+    else { return nil }
+    // What is wrong with the main file's own count is no sign of the log's.
+    if log.newest[1] == nil, main.header.pages != main.mainPages { return nil }
+    return .pageCount(committed: log.pages, stated: header.pages)
+  }
+
+  private func names() throws -> Contradiction? {
+    let own = try Self.names(in: main)
+    guard let own, let uuid = own.uuid else { return nil }
+    guard let both = try Self.names(in: image), let other = both.uuid else {
+      // Pages of the log may be damaged themselves.
+      return log.frames.contains { $0.state == .wrong } ? nil : .unreadable
+    }
+    if other != uuid { return .uuid(log: other, main: uuid) }
+    if log.newest[1] != nil, image.header.schemaCookie == main.header.schemaCookie,
+      both.objects != own.objects
+    {
+      return .schema
+    }
+    return nil
+  }
+
+  /// What a database lists as its tables and indexes, with their first pages, and the UUID of the store.
+  ///
+  /// - Returns: `nil` where the list cannot be read whole.
+  private static func names(
+    in image: DatabaseImage
+  ) throws -> (objects: [String: Int], uuid: String?)? {
+    let master = try TreeMap(image, roots: [1], isComplete: true)
+    var objects: [String: Int] = [:]
+    var scan = RowScan(image, master)
+    try scan.rows(where: { role, root in role == .leaf && root == 1 }) { _, record in
+      guard record.count == 5, let name = record.content(1).map(image.header.encoding.text),
+        let root = record.integer(3), root > 0
+      else { return }
+      objects[name] = Int(clamping: root)
+    }
+    guard master.holes.isEmpty, scan.unreadable == 0, !objects.isEmpty else { return nil }
+    guard let root = objects["Z_METADATA"] else { return (objects, nil) }
+    var uuid: String?
+    let tree = try TreeMap(image, roots: [root], isComplete: true)
+    scan = RowScan(image, tree)
+    try scan.rows(where: { role, owner in role == .leaf && owner == root }) { _, record in
+      guard uuid == nil, record.count == 3, record.kind(1) == .text,
+        let bytes = record.content(1)
+      else { return }
+      uuid = image.header.encoding.text(bytes)
+    }
+    return (objects, uuid)
+  }
+
+  /// Pages of the log that do not fit what leads to them, where the main file's own do.
+  private func pages() throws -> Contradiction? {
+    guard image.header.isAutoVacuum, main.header.isAutoVacuum else { return nil }
+    var with = PageFit(image)
+    var without = PageFit(main)
+    for number in log.newest.keys.sorted().prefix(Self.mostPages)
+    where number > 1 && number <= log.pages {
+      guard try with.fits(number) == false, try without.fits(number) == true else { continue }
+      return .page(number)
+    }
+    return nil
+  }
+}
+
+/// Whether a page of a tree fits the pages around it: the pointer map's entry, the page above it with its
+/// range of keys, and the pages below.
+struct PageFit {
+  private let image: DatabaseImage
+  private var pointers: PointerMap
+
+  init(_ image: DatabaseImage) {
+    self.image = image
+    pointers = PointerMap(image)
+  }
+
+  /// - Returns: `nil` where it cannot be told: a page that is no tree's, or that is free.
+  mutating func fits(_ number: Int) throws -> Bool? {
+    guard !pointers.isOwn(number), let tree = try tree(number) else { return nil }
+    guard let entry = try pointers.entry(number) else { return nil }
+    switch entry.kind {
+    // A page that was freed stays as it was; what is too long for a row can look like anything.
+    case .free, .firstOverflow, .laterOverflow: return nil
+    case .root: break
+    case .tree:
+      guard let above = try self.tree(entry.parent), above.page.kind.isInterior,
+        above.page.kind.isOfTable == tree.page.kind.isOfTable,
+        let range = range(of: number, in: above)
+      else { return false }
+      if tree.page.kind == .tableLeaf, let keys = keys(of: tree),
+        !range.holds(keys.lowerBound) || !range.holds(keys.upperBound)
+      {
+        return false
+      }
+    }
+    guard tree.page.kind.isInterior else { return true }
+    for child in children(of: tree) {
+      guard let entry = try pointers.entry(child) else { continue }
+      guard entry.kind == .tree, entry.parent == number else { return false }
+    }
+    return true
+  }
+
+  private struct Tree {
+    var number: Int
+    var bytes: [UInt8]
+    var page: TreePage
+  }
+
+  private func tree(_ number: Int) throws -> Tree? {
+    guard let page = try image.page(number), page.present == page.bytes.count,
+      let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound
+    else { return nil }
+    return Tree(number: number, bytes: page.bytes, page: tree)
+  }
+
+  private func children(of tree: Tree) -> [Int] {
+    tree.page.cells.map { Int(BigEndian.word(tree.bytes, $0)) } + [tree.page.last]
+  }
+
+  /// The keys that a page may hold by the one above it; `nil` where that does not lead to it.
+  private func range(of child: Int, in tree: Tree) -> TreeHole? {
+    guard tree.page.kind == .tableInterior else {
+      return children(of: tree).contains(child)
+        ? TreeHole(root: 0, page: child, above: nil, upTo: nil) : nil
+    }
+    var above: Int64?
+    for cell in tree.page.cells {
+      guard let (bits, _) = Varint.read(tree.bytes, cell + 4) else { return nil }
+      let key = Int64(bitPattern: bits)
+      if Int(BigEndian.word(tree.bytes, cell)) == child {
+        return TreeHole(root: 0, page: child, above: above, upTo: key)
+      }
+      above = key
+    }
+    return tree.page.last == child
+      ? TreeHole(root: 0, page: child, above: above, upTo: nil) : nil
+  }
+
+  private func keys(of tree: Tree) -> ClosedRange<Int64>? {
+    let keys = [tree.page.cells.first, tree.page.cells.last].compactMap { offset in
+      offset.flatMap {
+        Cell(tree.bytes, at: $0, present: tree.bytes.count, usable: image.usable)?.key
+      }
+    }
+    guard keys.count == 2, keys[0] <= keys[1] else { return nil }
+    return keys[0]...keys[1]
+  }
+}
+
+extension TreePage.Kind {
+  /// Whether other pages are below it.
+  var isInterior: Bool { self == .tableInterior || self == .indexInterior }
+  /// Whether it is of a table, not of an index.
+  var isOfTable: Bool { self == .tableInterior || self == .tableLeaf }
+}

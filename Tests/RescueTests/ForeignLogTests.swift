@@ -1,0 +1,157 @@
+import Files
+import SQLite
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import Rescue
+@testable import Salvage
+
+@Suite("A -wal that belongs to another store")
+struct ForeignLogTests {
+  /// A store with a -wal, in which other rows were changed and more were added.
+  private static func store(_ objects: Int, growing: Bool) throws -> DamagedDemo {
+    let demo = try DamagedDemo(objects: objects)
+    let copy = demo.path + ".open"
+    try FileSystem.copyOver(demo.path, to: copy)
+    do {
+      let connection = try Connection(path: copy, mode: .create)
+      try connection.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL")
+      try StoreFunctions.define(on: connection)
+      try connection.execute("UPDATE ZSTEP SET Z_OPT = Z_OPT + 1 WHERE Z_PK % 2 = 1")
+      if growing {
+        // The first page counts the pages: it is in the log.
+        try connection.execute(
+          """
+          INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) WITH RECURSIVE n(i) AS \
+          (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400) SELECT 5000 + i, \
+          (SELECT Z_ENT FROM ZTAG LIMIT 1), 1, 'of the log ' || i || hex(randomblob(40)) FROM n
+          """)
+      }
+      try FileSystem.write(FileSystem.read(copy), to: demo.path)
+      try FileSystem.write(FileSystem.read(copy + "-wal"), to: demo.path + "-wal")
+    }
+    for suffix in ["", "-wal", "-shm"] { FileSystem.remove(copy + suffix) }
+    return demo
+  }
+
+  @Test(
+    "it is named, and nothing of it comes into the store",
+    arguments: [(600, 900), (900, 600), (600, 650)], [false, true])
+  func exchanged(sizes: (own: Int, other: Int), growing: Bool) throws {
+    let own = try Self.store(sizes.own, growing: growing)
+    let other = try Self.store(sizes.other, growing: growing)
+    let main = try StoreDump.lines(at: own.path)
+    FileSystem.remove(own.path + "-wal")
+    let alone = try StoreDump.lines(at: own.path)
+    #expect(main != alone)
+    try FileSystem.write(FileSystem.read(other.path + "-wal"), to: own.path + "-wal")
+    let before = try own.bytes()
+
+    let store = try Store(path: own.path)
+    #expect(store.wal.frames == 0 && store.wal.unapplied?.reason == .foreign)
+    #expect(try StoreDump.lines(store) == alone)
+    #expect(store.gaps.contains { $0.contains("belongs to another store") }, "\(store.gaps)")
+
+    let found = try Diagnosis(of: own.path).findings
+    let finding = try #require(found.first)
+    #expect(finding.kind == .walForeign && finding.severity == .error)
+    #expect(finding.command?.contains("--ignore-wal") == true)
+
+    let output = own.folder.path("Saved.sqlite")
+    let refusal = #expect(throws: CoreDataError.self) {
+      _ = try StoreSalvage.run(path: own.path, output: output)
+    }
+    #expect(refusal?.kind == .usage && refusal?.hint?.contains("--ignore-wal") == true)
+    #expect(!FileSystem.exists(output))
+    var options = StoreSalvage.Options()
+    options.log = .none
+    let report = try StoreSalvage.run(path: own.path, output: output, options: options)
+    #expect(!report.isLossy)
+    #expect(try StoreDump.lines(at: output) == alone)
+    #expect(try own.bytes().filter { !$0.key.contains("Saved") } == before)
+  }
+
+  @Test("the -wal that belongs to the store can be named, wherever it is")
+  func named() throws {
+    let own = try Self.store(600, growing: true)
+    let other = try Self.store(900, growing: true)
+    let whole = try StoreDump.lines(at: own.path)
+    let kept = own.folder.path("kept.log")
+    try FileSystem.rename(own.path + "-wal", to: kept)
+    try FileSystem.write(FileSystem.read(other.path + "-wal"), to: own.path + "-wal")
+    var options = StoreSalvage.Options()
+    options.log = .file(kept)
+    let output = own.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: own.path, output: output, options: options)
+    #expect(!report.isLossy && report.logPath == kept)
+    #expect(try StoreDump.lines(at: output) == whole)
+  }
+
+  /// What a store's own log may look like.
+  enum Own: String, CaseIterable {
+    case changed, grown, vacuumed, shrunk, checkpointedInPart, emptyMain
+  }
+
+  @Test("no -wal of its own is called another's", arguments: Own.allCases)
+  func own(case own: Own) throws {
+    let demo =
+      own == .emptyMain ? try DamagedDemo.everythingLogged() : try DamagedDemo(objects: 900)
+    if own == .emptyMain {
+      try demo.change { $0.removeAll() }
+    } else {
+      let copy = demo.path + ".open"
+      try FileSystem.copyOver(demo.path, to: copy)
+      let connection = try Connection(path: copy, mode: .create)
+      try connection.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA journal_mode = WAL")
+      try StoreFunctions.define(on: connection)
+      switch own {
+      case .changed: try connection.execute("UPDATE ZSTEP SET Z_OPT = Z_OPT + 1")
+      case .grown:
+        try connection.execute(
+          "UPDATE ZSTEP SET Z_OPT = Z_OPT + 1; CREATE TABLE more (x); INSERT INTO more SELECT zeroblob(90000)"
+        )
+      case .vacuumed: try connection.execute("DELETE FROM ZSTEP WHERE Z_PK % 2 = 0; VACUUM")
+      case .shrunk:
+        try connection.execute("DELETE FROM ZSTEP; PRAGMA incremental_vacuum(10000)")
+      case .checkpointedInPart:
+        // A reader of the first change keeps the second from being checkpointed.
+        try connection.execute("UPDATE ZSTEP SET Z_OPT = Z_OPT + 1")
+        let reader = try Connection(path: copy, mode: .readOnly)
+        try reader.execute("BEGIN")
+        _ = try reader.value("SELECT count(*) FROM ZSTEP")
+        try connection.execute(
+          "DELETE FROM ZSTEP WHERE Z_PK % 3 = 0; PRAGMA wal_checkpoint(PASSIVE)")
+        try FileSystem.write(FileSystem.read(copy), to: demo.path)
+        try FileSystem.write(FileSystem.read(copy + "-wal"), to: demo.path + "-wal")
+      case .emptyMain: break
+      }
+      if own != .checkpointedInPart {
+        try FileSystem.write(FileSystem.read(copy), to: demo.path)
+        try FileSystem.write(FileSystem.read(copy + "-wal"), to: demo.path + "-wal")
+      }
+      connection.close()
+      for suffix in ["", "-wal", "-shm"] { FileSystem.remove(copy + suffix) }
+    }
+    let log = try WriteAheadLog(besideStore: demo.path)
+    #expect(log.frames > 0)
+    #expect(log.unapplied?.reason != .foreign, "\(log.unapplied?.sentence ?? "")")
+    let output = demo.folder.path("Saved.sqlite")
+    _ = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(try StoreDump.lines(at: output) == StoreDump.lines(at: demo.path))
+  }
+
+  @Test("no -wal of Apple's stores is called another's", .enabled(if: Fixtures.isAvailable))
+  func fixtures() throws {
+    var count = 0
+    for path in Fixtures.paths(endingWith: "-wal") {
+      let store = String(path.dropLast(4))
+      let full = Fixtures.path(store)
+      guard FileSystem.isFile(full) else { continue }
+      let log = try WriteAheadLog(besideStore: full)
+      #expect(log.unapplied?.reason != .foreign, "\(store): \(log.unapplied?.sentence ?? "")")
+      count += 1
+    }
+    #expect(count > 0)
+  }
+}

@@ -1,0 +1,136 @@
+import Files
+import SQLite
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import Rescue
+@testable import Salvage
+
+@Suite("Pages that stand in another's place")
+struct PageOwnerTests {
+  /// A store of two notes too long for a page, and where the pages of both begin.
+  private static func long() throws -> (demo: DamagedDemo, chains: [[Int]]) {
+    let demo = try DamagedDemo(objects: 500)
+    let connection = try Connection(path: demo.path, mode: .create)
+    try StoreFunctions.define(on: connection)
+    try connection.execute(
+      """
+      PRAGMA journal_mode = DELETE; \
+      UPDATE ZSTEP SET ZTEXT = (SELECT group_concat('first ' || hex(randomblob(30)), ' ') FROM \
+      (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT i FROM n)) \
+      WHERE Z_PK = 3; \
+      UPDATE ZSTEP SET ZTEXT = (SELECT group_concat('other ' || hex(randomblob(30)), ' ') FROM \
+      (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT i FROM n)) \
+      WHERE Z_PK = 9
+      """)
+    connection.close()
+    let image = try DatabaseImage(path: demo.path, log: nil)
+    let root = try #require(demo.roots["ZSTEP"])
+    let trees = try TreeMap(image, roots: [root], isComplete: true)
+    var chains: [[Int]] = []
+    for number in 1...image.pageCount where trees.role(of: number) == .leaf {
+      let page = try #require(try image.page(number))
+      let tree = try #require(TreePage(page.bytes, number: number, usable: image.usable))
+      for offset in tree.cells {
+        guard
+          let cell = Cell(page.bytes, at: offset, present: page.present, usable: image.usable),
+          cell.local < cell.size
+        else { continue }
+        var chain: [Int] = []
+        var next = cell.overflow
+        while next != 0, chain.count < 100 {
+          chain.append(next)
+          next = Int(BigEndian.word(try #require(try image.page(next)).bytes, 0))
+        }
+        chains.append(chain)
+      }
+    }
+    return (demo, chains)
+  }
+
+  enum Map: CaseIterable { case kept, zeroed }
+
+  @Test("a chain that runs into another's is cut where it does", arguments: Map.allCases)
+  func crossed(map: Map) throws {
+    let (demo, chains) = try Self.long()
+    #expect(chains.count == 2 && chains.allSatisfy { $0.count > 3 })
+    let (one, other) = (chains[0], chains[1])
+    try demo.change { bytes in
+      BigEndian.put(other[2], into: &bytes, (one[1] - 1) * 4096)
+      if map == .zeroed { bytes.replaceSubrange(4096..<8192, with: repeatElement(0, count: 4096)) }
+    }
+    let store = try Store(path: demo.path)
+    try store.inspect()
+    #expect(store.gaps.contains { $0.contains("belong to others") }, "\(store.gaps)")
+    let finding = try #require(try Diagnosis(of: demo.path).findings.first)
+    #expect(finding.kind == .pageUnreadable && finding.severity == .error)
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(report.isLossy)
+    let saved = try Connection(path: output, mode: .readOnly)
+    let texts = try saved.rows("SELECT Z_PK, ZTEXT FROM ZSTEP WHERE Z_PK IN (3, 9)")
+    // Never a text of both.
+    for row in texts {
+      guard let text = row[1].text else { continue }
+      #expect(!(text.contains("first") && text.contains("other")), "p\(row[0])")
+    }
+    // The map says whose the pages are; without it they are neither's.
+    #expect(texts.count { $0[1].text != nil } == (map == .kept ? 1 : 0))
+  }
+
+  @Test("a chain in a circle ends")
+  func circle() throws {
+    let (demo, chains) = try Self.long()
+    let one = chains[0]
+    try demo.change { BigEndian.put(one[0], into: &$0, (one[2] - 1) * 4096) }
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(report.isLossy)
+    let saved = try Connection(path: output, mode: .readOnly)
+    #expect(
+      try saved.value("SELECT count(*) FROM ZSTEP WHERE Z_PK IN (3, 9) AND ZTEXT IS NULL")
+        == .integer(1))
+  }
+
+  enum Fault: String, CaseIterable { case other, swapped, halfZero }
+
+  /// Every fourth page; Tests/Benchmarks/rescue.py and a longer run take all.
+  @Test("no fault of a page is silent", arguments: Fault.allCases)
+  func faults(fault: Fault) throws {
+    let demo = try DamagedDemo(objects: 700)
+    let good = try FileSystem.read(demo.path)
+    let pages = good.count / 4096
+    let lines = Set(demo.lines)
+    for number in stride(from: 3, through: pages, by: 4) {
+      let place = (number - 1) * 4096
+      var bytes = good
+      let other = fault == .swapped ? (number * 7) % pages + 1 : number % pages + 1
+      guard other > 1, other != number else { continue }
+      let there = (other - 1) * 4096
+      switch fault {
+      case .other: bytes.replaceSubrange(place..<place + 4096, with: good[there..<there + 4096])
+      case .swapped:
+        bytes.replaceSubrange(place..<place + 4096, with: good[there..<there + 4096])
+        bytes.replaceSubrange(there..<there + 4096, with: good[place..<place + 4096])
+      case .halfZero:
+        bytes.replaceSubrange(
+          place + 2048..<place + 4096, with: repeatElement(0, count: 2048))
+      }
+      guard bytes != good else { continue }
+      try FileSystem.write(bytes, to: demo.path)
+      let output = demo.folder.path("Saved-\(number).sqlite")
+      let report = try? StoreSalvage.run(path: demo.path, output: output)
+      if let report, !report.isLossy {
+        let saved = Set(try StoreDump.lines(at: output))
+        #expect(saved == lines, "page \(number): \(lines.subtracting(saved).first ?? "")")
+      }
+      if let store = try? Store(path: demo.path), (try? store.inspect()) != nil,
+        let read = try? StoreDump.lines(store), store.gaps.isEmpty, fault != .halfZero
+      {
+        #expect(Set(read) == lines, "page \(number): \(lines.subtracting(read).first ?? "")")
+      }
+      FileSystem.remove(output)
+    }
+  }
+}
