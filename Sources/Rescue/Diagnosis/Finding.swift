@@ -53,12 +53,12 @@ public struct Finding: Sendable, Equatable {
   /// What Core Data will say of it; `nil` where it says nothing.
   public var consequence: Consequence?
 
-  /// A finding whose advice and command are those of its kind.
+  /// A finding whose advice and command are those of its kind, unless they are given.
   init(
     _ kind: FindingKind, _ sentence: String, severity: Severity? = nil,
     code: CoreDataError.Code? = nil, entity: String? = nil,
     property: String? = nil, count: Int? = nil, first: [String] = [], in store: StorePlace,
-    remedy: Remedy? = nil
+    remedy: Remedy? = nil, advice: String? = nil
   ) {
     let remedy = remedy ?? kind.remedy
     self.kind = kind
@@ -72,7 +72,7 @@ public struct Finding: Sendable, Equatable {
     consequence = error.flatMap {
       ErrorCatalogue.meaning(of: $0.code, domain: $0.domain.rawValue)
     }.map { Consequence(meaning: $0) }
-    advice = kind.advice
+    self.advice = advice ?? kind.advice
     command = remedy.command(for: kind, store)
     if case .rows(_, let predicate) = remedy { self.predicate = predicate }
   }

@@ -136,6 +136,11 @@ extension FindingKind {
     case .walUnreadable:
       Facts(
         .error, "the -wal cannot be read", .none, "Check its permissions, and where a link leads.")
+    case .notDownloaded:
+      Facts(
+        .warning, "a file of the store is not downloaded", .none,
+        "Download it on a Mac with the same iCloud account, and copy the store again with all files beside it."
+      )
     case .metadata:
       Facts(
         .error, "the store's metadata cannot be read", cocoa: 134080, .repair,

@@ -33,6 +33,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case walUncommitted = "wal-uncommitted"
   case walMissing = "wal-missing"
   case walUnreadable = "wal-unreadable"
+  case notDownloaded = "not-downloaded"
 
   // Core Data's own.
   case metadata
@@ -126,7 +127,9 @@ extension FindingKind {
   /// Whether rows are lost, or older ones, because of what is wrong with the -wal.
   var losesFrames: Bool {
     switch self {
-    case .walHeader, .walSalts, .walChecksum, .walCutOff, .walZeros, .walOlder, .walRenamed: true
+    case .walHeader, .walSalts, .walChecksum, .walCutOff, .walZeros, .walOlder, .walRenamed,
+      .notDownloaded:
+      true
     default: false
     }
   }

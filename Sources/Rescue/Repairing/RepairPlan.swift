@@ -18,8 +18,10 @@ struct RepairPlan {
     try options.check()
     before = try Diagnosis(
       of: path, model: options.model, modelName: options.modelName, isCancelled: isCancelled)
-    if let fault = before.findings.first(where: { $0.severity == .error && $0.kind.isBeyondRepair })
-    {
+    // The -wal of the store as it is does not fit the repaired one.
+    if let fault = before.findings.first(where: {
+      $0.severity == .error && $0.kind.isBeyondRepair || $0.kind == .notDownloaded
+    }) {
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
         "not repaired: \(fault.sentence.asClause) [\(fault.kind.rawValue)]", path: path,
