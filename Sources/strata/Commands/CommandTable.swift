@@ -294,6 +294,7 @@ enum CommandTable {
           "keep", "WHICH", choices: RepairOptions.Kept.allCases.map(\.rawValue),
           "which of the objects stays that are equal and must differ"),
         .init("dry-run", "do it all on a private copy, and put nothing in place"),
+        .init("force", "repair although deleted objects can still be restored"),
         .init("no-backup", "do not keep the old store"),
         ReceiptFile.option,
         .init("json", "print progress, changes and the receipt as NDJSON"),

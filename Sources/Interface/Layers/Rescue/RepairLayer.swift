@@ -7,8 +7,9 @@ struct RepairLayer: ChoosingLayer {
   /// A line: what it does, what is asked of the repair, and which faults of this store that is.
   private struct Line: Sendable, Equatable {
     var text: String
-    var order: RepairOrder
-    var kinds: Set<FindingKind>
+    /// `nil` where deleted objects are looked for instead.
+    var order: RepairOrder?
+    var kinds: Set<FindingKind> = []
   }
 
   private let lines: [Line]
@@ -43,6 +44,15 @@ struct RepairLayer: ChoosingLayer {
           order: RepairOrder(kinds: [.externalMissing]), kinds: [.externalMissing]))
     }
     guard !lines.isEmpty else { return nil }
+    let isLate = certain.contains(where: \.takesFromDeletedObjects)
+    if isLate, findings.contains(where: { $0.kind == .deletions }) {
+      // What was deleted comes before what the repair takes from it.
+      lines.insert(Line(text: "first: look for deleted objects (undelete)"), at: 0)
+      lines.append(
+        Line(
+          text: "all that needs no decision, without restoring deleted objects",
+          order: RepairOrder(isForced: true), kinds: Set(certain)))
+    }
     self.lines = lines
     list = List(count: lines.count, height: lines.count)
   }
@@ -56,7 +66,10 @@ struct RepairLayer: ChoosingLayer {
 
   mutating func choose(in state: inout State) -> LayerOutcome {
     guard let line = lines.element(list.selected) else { return .close() }
-    return .close(state.confirm(.repair(line.order, of: line.kinds, state)))
+    guard let order = line.order else {
+      return .close(state.on(RescueScreen.self) { $0.perform(.undelete, .enter, in: &$1) })
+    }
+    return .close(state.confirm(.repair(order, of: line.kinds, state)))
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {

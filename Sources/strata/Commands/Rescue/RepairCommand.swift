@@ -25,6 +25,10 @@ enum RepairCommand {
     (--fix triggers takes them out), links of one-to-ones that contradict each other (--fix one-to-one
     keeps the pair that agrees).
 
+    Where deleted objects can still be read, and the repair would take from them what restores them (links
+    that name them, rows of join tables, external files, free pages), it is refused with the command for
+    strata undelete; --force repairs all the same, --output leaves the store as it is.
+
     A file that SQLite does not read is for strata salvage. The old store stays as
     NAME.unrepaired-1, and strata rollback puts it back. The receipt lists each change with entity,
     key, property, old and new value.
@@ -73,6 +77,7 @@ enum RepairCommand {
     options.output = arguments.value("output")
     options.keepsBackup = !arguments.flag("no-backup")
     options.isRehearsal = arguments.flag("dry-run")
+    options.isForced = arguments.flag("force")
     return options
   }
 }
