@@ -58,7 +58,7 @@ public struct Finding: Sendable, Equatable {
     _ kind: FindingKind, _ sentence: String, severity: Severity? = nil,
     code: CoreDataError.Code? = nil, entity: String? = nil,
     property: String? = nil, count: Int? = nil, first: [String] = [], in store: StorePlace,
-    remedy: Remedy? = nil, advice: String? = nil
+    remedy: Remedy? = nil, advice: String? = nil, hasConsequence: Bool = true
   ) {
     let remedy = remedy ?? kind.remedy
     self.kind = kind
@@ -68,7 +68,9 @@ public struct Finding: Sendable, Equatable {
     self.count = count
     self.first = first
     self.sentence = sentence
-    let error = code.map { (domain: ErrorMeaning.Domain.cocoa, code: $0.rawValue) } ?? kind.error
+    let error =
+      hasConsequence
+      ? code.map { (domain: ErrorMeaning.Domain.cocoa, code: $0.rawValue) } ?? kind.error : nil
     consequence = error.flatMap {
       ErrorCatalogue.meaning(of: $0.code, domain: $0.domain.rawValue)
     }.map { Consequence(meaning: $0) }

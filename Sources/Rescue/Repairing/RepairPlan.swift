@@ -44,7 +44,7 @@ struct RepairPlan {
     let isRaw = before.modelSource == .raw
     let mended = before.findings.filter { finding in
       options.mends(finding.kind) && finding.isMendable
-        && (options.names(finding.kind) || !finding.isOfOldFramework)
+        && (options.names(finding.kind) || !finding.isLeftUnasked)
     }
     // What is made of a model needs one; the rest does not wait for it.
     faults = mended.filter { !isRaw || !$0.kind.asksForModel || options.names($0.kind) }
@@ -63,8 +63,11 @@ struct RepairPlan {
 }
 
 extension Finding {
-  /// That there is no model in a store of a framework that left it out: nothing is wrong with that.
-  fileprivate var isOfOldFramework: Bool { kind == .modelCache && severity == .note }
+  /// Whether nothing is wrong with what it says, and a repair would change rows all the same: one-to-ones
+  /// as Core Data's own migrations leave them, and a store of a framework that kept no model in it.
+  fileprivate var isLeftUnasked: Bool {
+    severity == .note && kind != .externalOrphaned && kind != .indexMissing
+  }
 
   /// Whether it is one of the faults of its kind that can be mended.
   fileprivate var isMendable: Bool {
