@@ -123,14 +123,15 @@ struct VerifyBookkeepingTests {
     ] as [(String, String, String, Bool)])
   func parts(sql: String, part: String, message: String, isBookkeeping: Bool) throws {
     try Self.change(after, sql)
-    let told = Captured("verify", before, after, "--json")
+    let told = Captured("verify", before, after, "--to", before, "--json")
     #expect(told.status == .no, "\(told.out)")
     let report = try told.decoded(Report.self)
     #expect(!report.same)
     #expect(
       report.differences.contains { $0.part == part && $0.message.contains(message) },
       "\(told.out)")
-    let ignoring = Captured("verify", before, after, "--ignore", "bookkeeping")
+    let ignoring = Captured(
+      "verify", before, after, "--to", before, "--ignore", "bookkeeping")
     #expect(ignoring.status == (isBookkeeping ? .done : .no), "\(ignoring.out)")
   }
 

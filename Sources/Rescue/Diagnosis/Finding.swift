@@ -52,6 +52,8 @@ public struct Finding: Sendable, Equatable {
 
   /// What Core Data will say of it; `nil` where it says nothing.
   public var consequence: Consequence?
+  /// What helps, whatever is put off for another finding.
+  let remedy: Remedy
 
   /// A finding whose advice and command are those of its kind, unless they are given.
   init(
@@ -61,6 +63,7 @@ public struct Finding: Sendable, Equatable {
     remedy: Remedy? = nil, advice: String? = nil, hasConsequence: Bool = true
   ) {
     let remedy = remedy ?? kind.remedy
+    self.remedy = remedy
     self.kind = kind
     self.severity = severity ?? kind.severity
     self.entity = entity

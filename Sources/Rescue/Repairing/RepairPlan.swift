@@ -41,6 +41,16 @@ struct RepairPlan {
         .refused, code: .persistentStoreIncompatibleVersionHash, fault.sentence.asClause,
         path: path, advice: "Give the model that made the store with \(.model), or leave it out.")
     }
+    if options.names(.tableMissing), !options.isForced,
+      let fault = before.findings.first(where: { $0.kind == .tableMissing && $0.remedy != .repair })
+    {
+      throw CoreDataError(
+        .refused, code: .persistentStoreIncompatibleSchema,
+        "not repaired: \(fault.sentence.asClause)", path: path,
+        advice:
+          "\(fault.remedy.command(for: fault.kind, StorePlace(path: path, model: options.modelName)).map { "What may bring its rows back: \($0). " } ?? "")To make it empty, use \(.force)."
+      )
+    }
     let isRaw = before.modelSource == .raw
     let mended = before.findings.filter { finding in
       options.mends(finding.kind) && finding.isMendable

@@ -16,7 +16,9 @@ struct RepairLayer: ChoosingLayer {
   var list: List
 
   /// `nil` where nothing can be repaired.
-  init?(_ findings: [Finding], selected: Finding?) {
+  ///
+  /// - Parameter offersUndelete: whether deleted objects can be looked for, or were found.
+  init?(_ findings: [Finding], selected: Finding?, offersUndelete: Bool) {
     let kinds = Set(findings.filter(\.isRepaired).map(\.kind))
     let certain = FindingKind.allCases.filter { kinds.contains($0) && $0.repair == .certain }
     var lines: [Line] = []
@@ -43,9 +45,15 @@ struct RepairLayer: ChoosingLayer {
           text: "external-missing: values whose files are missing become null",
           order: RepairOrder(kinds: [.externalMissing]), kinds: [.externalMissing]))
     }
+    if kinds.contains(.tableMissing) {
+      lines.append(
+        Line(
+          text: "table-missing: missing tables that never held anything are made, empty",
+          order: RepairOrder(kinds: [.tableMissing]), kinds: [.tableMissing]))
+    }
     guard !lines.isEmpty else { return nil }
     let isLate = certain.contains(where: \.takesFromDeletedObjects)
-    if isLate, findings.contains(where: { $0.kind == .deletions }) {
+    if isLate, offersUndelete, findings.contains(where: { $0.kind == .deletions }) {
       // What was deleted comes before what the repair takes from it.
       lines.insert(Line(text: "first: look for deleted objects (undelete)"), at: 0)
       lines.append(

@@ -21,7 +21,8 @@ enum RepairCommand {
 
     What is a choice is asked for: which of equal objects stays (--keep newest, the greatest key, or
     oldest; links to the others lead to it then), references to external files that are gone
-    (--fix external-missing makes them null), triggers of an app that call what is not there
+    (--fix external-missing makes them null), tables that are missing and never held anything (--fix
+    table-missing makes them, empty; others only with --force), triggers of an app that call what is not there
     (--fix triggers takes them out), one-to-ones whose sides disagree (--fix one-to-one fills the empty
     side, and of links that contradict each other keeps the pair that agrees).
 
