@@ -96,7 +96,8 @@ enum VerifyCommand {
     json.field("same", report.isEqual)
     json.objects("differences", report.differences) { difference in
       [
-        "part": difference.part.rawValue, "entity": difference.entity, "property": difference.property, "message": difference.message,
+        "part": difference.part.rawValue, "entity": difference.entity,
+        "property": difference.property, "message": difference.message,
         "count": difference.count, "first": difference.first.map(\.description),
       ]
     }
