@@ -15,14 +15,20 @@ package struct ContainedStore: Sendable, Equatable {
   package var externalFiles: Int
   /// Their bytes together.
   package var externalBytes: Int
-  /// What its main file tells; ``StoreLook/damaged(_:)`` and ``StoreLook/nothing`` for one that is
-  /// only a store by its name.
+  /// What its main file tells; ``StoreLook/damaged(_:)``, ``StoreLook/nothing`` and
+  /// ``StoreLook/notDownloaded`` for one that is only a store by its name.
   package var look: StoreLook
+  /// Files beside it that iCloud Drive has not downloaded.
+  package var notDownloaded: [String] = []
 
   /// What is wrong with it, as a sentence; `nil` where nothing is known to be.
   package var problem: String? {
     switch look {
-    case .store, .database: nil
+    case .store, .database:
+      notDownloaded.isEmpty
+        ? nil
+        : "not downloaded from iCloud: \(notDownloaded.joined(separator: ", ")); rows may be missing"
+    case .notDownloaded: "not downloaded from iCloud: only its placeholder is here"
     case .damaged(let message): "damaged: \(message)"
     case .nothing: "no SQLite file in spite of its name: damaged, or encrypted"
     }

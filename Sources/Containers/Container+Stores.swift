@@ -10,9 +10,11 @@ extension Container {
     var companions: [ContainerEntry]
     /// What is in its support folder.
     var external: [ContainerEntry]
+    /// Placeholders of companions that are not downloaded.
+    var placeholders: [ContainerEntry]
 
     var log: ContainerEntry? { companions.first { $0.name.hasSuffix("-wal") } }
-    var all: [ContainerEntry] { [main] + companions + external }
+    var all: [ContainerEntry] { [main] + companions + external + placeholders }
   }
 
   /// The stores in it, by their paths.
@@ -36,21 +38,48 @@ extension Container {
       guard entry.kind == .file else { continue }
       let isDatabase =
         entry.bytes >= 100 && FileSystem.isDatabaseHead(head(of: entry))
-      guard isDatabase || isNamed && (entry.bytes > 0 || log.map { $0.bytes > 32 } == true) else {
+      guard placeholder(of: entry.name) == nil,
+        isDatabase || isNamed && (entry.bytes > 0 || log.map { $0.bytes > 32 } == true)
+      else {
         continue
       }
       candidates.append(try group(of: entry))
     }
     let looks = try self.looks(at: candidates)
     if candidates.isEmpty { noteArchives() }
-    return zip(candidates, looks).compactMap { group, look in
+    let stores = zip(candidates, looks).compactMap { group, look -> ContainedStore? in
       guard look != .database else { return nil }
       let external = group.external.filter { $0.kind == .file }
       return ContainedStore(
         name: group.main.name, app: ContainedStore.app(of: group.main.name, in: path),
         bytes: group.main.bytes, logBytes: group.log?.bytes, externalFiles: external.count,
-        externalBytes: external.reduce(0) { $0 + $1.bytes }, look: look)
+        externalBytes: external.reduce(0) { $0 + $1.bytes }, look: look,
+        notDownloaded: group.placeholders.compactMap {
+          CloudPlaceholder.file(ofPlaceholder: $0.name).map(FileSystem.name(of:))
+        })
     }
+    let missing = self.notDownloaded
+    return missing.isEmpty ? stores : (stores + missing).sorted { $0.name < $1.name }
+  }
+
+  /// Stores of which a placeholder of iCloud Drive is there and no more.
+  private var notDownloaded: [ContainedStore] {
+    entries.compactMap { entry in
+      guard entry.kind == .file, let name = CloudPlaceholder.file(ofPlaceholder: entry.name),
+        StoreFileName.isStore(name), placeholder(of: name) != nil
+      else { return nil }
+      return ContainedStore(
+        name: name, app: ContainedStore.app(of: name, in: path), bytes: 0, externalFiles: 0,
+        externalBytes: 0, look: .notDownloaded)
+    }
+  }
+
+  /// The placeholder of a file that is not downloaded; `nil` where the file is there, or there is none.
+  func placeholder(of name: String) -> ContainerEntry? {
+    guard (entry(name)?.bytes ?? 0) == 0 else { return nil }
+    let placeholder =
+      EntryName.folder(of: name) + CloudPlaceholder.name(for: FileSystem.name(of: name))
+    return entry(placeholder).flatMap { $0.kind == .file ? $0 : nil }
   }
 
   /// Says which archives are in it, where stores are not.
@@ -96,7 +125,7 @@ extension Container {
       companions: ["-wal", "-journal"].compactMap { entry(main.name + $0) },
       external: entries(below: support + "/").filter {
         $0.kind != .folder && !StoreFileName.isResourceFork($0.name)
-      })
+      }, placeholders: ["-wal", "-journal"].compactMap { placeholder(of: main.name + $0) })
     for way in EntryName.folders(of: main.name) + [support] where entry(way)?.kind == .link {
       throw refused(way, "is a link, which may lead anywhere")
     }
@@ -154,6 +183,7 @@ extension Container {
   /// The entry that an inner path names: the path itself, or the end of one path alone.
   func main(named inner: String) throws -> ContainerEntry {
     let name = EntryName.checked(inner).name
+    if placeholder(of: name) != nil { throw CloudPlaceholder.error(for: path + "//" + name) }
     if let found = entry(name) { return found }
     let ends = entries.filter {
       $0.kind != .folder && $0.name.utf8.count > name.utf8.count && $0.name.hasSuffix("/" + name)

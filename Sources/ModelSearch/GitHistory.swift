@@ -230,6 +230,8 @@ struct BlobReader {
   private var rest: [UInt8] = []
   private var current: (id: String, left: Int, isKept: Bool)?
   private var content: [UInt8] = []
+  /// Objects that the repository lacks.
+  private(set) var missing: Set<String> = []
 
   init(limit: Int) { self.limit = limit }
 
@@ -253,6 +255,7 @@ struct BlobReader {
         guard let end = rest[at...].firstIndex(of: 10) else { break }
         let fields = String(decoding: rest[at..<end], as: UTF8.self).split(separator: " ")
         at = end + 1
+        if fields.count == 2, fields[1] == "missing" { missing.insert(String(fields[0])) }
         guard fields.count == 3, let size = Int(fields[2]), size >= 0 else { continue }
         current = (String(fields[0]), size, fields[1] == "blob" && size <= limit)
       }

@@ -7,6 +7,9 @@ package struct GitRevision {
   /// Why a name is no revision that has the path, as a clause.
   struct Unknown: Error, CustomStringConvertible {
     var description: String
+    /// Whether the revision has the path, and the repository lacks its content: a partial clone, or a damaged
+    /// one.
+    var isIncomplete = false
   }
 
   private let revision: String
@@ -217,8 +220,18 @@ package struct GitRevision {
     return top.isEmpty ? nil : top
   }
 
+  /// That the repository lacks the content of a file.
+  func incomplete(_ reason: Unknown) -> CoreDataError {
+    CoreDataError(
+      .unreadable, "the model cannot be read: \(reason.description)", path: path + "@" + revision,
+      hint:
+        "A partial clone lacks files: run git fetch --refetch --no-filter in it, or clone without --filter. In any other, git fsck lists what is damaged."
+    )
+  }
+
   private func told<T>(_ body: () throws -> T) throws -> T {
     do { return try body() } catch let reason as Unknown {
+      if reason.isIncomplete { throw incomplete(reason) }
       throw CoreDataError(
         .usage, "the base cannot be read: \(reason.description)", path: path + "@" + revision,
         hint: "Name a commit, branch or tag; a shallow clone may lack it (fetch-depth: 0).")
@@ -294,7 +307,16 @@ package struct GitRevision {
       }
     }
     try Self.check(result)
-    return files
+    let absent = wanted.keys.filter { files[$0] == nil }.sorted()
+    guard let first = absent.first else { return files }
+    let isMissing = reader.missing.contains(wanted[first] ?? "")
+    let name = first.isEmpty ? FileSystem.name(of: path) : first
+    throw Unknown(
+      description: isMissing
+        ? "the repository lacks the content of \(name) at “\(revision)” (object \((wanted[first] ?? "").prefix(12)))"
+          + (absent.count > 1 ? ", and of \(absent.count - 1) more" : "")
+        : "\(name) at “\(revision)” is no file of at most \(ModelReference.limit >> 20) MB",
+      isIncomplete: true)
   }
 
   private static func place(of path: String) -> (folder: String, inside: String) {

@@ -159,6 +159,8 @@ public struct ModelReference: Sendable, Equatable {
     }
     do {
       return try GitRevision(revision, of: path).load(version: inner)
+    } catch let reason as GitRevision.Unknown where reason.isIncomplete {
+      throw GitRevision(revision, of: path).incomplete(reason)
     } catch let reason as GitRevision.Unknown {
       let names =
         path.hasSuffix(".xcdatamodel")

@@ -62,6 +62,23 @@ struct LintBaseTests {
     #expect(Captured("lint", repository.path).status == .done)
   }
 
+  @Test("a base whose content the repository lacks is an error (4), and not nothing to tell")
+  func missingBlob() throws {
+    let blob = try repository.run(
+      "rev-parse", "HEAD:" + Self.path + "Dishes 2.xcdatamodel/contents")
+    try repository.commit(
+      Self.path + "Dishes 2.xcdatamodel/contents", Self.contents(["name"]), "A size less")
+    FileSystem.remove(repository.path + "/.git/objects/\(blob.prefix(2))/\(blob.dropFirst(2))")
+    for target in [bundle, repository.path] {
+      let result = Captured("lint", target, "--git-base", "HEAD~1")
+      #expect(result.status == .unreadable, "\(result.out)")
+      #expect(result.err.contains("lacks the content of") && result.err.contains("git fsck"))
+      #expect(!result.out.contains("nothing to tell"))
+    }
+    #expect(Captured("hash", bundle + "@HEAD~1").status == .unreadable)
+    #expect(Captured("hash", bundle + "@HEAD").status == .done)
+  }
+
   @Test("on the main branch the newest tag before HEAD is the base, and without one that is said")
   func tags() throws {
     let alone = Captured("lint", bundle)

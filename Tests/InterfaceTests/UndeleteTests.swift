@@ -137,16 +137,19 @@ struct UndeleteTests {
   }
 
   /// A session that shows faults which a repair mends.
-  private static func repairable() throws -> Session {
+  private static func repairable(deletions: Int = 0) throws -> Session {
     var session = try Session()
     session.otherAnswer = { effect in
       guard case .diagnose(let id) = effect else { return nil }
       let place = StorePlace(path: "Recipes.sqlite")
-      let condition = StoreCondition(findings: [
-        Finding(.primaryKey, "Z_MAX of Recipe is 1.", count: 1, in: place),
-        Finding(.toOneDangling, "2 objects lead nowhere.", entity: "Recipe", count: 2, in: place),
-        Finding(.uniqueness, "2 objects are equal.", entity: "Recipe", count: 2, in: place),
-      ])
+      let condition = StoreCondition(
+        findings: [
+          Finding(.primaryKey, "Z_MAX of Recipe is 1.", count: 1, in: place),
+          Finding(.toOneDangling, "2 objects lead nowhere.", entity: "Recipe", count: 2, in: place),
+          Finding(.uniqueness, "2 objects are equal.", entity: "Recipe", count: 2, in: place),
+        ]
+          + (deletions > 0
+            ? [Finding(.deletions, "Keys are out of use.", count: deletions, in: place)] : []))
       return [.answer(id, .diagnosed(condition)), .answer(id, .held(SampleStore.holdings))]
     }
     try session.send("5")
@@ -169,6 +172,22 @@ struct UndeleteTests {
     for key in keys { try session.send(key) }
     try session.send("⏎", "y")
     #expect(try Self.work(session).work == .repair(order))
+  }
+
+  @Test("where objects were deleted, undelete is offered before a repair that takes from them")
+  func undeleteFirst() throws {
+    var session = try Self.repairable(deletions: 9)
+    try session.send("f")
+    #expect(session.screen().description.contains("first: look for deleted objects"))
+    try session.send("⏎")
+    let (id, work) = try Self.work(session)
+    #expect(work == .search(thenShow: false))
+    try session.send(.answer(id, .found(SampleStore.remains())))
+    // Found: the same line restores them.
+    try session.send("f", "⏎")
+    #expect(session.screen().description.contains("┌ Restore into ─"))
+    try session.send("Esc", "f", "G", "⏎", "y")
+    #expect(try Self.work(session).work == .repair(RepairOrder(isForced: true)))
   }
 
   @Test("a repair has the bars of a migration, and ends in a receipt and the store read anew")

@@ -22,6 +22,16 @@ struct FindingKindTests {
     #expect(ErrorCatalogue.meaning(of: error.code, domain: error.domain.rawValue) != nil)
   }
 
+  @Test("no error is named that Core Data and SQLite do not report")
+  func unreported() {
+    let silent: [FindingKind] = [
+      .emptyMain, .joinDangling, .storageClass, .range, .textEncoding, .archive, .history,
+      .externalMissing, .externalUnreadable,
+    ]
+    #expect(silent.allSatisfy { $0.error == nil })
+    #expect(FindingKind.joinDangling.severity == .warning)
+  }
+
   @Test("a command names the store as a shell takes it")
   func commands() {
     let odd = StorePlace(path: "/tmp/it's a store.sqlite")

@@ -74,6 +74,29 @@ struct LogFaultTests {
     #expect(diagnosis.findings.map(\.kind) == [.walMissing] && diagnosis.alarms == [])
   }
 
+  @Test("not downloaded from iCloud, which is a warning, and no -wal that is merely missing")
+  func notDownloaded() throws {
+    let patient = try Self.patient { _ in }
+    try FileSystem.evict(patient.path + "-wal")
+    let found = try patient.finding(.notDownloaded)
+    #expect(found.severity == .warning && found.first == [".Recipes.sqlite-wal.icloud"])
+    #expect(found.advice.contains("brctl download Recipes.sqlite-wal"))
+    let kinds = try patient.diagnosis().findings.map(\.kind)
+    #expect(kinds == [.notDownloaded])
+  }
+
+  @Test("a file of external data that is not downloaded is neither missing nor orphaned")
+  func externalFile() throws {
+    let patient = try Patient()
+    let support = patient.folder.path(".Recipes_SUPPORT/_EXTERNAL_DATA")
+    let name = try #require(FileSystem.list(support).first)
+    try FileSystem.evict(support + "/" + name)
+    let findings = try patient.diagnosis().findings
+    let found = try #require(findings.first { $0.kind == .externalUnreadable })
+    #expect(found.count == 1 && found.sentence.contains("not downloaded from iCloud"))
+    #expect(!findings.contains { [.externalMissing, .externalOrphaned].contains($0.kind) })
+  }
+
   @Test("beside an empty main file")
   func emptyMain() throws {
     let patient = try Self.patient { _ in }

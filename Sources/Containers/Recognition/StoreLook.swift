@@ -13,12 +13,18 @@ package enum StoreLook: Sendable, Equatable {
   case damaged(String)
   /// No SQLite file.
   case nothing
+  /// A placeholder of iCloud Drive stands in its place.
+  case notDownloaded
 
   /// Looks at a main file as if nobody could write, so that nothing appears beside it.
   ///
   /// - Parameter log: its -wal, which need not lie beside it: a store that was never checkpointed has
   ///   its tables only there.
   package init(at path: String, log: String? = nil) {
+    guard CloudPlaceholder(for: path) == nil else {
+      self = .notDownloaded
+      return
+    }
     guard (FileSystem.status(path)?.size ?? 0) >= 100, FileSystem.isDatabase(path) else {
       self =
         Self.isStoreLog(log ?? path + "-wal")

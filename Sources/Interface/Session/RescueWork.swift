@@ -112,11 +112,16 @@ package struct RepairOrder: Sendable, Equatable {
   package var kinds: Set<FindingKind> = []
   /// Which of equal objects stays, where that is asked for.
   package var kept: RepairOptions.Kept?
+  /// Whether to repair although deleted objects can still be restored.
+  package var isForced = false
 
   /// A repair of some kinds of fault.
-  package init(kinds: Set<FindingKind> = [], kept: RepairOptions.Kept? = nil) {
+  package init(
+    kinds: Set<FindingKind> = [], kept: RepairOptions.Kept? = nil, isForced: Bool = false
+  ) {
     self.kinds = kinds
     self.kept = kept
+    self.isForced = isForced
   }
 }
 

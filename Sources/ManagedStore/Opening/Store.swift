@@ -52,6 +52,8 @@ public final class Store {
   let openingWarnings: [Advice]
   /// Files beside the store that look like its -wal or its -journal under another name.
   package let strays: [StrayLog]
+  /// Placeholders of a -wal or a -journal that is not downloaded.
+  package let placeholders: [CloudPlaceholder]
   /// Whether a save was not finished and is read as SQLite rolls it back, by the -journal.
   package let isRolledBack: Bool
   /// Whether a program had the store open when it was opened here.
@@ -219,6 +221,7 @@ public final class Store {
       mended = soundness.mended
       isInspected = soundness.isInspected
       strays = StrayLog.all(beside: files.path)
+      placeholders = CloudPlaceholder.companions(ofStore: files.path)
       isRolledBack = try files.hasHotJournal()
       isInUse = StoreLock.user(of: files.path) != nil
       let head = try FileSystem.read(files.path, limit: 20)

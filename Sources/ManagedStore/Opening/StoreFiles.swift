@@ -63,6 +63,7 @@ public struct StoreFiles: Sendable, Equatable {
 
   /// Refuses what is not an SQLite file, with a sentence about what it is instead.
   package func check() throws {
+    try refuseNotDownloaded()
     guard let status = FileSystem.status(path) else {
       throw CoreDataError(
         .unreadable, "there is no such file", path: path, hint: "Check the path of the store.")

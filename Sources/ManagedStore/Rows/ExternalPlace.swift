@@ -9,7 +9,8 @@ package enum ExternalPlace: Sendable {
   /// Nothing is there, or the name is none of Core Data's.
   case missing
   /// Something is there that cannot be read: a link, which is never followed, since a store that came
-  /// from elsewhere could name any file of its reader's; no permission; an error of the disk.
+  /// from elsewhere could name any file of its reader's; no permission; an error of the disk; the
+  /// placeholder of a file that is not downloaded.
   case unreadable(CoreDataError)
 
   /// Whether nothing is there.
@@ -39,7 +40,10 @@ package final class ExternalFolder: Sendable {
     case .unreadable(let error): return .unreadable(error)
     case .open(let folder):
       do {
-        return try folder.file(name).map(ExternalPlace.file) ?? .missing
+        if let file = try folder.file(name) { return .file(file) }
+        let placeholder = CloudPlaceholder.name(for: name)
+        guard try folder.entry(placeholder)?.kind == .file else { return .missing }
+        return .unreadable(CloudPlaceholder.error(for: folder.path(of: name)))
       } catch let error as CoreDataError {
         return .unreadable(error)
       } catch {
@@ -55,7 +59,10 @@ package final class ExternalFolder: Sendable {
     switch opened() {
     case .missing, .unopened: return []
     case .unreadable(let error): throw error
-    case .open(let folder): return try folder.list().filter { try folder.entry($0)?.kind == .file }
+    case .open(let folder):
+      return try folder.list().filter {
+        try CloudPlaceholder.file(ofPlaceholder: $0) == nil && folder.entry($0)?.kind == .file
+      }
     }
   }
 

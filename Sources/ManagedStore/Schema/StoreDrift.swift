@@ -13,6 +13,11 @@ public struct StoreDrift: Sendable, Equatable {
     public var entity: String
     /// The table's name in SQLite.
     public var table: String
+    /// The last key given out (Z_MAX); `nil` where Z_PRIMARYKEY does not tell.
+    public var lastKey: Int64?
+
+    /// Whether the table never held an object.
+    public var isUnused: Bool { lastKey == 0 }
   }
 
   /// A column of an entity's table; `property` is the one it is for, where the model knows.
@@ -76,6 +81,8 @@ public struct StoreDrift: Sendable, Equatable {
     public var found: String?
     /// Columns that the model asks for and that the table has under other names.
     public var columns: [String] = []
+    /// Whether the table never held a link, since one of its ends never had an object.
+    public var isUnused = false
   }
 
   /// Tables that entities need and the store does not have.

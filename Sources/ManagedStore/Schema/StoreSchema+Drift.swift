@@ -15,7 +15,10 @@ extension StoreSchema {
     var drift = StoreDrift()
     for table in tables {
       guard let columns = database.tables[table.name] else {
-        drift.missingTables.append(.init(entity: table.root, table: table.name))
+        drift.missingTables.append(
+          .init(
+            entity: table.root, table: table.name,
+            lastKey: try lastKey(of: table.root, database, connection)))
         continue
       }
       compare(table, columns, &drift)
@@ -28,10 +31,23 @@ extension StoreSchema {
       drift.joins.append(
         .init(
           entity: fresh.entity, relationship: fresh.relationship, expected: fresh.name,
-          found: isMissing ? nil : found.name, columns: isMissing ? [] : columns.sorted()))
+          found: isMissing ? nil : found.name, columns: isMissing ? [] : columns.sorted(),
+          isUnused: try isMissing
+            && [fresh.entity, fresh.inverseEntity].contains {
+              try lastKey(of: model.root(of: $0), database, connection) == 0
+            }))
     }
     drift.numbers = try wrongNumbers(database, connection)
     return drift
+  }
+
+  /// The last key given out in a hierarchy; `nil` where no row of Z_PRIMARYKEY says so.
+  private func lastKey(
+    of root: String, _ database: DatabaseTables, _ connection: Connection
+  ) throws -> Int64? {
+    guard database.contains("Z_PRIMARYKEY"), let number = numbers[root] else { return nil }
+    return try connection.value(
+      "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer
   }
 
   private func compare(

@@ -28,9 +28,20 @@ struct DriftAnalysis {
     }
   }
 
+  /// What brings a missing table back.
+  package static func hint(_ table: StoreDrift.Table, _ path: String) -> String {
+    let path = ShellText.quoted(path)
+    return table.isUnused
+      ? "No object of \(table.entity) was ever saved, so an empty table is all that is missing: strata repair \(path) --fix table-missing"
+      : "\(table.lastKey.map { "Z_MAX says that \($0) keys were given out in it. " } ?? "")Its rows may still be in the file: strata undelete \(path). Or take another copy of the store."
+  }
+
   /// Rows that belong to no entity of their table, and tables and columns that are not there: their
   /// values are lost already, and a migration would hide it.
-  func checks() throws -> [DataCheck] {
+  ///
+  /// - Parameter taken: the entities whose objects a plan takes over; a table of others may be missing.
+  ///   `nil` for all.
+  func checks(taking taken: Set<String>? = nil) throws -> [DataCheck] {
     func check(
       _ entity: String, _ property: String? = nil, rows: Int = 0, says message: String, hint: String
     ) -> DataCheck {
@@ -38,10 +49,12 @@ struct DriftAnalysis {
         code: .persistentStoreIncompatibleSchema, entity: entity, property: property, rows: rows,
         message: message, hint: hint)
     }
-    var checks = store.drift.missingTables.map { table in
+    var checks = store.drift.missingTables.filter { table in
+      taken?.contains { store.model.root(of: $0) == table.entity } ?? true
+    }.map { table in
       check(
         table.entity, says: "the table \(table.table) is missing",
-        hint: "Recover it from another copy of the store: whatever it held is not here.")
+        hint: Self.hint(table, store.path))
     }
     checks += store.drift.missingColumns.map { column in
       check(

@@ -46,7 +46,20 @@ struct FileAnalysis {
   }
 
   /// The same of what has been looked at so far.
-  var known: [DataCheck] {
+  var known: [DataCheck] { missing + damages }
+
+  /// A -wal or a -journal that is not downloaded: it does not fit the store that a migration makes.
+  private var missing: [DataCheck] {
+    store.placeholders.map { placeholder in
+      DataCheck(
+        code: .persistentStoreOpen, entity: FileSystem.name(of: placeholder.file), property: nil,
+        rows: 0, message: "this file of the store is not downloaded from iCloud",
+        hint: CloudPlaceholder.advice(placeholder.file)
+          + " If it cannot be had, delete the placeholder \(placeholder.name).")
+    }
+  }
+
+  private var damages: [DataCheck] {
     guard let damage = store.damage else { return [] }
     let hint =
       "strata dump prints every row that can be read, strata salvage makes a new store of them. Or take another copy of the store."

@@ -30,10 +30,19 @@ struct PlanAnalysis {
     try meter.checkCancelled()
     let drift = DriftAnalysis(store: self.store)
     plan.losses += try drift.losses(unless: try keepsColumns(plan))
-    plan.checks += try drift.checks()
+    plan.checks += try drift.checks(taking: taken(by: plan))
     plan.notes += self.store.drift.sentences
     var seen: Set<String> = []
     plan.notes = plan.notes.filter { seen.insert($0).inserted }
+  }
+
+  /// The entities of the store whose objects the first step takes over; `nil` where code decides that.
+  private func taken(by plan: MigrationPlan) -> Set<String>? {
+    guard let step = plan.steps.first(where: { $0.mapping.kind != .none }),
+      step.policyMappings(plan.policies).isEmpty
+    else { return nil }
+    return Set(
+      step.mapping.entityMappings.compactMap { $0.destination == nil ? nil : $0.source })
   }
 
   /// Finds out which columns that the model does not know a plan keeps. For several steps, a trial without

@@ -4,6 +4,13 @@ import SQLite
 
 /// Compares two stores of which one is said to have become the other.
 public enum StoreVerification {
+  /// What a comparison leaves out when it is asked to.
+  public enum Ignored: String, Sendable, CaseIterable {
+    /// What Core Data writes by itself whenever an app saves or opens the store: history, the last keys
+    /// given out, metadata and CloudKit's tables. An app that goes on with a store changes them all.
+    case bookkeeping
+  }
+
   /// Compares values, links, order and external data by content; neither store is changed.
   ///
   /// - Parameters:
@@ -13,13 +20,14 @@ public enum StoreVerification {
   ///     everything should be as it was. Computed values are computed again; of a default
   ///     that is evaluated once any value is right that all rows share; what policies did is not known
   ///     here.
+  ///   - ignored: what is not compared.
   ///   - isCancelled: asked now and then, also within long SQL statements.
   /// - Returns: what was compared, and every difference with its first objects. Where the file of `after`
   ///   is damaged that is one of them, and what is read of it is not to be relied on.
   /// - Throws: ``CoreDataError`` where a store cannot be read or lacks tables of its model (134020),
   ///   where a value cannot be computed here, as by a policy (134170), or when cancelled (134120).
   public static func compare(
-    before: Store, after: Store, mapping: MappingModel,
+    before: Store, after: Store, mapping: MappingModel, ignoring ignored: Set<Ignored> = [],
     isCancelled: @escaping () -> Bool = { false }
   ) throws -> VerificationReport {
     guard after.drift.missingTables.isEmpty, after.drift.missingColumns.isEmpty else {
@@ -59,7 +67,8 @@ public enum StoreVerification {
       var report = try Verification(
         step: step, schemas: schemas, contents: contents, connection: connection,
         meter: ProgressMeter(isCancelled: isCancelled, report: { _ in }), filePath: after.wholeFile,
-        sourcePath: before.wholeFile, isForeign: true
+        sourcePath: before.wholeFile, isForeign: true,
+        comparesBookkeeping: !ignored.contains(.bookkeeping)
       ).run()
       // What was read then is a sound copy of what can be read.
       if after.isMended, let damage = after.damage { report.tell(integrity: damage.told) }

@@ -49,10 +49,8 @@ struct StructureVerification {
     for table in expected.tables { verify(table) }
     for join in expected.joins { verify(join) }
     verifyIndexes()
-    if !isForeign {
-      verifyTriggers()
-      verifyLeftovers()
-    }
+    verifyTriggers()
+    if !isForeign { verifyLeftovers() }
     verifyOthers()
     report.differences += differences
     report.verified.append(
@@ -131,13 +129,15 @@ struct StructureVerification {
       else { continue }
       fail("the index \(name) is not what it must be")
     }
-    guard !isForeign else { return }
     for (name, table) in before.indexes.sorted(by: { $0.key < $1.key })
     where wanted[name] == nil && own[name] == nil && before.sql[name] != nil && kept.contains(table)
     {
       compared += 1
       guard after.sql[name] != before.sql[name] else { continue }
-      fail("the index \(name) of \(table) is not the same as before")
+      fail(
+        after.indexes[name] == nil
+          ? "the index \(name) of \(table) is missing"
+          : "the index \(name) of \(table) is not the same as before")
     }
   }
 
@@ -145,11 +145,10 @@ struct StructureVerification {
     sql.uppercased().hasPrefix("CREATE UNIQUE ")
   }
 
-  /// Whether a store that others may have written must have an index: where both models ask for it,
-  /// it was there, and its table is still the same.
+  /// Whether a store that others may have written must have an index: where it was there, or only the
+  /// destination's model asks for it. One that was never made is no difference.
   private func isFollowed(_ name: String, _ index: SchemaStatement) -> Bool {
-    own[name]?.sql == index.sql && before.indexes[name] != nil && kept.contains(index.table)
-      && after.sql[index.table] == before.sql[index.table]
+    after.contains(index.table) && (own[name] == nil || before.indexes[name] != nil)
   }
 
   private mutating func verifyTriggers() {
@@ -163,6 +162,10 @@ struct StructureVerification {
     }
     for group in groups where !group.statements.isEmpty {
       compared += group.statements.count
+      guard !isForeign else {
+        for name in lost(of: group, former: formerGroups) { failTrigger(name) }
+        continue
+      }
       let names = after.triggers.filter { group.owns($0.key, on: $0.value) }.map(\.key)
       let isAsBefore = !names.isEmpty && names.allSatisfy { after.sql[$0] == before.sql[$0] }
       for trigger in group.statements
@@ -170,7 +173,8 @@ struct StructureVerification {
         failTrigger(trigger.name)
       }
     }
-    for tree in expected.rtreeIndexes where hasTrees && !after.contains(tree.name) {
+    for tree in expected.rtreeIndexes
+    where (isForeign ? before.contains(tree.name) : hasTrees) && !after.contains(tree.name) {
       fail("the R-tree \(tree.name) is missing")
     }
     for trigger in trees.flatMap(\.triggers) {
@@ -186,6 +190,20 @@ struct StructureVerification {
       compared += 1
       if after.sql[name] != sql { failTrigger(name) }
     }
+  }
+
+  /// Triggers of an attribute that a store which others may have written lacks: each that was there, or all
+  /// where it has none and the attribute is new. Frameworks name them differently.
+  private func lost(of group: TriggerGroup, former: [TriggerGroup]) -> [String] {
+    func names(_ tables: DatabaseTables) -> Set<String> {
+      Set(tables.triggers.filter { group.owns($0.key, on: $0.value) }.map(\.key))
+    }
+    let (had, has) = (names(before), names(after))
+    let isNew = !former.contains {
+      ($0.entity, $0.attribute) == (group.entity, group.attribute) && !$0.statements.isEmpty
+    }
+    if has.isEmpty { return had.isEmpty && !isNew ? [] : group.statements.map(\.name) }
+    return group.statements.map(\.name).filter { had.contains($0) && !has.contains($0) }
   }
 
   /// Nothing but what the model asks for may have come, and what it does not ask for any more is gone.
@@ -245,7 +263,7 @@ struct StructureVerification {
         continue
       }
       compared += 1
-      guard !isForeign, now.sql != object.sql, !isHistoryWithMore(object.name) else { continue }
+      guard now.sql != object.sql, !isHistoryWithMore(object.name) else { continue }
       fail("the \(object.type) \(object.name) is not the same as before")
     }
   }
@@ -266,7 +284,8 @@ struct StructureVerification {
   }
 
   private mutating func fail(_ message: String, entity: String? = nil, property: String? = nil) {
-    differences.append(.init(entity: entity, property: property, message: message, count: 1))
+    differences.append(
+      .init(part: .schema, entity: entity, property: property, message: message, count: 1))
   }
 
   private static func byName(_ statements: [SchemaStatement]) -> [String: SchemaStatement] {

@@ -32,7 +32,8 @@ extension Verification {
       try connection.rows("SELECT Z_ENT FROM main.Z_PRIMARYKEY").compactMap { $0.first?.integer })
     for (entity, number) in destination.numbers.sortedByBytes(\.key)
     where !known.contains(number) {
-      report.fail(entity: entity, message: "Z_PRIMARYKEY has no row for the entity")
+      report.fail(
+        .primaryKey, entity: entity, message: "Z_PRIMARYKEY has no row for the entity")
     }
     for table in destination.tables {
       guard let number = destination.numbers[table.root], known.contains(number) else { continue }
@@ -40,16 +41,19 @@ extension Verification {
         "SELECT Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = \(number)")?.integer
       let used = try connection.value("SELECT max(Z_PK) FROM main.\(quoted(table.name))")?.integer
       if (maximum ?? -1) < used ?? 0 {
-        report.fail(entity: table.root, message: "the last key given out (Z_MAX) is too small")
+        report.fail(
+          .primaryKey, entity: table.root, message: "the last key given out (Z_MAX) is too small")
       }
     }
-    guard !isForeign else { return }
+    guard !isForeign else { return try verifyForeignBookkeeping(&report) }
     let planned = try schemas.primaryKeys(on: connection)
     for row in planned {
       let there = try connection.rows(
         "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM main.Z_PRIMARYKEY WHERE Z_ENT = ?", [row[0]])
       if there != [row] {
-        report.fail(entity: row[1].text, message: "its row of Z_PRIMARYKEY is not what was planned")
+        report.fail(
+          .primaryKey, entity: row[1].text,
+          message: "its row of Z_PRIMARYKEY is not what was planned")
       }
     }
     try verifyMetadata(&report)
@@ -58,7 +62,7 @@ extension Verification {
   }
 
   /// What the metadata say to CloudKit mirroring, and of a deferred migration.
-  private func verifyMetadata(_ report: inout VerificationReport) throws {
+  func verifyMetadata(_ report: inout VerificationReport) throws {
     let metadata = try StoreMetadata(connection, path: "")
     let planned = schemas.store.metadata.updated(
       for: step.destination, needsZoneFetch: schemas.needsZoneFetch)
@@ -67,7 +71,7 @@ extension Verification {
         metadata.values[$0] != planned.values[$0]
       }
       report.fail(
-        entity: nil,
+        .metadata, entity: nil,
         message: "the metadata are not what was planned (\(names.sorted().joined(separator: ", ")))"
       )
     }

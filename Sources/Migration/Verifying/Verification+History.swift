@@ -12,16 +12,24 @@ extension Verification {
     let columns = try DatabaseTables(connection).columns(of: "ACHANGE")
     guard !columns.isEmpty else {
       // An app may stop keeping history; a step that is made here does not.
-      if !isForeign { report.fail(entity: nil, message: "the table ACHANGE of history is missing") }
+      if comparesBookkeeping {
+        report.fail(.history, entity: nil, message: "the table ACHANGE of history is missing")
+      }
       return
     }
     verifyTombstoneColumns(columns, &report)
     let needed = schemas.store.database.columns(of: "ACHANGE").union(history.addedColumns)
-    guard isForeign || columns.isSuperset(of: needed) else {
-      return report.fail(entity: nil, message: "the table ACHANGE of history has lost columns")
+    guard !comparesBookkeeping || columns.isSuperset(of: needed) else {
+      return report.fail(
+        .history, entity: nil, message: "the table ACHANGE of history has lost columns")
     }
-    guard !isForeign else { return try verifyForeignBitmaps(history, columns, &report) }
+    guard comparesBookkeeping else { return try verifyForeignBitmaps(history, columns, &report) }
     try verifyChanges(history, &report)
+    if isForeign {
+      try schemas.isOfOneVersion
+        ? verifyBitmaps(history, &report) : verifyForeignBitmaps(history, columns, &report)
+      return try verifyForeignTransactions(&report)
+    }
     try verifyBitmaps(history, &report)
     try verifyTransactions(&report)
   }
@@ -36,7 +44,7 @@ extension Verification {
       return
     }
     report.fail(
-      entity: nil,
+      .history, entity: nil,
       message:
         "the table ACHANGE of history has \(there) columns for values of deleted objects, and the model needs \(needed): saves that write history fail"
     )
@@ -75,12 +83,14 @@ extension Verification {
     let lost = max(all - found, try abs(count("main.ACHANGE") - all))
     if lost > 0 {
       report.fail(
-        entity: nil, message: "\(lost) changes of history are missing or new", count: lost)
+        .history, entity: nil, message: "\(lost) changes of history are missing or new", count: lost
+      )
     }
     for (column, wrong) in zip(planned.map(\.0), numbers.dropFirst(2))
     where wrong - (all - found) > 0 {
       report.fail(
-        entity: nil, message: "\(wrong) changes of history have another \(column) than planned",
+        .history, entity: nil,
+        message: "\(wrong) changes of history have another \(column) than planned",
         count: wrong)
     }
     report.verified.append(.init(what: "changes of history", count: found))
@@ -116,7 +126,7 @@ extension Verification {
     }
     for (entity, count) in wrong.sorted(by: { $0.key < $1.key }) {
       report.fail(
-        entity: entity.isEmpty ? nil : entity,
+        .history, entity: entity.isEmpty ? nil : entity,
         message: "\(count) changes of history name other properties than before", count: count)
     }
   }
@@ -176,7 +186,7 @@ extension Verification {
       let planned = table == "ATRANSACTION" ? 1...1 : 0...3
       if lost > 0 || !planned.contains(added) {
         report.fail(
-          entity: nil, message: "the rows of the table \(table) are not as they must be",
+          .history, entity: nil, message: "the rows of the table \(table) are not as they must be",
           count: max(1, lost))
       }
     }
@@ -196,7 +206,8 @@ extension Verification {
       != step.historyAuthor(
         leaving: schemas.store, isByPolicies: !policyMappings.isEmpty)
     {
-      report.fail(entity: nil, message: "history does not name the model that the store had")
+      report.fail(
+        .history, entity: nil, message: "history does not name the model that the store had")
     }
   }
 
@@ -231,7 +242,7 @@ extension Verification {
     }
     if wrong > 0 {
       report.fail(
-        entity: nil,
+        .history, entity: nil,
         message: "\(wrong) changes of history do not fit the properties of their entities",
         count: wrong)
     }

@@ -23,6 +23,8 @@ struct Verification {
   /// Whether the result may have been written by others: indexes, save counts and the names of
   /// files are theirs then.
   var isForeign = false
+  /// Whether what Core Data writes by itself must be as it was in such a result, too.
+  var comparesBookkeeping = true
 
   var destination: StoreSchema { schemas.destination }
 

@@ -6,6 +6,32 @@ import SQLite
 public struct VerificationReport: Sendable, Equatable {
   /// Something that is not as the mapping says.
   public struct Difference: Sendable, Equatable {
+    /// What of a store a difference is in.
+    public enum Part: String, Sendable, CaseIterable {
+      /// Objects, their values and links.
+      case objects
+      /// The file itself.
+      case file
+      /// Tables, columns, indexes, triggers and views.
+      case schema
+      /// Tables of the app, which no model asks for.
+      case otherTables = "other-tables"
+      /// Z_UUID.
+      case uuid
+      /// The property list in Z_METADATA.
+      case metadata
+      /// Z_MODELCACHE.
+      case modelCache = "model-cache"
+      /// Z_PRIMARYKEY.
+      case primaryKey = "primary-key"
+      /// Persistent history.
+      case history
+      /// Tables of CloudKit mirroring.
+      case cloudKit = "cloudkit"
+    }
+
+    /// What it is in.
+    public var part = Part.objects
     /// Destination entity; `nil` where it concerns the file.
     public var entity: String?
     /// Property, where it concerns one.
@@ -47,11 +73,13 @@ public struct VerificationReport: Sendable, Equatable {
   }
 
   mutating func fail(
-    entity: String?, property: String? = nil, message: String, count: Int = 1,
-    first: [ObjectID] = []
+    _ part: Difference.Part = .objects, entity: String?, property: String? = nil, message: String,
+    count: Int = 1, first: [ObjectID] = []
   ) {
     differences.append(
-      Difference(entity: entity, property: property, message: message, count: count, first: first))
+      Difference(
+        part: part, entity: entity, property: property, message: message, count: count, first: first
+      ))
   }
 
   /// Says first what is wrong with the file of the result: nothing, or that.
@@ -64,7 +92,8 @@ public struct VerificationReport: Sendable, Equatable {
     }
     differences.insert(
       Difference(
-        entity: nil, message: "the migrated file is damaged: \(problems.joined(separator: "; "))",
+        part: .file, entity: nil,
+        message: "the migrated file is damaged: \(problems.joined(separator: "; "))",
         count: problems.count), at: 0)
   }
 

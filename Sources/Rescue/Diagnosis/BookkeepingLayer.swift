@@ -153,12 +153,7 @@ struct BookkeepingLayer {
     func add(_ kind: FindingKind, _ what: String, _ names: [String]) {
       if !names.isEmpty { found.append(listed(kind, what, names)) }
     }
-    add(
-      .tableMissing, "tables of entities are missing",
-      drift.missingTables.map { "\($0.table) of \($0.entity)" }
-        + drift.joins.filter { $0.found == nil }.map {
-          "\($0.expected) of \($0.entity).\($0.relationship)"
-        })
+    found += missingTables()
     add(
       .columnMissing, "columns of the model are missing",
       drift.missingColumns.map { "\($0.table).\($0.column)" })
@@ -178,6 +173,46 @@ struct BookkeepingLayer {
           entity: join.entity, property: join.relationship, count: 1, first: [table], in: place))
     }
     return found
+  }
+
+  /// Missing tables: those that never held anything, those of entities, those of relationships.
+  private func missingTables() -> [Finding] {
+    let drift = store.drift
+    let joins = drift.joins.filter { $0.found == nil }
+    func name(_ table: StoreDrift.Table) -> String { "\(table.table) of \(table.entity)" }
+    func name(_ join: StoreDrift.Join) -> String {
+      "\(join.expected) of \(join.entity).\(join.relationship)"
+    }
+    func finding(
+      _ names: [String], _ what: String, _ remedy: Remedy, _ advice: String
+    ) -> Finding? {
+      guard let first = names.first else { return nil }
+      return Finding(
+        .tableMissing,
+        (names.count == 1 ? "The table \(first) is missing" : "\(names.count) tables are missing")
+          + ": \(what).",
+        count: names.count, first: Array(names.prefix(5)), in: place, remedy: remedy,
+        advice: advice)
+    }
+    let used = drift.missingTables.filter { !$0.isUnused }
+    let keys = used.compactMap(\.lastKey).reduce(0, +)
+    return [
+      finding(
+        used.map(name),
+        keys > 0
+          ? "\(keys) keys were given out in it (Z_MAX)" : "whether objects were in it is not known",
+        .undelete,
+        "Its objects are lost unless their rows are still in the file, which undelete looks for. Core Data does not open the store."
+      ),
+      finding(
+        joins.filter { !$0.isUnused }.map(name), "the links that it held are lost with it",
+        .salvage,
+        "Salvaging looks for its rows in the file. Core Data does not open the store."),
+      finding(
+        drift.missingTables.filter(\.isUnused).map(name) + joins.filter(\.isUnused).map(name),
+        "nothing was ever in it", .repair,
+        "A repair makes the empty table, which Core Data needs to open the store."),
+    ].compactMap { $0 }
   }
 
   private func deferral() -> [Finding] {

@@ -51,6 +51,7 @@ public struct Diagnosis: Sendable {
   ) throws {
     self.path = path
     let place = StorePlace(path: path, model: modelName)
+    try files.refuseNotDownloaded()
     guard FileSystem.isFile(files.path) else {
       try files.check()
       throw FileSystem.failure(.read, path)
@@ -132,6 +133,7 @@ public struct Diagnosis: Sendable {
     return found
       + LogLayer(
         place: place, log: knownLog, strays: store?.strays ?? StrayLog.all(beside: files.path),
+        placeholders: store?.placeholders ?? CloudPlaceholder.companions(ofStore: files.path),
         isRolledBack: facts.isRolledBack, isInUse: isInUse, isLogged: facts.isLogged
       ).findings()
   }
@@ -192,6 +194,7 @@ public struct Diagnosis: Sendable {
       findings.first { $0.severity == .error && $0.kind.losesJournal }
       ?? findings.first { $0.severity == .error && $0.kind.losesPages }
       ?? findings.first { $0.severity == .error && $0.kind.losesFrames }
+      ?? findings.first { $0.kind == .notDownloaded }
     if let cause { for index in findings.indices { findings[index].putOff(for: cause) } }
   }
 

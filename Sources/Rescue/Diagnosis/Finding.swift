@@ -52,15 +52,18 @@ public struct Finding: Sendable, Equatable {
 
   /// What Core Data will say of it; `nil` where it says nothing.
   public var consequence: Consequence?
+  /// What helps, whatever is put off for another finding.
+  let remedy: Remedy
 
-  /// A finding whose advice and command are those of its kind.
+  /// A finding whose advice and command are those of its kind, unless they are given.
   init(
     _ kind: FindingKind, _ sentence: String, severity: Severity? = nil,
     code: CoreDataError.Code? = nil, entity: String? = nil,
     property: String? = nil, count: Int? = nil, first: [String] = [], in store: StorePlace,
-    remedy: Remedy? = nil
+    remedy: Remedy? = nil, advice: String? = nil, hasConsequence: Bool = true
   ) {
     let remedy = remedy ?? kind.remedy
+    self.remedy = remedy
     self.kind = kind
     self.severity = severity ?? kind.severity
     self.entity = entity
@@ -68,11 +71,13 @@ public struct Finding: Sendable, Equatable {
     self.count = count
     self.first = first
     self.sentence = sentence
-    let error = code.map { (domain: ErrorMeaning.Domain.cocoa, code: $0.rawValue) } ?? kind.error
+    let error =
+      hasConsequence
+      ? code.map { (domain: ErrorMeaning.Domain.cocoa, code: $0.rawValue) } ?? kind.error : nil
     consequence = error.flatMap {
       ErrorCatalogue.meaning(of: $0.code, domain: $0.domain.rawValue)
     }.map { Consequence(meaning: $0) }
-    advice = kind.advice
+    self.advice = advice ?? kind.advice
     command = remedy.command(for: kind, store)
     if case .rows(_, let predicate) = remedy { self.predicate = predicate }
   }

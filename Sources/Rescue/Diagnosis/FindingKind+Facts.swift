@@ -41,7 +41,8 @@ extension FindingKind {
   private var facts: Facts {
     switch self {
     case .emptyMain:
-      Facts(.error, "the main file is empty", sqlite: 26, .salvage, Self.frames)
+      // An empty file is a database without tables to SQLite: no error says so.
+      Facts(.error, "the main file is empty", .salvage, Self.frames)
     case .encrypted:
       Facts(
         .error, "the file looks encrypted", sqlite: 26, .none,
@@ -146,6 +147,11 @@ extension FindingKind {
     case .walUnreadable:
       Facts(
         .error, "the -wal cannot be read", .none, "Check its permissions, and where a link leads.")
+    case .notDownloaded:
+      Facts(
+        .warning, "a file of the store is not downloaded", .none,
+        "Download it on a Mac with the same iCloud account, and copy the store again with all files beside it."
+      )
     case .metadata:
       Facts(
         .error, "the store's metadata cannot be read", cocoa: 134080, .repair,
@@ -212,8 +218,9 @@ extension FindingKind {
       )
     case .history:
       Facts(
-        .warning, "history points nowhere", cocoa: 134301, .repair,
-        "Apps that follow history stop there, and read everything anew.")
+        .warning, "history points nowhere", .repair,
+        "No object depends on history: apps read it to learn what other processes changed. A repair removes these rows."
+      )
     case .historyColumns:
       Facts(
         .error, "history has no room for what the model keeps of deleted objects", sqlite: 1,
@@ -236,8 +243,9 @@ extension FindingKind {
       )
     case .joinDangling:
       Facts(
-        .error, "links of a many-to-many lead to nothing", cocoa: 133000, .repair,
-        "An app that follows the link ends with this error: such links have to be taken out.")
+        .warning, "links of a many-to-many lead to nothing", .repair,
+        "Core Data reads such a relationship by joining tables, which leaves these rows out and reports no error. A new object that gets the key gets the link. A repair removes the rows."
+      )
     case .oneToOne:
       Facts(
         .note, "the sides of a one-to-one disagree", .repair,
@@ -249,41 +257,44 @@ extension FindingKind {
     case .mandatory:
       Facts(
         .warning, "mandatory values are missing", cocoa: 1570, .none,
-        "Such objects cannot be saved again before they get a value. A lightweight migration carries them over as they are; one with a mapping model is refused."
+        "Core Data validates an object when a change of it is saved: that save fails until the object has a value. A lightweight migration keeps such objects as they are; a migration with a mapping model validates all objects, and fails."
       )
     case .uniqueness:
       Facts(
         .error, "objects are equal that must differ", cocoa: 133021, .repair,
-        "A save of either is refused. Which of them stays is a choice: --keep newest or oldest; links to the others lead to it then."
+        "Making the index of the constraint fails, in a migration as well; where the index is there, a save of either object fails. A repair keeps one of them, the newest or the oldest, and gives it the links of the others."
       )
     case .storageClass:
       Facts(
-        .warning, "values are of another class than their type", cocoa: 134060, .none,
-        "Core Data reads zero, nothing, or fails. Look at these objects.")
+        .warning, "values are of another class than their type", .none,
+        "Core Data does not write such values, and what it reads there is not documented. Look at these objects."
+      )
     case .range:
       Facts(
-        .warning, "numbers or dates are out of range", cocoa: 134060, .none,
-        "Core Data cuts such numbers off. Look at these objects.")
+        .warning, "numbers or dates are out of range", .none,
+        "Such a value does not fit the type of its attribute, and what Core Data reads there is not documented. Look at these objects."
+      )
     case .textEncoding:
       Facts(
-        .warning, "texts are no UTF-8", cocoa: 134060, .none,
-        "Core Data reads such a text as nil, or with other letters.")
+        .warning, "texts are no UTF-8", .none,
+        "SQLite keeps such bytes as they are, and what Core Data reads there is not documented. Look at these objects."
+      )
     case .validation:
       Facts(
         .note, "values break a rule of the model", cocoa: 1550, .none,
-        "Nobody looks before the object is saved again; then it is refused.")
+        "Core Data validates an object when a change of it is saved: that save fails.")
     case .archive:
       Facts(
-        .warning, "archived values do not open", cocoa: 134060, .none,
-        "The property reads as nil, or an app ends there. Look at these objects.")
+        .warning, "archived values do not open", .none,
+        "The value transformer of the attribute cannot read such bytes. Look at these objects.")
     case .externalMissing:
       Facts(
-        .warning, "files of external data are missing", cocoa: 260, .repair,
+        .warning, "files of external data are missing", .repair,
         "Was the store copied without its hidden folder? Put that beside the store and run doctor again: nothing is lost then. Only where it is gone, a repair makes the values null."
       )
     case .externalUnreadable:
       Facts(
-        .error, "files of external data cannot be read", cocoa: 257, .none,
+        .error, "files of external data cannot be read", .none,
         "The files are there: nothing is lost. Run doctor as a user who may read them, or replace links with the files that they name. No repair changes these values."
       )
     case .externalOrphaned:

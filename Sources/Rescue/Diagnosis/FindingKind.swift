@@ -35,6 +35,7 @@ public enum FindingKind: String, Sendable, CaseIterable {
   case walUncommitted = "wal-uncommitted"
   case walMissing = "wal-missing"
   case walUnreadable = "wal-unreadable"
+  case notDownloaded = "not-downloaded"
 
   // Core Data's own.
   case metadata
@@ -129,7 +130,7 @@ extension FindingKind {
   var losesFrames: Bool {
     switch self {
     case .walForeign, .walHeader, .walSalts, .walChecksum, .walCutOff, .walZeros, .walOlder,
-      .walRenamed:
+      .walRenamed, .notDownloaded:
       true
     default: false
     }

@@ -2,11 +2,13 @@ import ManagedModel
 import ManagedStore
 
 /// What of a store's -wal is not applied, and why: everything of “never silent”. So for a -journal under
-/// another name.
+/// another name, and for either where iCloud Drive has not downloaded it.
 struct LogLayer {
   let place: StorePlace
   let log: WriteAheadLog
   let strays: [StrayLog]
+  /// Those of a -wal or a -journal that is not downloaded.
+  let placeholders: [CloudPlaceholder]
   /// Whether a -journal beside the store is rolled back.
   let isRolledBack: Bool
   /// Whether a program has the store open, and may be writing a transaction.
@@ -46,7 +48,15 @@ struct LogLayer {
           severity: isNeeded ? nil : .warning, count: stray.frames, first: [stray.name],
           in: place, remedy: .copyWithLog(stray.name)))
     }
-    if isLogged, !log.isPresent, !strays.contains(where: { $0.kind == .log }) {
+    for placeholder in placeholders {
+      found.append(
+        Finding(
+          .notDownloaded, placeholder.sentence, first: [placeholder.name], in: place,
+          advice: CloudPlaceholder.advice(placeholder.file)))
+    }
+    if isLogged, !log.isPresent, !strays.contains(where: { $0.kind == .log }),
+      !placeholders.contains(where: \.isLog)
+    {
       found.append(
         Finding(
           .walMissing,

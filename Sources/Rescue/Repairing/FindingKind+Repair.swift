@@ -19,7 +19,7 @@ extension FindingKind {
       .joinDangling, .oneToOne,
       .order, .externalOrphaned:
       .certain
-    case .uniqueness, .externalMissing: .choice
+    case .uniqueness, .externalMissing, .tableMissing: .choice
     default: .none
     }
   }

@@ -25,6 +25,9 @@ package struct RepairOptions: Sendable {
   /// Whether it is all done on a private copy, verified, and nothing put in place.
   package var isRehearsal = false
 
+  /// Whether to repair although deleted objects can still be restored that the repair takes something from.
+  package var isForced = false
+
   /// Everything that can be put right without a choice, in place, with a backup.
   package init() {}
 

@@ -18,8 +18,10 @@ struct RepairPlan {
     try options.check()
     before = try Diagnosis(
       of: path, model: options.model, modelName: options.modelName, isCancelled: isCancelled)
-    if let fault = before.findings.first(where: { $0.severity == .error && $0.kind.isBeyondRepair })
-    {
+    // The -wal of the store as it is does not fit the repaired one.
+    if let fault = before.findings.first(where: {
+      $0.severity == .error && $0.kind.isBeyondRepair || $0.kind == .notDownloaded
+    }) {
       throw CoreDataError(
         .unreadable, code: .persistentStoreOpen,
         "not repaired: \(fault.sentence.asClause) [\(fault.kind.rawValue)]", path: path,
@@ -39,10 +41,20 @@ struct RepairPlan {
         .refused, code: .persistentStoreIncompatibleVersionHash, fault.sentence.asClause,
         path: path, advice: "Give the model that made the store with \(.model), or leave it out.")
     }
+    if options.names(.tableMissing), !options.isForced,
+      let fault = before.findings.first(where: { $0.kind == .tableMissing && $0.remedy != .repair })
+    {
+      throw CoreDataError(
+        .refused, code: .persistentStoreIncompatibleSchema,
+        "not repaired: \(fault.sentence.asClause)", path: path,
+        advice:
+          "\(fault.remedy.command(for: fault.kind, StorePlace(path: path, model: options.modelName)).map { "What may bring its rows back: \($0). " } ?? "")To make it empty, use \(.force)."
+      )
+    }
     let isRaw = before.modelSource == .raw
     let mended = before.findings.filter { finding in
       options.mends(finding.kind) && finding.isMendable
-        && (options.names(finding.kind) || !finding.isOfOldFramework)
+        && (options.names(finding.kind) || !finding.isLeftUnasked)
     }
     // What is made of a model needs one; the rest does not wait for it.
     faults = mended.filter { !isRaw || !$0.kind.asksForModel || options.names($0.kind) }
@@ -61,8 +73,11 @@ struct RepairPlan {
 }
 
 extension Finding {
-  /// That there is no model in a store of a framework that left it out: nothing is wrong with that.
-  fileprivate var isOfOldFramework: Bool { kind == .modelCache && severity == .note }
+  /// Whether nothing is wrong with what it says, and a repair would change rows all the same: one-to-ones
+  /// as Core Data's own migrations leave them, and a store of a framework that kept no model in it.
+  fileprivate var isLeftUnasked: Bool {
+    severity == .note && kind != .externalOrphaned && kind != .indexMissing
+  }
 
   /// Whether it is one of the faults of its kind that can be mended.
   fileprivate var isMendable: Bool {

@@ -111,7 +111,7 @@ struct RepairRun {
     }
     let triggers = try TriggerMending(work)
     let steps: [() throws -> Void] = [
-      BookkeepingMending(work: work).run, HistoryMending(work).run,
+      TableMending(work: work).run, BookkeepingMending(work: work).run, HistoryMending(work).run,
       EntityMending(work).run, { try UniquenessMending(work)?.run() },
       LinkMending(work).run, OneToOneMending(work).run, OrderMending(work).run,
       ExternalMending(work).run, JoinNameMending(work).run,

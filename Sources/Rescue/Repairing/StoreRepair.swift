@@ -53,6 +53,7 @@ package enum StoreRepair {
       }
       return Repaired(receipt: receipt, log: nil)
     }
+    try DeletionGuard(plan: plan, options: options).check(isCancelled: isCancelled)
     let meter = ProgressMeter(isCancelled: isCancelled, report: progress)
     let log = try RepairLog()
     if RepairRoom.movesFilesAlone(plan.kinds), options.output == nil {

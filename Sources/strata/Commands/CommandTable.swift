@@ -1,4 +1,5 @@
 import Interface
+import Migration
 import Rescue
 import RowText
 
@@ -254,9 +255,20 @@ enum CommandTable {
     Command(
       "verify", .migrate, "compares a store with what it became, object by object",
       arguments: ["BEFORE", "AFTER"],
-      options: [to, from, via, mapping, CheckReport.option, Command.json],
+      options: [
+        to, from, via, mapping,
+        Command.Option(
+          "ignore", "WHAT", choices: StoreVerification.Ignored.allCases.map(\.rawValue),
+          repeatable: true, "leave this out: bookkeeping"),
+        CheckReport.option, Command.json,
+      ],
       details: """
         Without --to the model of AFTER is what BEFORE was to become.
+
+        Compared are objects, links and files; tables, indexes, triggers and views; tables of the app; the
+        store's UUID, the model in it, and its bookkeeping: metadata, names, parents and counters in
+        Z_PRIMARYKEY, history, CloudKit's tables. An app that goes on with a store writes the bookkeeping:
+        --ignore bookkeeping leaves out history, counters, metadata and CloudKit's tables.
         """,
       example: "strata verify Recipes.backup-1 Recipes.sqlite --to Recipes.xcdatamodeld",
       statuses:
@@ -282,6 +294,7 @@ enum CommandTable {
           "keep", "WHICH", choices: RepairOptions.Kept.allCases.map(\.rawValue),
           "which of the objects stays that are equal and must differ"),
         .init("dry-run", "do it all on a private copy, and put nothing in place"),
+        .init("force", "repair although deleted objects can still be restored"),
         .init("no-backup", "do not keep the old store"),
         ReceiptFile.option,
         .init("json", "print progress, changes and the receipt as NDJSON"),

@@ -219,6 +219,7 @@ enum ExplainCommand {
       for check in explanation.checks {
         let name = [check.entity, check.property].compactMap { $0 }.joined(separator: ".")
         console.line("  \(check.isWarning ? "!" : "✗") \(name): \(check.summary)")
+        if !check.isWarning { console.paragraph("    " + check.hint, indent: 4) }
       }
     }
 
@@ -261,7 +262,7 @@ enum ExplainCommand {
         json.objects("checks", explanation.checks) {
           [
             "entity": $0.entity, "property": $0.property, "rows": $0.rows, "message": $0.message,
-            "code": $0.code, "fails": !$0.isWarning,
+            "code": $0.code, "fails": !$0.isWarning, "hint": $0.hint,
           ]
         }
         json.field("caveats", explanation.caveats)

@@ -2,6 +2,7 @@ import Containers
 import Files
 import Interface
 import ManagedModel
+import ManagedStore
 
 /// The one place where the stores that a command line names become files: those in containers are
 /// put together as private copies, which go away when the command is done.
@@ -23,10 +24,14 @@ enum GivenStores {
     var inside: [(slot: Slot, container: String, inner: String?)] = []
     for (slot, text, isModel) in named(in: arguments, of: command) {
       switch StorePlace(text) {
-      case .file: break
+      case .file(let path):
+        // Some commands read the file themselves; of several stores, each has its own answer.
+        if !isModel, !isOneOfSeveral(slot, command) {
+          try StoreFiles(path: path).refuseNotDownloaded()
+        }
       case .folder(let folder):
-        guard !isModel, command.effect == .readsStore, case .argument(let index) = slot,
-          index >= command.arguments.count || !command.arguments[index].hasSuffix("…"),
+        guard !isModel, command.effect == .readsStore, case .argument = slot,
+          !isOneOfSeveral(slot, command),
           !StoreFileName.isModelBundle(FileSystem.name(of: folder))
         else { break }
         let store = try Waiting.tell("looking into \(folder)", on: console) {
@@ -130,6 +135,13 @@ enum GivenStores {
       }
     }
     return result
+  }
+
+  /// Whether a command takes any number of stores in a place.
+  private static func isOneOfSeveral(_ slot: Slot, _ command: Command) -> Bool {
+    guard case .argument(let index) = slot else { return false }
+    let name = index < command.arguments.count ? command.arguments[index] : command.arguments.last
+    return name?.hasSuffix("…") == true
   }
 
   private static func replace(_ slot: Slot, with path: String, in arguments: inout Arguments) {

@@ -39,6 +39,17 @@ enum StoreOpening {
 }
 
 extension Console {
+  /// Tells what beside a store is not downloaded, of a command that reads it page by page: what is in it was
+  /// not looked through.
+  func finish(lookedThrough path: String, _ status: CommandStatus) -> CommandStatus {
+    let missing = CloudPlaceholder.companions(ofStore: FileSystem.canonical(path))
+    for placeholder in missing {
+      note("! " + placeholder.sentence)
+      note(CloudPlaceholder.advice(placeholder.file))
+    }
+    return missing.isEmpty || status != .done ? status : .no
+  }
+
   /// Tells what of a store is lost or may be, and what that makes of a command's status.
   ///
   /// - Parameter told: sentences that were printed already.

@@ -56,7 +56,13 @@ struct RepairTests {
   func fault(fault: Fault) throws {
     let patient = try Patient(objects: 400)
     try patient.change(fault.sql)
-    let changes = try patient.repair(mending: [fault.kind])
+    var options = RepairOptions()
+    if fault.kind == .oneToOne {
+      // A note: Core Data's own migrations leave such links, and no row is changed unasked.
+      #expect(try !StoreRepair.run(path: patient.path).receipt.isDone)
+      options.kinds = [.oneToOne]
+    }
+    let changes = try patient.repair(options, mending: [fault.kind])
     if fault.kind == .order {
       #expect(changes.count >= fault.changes)
     } else {

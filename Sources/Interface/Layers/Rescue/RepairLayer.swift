@@ -7,15 +7,18 @@ struct RepairLayer: ChoosingLayer {
   /// A line: what it does, what is asked of the repair, and which faults of this store that is.
   private struct Line: Sendable, Equatable {
     var text: String
-    var order: RepairOrder
-    var kinds: Set<FindingKind>
+    /// `nil` where deleted objects are looked for instead.
+    var order: RepairOrder?
+    var kinds: Set<FindingKind> = []
   }
 
   private let lines: [Line]
   var list: List
 
   /// `nil` where nothing can be repaired.
-  init?(_ findings: [Finding], selected: Finding?) {
+  ///
+  /// - Parameter offersUndelete: whether deleted objects can be looked for, or were found.
+  init?(_ findings: [Finding], selected: Finding?, offersUndelete: Bool) {
     let kinds = Set(findings.filter(\.isRepaired).map(\.kind))
     let certain = FindingKind.allCases.filter { kinds.contains($0) && $0.repair == .certain }
     var lines: [Line] = []
@@ -42,7 +45,22 @@ struct RepairLayer: ChoosingLayer {
           text: "external-missing: values whose files are missing become null",
           order: RepairOrder(kinds: [.externalMissing]), kinds: [.externalMissing]))
     }
+    if kinds.contains(.tableMissing) {
+      lines.append(
+        Line(
+          text: "table-missing: missing tables that never held anything are made, empty",
+          order: RepairOrder(kinds: [.tableMissing]), kinds: [.tableMissing]))
+    }
     guard !lines.isEmpty else { return nil }
+    let isLate = certain.contains(where: \.takesFromDeletedObjects)
+    if isLate, offersUndelete, findings.contains(where: { $0.kind == .deletions }) {
+      // What was deleted comes before what the repair takes from it.
+      lines.insert(Line(text: "first: look for deleted objects (undelete)"), at: 0)
+      lines.append(
+        Line(
+          text: "all that needs no decision, without restoring deleted objects",
+          order: RepairOrder(isForced: true), kinds: Set(certain)))
+    }
     self.lines = lines
     list = List(count: lines.count, height: lines.count)
   }
@@ -56,7 +74,10 @@ struct RepairLayer: ChoosingLayer {
 
   mutating func choose(in state: inout State) -> LayerOutcome {
     guard let line = lines.element(list.selected) else { return .close() }
-    return .close(state.confirm(.repair(line.order, of: line.kinds, state)))
+    guard let order = line.order else {
+      return .close(state.on(RescueScreen.self) { $0.perform(.undelete, .enter, in: &$1) })
+    }
+    return .close(state.confirm(.repair(order, of: line.kinds, state)))
   }
 
   func draw(_ state: State, with theme: Theme, in grid: inout Grid, _ rect: Rect) {

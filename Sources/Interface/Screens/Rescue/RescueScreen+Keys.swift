@@ -119,7 +119,10 @@ extension RescueScreen {
       state.show(
         RestoreLayer(RestoreOrder(output: state.newStore("undeleted"), choice: .all(entity: nil))))
     case .repair:
-      let layer = condition.flatMap { RepairLayer($0.findings, selected: selectedFinding) }
+      let layer = condition.flatMap {
+        RepairLayer(
+          $0.findings, selected: selectedFinding, offersUndelete: reasonNotToUndelete(state) == nil)
+      }
       if let layer { state.show(layer) }
     case .browseResult:
       guard let receipt else { return [] }

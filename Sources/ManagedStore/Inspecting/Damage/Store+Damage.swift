@@ -16,6 +16,7 @@ extension Store {
   package func warnings(naming text: (Advice) -> String) -> [String] {
     openingWarnings.map(text) + wal.sentences(isInUse: isInUse)
       + strays.map { $0.sentence(store: files.path, isNeeded: isNeeded($0)) }
+      + placeholders.map(\.sentence)
       + (damage?.sentences(entityTables) ?? [])
   }
 
@@ -32,6 +33,7 @@ extension Store {
     var result: [String] = []
     if wal.mayMissRows(isInUse: isInUse) { result += wal.sentences(isInUse: isInUse) }
     result += strays.filter(isNeeded).map { $0.sentence(store: files.path, isNeeded: true) }
+    result += placeholders.map(\.sentence)
     if let damage, !damage.holes.isEmpty || damage.failure != nil || !damage.rows.isEmpty {
       result += damage.sentences(entityTables)
     }
@@ -61,6 +63,9 @@ extension Store {
     if strays.contains(where: { $0.kind == .journal && isNeeded($0) }) {
       return "journal: under another name"
     }
+    if let placeholder = placeholders.first {
+      return "\(placeholder.isLog ? "wal" : "journal"): not downloaded"
+    }
     return gaps.isEmpty ? nil : "wal: older than the store"
   }
 
@@ -89,6 +94,7 @@ extension Store {
   public var notes: [String] {
     let missing =
       isLogged && !wal.isPresent && !strays.contains { $0.kind == .log }
+        && !placeholders.contains(where: \.isLog)
       ? "The store is in WAL mode and has no -wal: what an app saved last would be in it, if the store was copied while the app ran."
       : nil
     let interrupted =

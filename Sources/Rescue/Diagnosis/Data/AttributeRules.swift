@@ -20,13 +20,12 @@ struct AttributeRules {
     var rules: [RowRule] = []
     func add(
       _ kind: FindingKind, _ condition: String, _ what: String, predicate: String? = nil,
-      severity: Finding.Severity? = nil
+      severity: Finding.Severity? = nil, advice: String? = nil
     ) {
       rules.append(
         RowRule(
-          kind: kind, severity: severity, property: attribute.name, condition: condition,
-          what: what,
-          predicate: predicate))
+          kind: kind, severity: severity, advice: advice, property: attribute.name,
+          condition: condition, what: what, predicate: predicate))
     }
     // Whether an element of a composite attribute must be there, the composite decides.
     if !attribute.isOptional, !attribute.isDerived, entry.path.count == 1 {
@@ -50,7 +49,8 @@ struct AttributeRules {
       add(
         .range,
         "typeof(\(column)) IN ('integer', 'real') AND \(column) NOT BETWEEN \(Self.dates.first) AND \(Self.dates.last)",
-        "have dates beyond the year 9999", severity: .note)
+        "have dates beyond the year 9999", severity: .note,
+        advice: "Core Data keeps a date as a number of seconds, and reads these as they are.")
     }
     if attribute.type == .uuid {
       add(

@@ -18,6 +18,9 @@ struct RelationshipRules {
       rules.append(
         RowRule(
           kind: .mandatory, severity: relationship.isToMany ? .note : nil,
+          advice: relationship.isToMany
+            ? "Apple's apps leave such relationships empty, and Core Data saves and migrates them so."
+            : nil,
           property: relationship.name, condition: storage.isEmpty("t"),
           what: "lead to no object, which the model asks for",
           predicate: relationship.isToMany

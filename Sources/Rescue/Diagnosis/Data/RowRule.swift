@@ -6,6 +6,8 @@ struct RowRule {
   var severity: Finding.Severity?
   /// The error of Core Data's that it is, where it is not the kind's.
   var code: CoreDataError.Code?
+  /// What to do about it, where that is not the kind's advice; Core Data says nothing of it then.
+  var advice: String?
   /// Whether a look at the objects is all that helps, other than with the rest of the kind.
   var isLookedAt = false
   let property: String?

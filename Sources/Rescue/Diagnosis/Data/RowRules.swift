@@ -57,7 +57,8 @@ struct RowRules {
       severity: rule.severity, code: rule.code, entity: entity, property: rule.property,
       count: count,
       first: objects.map(\.description), in: place,
-      remedy: rule.kind.remedy == .none || rule.isLookedAt ? look : nil)
+      remedy: rule.kind.remedy == .none || rule.isLookedAt ? look : nil, advice: rule.advice,
+      hasConsequence: rule.advice == nil)
     finding.predicate = rule.predicate
     return finding
   }

@@ -115,35 +115,56 @@ struct UniquenessMending {
       // Of a one-to-one, the object that stays has its own partner, or gets none unasked.
       let isSingle = inverse.map { !$0.isToMany } ?? false
       try turn(
-        relationship.name, column: storage.destination,
-        emptied: isSingle ? [storage.destination, storage.entityColumn] : nil,
+        relationship.name, column: storage.destination, entityColumn: storage.entityColumn,
+        position: storage.inversePosition,
+        fitting: isSingle ? nil : source.table(of: relationship.destination),
         rows: "main.\(quoted(table.table))", of: table.entity, to: relationship.destination,
-        where: "t.Z_ENT = \(table.entityID)")
+        in: other, where: "t.Z_ENT = \(table.entityID)")
     case .withoutInverse:
       guard table.table == other.table else { return }
+      let owner = source.model.declaringEntity(of: relationship.name, in: table.entity)
       try turn(
-        "\(table.entity).\(relationship.name)", column: storage.owner, emptied: nil,
+        "\(table.entity).\(relationship.name)", column: storage.owner, entityColumn: nil,
+        position: storage.position, fitting: source.table(of: owner ?? table.entity),
         rows: "main.\(quoted(storage.table))", of: relationship.destination, to: table.entity,
-        where: "1")
+        in: other, where: "1")
     case .inverseOfToOne, .join, .reflexive: return
     }
   }
 
+  /// - Parameters:
+  ///   - fitting: what the relationship can lead to; the objects that are equal can be of several entities of
+  ///     their table, and a link is emptied where the one that stays is not of these. `nil` for a link that
+  ///     is emptied in any case.
+  ///   - merged: the table of the objects that are equal.
   private func turn(
-    _ property: String, column: String, emptied: [String?]?, rows: String, of entity: String,
-    to destination: String, where condition: String
+    _ property: String, column: String, entityColumn: String?, position: String?,
+    fitting: EntityTable?, rows: String, of entity: String, to destination: String,
+    in merged: EntityTable, where condition: String
   ) throws {
     let key = "t." + quoted(column)
     let those = "\(condition) AND \(key) IN (SELECT old FROM log.places)"
-    let new = "(SELECT p.new FROM log.places p WHERE p.old = \(key))"
+    /// Something of the object that stays.
+    func kept(_ value: String) -> String {
+      """
+      (SELECT \(value) FROM log.places p JOIN main.\(quoted(merged.table)) o ON o.Z_PK = p.new
+      WHERE p.old = \(key))
+      """
+    }
+    let fits = fitting.map { "\(kept("o.Z_ENT")) IN (\($0.numbers.list))" } ?? "0"
+    func ifFitting(_ value: String) -> String { "CASE WHEN \(fits) THEN \(value) END" }
     try work.note(
       .uniqueness, entity: work.entity(of: "t", else: entity), key: "t.Z_PK",
       property: property.literal, old: "\(destination.literal) || '/p' || \(key)",
-      new: emptied == nil ? "\(destination.literal) || '/p' || \(new)" : "NULL",
+      new: ifFitting(kept("\(work.entity(of: "o", else: destination)) || '/p' || o.Z_PK")),
       "FROM \(rows) t WHERE \(those)")
-    let assignments =
-      emptied.map { $0.compactMap { $0 }.map { "\(quoted($0)) = NULL" } }
-      ?? ["\(quoted(column)) = \(new)"]
+    var assignments = ["\(quoted(column)) = \(ifFitting(kept("o.Z_PK")))"]
+    if let entityColumn {
+      assignments.append("\(quoted(entityColumn)) = \(ifFitting(kept("o.Z_ENT")))")
+    }
+    if let position {
+      assignments.append("\(quoted(position)) = \(ifFitting("t." + quoted(position)))")
+    }
     try connection.execute(
       "UPDATE \(rows) AS t SET \(assignments.joined(separator: ", ")) WHERE \(those)")
   }
@@ -159,20 +180,24 @@ struct UniquenessMending {
       let own = quoted(column)
       let other =
         column == join.first ? (join.second, join.inverseEntity) : (join.first, join.entity)
-      let kept = """
-        coalesce((SELECT e.name FROM main.\(quoted(table.table)) o JOIN log.entities e
-        ON e.number = o.Z_ENT WHERE o.Z_PK = p.new), \(entity.literal))
-        """
+      // The one that stays can be of an entity that has no such relationship.
+      let holders = source.table(of: entity)?.numbers.list ?? "NULL"
+      let fits = "o.Z_ENT IN (\(holders))"
+      let stays = "main.\(quoted(table.table)) o ON o.Z_PK = p.new"
       let link = "\(other.1.literal) || '/p' || t.\(quoted(other.0))"
       try work.note(
-        .uniqueness, entity: kept, key: "p.new", property: relationship.literal,
-        old: "\(entity.literal) || '/p' || p.old || ' – ' || \(link)", new: link,
-        "FROM \(name) t JOIN log.places p ON p.old = t.\(own)")
+        .uniqueness,
+        entity:
+          "CASE WHEN \(fits) THEN \(work.entity(of: "o", else: entity)) ELSE \(entity.literal) END",
+        key: "CASE WHEN \(fits) THEN p.new ELSE p.old END", property: relationship.literal,
+        old: "\(entity.literal) || '/p' || p.old || ' – ' || \(link)",
+        new: "CASE WHEN \(fits) THEN \(link) END",
+        "FROM \(name) t JOIN log.places p ON p.old = t.\(own) JOIN \(stays)")
       try connection.execute(
         """
         UPDATE OR IGNORE \(name) AS t SET \(own) =
           (SELECT p.new FROM log.places p WHERE p.old = t.\(own))
-        WHERE t.\(own) IN (SELECT old FROM log.places);
+        WHERE t.\(own) IN (SELECT p.old FROM log.places p JOIN \(stays) WHERE \(fits));
         DELETE FROM \(name) WHERE \(own) IN (SELECT old FROM log.places);
         """)
     }

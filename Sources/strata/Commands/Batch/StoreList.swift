@@ -70,16 +70,32 @@ struct StoreList {
       return false
     }
     var folders: [String] = []
-    for name in try opened.list() where !name.hasPrefix(".") {
-      if try look(at: name, in: opened, folder + "/" + name) { folders.append(name) }
+    for name in try opened.list() {
+      if name.hasPrefix(".") {
+        found.stores += notDownloaded(name, in: folder)
+      } else if try look(at: name, in: opened, folder + "/" + name) {
+        folders.append(name)
+      }
     }
     for name in folders where !isModel(name) {
       guard let inner = try? opened.folder(name) else { continue }
-      for child in (try? inner.list()) ?? [] where !child.hasPrefix(".") {
-        _ = try look(at: child, in: inner, folder + "/" + name + "/" + child)
+      for child in (try? inner.list()) ?? [] {
+        if child.hasPrefix(".") {
+          found.stores += notDownloaded(child, in: folder + "/" + name)
+        } else {
+          _ = try look(at: child, in: inner, folder + "/" + name + "/" + child)
+        }
       }
     }
     return found
+  }
+
+  /// The store that a placeholder of iCloud Drive stands for: opening it says so.
+  private static func notDownloaded(_ name: String, in folder: String) -> [String] {
+    guard let file = CloudPlaceholder.file(ofPlaceholder: name), StoreFileName.isStore(file),
+      !isLeftover(file), CloudPlaceholder(for: folder + "/" + file) != nil
+    else { return [] }
+    return [folder + "/" + file]
   }
 
   /// By its header and tables. One that is damaged, or is no SQLite file in spite of its name, counts

@@ -26,8 +26,9 @@ enum VerifyCommand {
         path: arguments[1], hint: "strata explain \(arguments[1]) \(request.bundle) tells why.")
     }
     try before.inspect(isForPlan: false)
+    let ignored = Set(arguments.all("ignore").compactMap(StoreVerification.Ignored.init))
     var report = try Waiting.tell("comparing every object", on: console) {
-      try compared(before, after, mapping)
+      try compared(before, after, mapping, ignored)
     }
     // What was to change is no count of what differs.
     if !report.isEqual {
@@ -48,11 +49,12 @@ enum VerifyCommand {
   /// The comparison checks the second file by the way. One that is damaged is compared once more, as far as
   /// it can be read.
   private static func compared(
-    _ before: Store, _ after: Store, _ mapping: MappingModel
+    _ before: Store, _ after: Store, _ mapping: MappingModel,
+    _ ignored: Set<StoreVerification.Ignored>
   ) throws -> VerificationReport {
     func report() throws -> VerificationReport {
       try StoreVerification.compare(
-        before: before, after: after, mapping: mapping,
+        before: before, after: after, mapping: mapping, ignoring: ignored,
         isCancelled: { Interruption.isRequested })
     }
     do {
@@ -94,7 +96,8 @@ enum VerifyCommand {
     json.field("same", report.isEqual)
     json.objects("differences", report.differences) { difference in
       [
-        "entity": difference.entity, "property": difference.property, "message": difference.message,
+        "part": difference.part.rawValue, "entity": difference.entity,
+        "property": difference.property, "message": difference.message,
         "count": difference.count, "first": difference.first.map(\.description),
       ]
     }

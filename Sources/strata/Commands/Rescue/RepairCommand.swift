@@ -15,15 +15,20 @@ enum RepairCommand {
     Without --fix, everything is mended that needs no guess about the data: what Core Data keeps for
     itself (metadata, model cache, counters, entity numbers, names of join tables, triggers), indexes,
     the list of free pages and the map of pages, history that points nowhere, links that lead to
-    nothing, the empty other side of a one-to-one, places in ordered relationships. Files that no
-    object names are moved into a folder beside the store. With --fix, those kinds alone, by the names
+    nothing, places in ordered relationships. Of what doctor calls a note no row is changed; files that
+    no object names are moved into a folder beside the store. With --fix, those kinds alone, by the names
     that doctor gives them.
 
     What is a choice is asked for: which of equal objects stays (--keep newest, the greatest key, or
     oldest; links to the others lead to it then), references to external files that are gone
-    (--fix external-missing makes them null), triggers of an app that call what is not there
-    (--fix triggers takes them out), links of one-to-ones that contradict each other (--fix one-to-one
-    keeps the pair that agrees).
+    (--fix external-missing makes them null), tables that are missing and never held anything (--fix
+    table-missing makes them, empty; others only with --force), triggers of an app that call what is not there
+    (--fix triggers takes them out), one-to-ones whose sides disagree (--fix one-to-one fills the empty
+    side, and of links that contradict each other keeps the pair that agrees).
+
+    Where deleted objects can still be read, and the repair would take from them what restores them (links
+    that name them, rows of join tables, external files, free pages), it is refused with the command for
+    strata undelete; --force repairs all the same, --output leaves the store as it is.
 
     A file that SQLite does not read is for strata salvage. The old store stays as
     NAME.unrepaired-1, and strata rollback puts it back. The receipt lists each change with entity,
@@ -73,6 +78,7 @@ enum RepairCommand {
     options.output = arguments.value("output")
     options.keepsBackup = !arguments.flag("no-backup")
     options.isRehearsal = arguments.flag("dry-run")
+    options.isForced = arguments.flag("force")
     return options
   }
 }

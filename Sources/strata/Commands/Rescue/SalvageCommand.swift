@@ -39,7 +39,7 @@ enum SalvageCommand {
       SalvageText.print(report, to: console)
     }
     try file?.write(JSONWriter.line { $0.salvage(report) })
-    return report.isLossy ? .no : .done
+    return console.finish(lookedThrough: arguments[0], report.isLossy ? .no : .done)
   }
 }
 

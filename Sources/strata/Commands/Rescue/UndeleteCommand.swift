@@ -79,7 +79,9 @@ enum UndeleteCommand {
         add in
         try restoration.forEach(of: report) { object in try add { $0.object(object) } }
       }
-      return report.salvage.isLossy || !report.refused.isEmpty ? .no : .done
+      return console.finish(
+        lookedThrough: arguments[0],
+        report.salvage.isLossy || !report.refused.isEmpty ? .no : .done)
     }
     guard only.isEmpty else {
       throw CoreDataError(
@@ -91,13 +93,13 @@ enum UndeleteCommand {
       } else {
         UndeleteText.print(undeletion, to: console)
       }
-      return .done
+      return console.finish(lookedThrough: arguments[0], .done)
     }
     try rows(
       of: entity, filter, in: undeletion, arguments.flag("versions") ? .older : .deleted, arguments,
       console)
     for note in undeletion.notes { console.note(note.printable) }
-    return .done
+    return console.finish(lookedThrough: arguments[0], .done)
   }
 
   /// Prints an entity's rows, with where each comes from before its values.

@@ -30,6 +30,7 @@ extension ContainedStore {
     case .store(let entities, _): .store(entities: entities.count)
     case .database: .database
     case .damaged, .nothing: .damaged("damaged")
+    case .notDownloaded: .damaged("not downloaded")
     }
   }
 }

@@ -120,7 +120,7 @@ extension EffectPerformer {
     running.withLock { $0.fingerprint = nil }
     rescue(id) { [self] in
       var options = RepairOptions()
-      (options.kinds, options.kept) = (order.kinds, order.kept)
+      (options.kinds, options.kept, options.isForced) = (order.kinds, order.kept, order.isForced)
       options.model = try await givenModel()
       options.modelName = options.model == nil ? nil : source.model
       return .rescued(

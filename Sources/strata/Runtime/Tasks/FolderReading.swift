@@ -18,7 +18,16 @@ enum FolderReading {
     for name in names where !StoreFileName.isCompanion(name) {
       guard entries.count < limit else { break }
       try Task.checkCancellation()
-      let full = path == "/" ? "/" + name : path + "/" + name
+      let folder = path == "/" ? "/" : path + "/"
+      let full = folder + name
+      if let file = CloudPlaceholder.file(ofPlaceholder: name), StoreFileName.isStore(file),
+        let placeholder = CloudPlaceholder(for: folder + file)
+      {
+        entries.append(
+          FolderListing.Entry(
+            name: file, path: folder + file, kind: .file, bytes: placeholder.bytes ?? 0))
+        continue
+      }
       guard let status = FileSystem.status(full), status.kind != .other else { continue }
       let modified = FileSystem.modification(full).map(LocalTime.ofFile) ?? ""
       entries.append(
@@ -78,6 +87,7 @@ enum FolderReading {
     case .database: .database
     case .damaged: .damaged("damaged")
     case .nothing: .nothing
+    case .notDownloaded: .damaged("not downloaded")
     }
   }
 
