@@ -10,6 +10,8 @@ struct BrokenLeaf {
 
   /// More rows of a page were not overwritten in part, unless somebody made it to take long.
   private static let mostOverwritten = 32
+  /// So many rows of a page are looked into.
+  private static let mostLooked = 256
 
   /// - Parameter range: the keys that the page may hold.
   init(_ page: DatabaseImage.Page, usable: Int, range: TreeHole?) {
@@ -48,7 +50,7 @@ struct BrokenLeaf {
     var more: [Cell] = []
     var offset = max(8, best.first + 2 * best.listed.count)
     let limit = found.first?.key ?? .max
-    var overwritten = 0
+    var (overwritten, looked) = (0, 0)
     /// Whether a later row was written over the end of one: its own begins within, where that one's would
     /// have been overwritten by it, and fills the room up to the next.
     func isOverwritten(_ older: (cell: Cell, columns: Int), at offset: Int) -> Bool {
@@ -62,6 +64,20 @@ struct BrokenLeaf {
           && (end == usable || taken.contains { $0.lowerBound == end } || cell(end) != nil)
       }
     }
+    /// Whether rows stand one behind the other within what looks like one: that is none then.
+    func holdsOthers(_ outer: Cell, at offset: Int) -> Bool {
+      guard outer.end - offset > 24, looked < Self.mostLooked else { return false }
+      looked += 1
+      for place in offset + 1..<outer.end {
+        guard let first = row(place), first.cell.end < outer.end,
+          let second = row(first.cell.end), second.columns == first.columns,
+          second.cell.key != first.cell.key, let third = row(second.cell.end),
+          third.columns == first.columns
+        else { continue }
+        return true
+      }
+      return false
+    }
     while offset < usable {
       if let block = taken.first(where: { $0.contains(offset) }) {
         offset = block.upperBound
@@ -70,6 +86,10 @@ struct BrokenLeaf {
       guard let row = row(offset), found.isEmpty || row.cell.key < limit,
         !taken.contains(where: { $0.overlaps(offset..<row.cell.end) })
       else {
+        offset += 1
+        continue
+      }
+      guard !holdsOthers(row.cell, at: offset) else {
         offset += 1
         continue
       }

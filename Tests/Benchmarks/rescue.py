@@ -34,6 +34,8 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True  # nothing is left beside the modules that are loaded
+
 CHECKS = ["there", "never", "status", "doctor", "untouched", "result", "undelete"]
 LIMIT = 120  # seconds a command may take
 LARGEST_BASE = 20_000_000
@@ -53,7 +55,7 @@ NOTHING_LEFT = {"encrypted", "icloud-store"}
 NO_ALARM = re.compile(r"none|app-tables|del-|wal-missing|ent-sibling")
 # The kinds of doctor's findings that name a damage, by the damage's beginning.
 KINDS = {
-    "truncate": "cut-off", "zero-tail": "page-unreadable|schema-gone|cut-off|index-wrong|freelist|pointer-map",
+    "truncate": "cut-off|page-count", "zero-tail": "page-unreadable|schema-gone|cut-off|index-wrong|freelist|pointer-map",
     "zero-leaf": "page-unreadable", "leaf-header": "page-unreadable", "zero-interior": "page-unreadable",
     "zero-master": "schema-gone|header", "zero-page1": "header|schema-gone", "header": "header",
     "page-size": "page-size", "pagecount": "page-count", "freelist": "freelist", "zero-ptrmap": "pointer-map",
@@ -123,6 +125,19 @@ class Table:
         self.name, self.columns, self.root, self.rows = name, columns, root, rows
         self.is_join = name.startswith("Z_") and name[2:3].isdigit()
         self.is_history = name.startswith(("ACHANGE", "ATRANSACTION"))
+        self.by_values = None
+
+    def of_values(self, row):
+        """The rows with the same values that are no whole numbers, with their keys."""
+        if self.by_values is None:
+            self.by_values = collections.defaultdict(list)
+            for key, each in self.rows.items():
+                self.by_values[without_numbers(each)].append((key, each))
+        return self.by_values[without_numbers(row)]
+
+
+def without_numbers(row):
+    return tuple(value for value in row if value is not None and not isinstance(value, int))
 
 
 def is_of_core_data(name, columns):
@@ -769,9 +784,11 @@ class Case:
             return
         got = dict(zip(columns, rows[key]))
         if item["key"] == "unknown":
-            # Whose it was is known by its values alone.
-            mine = without_key(was.columns, [got.get(column) for column in was.columns])
-            same = {k for k, row in was.rows.items() if without_key(was.columns, row) == mine}
+            # Whose it was is known by its values alone, but for links that were emptied.
+            mine = [None if column == "Z_PK" else got.get(column) for column in was.columns]
+            same = {k for k, row in was.of_values(mine) if all(
+                one == other or one is None and (column == "Z_PK" or self.is_emptied and isinstance(other, int))
+                for column, one, other in zip(was.columns, mine, row))}
             if same and lives and same <= lives.rows.keys():
                 what = "%s: a copy of a living object is offered as deleted" % table
                 claims[what].append((*example, sorted(same)[:3]))

@@ -8,7 +8,8 @@ struct ValueDoubtsTests {
   private static func doubts(_ types: [UInt8], _ body: [UInt8], _ column: Int) -> ValueDoubts {
     var record = Record()
     let bytes = [UInt8(types.count + 1)] + types + body
-    #expect(record.read(bytes, 0..<bytes.count))
+    let isRead = record.read(bytes, 0..<bytes.count)
+    #expect(isRead)
     return ValueDoubts(record, column, .utf8)
   }
 
@@ -44,7 +45,8 @@ struct ValueDoubtsTests {
     var record = Record()
     // The null of the key, Z_ENT, Z_OPT, a text with a NUL, and a number.
     let bytes: [UInt8] = [6, 0, 1, 1, 17, 1, 4, 1, 0x61, 0, 9]
-    #expect(record.read(bytes, 0..<bytes.count))
+    let isRead = record.read(bytes, 0..<bytes.count)
+    #expect(isRead)
     let isTaken = rows.add(record, 0, pk: -1)
     #expect(isTaken)
     var partial: [Int64] = []

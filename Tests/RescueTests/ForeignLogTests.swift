@@ -1,4 +1,5 @@
 import Files
+import ManagedModel
 import SQLite
 import TestSupport
 import Testing
@@ -63,7 +64,7 @@ struct ForeignLogTests {
       _ = try StoreSalvage.run(path: own.path, output: output)
     }
     #expect(refusal?.kind == .usage && refusal?.hint?.contains("--ignore-wal") == true)
-    #expect(!FileSystem.exists(output))
+    #expect(!FileSystem.isFile(output))
     var options = StoreSalvage.Options()
     options.log = .none
     let report = try StoreSalvage.run(path: own.path, output: output, options: options)

@@ -68,7 +68,7 @@ extension SalvageReport {
             "Another program changed the store while it was read: what was saved may be of two states. Close that program, and salvage the store once more."
         ))
     }
-    if objects == 0, gone.isEmpty {
+    if objects == 0, gone.isEmpty, opens {
       remarks.append(Remark(sign: "!", text: "No object was found."))
     }
     if let counted { remarks.append(counted) }

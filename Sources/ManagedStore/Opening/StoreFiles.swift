@@ -138,7 +138,11 @@ public struct StoreFiles: Sendable, Equatable {
     }
     if head.starts(with: [0x50, 0x4B, 3, 4]) { return "a ZIP archive" }
     if head.starts(with: [0x1F, 0x8B]) { return "a gzip file" }
-    if head.allSatisfy({ $0 >= 0x20 || $0 == 9 || $0 == 10 || $0 == 13 }) { return "text" }
+    if head.allSatisfy({ $0 >= 0x20 || $0 == 9 || $0 == 10 || $0 == 13 }),
+      !head.contains(0xFF)
+    {
+      return "text"
+    }
     switch DataKind(head, isWhole: false) {
     case .image, .pdf: return DataKind(head, isWhole: false).description
     default: return nil

@@ -1,3 +1,4 @@
+import ManagedModel
 import SQLite
 import Salvage
 
@@ -45,6 +46,11 @@ struct CopiedTrees {
       guard let name = row[1].text, let place = row[3].integer,
         let root = root(of: name, "table") ?? told[name]
       else { continue }
+      if stated[name]?.object.isWithoutRowID == true {
+        let isWhole = try copy.copyIndex(root: root, to: Int(place))
+        if !isWhole { throw CoreDataError(.unreadable, "\(name) cannot be copied page for page") }
+        continue
+      }
       let owner = owners[name]
       tables[name] = try copy.copyTable(root: root, to: Int(place)) { count, number in
         owner?.isOwn(count, number) ?? true

@@ -39,6 +39,9 @@ package struct SalvageSource {
   let trees: TreeMap
   /// What a person should know, as sentences.
   package private(set) var notes: [String] = []
+  /// Whether something that belongs to the store is not in what is read of it: frames that are damaged or cut
+  /// off, a -journal that is not put back.
+  package private(set) var isPartial = false
 
   /// Looks at a store's files; nothing is changed, and SQLite is not asked.
   ///
@@ -71,8 +74,11 @@ package struct SalvageSource {
     if let shift = image.shift { notes.append(shift.sentence + " It is read as it was.") }
     if let note = image.journal?.note { notes.append(note) }
     if image.journal?.state != .hot {
-      notes += StrayLog.all(beside: path).filter { $0.kind == .journal && !$0.isOfAnotherTime }
-        .map { $0.sentence(store: path, isNeeded: true) }
+      let journals = StrayLog.all(beside: path).filter {
+        $0.kind == .journal && !$0.isOfAnotherTime
+      }
+      notes += journals.map { $0.sentence(store: path, isNeeded: true) }
+      if !journals.isEmpty { isPartial = true }
     }
     if let log, image.log?.newest.isEmpty == false {
       let main = try DatabaseImage(
@@ -114,11 +120,16 @@ package struct SalvageSource {
         notes.append(
           "\(FileSystem.name(of: log)): \(NumberOf.frames(count(.wrong))) are damaged; rows in them may be wrong."
         )
+        isPartial = true
       }
       if count(.uncommitted) > 0 {
         notes.append(
           "\(FileSystem.name(of: log)): \(NumberOf.frames(count(.uncommitted))) of a save that was never finished were left out."
         )
+      }
+      if image.log?.isCut == true {
+        notes.append("\(FileSystem.name(of: log)) is cut off: what stood behind its end is lost.")
+        isPartial = true
       }
     }
     logPath = isLogApplied ? log : nil
@@ -141,7 +152,9 @@ package struct SalvageSource {
     }
     self.objects = objects
     isSchemaWhole = !objects.isEmpty && master.holes.isEmpty && scan.unreadable == 0
-    let tables = objects.filter { $0.object.type == "table" && $0.root > 0 }.map(\.root)
+    let tables = objects.filter {
+      $0.object.type == "table" && $0.root > 0 && !$0.object.isWithoutRowID
+    }.map(\.root)
     trees = try TreeMap(image, roots: [1] + tables, isComplete: isSchemaWhole)
     if let log, isLogApplied {
       let count = try rowsOfLog()
@@ -165,11 +178,29 @@ package struct SalvageSource {
     return count
   }
 
+  /// Pages that hold nothing that a page can, where the schema does not tell whose they were.
+  package func pagesOfNothing() throws -> Int {
+    guard !isSchemaWhole else { return 0 }
+    var count = 0
+    for number in 1...max(1, image.pageCount) where trees.role(of: number) == .unknown {
+      guard let kind = try image.kind(of: number), TreePage.Kind(rawValue: kind) == nil,
+        let page = try image.page(number)
+      else { continue }
+      // What is too long for a row begins with the number of the page that follows.
+      let next = page.bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+      if next > image.pageCount || !page.bytes.contains(where: { $0 != 0 }) { count += 1 }
+    }
+    return count
+  }
+
   /// Pages that the header counts and that are not there, where the schema does not tell whose they were.
   package var missingPages: Int {
     guard !isSchemaWhole, image.header.isMagic, image.log?.newest.isEmpty != false else { return 0 }
     return max(0, image.header.pages - image.pageCount)
   }
+
+  /// Pages that stand where their table has other keys.
+  package var pagesOutOfPlace: Int { trees.outOfPlace.count }
 
   /// Whether the database is somebody else's: all of its list of tables was read, and none is Core Data's; or
   /// nothing was ever put into it.

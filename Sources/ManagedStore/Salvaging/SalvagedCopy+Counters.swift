@@ -26,7 +26,8 @@ extension SalvagedCopy {
     return open
   }
 
-  /// Tables that the store's list of tables does not have though its counters show that there were objects:
+  /// Tables that the store's list of tables does not have, as far as it can be read, and that no row was found of,
+  /// though its counters show that there were objects:
   /// the greatest key that was given out, by the entity at the top of the hierarchy.
   ///
   /// Call it before the counters are rebuilt.
@@ -35,7 +36,10 @@ extension SalvagedCopy {
   package func goneTables(of source: SalvageSource) throws -> [String: Int] {
     guard let schema, try DatabaseTables(connection).contains("Z_PRIMARYKEY") else { return [:] }
     var gone: [String: Int] = [:]
-    for table in schema.tables where source.lacksTable(table.name) {
+    for table in schema.tables {
+      let isEmpty =
+        !source.isSchemaWhole && all.contains { $0.name == table.name && $0.rows == 0 }
+      guard source.lacksTable(table.name) || isEmpty else { continue }
       guard let number = schema.numbers[table.root],
         let greatest = try connection.value(
           "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer,

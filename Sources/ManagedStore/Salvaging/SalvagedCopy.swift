@@ -109,6 +109,7 @@ package final class SalvagedCopy {
         try connection.execute("BEGIN")
       }
       try listTables()
+      if !hasCopiedTrees, contents == .everything { try fillTreesOfKeys() }
       try fill()
       // A statement that fails must take nothing with it.
       try connection.execute("COMMIT; PRAGMA journal_mode = MEMORY")
@@ -275,6 +276,12 @@ package final class SalvagedCopy {
       if let table = named[row.root] ?? placing.table(for: record, in: row.root) {
         guard contents.holds(table) else { return }
         guard table.fits(record) else { return unplaced += 1 }
+        // A page without its list of cells has rows in room that is not in use, too.
+        if source.trees.role(of: row.page) == .broken,
+          ValueDoubts.areAny(in: record, source.image.header.encoding)
+        {
+          return unplaced += 1
+        }
         try table.insert(row.key, record, isGuessed: row.certainty == .guessed)
       } else if contents == .everything, joining.add(row, record) {
         waiting += 1
@@ -307,6 +314,35 @@ package final class SalvagedCopy {
       notes.append(
         "\(waiting) links between objects were read of which nothing tells whose they are: several relationships could have them. They are left out."
       )
+    }
+  }
+
+  /// Puts rows in of tables that keep them in the tree of their primary key.
+  private func fillTreesOfKeys() throws {
+    for entry in source.objects where entry.object.isWithoutRowID && entry.root > 1 {
+      let name = entry.object.name
+      let key = try connection.rows("PRAGMA index_list(\(quoted(name)))").first {
+        $0.count >= 4 && $0[3].text == "pk"
+      }?[1].text
+      // The columns of the key stand first, then the others.
+      let columns =
+        try key.map { key in
+          try connection.rows("PRAGMA index_xinfo(\(quoted(key)))").compactMap { $0[2].text }
+        } ?? []
+      guard !columns.isEmpty else { continue }
+      let insert = try connection.prepare(
+        "INSERT OR IGNORE INTO \(quoted(name)) (\(columns.map(quoted).joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
+      )
+      let encoding = source.image.header.encoding
+      let isWhole = try IndexTree.rows(of: entry.root, in: source.image) { record in
+        guard record.count <= columns.count, record.isWhole else { return unplaced += 1 }
+        insert.reset()
+        for index in columns.indices {
+          try insert.bind(record.value(index)?.value(encoding) ?? .null, at: index)
+        }
+        try insert.step()
+      }
+      if !isWhole { unplaced += 1 }
     }
   }
 

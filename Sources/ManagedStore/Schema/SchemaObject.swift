@@ -26,6 +26,13 @@ package struct SchemaObject: Sendable, Equatable {
   /// Whether SQLite keeps it for itself, such as its statistics.
   package var isSQLites: Bool { name.lowercased().hasPrefix("sqlite_") }
 
+  /// Whether its rows stand in the tree of its primary key, and have no keys of their own.
+  package var isWithoutRowID: Bool {
+    type == "table"
+      && sql?.uppercased().split(whereSeparator: \.isWhitespace).suffix(2)
+        .map { $0.filter { $0 != ")" && $0 != ";" } } == ["WITHOUT", "ROWID"]
+  }
+
   /// Whether it is a table of history or of CloudKit mirroring.
   package var isCoreDatas: Bool {
     name == "ACHANGE" || name.hasPrefix("ATRANSACTION") || name.hasPrefix("ANSCK")

@@ -49,6 +49,21 @@ struct ValueDoubts: OptionSet, Sendable {
     if record.endsInZeros(column) { insert(.tail) }
   }
 
+  /// Whether a value of a row holds what no app writes: control characters, or a number in a form that SQLite
+  /// does not give it.
+  static func areAny(in record: borrowing Record, _ encoding: FileHeader.Encoding) -> Bool {
+    for column in 0..<record.count {
+      let doubts = ValueDoubts(record, column, encoding)
+      if doubts.contains(.control) || doubts.contains(.number) { return true }
+      if record.kind(column) == .text, encoding == .utf8, let bytes = record.content(column),
+        String(validating: bytes, as: UTF8.self) == nil
+      {
+        return true
+      }
+    }
+    return false
+  }
+
   private static func isControl(_ byte: UInt8) -> Bool {
     byte < 0x20 && byte != 9 && byte != 10 && byte != 13 || byte == 0x7F
   }

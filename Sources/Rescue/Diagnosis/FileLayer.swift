@@ -104,7 +104,17 @@ struct FileLayer {
       return ([encrypted("from the first one on")], false)
     }
     let isZero = facts.head.allSatisfy { $0 == 0 }
-    guard facts.hasFractions || shown != nil else { return ([], log.frames > 0) }
+    guard facts.hasFractions || shown != nil else {
+      guard log.frames > 0 else { return ([], false) }
+      return (
+        [
+          finding(
+            .header,
+            "The main file is overwritten from its beginning; its -wal holds \(log.frames) whole frames."
+          )
+        ], true
+      )
+    }
     let what =
       facts.hasFractions
       ? "The first 16 bytes, by which SQLite knows its files, are overwritten; the rest of the header is there."

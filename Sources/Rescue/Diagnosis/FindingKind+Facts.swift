@@ -74,7 +74,8 @@ extension FindingKind {
     case .indexWrong:
       Facts(
         .error, "an index is not what its table says", sqlite: 11, .repair,
-        "The rows are whole: the index can be made anew from them.")
+        "The index can be made anew from the rows of the table. Where a page of the table is older than the index, what is newer is lost with it: salvage says how many rows the two differ in."
+      )
     case .freelist:
       Facts(
         .error, "the list of free pages is wrong", sqlite: 11, .repair,

@@ -88,6 +88,8 @@ package struct SalvageReport: Sendable, Equatable {
   package var missing: [String: [Int64]] = [:]
   /// Rows of which an index of the damaged store says otherwise: one of the two is older.
   package var doubtful = 0
+  /// Whether something that belongs to the store is not in what was read: frames of its -wal, or its -journal.
+  package var isPartial = false
   /// Pages that the file should have and has not, where the schema does not tell whose they were.
   package var missingPages = 0
   /// Pages of tables that are not known by name, and that cannot be read.
@@ -122,7 +124,7 @@ package struct SalvageReport: Sendable, Equatable {
   /// Whether anything is known to be lost, or nothing was saved.
   package var isLossy: Bool {
     isChanged || !opens || objects == 0 || !gone.isEmpty || !unreadableFiles.isEmpty || unplaced > 0
-      || unreadable > 0 || misplaced > 0 || !missing.isEmpty || doubtful > 0
+      || isPartial || unreadable > 0 || misplaced > 0 || !missing.isEmpty || doubtful > 0
       || missingPages > 0 || unknownHoles > 0
       || tables.contains {
         !$0.refused.isEmpty || !$0.cut.isEmpty || $0.holes.contains { $0.missing != 0 }

@@ -92,8 +92,9 @@ package enum StoreSalvage {
         report.notes += source.notes + models.notes
         report.unplaced = copy.unplaced
         report.unreadable = copy.unreadable
-        report.misplaced = copy.misplaced + source.trees.outOfPlace.count
-        report.missingPages = source.missingPages
+        report.misplaced = copy.misplaced + source.pagesOutOfPlace
+        report.isPartial = source.isPartial
+        report.missingPages = try source.missingPages + source.pagesOfNothing()
         report.unknownHoles = copy.unknownHoles
         if options.tellsPages { try copy.origins { report.pages.append($0) } }
         try adding(copy)
@@ -251,13 +252,19 @@ package enum StoreSalvage {
         .init(name: $0.key, objects: $0.value)
       }
       report.isComplete = store.modelSource == .store && store.modelMatches
-      if !report.isComplete {
+      if store.modelSource != .store {
+        report.notes.append(
+          "No model is in the new store. The app opens it with its own; strata does with --model MODEL."
+        )
+      } else if !report.isComplete {
         report.notes.append(
           "The model in the new store is not the one that its metadata names: Core Data will ask for a migration, or refuse it."
         )
       }
     } catch let error as CoreDataError {
-      report.notes.append("The new store does not open as one of Core Data's: \(error.message).")
+      report.notes.append(
+        "The new store does not open as one of Core Data's: \(error.message). Its tables have \(report.tables.reduce(0) { $0 + $1.rows }) rows; salvage once more with --model MODEL, and metadata and model cache are written as well."
+      )
     }
   }
 }

@@ -54,6 +54,63 @@ package struct IndexTree: Sendable {
     }
   }
 
+  /// Gives the records of a tree that keeps whole rows, as a table without row ids does: those of its inner
+  /// pages, too.
+  ///
+  /// - Returns: whether all of it was read.
+  package static func rows(
+    of root: Int, in image: DatabaseImage, _ body: (borrowing Record) throws -> Void
+  ) throws -> Bool {
+    var waiting = [root]
+    var seen: Set<Int> = []
+    var isWhole = true
+    var record = Record()
+    while let number = waiting.popLast() {
+      guard seen.insert(number).inserted, let page = try image.page(number),
+        let tree = TreePage(page.bytes, number: number, usable: image.usable), tree.isSound,
+        !tree.kind.isOfTable
+      else {
+        isWhole = false
+        continue
+      }
+      for cell in tree.cells {
+        let place = tree.kind.isInterior ? cell + 4 : cell
+        guard let (size, start) = Varint.read(page.bytes, place), size > 0, size <= Cell.mostBytes,
+          let payload = try payload(page.bytes, start, Int(size), image),
+          record.read(payload, 0..<payload.count)
+        else {
+          isWhole = false
+          continue
+        }
+        try body(record)
+      }
+      guard tree.kind.isInterior else { continue }
+      for cell in tree.cells where cell + 4 <= page.bytes.count {
+        waiting.append(Int(BigEndian.word(page.bytes, cell)))
+      }
+      waiting.append(tree.last)
+    }
+    return isWhole
+  }
+
+  /// A payload with what of it stands on other pages; `nil` where it is not all there.
+  private static func payload(
+    _ page: [UInt8], _ start: Int, _ size: Int, _ image: DatabaseImage
+  ) throws -> [UInt8]? {
+    let local = Cell.localOfIndex(size, usable: image.usable)
+    guard start + local + (local < size ? 4 : 0) <= page.count,
+      size / (image.usable - 4) <= image.pageCount
+    else { return nil }
+    var payload = Array(page[start..<start + local])
+    var next = local < size ? Int(BigEndian.word(page, start + local)) : 0
+    while payload.count < size {
+      guard next > 0, let more = try image.page(next) else { return nil }
+      payload += more.bytes[4..<4 + min(size - payload.count, image.usable - 4)]
+      next = Int(BigEndian.word(more.bytes, 0))
+    }
+    return payload
+  }
+
   /// Takes entries of the leaf that is at a share of the way through a tree, 0 for its first.
   private static func take(
     from root: Int, at share: Double, of image: DatabaseImage, _ leaves: inout Set<Int>,

@@ -1,0 +1,114 @@
+import Files
+import SQLite
+import TestSupport
+import Testing
+
+@testable import ManagedStore
+@testable import Rescue
+@testable import Salvage
+
+@Suite("Files whose bytes were moved on their way")
+struct MovedBytesTests {
+  @Test(
+    "what stands before a file is left out",
+    arguments: [[0xEF, 0xBB, 0xBF], Array("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n".utf8)])
+  func header(bytes: [UInt8]) throws {
+    let demo = try DamagedDemo(objects: 700)
+    try demo.change { $0.insert(contentsOf: bytes, at: 0) }
+    try expectAll(of: demo, kind: "stands before the file", "stand before the file")
+  }
+
+  @Test("line ends that became two bytes are put right, those that were two as well")
+  func lineEnds() throws {
+    let demo = try DamagedDemo(objects: 700)
+    let connection = try Connection(path: demo.path, mode: .create)
+    try StoreFunctions.define(on: connection)
+    try connection.execute(
+      "PRAGMA journal_mode = DELETE; UPDATE ZTAG SET ZNAME = 'a' || x'0D0A' || 'b' || x'0D0D' || Z_PK || x'0A'"
+    )
+    connection.close()
+    let lines = try StoreDump.lines(at: demo.path)
+    try demo.change { bytes in
+      bytes = bytes.flatMap { $0 == 0x0A ? [0x0D, 0x0A] : [$0] }
+    }
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(!report.isLossy)
+    #expect(try StoreDump.lines(at: output) == lines)
+    let finding = try #require(try Diagnosis(of: demo.path).findings.first)
+    #expect(finding.kind == .shifted && finding.sentence.contains("0D 0A"))
+  }
+
+  @Test(
+    "bytes too many or too few in the middle cost their page and no more", arguments: [5, -1000])
+  func middle(by: Int) throws {
+    let demo = try DamagedDemo(objects: 2_000)
+    let pages = try FileSystem.read(demo.path).count / 4096
+    try demo.change { bytes in
+      let place = pages / 2 * 4096 + 700
+      if by > 0 {
+        bytes.insert(contentsOf: repeatElement(0, count: by), at: place)
+      } else {
+        bytes.removeSubrange(place..<place - by)
+      }
+    }
+    let finding = try #require(try Diagnosis(of: demo.path).findings.first)
+    #expect(finding.kind == .shifted, "\(finding)")
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(report.isLossy)
+    let saved = try StoreDump.lines(at: output)
+    #expect(saved.count * 100 > demo.lines.count * 90, "\(saved.count) of \(demo.lines.count)")
+  }
+
+  private func expectAll(of demo: DamagedDemo, kind words: String...) throws {
+    let before = try demo.bytes()
+    let finding = try #require(try Diagnosis(of: demo.path).findings.first)
+    #expect(finding.kind == .shifted && words.contains { finding.sentence.contains($0) })
+    #expect(finding.command?.hasPrefix("strata salvage ") == true)
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(!report.isLossy)
+    #expect(try StoreDump.lines(at: output) == demo.lines)
+    #expect(try demo.bytes().filter { !$0.key.contains("Saved") } == before)
+  }
+}
+
+@Suite("Tables that are not Core Data's come along")
+struct AppTableSalvageTests {
+  @Test("tables without row ids, and a full text index", arguments: [false, true])
+  func withoutRowIDs(isDamaged: Bool) throws {
+    let demo = try DamagedDemo(objects: 700)
+    let connection = try Connection(path: demo.path, mode: .create)
+    try connection.execute(
+      """
+      PRAGMA journal_mode = DELETE; \
+      CREATE TABLE app_tags (name TEXT, place INTEGER, note TEXT, PRIMARY KEY (name, place)) WITHOUT ROWID; \
+      INSERT INTO app_tags WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) \
+      SELECT 'tag ' || i, i, hex(zeroblob(i % 40)) FROM n; \
+      CREATE VIRTUAL TABLE app_fts USING fts5(body); \
+      INSERT INTO app_fts WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) \
+      SELECT 'word ' || i || ' soup' FROM n
+      """)
+    let rows = try connection.rows("SELECT * FROM app_tags ORDER BY 1, 2")
+    connection.close()
+    if isDamaged {
+      let root = try #require(demo.roots["ZSTEP"])
+      try demo.damage { file in
+        if let leaf = file.leaves(root: root).first { file.zero(page: leaf) }
+      }
+    }
+    let output = demo.folder.path("Saved.sqlite")
+    let report = try StoreSalvage.run(path: demo.path, output: output)
+    #expect(report.isLossy == isDamaged, "\(report.remarksForTest)")
+    let saved = try Connection(path: output, mode: .readOnly)
+    #expect(try saved.rows("SELECT * FROM app_tags ORDER BY 1, 2") == rows)
+    #expect(
+      try saved.value("SELECT count(*) FROM app_fts WHERE app_fts MATCH 'soup'") == .integer(300))
+    #expect(try saved.value("PRAGMA integrity_check") == .text("ok"))
+  }
+}
+
+extension SalvageReport {
+  fileprivate var remarksForTest: String { "\(unplaced) \(unreadable) \(tables) \(notes)" }
+}
