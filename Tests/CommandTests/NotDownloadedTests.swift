@@ -70,6 +70,7 @@ struct NotDownloadedTests {
     #expect(stores.last?.problem?.contains("Whole.sqlite-wal") == true)
     let text = Captured("stores", folder.path("demo")).out
     #expect(text.contains("! Recipes.sqlite: not downloaded from iCloud"))
+    #expect(text.contains("strata info \(folder.path("demo"))//Whole.sqlite"))
   }
 
   @Test("without its -wal a store is read, with a warning and status 4, and nothing writes to it")
@@ -100,6 +101,7 @@ struct NotDownloadedTests {
     let undelete = Captured("undelete", path)
     #expect(undelete.status == .no && undelete.err.contains(".Recipes.sqlite-wal.icloud"))
     let saved = Captured("salvage", path, "--output", folder.path("Saved.sqlite"))
+    #expect(saved.out.contains("saved, without what is in Recipes.sqlite-wal"))
     #expect(saved.status == .no && saved.err.contains(".Recipes.sqlite-wal.icloud"))
   }
 

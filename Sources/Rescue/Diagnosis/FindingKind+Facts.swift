@@ -240,7 +240,7 @@ extension FindingKind {
     case .toOneDangling:
       Facts(
         .error, "objects lead to ones that are not there", cocoa: 133000, .repair,
-        "An app that follows the link ends with this error: such links have to be emptied. If the objects were deleted by mistake, strata undelete (u) looks for them first."
+        "An app that follows such a link ends with this error. If the objects were deleted by mistake, strata undelete restores them with their links; a repair empties the links."
       )
     case .joinDangling:
       Facts(

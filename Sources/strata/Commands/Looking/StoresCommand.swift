@@ -35,7 +35,7 @@ enum StoresCommand {
   private static func print(
     _ stores: [ContainedStore], of container: Container, _ console: Console
   ) {
-    guard let first = stores.first else {
+    guard !stores.isEmpty else {
       return console.line("no Core Data store is in \(container.path) (\(container.form.noun))")
     }
     console.line(
@@ -43,7 +43,8 @@ enum StoresCommand {
     let heads = ["size", "-wal", "external", "model", "app", "store"]
     let rows = stores.map { store in
       [
-        Size.text(store.bytes), store.logBytes.map(Size.text) ?? "",
+        store.look == .notDownloaded ? "" : Size.text(store.bytes),
+        store.logBytes.map(Size.text) ?? "",
         store.externalFiles == 0
           ? "" : "\(store.externalFiles), \(Size.text(store.externalBytes))",
         model(of: store), store.app ?? "", store.name,
@@ -57,7 +58,9 @@ enum StoresCommand {
     for store in stores {
       if let problem = store.problem { console.line("! \(store.name): \(problem)") }
     }
-    console.line("look into one: strata info \(ShellText.quoted(path(of: first, in: container)))")
+    if let first = stores.first(where: { $0.look != .notDownloaded }) {
+      console.line("look into one: strata info \(ShellText.quoted(path(of: first, in: container)))")
+    }
   }
 
   private static func model(of store: ContainedStore) -> String {

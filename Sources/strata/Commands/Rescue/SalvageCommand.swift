@@ -33,10 +33,11 @@ enum SalvageCommand {
           bar.show(work)
         })
     }
+    let missing = CloudPlaceholder.companions(ofStore: FileSystem.canonical(arguments[0]))
     if arguments.flag("json") {
       console.json { $0.salvage(report) }
     } else {
-      SalvageText.print(report, to: console)
+      SalvageText.print(report, lacking: missing.map(\.file).map(FileSystem.name(of:)), to: console)
     }
     try file?.write(JSONWriter.line { $0.salvage(report) })
     return console.finish(lookedThrough: arguments[0], report.isLossy ? .no : .done)
@@ -77,7 +78,8 @@ extension StoreSalvage.Options {
 
 /// What was saved, as lines.
 enum SalvageText {
-  static func print(_ report: SalvageReport, to console: Console) {
+  /// - Parameter missing: names of the store's files that are not downloaded.
+  static func print(_ report: SalvageReport, lacking missing: [String] = [], to console: Console) {
     var rows = [["entity", "objects"]]
     rows += report.entities.map { [$0.name.printable, NumberText.grouped($0.objects)] }
     console.table([.left, .right], rows)
@@ -85,7 +87,9 @@ enum SalvageText {
     for note in report.notes { console.line("note: " + note.printable) }
     let result =
       report.isWhole
-      ? "✓ saved" : report.isLossy ? "saved, with losses" : "saved, without all files"
+      ? missing.isEmpty
+        ? "✓ saved" : "saved, without what is in \(missing.joined(separator: ", ").printable)"
+      : report.isLossy ? "saved, with losses" : "saved, without all files"
     console.line("\(result): " + report.outputPath.printable)
   }
 }
